@@ -1,0 +1,37 @@
+/** Time as a dependency: everything that waits or dates something is given a clock, so that tests own the time. */
+import { toDisposable, type Disposable } from './disposables.js';
+
+export interface Clock {
+  /** Milliseconds since the epoch. */
+  now(): number;
+  /** Calls `run` once after `ms` milliseconds. Never keeps the process alive by itself. */
+  after(ms: number, run: () => void): Disposable;
+}
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  after: (ms, run) => {
+    const timer = setTimeout(run, ms);
+    timer.unref();
+    return toDisposable(() => clearTimeout(timer));
+  },
+};
+
+/** Resolves after `ms`, or rejects with the signal's reason. */
+export function delay(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) {
+      reject(signal.reason as Error);
+      return;
+    }
+    const aborted = (): void => {
+      timer.dispose();
+      reject(signal?.reason as Error);
+    };
+    const timer = clock.after(ms, () => {
+      signal?.removeEventListener('abort', aborted);
+      resolve();
+    });
+    signal?.addEventListener('abort', aborted, { once: true });
+  });
+}

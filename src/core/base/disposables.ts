@@ -1,0 +1,67 @@
+/**
+ * Ownership of what must be ended. Invariants: `dispose` runs once; what is added to a disposed store is disposed at
+ * once; the live stores can be counted, so that a test suite can prove that it left none.
+ */
+export interface Disposable {
+  dispose(): void;
+}
+
+export function toDisposable(end: () => void): Disposable {
+  let ended = false;
+  return {
+    dispose: () => {
+      if (ended) return;
+      ended = true;
+      end();
+    },
+  };
+}
+
+const liveStores = new Set<DisposableStore>();
+
+/** Names of the stores that were created and not disposed. For the ends of test suites. */
+export function liveStoreNames(): string[] {
+  return [...liveStores].map((store) => store.name);
+}
+
+export class DisposableStore implements Disposable {
+  private readonly items = new Set<Disposable>();
+  private ended = false;
+
+  constructor(readonly name: string) {
+    liveStores.add(this);
+  }
+
+  get isDisposed(): boolean {
+    return this.ended;
+  }
+
+  add<T extends Disposable>(item: T): T {
+    if (this.ended) item.dispose();
+    else this.items.add(item);
+    return item;
+  }
+
+  /** Ends one item before the store ends. */
+  release(item: Disposable): void {
+    this.items.delete(item);
+    item.dispose();
+  }
+
+  /** Ends the items in the reverse order of their addition. An item that throws does not keep the rest from ending. */
+  dispose(): void {
+    if (this.ended) return;
+    this.ended = true;
+    liveStores.delete(this);
+    const errors: unknown[] = [];
+    for (const item of [...this.items].reverse()) {
+      try {
+        item.dispose();
+      } catch (error) {
+        errors.push(error);
+      }
+    }
+    this.items.clear();
+    if (errors.length > 0) throw new AggregateError(errors, `Disposing ${this.name} failed`);
+  }
+}

@@ -1,0 +1,55 @@
+/** Typed events. A listener that throws is reported and does not keep the others from hearing the event. */
+import { toDisposable, type Disposable } from './disposables.js';
+
+export type Event<T> = (listener: (value: T) => void) => Disposable;
+
+export class Emitter<T> implements Disposable {
+  private readonly listeners = new Set<(value: T) => void>();
+  private ended = false;
+
+  readonly event: Event<T> = (listener) => {
+    if (this.ended) return { dispose: () => {} };
+    // A function may subscribe twice; each subscription is its own.
+    const own = (value: T): void => listener(value);
+    this.listeners.add(own);
+    return toDisposable(() => this.listeners.delete(own));
+  };
+
+  fire(value: T): void {
+    for (const listener of [...this.listeners]) {
+      try {
+        listener(value);
+      } catch (error) {
+        queueMicrotask(() => {
+          throw error;
+        });
+      }
+    }
+  }
+
+  dispose(): void {
+    this.ended = true;
+    this.listeners.clear();
+  }
+}
+
+/** Resolves with the first value for which `accept` holds; rejects with the signal's reason. */
+export function nextEvent<T>(event: Event<T>, accept: (value: T) => boolean, signal?: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) {
+      reject(signal.reason as Error);
+      return;
+    }
+    const subscription = event((value) => {
+      if (!accept(value)) return;
+      subscription.dispose();
+      signal?.removeEventListener('abort', aborted);
+      resolve(value);
+    });
+    const aborted = (): void => {
+      subscription.dispose();
+      reject(signal?.reason as Error);
+    };
+    signal?.addEventListener('abort', aborted, { once: true });
+  });
+}

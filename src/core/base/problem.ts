@@ -1,0 +1,90 @@
+/**
+ * What a person can act on. Every problem has a stable code, a place in a file, what happened and what to do next.
+ * The factories live where the trouble is found; the codes are listed here, so that each has its documentation.
+ */
+export interface Position {
+  /** Zero-based. */
+  readonly line: number;
+  /** Zero-based, in UTF-16 code units. */
+  readonly character: number;
+}
+
+export interface Range {
+  readonly start: Position;
+  /** Exclusive. */
+  readonly end: Position;
+}
+
+export interface Place {
+  /** Absolute path. */
+  readonly file: string;
+  readonly range: Range;
+}
+
+export type Severity = 'error' | 'warning' | 'information';
+
+export interface Problem {
+  readonly code: ProblemCode;
+  readonly severity: Severity;
+  /** What is wrong, one or more sentences. */
+  readonly message: string;
+  /** What to do, in the imperative. */
+  readonly fix: string;
+  readonly place: Place;
+  /** The id of the server it belongs to, if it belongs to one. */
+  readonly server?: string;
+  readonly related?: readonly { readonly message: string; readonly place: Place }[];
+}
+
+export const problemCodes = [
+  // the whole file (spec C4)
+  'yaml-syntax',
+  'version-missing',
+  'version-unsupported',
+  'servers-not-a-map',
+  'duplicate-server',
+  'file-unreadable',
+  // one entry (spec C1–C3, C5)
+  'server-id-invalid',
+  'unknown-key',
+  'key-not-for-transport',
+  'missing-key',
+  'wrong-type',
+  'transport-sse',
+  'transport-unsupported',
+  'duration-invalid',
+  'url-invalid',
+  'cwd-missing',
+  'env-unset',
+  'id-in-other-folder',
+  // filtering and naming (spec N, G3a)
+  'pattern-matches-nothing',
+  'filtered-tools',
+  'tool-name-invalid',
+  'published-name-invalid',
+  'name-twice-in-server',
+  'name-taken',
+  'name-reserved',
+  'schema-unusable',
+  'tool-malformed',
+  'editor-id-too-long',
+  'editor-toolset-hidden',
+  // starting and running (spec X, R)
+  'command-not-found',
+  'command-not-executable',
+  'server-exited',
+  'server-silent',
+  'server-not-jsonrpc',
+  'server-protocol',
+  'http-unauthorized',
+  'http-not-found',
+  'http-status',
+  'http-not-mcp',
+  'http-tls',
+  'http-unreachable',
+  'list-failed',
+  'refresh-failed',
+  'connection-lost',
+] as const;
+
+export type ProblemCode = (typeof problemCodes)[number];

@@ -1,0 +1,35 @@
+/**
+ * Carries out one run at a time; a request during a run queues exactly one more.
+ * `settled()` waits for the runs that are known at the time of the call, and those they cause.
+ */
+export class SingleFlight {
+  private running: Promise<void> | undefined;
+  private again = false;
+
+  constructor(private readonly run: () => Promise<void>) {}
+
+  /** Resolves when a run that began after this call has ended. Rejects when that run throws. */
+  request(): Promise<void> {
+    if (this.running) {
+      this.again = true;
+      return this.running;
+    }
+    this.running = this.loop();
+    return this.running;
+  }
+
+  async settled(): Promise<void> {
+    while (this.running) await this.running.catch(() => undefined);
+  }
+
+  private async loop(): Promise<void> {
+    try {
+      do {
+        this.again = false;
+        await this.run();
+      } while (this.again);
+    } finally {
+      this.running = undefined;
+    }
+  }
+}

@@ -1,0 +1,116 @@
+/**
+ * What a config file says, after validation: plain values, with the places that later problems point at.
+ * Nothing here is live; hashes tell what kind of change an edit is (spec R2).
+ */
+import type { Place, Problem, Range } from '../base/problem.js';
+
+/** One file that servers can come from; its text is passed in, `undefined` when the file does not exist. */
+export interface SourceText {
+  /** Absolute path. */
+  readonly file: string;
+  /** Absolute path of the workspace folder; relative `cwd` starts here. */
+  readonly folder: string;
+  readonly text: string | undefined;
+}
+
+/** A text or a copy of a host variable. `value` is what the server gets; `variable` names where it came from. */
+export type EnvValue =
+  | { readonly kind: 'literal'; readonly value: string }
+  | { readonly kind: 'host'; readonly variable: string; readonly prefix: string; readonly value: string };
+
+export interface StdioLaunch {
+  readonly transport: 'stdio';
+  readonly command: string;
+  readonly args: readonly string[];
+  /** Absolute path. */
+  readonly cwd: string;
+  /** What is laid over the host's environment, in the order written. */
+  readonly env: ReadonlyMap<string, EnvValue>;
+}
+
+export interface HttpLaunch {
+  readonly transport: 'streamable_http';
+  readonly url: string;
+  readonly headers: ReadonlyMap<string, EnvValue>;
+  /** Empty: none. */
+  readonly sessionId: string;
+}
+
+export type Launch = StdioLaunch | HttpLaunch;
+
+/** Patterns of spec N1; an empty list is the same as none. */
+export interface NameFilter {
+  readonly whitelist: readonly string[];
+  readonly blacklist: readonly string[];
+}
+
+export type Transform =
+  | { readonly kind: 'prefix'; readonly add: string }
+  | { readonly kind: 'replacePrefix'; readonly remove: string; readonly add: string }
+  | { readonly kind: 'suffix'; readonly add: string };
+
+/** All in milliseconds. */
+export interface Timeouts {
+  /** Connect, initialize and list every page. Default 30 s. */
+  readonly connect: number;
+  /** Since the last sign of life of a call. Default 30 s. */
+  readonly call: number;
+  /** A call in all. Default 10 min. */
+  readonly callMax: number;
+  /** Without a call, after which an instance is stopped. Default 15 min. */
+  readonly idle: number;
+}
+
+/** Where the parts of one server's entry stand. */
+export interface ServerPlaces {
+  /** The server's id, the key of its entry. */
+  readonly key: Place;
+  /** Range of the value at a path, e.g. `['tools', 'whitelist', 0]`; the nearest parent's if that is not written. */
+  value(path: readonly (string | number)[]): Place;
+  /** Range of the key at a path, else as `value`. */
+  keyAt(path: readonly (string | number)[]): Place;
+}
+
+export interface ServerDefinition {
+  readonly id: string;
+  readonly enabled: boolean;
+  /** One instance for all dialogs (spec L1). */
+  readonly trulyStateless: boolean;
+  readonly launch: Launch;
+  readonly tools: NameFilter;
+  readonly transform: readonly Transform[];
+  readonly timeouts: Timeouts;
+  readonly places: ServerPlaces;
+  /** Of what an instance is started from: a change means a new instance. Contains resolved host values, hashed. */
+  readonly launchHash: string;
+  /** Of filter, transforms and timeouts: a change is applied without restarting anything. */
+  readonly viewHash: string;
+}
+
+/** One entry under `servers:`, whole or not (spec C4: one bad entry costs one entry). */
+export type ConfiguredServer =
+  | { readonly kind: 'valid'; readonly id: string; readonly source: string; readonly definition: ServerDefinition }
+  | { readonly kind: 'invalid'; readonly id: string; readonly source: string; readonly places: ServerPlaces };
+
+/** What one file comes to. `refused`: the reload of that file is refused whole (spec C4). */
+export type ParsedSource =
+  | { readonly kind: 'refused'; readonly file: string; readonly problems: readonly Problem[] }
+  | {
+      readonly kind: 'accepted';
+      readonly file: string;
+      readonly servers: readonly ConfiguredServer[];
+      readonly problems: readonly Problem[];
+    };
+
+/** All files together, in the order in which names are claimed and tools are published (spec N5, N6). */
+export interface ConfigModel {
+  readonly servers: readonly ConfiguredServer[];
+}
+
+/** What config asks of its surroundings; it never touches disk or process itself. */
+export interface ConfigSurroundings {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  directoryExists(path: string): boolean;
+}
+
+export const startOfFile: Range = { start: { line: 0, character: 0 }, end: { line: 0, character: 0 } };

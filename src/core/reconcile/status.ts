@@ -1,0 +1,67 @@
+/**
+ * The one snapshot that every view reads: sidebar, status bar, problems, command line. Immutable; a view never asks a
+ * connection.
+ */
+import type { Place, Problem } from '../base/problem.js';
+import type { ExcludedTool, ServedTool } from '../tools/catalogue.js';
+
+export type ServerState =
+  | { readonly kind: 'disabled' }
+  /** The entry itself is wrong and nothing of it runs; its problems say why. */
+  | { readonly kind: 'invalid' }
+  | { readonly kind: 'starting'; readonly since: number }
+  /** At least one instance lives. */
+  | { readonly kind: 'running'; readonly since: number }
+  /** No instance lives; the tools stay published and the next call starts one (spec L4). */
+  | { readonly kind: 'idle'; readonly since: number }
+  | { readonly kind: 'reconnecting'; readonly attempt: number; readonly at: number; readonly cause: string }
+  | { readonly kind: 'failed'; readonly since: number; readonly reason: string; readonly fix: string }
+  /** A person stopped it; it stays so until a person starts it or its entry changes. */
+  | { readonly kind: 'stopped'; readonly since: number };
+
+/** Why what serves is not what the file says now (spec R3). */
+export interface PreviousDefinition {
+  /** When the definition that still serves was replaced in the file, epoch milliseconds. */
+  readonly since: number;
+  readonly reason: string;
+}
+
+export interface InstanceStatus {
+  readonly id: string;
+  readonly pid: number | undefined;
+  readonly startedAt: number;
+  readonly lastCallAt: number | undefined;
+  readonly callsInFlight: number;
+  readonly use:
+    | { readonly kind: 'warm' }
+    | { readonly kind: 'shared' }
+    | { readonly kind: 'leased'; readonly dialog: string; readonly since: number }
+    | { readonly kind: 'draining' };
+}
+
+export interface ServerStatus {
+  readonly id: string;
+  /** The file it comes from. */
+  readonly source: string;
+  readonly place: Place;
+  readonly transport: 'stdio' | 'streamable_http' | undefined;
+  readonly trulyStateless: boolean | undefined;
+  readonly state: ServerState;
+  readonly previous: PreviousDefinition | undefined;
+  readonly serverInfo: { readonly name: string; readonly version: string } | undefined;
+  readonly tools: readonly ServedTool[];
+  readonly excluded: readonly ExcludedTool[];
+  /** Tools the server offers in all. */
+  readonly offered: number;
+  readonly instances: readonly InstanceStatus[];
+}
+
+export interface StatusSnapshot {
+  /** The registry version (spec R5). */
+  readonly version: number;
+  /** Source files whose last reload was refused whole: what runs is what stood there before. */
+  readonly refused: readonly { readonly file: string; readonly since: number }[];
+  /** In file order. */
+  readonly servers: readonly ServerStatus[];
+  readonly problems: readonly Problem[];
+}

@@ -1,0 +1,53 @@
+/**
+ * What servers offer and what agents see of it, as immutable values. The rules (filter, transforms, names, uniqueness)
+ * are pure functions beside this file; nothing here knows a connection.
+ */
+import type { Tool } from '@modelcontextprotocol/sdk/types.js';
+
+/** A tool as its server gave it: every field passes through, known to the protocol or not (spec N7). */
+export type OfferedTool = Readonly<Tool>;
+
+export interface PublishedTool {
+  readonly original: string;
+  readonly published: string;
+  readonly tool: OfferedTool;
+}
+
+export type ExclusionReason =
+  | { readonly kind: 'blacklist'; readonly pattern: string }
+  | { readonly kind: 'whitelist' }
+  | { readonly kind: 'originalNameInvalid' }
+  | { readonly kind: 'publishedNameInvalid'; readonly published: string }
+  | { readonly kind: 'schema'; readonly detail: string }
+  | { readonly kind: 'nameTaken'; readonly published: string; readonly holder: string }
+  | { readonly kind: 'nameReserved'; readonly published: string }
+  | { readonly kind: 'editorIdTooLong'; readonly editorId: string };
+
+export interface ExcludedTool {
+  readonly original: string;
+  readonly reason: ExclusionReason;
+}
+
+export interface Toolset {
+  /** The server's id. */
+  readonly id: string;
+  /** `serverInfo.name` for the editor: at most 13 of `[a-z0-9-]`, unique (spec G3a). */
+  readonly shortName: string;
+  /** In the server's own order (spec N6). */
+  readonly tools: readonly ServedTool[];
+  readonly excluded: readonly ExcludedTool[];
+  readonly instructions: string | undefined;
+}
+
+export interface ServedTool extends PublishedTool {
+  /** The name under which the editor is served the tool: the published one, without `<toolset id>_` where all have it. */
+  readonly editorName: string;
+  /** The id that the editor makes of it: `mcp_<short name>_<editor name>`. */
+  readonly editorId: string;
+}
+
+/** Every toolset in file order. `version` counts up with each applied change (spec R5). */
+export interface Catalogue {
+  readonly version: number;
+  readonly toolsets: readonly Toolset[];
+}
