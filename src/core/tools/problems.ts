@@ -1,0 +1,154 @@
+/** What filtering and naming find wrong, one factory a code (spec N1–N7, G3a). */
+import type { Place, Problem } from '../base/problem.js';
+import type { ServerPlaces } from '../config/model.js';
+import { nameRule } from './names.js';
+
+interface At {
+  readonly server: string;
+  readonly places: ServerPlaces;
+}
+
+function shortList(names: readonly string[]): string {
+  const shown = names.slice(0, 12).join(', ');
+  return names.length > 12 ? `${shown} and ${names.length - 12} more` : shown;
+}
+
+export function patternMatchesNothing(
+  at: At,
+  list: 'whitelist' | 'blacklist',
+  index: number,
+  pattern: string,
+): Problem {
+  return {
+    code: 'pattern-matches-nothing',
+    severity: 'warning',
+    message: `The pattern "${pattern}" matches none of the tools of "${at.server}".`,
+    fix: 'Correct the pattern (it is matched against the original names; only * is a wildcard) or remove it.',
+    place: at.places.value(['tools', list, index]),
+    server: at.server,
+  };
+}
+
+export function filteredTools(
+  at: At,
+  list: 'whitelist' | 'blacklist',
+  names: readonly string[],
+  severity: 'information' | 'warning',
+): Problem {
+  const count = names.length === 1 ? '1 tool' : `${names.length} tools`;
+  return {
+    code: 'filtered-tools',
+    severity,
+    message: `The ${list} keeps out ${count} of "${at.server}": ${shortList(names)}.`,
+    fix: `Nothing, if that is meant; else change the ${list}.`,
+    place: at.places.keyAt(['tools', list]),
+    server: at.server,
+  };
+}
+
+function ruleBroken(name: string): string {
+  const bad = [...new Set(name.replace(/[a-zA-Z0-9_-]/g, ''))].map((character) => JSON.stringify(character));
+  const causes = [
+    ...(name.length === 0 ? ['it is empty'] : []),
+    ...(name.length > 64 ? [`it has ${name.length} characters, 64 are allowed`] : []),
+    ...(bad.length > 0 ? [`${bad.slice(0, 5).join(', ')} is not allowed`] : []),
+  ];
+  return `${causes.join('; ')} (rule ${nameRule}, length ${name.length})`;
+}
+
+function shown(name: string): string {
+  return name.length > 100 ? `${name.slice(0, 100)}…` : name;
+}
+
+export function toolNameInvalid(at: At, name: string): Problem {
+  return {
+    code: 'tool-name-invalid',
+    severity: 'warning',
+    message: `The tool "${shown(name)}" of "${at.server}" is left out: ${ruleBroken(name)}.`,
+    fix: 'Blacklist the tool, or have its server name it within the rule.',
+    place: at.places.key,
+    server: at.server,
+  };
+}
+
+export function publishedNameInvalid(at: At, original: string, published: string): Problem {
+  return {
+    code: 'published-name-invalid',
+    severity: 'warning',
+    message: `The tool "${original}" of "${at.server}" is left out: its published name would be "${shown(published)}", and ${ruleBroken(published)}.`,
+    fix: 'Shorten or correct the transforms.',
+    place: at.places.keyAt(['transform']),
+    server: at.server,
+  };
+}
+
+export function nameTwiceInServer(at: At, published: string, originals: readonly [string, string]): Problem {
+  const [first, second] = originals;
+  const same = first === second;
+  return {
+    code: 'name-twice-in-server',
+    severity: 'error',
+    message: same
+      ? `The server "${at.server}" lists the tool "${first}" twice. Its update is refused.`
+      : `The tools "${first}" and "${second}" of "${at.server}" would both be published as "${published}". Its update is refused.`,
+    fix: same ? 'Blacklist the tool, or correct the server.' : 'Change the transforms, or blacklist one of the two.',
+    place: same ? at.places.key : at.places.keyAt(['transform']),
+    server: at.server,
+  };
+}
+
+export function nameTaken(at: At, published: string, holder: string, holderPlace: Place): Problem {
+  return {
+    code: 'name-taken',
+    severity: 'warning',
+    message: `The tool "${published}" of "${at.server}" is left out: "${holder}", which stands first, already publishes a tool of that name.`,
+    fix: `Give "${at.server}" or "${holder}" a prefix, or blacklist the tool in one of them.`,
+    place: at.places.key,
+    server: at.server,
+    related: [{ message: `"${holder}" publishes "${published}"`, place: holderPlace }],
+  };
+}
+
+export function nameReserved(at: At, published: string): Problem {
+  return {
+    code: 'name-reserved',
+    severity: 'warning',
+    message: `The tool "${published}" of "${at.server}" is left out: the name belongs to a built-in tool.`,
+    fix: `Give "${at.server}" a prefix, or blacklist the tool.`,
+    place: at.places.key,
+    server: at.server,
+  };
+}
+
+export function schemaUnusable(at: At, name: string, detail: string): Problem {
+  return {
+    code: 'schema-unusable',
+    severity: 'warning',
+    message: `The tool "${name}" of "${at.server}" is left out: ${detail}. One such schema makes clients refuse the whole list.`,
+    fix: 'Blacklist the tool, or have its server correct the schema.',
+    place: at.places.key,
+    server: at.server,
+  };
+}
+
+export function toolMalformed(at: At, name: string, detail: string): Problem {
+  return {
+    code: 'tool-malformed',
+    severity: 'warning',
+    message: `An entry of the tool list of "${at.server}" (${shown(name)}) is not a tool and is left out: ${detail}.`,
+    fix: 'Have the server corrected; the other tools are not affected.',
+    place: at.places.key,
+    server: at.server,
+  };
+}
+
+export function editorIdTooLong(at: At, published: string, editorId: string): Problem {
+  return {
+    code: 'editor-id-too-long',
+    severity: 'warning',
+    message: `The tool "${published}" of "${at.server}" is left out: the editor would call it "${editorId}", which has ${editorId.length} characters; it cuts ids at 64 and loses tools where two cut ids meet.`,
+    fix: `Shorten the name by a transform, or begin every published name with "${at.server}_", which the editor is not shown twice.`,
+    place: at.places.keyAt(['transform']),
+    server: at.server,
+  };
+}

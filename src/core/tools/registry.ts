@@ -1,0 +1,72 @@
+/**
+ * All toolsets together: who holds which published name, and what the editor is served (spec N5, N6, G3a). A pure
+ * function of the order and the curated tools, so that it cannot matter who connected first.
+ */
+import type { Problem } from '../base/problem.js';
+import type { ServerPlaces } from '../config/model.js';
+import type { ExcludedTool, PublishedTool, ServedTool, Toolset } from './catalogue.js';
+import { editorId, editorNames, longestEditorId } from './editorNames.js';
+import { editorIdTooLong, nameReserved, nameTaken } from './problems.js';
+
+export interface Candidate {
+  readonly id: string;
+  readonly shortName: string;
+  readonly tools: readonly PublishedTool[];
+  readonly excluded: readonly ExcludedTool[];
+  readonly instructions: string | undefined;
+  readonly places: ServerPlaces;
+}
+
+export interface Publication {
+  readonly toolsets: readonly Toolset[];
+  readonly problems: readonly Problem[];
+}
+
+/** @param candidates in file order, higher source first: the earlier one keeps a contested name. */
+export function publish(candidates: readonly Candidate[], reserved: ReadonlySet<string>): Publication {
+  const holders = new Map<string, Candidate>();
+  const problems: Problem[] = [];
+  const toolsets = candidates.map((candidate): Toolset => {
+    const at = { server: candidate.id, places: candidate.places };
+    const excluded = [...candidate.excluded];
+    const claimed = candidate.tools.filter(({ published, original }) => {
+      const holder = holders.get(published);
+      if (reserved.has(published)) {
+        problems.push(nameReserved(at, published));
+        excluded.push({ original, reason: { kind: 'nameReserved', published } });
+        return false;
+      }
+      if (holder) {
+        problems.push(nameTaken(at, published, holder.id, holder.places.key));
+        excluded.push({ original, reason: { kind: 'nameTaken', published, holder: holder.id } });
+        return false;
+      }
+      holders.set(published, candidate);
+      return true;
+    });
+    const names = editorNames(
+      candidate.id,
+      claimed.map((tool) => tool.published),
+    );
+    const tools: ServedTool[] = [];
+    for (const [index, tool] of claimed.entries()) {
+      const name = names[index] ?? tool.published;
+      const id = editorId(candidate.shortName, name);
+      if (id.length > longestEditorId) {
+        problems.push(editorIdTooLong(at, tool.published, id));
+        excluded.push({ original: tool.original, reason: { kind: 'editorIdTooLong', editorId: id } });
+        holders.delete(tool.published);
+      } else {
+        tools.push({ ...tool, editorName: name, editorId: id });
+      }
+    }
+    return {
+      id: candidate.id,
+      shortName: candidate.shortName,
+      tools,
+      excluded,
+      instructions: candidate.instructions,
+    };
+  });
+  return { toolsets, problems };
+}

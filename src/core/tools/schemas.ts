@@ -1,0 +1,80 @@
+/**
+ * Which schemas no client can take (spec N7). A schema that passes goes through unchanged, with every keyword.
+ * Refused is what makes an MCP client drop the whole list, or the editor's chat the whole request:
+ * a top level that is not `type: object` (the protocol's own type demands it), a `type` that JSON Schema does not know,
+ * an `array` without `items` (GitHub Copilot rejects the request that carries it).
+ */
+import type { OfferedTool } from './catalogue.js';
+
+const jsonTypes = new Set(['array', 'boolean', 'integer', 'null', 'number', 'object', 'string']);
+/** Keywords whose value is a schema, a list of schemas, or a map of schemas. */
+const schemaKeywords = ['items', 'additionalProperties', 'not', 'if', 'then', 'else', 'contains', 'propertyNames'];
+const schemaListKeywords = ['allOf', 'anyOf', 'oneOf', 'prefixItems', 'items'];
+const schemaMapKeywords = ['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'];
+/** A schema deeper than this is taken as it is: nobody writes one, and walking it must end. */
+const deepest = 64;
+
+/** Undefined: usable. Otherwise a phrase that says what is wrong and where. */
+export function unusableSchema(tool: OfferedTool): string | undefined {
+  const input = topLevelFault(tool.inputSchema, 'inputSchema') ?? faultIn(tool.inputSchema, 'inputSchema', 0);
+  if (input !== undefined) return input;
+  return tool.outputSchema === undefined ? undefined : topLevelFault(tool.outputSchema, 'outputSchema');
+}
+
+function topLevelFault(schema: unknown, where: string): string | undefined {
+  if (!isRecord(schema)) return `${where} is ${describe(schema)}, not an object`;
+  if (schema['type'] !== 'object') return `${where}.type is ${describe(schema['type'])}, not "object"`;
+  const properties = schema['properties'];
+  if (properties !== undefined) {
+    if (!isRecord(properties)) return `${where}.properties is ${describe(properties)}, not an object`;
+    // The protocol's own type wants objects here; `true` is JSON Schema but fails the whole list in strict clients.
+    for (const [name, value] of Object.entries(properties)) {
+      if (!isRecord(value)) return `${where}.properties.${name} is ${describe(value)}, not an object`;
+    }
+  }
+  const required = schema['required'];
+  if (required !== undefined && !(Array.isArray(required) && required.every((name) => typeof name === 'string'))) {
+    return `${where}.required is not a list of names`;
+  }
+  return undefined;
+}
+
+function faultIn(schema: unknown, where: string, depth: number): string | undefined {
+  if (!isRecord(schema) || depth > deepest) return undefined;
+  const type = schema['type'];
+  for (const name of Array.isArray(type) ? (type as unknown[]) : type === undefined ? [] : [type]) {
+    if (typeof name !== 'string' || !jsonTypes.has(name)) return `${where}.type is ${describe(name)}, not a JSON type`;
+  }
+  if (type === 'array' && schema['items'] === undefined) return `${where} is an array without "items"`;
+  for (const key of schemaKeywords) {
+    const fault = faultIn(schema[key], `${where}.${key}`, depth + 1);
+    if (fault !== undefined) return fault;
+  }
+  for (const key of schemaListKeywords) {
+    const list = schema[key];
+    if (!Array.isArray(list)) continue;
+    for (const [index, item] of (list as unknown[]).entries()) {
+      const fault = faultIn(item, `${where}.${key}[${index}]`, depth + 1);
+      if (fault !== undefined) return fault;
+    }
+  }
+  for (const key of schemaMapKeywords) {
+    const map = schema[key];
+    if (!isRecord(map)) continue;
+    for (const [name, item] of Object.entries(map)) {
+      const fault = faultIn(item, `${where}.${key}.${name}`, depth + 1);
+      if (fault !== undefined) return fault;
+    }
+  }
+  return undefined;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function describe(value: unknown): string {
+  if (value === undefined) return 'missing';
+  const text = JSON.stringify(value);
+  return text.length > 40 ? `${text.slice(0, 40)}…` : text;
+}
