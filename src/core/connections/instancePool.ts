@@ -1,0 +1,239 @@
+/**
+ * The instances of one server definition and who holds them (spec L1, L2, L4): one shared by all dialogs where the
+ * server is truly stateless, else one leased to each dialog. It starts instances when calls need them and stops them
+ * when nobody does; it decides nothing about tools. Invariants: two first calls of a dialog at once make one instance;
+ * a pool that drains or has closed starts nothing for new calls; `close` resolves when nothing of the pool is left.
+ */
+import { assertNever } from '../base/assertNever.js';
+import type { Clock } from '../base/clock.js';
+import type { Log } from '../base/log.js';
+import type { Launch, Timeouts } from '../config/model.js';
+import type { CallOutcome, CallRequest, Connection, StartFailure, ToolListing } from './connection.js';
+import type { Connector } from './connector.js';
+import { Instance } from './instance.js';
+
+export interface PoolOptions {
+  readonly server: string;
+  readonly launch: Launch;
+  readonly trulyStateless: boolean;
+  /** Read whenever they are needed: they change without a restart. */
+  readonly timeouts: () => Timeouts;
+  readonly connector: Connector;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Something a view shows has changed. */
+  readonly onChange: () => void;
+  readonly onToolsChanged: (connection: Connection) => void;
+  /** An instance ended that nobody ended. */
+  readonly onDeath: (cause: string) => void;
+  /** An instance that a call or a restart needed did or did not start. */
+  readonly onStarted: () => void;
+  readonly onStartFailed: (failure: StartFailure) => void;
+}
+
+export type PoolCallOutcome = CallOutcome | { readonly kind: 'startFailed'; readonly failure: StartFailure };
+
+export type StartOutcome =
+  | { readonly kind: 'started'; readonly instance: Instance; readonly listing: ToolListing }
+  | { readonly kind: 'failed'; readonly failure: StartFailure }
+  | { readonly kind: 'cancelled' };
+
+type Begun =
+  | { readonly kind: 'begun'; readonly outcome: Promise<CallOutcome> }
+  | Exclude<StartOutcome, { readonly kind: 'started' }>;
+
+/** The dialog under which a shared instance is kept; no dialog's id is empty. */
+const everyDialog = '';
+let nextInstance = 1;
+
+export class InstancePool {
+  private readonly instances = new Set<Instance>();
+  private readonly holders = new Map<string, Instance>();
+  private readonly starting = new Map<string, { controller: AbortController; outcome: Promise<StartOutcome> }>();
+  private readonly leaving = new Set<Promise<void>>();
+  private warm: Instance | undefined;
+  private closed = false;
+  private draining = false;
+
+  constructor(private readonly options: PoolOptions) {}
+
+  get live(): readonly Instance[] {
+    return [...this.instances];
+  }
+
+  get isStarting(): boolean {
+    return this.starting.size > 0;
+  }
+
+  /** Takes over the connection that listed the tools. */
+  adopt(connection: Connection): Instance {
+    const instance = this.track(connection);
+    if (this.options.trulyStateless) this.hold(instance, everyDialog);
+    else this.warm = instance;
+    return instance;
+  }
+
+  async call(dialog: string, request: CallRequest): Promise<PoolCallOutcome> {
+    const held = this.heldBy(dialog);
+    if (held) return held.call(request);
+    if (this.closed) return { kind: 'lost', cause: 'the server was stopped' };
+    // Chained here, not awaited: a drain that begins later must find this call already in flight when the start is done.
+    const begun = this.startFor(dialog).then((started): Begun => {
+      if (request.signal.aborted) return { kind: 'cancelled' };
+      return started.kind === 'started' ? { kind: 'begun', outcome: started.instance.call(request) } : started;
+    });
+    const first = await Promise.race([begun, cancelled(request.signal)]);
+    switch (first.kind) {
+      case 'begun':
+        return first.outcome;
+      case 'cancelled':
+        return request.signal.aborted ? { kind: 'cancelled' } : { kind: 'lost', cause: 'its start was cancelled' };
+      case 'failed':
+        return { kind: 'startFailed', failure: first.failure };
+      default:
+        return assertNever(first);
+    }
+  }
+
+  /** Ends the dialog's lease, or cancels its start. False: the dialog holds none. */
+  async release(dialog: string): Promise<boolean> {
+    const starting = this.starting.get(dialog);
+    starting?.controller.abort();
+    const held = this.options.trulyStateless ? undefined : this.holders.get(dialog);
+    if (held) await this.retire(held, 0, 'its lease was released');
+    return held !== undefined || starting !== undefined;
+  }
+
+  /** Starts an instance that nobody holds yet; the shared one where all share. */
+  startWarm(): Promise<StartOutcome> {
+    return this.startFor(this.options.trulyStateless ? everyDialog : undefined);
+  }
+
+  /** Ends every instance and every start under way; the pool goes on serving. */
+  async recycle(reason: string): Promise<void> {
+    for (const { controller } of this.starting.values()) controller.abort();
+    await Promise.all([...this.instances].map((instance) => this.retire(instance, 0, reason)));
+    await Promise.all([...this.leaving]);
+  }
+
+  /** Takes no more starts of its own; calls in flight may finish within `limitMs` (spec R4). */
+  async drain(limitMs: number, reason: string): Promise<void> {
+    this.draining = true;
+    await Promise.all([...this.starting.values()].map(({ outcome }) => outcome));
+    await Promise.all([...this.instances].map((instance) => this.retire(instance, limitMs, reason)));
+    this.closed = true;
+    await Promise.all([...this.leaving]);
+  }
+
+  async close(reason: string): Promise<void> {
+    this.closed = true;
+    await this.recycle(reason);
+  }
+
+  private heldBy(dialog: string): Instance | undefined {
+    const held = this.holders.get(this.options.trulyStateless ? everyDialog : dialog);
+    if (held || this.options.trulyStateless || !this.warm || this.starting.has(dialog)) return held;
+    const warm = this.warm;
+    this.warm = undefined;
+    this.hold(warm, dialog);
+    return warm;
+  }
+
+  private hold(instance: Instance, dialog: string): void {
+    this.holders.set(dialog, instance);
+    instance.use =
+      dialog === everyDialog ? { kind: 'shared' } : { kind: 'leased', dialog, since: this.options.clock.now() };
+    this.options.onChange();
+  }
+
+  private startFor(dialog: string | undefined): Promise<StartOutcome> {
+    const key = this.options.trulyStateless ? everyDialog : (dialog ?? `${everyDialog} warm`);
+    const under = this.starting.get(key);
+    if (under) return under.outcome;
+    const controller = new AbortController();
+    const outcome = this.start(key, dialog, controller.signal).finally(() => {
+      this.starting.delete(key);
+      this.options.onChange();
+    });
+    this.starting.set(key, { controller, outcome });
+    this.options.onChange();
+    return outcome;
+  }
+
+  private async start(key: string, dialog: string | undefined, signal: AbortSignal): Promise<StartOutcome> {
+    const { server, launch, log, connector } = this.options;
+    const connected = await connector.connect({
+      server,
+      launch,
+      log,
+      signal,
+      timeoutMs: this.options.timeouts().connect,
+    });
+    if (connected.kind === 'failed') {
+      if (!this.draining) this.options.onStartFailed(connected.failure);
+      return connected;
+    }
+    if (connected.kind === 'cancelled') return connected;
+    if (this.closed || signal.aborted) {
+      await connected.connection.close();
+      return { kind: 'cancelled' };
+    }
+    const instance = this.track(connected.connection);
+    if (this.options.trulyStateless) this.hold(instance, everyDialog);
+    else if (dialog === undefined) this.warm = instance;
+    else this.hold(instance, key);
+    if (!this.draining) this.options.onStarted();
+    return { kind: 'started', instance, listing: connected.listing };
+  }
+
+  private track(connection: Connection): Instance {
+    const instance: Instance = new Instance({
+      id: `${this.options.server}#${nextInstance++}`,
+      connection,
+      clock: this.options.clock,
+      idleLimit: () => this.options.timeouts().idle,
+      onIdle: (idle) => void this.retire(idle, 0, 'nobody used it for the idle limit'),
+      onDeath: (dead, cause) => {
+        this.forget(dead);
+        this.keepUntilDone(dead.end(cause));
+        this.options.onDeath(cause);
+        this.options.onChange();
+      },
+      onToolsChanged: (changed) => this.options.onToolsChanged(changed.connection),
+    });
+    this.instances.add(instance);
+    return instance;
+  }
+
+  private forget(instance: Instance): void {
+    this.instances.delete(instance);
+    if (this.warm === instance) this.warm = undefined;
+    for (const [dialog, held] of this.holders) if (held === instance) this.holders.delete(dialog);
+  }
+
+  /** No call reaches it from now on; with a limit of 0 it ends at once. */
+  private retire(instance: Instance, limitMs: number, reason: string): Promise<void> {
+    if (this.warm === instance) this.warm = undefined;
+    for (const [dialog, held] of this.holders) if (held === instance) this.holders.delete(dialog);
+    const ended = (limitMs > 0 ? instance.drain(limitMs, reason) : instance.end(reason)).finally(() => {
+      this.instances.delete(instance);
+      this.options.onChange();
+    });
+    this.keepUntilDone(ended);
+    return ended;
+  }
+
+  private keepUntilDone(ended: Promise<void>): void {
+    const kept = ended
+      .catch((error: unknown) => this.options.log.write('error', `Ending an instance failed: ${String(error)}`))
+      .finally(() => this.leaving.delete(kept));
+    this.leaving.add(kept);
+  }
+}
+
+function cancelled(signal: AbortSignal): Promise<{ kind: 'cancelled' }> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve({ kind: 'cancelled' });
+    else signal.addEventListener('abort', () => resolve({ kind: 'cancelled' }), { once: true });
+  });
+}
