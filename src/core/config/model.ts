@@ -49,6 +49,12 @@ export type Transform =
   | { readonly kind: 'replacePrefix'; readonly remove: string; readonly add: string }
   | { readonly kind: 'suffix'; readonly add: string };
 
+/** What of a server's prompts is published, under which names; the same rules as for tools. */
+export interface PromptSelection {
+  readonly filter: NameFilter;
+  readonly transform: readonly Transform[];
+}
+
 /** All in milliseconds. */
 export interface Timeouts {
   /** Connect, initialize and list every page. Default 30 s. */
@@ -79,11 +85,13 @@ export interface ServerDefinition {
   readonly launch: Launch;
   readonly tools: NameFilter;
   readonly transform: readonly Transform[];
+  readonly prompts: PromptSelection;
+  readonly resources: NameFilter;
   readonly timeouts: Timeouts;
   readonly places: ServerPlaces;
   /** Of what an instance is started from: a change means a new instance. Contains resolved host values, hashed. */
   readonly launchHash: string;
-  /** Of filter, transforms and timeouts: a change is applied without restarting anything. */
+  /** Of filters, transforms and timeouts: a change is applied without restarting anything. */
   readonly viewHash: string;
 }
 
@@ -98,6 +106,8 @@ export type ParsedSource =
   | {
       readonly kind: 'accepted';
       readonly file: string;
+      /** The workspace folder the file belongs to (spec C5). */
+      readonly folder: string;
       readonly servers: readonly ConfiguredServer[];
       readonly problems: readonly Problem[];
     };
