@@ -1,0 +1,228 @@
+import assert from 'node:assert/strict';
+import { watchFile, type Disk, type FileContent, type WatchedFile } from '../../../src/core/files/watchedFile.js';
+import { FakeClock, rest } from './fakeClock.js';
+
+type Fault = { readonly code: string };
+
+/** One file in memory. */
+class FakeDisk implements Disk {
+  content: string | Fault = { code: 'ENOENT' };
+  version = 0;
+  reads = 0;
+  /** Runs while the file is being read, after its text was taken. */
+  duringRead: (() => void) | undefined;
+
+  write(content: string | Fault): void {
+    this.content = content;
+    this.version++;
+  }
+
+  async read(): Promise<string> {
+    this.reads++;
+    const content = this.content;
+    await Promise.resolve();
+    this.duringRead?.();
+    if (typeof content !== 'string') throw content as unknown as Error;
+    return content;
+  }
+
+  async stamp(): Promise<string> {
+    await Promise.resolve();
+    if (typeof this.content !== 'string' && this.content.code === 'ENOENT') throw this.content as unknown as Error;
+    return String(this.version);
+  }
+}
+
+describe('watchFile', () => {
+  let clock: FakeClock;
+  let disk: FakeDisk;
+  let file: WatchedFile;
+  let heard: FileContent[];
+
+  function watch(): void {
+    file = watchFile('/folder/.minds/mcp.yaml', { clock, disk });
+    file.onDidChange((content) => heard.push(content));
+  }
+
+  const texts = (): (string | undefined)[] =>
+    heard.map((content) => (content.kind === 'text' ? content.text : undefined));
+
+  beforeEach(() => {
+    clock = new FakeClock();
+    disk = new FakeDisk();
+    heard = [];
+  });
+
+  afterEach(() => {
+    file.dispose();
+    assert.equal(clock.pending, 0, 'no timer is left');
+  });
+
+  it('reads at once, also that there is no file', async () => {
+    watch();
+    assert.equal(file.content, undefined);
+    await rest();
+    assert.deepEqual(file.content, { kind: 'absent' });
+    assert.deepEqual(heard, [{ kind: 'absent' }]);
+  });
+
+  it('finds a change by looking, within one interval and the debounce', async () => {
+    disk.write('a');
+    watch();
+    await rest();
+    disk.write('b');
+    await clock.advance(2199);
+    assert.deepEqual(texts(), ['a']);
+    await clock.advance(1);
+    assert.deepEqual(texts(), ['a', 'b']);
+  });
+
+  it('does not read a file that did not change', async () => {
+    disk.write('a');
+    watch();
+    await clock.advance(60_000);
+    assert.equal(disk.reads, 1);
+  });
+
+  it('reads after the debounce when nudged, without waiting for the next look', async () => {
+    disk.write('a');
+    watch();
+    await rest();
+    disk.write('b');
+    file.nudge();
+    await clock.advance(199);
+    assert.deepEqual(texts(), ['a']);
+    await clock.advance(1);
+    assert.deepEqual(texts(), ['a', 'b']);
+  });
+
+  it('reads on a nudge even where the stamp is the same', async () => {
+    disk.write('a');
+    watch();
+    await rest();
+    disk.content = 'b';
+    file.nudge();
+    await clock.advance(200);
+    assert.deepEqual(texts(), ['a', 'b']);
+  });
+
+  it('makes one reading of a burst', async () => {
+    disk.write('0');
+    watch();
+    await rest();
+    for (let save = 1; save <= 5; save++) {
+      disk.write(String(save));
+      file.nudge();
+      await clock.advance(50);
+    }
+    await clock.advance(200);
+    assert.deepEqual(texts(), ['0', '5']);
+    assert.equal(disk.reads, 2);
+  });
+
+  it('reads during a burst that does not end', async () => {
+    disk.write('0');
+    watch();
+    await rest();
+    for (let save = 1; save <= 20; save++) {
+      disk.write(String(save));
+      file.nudge();
+      await clock.advance(100);
+    }
+    assert.ok(heard.length > 1, 'something was read while the burst went on');
+    await clock.advance(200);
+    assert.equal(texts().at(-1), '20');
+  });
+
+  it('says nothing when a save leaves the text as it was', async () => {
+    disk.write('a');
+    watch();
+    await rest();
+    disk.write('a');
+    await clock.advance(4000);
+    assert.deepEqual(texts(), ['a']);
+    assert.equal(disk.reads, 2);
+  });
+
+  it('reads again what changed while it was read, and tells only the last state', async () => {
+    disk.write('a');
+    watch();
+    await rest();
+    disk.write('torn');
+    disk.duringRead = () => {
+      disk.duringRead = undefined;
+      disk.write('whole');
+    };
+    file.nudge();
+    await clock.advance(1000);
+    assert.deepEqual(texts(), ['a', 'whole']);
+  });
+
+  it('takes a file that never comes to rest as it is', async () => {
+    disk.write('a');
+    watch();
+    await rest();
+    let count = 0;
+    disk.duringRead = () => disk.write(`growing ${++count}`);
+    file.nudge();
+    await clock.advance(3000);
+    assert.ok(heard.length > 1);
+    disk.duringRead = undefined;
+    disk.write('done');
+    await clock.advance(3000);
+    assert.equal(texts().at(-1), 'done');
+  });
+
+  it('ends with the last of two states when the file is deleted and written again at once', async () => {
+    disk.write('a');
+    watch();
+    await rest();
+    disk.write({ code: 'ENOENT' });
+    file.nudge();
+    disk.write('b');
+    file.nudge();
+    await clock.advance(200);
+    assert.deepEqual(texts(), ['a', 'b']);
+  });
+
+  it('tells a deletion', async () => {
+    disk.write('a');
+    watch();
+    await rest();
+    disk.write({ code: 'ENOENT' });
+    await clock.advance(2200);
+    assert.deepEqual(heard.at(-1), { kind: 'absent' });
+  });
+
+  for (const [code, reason] of [
+    ['EACCES', 'permission denied'],
+    ['EISDIR', 'it is a folder'],
+    ['ELOOP', 'its symbolic links go in a circle'],
+    ['EBUSY', 'EBUSY'],
+  ] as const) {
+    it(`tells ${code} as a value`, async () => {
+      disk.write({ code });
+      watch();
+      await rest();
+      assert.deepEqual(heard, [{ kind: 'unreadable', reason }]);
+      disk.write('a');
+      await clock.advance(2200);
+      assert.deepEqual(heard.at(-1), { kind: 'text', text: 'a' });
+    });
+  }
+
+  it('treats a path that leads through a file as absent', async () => {
+    disk.write({ code: 'ENOTDIR' });
+    watch();
+    await rest();
+    assert.deepEqual(heard, [{ kind: 'absent' }]);
+  });
+
+  it('is silent after dispose, also about a reading under way', async () => {
+    disk.write('a');
+    watch();
+    file.dispose();
+    await clock.advance(10_000);
+    assert.deepEqual(heard, []);
+  });
+});
