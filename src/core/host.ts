@@ -1,15 +1,25 @@
 /**
- * The façade of the core: what the editor shell and the command line call. It joins config, reconciliation,
- * connections and the gateway, which do not know each other.
+ * The façade of the core: what the editor shell and the command line call. It joins config, reconciliation and
+ * connections; the gateway is joined to it by `gatewayBackend`. Invariants: the catalogue is replaced in one step and
+ * always is what `publish` makes of the registrations in file order; the snapshot is made from one moment's facts.
  */
 import type { Clock } from './base/clock.js';
 import type { Event } from './base/events.js';
-import type { Log, Redactor } from './base/log.js';
-import type { SourceText } from './config/model.js';
+import { Emitter } from './base/events.js';
+import { redactingLog, type Log, type Redactor } from './base/log.js';
+import type { Problem } from './base/problem.js';
+import { ConfigState } from './config/merge.js';
+import type { ConfiguredServer, ServerDefinition, SourceText } from './config/model.js';
 import type { Connector } from './connections/connector.js';
+import { ServerUnit } from './reconcile/serverUnit.js';
+import type { ServerStatus, StatusSnapshot } from './reconcile/status.js';
+import { emptyFacts, instancesOf, previousOf, problemsOf, stateOf } from './reconcile/unitFacts.js';
+import { callText } from './callTexts.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
-import type { Catalogue } from './tools/catalogue.js';
-import type { StatusSnapshot } from './reconcile/status.js';
+import type { Catalogue, Toolset } from './tools/catalogue.js';
+import type { FilteredToolsReport } from './tools/curate.js';
+import { shortNames } from './tools/editorNames.js';
+import { publish, sameToolset, type Candidate } from './tools/registry.js';
 
 export interface HostOptions {
   readonly clock: Clock;
@@ -24,7 +34,9 @@ export interface HostOptions {
   readonly directoryExists: (path: string) => boolean;
   /** Published names that belong to others (spec N5). */
   readonly reservedNames: ReadonlySet<string>;
-  readonly filteredTools: 'information' | 'warning' | 'off';
+  readonly filteredTools: () => FilteredToolsReport;
+  /** Milliseconds for calls in flight on a removed or changed server (spec R4). Default 30,000. */
+  readonly drainLimitMs?: number;
 }
 
 export interface ToolCallRequest {
@@ -50,6 +62,8 @@ export interface Host {
   readonly catalogue: Catalogue;
   /** Fires in the same turn in which the catalogue is swapped. */
   readonly onDidChangeCatalogue: Event<Catalogue>;
+  /** The sources as they were last set, read anew: host variables and folders may have changed since. */
+  reload(): Promise<void>;
   /** All sources, in folder order. Resolves when every server of this state has started or failed, or a later call took over. */
   setSources(sources: readonly SourceText[]): Promise<void>;
   call(request: ToolCallRequest): Promise<ToolCallOutcome>;
@@ -60,4 +74,237 @@ export interface Host {
   release(server: string, dialog: string): Promise<boolean>;
   /** Ends every instance; resolves when nothing is left running. */
   dispose(): Promise<void>;
+}
+
+export function createHost(options: HostOptions): Host {
+  return new ToolsetHost(options);
+}
+
+const defaultDrainLimitMs = 30_000;
+
+class ToolsetHost implements Host {
+  private readonly config = new ConfigState();
+  private readonly units = new Map<string, ServerUnit>();
+  /** Removed from the file, their last calls still running. */
+  private readonly leaving = new Set<Promise<void>>();
+  private servers: readonly ConfiguredServer[] = [];
+  private sources: readonly SourceText[] = [];
+  private configProblems: readonly Problem[] = [];
+  private publishProblems: readonly Problem[] = [];
+  /** Launch hashes whose values the redactor knows. */
+  private readonly keptSecret = new Set<string>();
+  private refused: StatusSnapshot['refused'] = [];
+  private catalogue_: Catalogue = { version: 0, toolsets: [] };
+  private snapshot_: StatusSnapshot = { version: 0, refused: [], servers: [], problems: [] };
+  private changeAnnounced = false;
+  private applying = false;
+  private disposed = false;
+  private readonly changeEmitter = new Emitter<StatusSnapshot>();
+  private readonly catalogueEmitter = new Emitter<Catalogue>();
+  private readonly log: Log;
+
+  readonly onDidChange = this.changeEmitter.event;
+  readonly onDidChangeCatalogue = this.catalogueEmitter.event;
+
+  constructor(private readonly options: HostOptions) {
+    this.log = redactingLog(options.log, options.redactor);
+  }
+
+  get snapshot(): StatusSnapshot {
+    return this.snapshot_;
+  }
+
+  get catalogue(): Catalogue {
+    return this.catalogue_;
+  }
+
+  reload(): Promise<void> {
+    return this.setSources(this.sources);
+  }
+
+  async setSources(sources: readonly SourceText[]): Promise<void> {
+    if (this.disposed) return;
+    this.sources = sources;
+    const { env, directoryExists, clock } = this.options;
+    const applied = this.config.apply(sources, { env, directoryExists });
+    this.configProblems = applied.problems;
+    this.refused = applied.refused.map(
+      (file) => this.refused.find((earlier) => earlier.file === file) ?? { file, since: clock.now() },
+    );
+    this.servers = applied.model.servers;
+    for (const server of this.servers) if (server.kind === 'valid') this.keepSecret(server.definition);
+
+    // One swap for the whole edit: what each unit changes at once is published together.
+    this.applying = true;
+    const wanted = new Set(this.servers.map((server) => server.id));
+    for (const [id, unit] of this.units) if (!wanted.has(id)) this.remove(id, unit);
+    for (const server of this.servers) this.unitOf(server.id).apply(server);
+    this.applying = false;
+    this.republish();
+    await Promise.all([...this.units.values()].map((unit) => unit.settled()));
+  }
+
+  async call(request: ToolCallRequest): Promise<ToolCallOutcome> {
+    const toolset = this.catalogue_.toolsets.find((candidate) => candidate.id === request.toolset);
+    const tool = toolset?.tools.find((candidate) => candidate.published === request.tool);
+    const unit = this.units.get(request.toolset);
+    if (!tool || !unit) {
+      return {
+        kind: 'error',
+        code: -32602,
+        message: `The toolset "${request.toolset}" has no tool "${request.tool}".`,
+      };
+    }
+    const { dialog, signal, onProgress } = request;
+    const outcome = await unit.call(dialog, {
+      name: tool.original,
+      arguments: request.arguments,
+      meta: request.meta,
+      signal,
+      onProgress: onProgress ?? ((): void => {}),
+    });
+    if (outcome.kind !== 'lost' && outcome.kind !== 'timedOut' && outcome.kind !== 'startFailed') return outcome;
+    const text = this.options.redactor.redact(callText(request.toolset, request.tool, outcome));
+    this.log.write('warn', text);
+    return { kind: 'result', result: { isError: true, content: [{ type: 'text', text }] } };
+  }
+
+  async start(server: string): Promise<void> {
+    await this.askAgain(server);
+    await this.known(server).start();
+  }
+
+  stop(server: string): Promise<void> {
+    return this.known(server).stop();
+  }
+
+  async restart(server: string): Promise<void> {
+    await this.askAgain(server);
+    await this.known(server).restart();
+  }
+
+  release(server: string, dialog: string): Promise<boolean> {
+    return this.known(server).release(dialog);
+  }
+
+  async dispose(): Promise<void> {
+    this.disposed = true;
+    await Promise.all([...this.units.values()].map((unit) => unit.dispose()));
+    await Promise.all([...this.leaving]);
+    this.units.clear();
+    this.changeEmitter.dispose();
+    this.catalogueEmitter.dispose();
+  }
+
+  /** An entry that was wrong may be right by now: a variable set, a folder made. */
+  private async askAgain(server: string): Promise<void> {
+    if (this.servers.find((entry) => entry.id === server)?.kind === 'invalid') await this.reload();
+  }
+
+  private known(server: string): ServerUnit {
+    const unit = this.units.get(server);
+    if (!unit) throw new Error(`There is no server "${server}" in the configuration.`);
+    return unit;
+  }
+
+  private unitOf(id: string): ServerUnit {
+    const existing = this.units.get(id);
+    if (existing) return existing;
+    const { clock, connector, redactor, filteredTools } = this.options;
+    const unit = new ServerUnit({
+      id,
+      clock,
+      connector,
+      filteredTools,
+      log: this.log,
+      serverLog: redactingLog(this.options.serverLog(id), redactor),
+      drainLimitMs: this.options.drainLimitMs ?? defaultDrainLimitMs,
+      redact: (text) => redactor.redact(text),
+      onCommit: () => this.republish(),
+      onChange: () => this.announceChange(),
+    });
+    this.units.set(id, unit);
+    return unit;
+  }
+
+  private remove(id: string, unit: ServerUnit): void {
+    this.units.delete(id);
+    unit.apply(undefined);
+    const gone = unit.gone().finally(() => this.leaving.delete(gone));
+    this.leaving.add(gone);
+  }
+
+  private republish(): void {
+    if (this.applying || this.disposed) return;
+    const names = shortNames(this.servers.map((server) => server.id));
+    const candidates = this.servers.flatMap((server): Candidate[] => {
+      const registration = this.units.get(server.id)?.registration;
+      if (!registration) return [];
+      const { curated, instructions } = registration;
+      const places = server.kind === 'valid' ? server.definition.places : server.places;
+      const shortName = names.get(server.id) ?? server.id;
+      return [{ id: server.id, shortName, tools: curated.tools, excluded: curated.excluded, instructions, places }];
+    });
+    const { toolsets, problems } = publish(candidates, this.options.reservedNames);
+    this.publishProblems = problems;
+    const before = this.catalogue_.toolsets;
+    // A toolset that stays the same stays the same object: whoever compares sees what changed.
+    const next = toolsets.map((toolset) => before.find((earlier) => sameToolset(earlier, toolset)) ?? toolset);
+    const changed = next.length !== before.length || next.some((toolset, index) => toolset !== before[index]);
+    if (changed) {
+      this.catalogue_ = { version: this.catalogue_.version + 1, toolsets: next };
+      this.log.write(
+        'info',
+        `Registry version ${this.catalogue_.version}: ${next.map(({ id, tools }) => `${id} ${tools.length}`).join(', ') || 'no toolsets'}`,
+      );
+      this.catalogueEmitter.fire(this.catalogue_);
+    }
+    this.announceChange();
+  }
+
+  private announceChange(): void {
+    if (this.changeAnnounced || this.disposed) return;
+    this.changeAnnounced = true;
+    queueMicrotask(() => {
+      this.changeAnnounced = false;
+      if (this.disposed) return;
+      this.snapshot_ = this.takeSnapshot();
+      this.changeEmitter.fire(this.snapshot_);
+    });
+  }
+
+  private takeSnapshot(): StatusSnapshot {
+    const problems = [...this.configProblems, ...this.publishProblems];
+    const servers = this.servers.map((server): ServerStatus => {
+      const unit = this.units.get(server.id);
+      const facts = unit?.facts ?? emptyFacts(server);
+      problems.push(...problemsOf(facts));
+      const definition = server.kind === 'valid' ? server.definition : facts.registration?.definition;
+      const toolset = this.catalogue_.toolsets.find((candidate) => candidate.id === server.id);
+      return {
+        id: server.id,
+        source: server.source,
+        place: server.kind === 'valid' ? server.definition.places.key : server.places.key,
+        transport: definition?.launch.transport,
+        trulyStateless: definition?.trulyStateless,
+        state: stateOf(facts),
+        previous: previousOf(facts),
+        serverInfo: facts.registration?.serverInfo,
+        tools: toolset?.tools ?? [],
+        excluded: toolset?.excluded ?? [],
+        offered: facts.registration?.listing.tools.length ?? 0,
+        instances: instancesOf(facts),
+      };
+    });
+    return { version: this.catalogue_.version, refused: this.refused, servers, problems };
+  }
+
+  private keepSecret(definition: ServerDefinition): void {
+    if (this.keptSecret.has(definition.launchHash)) return;
+    this.keptSecret.add(definition.launchHash);
+    const { launch } = definition;
+    const values = launch.transport === 'stdio' ? launch.env : launch.headers;
+    this.options.redactor.register([...values.values()].map((value) => value.value));
+    if (launch.transport === 'streamable_http') this.options.redactor.register([launch.sessionId]);
+  }
 }

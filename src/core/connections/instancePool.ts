@@ -38,6 +38,12 @@ export type StartOutcome =
   | { readonly kind: 'failed'; readonly failure: StartFailure }
   | { readonly kind: 'cancelled' };
 
+interface Starting {
+  readonly controller: AbortController;
+  readonly outcome: Promise<StartOutcome>;
+  readonly since: number;
+}
+
 type Begun =
   | { readonly kind: 'begun'; readonly outcome: Promise<CallOutcome> }
   | Exclude<StartOutcome, { readonly kind: 'started' }>;
@@ -49,7 +55,7 @@ let nextInstance = 1;
 export class InstancePool {
   private readonly instances = new Set<Instance>();
   private readonly holders = new Map<string, Instance>();
-  private readonly starting = new Map<string, { controller: AbortController; outcome: Promise<StartOutcome> }>();
+  private readonly starting = new Map<string, Starting>();
   private readonly leaving = new Set<Promise<void>>();
   private warm: Instance | undefined;
   private closed = false;
@@ -61,8 +67,9 @@ export class InstancePool {
     return [...this.instances];
   }
 
-  get isStarting(): boolean {
-    return this.starting.size > 0;
+  /** Epoch milliseconds since when an instance is starting; undefined when none is. */
+  get startingSince(): number | undefined {
+    return this.starting.size === 0 ? undefined : Math.min(...[...this.starting.values()].map(({ since }) => since));
   }
 
   /** Takes over the connection that listed the tools. */
@@ -155,7 +162,7 @@ export class InstancePool {
       this.starting.delete(key);
       this.options.onChange();
     });
-    this.starting.set(key, { controller, outcome });
+    this.starting.set(key, { controller, outcome, since: this.options.clock.now() });
     this.options.onChange();
     return outcome;
   }

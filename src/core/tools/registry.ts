@@ -70,3 +70,19 @@ export function publish(candidates: readonly Candidate[], reserved: ReadonlySet<
   });
   return { toolsets, problems };
 }
+
+/** What clients and views see of the two is the same. */
+export function sameToolset(a: Toolset, b: Toolset): boolean {
+  return (
+    a.id === b.id &&
+    a.shortName === b.shortName &&
+    a.instructions === b.instructions &&
+    a.tools.length === b.tools.length &&
+    a.tools.every((tool, index) => {
+      const other = b.tools[index];
+      if (!other || tool.published !== other.published || tool.editorName !== other.editorName) return false;
+      return tool.tool === other.tool || JSON.stringify(tool.tool) === JSON.stringify(other.tool);
+    }) &&
+    JSON.stringify(a.excluded) === JSON.stringify(b.excluded)
+  );
+}

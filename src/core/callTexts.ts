@@ -1,0 +1,27 @@
+/**
+ * What an agent reads when a call brought no result of the tool's own (spec X3, X4, X6). The text is the tool's result,
+ * marked as an error: models see nothing else of it.
+ */
+import { assertNever } from './base/assertNever.js';
+import type { PoolCallOutcome } from './connections/instancePool.js';
+
+export type Failed = Extract<PoolCallOutcome, { readonly kind: 'lost' | 'timedOut' | 'startFailed' }>;
+
+export function callText(server: string, tool: string, outcome: Failed): string {
+  switch (outcome.kind) {
+    case 'lost':
+      return `Error: result unknown. The call of "${tool}" was not answered: ${outcome.cause}. It may or may not have taken effect, and it was not sent again. The next call of a tool of "${server}" starts a new instance.`;
+    case 'timedOut':
+      return outcome.limit === 'call'
+        ? `Error: result unknown. "${tool}" gave no sign of life for ${seconds(outcome.ms)} (timeouts.call of server "${server}"), and the call was cancelled.`
+        : `Error: result unknown. "${tool}" took longer than ${seconds(outcome.ms)} (timeouts.callMax of server "${server}"), and the call was cancelled.`;
+    case 'startFailed':
+      return `Error: the server "${server}" did not start, and "${tool}" was not called. ${outcome.failure.message} ${outcome.failure.fix}`;
+    default:
+      return assertNever(outcome);
+  }
+}
+
+function seconds(ms: number): string {
+  return `${ms / 1000} s`;
+}

@@ -1,0 +1,84 @@
+/**
+ * Joins the gateway to the host, which do not know each other: what the gateway serves is the host's catalogue, under
+ * the names each kind of client sees (spec G3a). Holds no state but the last catalogue, to tell what changed.
+ */
+import type { Tool } from '@modelcontextprotocol/sdk/types.js';
+import { Emitter } from './base/events.js';
+import type { Disposable } from './base/disposables.js';
+import type { BackendCall, BackendOutcome, ClientKind, GatewayBackend, ServedToolset } from './gateway/backend.js';
+import type { Host } from './host.js';
+import type { Catalogue, ServedTool, Toolset } from './tools/catalogue.js';
+
+export function createGatewayBackend(host: Host): GatewayBackend & Disposable {
+  return new CatalogueBackend(host);
+}
+
+class CatalogueBackend implements GatewayBackend, Disposable {
+  private readonly emitter = new Emitter<readonly string[]>();
+  private readonly subscription: Disposable;
+  private last: Catalogue;
+  /** A toolset that stays the same is the same object, so what was served of it can be kept. */
+  private readonly served = new WeakMap<Toolset, Map<ClientKind, ServedToolset>>();
+
+  readonly onDidChangeToolsets = this.emitter.event;
+
+  constructor(private readonly host: Host) {
+    this.last = host.catalogue;
+    this.subscription = host.onDidChangeCatalogue((catalogue) => {
+      const changed = changedIds(this.last, catalogue);
+      this.last = catalogue;
+      if (changed.length > 0) this.emitter.fire(changed);
+    });
+  }
+
+  toolset(id: string, clientKind: ClientKind): ServedToolset | undefined {
+    const toolset = this.host.catalogue.toolsets.find((candidate) => candidate.id === id);
+    if (!toolset) return undefined;
+    const kinds = this.served.get(toolset) ?? new Map<ClientKind, ServedToolset>();
+    this.served.set(toolset, kinds);
+    const kept = kinds.get(clientKind);
+    if (kept) return kept;
+    const made: ServedToolset = {
+      id,
+      serverName: clientKind === 'editor' ? toolset.shortName : toolset.id,
+      instructions: toolset.instructions,
+      tools: toolset.tools.map((tool): Tool => ({ ...tool.tool, name: nameFor(tool, clientKind) })),
+    };
+    kinds.set(clientKind, made);
+    return made;
+  }
+
+  async callTool(call: BackendCall): Promise<BackendOutcome> {
+    const toolset = this.host.catalogue.toolsets.find((candidate) => candidate.id === call.toolset);
+    const tool = toolset?.tools.find((candidate) => nameFor(candidate, call.clientKind) === call.tool);
+    if (!tool) {
+      return { kind: 'error', code: -32602, message: `The toolset "${call.toolset}" has no tool "${call.tool}".` };
+    }
+    const { toolset: id, dialog, signal, onProgress, meta } = call;
+    return this.host.call({
+      toolset: id,
+      tool: tool.published,
+      arguments: call.arguments,
+      meta,
+      dialog,
+      signal,
+      onProgress,
+    });
+  }
+
+  dispose(): void {
+    this.subscription.dispose();
+    this.emitter.dispose();
+  }
+}
+
+function nameFor(tool: ServedTool, clientKind: ClientKind): string {
+  return clientKind === 'editor' ? tool.editorName : tool.published;
+}
+
+function changedIds(before: Catalogue, after: Catalogue): string[] {
+  const earlier = new Map(before.toolsets.map((toolset) => [toolset.id, toolset]));
+  const changed = after.toolsets.filter((toolset) => earlier.get(toolset.id) !== toolset).map(({ id }) => id);
+  const kept = new Set(after.toolsets.map(({ id }) => id));
+  return [...changed, ...before.toolsets.filter(({ id }) => !kept.has(id)).map(({ id }) => id)];
+}

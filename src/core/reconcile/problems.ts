@@ -1,0 +1,37 @@
+/** What goes wrong with a server that is configured well: problems of starting and running, at its entry (spec E1, X3). */
+import type { Problem } from '../base/problem.js';
+import type { ServerPlaces } from '../config/model.js';
+import type { StartFailure } from '../connections/connection.js';
+
+export function startFailed(server: string, places: ServerPlaces, failure: StartFailure): Problem {
+  return {
+    code: failure.code,
+    severity: 'error',
+    message: failure.message,
+    fix: failure.fix,
+    place: failure.path.length > 0 ? places.value(failure.path) : places.key,
+    server,
+  };
+}
+
+export function connectionLost(server: string, places: ServerPlaces, cause: string): Problem {
+  return {
+    code: 'connection-lost',
+    severity: 'warning',
+    message: `An instance of "${server}" ended by itself: ${cause}.`,
+    fix: 'Nothing, if that was meant: the next call starts a new one. Else see its log for what it wrote last.',
+    place: places.key,
+    server,
+  };
+}
+
+export function refreshFailed(server: string, places: ServerPlaces, detail: string): Problem {
+  return {
+    code: 'refresh-failed',
+    severity: 'warning',
+    message: `"${server}" said that its tools changed, but the new list could not be taken: ${detail} The old list stays.`,
+    fix: 'See its log, and restart it when it is well again.',
+    place: places.key,
+    server,
+  };
+}
