@@ -7,6 +7,7 @@ import type { Clock } from './base/clock.js';
 import type { Event } from './base/events.js';
 import { Emitter } from './base/events.js';
 import { redactingLog, type Log, type Redactor } from './base/log.js';
+import { PendingEnds } from './base/pendingEnds.js';
 import type { Problem } from './base/problem.js';
 import { ConfigState } from './config/merge.js';
 import type { ConfiguredServer, ServerDefinition, SourceText } from './config/model.js';
@@ -16,7 +17,7 @@ import type { ServerStatus, StatusSnapshot } from './reconcile/status.js';
 import { emptyFacts, instancesOf, previousOf, problemsOf, stateOf } from './reconcile/unitFacts.js';
 import { callText } from './callTexts.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
-import type { Catalogue, Toolset } from './tools/catalogue.js';
+import type { Catalogue } from './tools/catalogue.js';
 import type { FilteredToolsReport } from './tools/curate.js';
 import { shortNames } from './tools/editorNames.js';
 import { publish, sameToolset, type Candidate } from './tools/registry.js';
@@ -86,7 +87,7 @@ class ToolsetHost implements Host {
   private readonly config = new ConfigState();
   private readonly units = new Map<string, ServerUnit>();
   /** Removed from the file, their last calls still running. */
-  private readonly leaving = new Set<Promise<void>>();
+  private readonly leaving = new PendingEnds((error) => this.log.write('error', String(error)));
   private servers: readonly ConfiguredServer[] = [];
   private sources: readonly SourceText[] = [];
   private configProblems: readonly Problem[] = [];
@@ -190,7 +191,7 @@ class ToolsetHost implements Host {
   async dispose(): Promise<void> {
     this.disposed = true;
     await Promise.all([...this.units.values()].map((unit) => unit.dispose()));
-    await Promise.all([...this.leaving]);
+    await this.leaving.settled();
     this.units.clear();
     this.changeEmitter.dispose();
     this.catalogueEmitter.dispose();
@@ -230,8 +231,7 @@ class ToolsetHost implements Host {
   private remove(id: string, unit: ServerUnit): void {
     this.units.delete(id);
     unit.apply(undefined);
-    const gone = unit.gone().finally(() => this.leaving.delete(gone));
-    this.leaving.add(gone);
+    this.leaving.add(unit.gone());
   }
 
   private republish(): void {

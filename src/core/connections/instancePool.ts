@@ -7,6 +7,7 @@
 import { assertNever } from '../base/assertNever.js';
 import type { Clock } from '../base/clock.js';
 import type { Log } from '../base/log.js';
+import { PendingEnds } from '../base/pendingEnds.js';
 import type { Launch, Timeouts } from '../config/model.js';
 import type { CallOutcome, CallRequest, Connection, StartFailure, ToolListing } from './connection.js';
 import type { Connector } from './connector.js';
@@ -56,12 +57,14 @@ export class InstancePool {
   private readonly instances = new Set<Instance>();
   private readonly holders = new Map<string, Instance>();
   private readonly starting = new Map<string, Starting>();
-  private readonly leaving = new Set<Promise<void>>();
+  private readonly ends: PendingEnds;
   private warm: Instance | undefined;
   private closed = false;
   private draining = false;
 
-  constructor(private readonly options: PoolOptions) {}
+  constructor(private readonly options: PoolOptions) {
+    this.ends = new PendingEnds((error) => options.log.write('error', `Ending an instance failed: ${String(error)}`));
+  }
 
   get live(): readonly Instance[] {
     return [...this.instances];
@@ -120,7 +123,7 @@ export class InstancePool {
   async recycle(reason: string): Promise<void> {
     for (const { controller } of this.starting.values()) controller.abort();
     await Promise.all([...this.instances].map((instance) => this.retire(instance, 0, reason)));
-    await Promise.all([...this.leaving]);
+    await this.ends.settled();
   }
 
   /** Takes no more starts of its own; calls in flight may finish within `limitMs` (spec R4). */
@@ -129,7 +132,7 @@ export class InstancePool {
     await Promise.all([...this.starting.values()].map(({ outcome }) => outcome));
     await Promise.all([...this.instances].map((instance) => this.retire(instance, limitMs, reason)));
     this.closed = true;
-    await Promise.all([...this.leaving]);
+    await this.ends.settled();
   }
 
   async close(reason: string): Promise<void> {
@@ -202,7 +205,7 @@ export class InstancePool {
       onIdle: (idle) => void this.retire(idle, 0, 'nobody used it for the idle limit'),
       onDeath: (dead, cause) => {
         this.forget(dead);
-        this.keepUntilDone(dead.end(cause));
+        this.ends.add(dead.end(cause));
         this.options.onDeath(cause);
         this.options.onChange();
       },
@@ -226,15 +229,8 @@ export class InstancePool {
       this.instances.delete(instance);
       this.options.onChange();
     });
-    this.keepUntilDone(ended);
+    this.ends.add(ended);
     return ended;
-  }
-
-  private keepUntilDone(ended: Promise<void>): void {
-    const kept = ended
-      .catch((error: unknown) => this.options.log.write('error', `Ending an instance failed: ${String(error)}`))
-      .finally(() => this.leaving.delete(kept));
-    this.leaving.add(kept);
   }
 }
 

@@ -6,6 +6,8 @@
 import { assertNever } from '../base/assertNever.js';
 import type { Clock } from '../base/clock.js';
 import type { Log } from '../base/log.js';
+import { PendingEnds } from '../base/pendingEnds.js';
+import type { Problem } from '../base/problem.js';
 import { SingleFlight } from '../base/singleFlight.js';
 import type { ConfiguredServer, ServerDefinition } from '../config/model.js';
 import { ListError, type Connection, type StartFailure, type ToolListing } from '../connections/connection.js';
@@ -14,6 +16,7 @@ import { InstancePool, type PoolCallOutcome } from '../connections/instancePool.
 import type { CallRequest } from '../connections/connection.js';
 import { curate, type FilteredToolsReport } from '../tools/curate.js';
 import { planStep } from './plan.js';
+import { StartAttempt } from './startAttempt.js';
 import { describeTrouble, type Registration, type Trouble, type UnitFacts } from './unitFacts.js';
 
 export interface UnitOptions {
@@ -32,27 +35,22 @@ export interface UnitOptions {
   readonly onChange: () => void;
 }
 
-interface Attempt {
-  definition: ServerDefinition;
-  readonly controller: AbortController;
-  readonly since: number;
-  readonly done: Promise<void>;
-}
-
 export class ServerUnit {
   private wanted: ConfiguredServer | undefined;
   private registration_: Registration | undefined;
-  private attempt: Attempt | undefined;
+  private attempt: StartAttempt | undefined;
   private stopped: { readonly definition: ServerDefinition; readonly since: number } | undefined;
   private trouble: Trouble | undefined;
   private refreshTrouble: string | undefined;
   private divergedAt: number | undefined;
   private idleSince: number | undefined;
-  private readonly leaving = new Set<Promise<void>>();
+  private readonly ends: PendingEnds;
   private refreshFrom: Connection | undefined;
   private readonly refreshing = new SingleFlight(() => this.refresh());
 
-  constructor(private readonly options: UnitOptions) {}
+  constructor(private readonly options: UnitOptions) {
+    this.ends = new PendingEnds((error) => options.log.write('error', `${options.id}: ${String(error)}`));
+  }
 
   get registration(): Registration | undefined {
     return this.registration_;
@@ -128,10 +126,10 @@ export class ServerUnit {
     const registration = this.registration_;
     if (registration) {
       this.commit(undefined);
-      this.keepUntilDone(registration.pool.close('a person stopped it'));
+      this.ends.add(registration.pool.close('a person stopped it'));
     }
     this.options.onChange();
-    await Promise.all([...this.leaving]);
+    await this.ends.settled();
   }
 
   async restart(): Promise<void> {
@@ -162,13 +160,13 @@ export class ServerUnit {
     this.abandonAttempt();
     const registration = this.registration_;
     this.registration_ = undefined;
-    if (registration) this.keepUntilDone(registration.pool.close('the host is shutting down'));
+    if (registration) this.ends.add(registration.pool.close('the host is shutting down'));
     await this.gone();
   }
 
   /** Resolves when everything that was withdrawn, replaced or abandoned has ended. */
-  async gone(): Promise<void> {
-    while (this.leaving.size > 0) await Promise.all([...this.leaving]);
+  gone(): Promise<void> {
+    return this.ends.settled();
   }
 
   /** What the views show of it. */
@@ -192,73 +190,44 @@ export class ServerUnit {
 
   private startAttempt(definition: ServerDefinition): void {
     this.abandonAttempt();
-    const controller = new AbortController();
-    const begun: { attempt: Attempt | undefined } = { attempt: undefined };
-    // The pool is made first: whatever connects is in a pool from its first moment.
-    const pool = this.createPool(definition);
-    const done = (async () => {
-      const outcome = await this.options.connector.connect({
-        server: this.options.id,
-        launch: definition.launch,
-        timeoutMs: definition.timeouts.connect,
-        signal: controller.signal,
-        log: this.options.serverLog,
-      });
-      const current = begun.attempt !== undefined && this.attempt === begun.attempt;
-      if (outcome.kind === 'connected') {
-        if (current) this.succeed(begun.attempt?.definition ?? definition, outcome.connection, outcome.listing, pool);
-        else await outcome.connection.close();
-      } else if (current) {
+    const { id, connector, serverLog, clock } = this.options;
+    this.attempt = new StartAttempt(
+      definition,
+      clock.now(),
+      (signal) =>
+        connector.connect({
+          server: id,
+          launch: definition.launch,
+          timeoutMs: definition.timeouts.connect,
+          signal,
+          log: serverLog,
+        }),
+      (attempt, outcome) => {
         this.attempt = undefined;
-        if (outcome.kind === 'failed')
-          this.fail({
-            kind: 'startFailed',
-            failure: this.redacted(outcome.failure),
-            launchHash: definition.launchHash,
-            since: this.options.clock.now(),
-          });
-      }
-      this.noteDivergence();
-      this.options.onChange();
-    })();
-    // `connect` is awaited, so this assignment comes before anything that reads it.
-    begun.attempt = { definition, controller, since: this.options.clock.now(), done };
-    this.attempt = begun.attempt;
-    this.keepUntilDone(done);
+        if (outcome.kind === 'connected') this.succeed(attempt.definition, outcome.connection, outcome.listing);
+        else if (outcome.kind === 'failed') this.fail(this.startFailed(attempt.definition, outcome.failure));
+        this.noteDivergence();
+        this.options.onChange();
+      },
+    );
+    this.ends.add(this.attempt.done);
   }
 
-  private succeed(
-    definition: ServerDefinition,
-    connection: Connection,
-    listing: ToolListing,
-    pool: InstancePool,
-  ): void {
-    this.attempt = undefined;
+  private succeed(definition: ServerDefinition, connection: Connection, listing: ToolListing): void {
     const curated = curate(definition, listing, this.options.filteredTools());
     if (curated.kind === 'refused') {
-      this.fail({
-        kind: 'refused',
-        problems: curated.problems,
-        launchHash: definition.launchHash,
-        since: this.options.clock.now(),
-      });
-      this.keepUntilDone(connection.close());
+      this.fail(this.refused(definition, curated.problems));
+      this.ends.add(connection.close());
       return;
     }
+    const pool = this.createPool(definition);
     pool.adopt(connection);
     const replaced = this.registration_;
     this.trouble = undefined;
     this.refreshTrouble = undefined;
-    this.commit({
-      definition,
-      listing,
-      curated,
-      pool,
-      serverInfo: connection.serverInfo,
-      instructions: connection.instructions,
-      since: this.options.clock.now(),
-    });
-    if (replaced) this.keepUntilDone(replaced.pool.drain(this.options.drainLimitMs, 'its definition was changed'));
+    const { serverInfo, instructions } = connection;
+    this.commit({ definition, listing, curated, pool, serverInfo, instructions, since: this.options.clock.now() });
+    if (replaced) this.ends.add(replaced.pool.drain(this.options.drainLimitMs, 'its definition was changed'));
   }
 
   private fail(trouble: Trouble): void {
@@ -267,22 +236,27 @@ export class ServerUnit {
     this.options.log.write('error', `${this.options.id}: ${reason} ${fix}`);
   }
 
+  private startFailed({ launchHash }: ServerDefinition, failure: StartFailure): Trouble {
+    const { redact, clock } = this.options;
+    const redacted = { ...failure, message: redact(failure.message), fix: redact(failure.fix) };
+    return { kind: 'startFailed', failure: redacted, launchHash, since: clock.now() };
+  }
+
+  private refused({ launchHash }: ServerDefinition, problems: readonly [Problem, ...Problem[]]): Trouble {
+    return { kind: 'refused', problems, launchHash, since: this.options.clock.now() };
+  }
+
   private recurate(definition: ServerDefinition): void {
     const serving = this.registration_;
     if (!serving) return;
     // Trouble with another definition is over; trouble with this one lasts until a start succeeds, and an edit asks again.
     if (this.trouble?.kind === 'refused' || this.trouble?.launchHash !== definition.launchHash)
       this.trouble = undefined;
-    else if (this.trouble.kind === 'startFailed') this.keepUntilDone(this.restartServing(serving));
+    else if (this.trouble.kind === 'startFailed') this.ends.add(this.restartServing(serving));
     const same = serving.definition.viewHash === definition.viewHash;
     const curated = curate(definition, serving.listing, this.options.filteredTools());
     if (curated.kind === 'refused') {
-      this.fail({
-        kind: 'refused',
-        problems: curated.problems,
-        launchHash: definition.launchHash,
-        since: this.options.clock.now(),
-      });
+      this.fail(this.refused(definition, curated.problems));
       return;
     }
     const next = { ...serving, definition, curated };
@@ -295,7 +269,7 @@ export class ServerUnit {
     const registration = this.registration_;
     if (!registration) return;
     this.commit(undefined);
-    this.keepUntilDone(registration.pool.drain(this.options.drainLimitMs, reason));
+    this.ends.add(registration.pool.drain(this.options.drainLimitMs, reason));
   }
 
   private async restartServing(registration: Registration): Promise<void> {
@@ -365,12 +339,7 @@ export class ServerUnit {
       },
       onStartFailed: (failure) => {
         if (this.registration_?.pool !== pool) return;
-        this.fail({
-          kind: 'startFailed',
-          failure: this.redacted(failure),
-          launchHash: definition.launchHash,
-          since: this.options.clock.now(),
-        });
+        this.fail(this.startFailed(definition, failure));
       },
     });
     return pool;
@@ -393,17 +362,6 @@ export class ServerUnit {
   private abandonAttempt(): void {
     const attempt = this.attempt;
     this.attempt = undefined;
-    attempt?.controller.abort();
-  }
-
-  private redacted(failure: StartFailure): StartFailure {
-    return { ...failure, message: this.options.redact(failure.message), fix: this.options.redact(failure.fix) };
-  }
-
-  private keepUntilDone(done: Promise<void>): void {
-    const kept = done
-      .catch((error: unknown) => this.options.log.write('error', `${this.options.id}: ${String(error)}`))
-      .finally(() => this.leaving.delete(kept));
-    this.leaving.add(kept);
+    attempt?.overtake();
   }
 }
