@@ -238,9 +238,9 @@ class ToolsetHost implements Host {
     if (this.applying || this.disposed) return;
     const names = shortNames(this.servers.map((server) => server.id));
     const candidates = this.servers.flatMap((server): Candidate[] => {
-      const registration = this.units.get(server.id)?.registration;
-      if (!registration) return [];
-      const { curated, instructions } = registration;
+      const serving = this.units.get(server.id)?.serving;
+      if (!serving) return [];
+      const { curated, instructions } = serving;
       const places = server.kind === 'valid' ? server.definition.places : server.places;
       const shortName = names.get(server.id) ?? server.id;
       return [{ id: server.id, shortName, tools: curated.tools, excluded: curated.excluded, instructions, places }];
@@ -279,7 +279,7 @@ class ToolsetHost implements Host {
       const unit = this.units.get(server.id);
       const facts = unit?.facts ?? emptyFacts(server);
       problems.push(...problemsOf(facts));
-      const definition = server.kind === 'valid' ? server.definition : facts.registration?.definition;
+      const definition = server.kind === 'valid' ? server.definition : facts.serving?.definition;
       const toolset = this.catalogue_.toolsets.find((candidate) => candidate.id === server.id);
       return {
         id: server.id,
@@ -289,10 +289,10 @@ class ToolsetHost implements Host {
         trulyStateless: definition?.trulyStateless,
         state: stateOf(facts),
         previous: previousOf(facts),
-        serverInfo: facts.registration?.serverInfo,
+        serverInfo: facts.serving?.serverInfo,
         tools: toolset?.tools ?? [],
         excluded: toolset?.excluded ?? [],
-        offered: facts.registration?.listing.tools.length ?? 0,
+        offered: facts.serving?.listing.tools.length ?? 0,
         instances: instancesOf(facts),
       };
     });

@@ -1,72 +1,50 @@
 /**
  * One server of the config: brings what runs to what the file says, one step at a time, and keeps the last-known-good
- * when that fails (spec R2, R3, R6). Invariants: the registration is replaced in one synchronous step; a start that
- * finishes after it was overtaken is ended and changes nothing; a unit that is disposed leaves nothing running.
+ * when that fails (spec R2, R3). Invariants: what serves is replaced in one synchronous step; a start that finishes
+ * after it was overtaken is ended and changes nothing; a unit that is disposed leaves nothing running.
  */
 import { assertNever } from '../base/assertNever.js';
-import type { Clock } from '../base/clock.js';
-import type { Log } from '../base/log.js';
 import { PendingEnds } from '../base/pendingEnds.js';
-import type { Problem } from '../base/problem.js';
-import { SingleFlight } from '../base/singleFlight.js';
 import type { ConfiguredServer, ServerDefinition } from '../config/model.js';
-import { ListError, type Connection, type StartFailure, type ToolListing } from '../connections/connection.js';
-import type { Connector } from '../connections/connector.js';
-import { InstancePool, type PoolCallOutcome } from '../connections/instancePool.js';
-import type { CallRequest } from '../connections/connection.js';
-import { curate, type FilteredToolsReport } from '../tools/curate.js';
+import type { CallRequest, Connection, ToolListing } from '../connections/connection.js';
+import type { PoolCallOutcome } from '../connections/instancePool.js';
+import { curate } from '../tools/curate.js';
 import { planStep } from './plan.js';
+import { Serving } from './serving.js';
 import { StartAttempt } from './startAttempt.js';
-import { describeTrouble, type Registration, type Trouble, type UnitFacts } from './unitFacts.js';
-
-export interface UnitOptions {
-  readonly id: string;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly serverLog: Log;
-  readonly connector: Connector;
-  readonly filteredTools: () => FilteredToolsReport;
-  /** Milliseconds that calls in flight have when their instance was replaced or removed (spec R4). */
-  readonly drainLimitMs: number;
-  readonly redact: (text: string) => string;
-  /** What is published changed; called in the same turn. */
-  readonly onCommit: () => void;
-  /** Something a view shows changed. */
-  readonly onChange: () => void;
-}
+import { describeTrouble, redactedCause, type Trouble, type TroubleCause, type UnitFacts } from './unitFacts.js';
+import type { UnitOptions } from './unitOptions.js';
 
 export class ServerUnit {
   private wanted: ConfiguredServer | undefined;
-  private registration_: Registration | undefined;
+  private serving_: Serving | undefined;
   private attempt: StartAttempt | undefined;
   private stopped: { readonly definition: ServerDefinition; readonly since: number } | undefined;
   private trouble: Trouble | undefined;
-  private refreshTrouble: string | undefined;
   private divergedAt: number | undefined;
-  private idleSince: number | undefined;
+  /** Replaced or withdrawn, their last calls still running. */
+  private readonly draining = new Set<Serving>();
   private readonly ends: PendingEnds;
-  private refreshFrom: Connection | undefined;
-  private readonly refreshing = new SingleFlight(() => this.refresh());
 
   constructor(private readonly options: UnitOptions) {
     this.ends = new PendingEnds((error) => options.log.write('error', `${options.id}: ${String(error)}`));
   }
 
-  get registration(): Registration | undefined {
-    return this.registration_;
+  get serving(): Serving | undefined {
+    return this.serving_;
   }
 
-  /** Resolves when no start of this unit is under way. */
+  /** Resolves when no start and no refresh of this unit is under way. */
   async settled(): Promise<void> {
     while (this.attempt) await this.attempt.done;
-    await this.refreshing.settled();
+    await this.serving_?.settled();
   }
 
   /** The file says this now. */
   apply(wanted: ConfiguredServer | undefined): void {
     this.wanted = wanted;
     const step = planStep(wanted, {
-      serving: this.registration_?.definition,
+      serving: this.serving_?.definition,
       starting: this.attempt?.definition,
       stopped: this.stopped?.definition,
     });
@@ -74,17 +52,17 @@ export class ServerUnit {
       case 'none':
         break;
       case 'withdraw':
-        this.abandonAttempt();
+        this.overtake();
         this.stopped = undefined;
         this.trouble = undefined;
-        this.withdraw('it was removed or disabled');
+        this.replace(undefined, 'it was removed or disabled');
         break;
       case 'keepPrevious':
-        this.abandonAttempt();
+        this.overtake();
         this.trouble = undefined;
         break;
       case 'recurate':
-        this.abandonAttempt();
+        this.overtake();
         this.stopped = undefined;
         this.recurate(step.definition);
         break;
@@ -93,13 +71,12 @@ export class ServerUnit {
         break;
       case 'start':
         this.stopped = undefined;
-        this.startAttempt(step.definition);
+        this.begin(step.definition);
         break;
       default:
         assertNever(step);
     }
-    this.noteDivergence();
-    this.options.onChange();
+    this.changed();
   }
 
   /** A person's start: of a stopped, failed or idle server. */
@@ -107,64 +84,65 @@ export class ServerUnit {
     this.stopped = undefined;
     const definition = this.enabledDefinition();
     if (!definition) return;
-    if (this.registration_?.definition.launchHash === definition.launchHash) {
-      if (this.registration_.pool.live.length === 0) await this.restartServing(this.registration_);
-    } else if (!this.attempt) {
-      this.startAttempt(definition);
+    const serving = this.serving_;
+    if (serving?.definition.launchHash !== definition.launchHash) {
+      if (!this.attempt) this.begin(definition);
+    } else if (serving.pool.live.length === 0) {
+      await serving.startFresh();
     }
-    this.options.onChange();
+    this.changed();
     await this.settled();
   }
 
   /** A person's stop: the tools are withdrawn and every instance ends now; calls in flight fail. */
   async stop(): Promise<void> {
-    const definition = this.enabledDefinition() ?? this.registration_?.definition;
+    const definition = this.enabledDefinition() ?? this.serving_?.definition;
     if (!definition) return;
-    this.abandonAttempt();
+    this.overtake();
     this.trouble = undefined;
     this.stopped = { definition, since: this.options.clock.now() };
-    const registration = this.registration_;
-    if (registration) {
-      this.commit(undefined);
-      this.ends.add(registration.pool.close('a person stopped it'));
-    }
-    this.options.onChange();
+    this.replace(undefined, 'a person stopped it');
+    for (const serving of this.draining) this.ends.add(serving.close('a person stopped it'));
+    this.changed();
     await this.ends.settled();
   }
 
+  /** A person's restart: every instance ends, a new one starts and lists; the tools stay published meanwhile. */
   async restart(): Promise<void> {
-    const registration = this.registration_;
+    const serving = this.serving_;
     const definition = this.enabledDefinition();
     if (!definition) return;
-    if (registration?.definition.launchHash !== definition.launchHash) {
-      this.abandonAttempt();
-      return this.start();
+    if (serving?.definition.launchHash === definition.launchHash) {
+      await serving.pool.recycle('a person restarted it');
+      await serving.startFresh();
+      await this.settled();
+    } else {
+      this.overtake();
+      await this.start();
     }
-    await registration.pool.recycle('a person restarted it');
-    await this.restartServing(registration);
-    await this.settled();
   }
 
   call(dialog: string, request: Omit<CallRequest, 'timeouts'>): Promise<PoolCallOutcome> {
-    const registration = this.registration_;
-    if (!registration) return Promise.resolve({ kind: 'lost', cause: 'the server was stopped' });
-    return registration.pool.call(dialog, { ...request, timeouts: registration.definition.timeouts });
+    const serving = this.serving_;
+    if (!serving) return Promise.resolve({ kind: 'lost', cause: 'the server was stopped' });
+    return serving.pool.call(dialog, { ...request, timeouts: serving.definition.timeouts });
   }
 
   release(dialog: string): Promise<boolean> {
-    return this.registration_?.pool.release(dialog) ?? Promise.resolve(false);
+    return this.serving_?.pool.release(dialog) ?? Promise.resolve(false);
   }
 
   async dispose(): Promise<void> {
     this.wanted = undefined;
-    this.abandonAttempt();
-    const registration = this.registration_;
-    this.registration_ = undefined;
-    if (registration) this.ends.add(registration.pool.close('the host is shutting down'));
+    this.overtake();
+    const serving = this.serving_;
+    this.serving_ = undefined;
+    if (serving) this.draining.add(serving);
+    for (const each of this.draining) this.ends.add(each.close('the host is shutting down'));
     await this.gone();
   }
 
-  /** Resolves when everything that was withdrawn, replaced or abandoned has ended. */
+  /** Resolves when everything that was withdrawn, replaced or overtaken has ended. */
   gone(): Promise<void> {
     return this.ends.settled();
   }
@@ -174,13 +152,12 @@ export class ServerUnit {
     return {
       id: this.options.id,
       wanted: this.wanted,
-      registration: this.registration_,
+      serving: this.serving_,
+      draining: [...this.draining],
       startingSince: this.attempt?.since,
       stoppedSince: this.stopped?.since,
-      idleSince: this.idleSince,
       divergedAt: this.divergedAt,
       trouble: this.trouble,
-      refreshTrouble: this.refreshTrouble,
     };
   }
 
@@ -188,26 +165,21 @@ export class ServerUnit {
     return this.wanted?.kind === 'valid' && this.wanted.definition.enabled ? this.wanted.definition : undefined;
   }
 
-  private startAttempt(definition: ServerDefinition): void {
-    this.abandonAttempt();
-    const { id, connector, serverLog, clock } = this.options;
+  private begin(definition: ServerDefinition): void {
+    this.overtake();
+    const { id: server, connector, serverLog: log, clock } = this.options;
+    const { launch, timeouts } = definition;
     this.attempt = new StartAttempt(
       definition,
       clock.now(),
-      (signal) =>
-        connector.connect({
-          server: id,
-          launch: definition.launch,
-          timeoutMs: definition.timeouts.connect,
-          signal,
-          log: serverLog,
-        }),
+      (signal) => connector.connect({ server, launch, timeoutMs: timeouts.connect, signal, log }),
       (attempt, outcome) => {
         this.attempt = undefined;
         if (outcome.kind === 'connected') this.succeed(attempt.definition, outcome.connection, outcome.listing);
-        else if (outcome.kind === 'failed') this.fail(this.startFailed(attempt.definition, outcome.failure));
-        this.noteDivergence();
-        this.options.onChange();
+        if (outcome.kind === 'failed') {
+          this.fail(attempt.definition, { kind: 'startFailed', failure: outcome.failure });
+        }
+        this.changed();
       },
     );
     this.ends.add(this.attempt.done);
@@ -216,152 +188,79 @@ export class ServerUnit {
   private succeed(definition: ServerDefinition, connection: Connection, listing: ToolListing): void {
     const curated = curate(definition, listing, this.options.filteredTools());
     if (curated.kind === 'refused') {
-      this.fail(this.refused(definition, curated.problems));
+      this.fail(definition, { kind: 'refused', problems: curated.problems });
       this.ends.add(connection.close());
       return;
     }
-    const pool = this.createPool(definition);
-    pool.adopt(connection);
-    const replaced = this.registration_;
     this.trouble = undefined;
-    this.refreshTrouble = undefined;
-    const { serverInfo, instructions } = connection;
-    this.commit({ definition, listing, curated, pool, serverInfo, instructions, since: this.options.clock.now() });
-    if (replaced) this.ends.add(replaced.pool.drain(this.options.drainLimitMs, 'its definition was changed'));
+    const serving: Serving = new Serving(
+      this.options,
+      {
+        onCommit: () => this.serving_ === serving && this.commit(),
+        onChange: this.options.onChange,
+        onTrouble: (cause) => this.fail(serving.definition, cause),
+        onWell: () => {
+          this.trouble = undefined;
+          this.options.onChange();
+        },
+      },
+      definition,
+      connection,
+      listing,
+      curated,
+    );
+    this.replace(serving, 'its definition was changed');
   }
 
-  private fail(trouble: Trouble): void {
-    this.trouble = trouble;
-    const { reason, fix } = describeTrouble(trouble);
+  private fail({ launchHash }: ServerDefinition, cause: TroubleCause): void {
+    this.trouble = { ...redactedCause(cause, this.options.redact), launchHash, since: this.options.clock.now() };
+    const { reason, fix } = describeTrouble(this.trouble);
     this.options.log.write('error', `${this.options.id}: ${reason} ${fix}`);
-  }
-
-  private startFailed({ launchHash }: ServerDefinition, failure: StartFailure): Trouble {
-    const { redact, clock } = this.options;
-    const redacted = { ...failure, message: redact(failure.message), fix: redact(failure.fix) };
-    return { kind: 'startFailed', failure: redacted, launchHash, since: clock.now() };
-  }
-
-  private refused({ launchHash }: ServerDefinition, problems: readonly [Problem, ...Problem[]]): Trouble {
-    return { kind: 'refused', problems, launchHash, since: this.options.clock.now() };
-  }
-
-  private recurate(definition: ServerDefinition): void {
-    const serving = this.registration_;
-    if (!serving) return;
-    // Trouble with another definition is over; trouble with this one lasts until a start succeeds, and an edit asks again.
-    if (this.trouble?.kind === 'refused' || this.trouble?.launchHash !== definition.launchHash)
-      this.trouble = undefined;
-    else if (this.trouble.kind === 'startFailed') this.ends.add(this.restartServing(serving));
-    const same = serving.definition.viewHash === definition.viewHash;
-    const curated = curate(definition, serving.listing, this.options.filteredTools());
-    if (curated.kind === 'refused') {
-      this.fail(this.refused(definition, curated.problems));
-      return;
-    }
-    const next = { ...serving, definition, curated };
-    // Places move with every edit of the file; only what agents see is a change of the registry.
-    if (same) this.registration_ = next;
-    else this.commit(next);
-  }
-
-  private withdraw(reason: string): void {
-    const registration = this.registration_;
-    if (!registration) return;
-    this.commit(undefined);
-    this.ends.add(registration.pool.drain(this.options.drainLimitMs, reason));
-  }
-
-  private async restartServing(registration: Registration): Promise<void> {
-    const outcome = await registration.pool.startWarm();
-    if (outcome.kind !== 'started' || this.registration_?.pool !== registration.pool) return;
-    this.relist(outcome.listing);
-  }
-
-  private relist(listing: ToolListing): void {
-    const serving = this.registration_;
-    if (!serving) return;
-    const curated = curate(serving.definition, listing, this.options.filteredTools());
-    if (curated.kind === 'refused') {
-      this.refreshTrouble = curated.problems[0].message;
-    } else {
-      this.refreshTrouble = undefined;
-      this.commit({ ...serving, listing, curated });
-    }
     this.options.onChange();
   }
 
-  private async refresh(): Promise<void> {
-    const connection = this.refreshFrom;
-    const serving = this.registration_;
-    if (!connection || !serving) return;
-    try {
-      const timeoutMs = serving.definition.timeouts.connect;
-      const listing = await connection.listTools({ signal: new AbortController().signal, timeoutMs });
-      if (this.registration_?.pool === serving.pool) this.relist(listing);
-    } catch (error) {
-      if (this.registration_?.pool !== serving.pool) return;
-      if (!serving.pool.live.some((instance) => instance.connection === connection)) return;
-      this.refreshTrouble = this.options.redact(error instanceof ListError ? error.message : String(error));
-      this.options.onChange();
-    }
+  private recurate(definition: ServerDefinition): void {
+    const serving = this.serving_;
+    if (!serving) return;
+    const { trouble } = this;
+    // Trouble with another definition is over; trouble with this one lasts until a start succeeds, and an edit asks again.
+    if (trouble?.kind === 'refused' || trouble?.launchHash !== definition.launchHash) this.trouble = undefined;
+    else if (trouble.kind === 'startFailed') this.ends.add(serving.startFresh());
+    const refused = serving.recurate(definition);
+    if (refused) this.fail(definition, { kind: 'refused', problems: refused.problems });
   }
 
-  private createPool(definition: ServerDefinition): InstancePool {
-    const pool: InstancePool = new InstancePool({
-      server: this.options.id,
-      launch: definition.launch,
-      trulyStateless: definition.trulyStateless,
-      timeouts: () => this.registration_?.definition.timeouts ?? definition.timeouts,
-      connector: this.options.connector,
-      clock: this.options.clock,
-      log: this.options.serverLog,
-      onChange: () => {
-        if (pool.live.length === 0) this.idleSince = this.options.clock.now();
-        this.options.onChange();
-      },
-      onToolsChanged: (connection) => {
-        if (this.registration_?.pool !== pool) return;
-        this.refreshFrom = connection;
-        void this.refreshing.request();
-      },
-      onDeath: (cause) => {
-        if (this.registration_?.pool !== pool) return;
-        this.fail({
-          kind: 'lost',
-          cause: this.options.redact(cause),
-          launchHash: definition.launchHash,
-          since: this.options.clock.now(),
-        });
-      },
-      onStarted: () => {
-        if (this.registration_?.pool === pool) this.trouble = undefined;
-      },
-      onStartFailed: (failure) => {
-        if (this.registration_?.pool !== pool) return;
-        this.fail(this.startFailed(definition, failure));
-      },
-    });
-    return pool;
+  /** The one step in which what serves changes; what served before ends with its last call. */
+  private replace(next: Serving | undefined, reason: string): void {
+    const before = this.serving_;
+    if (!before && !next) return;
+    this.serving_ = next;
+    this.commit();
+    if (!before) return;
+    this.draining.add(before);
+    this.ends.add(before.drain(this.options.drainLimitMs, reason).finally(() => this.draining.delete(before)));
   }
 
-  private commit(registration: Registration | undefined): void {
-    this.registration_ = registration;
+  private commit(): void {
     this.noteDivergence();
     this.options.onCommit();
   }
 
+  private changed(): void {
+    this.noteDivergence();
+    this.options.onChange();
+  }
+
   private noteDivergence(): void {
-    const serving = this.registration_?.definition;
+    const serving = this.serving_?.definition;
     const wanted = this.wanted?.kind === 'valid' ? this.wanted.definition : undefined;
     const same = wanted && serving?.launchHash === wanted.launchHash && serving.viewHash === wanted.viewHash;
     if (!serving || same || !this.wanted) this.divergedAt = undefined;
     else this.divergedAt ??= this.options.clock.now();
   }
 
-  private abandonAttempt(): void {
-    const attempt = this.attempt;
+  private overtake(): void {
+    this.attempt?.overtake();
     this.attempt = undefined;
-    attempt?.overtake();
   }
 }

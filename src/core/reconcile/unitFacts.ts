@@ -4,43 +4,32 @@
  */
 import { assertNever } from '../base/assertNever.js';
 import type { Problem } from '../base/problem.js';
-import type { ConfiguredServer, ServerDefinition } from '../config/model.js';
-import type { Connection, StartFailure, ToolListing } from '../connections/connection.js';
-import type { InstancePool } from '../connections/instancePool.js';
-import type { Curation } from '../tools/curate.js';
+import type { ConfiguredServer } from '../config/model.js';
+import type { StartFailure } from '../connections/connection.js';
 import { connectionLost, refreshFailed, startFailed } from './problems.js';
+import type { Serving } from './serving.js';
 import type { InstanceStatus, PreviousDefinition, ServerState } from './status.js';
 
-/** What serves: the last definition that started, initialised and listed its tools. */
-export interface Registration {
-  readonly definition: ServerDefinition;
-  readonly listing: ToolListing;
-  readonly curated: Extract<Curation, { kind: 'curated' }>;
-  readonly pool: InstancePool;
-  readonly serverInfo: Connection['serverInfo'];
-  readonly instructions: string | undefined;
-  readonly since: number;
-}
+export type TroubleCause =
+  | { readonly kind: 'startFailed'; readonly failure: StartFailure }
+  /** Two tools with one name (spec N5). */
+  | { readonly kind: 'refused'; readonly problems: readonly [Problem, ...Problem[]] }
+  | { readonly kind: 'lost'; readonly cause: string };
 
 /** Why a definition does not serve, or what serves has trouble; `launchHash` tells which definition it is about. */
-export type Trouble = { readonly launchHash: string; readonly since: number } & (
-  | { readonly kind: 'startFailed'; readonly failure: StartFailure }
-  | { readonly kind: 'refused'; readonly problems: readonly [Problem, ...Problem[]] }
-  | { readonly kind: 'lost'; readonly cause: string }
-);
+export type Trouble = TroubleCause & { readonly launchHash: string; readonly since: number };
 
 /** Times are epoch milliseconds. */
 export interface UnitFacts {
   readonly id: string;
   readonly wanted: ConfiguredServer | undefined;
-  readonly registration: Registration | undefined;
+  readonly serving: Serving | undefined;
+  readonly draining: readonly Serving[];
   readonly startingSince: number | undefined;
   readonly stoppedSince: number | undefined;
-  readonly idleSince: number | undefined;
   /** Since when what serves is not what the file says. */
   readonly divergedAt: number | undefined;
   readonly trouble: Trouble | undefined;
-  readonly refreshTrouble: string | undefined;
 }
 
 /** Of a server for which nothing was undertaken yet. */
@@ -48,14 +37,32 @@ export function emptyFacts(server: ConfiguredServer): UnitFacts {
   return {
     id: server.id,
     wanted: server,
-    registration: undefined,
+    serving: undefined,
+    draining: [],
     startingSince: undefined,
     stoppedSince: undefined,
-    idleSince: undefined,
     divergedAt: undefined,
     trouble: undefined,
-    refreshTrouble: undefined,
   };
+}
+
+/** Servers quote what they were given: what they say is redacted before anyone reads it (spec E4). */
+export function redactedCause(cause: TroubleCause, redact: (text: string) => string): TroubleCause {
+  switch (cause.kind) {
+    case 'startFailed': {
+      const { failure } = cause;
+      return {
+        kind: 'startFailed',
+        failure: { ...failure, message: redact(failure.message), fix: redact(failure.fix) },
+      };
+    }
+    case 'lost':
+      return { kind: 'lost', cause: redact(cause.cause) };
+    case 'refused':
+      return cause;
+    default:
+      return assertNever(cause);
+  }
 }
 
 export function describeTrouble(trouble: Trouble): { reason: string; fix: string } {
@@ -72,16 +79,16 @@ export function describeTrouble(trouble: Trouble): { reason: string; fix: string
 }
 
 export function stateOf(facts: UnitFacts): ServerState {
-  const { wanted, registration, trouble } = facts;
+  const { wanted, serving, trouble } = facts;
   if (facts.stoppedSince !== undefined) return { kind: 'stopped', since: facts.stoppedSince };
   if (facts.startingSince !== undefined) return { kind: 'starting', since: facts.startingSince };
   if (wanted?.kind === 'valid' && !wanted.definition.enabled) return { kind: 'disabled' };
-  const live = registration?.pool.live ?? [];
+  const live = serving?.pool.live ?? [];
   if (live.length > 0) return { kind: 'running', since: Math.min(...live.map((instance) => instance.startedAt)) };
-  const starting = registration?.pool.startingSince;
+  const starting = serving?.pool.startingSince;
   if (starting !== undefined) return { kind: 'starting', since: starting };
   if (trouble && wanted?.kind === 'valid') return { kind: 'failed', since: trouble.since, ...describeTrouble(trouble) };
-  if (registration) return { kind: 'idle', since: facts.idleSince ?? registration.since };
+  if (serving) return { kind: 'idle', since: serving.idleSince ?? serving.since };
   return { kind: 'invalid' };
 }
 
@@ -98,13 +105,13 @@ export function previousOf(facts: UnitFacts): PreviousDefinition | undefined {
 }
 
 export function problemsOf(facts: UnitFacts): readonly Problem[] {
-  const { id, wanted, registration, trouble } = facts;
+  const { id, wanted, serving, trouble } = facts;
   const problems: Problem[] = [];
   // The problems of a definition that is no longer in the file have no place there.
-  if (registration && facts.divergedAt === undefined) problems.push(...registration.curated.problems);
+  if (serving && facts.divergedAt === undefined) problems.push(...serving.curated.problems);
   const places = wanted?.kind === 'valid' ? wanted.definition.places : wanted?.places;
   if (!places) return problems;
-  if (facts.refreshTrouble !== undefined) problems.push(refreshFailed(id, places, facts.refreshTrouble));
+  if (serving?.refreshTrouble !== undefined) problems.push(refreshFailed(id, places, serving.refreshTrouble));
   switch (trouble?.kind) {
     case undefined:
       break;
@@ -124,12 +131,15 @@ export function problemsOf(facts: UnitFacts): readonly Problem[] {
 }
 
 export function instancesOf(facts: UnitFacts): readonly InstanceStatus[] {
-  return (facts.registration?.pool.live ?? []).map((instance) => ({
-    id: instance.id,
-    pid: instance.connection.pid,
-    startedAt: instance.startedAt,
-    lastCallAt: instance.lastCallAt,
-    callsInFlight: instance.callsInFlight,
-    use: instance.use,
-  }));
+  const all = [...(facts.serving ? [facts.serving] : []), ...facts.draining];
+  return all
+    .flatMap(({ pool }) => pool.live)
+    .map((instance) => ({
+      id: instance.id,
+      pid: instance.connection.pid,
+      startedAt: instance.startedAt,
+      lastCallAt: instance.lastCallAt,
+      callsInFlight: instance.callsInFlight,
+      use: instance.use,
+    }));
 }

@@ -1,0 +1,142 @@
+/**
+ * What serves for one server: the last-known-good definition, what the server offers, what is made of it, and the
+ * instances (spec R2, R3, R6). It follows the server's own changes; edits of the file reach it through `ServerUnit`.
+ * Invariants: the published tools change in one step (`onCommit`); a list that cannot be taken changes nothing.
+ */
+import { SingleFlight } from '../base/singleFlight.js';
+import type { ServerDefinition } from '../config/model.js';
+import { ListError, type Connection, type ToolListing } from '../connections/connection.js';
+import { InstancePool } from '../connections/instancePool.js';
+import { curate, type Curation, type FilteredToolsReport } from '../tools/curate.js';
+import type { TroubleCause } from './unitFacts.js';
+import type { UnitOptions } from './unitOptions.js';
+
+export type Curated = Extract<Curation, { kind: 'curated' }>;
+
+export interface ServingEvents {
+  /** What is published changed; called in the same turn. */
+  readonly onCommit: () => void;
+  readonly onChange: () => void;
+  readonly onTrouble: (cause: TroubleCause) => void;
+  /** An instance has started. */
+  readonly onWell: () => void;
+}
+
+export class Serving {
+  readonly pool: InstancePool;
+  readonly serverInfo: Connection['serverInfo'];
+  readonly instructions: string | undefined;
+  /** Epoch milliseconds. */
+  readonly since: number;
+  /** Why the server's newest list was not taken. */
+  refreshTrouble: string | undefined;
+  idleSince: number | undefined;
+
+  private refreshFrom: Connection;
+  private readonly refreshing = new SingleFlight(() => this.refresh());
+  private ended = false;
+
+  /** @param connection the one that listed; it becomes the warm or shared instance (spec L4). */
+  constructor(
+    private readonly options: UnitOptions,
+    private readonly events: ServingEvents,
+    public definition: ServerDefinition,
+    connection: Connection,
+    public listing: ToolListing,
+    public curated: Curated,
+  ) {
+    this.serverInfo = connection.serverInfo;
+    this.instructions = connection.instructions;
+    this.since = options.clock.now();
+    this.refreshFrom = connection;
+    this.pool = new InstancePool({
+      server: options.id,
+      launch: definition.launch,
+      trulyStateless: definition.trulyStateless,
+      timeouts: () => this.definition.timeouts,
+      connector: options.connector,
+      clock: options.clock,
+      log: options.serverLog,
+      onChange: () => {
+        if (this.pool.live.length === 0) this.idleSince = options.clock.now();
+        events.onChange();
+      },
+      onToolsChanged: (changed) => {
+        this.refreshFrom = changed;
+        void this.refreshing.request();
+      },
+      onDeath: (cause) => this.unlessEnded(() => events.onTrouble({ kind: 'lost', cause })),
+      onStarted: () => this.unlessEnded(events.onWell),
+      onStartFailed: (failure) => this.unlessEnded(() => events.onTrouble({ kind: 'startFailed', failure })),
+    });
+    this.pool.adopt(connection);
+  }
+
+  /** Takes a definition of the same launch. Returns the problems if two tools would have one name; then nothing changed. */
+  recurate(definition: ServerDefinition): Extract<Curation, { kind: 'refused' }> | undefined {
+    const curated = curate(definition, this.listing, this.report());
+    if (curated.kind === 'refused') return curated;
+    const sameView = definition.viewHash === this.definition.viewHash;
+    this.definition = definition;
+    this.curated = curated;
+    // Places move with every edit of the file; only what agents see is a change of the registry.
+    if (!sameView) this.events.onCommit();
+    return undefined;
+  }
+
+  /** Starts an instance and takes its list; does nothing about those that live. */
+  async startFresh(): Promise<void> {
+    const outcome = await this.pool.startWarm();
+    if (outcome.kind === 'started') this.relist(outcome.listing);
+  }
+
+  settled(): Promise<void> {
+    return this.refreshing.settled();
+  }
+
+  /** New calls no longer come; those in flight have `limitMs` (spec R4). */
+  drain(limitMs: number, reason: string): Promise<void> {
+    this.ended = true;
+    return this.pool.drain(limitMs, reason);
+  }
+
+  close(reason: string): Promise<void> {
+    this.ended = true;
+    return this.pool.close(reason);
+  }
+
+  private report(): FilteredToolsReport {
+    return this.options.filteredTools();
+  }
+
+  private relist(listing: ToolListing): void {
+    if (this.ended) return;
+    const curated = curate(this.definition, listing, this.report());
+    if (curated.kind === 'refused') {
+      this.refreshTrouble = curated.problems[0].message;
+    } else {
+      this.refreshTrouble = undefined;
+      this.listing = listing;
+      this.curated = curated;
+      this.events.onCommit();
+    }
+    this.events.onChange();
+  }
+
+  private async refresh(): Promise<void> {
+    const connection = this.refreshFrom;
+    try {
+      const timeoutMs = this.definition.timeouts.connect;
+      this.relist(await connection.listTools({ signal: new AbortController().signal, timeoutMs }));
+    } catch (error) {
+      // An instance that has ended meanwhile has said what it had to say.
+      if (this.ended || !this.pool.live.some((instance) => instance.connection === connection)) return;
+      this.refreshTrouble = this.options.redact(error instanceof ListError ? error.message : String(error));
+      this.events.onChange();
+    }
+  }
+
+  private unlessEnded(run: () => void): void {
+    if (!this.ended) run();
+  }
+}

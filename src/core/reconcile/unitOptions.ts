@@ -1,0 +1,21 @@
+/** What one server's reconciliation is given by the host. */
+import type { Clock } from '../base/clock.js';
+import type { Log } from '../base/log.js';
+import type { Connector } from '../connections/connector.js';
+import type { FilteredToolsReport } from '../tools/curate.js';
+
+export interface UnitOptions {
+  readonly id: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly serverLog: Log;
+  readonly connector: Connector;
+  readonly filteredTools: () => FilteredToolsReport;
+  /** Milliseconds that calls in flight have when their instance was replaced or removed (spec R4). */
+  readonly drainLimitMs: number;
+  readonly redact: (text: string) => string;
+  /** What is published changed; called in the same turn. */
+  readonly onCommit: () => void;
+  /** Something a view shows changed. */
+  readonly onChange: () => void;
+}
