@@ -1,0 +1,88 @@
+/** What the command line prints, as text. Pure. */
+import { assertNever } from '../core/base/assertNever.js';
+import type { Problem } from '../core/base/problem.js';
+import type { ExclusionReason } from '../core/tools/catalogue.js';
+import type { ServerState, ServerStatus, StatusSnapshot } from '../core/reconcile/status.js';
+
+/** `file:line:column: severity code: message fix`, one-based, as editors and CI systems read it. */
+export function problemLine(problem: Problem): string {
+  const { file, range } = problem.place;
+  const where = `${file}:${range.start.line + 1}:${range.start.character + 1}`;
+  return `${where}: ${problem.severity} ${problem.code}: ${problem.message} ${problem.fix}`;
+}
+
+export function stateWord(state: ServerState): string {
+  switch (state.kind) {
+    case 'failed':
+      return `failed: ${state.reason} ${state.fix}`;
+    case 'reconnecting':
+      return `reconnecting (attempt ${state.attempt}): ${state.cause}`;
+    case 'disabled':
+    case 'invalid':
+    case 'starting':
+    case 'running':
+    case 'idle':
+    case 'stopped':
+      return state.kind;
+    default:
+      return assertNever(state);
+  }
+}
+
+export function exclusionWord(reason: ExclusionReason): string {
+  switch (reason.kind) {
+    case 'blacklist':
+      return `blacklisted by "${reason.pattern}"`;
+    case 'whitelist':
+      return 'not in the whitelist';
+    case 'originalNameInvalid':
+      return 'invalid name';
+    case 'publishedNameInvalid':
+      return `invalid published name "${reason.published}"`;
+    case 'schema':
+      return `unusable schema: ${reason.detail}`;
+    case 'nameTaken':
+      return `"${reason.published}" is published by "${reason.holder}"`;
+    case 'nameReserved':
+      return `"${reason.published}" is a built-in name`;
+    case 'editorIdTooLong':
+      return `id too long in the editor: ${reason.editorId}`;
+    default:
+      return assertNever(reason);
+  }
+}
+
+export function statusTable(snapshot: StatusSnapshot): string {
+  if (snapshot.servers.length === 0) return 'No servers are configured.';
+  return table(
+    ['server', 'transport', 'tools', 'state'],
+    snapshot.servers.map((server) => [
+      server.id,
+      server.transport ?? '',
+      `${server.tools.length} of ${server.offered}`,
+      stateWord(server.state),
+    ]),
+  );
+}
+
+export function toolsTable(servers: readonly ServerStatus[]): string {
+  const rows = servers.flatMap((server) => [
+    ...server.tools.map((tool) => [server.id, tool.published, tool.original === tool.published ? '' : tool.original]),
+    ...server.excluded.map((tool) => [server.id, `(${tool.original})`, exclusionWord(tool.reason)]),
+  ]);
+  if (rows.length === 0) return 'No tools are published.';
+  return table(['toolset', 'tool', 'original name, or why it is left out'], rows);
+}
+
+/** Columns padded to their widest cell, two spaces between. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => (row[column] ?? '').length)));
+  return [head, ...rows]
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
