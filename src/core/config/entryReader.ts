@@ -1,0 +1,170 @@
+/**
+ * Typed reading of the nodes of one server's entry. Every reader returns a value or notes a problem at the node and
+ * returns undefined; none throws.
+ *
+ * Invariants: an absent value is not a problem here; `null` where a list or a map belongs (everything in it commented
+ * out) is the same as absent.
+ */
+import type { Place, Problem } from '../base/problem.js';
+import { knownKeys, type KeyLevel } from './keys.js';
+import type { ConfigSurroundings } from './model.js';
+import type { FilePlaces } from './places.js';
+import * as problems from './problems.js';
+import type { YamlEntry, YamlList, YamlNode, YamlTable } from './yamlTree.js';
+
+export type Entries = ReadonlyMap<string, YamlEntry>;
+
+const none: Entries = new Map();
+
+/** Collects what is wrong with one server. */
+export class EntryReader {
+  readonly problems: Problem[] = [];
+
+  constructor(
+    readonly server: string,
+    readonly places: FilePlaces,
+    readonly surroundings: ConfigSurroundings,
+  ) {}
+
+  /** True once anything was found that keeps the server from being used. */
+  get failed(): boolean {
+    return this.problems.some((found) => found.severity === 'error');
+  }
+
+  note(found: Problem): undefined {
+    this.problems.push(found);
+    return undefined;
+  }
+
+  spot(place: Place): problems.Spot {
+    return { place, server: this.server };
+  }
+
+  atValue(entry: YamlEntry): problems.Spot {
+    return this.spot(this.places.value(entry));
+  }
+
+  atKey(entry: YamlEntry): problems.Spot {
+    return this.spot(this.places.key(entry));
+  }
+
+  /** The entries of a map; its duplicate keys and merges that are none are noted. */
+  entries(map: YamlTable, at: Place): Entries {
+    for (const { first, again } of map.duplicates) {
+      this.note(problems.duplicateKey(this.atKey(again), again.key, this.places.key(first)));
+    }
+    for (const node of map.badMerges) {
+      const place = node.span.end > node.span.start ? this.places.place(node.span) : at;
+      this.note(problems.badMerge(this.spot(place), describe(node)));
+    }
+    return map.entries;
+  }
+
+  /** The same, and keys that the level does not know are warned of. */
+  knownEntries(level: KeyLevel, map: YamlTable, at: Place): Entries {
+    const entries = this.entries(map, at);
+    const known: readonly string[] = knownKeys[level];
+    for (const entry of entries.values()) {
+      if (!known.includes(entry.key)) this.note(problems.unknownKey(this.atKey(entry), level, entry.key, entries));
+    }
+    return entries;
+  }
+
+  /** The entries of a map of fixed keys. */
+  table(level: KeyLevel, entry: YamlEntry | undefined, fix: string): Entries {
+    const map = this.map(entry, fix);
+    return map && entry ? this.knownEntries(level, map, this.places.key(entry)) : none;
+  }
+
+  /** The entries of a map of free keys, such as `env`. */
+  freeTable(entry: YamlEntry | undefined, fix: string): Entries {
+    const map = this.map(entry, fix);
+    return map && entry ? this.entries(map, this.places.key(entry)) : none;
+  }
+
+  list(entry: YamlEntry | undefined, fix: string): YamlList | undefined {
+    if (!entry || isEmpty(entry.value)) return undefined;
+    if (entry.value.kind === 'list') return entry.value;
+    return this.note(problems.wrongType(this.atValue(entry), `\`${entry.key}\``, 'a list', describe(entry.value), fix));
+  }
+
+  truth(entry: YamlEntry | undefined): boolean | undefined {
+    if (!entry) return undefined;
+    const { value } = entry;
+    if (value.kind === 'scalar' && typeof value.value === 'boolean') return value.value;
+    const fix = `Write \`${entry.key}: true\` or \`${entry.key}: false\`, without quotes.`;
+    return this.note(
+      problems.wrongType(this.atValue(entry), `\`${entry.key}\``, '`true` or `false`', describe(value), fix),
+    );
+  }
+
+  /** A text in the strict sense; `secret` keeps what was found out of the message. */
+  string(entry: YamlEntry | undefined, fix: string, kind: 'open' | 'secret' = 'open'): string | undefined {
+    if (!entry) return undefined;
+    const { value } = entry;
+    if (value.kind === 'scalar' && typeof value.value === 'string') return this.clean(value.value, entry);
+    const found = kind === 'secret' ? describeKind(value) : describe(value);
+    return this.note(problems.wrongType(this.atValue(entry), `\`${entry.key}\``, 'a text', found, fix));
+  }
+
+  /** A text, or a number or truth value as written: `PORT: 3000` is what people write. */
+  writtenText(node: YamlNode): string | undefined {
+    if (node.kind !== 'scalar' || node.value === null) return undefined;
+    return typeof node.value === 'string' ? node.value : node.source;
+  }
+
+  /** A list of texts; `what` names an item in messages. Undefined if absent or any item is wrong. */
+  texts(entry: YamlEntry | undefined, what: string, fix: string): string[] | undefined {
+    const list = this.list(entry, fix);
+    if (!entry || !list) return undefined;
+    const texts: string[] = [];
+    for (const item of list.items) {
+      const text = this.writtenText(item);
+      const spot = this.spot(this.places.item(entry, item));
+      if (text === undefined) this.note(problems.wrongType(spot, what, 'a text', describeKind(item), itemFix(item)));
+      else if (text.includes('\0'))
+        this.note(problems.wrongType(spot, what, 'a text without NUL', 'one with NUL', noNul));
+      else texts.push(text);
+    }
+    return texts.length === list.items.length ? texts : undefined;
+  }
+
+  private clean(text: string, entry: YamlEntry): string | undefined {
+    if (!text.includes('\0')) return text;
+    const spot = this.atValue(entry);
+    return this.note(problems.wrongType(spot, `\`${entry.key}\``, 'a text without NUL', 'one with NUL', noNul));
+  }
+
+  private map(entry: YamlEntry | undefined, fix: string): YamlTable | undefined {
+    if (!entry || isEmpty(entry.value)) return undefined;
+    if (entry.value.kind === 'map') return entry.value;
+    return this.note(problems.wrongType(this.atValue(entry), `\`${entry.key}\``, 'a map', describe(entry.value), fix));
+  }
+}
+
+export const noNul = 'Remove the NUL character: no program can be given one.';
+
+function itemFix(item: YamlNode): string {
+  if (item.kind === 'map') return 'Put the text in quotes: YAML reads `: ` as a key with a value.';
+  if (item.kind === 'scalar') return "Write a text, or `''` for an empty one.";
+  return 'Write the texts as one list, each an item of its own.';
+}
+
+export function isEmpty(node: YamlNode): boolean {
+  return node.kind === 'scalar' && node.value === null;
+}
+
+/** What stands there, with its value; not for what may be secret. */
+export function describe(node: YamlNode): string {
+  if (node.kind !== 'scalar' || node.value === null) return describeKind(node);
+  if (typeof node.value === 'boolean') return `\`${node.source}\``;
+  if (typeof node.value !== 'string') return `the number ${problems.shortened(node.source)}`;
+  return node.value === '' ? 'an empty text' : `the text "${problems.shortened(node.value)}"`;
+}
+
+export function describeKind(node: YamlNode): string {
+  if (node.kind !== 'scalar') return `a ${node.kind}`;
+  if (node.value === null) return 'nothing';
+  if (typeof node.value === 'boolean') return 'a truth value';
+  return typeof node.value === 'string' ? 'a text' : 'a number';
+}

@@ -1,0 +1,101 @@
+/**
+ * The values of `env` and `headers`: texts, and copies of host variables (spec C2). None of them is ever quoted in a
+ * problem.
+ */
+import { describeKind, noNul, type EntryReader } from './entryReader.js';
+import { nearest } from './keys.js';
+import type { EnvValue } from './model.js';
+import * as problems from './problems.js';
+import type { YamlEntry } from './yamlTree.js';
+
+/** `starts`: false for a server that is not started, whose host variables need not be set. */
+export function readEnv(reader: EntryReader, entry: YamlEntry | undefined, starts: boolean): Map<string, EnvValue> {
+  const values = new Map<string, EnvValue>();
+  const fix = 'Write a map from names to values, for example `env: { MODE: ci }`.';
+  for (const item of reader.freeTable(entry, fix).values()) {
+    if (item.key === '' || /[=\0]/.test(item.key) || !item.keyIsText) {
+      reader.note(problems.envNameInvalid(reader.atKey(item), item.key));
+      continue;
+    }
+    const value = readValue(reader, item, 'envValue', starts);
+    if (value === undefined) continue;
+    if (value.value.includes('\0')) {
+      const what = `The value of \`${problems.shortened(item.key)}\``;
+      reader.note(problems.wrongType(reader.atValue(item), what, 'a text without NUL', 'one with NUL', noNul));
+    } else values.set(item.key, value);
+  }
+  return values;
+}
+
+export function readHeaders(reader: EntryReader, entry: YamlEntry | undefined, starts: boolean): Map<string, EnvValue> {
+  const values = new Map<string, EnvValue>();
+  const written = new Map<string, YamlEntry>();
+  const fix = "Write a map from names to values, for example `headers: { X-Client: 'minds' }`.";
+  for (const item of reader.freeTable(entry, fix).values()) {
+    const name = problems.shortened(item.key);
+    if (!item.keyIsText || !/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(item.key)) {
+      const what = `\`${name}\` cannot be the name of an HTTP header`;
+      reader.note(problems.headerInvalid(reader.atKey(item), what, 'Write a name of ASCII letters, digits and `-`.'));
+      continue;
+    }
+    const first = written.get(item.key.toLowerCase());
+    if (first) {
+      reader.note(problems.duplicateKey(reader.atKey(item), item.key, reader.places.key(first), true));
+      continue;
+    }
+    written.set(item.key.toLowerCase(), item);
+    const value = readValue(reader, item, 'headerValue', starts);
+    if (value === undefined) continue;
+    if (!isHeaderValue(value.value)) {
+      const what = `The value of header \`${name}\` holds a line break, a control character or one beyond Latin-1`;
+      const next = value.kind === 'host' ? `Correct the variable \`${value.variable}\`.` : 'Remove the character.';
+      reader.note(problems.headerInvalid(reader.atValue(item), what, next));
+    } else values.set(item.key, value);
+  }
+  return values;
+}
+
+/** As fetch takes it: white space at the ends is dropped there, also the line break behind a token from a file. */
+function isHeaderValue(value: string): boolean {
+  const inner = value.replace(/^[\t\n\r ]+|[\t\n\r ]+$/g, '');
+  return /^[\t\x20-\x7e\x80-\xff]*$/.test(inner);
+}
+
+function readValue(
+  reader: EntryReader,
+  entry: YamlEntry,
+  level: 'envValue' | 'headerValue',
+  starts: boolean,
+): EnvValue | undefined {
+  const name = problems.shortened(entry.key);
+  const text = reader.writtenText(entry.value);
+  if (text !== undefined) return { kind: 'literal', value: text };
+  const example = level === 'envValue' ? '{ env: NAME }' : "{ prefix: 'Bearer ', env: NAME }";
+  if (entry.value.kind !== 'map') {
+    const fix = `Write a text (\`''\` for an empty one) or \`${example}\`.`;
+    const expected = 'a text or a map with `env`';
+    const found = describeKind(entry.value);
+    return reader.note(problems.wrongType(reader.atValue(entry), `The value of \`${name}\``, expected, found, fix));
+  }
+  const entries = reader.knownEntries(level, entry.value, reader.places.key(entry));
+  const source = entries.get('env');
+  if (!source) {
+    return reader.note(problems.missingKey(reader.atKey(entry), `The value of \`${name}\``, 'env', 'env: NAME'));
+  }
+  const fix = 'Write the name of an environment variable of the host.';
+  const variable = reader.string(source, fix, 'secret');
+  const prefixed = entries.get('prefix');
+  const prefix =
+    level === 'headerValue' && prefixed ? reader.string(prefixed, 'Write a text in quotes.', 'secret') : '';
+  if (variable === undefined || prefix === undefined) return undefined;
+  if (variable === '') {
+    return reader.note(problems.wrongType(reader.atValue(source), '`env`', 'a name', 'an empty text', fix));
+  }
+  const { env } = reader.surroundings;
+  const value = Object.hasOwn(env, variable) ? env[variable] : undefined;
+  if (value !== undefined) return { kind: 'host', variable, prefix, value: prefix + value };
+  if (!starts) return { kind: 'host', variable, prefix, value: '' };
+  const target = level === 'envValue' ? `\`${name}\`` : `header \`${name}\``;
+  const set = Object.keys(env).filter((key) => env[key] !== undefined);
+  return reader.note(problems.envUnset(reader.atValue(entry), variable, target, nearest(variable, set)));
+}

@@ -1,0 +1,59 @@
+/**
+ * Canonical hashes of a server's definition: what kind of change an edit is (spec R2). Equal meaning, equal hash: the
+ * order of `env` and `headers` does not count, that of `args`, patterns and transforms does; a literal and a host
+ * variable of the same value are the same to the server.
+ */
+import { createHash } from 'node:crypto';
+import type { EnvValue, Launch, ServerDefinition } from './model.js';
+
+type Plain = string | number | boolean | readonly Plain[] | { readonly [key: string]: Plain };
+
+/** Of what an instance is started from. Resolved host values go in (spec C2), only as part of the digest. */
+export function launchHashOf(launch: Launch, trulyStateless: boolean): string {
+  switch (launch.transport) {
+    case 'stdio': {
+      const { transport, command, args, cwd, env } = launch;
+      return digest({ trulyStateless, transport, command, args, cwd, env: valuesOf(env) });
+    }
+    case 'streamable_http': {
+      const { transport, url, headers, sessionId } = launch;
+      return digest({ trulyStateless, transport, url, headers: valuesOf(headers), sessionId });
+    }
+  }
+}
+
+/** Of what decides how an instance's catalogue is seen and how long is waited for it. */
+export function viewHashOf(
+  view: Pick<ServerDefinition, 'tools' | 'transform' | 'prompts' | 'resources' | 'timeouts'>,
+): string {
+  const { tools, transform, prompts, resources, timeouts } = view;
+  return digest({
+    tools: { ...tools },
+    transform: transform.map((step) => ({ ...step })),
+    prompts: { filter: { ...prompts.filter }, transform: prompts.transform.map((step) => ({ ...step })) },
+    resources: { ...resources },
+    timeouts: { ...timeouts },
+  });
+}
+
+function valuesOf(values: ReadonlyMap<string, EnvValue>): Plain {
+  return Object.fromEntries([...values].map(([name, value]) => [`=${name}`, value.value]));
+}
+
+function digest(value: Plain): string {
+  return createHash('sha256').update(canonical(value)).digest('hex');
+}
+
+/** JSON with the keys of objects in code-unit order. */
+function canonical(value: Plain): string {
+  if (isList(value)) return `[${value.map(canonical).join(',')}]`;
+  if (typeof value !== 'object') return JSON.stringify(value);
+  const members = Object.keys(value)
+    .sort()
+    .map((key) => `${JSON.stringify(key)}:${canonical(value[key] ?? '')}`);
+  return `{${members.join(',')}}`;
+}
+
+function isList(value: Plain): value is readonly Plain[] {
+  return Array.isArray(value);
+}

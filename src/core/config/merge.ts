@@ -1,0 +1,71 @@
+/**
+ * Several config files as one model (spec C4, C5): order of the files, then order in the file. A file whose reload is
+ * refused keeps what it last had.
+ *
+ * Invariants: an id is in the model once; nothing of a refused text gets in; a file that is no longer a source leaves
+ * nothing behind.
+ */
+import type { Problem } from '../base/problem.js';
+import type { ConfigModel, ConfigSurroundings, ConfiguredServer, ParsedSource, SourceText } from './model.js';
+import { parseMindsFile } from './parse.js';
+import { idInOtherFolder } from './problems.js';
+
+export type AcceptedSource = Extract<ParsedSource, { kind: 'accepted' }>;
+
+export interface MergedSources {
+  readonly model: ConfigModel;
+  readonly problems: readonly Problem[];
+  /** Files whose text of now is refused; what the model has of them stood there before. */
+  readonly refused: readonly string[];
+  /** What each file last had that was accepted: `previous` of the next merge. */
+  readonly accepted: ReadonlyMap<string, AcceptedSource>;
+}
+
+/** Pure. `parsed` in the order of precedence. */
+export function mergeSources(
+  parsed: readonly ParsedSource[],
+  previous: ReadonlyMap<string, AcceptedSource>,
+): MergedSources {
+  const problems: Problem[] = [];
+  const refused: string[] = [];
+  const accepted = new Map<string, AcceptedSource>();
+  const servers = new Map<string, ConfiguredServer>();
+  for (const source of parsed) {
+    problems.push(...source.problems);
+    if (source.kind === 'refused') refused.push(source.file);
+    const serving = source.kind === 'accepted' ? source : previous.get(source.file);
+    if (!serving) continue;
+    accepted.set(source.file, serving);
+    for (const server of serving.servers) {
+      const holder = servers.get(server.id);
+      if (!holder) {
+        servers.set(server.id, server);
+        continue;
+      }
+      // Places of a remembered parse do not fit the text of now.
+      if (source.kind === 'refused') continue;
+      const spot = { place: placesOf(server).key, server: server.id };
+      problems.push(idInOtherFolder(spot, server.id, placesOf(holder).key));
+    }
+  }
+  return { model: { servers: [...servers.values()] }, problems, refused, accepted };
+}
+
+/** Remembers what each file last had that was accepted. */
+export class ConfigState {
+  private accepted: ReadonlyMap<string, AcceptedSource> = new Map();
+
+  /** All sources there are now; one that is not among them is forgotten. A file listed twice counts once. */
+  apply(sources: readonly SourceText[], surroundings: ConfigSurroundings): Omit<MergedSources, 'accepted'> {
+    const byFile = new Map<string, SourceText>();
+    for (const source of sources) if (!byFile.has(source.file)) byFile.set(source.file, source);
+    const parsed = [...byFile.values()].map((source) => parseMindsFile(source, surroundings));
+    const { accepted, ...merged } = mergeSources(parsed, this.accepted);
+    this.accepted = accepted;
+    return merged;
+  }
+}
+
+function placesOf(server: ConfiguredServer): { readonly key: Problem['place'] } {
+  return server.kind === 'valid' ? server.definition.places : server.places;
+}

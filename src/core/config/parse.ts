@@ -1,0 +1,109 @@
+/**
+ * The text of `.minds/mcp.yaml` as servers and problems (spec C1 to C4). Reads nothing but what it is given.
+ *
+ * Invariants: never throws, whatever the text. A refused file has at least one error and no servers; an invalid server
+ * has at least one error that bears its id. Problems stand in the order of the file.
+ */
+import type { Problem } from '../base/problem.js';
+import { describe, EntryReader, isEmpty } from './entryReader.js';
+import { knownKeys } from './keys.js';
+import type { ConfigSurroundings, ConfiguredServer, ParsedSource, SourceText } from './model.js';
+import { FilePlaces } from './places.js';
+import * as problems from './problems.js';
+import { readServer } from './serverEntry.js';
+import { yamlProblems, yamlWarning } from './yamlProblems.js';
+import { readYaml, type YamlEntry, type YamlTable } from './yamlTree.js';
+
+export function parseMindsFile(source: SourceText, surroundings: ConfigSurroundings): ParsedSource {
+  const { file, folder } = source;
+  if (source.text === undefined) return { kind: 'accepted', file, folder, servers: [], problems: [] };
+  // Editors keep the mark out of the document, so positions are counted without it.
+  const text = source.text.replace(/^\uFEFF/, '');
+  const places = new FilePlaces(file, text);
+  const reading = readYaml(text);
+  const warnings = reading.warnings.map((warning) => yamlWarning(places, warning));
+  if (reading.faults.length > 0) return refused(file, [...yamlProblems(places, reading.faults), ...warnings]);
+  const { root } = reading;
+  if (root.kind !== 'map') {
+    const spot = { place: places.place(isEmpty(root) ? { start: 0, end: 0 } : root.span) };
+    const found = isEmpty(root) ? problems.versionMissing(spot, undefined) : problems.rootNotAMap(spot, describe(root));
+    return refused(file, [found, ...warnings]);
+  }
+  const rootProblems = [...warnings, ...checkRoot(places, root)];
+  const table = serversOf(places, root, rootProblems);
+  if (rootProblems.some((found) => found.severity === 'error')) return refused(file, rootProblems);
+  const servers: ConfiguredServer[] = [];
+  const serverProblems: Problem[] = [];
+  for (const entry of table?.entries.values() ?? []) {
+    const reader = new EntryReader(entry.key, places, surroundings);
+    servers.push(readServer(reader, entry, source));
+    serverProblems.push(...reader.problems);
+  }
+  return { kind: 'accepted', file, folder, servers, problems: inFileOrder([...rootProblems, ...serverProblems]) };
+}
+
+function refused(file: string, found: readonly Problem[]): ParsedSource {
+  return { kind: 'refused', file, problems: inFileOrder(found) };
+}
+
+function checkRoot(places: FilePlaces, root: YamlTable): Problem[] {
+  const found = keyProblems(places, root, places.place({ start: root.span.start, end: root.span.start }));
+  const known: readonly string[] = knownKeys.root;
+  for (const entry of root.entries.values()) {
+    // The customary place for anchors, which only other keys refer to.
+    if (known.includes(entry.key) || entry.key.startsWith('x-')) continue;
+    found.push(problems.unknownKey({ place: places.key(entry) }, 'root', entry.key, root.entries));
+  }
+  return [...found, ...checkVersion(places, root)];
+}
+
+function checkVersion(places: FilePlaces, root: YamlTable): Problem[] {
+  const version = root.entries.get('version');
+  if (!version) {
+    const [first] = root.entries.values();
+    const span = first?.keySpan ?? { start: root.span.start, end: root.span.start };
+    return [problems.versionMissing({ place: places.place(span) }, undefined)];
+  }
+  const spot = { place: places.value(version) };
+  if (isEmpty(version.value)) return [problems.versionMissing(spot, describe(version.value))];
+  if (version.value.kind === 'scalar' && version.value.value === 1) return [];
+  return [problems.versionUnsupported(spot, describe(version.value))];
+}
+
+/** The map of servers; what costs the whole file goes into `found`. */
+function serversOf(places: FilePlaces, root: YamlTable, found: Problem[]): YamlTable | undefined {
+  const servers = root.entries.get('servers');
+  // All servers commented out: none.
+  if (!servers || isEmpty(servers.value)) return undefined;
+  if (servers.value.kind !== 'map') {
+    found.push(problems.serversNotAMap({ place: places.value(servers) }, describe(servers.value)));
+    return undefined;
+  }
+  const duplicate = (first: YamlEntry, again: YamlEntry): Problem =>
+    problems.duplicateServer({ place: places.key(again), server: again.key }, again.key, places.key(first));
+  found.push(...keyProblems(places, servers.value, places.key(servers), duplicate));
+  return servers.value;
+}
+
+/** Duplicates and bad merges of the maps of the file itself, which no server can be blamed for. */
+function keyProblems(
+  places: FilePlaces,
+  map: YamlTable,
+  at: Problem['place'],
+  duplicate = (first: YamlEntry, again: YamlEntry): Problem =>
+    problems.duplicateKey({ place: places.key(again) }, again.key, places.key(first)),
+): Problem[] {
+  const found = map.duplicates.map(({ first, again }) => duplicate(first, again));
+  for (const node of map.badMerges) {
+    const place = node.span.end > node.span.start ? places.place(node.span) : at;
+    found.push(problems.badMerge({ place }, describe(node)));
+  }
+  return found;
+}
+
+function inFileOrder(found: readonly Problem[]): Problem[] {
+  return [...found].sort((a, b) => {
+    const [first, second] = [a.place.range.start, b.place.range.start];
+    return first.line - second.line || first.character - second.character;
+  });
+}

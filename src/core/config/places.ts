@@ -1,0 +1,97 @@
+/**
+ * From nodes to places in a file: what a squiggle is drawn under, for problems found now and for those that servers
+ * cause later.
+ *
+ * Invariant: what spans several lines in block style and what is empty is shown at its key; everything else at itself.
+ */
+import type { Place } from '../base/problem.js';
+import type { ServerPlaces } from './model.js';
+import { TextPositions, type Span } from './textPositions.js';
+import type { YamlEntry, YamlNode } from './yamlTree.js';
+
+export class FilePlaces {
+  private readonly positions: TextPositions;
+
+  constructor(
+    readonly file: string,
+    text: string,
+  ) {
+    this.positions = new TextPositions(text);
+  }
+
+  place(span: Span): Place {
+    return { file: this.file, range: this.positions.range(span) };
+  }
+
+  key(entry: YamlEntry): Place {
+    return this.place(entry.keySpan);
+  }
+
+  value(entry: YamlEntry): Place {
+    return this.showsWell(entry.value) ? this.place(entry.value.span) : this.key(entry);
+  }
+
+  item(list: YamlEntry, item: YamlNode): Place {
+    if (this.showsWell(item)) return this.place(item.span);
+    const [first] = item.kind === 'map' ? item.entries.values() : [];
+    return first ? this.key(first) : this.key(list);
+  }
+
+  private showsWell(node: YamlNode): boolean {
+    if (node.span.end <= node.span.start) return false;
+    if (node.kind === 'scalar') return true;
+    const { start, end } = this.positions.range(node.span);
+    return start.line === end.line;
+  }
+}
+
+/** Where the parts of the entry of a server stand. */
+export function serverPlaces(places: FilePlaces, server: YamlEntry): ServerPlaces {
+  const key = places.key(server);
+  return {
+    key,
+    value: (path) => valueAt(places, server, path),
+    keyAt: (path) => {
+      const found = entryAt(server, path);
+      return found ? places.key(found) : valueAt(places, server, path);
+    },
+  };
+}
+
+/** The entry whose key ends the path; undefined when the path ends in a list or is not written. */
+function entryAt(server: YamlEntry, path: readonly (string | number)[]): YamlEntry | undefined {
+  const last = path.at(-1);
+  if (last === undefined) return server;
+  let node: YamlNode | undefined = server.value;
+  for (const step of path.slice(0, -1)) node = child(node, step);
+  return node?.kind === 'map' ? node.entries.get(String(last)) : undefined;
+}
+
+function valueAt(places: FilePlaces, server: YamlEntry, path: readonly (string | number)[]): Place {
+  if (path.length === 0) return places.key(server);
+  let node = server.value;
+  let key = server;
+  let item: YamlNode | undefined;
+  for (const step of path) {
+    if (node.kind === 'map') {
+      const entry = node.entries.get(String(step));
+      if (!entry) break;
+      key = entry;
+      item = undefined;
+      node = entry.value;
+      continue;
+    }
+    const next = child(node, step);
+    if (!next) break;
+    item = next;
+    node = next;
+  }
+  if (item) return places.item(key, item);
+  return key === server ? places.key(server) : places.value(key);
+}
+
+function child(node: YamlNode | undefined, step: string | number): YamlNode | undefined {
+  if (node?.kind === 'map') return node.entries.get(String(step))?.value;
+  if (node?.kind === 'list' && typeof step === 'number') return node.items[step];
+  return undefined;
+}

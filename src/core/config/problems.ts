@@ -1,0 +1,206 @@
+/**
+ * The problems of config files, one factory a code: what was found, what is expected, what to do. Values that may be
+ * secret (of `env`, `headers`, `url`, `sessionId`) never become part of a text.
+ */
+import type { Place, Problem, ProblemCode, Severity } from '../base/problem.js';
+import { knownKeys, nearest, suggestKey, type KeyLevel } from './keys.js';
+
+/** Where a problem is and whose it is; `server` is absent for a problem of the whole file. */
+export interface Spot {
+  readonly place: Place;
+  readonly server?: string;
+}
+
+export function problem(
+  code: ProblemCode,
+  severity: Severity,
+  spot: Spot,
+  message: string,
+  fix: string,
+  related?: Problem['related'],
+): Problem {
+  const { place, server } = spot;
+  return {
+    code,
+    severity,
+    message,
+    fix,
+    place,
+    ...(server === undefined ? {} : { server }),
+    ...(related === undefined ? {} : { related }),
+  };
+}
+
+// The whole file
+
+export function versionMissing(spot: Spot, found: string | undefined): Problem {
+  const message = found === undefined ? 'The file does not say its `version`.' : `\`version\` is empty: ${found}.`;
+  return problem('version-missing', 'error', spot, message, 'Write `version: 1` as the first line.');
+}
+
+export function rootNotAMap(spot: Spot, found: string): Problem {
+  const message = `The file is ${found}; expected a map with \`version\` and \`servers\`.`;
+  return problem('version-missing', 'error', spot, message, 'Begin the file with `version: 1` and a map `servers:`.');
+}
+
+export function versionUnsupported(spot: Spot, found: string): Problem {
+  const message = `\`version\` is ${found}; only the number 1 is supported.`;
+  return problem('version-unsupported', 'error', spot, message, 'Write `version: 1`, without quotes.');
+}
+
+export function serversNotAMap(spot: Spot, found: string): Problem {
+  const message = `\`servers\` is ${found}; expected a map from server ids to their settings.`;
+  const fix =
+    'Write each server as a key of its own under `servers:`, for example `search:` with its settings below it.';
+  return problem('servers-not-a-map', 'error', spot, message, fix);
+}
+
+export function duplicateServer(spot: Spot, id: string, first: Place): Problem {
+  const message = `Server id \`${shortened(id)}\` is used twice in this file.`;
+  const fix = 'Rename or remove one of the two entries.';
+  return problem('duplicate-server', 'error', spot, message, fix, [
+    { message: 'The first entry is here.', place: first },
+  ]);
+}
+
+// Keys
+
+export function serverIdInvalid(spot: Spot, id: string): Problem {
+  const why =
+    id.length > 64
+      ? `has ${id.length} characters; at most 64 are allowed`
+      : 'may hold only ASCII letters, digits, `_` and `-`, at least one of them';
+  const message = `Server id \`${shortened(id)}\` ${why}.`;
+  return problem('server-id-invalid', 'error', spot, message, 'Rename the server to match ^[a-zA-Z0-9_-]{1,64}$.');
+}
+
+/** `written`: the keys beside it, so that the fix does not make a duplicate. */
+export function unknownKey(spot: Spot, level: KeyLevel, found: string, written: ReadonlyMap<string, unknown>): Problem {
+  const known: readonly string[] = knownKeys[level];
+  const said = `Unknown key \`${shortened(found)}\``;
+  const suggestion = suggestKey(level, found);
+  if (suggestion === undefined) {
+    if (level === 'server' && found.toLowerCase() === 'disabled') {
+      const message = `${said}: the key is \`enabled\`, with the opposite value.`;
+      return problem(
+        'unknown-key',
+        'warning',
+        spot,
+        message,
+        'Write `enabled: false` for a server that is not started.',
+      );
+    }
+    const message = `${said}; known here: ${known.map((key) => `\`${key}\``).join(', ')}.`;
+    return problem('unknown-key', 'warning', spot, message, 'Remove the key, or write one of the known ones.');
+  }
+  const message = `${said}; did you mean \`${suggestion}\`?`;
+  const fix = written.has(suggestion)
+    ? `Remove the key: \`${suggestion}\` is written already.`
+    : `Rename it to \`${suggestion}\`.`;
+  return problem('unknown-key', 'warning', spot, message, fix);
+}
+
+export function duplicateKey(spot: Spot, key: string, first: Place, ignoringCase = false): Problem {
+  const message = `Key \`${shortened(key)}\` is written twice in one map${ignoringCase ? ', apart from upper and lower case' : ''}.`;
+  const related = [{ message: 'It is first written here.', place: first }];
+  return problem('duplicate-key', 'error', spot, message, 'Remove one of the two.', related);
+}
+
+export function keyNotForTransport(spot: Spot, key: string, belongsTo: string, transport: string): Problem {
+  const message = `\`${key}\` belongs to transport \`${belongsTo}\` and means nothing with \`${transport}\`.`;
+  const fix = `Remove \`${key}\`, or write \`transport: ${belongsTo}\`.`;
+  return problem('key-not-for-transport', 'warning', spot, message, fix);
+}
+
+/** `owner`: what lacks the key, e.g. ``Server `search` ``. */
+export function missingKey(spot: Spot, owner: string, key: string, example: string): Problem {
+  return problem('missing-key', 'error', spot, `${owner} has no \`${key}\`.`, `Add \`${example}\`.`);
+}
+
+// Values
+
+/** `what`: the key or the list item, e.g. `` `args` `` or ``An item of `args` ``. */
+export function wrongType(spot: Spot, what: string, expected: string, found: string, fix: string): Problem {
+  return problem('wrong-type', 'error', spot, `${what} must be ${expected}; found ${found}.`, fix);
+}
+
+export function badMerge(spot: Spot, found: string): Problem {
+  const message = `The merge key \`<<\` takes a map, an alias of a map, or a list of those; found ${found}.`;
+  return problem(
+    'wrong-type',
+    'error',
+    spot,
+    message,
+    'Refer to a map, for example `<<: *defaults`, or remove the key.',
+  );
+}
+
+export function transportSse(spot: Spot): Problem {
+  const message = 'Transport `sse` is not a setting of its own: `streamable_http` speaks to HTTP+SSE servers too.';
+  return problem('transport-sse', 'error', spot, message, 'Write `transport: streamable_http` and keep the `url`.');
+}
+
+export function transportUnsupported(spot: Spot, found: string): Problem {
+  const message = `Transport \`${shortened(found)}\` is not supported; expected \`stdio\` or \`streamable_http\`.`;
+  const meant = /http|sse|remote|url/i.test(found) ? 'streamable_http' : nearest(found, ['stdio', 'streamable_http']);
+  const fix =
+    meant === undefined
+      ? 'Write `transport: stdio` or `transport: streamable_http`.'
+      : `Write \`transport: ${meant}\`.`;
+  return problem('transport-unsupported', 'error', spot, message, fix);
+}
+
+export function durationInvalid(spot: Spot, key: string, found: string, why: string): Problem {
+  const message = `\`${key}\` must be a number of milliseconds or a text such as \`250ms\`, \`30s\` or \`10m\`; ${found}${why}.`;
+  return problem('duration-invalid', 'error', spot, message, `Write a duration, for example \`${key}: 30s\`.`);
+}
+
+/** `why` must not quote the URL: it may hold credentials. */
+export function urlInvalid(spot: Spot, why: string): Problem {
+  const fix = 'Write the whole address of the server, for example `url: https://example.com/mcp`.';
+  return problem('url-invalid', 'error', spot, `\`url\` ${why}.`, fix);
+}
+
+export function cwdMissing(spot: Spot, written: string, resolved: string): Problem {
+  const message = `The directory \`${resolved}\` of \`cwd\` does not exist.`;
+  const fix = written.startsWith('~')
+    ? 'Write the path out: `~` is not expanded.'
+    : 'Create the directory, or correct `cwd`; it is relative to the workspace folder.';
+  return problem('cwd-missing', 'error', spot, message, fix);
+}
+
+/** `similar`: a variable that is set and nearly so named. */
+export function envUnset(spot: Spot, variable: string, target: string, similar: string | undefined): Problem {
+  const message = `The environment variable \`${shortened(variable)}\`, wanted for ${target}, is not set.`;
+  const fix =
+    similar === undefined
+      ? `Set \`${shortened(variable)}\` before the editor is started, or name another variable.`
+      : `Set \`${shortened(variable)}\` before the editor is started, or write \`${similar}\`, which is set.`;
+  return problem('env-unset', 'error', spot, message, fix);
+}
+
+export function envNameInvalid(spot: Spot, name: string): Problem {
+  const message = `\`${shortened(name)}\` cannot be the name of an environment variable: it is empty or holds \`=\` or NUL.`;
+  return problem('env-name-invalid', 'error', spot, message, 'Rename or remove the variable.');
+}
+
+/** `what`: the header and what is wrong, without its value. */
+export function headerInvalid(spot: Spot, what: string, fix: string): Problem {
+  return problem('header-invalid', 'error', spot, `${what}.`, fix);
+}
+
+// Several files
+
+export function idInOtherFolder(spot: Spot, id: string, first: Place): Problem {
+  const message = `Server id \`${id}\` is already used by \`${first.file}\`; this entry is left out.`;
+  const fix = 'Rename one of the two servers, or remove one of them.';
+  return problem('id-in-other-folder', 'error', spot, message, fix, [
+    { message: 'The first entry is here.', place: first },
+  ]);
+}
+
+/** Names and values of a file have no bounds; messages do. */
+export function shortened(text: string): string {
+  const line = text.replace(/[\s\p{Cc}]+/gu, ' ');
+  return line.length > 64 ? `${line.slice(0, 63).replace(/[\uD800-\uDBFF]$/, '')}…` : line;
+}

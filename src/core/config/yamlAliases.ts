@@ -1,0 +1,121 @@
+/**
+ * What each alias of a document stands for, and that none of it gets out of hand: every alias has an anchor above it,
+ * none stands inside its own anchor, and all that they expand to stays within bounds ("billion laughs").
+ *
+ * Iterative, because the nesting of a file is bounded only here; what reads the tree later may recurse.
+ */
+import { isAlias, isMap, isPair, isScalar, isSeq, type Alias } from 'yaml';
+import type { Span } from './textPositions.js';
+
+/** What makes a text no usable YAML. */
+export type YamlFault =
+  | { readonly kind: 'syntax'; readonly id: string; readonly message: string; readonly span: Span }
+  | { readonly kind: 'aliasUnknown'; readonly name: string; readonly known: readonly string[]; readonly span: Span }
+  | { readonly kind: 'aliasOfItself'; readonly name: string; readonly span: Span }
+  | { readonly kind: 'aliasesTooMany'; readonly limit: number; readonly span: Span }
+  | { readonly kind: 'aliasesTooDeep'; readonly limit: number; readonly span: Span }
+  | { readonly kind: 'nestedTooDeep'; readonly limit: number; readonly span: Span };
+
+export interface Aliases {
+  readonly targets: ReadonlyMap<Alias, unknown>;
+  readonly faults: readonly YamlFault[];
+}
+
+/** In characters of source, of everything that all aliases together stand for. */
+const mostExpanded = 1_000_000;
+/** Of anchors whose nodes hold aliases of anchors whose nodes … */
+const deepestChain = 16;
+/** Lists and maps inside each other. */
+const deepestNesting = 64;
+
+interface Anchor {
+  readonly node: unknown;
+  /** Own length and that of everything the aliases inside stand for. */
+  size: number;
+  depth: number;
+  open: boolean;
+}
+
+type Step =
+  | { readonly kind: 'enter'; readonly node: unknown; readonly depth: number }
+  | { readonly kind: 'leave'; readonly anchor: Anchor };
+
+export function resolveAliases(root: unknown): Aliases {
+  const targets = new Map<Alias, unknown>();
+  const faults: YamlFault[] = [];
+  const anchors = new Map<string, Anchor>();
+  const open: Anchor[] = [];
+  const steps: Step[] = [{ kind: 'enter', node: root, depth: 0 }];
+  let expanded = 0;
+
+  const report = (fault: YamlFault): void => {
+    if (!faults.some((other) => other.kind === fault.kind)) faults.push(fault);
+  };
+  const resolve = (alias: Alias): void => {
+    const span = spanOf(alias);
+    const anchor = anchors.get(alias.source);
+    if (!anchor) {
+      faults.push({ kind: 'aliasUnknown', name: alias.source, known: [...anchors.keys()], span });
+      return;
+    }
+    if (anchor.open) {
+      faults.push({ kind: 'aliasOfItself', name: alias.source, span });
+      return;
+    }
+    targets.set(alias, anchor.node);
+    const within = open.at(-1);
+    if (within) {
+      within.size += anchor.size;
+      within.depth = Math.max(within.depth, anchor.depth + 1);
+      if (within.depth > deepestChain) report({ kind: 'aliasesTooDeep', limit: deepestChain, span });
+    }
+    expanded += anchor.size;
+    if (expanded > mostExpanded) report({ kind: 'aliasesTooMany', limit: mostExpanded, span });
+  };
+
+  for (let step = steps.pop(); step; step = steps.pop()) {
+    if (step.kind === 'leave') {
+      step.anchor.open = false;
+      open.pop();
+      const within = open.at(-1);
+      if (within) {
+        // The own length of what is inside is part of the outer length already.
+        const span = spanOf(step.anchor.node);
+        within.size += step.anchor.size - (span.end - span.start);
+        within.depth = Math.max(within.depth, step.anchor.depth);
+      }
+      continue;
+    }
+    const { node, depth } = step;
+    if (isAlias(node)) {
+      resolve(node);
+      continue;
+    }
+    if (isPair(node)) {
+      steps.push({ kind: 'enter', node: node.value, depth }, { kind: 'enter', node: node.key, depth });
+      continue;
+    }
+    if (!isMap(node) && !isSeq(node) && !isScalar(node)) continue;
+    if (node.anchor !== undefined) {
+      const span = spanOf(node);
+      const anchor: Anchor = { node, size: span.end - span.start, depth: 0, open: true };
+      anchors.set(node.anchor, anchor);
+      open.push(anchor);
+      steps.push({ kind: 'leave', anchor });
+    }
+    if (isScalar(node)) continue;
+    if (depth === deepestNesting) {
+      report({ kind: 'nestedTooDeep', limit: deepestNesting, span: spanOf(node) });
+      continue;
+    }
+    for (let index = node.items.length - 1; index >= 0; index--) {
+      steps.push({ kind: 'enter', node: node.items[index], depth: depth + 1 });
+    }
+  }
+  return { targets, faults };
+}
+
+function spanOf(node: unknown): Span {
+  const range = (node as { range?: readonly [number, number, number] | null }).range;
+  return range ? { start: range[0], end: range[1] } : { start: 0, end: 0 };
+}

@@ -1,0 +1,104 @@
+/**
+ * What is no YAML, said in words that help: the library's error codes as problems. Its messages are kept where they are
+ * clear; what they quote of the file is cut off, because that may be a secret.
+ */
+import type { Problem } from '../base/problem.js';
+import { nearest } from './keys.js';
+import type { FilePlaces } from './places.js';
+import { problem, shortened, type Spot } from './problems.js';
+import type { YamlFault } from './yamlAliases.js';
+
+/** One slip of the pen makes a cascade of errors; the first ones tell. */
+const mostShown = 10;
+
+export function yamlProblems(places: FilePlaces, faults: readonly YamlFault[]): Problem[] {
+  return faults.slice(0, mostShown).map((fault) => yamlSyntax({ place: places.place(fault.span) }, fault));
+}
+
+/** Not an error for YAML: the file is read, but perhaps not as it was meant. */
+export function yamlWarning(places: FilePlaces, fault: YamlFault): Problem {
+  const { message } = words(fault);
+  const fix = 'Remove the tag or directive, or write one that YAML 1.2 knows.';
+  return problem('yaml-syntax', 'warning', { place: places.place(fault.span) }, message, fix);
+}
+
+function yamlSyntax(spot: Spot, fault: YamlFault): Problem {
+  const { message, fix } = words(fault);
+  return problem('yaml-syntax', 'error', spot, message, fix);
+}
+
+interface Words {
+  readonly message: string;
+  readonly fix: string;
+}
+
+const quotePattern = "Put a text that begins with `*` in quotes, for example `'*_unsafe'`.";
+
+function words(fault: YamlFault): Words {
+  switch (fault.kind) {
+    case 'aliasUnknown': {
+      const meant = nearest(fault.name, fault.known);
+      const message = `YAML reads \`*${shortened(fault.name)}\` as an alias, and no anchor \`&${shortened(fault.name)}\` stands above it.`;
+      if (meant !== undefined)
+        return { message, fix: `Write \`*${shortened(meant)}\`, or put a text that is no alias in quotes.` };
+      return { message, fix: quotePattern };
+    }
+    case 'aliasOfItself':
+      return {
+        message: `The alias \`*${shortened(fault.name)}\` stands inside the anchor \`&${shortened(fault.name)}\` that it refers to.`,
+        fix: 'Refer to an anchor that ends above the alias.',
+      };
+    case 'aliasesTooMany':
+      return {
+        message: `The aliases of this file stand for more than ${fault.limit.toLocaleString('en-US')} characters together.`,
+        fix: 'Use fewer aliases of large nodes.',
+      };
+    case 'aliasesTooDeep':
+      return {
+        message: `Anchors refer to anchors more than ${fault.limit} levels deep.`,
+        fix: 'Write some of the values out.',
+      };
+    case 'nestedTooDeep':
+      return {
+        message: `Lists and maps are nested more than ${fault.limit} levels deep.`,
+        fix: 'Nest them less deeply.',
+      };
+    case 'syntax':
+      return libraryWords(fault.id, fault.message);
+  }
+}
+
+function libraryWords(id: string, said: string): Words {
+  // Such messages quote the file behind the colon.
+  const clear = id === 'UNEXPECTED_TOKEN' ? said.replace(/: [^]*$/, '') : said;
+  const message = `Not valid YAML: ${asClause(clear)}.`;
+  switch (id) {
+    case 'TAB_AS_INDENT':
+      return { message: 'Not valid YAML: a tab is used as indentation.', fix: 'Indent with spaces.' };
+    case 'MULTIPLE_DOCS':
+      return {
+        message: 'The file holds more than one YAML document.',
+        fix: 'Keep one document: remove the line `---` or `...` between them.',
+      };
+    case 'BAD_ALIAS':
+      return { message, fix: quotePattern };
+    case 'BAD_INDENT':
+      return { message, fix: 'Indent the keys of one map by the same number of spaces.' };
+    case 'MISSING_CHAR':
+      return { message, fix: 'Add the missing character, or put a text with special characters in quotes.' };
+    case 'BAD_DQ_ESCAPE':
+      return { message, fix: 'Write backslashes twice, or use single quotes, in which they stand for themselves.' };
+    case 'BAD_SCALAR_START':
+    case 'BLOCK_AS_IMPLICIT_KEY':
+      return { message, fix: 'Put a text that holds `: ` or begins with a special character in quotes.' };
+    case 'RESOURCE_EXHAUSTION':
+      return { message: 'Lists and maps are nested too deeply.', fix: 'Nest them less deeply.' };
+    default:
+      return { message, fix: 'Correct the YAML at this place.' };
+  }
+}
+
+function asClause(said: string): string {
+  const text = said.charAt(0).toLowerCase() + said.slice(1).replace(/[.:\s]+$/, '');
+  return text.length > 200 ? `${text.slice(0, 199)}…` : text;
+}
