@@ -1,0 +1,56 @@
+/**
+ * Who may speak to the listener (spec G2), as pure checks. The port is open to everything that runs on this machine and
+ * to every page in its browsers: the token keeps out the first, `Host` (against rebinding of names) and `Origin` the
+ * second.
+ */
+import { timingSafeEqual } from 'node:crypto';
+import type { ClientKind } from './backend.js';
+
+export interface Route {
+  readonly clientKind: ClientKind;
+  readonly toolset: string;
+}
+
+const segments = { editor: 'editor', plain: 'mcp' } as const satisfies Record<ClientKind, string>;
+const routePattern = /^\/(editor|mcp)\/([A-Za-z0-9_-]{1,64})\/?(?:\?|$)/;
+
+export function parseRoute(url: string | undefined): Route | undefined {
+  const match = routePattern.exec(url ?? '');
+  const toolset = match?.[2];
+  if (toolset === undefined) return undefined;
+  return { clientKind: match?.[1] === segments.editor ? 'editor' : 'plain', toolset };
+}
+
+export function routePath(route: Route): string {
+  return `/${segments[route.clientKind]}/${route.toolset}`;
+}
+
+/** Judges by the path alone, also where nothing is served: the editor must never see a 403. */
+export function isEditorPath(url: string | undefined): boolean {
+  return url?.startsWith(`/${segments.editor}/`) === true;
+}
+
+export function isLocalHost(host: string | undefined, port: number): boolean {
+  return host === `127.0.0.1:${port}` || host === `localhost:${port}` || host === `[::1]:${port}`;
+}
+
+/** Programs send none. A page does, and only a page of this machine may. */
+export function isLocalOrigin(origin: string | undefined): boolean {
+  return origin === undefined || /^https?:\/\/(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?$/.test(origin);
+}
+
+/** Compares in a time that does not depend on where the two differ; the length of the token is no secret. */
+export class BearerCheck {
+  private readonly expected: Buffer;
+
+  constructor(token: string) {
+    this.expected = Buffer.from(token);
+  }
+
+  accepts(authorization: string | undefined): boolean {
+    const match = /^bearer +([^ ]+) *$/i.exec(authorization ?? '');
+    if (!match) return false;
+    const given = Buffer.from(match[1] ?? '');
+    return given.length === this.expected.length && timingSafeEqual(given, this.expected);
+  }
+}

@@ -1,0 +1,214 @@
+/**
+ * One path of the gateway as Streamable HTTP: POST, GET and DELETE of a client that has shown the token. Answers are
+ * server-sent events under status 200 wherever there is a request to answer: to the editor any other status is a broken
+ * connection, except 404 for a session that is gone, upon which it begins another (spec G3b).
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { assertNever } from '../base/assertNever.js';
+import type { Clock } from '../base/clock.js';
+import type { Route } from './access.js';
+import type { Services } from './answers.js';
+import { ListenStream, PostReply, type Heartbeat } from './eventStreams.js';
+import {
+  errorCodes,
+  errorMessage,
+  parsePayload,
+  resultMessage,
+  type Message,
+  type Params,
+  type Payload,
+  type RequestId,
+  type RpcError,
+} from './jsonRpc.js';
+import type { Listings } from './listings.js';
+import { answerRequest, capabilities, takeNotification } from './methods.js';
+import { allowsBatches, isProtocolVersion, negotiate } from './protocol.js';
+import { readBody, type BodyLimits } from './requestBody.js';
+import type { Session } from './session.js';
+import type { Sessions } from './sessions.js';
+
+export interface EndpointOptions {
+  readonly services: Services;
+  readonly listings: Listings;
+  readonly sessions: Sessions;
+  readonly heartbeat: Heartbeat;
+  readonly clock: Clock;
+  readonly body: BodyLimits;
+  /** Of this software, for `serverInfo`. */
+  readonly version: string;
+}
+
+export class Endpoint {
+  constructor(private readonly options: EndpointOptions) {}
+
+  async serve(request: IncomingMessage, response: ServerResponse, route: Route): Promise<void> {
+    switch (request.method) {
+      case 'POST':
+        return this.post(request, response, route);
+      case 'GET':
+        return this.listen(request, response, route);
+      case 'DELETE':
+        return this.delete(request, response, route);
+      default:
+        response.setHeader('allow', 'GET, POST, DELETE');
+        refuse(response, 405, errorCodes.server, 'This path takes GET, POST and DELETE.');
+    }
+  }
+
+  private async post(request: IncomingMessage, response: ServerResponse, route: Route): Promise<void> {
+    const body = await readBody(request, this.options.body, this.options.clock);
+    switch (body.kind) {
+      case 'read':
+        break;
+      case 'tooLarge':
+        return refuse(response, 413, errorCodes.invalidRequest, 'The body is too large.');
+      case 'tooSlow':
+        response.setHeader('connection', 'close');
+        return refuse(response, 408, errorCodes.invalidRequest, 'The body came too slowly.');
+      case 'aborted':
+        return;
+      default:
+        assertNever(body);
+    }
+    if (!/^application\/json\s*(?:;|$)/i.test(request.headers['content-type'] ?? '')) {
+      return refuse(response, 415, errorCodes.invalidRequest, 'The body must be application/json.');
+    }
+    const payload = parsePayload(body.text);
+    if (payload.kind === 'single' && payload.message.kind === 'request' && payload.message.method === 'initialize') {
+      return this.initialize(response, route, payload.message.id, payload.message.params ?? {});
+    }
+    const session = this.session(request, response, route);
+    if (session) this.take(response, session, payload);
+  }
+
+  private initialize(response: ServerResponse, route: Route, id: RequestId, params: Params): void {
+    const served = this.options.services.backend.toolset(route.toolset, route.clientKind);
+    if (!served) return refuse(response, 404, errorCodes.server, 'There is no such toolset.');
+    const requested = params['protocolVersion'];
+    if (typeof requested !== 'string') {
+      const message = '`protocolVersion` must be a string.';
+      return this.answerAlone(response, errorMessage(id, { code: errorCodes.invalidParams, message }));
+    }
+    const listing = this.options.listings.of(route.toolset, route.clientKind);
+    const session = this.options.sessions.open(listing, negotiate(requested));
+    if (!session) {
+      const message = 'Too many sessions are open.';
+      return this.answerAlone(response, errorMessage(id, { code: errorCodes.server, message }));
+    }
+    const result = JSON.stringify({
+      protocolVersion: session.protocolVersion,
+      capabilities,
+      serverInfo: { name: served.serverName, version: this.options.version },
+      ...(served.instructions === undefined ? {} : { instructions: served.instructions }),
+    });
+    this.answerAlone(response, resultMessage(id, result), { 'mcp-session-id': session.id });
+    this.options.services.noteActivity(route.toolset);
+  }
+
+  private take(response: ServerResponse, session: Session, payload: Payload): void {
+    if (payload.kind === 'unreadable') return refuse(response, 400, payload.error.code, payload.error.message);
+    if (payload.kind === 'batch' && !allowsBatches(session.protocolVersion)) {
+      const message = `Protocol ${session.protocolVersion} has no batches.`;
+      return refuse(response, 400, errorCodes.invalidRequest, message);
+    }
+    const messages = payload.kind === 'batch' ? payload.messages : [payload.message];
+    const requests = messages.filter(({ kind }) => kind === 'request' || kind === 'invalid').length;
+    if (requests === 0) {
+      for (const message of messages) this.takeMessage(message, session, undefined);
+      response.writeHead(202, { 'content-length': 0 }).end();
+      return;
+    }
+    const [only] = messages;
+    if (payload.kind === 'single' && only?.kind === 'invalid' && only.id === null) {
+      return refuse(response, 400, only.error.code, only.error.message);
+    }
+    const reply = this.reply(response, requests);
+    for (const message of messages) this.takeMessage(message, session, reply);
+    reply.release();
+  }
+
+  /** `reply` is there where the message is a request. */
+  private takeMessage(message: Message, session: Session, reply: PostReply | undefined): void {
+    switch (message.kind) {
+      case 'notification':
+        return takeNotification(message.method, message.params, session);
+      case 'response':
+        return; // We ask nothing of clients.
+      case 'invalid':
+        reply?.settle(errorMessage(message.id, message.error));
+        return;
+      case 'request':
+        if (reply) this.takeRequest(message, session, reply);
+        return;
+      default:
+        assertNever(message);
+    }
+  }
+
+  private takeRequest(message: Extract<Message, { kind: 'request' }>, session: Session, reply: PostReply): void {
+    const { id, method, params } = message;
+    const { services } = this.options;
+    let error: RpcError;
+    try {
+      const answer = answerRequest(method, params, { id, session, reply, services });
+      if (answer.kind === 'later') return;
+      if (answer.kind === 'result') return reply.settle(resultMessage(id, answer.json));
+      error = answer.error;
+    } catch (cause) {
+      services.log.write('error', `A request of ${session.toolset} threw: ${String(cause)}`);
+      error = { code: errorCodes.internal, message: 'The request failed inside MCP Toolsets; its log says more.' };
+    }
+    reply.settle(errorMessage(id, error));
+  }
+
+  private listen(request: IncomingMessage, response: ServerResponse, route: Route): void {
+    const session = this.session(request, response, route);
+    if (!session) return;
+    const stream = new ListenStream(response, this.options.heartbeat);
+    response.once('close', () => session.stopListening(stream));
+    session.listen(stream);
+  }
+
+  /**
+   * Whoever deletes a session wants nothing of its calls any more. Not so where the toolset is gone: then the editor
+   * deletes because we took the toolset away, and calls in flight finish on what they started on (spec R4).
+   */
+  private delete(request: IncomingMessage, response: ServerResponse, route: Route): void {
+    const session = this.session(request, response, route);
+    if (!session) return;
+    session.listing.refresh();
+    this.options.sessions.close(session, { cancelCalls: !session.listing.isGone });
+    response.writeHead(204).end();
+  }
+
+  /** Undefined: refused already. */
+  private session(request: IncomingMessage, response: ServerResponse, route: Route): Session | undefined {
+    const version = request.headers['mcp-protocol-version'];
+    if (typeof version === 'string' && !isProtocolVersion(version)) {
+      refuse(response, 400, errorCodes.invalidRequest, 'This protocol version is not spoken here.');
+      return undefined;
+    }
+    const id = request.headers['mcp-session-id'];
+    if (typeof id !== 'string') {
+      refuse(response, 400, errorCodes.invalidRequest, 'The header Mcp-Session-Id is missing.');
+      return undefined;
+    }
+    const session = this.options.sessions.find(id, route);
+    if (!session) refuse(response, 404, errorCodes.server, 'There is no such session.');
+    return session;
+  }
+
+  private answerAlone(response: ServerResponse, message: string, headers: Record<string, string> = {}): void {
+    this.reply(response, 1, headers).settle(message);
+  }
+
+  private reply(response: ServerResponse, requests: number, headers: Record<string, string> = {}): PostReply {
+    return new PostReply(response, { heartbeat: this.options.heartbeat, requests, headers });
+  }
+}
+
+function refuse(response: ServerResponse, status: number, code: number, message: string): void {
+  if (response.headersSent || response.destroyed) return;
+  const body = Buffer.from(errorMessage(null, { code, message }));
+  response.writeHead(status, { 'content-type': 'application/json', 'content-length': body.length }).end(body);
+}

@@ -1,0 +1,229 @@
+/**
+ * The MCP server through which agents reach the toolsets (spec G2): one listener on the loopback interface, one path
+ * for each toolset and kind of client. Written on `node:http` by hand, because a transport made for every case costs
+ * each call as much as the rest of the way (spec P3).
+ *
+ * Invariants: nothing is served without the token; to the editor's paths no status is ever 401, 403 or 5xx, as they
+ * cancel its other calls or open a sign-in (spec G3b); after `dispose` nothing listens and no socket is open.
+ */
+import { randomBytes } from 'node:crypto';
+import type { AddressInfo } from 'node:net';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Clock } from '../base/clock.js';
+import { DisposableStore } from '../base/disposables.js';
+import { Emitter, type Event } from '../base/events.js';
+import type { Log } from '../base/log.js';
+import { BearerCheck, isEditorPath, isLocalHost, isLocalOrigin, parseRoute, routePath } from './access.js';
+import type { ClientKind, GatewayBackend } from './backend.js';
+import { Endpoint } from './endpoint.js';
+import { Heartbeat } from './eventStreams.js';
+import { Listings } from './listings.js';
+import { readBody } from './requestBody.js';
+import { Sessions } from './sessions.js';
+
+export interface GatewayLimits {
+  readonly maxBodyBytes: number;
+  readonly bodyTimeoutMs: number;
+  readonly maxSessions: number;
+  /** In one session. */
+  readonly maxCalls: number;
+  readonly keepAliveMs: number;
+  /** Changes of tools within this time are told as one. */
+  readonly coalesceMs: number;
+  /** Tools in one answer to `tools/list`. */
+  readonly pageSize: number;
+}
+
+const usualLimits: GatewayLimits = {
+  maxBodyBytes: 16 << 20,
+  bodyTimeoutMs: 30_000,
+  maxSessions: 256,
+  maxCalls: 1_024,
+  keepAliveMs: 15_000,
+  coalesceMs: 20,
+  pageSize: 1_000,
+};
+
+export interface GatewayOptions {
+  readonly backend: GatewayBackend;
+  readonly log: Log;
+  readonly clock: Clock;
+  /** Of this software, for `serverInfo`. */
+  readonly version: string;
+  readonly limits?: Partial<GatewayLimits>;
+}
+
+export interface GatewayEndpoint {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** What clients do with one toolset, as one kind of client or as both. */
+export interface ToolsetActivity {
+  readonly sessions: number;
+  /** Sessions that have listed the tools at least once. */
+  readonly listed: number;
+  readonly callsInFlight: number;
+}
+
+export interface Gateway {
+  /** Rejects when the system gives no port. To be called once. */
+  start(): Promise<void>;
+  /** Undefined before the start. */
+  readonly port: number | undefined;
+  /** Where a toolset is served, whether it is there or not. Throws before the start. */
+  endpoint(toolset: string, clientKind: ClientKind): GatewayEndpoint;
+  sessionsOf(toolset: string, clientKind?: ClientKind): number;
+  activityOf(toolset: string, clientKind?: ClientKind): ToolsetActivity;
+  /** Fires with a toolset's id: a session opened, listed or ended, or calls in flight began or came to an end. */
+  readonly onDidChangeActivity: Event<string>;
+  /** Cancels calls in flight; resolves when nothing listens any more. Idempotent. */
+  dispose(): Promise<void>;
+}
+
+export function createGateway(options: GatewayOptions): Gateway {
+  return new HttpGateway(options);
+}
+
+/** Enough to take in what a client without a token sends, so that it reads the answer and not a reset. */
+const strangersBody = { maxBytes: 1 << 20, timeoutMs: 5_000 };
+
+class HttpGateway implements Gateway {
+  private readonly store = new DisposableStore('gateway');
+  private readonly activity = this.store.add(new Emitter<string>());
+  private readonly token = randomBytes(32).toString('base64url');
+  private readonly bearer = new BearerCheck(this.token);
+  private readonly sessions: Sessions;
+  private readonly endpointOfAll: Endpoint;
+  private readonly server: Server;
+  /** Kept: to ask for it is a system call. */
+  private givenPort: number | undefined;
+  private disposal: Promise<void> | undefined;
+
+  readonly onDidChangeActivity = this.activity.event;
+
+  constructor(private readonly options: GatewayOptions) {
+    const { backend, clock, log, version } = options;
+    const limits = { ...usualLimits, ...options.limits };
+    const noteActivity = (toolset: string): void => this.activity.fire(toolset);
+    this.sessions = new Sessions(clock, limits.maxSessions, ({ toolset }) => noteActivity(toolset));
+    const listings = this.store.add(
+      new Listings({
+        backend,
+        clock,
+        log,
+        pageSize: limits.pageSize,
+        coalesceMs: limits.coalesceMs,
+        announce: (listing) => {
+          for (const session of this.sessions.of(listing.toolset)) if (session.listing === listing) session.announce();
+        },
+      }),
+    );
+    this.endpointOfAll = new Endpoint({
+      services: { backend, log, maxCalls: limits.maxCalls, noteActivity },
+      listings,
+      sessions: this.sessions,
+      heartbeat: this.store.add(new Heartbeat(clock, limits.keepAliveMs)),
+      clock,
+      body: { maxBytes: limits.maxBodyBytes, timeoutMs: limits.bodyTimeoutMs },
+      version,
+    });
+    this.server = createServer({
+      headersTimeout: 10_000,
+      // For bodies our own limit comes first; this one also holds where nobody reads.
+      requestTimeout: 2 * limits.bodyTimeoutMs,
+      connectionsCheckingInterval: 5_000,
+      // Longer than clients keep idle sockets: a socket closed under a request would be a failed call.
+      keepAliveTimeout: 90_000,
+      noDelay: true,
+    });
+    this.server.on('request', (request, response) => void this.receive(request, response));
+  }
+
+  get port(): number | undefined {
+    return this.givenPort;
+  }
+
+  start(): Promise<void> {
+    if (this.disposal) return Promise.reject(new Error('The gateway is disposed.'));
+    return new Promise((resolve, reject) => {
+      const closed = (): void => reject(new Error('The gateway was disposed while it started.'));
+      this.server.once('error', reject).once('close', closed);
+      this.server.listen(0, '127.0.0.1', () => {
+        this.server.off('error', reject).off('close', closed);
+        this.givenPort = (this.server.address() as AddressInfo).port;
+        this.server.on('error', (error) => this.options.log.write('error', `The listener failed: ${error.message}`));
+        resolve();
+      });
+    });
+  }
+
+  endpoint(toolset: string, clientKind: ClientKind): GatewayEndpoint {
+    if (this.port === undefined) throw new Error('The gateway is not started.');
+    return {
+      url: `http://127.0.0.1:${this.port}${routePath({ toolset, clientKind })}`,
+      headers: { Authorization: `Bearer ${this.token}` },
+    };
+  }
+
+  sessionsOf(toolset: string, clientKind?: ClientKind): number {
+    return this.activityOf(toolset, clientKind).sessions;
+  }
+
+  activityOf(toolset: string, clientKind?: ClientKind): ToolsetActivity {
+    const all = this.sessions.of(toolset);
+    const sessions = clientKind === undefined ? all : all.filter((session) => session.clientKind === clientKind);
+    return {
+      sessions: sessions.length,
+      listed: sessions.filter((session) => session.hasListed).length,
+      callsInFlight: sessions.reduce((sum, session) => sum + session.calls.size, 0),
+    };
+  }
+
+  dispose(): Promise<void> {
+    this.disposal ??= new Promise((resolve) => {
+      this.sessions.closeAll();
+      this.store.dispose();
+      this.server.close(() => resolve());
+      this.server.closeAllConnections();
+    });
+    return this.disposal;
+  }
+
+  private async receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    try {
+      const route = this.admit(request);
+      if (route.kind === 'admitted') await this.endpointOfAll.serve(request, response, route.route);
+      else await this.turnAway(request, response, route.status);
+    } catch (error) {
+      this.options.log.write('error', `A request to the gateway threw: ${String(error)}`);
+      // 404 makes the editor begin a new session; a server error would end its other calls.
+      if (!response.headersSent) response.writeHead(404, { 'content-length': 0 });
+      response.end();
+    }
+  }
+
+  private admit({ headers, url }: IncomingMessage): Admission {
+    if (!isLocalHost(headers.host, this.port ?? -1) || !isLocalOrigin(headers.origin)) {
+      this.options.log.write('warn', 'Refused a request that did not come from this machine, by its Host or Origin.');
+      return { kind: 'refused', status: isEditorPath(url) ? 404 : 403 };
+    }
+    if (!this.bearer.accepts(headers.authorization)) {
+      this.options.log.write('debug', 'Refused a request without the token of this window.');
+      return { kind: 'refused', status: 404 };
+    }
+    const route = parseRoute(url);
+    return route ? { kind: 'admitted', route } : { kind: 'refused', status: 404 };
+  }
+
+  /** Says nothing, and keeps no connection. */
+  private async turnAway(request: IncomingMessage, response: ServerResponse, status: number): Promise<void> {
+    await readBody(request, strangersBody, this.options.clock);
+    if (response.destroyed) return;
+    response.writeHead(status, { 'content-length': 0, connection: 'close' }).end();
+  }
+}
+
+type Admission =
+  | { readonly kind: 'admitted'; readonly route: NonNullable<ReturnType<typeof parseRoute>> }
+  | { readonly kind: 'refused'; readonly status: 403 | 404 };

@@ -1,0 +1,91 @@
+/**
+ * JSON-RPC as text and as values. Pure. Reading never throws: what cannot be read comes back as the error to answer.
+ * Messages are written by hand around JSON that exists already, so that a cached list is not made again.
+ */
+
+export type RequestId = string | number;
+export type Params = Readonly<Record<string, unknown>>;
+
+export interface RpcError {
+  readonly code: number;
+  /** Goes to the client: nothing of this machine belongs in it. */
+  readonly message: string;
+  readonly data?: unknown;
+}
+
+export const errorCodes = {
+  parse: -32700,
+  invalidRequest: -32600,
+  methodNotFound: -32601,
+  invalidParams: -32602,
+  internal: -32603,
+  /** Implementation-defined: no room, no session, cancelled by us. */
+  server: -32000,
+} as const;
+
+export type Message =
+  | { readonly kind: 'request'; readonly id: RequestId; readonly method: string; readonly params: Params | undefined }
+  | { readonly kind: 'notification'; readonly method: string; readonly params: Params | undefined }
+  /** The client's answer to a request of ours. */
+  | { readonly kind: 'response'; readonly id: RequestId | null }
+  | { readonly kind: 'invalid'; readonly id: RequestId | null; readonly error: RpcError };
+
+export type Payload =
+  | { readonly kind: 'single'; readonly message: Message }
+  | { readonly kind: 'batch'; readonly messages: readonly Message[] }
+  | { readonly kind: 'unreadable'; readonly error: RpcError };
+
+export function parsePayload(text: string): Payload {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return { kind: 'unreadable', error: { code: errorCodes.parse, message: 'The body is not JSON.' } };
+  }
+  if (!Array.isArray(value)) return { kind: 'single', message: toMessage(value) };
+  if (value.length === 0) return { kind: 'unreadable', error: invalid('The batch is empty.') };
+  return { kind: 'batch', messages: value.map(toMessage) };
+}
+
+function toMessage(value: unknown): Message {
+  if (!isObject(value)) return { kind: 'invalid', id: null, error: invalid('A message is a JSON object.') };
+  const { jsonrpc, method, params } = value;
+  const hasId = 'id' in value;
+  const id = isRequestId(value['id']) ? value['id'] : null;
+  if (jsonrpc !== '2.0') return { kind: 'invalid', id, error: invalid('`jsonrpc` must be "2.0".') };
+  if (method === undefined && ('result' in value || 'error' in value)) return { kind: 'response', id };
+  if (typeof method !== 'string') return { kind: 'invalid', id, error: invalid('`method` must be a string.') };
+  if (hasId && id === null) {
+    return { kind: 'invalid', id, error: invalid('`id` must be a string or a number.') };
+  }
+  if (params !== undefined && !isObject(params)) {
+    const error = { code: errorCodes.invalidParams, message: '`params` must be an object.' };
+    return { kind: 'invalid', id, error };
+  }
+  return id === null ? { kind: 'notification', method, params } : { kind: 'request', id, method, params };
+}
+
+function invalid(message: string): RpcError {
+  return { code: errorCodes.invalidRequest, message };
+}
+
+export function resultMessage(id: RequestId, resultJson: string): string {
+  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${resultJson}}`;
+}
+
+export function errorMessage(id: RequestId | null, error: RpcError): string {
+  const { code, message, data } = error;
+  return JSON.stringify({ jsonrpc: '2.0', id, error: { code, message, ...(data === undefined ? {} : { data }) } });
+}
+
+export function notificationMessage(method: string, params?: Params): string {
+  return JSON.stringify({ jsonrpc: '2.0', method, ...(params === undefined ? {} : { params }) });
+}
+
+export function isObject(value: unknown): value is Params {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+export function isRequestId(value: unknown): value is RequestId {
+  return typeof value === 'string' || (typeof value === 'number' && Number.isFinite(value));
+}

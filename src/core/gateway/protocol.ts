@@ -1,0 +1,20 @@
+/** Versions of the protocol that the gateway speaks (spec G2), and what differs between them here. */
+
+/** Newest first. */
+export const protocolVersions = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'] as const;
+
+export type ProtocolVersion = (typeof protocolVersions)[number];
+
+export function isProtocolVersion(value: string): value is ProtocolVersion {
+  return (protocolVersions as readonly string[]).includes(value);
+}
+
+/** The version asked for, or else the newest: the client decides whether it can live with that. */
+export function negotiate(requested: string): ProtocolVersion {
+  return isProtocolVersion(requested) ? requested : protocolVersions[0];
+}
+
+/** Arrays of messages came with JSON-RPC and went with 2025-06-18. */
+export function allowsBatches(version: ProtocolVersion): boolean {
+  return version === '2025-03-26' || version === '2024-11-05';
+}
