@@ -1,0 +1,11 @@
+/** Places for definitions that no file was parsed for: each path gets a range of its own, so that tests can tell them apart. */
+import type { Place } from '../../src/core/base/problem.js';
+import type { ServerPlaces } from '../../src/core/config/model.js';
+
+export function fakePlaces(server: string): ServerPlaces {
+  const at = (path: readonly (string | number)[]): Place => ({
+    file: `/ws/${[server, ...path].join('/')}`,
+    range: { start: { line: 0, character: 0 }, end: { line: 0, character: 1 } },
+  });
+  return { key: at([]), value: at, keyAt: (path) => at([...path, 'key']) };
+}

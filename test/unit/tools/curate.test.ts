@@ -1,0 +1,205 @@
+import assert from 'node:assert/strict';
+import type { OfferedTool } from '../../../src/core/tools/catalogue.js';
+import { curate, type Curation, type CurationRules } from '../../../src/core/tools/curate.js';
+import { fakePlaces } from '../../support/places.js';
+
+const tool = (name: string, more: Partial<OfferedTool> = {}): OfferedTool => ({
+  name,
+  inputSchema: { type: 'object' },
+  ...more,
+});
+const rules = (more: Partial<CurationRules> = {}): CurationRules => ({
+  id: 's',
+  tools: { whitelist: [], blacklist: [] },
+  transform: [],
+  places: fakePlaces('s'),
+  ...more,
+});
+const offer = (...names: string[]) => ({ tools: names.map((name) => tool(name)), malformed: [] });
+
+type Curated = Extract<Curation, { kind: 'curated' }>;
+function curated(curation: Curation): Curated {
+  assert.equal(curation.kind, 'curated');
+  return curation as Curated;
+}
+const published = (curation: Curation): string[] => curated(curation).tools.map((each) => each.published);
+const codes = (curation: Curation): string[] => curation.problems.map((problem) => problem.code);
+
+describe('filter (N2)', () => {
+  const names = ['read', 'write', 'write_unsafe', 'list'];
+  const rows: { whitelist: string[]; blacklist: string[]; in: string[] }[] = [
+    // Without a blacklist.
+    { whitelist: [], blacklist: [], in: names },
+    { whitelist: ['read'], blacklist: [], in: ['read'] },
+    { whitelist: ['write*', 'list'], blacklist: [], in: ['write', 'write_unsafe', 'list'] },
+    { whitelist: ['nothing'], blacklist: [], in: [] },
+    // With a blacklist: the whitelist only overrides it.
+    { whitelist: [], blacklist: ['*_unsafe'], in: ['read', 'write', 'list'] },
+    { whitelist: ['read'], blacklist: ['write*'], in: ['read', 'list'] },
+    { whitelist: ['write_unsafe'], blacklist: ['write*'], in: ['read', 'write_unsafe', 'list'] },
+    { whitelist: ['*'], blacklist: ['*'], in: names },
+    { whitelist: [], blacklist: ['*'], in: [] },
+    { whitelist: ['read'], blacklist: ['*'], in: ['read'] },
+  ];
+  for (const row of rows) {
+    it(`whitelist [${row.whitelist.join()}] blacklist [${row.blacklist.join()}] lets in ${row.in.join() || 'none'}`, () => {
+      const filter = { whitelist: row.whitelist, blacklist: row.blacklist };
+      const result = curated(curate(rules({ tools: filter }), offer(...names), 'information'));
+      assert.deepEqual(published(result), row.in);
+      assert.deepEqual(
+        result.excluded.map((each) => each.original),
+        names.filter((name) => !row.in.includes(name)),
+      );
+    });
+  }
+
+  it('warns on the item of a pattern that matches nothing', () => {
+    const filter = { whitelist: ['read', 'raed'], blacklist: ['none_*'] };
+    const result = curate(rules({ tools: filter }), offer('read', 'list'), 'off');
+    assert.deepEqual(
+      result.problems.map(({ code, severity, place }) => [code, severity, place.file]),
+      [
+        ['pattern-matches-nothing', 'warning', '/ws/s/tools/whitelist/1'],
+        ['pattern-matches-nothing', 'warning', '/ws/s/tools/blacklist/0'],
+      ],
+    );
+  });
+
+  it('says once a list what it keeps out, as loudly as is asked', () => {
+    const filter = { whitelist: ['read'], blacklist: [] };
+    const say = (report: 'information' | 'warning' | 'off') =>
+      curate(rules({ tools: filter }), offer(...names), report).problems.map((problem) => [
+        problem.severity,
+        problem.place.file,
+        problem.message,
+      ]);
+    const message = 'The whitelist keeps out 3 tools of "s": write, write_unsafe, list.';
+    assert.deepEqual(say('information'), [['information', '/ws/s/tools/whitelist/key', message]]);
+    assert.deepEqual(say('warning'), [['warning', '/ws/s/tools/whitelist/key', message]]);
+    assert.deepEqual(say('off'), []);
+  });
+
+  it('matches original names, not transformed ones', () => {
+    const result = curate(
+      rules({ tools: { whitelist: ['x_*'], blacklist: [] }, transform: [{ kind: 'prefix', add: 'x_' }] }),
+      offer('read'),
+      'off',
+    );
+    assert.deepEqual(published(result), []);
+  });
+});
+
+describe('transforms (N3)', () => {
+  for (const { of, gives, transform } of [
+    { of: 'a', gives: 'x_a', transform: [{ kind: 'prefix', add: 'x_' }] },
+    { of: 'x_a', gives: 'x_x_a', transform: [{ kind: 'prefix', add: 'x_' }] },
+    { of: 'stock_a', gives: 'my_a', transform: [{ kind: 'replacePrefix', remove: 'stock_', add: 'my_' }] },
+    { of: 'a', gives: 'my_a', transform: [{ kind: 'replacePrefix', remove: 'stock_', add: 'my_' }] },
+    { of: 'stock_stock_a', gives: 'stock_a', transform: [{ kind: 'replacePrefix', remove: 'stock_', add: '' }] },
+    { of: 'a', gives: 'a_v2', transform: [{ kind: 'suffix', add: '_v2' }] },
+    {
+      of: 'a',
+      gives: 'q_a_s_t',
+      transform: [
+        { kind: 'prefix', add: 'p_' },
+        { kind: 'suffix', add: '_s' },
+        { kind: 'replacePrefix', remove: 'p_', add: 'q_' },
+        { kind: 'suffix', add: '_t' },
+      ],
+    },
+  ] satisfies { of: string; gives: string; transform: CurationRules['transform'] }[]) {
+    it(`"${of}" becomes "${gives}" by ${JSON.stringify(transform)}`, () => {
+      assert.deepEqual(published(curate(rules({ transform }), offer(of), 'off')), [gives]);
+    });
+  }
+});
+
+describe('names (N4, N5)', () => {
+  for (const name of ['', 'a b', 'a.b', 'a/b', 'é', 'x'.repeat(65)]) {
+    it(`drops the tool "${name.slice(0, 20)}" (${name.length}) and nothing else`, () => {
+      const result = curate(rules(), offer('ok', name), 'off');
+      assert.deepEqual(published(result), ['ok']);
+      assert.deepEqual(codes(result), ['tool-name-invalid']);
+      assert.match(result.problems[0]?.message ?? '', new RegExp(`length ${name.length}`));
+    });
+  }
+
+  it('takes 64 characters, and drops what a transform makes longer', () => {
+    const long = 'x'.repeat(64);
+    assert.deepEqual(published(curate(rules(), offer(long), 'off')), [long]);
+    const result = curate(rules({ transform: [{ kind: 'suffix', add: 's' }] }), offer(long, 'a'), 'off');
+    assert.deepEqual(published(result), ['as']);
+    assert.deepEqual(
+      result.problems.map(({ code, place }) => [code, place.file]),
+      [['published-name-invalid', '/ws/s/transform/key']],
+    );
+  });
+
+  it('refuses the update when two tools end up with one name', () => {
+    const transform = [{ kind: 'replacePrefix', remove: 'a_', add: '' }] as const;
+    const result = curate(rules({ transform }), offer('a_x', 'x', 'y'), 'information');
+    assert.equal(result.kind, 'refused');
+    assert.deepEqual(codes(result), ['name-twice-in-server']);
+    assert.match(result.problems[0]?.message ?? '', /"a_x" and "x".*"x"/);
+  });
+
+  it('does not count a tool that is left out as holder of a name', () => {
+    const transform = [{ kind: 'replacePrefix', remove: 'a_', add: '' }] as const;
+    const filter = { whitelist: [], blacklist: ['a_*'] };
+    assert.deepEqual(published(curate(rules({ transform, tools: filter }), offer('a_x', 'x'), 'off')), ['x']);
+  });
+});
+
+describe('schemas (N7)', () => {
+  const everyKeyword = {
+    type: 'object',
+    properties: {
+      a: { type: ['string', 'null'], minLength: 1, pattern: '^x', format: 'date', default: null },
+      b: { type: 'array', items: { type: 'integer', multipleOf: 2 }, uniqueItems: true },
+      c: { oneOf: [{ const: 1 }, { enum: ['x', 2] }], not: { type: 'boolean' } },
+      d: { type: 'array', prefixItems: [{ type: 'string' }], items: false },
+    },
+    required: ['a'],
+    additionalProperties: { type: 'number', exclusiveMinimum: 0 },
+    patternProperties: { '^y': { type: 'string' } },
+    $defs: { node: { type: 'object', properties: { next: { $ref: '#/$defs/node' } } } },
+    'x-vendor': [1],
+  };
+
+  it('passes a schema through as it is', () => {
+    const given = tool('t', { inputSchema: everyKeyword as OfferedTool['inputSchema'] });
+    const result = curated(curate(rules(), { tools: [given], malformed: [] }, 'off'));
+    assert.equal(result.tools[0]?.tool, given);
+    assert.deepEqual(result.problems, []);
+  });
+
+  for (const [what, schema] of [
+    ['not an object', 'string'],
+    ['null', null],
+    ['an array at the top', { type: 'array', items: {} }],
+    ['no type at the top', {}],
+    ['an unknown type', { type: 'object', properties: { a: { type: 'strin' } } }],
+    ['an array without items', { type: 'object', properties: { a: { anyOf: [{ type: 'array' }] } } }],
+    ['properties that are no object', { type: 'object', properties: [] }],
+    ['a property that is no object', { type: 'object', properties: { a: true } }],
+    ['required that is no list', { type: 'object', required: 'a' }],
+  ] as const) {
+    it(`drops the one tool whose schema is ${what}`, () => {
+      const bad = tool('bad', { inputSchema: schema as unknown as OfferedTool['inputSchema'] });
+      const result = curate(rules(), { tools: [tool('good'), bad], malformed: [] }, 'off');
+      assert.deepEqual(published(result), ['good']);
+      assert.deepEqual(codes(result), ['schema-unusable']);
+    });
+  }
+
+  it('ends on a schema that contains itself', () => {
+    const loop: Record<string, unknown> = { type: 'object' };
+    loop['properties'] = { self: loop };
+    const result = curate(
+      rules(),
+      { tools: [tool('t', { inputSchema: loop as OfferedTool['inputSchema'] })], malformed: [] },
+      'off',
+    );
+    assert.deepEqual(published(result), ['t']);
+  });
+});

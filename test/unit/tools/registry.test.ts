@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { editorNames, shortNames } from '../../../src/core/tools/editorNames.js';
+import { publish, type Candidate } from '../../../src/core/tools/registry.js';
+import { fakePlaces } from '../../support/places.js';
+
+function candidate(id: string, names: string[], shortName = id): Candidate {
+  return {
+    id,
+    shortName,
+    tools: names.map((name) => ({ original: name, published: name, tool: { name, inputSchema: { type: 'object' } } })),
+    excluded: [],
+    instructions: undefined,
+    places: fakePlaces(id),
+  };
+}
+const none: ReadonlySet<string> = new Set();
+
+describe('registry (N5, N6)', () => {
+  it('gives a contested name to the first in file order, and names both to the other', () => {
+    const { toolsets, problems } = publish([candidate('a', ['x', 'y']), candidate('b', ['y', 'z'])], none);
+    assert.deepEqual(
+      toolsets.map(({ id, tools }) => [id, tools.map(({ published }) => published)]),
+      [
+        ['a', ['x', 'y']],
+        ['b', ['z']],
+      ],
+    );
+    assert.deepEqual(toolsets[1]?.excluded, [
+      { original: 'y', reason: { kind: 'nameTaken', published: 'y', holder: 'a' } },
+    ]);
+    assert.deepEqual(
+      problems.map(({ code, server, place, related }) => [code, server, place.file, related?.[0]?.place.file]),
+      [['name-taken', 'b', '/ws/b', '/ws/a']],
+    );
+  });
+
+  it('keeps built-in names', () => {
+    const { toolsets, problems } = publish([candidate('a', ['mcp_status', 'x'])], new Set(['mcp_status']));
+    assert.deepEqual(
+      toolsets[0]?.tools.map(({ published }) => published),
+      ['x'],
+    );
+    assert.deepEqual(
+      problems.map(({ code }) => code),
+      ['name-reserved'],
+    );
+  });
+
+  it('keeps the server’s own order', () => {
+    const { toolsets } = publish([candidate('a', ['z', 'a', 'm'])], none);
+    assert.deepEqual(
+      toolsets[0]?.tools.map(({ published }) => published),
+      ['z', 'a', 'm'],
+    );
+  });
+});
+
+describe('names in the editor (G3a)', () => {
+  it('serves the rest where every published name begins with the toolset’s id', () => {
+    assert.deepEqual(editorNames('p', ['p_a', 'p_b']), ['a', 'b']);
+    assert.deepEqual(editorNames('p', ['p_a', 'b']), ['p_a', 'b']);
+    assert.deepEqual(editorNames('p', ['p_', 'p_b']), ['p_', 'p_b']);
+    assert.deepEqual(editorNames('p', ['pa']), ['pa']);
+  });
+
+  it('makes ids that are unambiguous whatever the toolsets are called', () => {
+    const { toolsets } = publish([candidate('a', ['b_c']), candidate('a_b', ['c'], 'a-b')], none);
+    assert.deepEqual(
+      toolsets.flatMap(({ tools }) => tools.map(({ editorId }) => editorId)),
+      ['mcp_a_b_c', 'mcp_a-b_c'],
+    );
+  });
+
+  it('leaves out a tool whose id the editor would cut, and says so on the transforms', () => {
+    const long = 'x'.repeat(59);
+    const { toolsets, problems } = publish([candidate('a', [long, 'x'.repeat(58)])], none);
+    assert.deepEqual(
+      toolsets[0]?.tools.map(({ editorId }) => editorId.length),
+      [64],
+    );
+    assert.deepEqual(
+      problems.map(({ code, place }) => [code, place.file]),
+      [['editor-id-too-long', '/ws/a/transform/key']],
+    );
+  });
+
+  it('gives a name that another left out back to the next', () => {
+    const long = 'x'.repeat(56);
+    const { toolsets } = publish([candidate('abcdef', [long]), candidate('b', [long])], none);
+    assert.deepEqual(
+      toolsets.map(({ tools }) => tools.length),
+      [0, 1],
+    );
+  });
+
+  it('keeps short plain ids, maps the others, and never gives two the same', () => {
+    assert.deepEqual(Object.fromEntries(shortNames(['playwright', 'My_Server', 'averyveryverylongtoolsetname'])), {
+      playwright: 'playwright',
+      My_Server: 'my-server',
+      averyveryverylongtoolsetname: 'averyveryvery',
+    });
+    const names = shortNames(['a-b', 'a_b', 'A_B', 'admin']);
+    assert.equal(names.get('a-b'), 'a-b');
+    assert.equal(new Set(names.values()).size, 4);
+    assert.notEqual(names.get('admin'), 'admin');
+  });
+
+  it('names every set of ids uniquely, within the rule, and independently of their order', () => {
+    const id = fc.array(fc.constantFrom(...'aAbB_-1'), { minLength: 1, maxLength: 20 }).map((c) => c.join(''));
+    fc.assert(
+      fc.property(fc.uniqueArray(id, { maxLength: 12 }), (ids) => {
+        const names = shortNames(ids);
+        assert.equal(new Set(names.values()).size, ids.length);
+        for (const name of names.values()) assert.match(name, /^[a-z0-9-]{1,13}$/);
+        const reversed = shortNames([...ids].reverse());
+        for (const each of ids) assert.equal(names.get(each), reversed.get(each));
+      }),
+    );
+  });
+});
