@@ -1,0 +1,63 @@
+/**
+ * What a test inside the extension host can ask of the run that started its editor: look at the page and use it, list
+ * processes. Usable only there; suites outside have the window itself (`launch.ts`).
+ */
+import { request } from 'node:http';
+import type { Context } from 'mocha';
+import { bridgeVariable, type BridgeCalls, type PageRequest } from './bridgeProtocol.ts';
+
+/** The root of this repository. */
+export const repoRoot = process.env['MCP_TOOLSETS_TEST_ROOT'] ?? '';
+
+/** Sends one message; rejects with what the other side says when it fails. */
+export function call<Name extends keyof BridgeCalls>(
+  name: Name,
+  message: BridgeCalls[Name]['message'],
+): Promise<BridgeCalls[Name]['answer']> {
+  return new Promise((done, failed) => {
+    const post = request(`${process.env[bridgeVariable]}/${name}`, { method: 'POST' }, (response) => {
+      let body = '';
+      response.setEncoding('utf8');
+      response.on('data', (chunk) => (body += chunk));
+      response.on('error', failed);
+      response.on('end', () => (response.statusCode === 200 ? done(JSON.parse(body)) : failed(new Error(body))));
+    });
+    post.on('error', failed);
+    post.end(JSON.stringify(message));
+  });
+}
+
+/**
+ * Skips the running test on the desktop, where no page is at hand; the run counts and names it.
+ * Call it first in a test or hook that uses `page`.
+ */
+export async function needsPage(context: Context): Promise<void> {
+  if ((await call('about', {})).desktop) {
+    if (context.test) context.test.title += ' [needs the page: skipped on the desktop]';
+    context.skip();
+  }
+}
+
+/** The page this window is shown in. Selectors are Playwright's; each action waits for its element, 15 s at most. */
+export const page = {
+  /** Writes `<name>.png` to the suite's folder of results. */
+  screenshot: (name: string) => perform({ do: 'screenshot', name }),
+  click: (selector: string, options: { button?: 'left' | 'right'; double?: boolean } = {}) =>
+    perform({ do: 'click', selector, ...options }),
+  hover: (selector: string) => perform({ do: 'hover', selector }),
+  /** One chord, such as `Control+Shift+P` or `Enter`. */
+  press: (keys: string) => perform({ do: 'press', keys }),
+  type: (text: string) => perform({ do: 'type', text }),
+  waitFor: (selector: string, state: 'visible' | 'hidden' = 'visible') => perform({ do: 'waitFor', selector, state }),
+  /** The visible text of each element that matches now. */
+  texts: (selector: string) => perform({ do: 'texts', selector }) as Promise<string[]>,
+  /** First lines of the errors on the console so far, without those that every window has. */
+  consoleErrors: () => perform({ do: 'consoleErrors' }) as Promise<string[]>,
+};
+
+/** The processes that the extensions of this editor started, children of children included. */
+export const processes = () => call('processes', {});
+
+function perform(request: PageRequest): Promise<unknown> {
+  return call('page', request);
+}

@@ -1,0 +1,55 @@
+/**
+ * What goes over the bridge between an extension host and the run that started it: JSON over loopback HTTP, one POST a
+ * message, at the address in the environment variable `bridgeVariable`.
+ */
+import type { ProcessEntry } from './processes.ts';
+
+export const bridgeVariable = 'MCP_TOOLSETS_TEST_BRIDGE';
+
+/** Marks every process of one editor, through its environment. */
+export const editorVariable = 'MCP_TOOLSETS_TEST_EDITOR';
+
+/** What happened in a mocha run inside the extension host. */
+export type TestEvent =
+  | { kind: 'begin' }
+  | { kind: 'suite'; title: string; depth: number }
+  | { kind: 'pass'; title: string; fullTitle: string; depth: number; durationMs: number }
+  | { kind: 'fail'; title: string; fullTitle: string; depth: number; error: string }
+  | { kind: 'skip'; title: string; fullTitle: string; depth: number; reason?: string }
+  | { kind: 'end' };
+
+/** What a test may ask of the page it runs in. Selectors are Playwright's. */
+export type PageRequest =
+  | { do: 'screenshot'; name: string }
+  | { do: 'click'; selector: string; button?: 'left' | 'right'; double?: boolean }
+  | { do: 'hover'; selector: string }
+  | { do: 'press'; keys: string }
+  | { do: 'type'; text: string }
+  | { do: 'waitFor'; selector: string; state: 'visible' | 'hidden' }
+  | { do: 'texts'; selector: string }
+  | { do: 'consoleErrors' };
+
+/** Path below the bridge's address → message and answer. */
+export interface BridgeCalls {
+  about: { message: Record<string, never>; answer: { desktop: boolean } };
+  report: { message: TestEvent; answer: null };
+  page: { message: PageRequest; answer: unknown };
+  processes: { message: Record<string, never>; answer: ProcessEntry[] };
+}
+
+/** How the helper extension `remote-control` introduces itself, with every request for work. */
+export interface HostIntroduction {
+  hostId: string;
+  pid: number;
+  /** The path of the `.code-workspace` file or of the first folder. */
+  target: string;
+}
+
+/** Work for an extension host: the source of a function of `(vscode, argument)`. */
+export interface HostWork {
+  id: number;
+  source: string;
+  argument: unknown;
+}
+
+export type HostAnswer = { id: number; value: unknown } | { id: number; error: string };

@@ -1,0 +1,113 @@
+/**
+ * The outside end of the bridge. One per editor. It keeps no test state: events go to `onTestEvent`, page requests to
+ * the page that is current, work for extension hosts to the host that asks for it.
+ */
+import { randomBytes } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { HostAnswer, HostIntroduction, HostWork, PageRequest, TestEvent } from './bridgeProtocol.ts';
+import { ExtensionHost } from './extensionHost.ts';
+import type { ProcessEntry } from './processes.ts';
+
+export interface BridgeRoles {
+  desktop: boolean;
+  onTestEvent(event: TestEvent): void;
+  page(request: PageRequest): Promise<unknown>;
+  processes(): ProcessEntry[];
+}
+
+export class BridgeServer {
+  readonly #token = randomBytes(16).toString('hex');
+  readonly #server = createServer((request, response) => void this.#serve(request, response));
+  readonly #hosts = new Map<string, ExtensionHost>();
+  readonly #waiting = new Set<() => void>();
+  readonly roles: BridgeRoles;
+
+  constructor(roles: BridgeRoles) {
+    this.roles = roles;
+  }
+
+  /** @returns the address that the editor's environment has to carry */
+  async listen(): Promise<string> {
+    await new Promise<void>((done) => this.#server.listen(0, '127.0.0.1', done));
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/${this.#token}`;
+  }
+
+  async close(): Promise<void> {
+    for (const host of this.#hosts.values()) host.disconnect();
+    this.#server.closeAllConnections();
+    await new Promise((done) => this.#server.close(done));
+  }
+
+  /** The live extension host of a window, as soon as its remote control has reported; `except` is one already known. */
+  async host(target: string, except: ExtensionHost | undefined, limitMs: number): Promise<ExtensionHost> {
+    const limit = AbortSignal.timeout(limitMs);
+    for (;;) {
+      for (const host of this.#hosts.values()) {
+        if (host.target === target && host.connected && host !== except) return host;
+      }
+      if (limit.aborted) throw new Error(`No extension host reported for ${target} within ${limitMs} ms`);
+      await new Promise<void>((done) => {
+        this.#waiting.add(done);
+        limit.addEventListener('abort', () => done(), { once: true });
+      });
+    }
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const [, token, ...path] = (request.url ?? '').split('/');
+    if (token !== this.#token) {
+      response.writeHead(404).end();
+      return;
+    }
+    try {
+      const message = JSON.parse(await bodyOf(request)) as never;
+      const answer = await this.#answer(path.join('/'), message, response);
+      if (!response.destroyed) response.end(JSON.stringify(answer ?? null));
+    } catch (error) {
+      response.writeHead(500).end(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  async #answer(path: string, message: unknown, response: ServerResponse): Promise<unknown> {
+    switch (path) {
+      case 'about':
+        return { desktop: this.roles.desktop };
+      case 'report':
+        return this.roles.onTestEvent(message as TestEvent);
+      case 'page':
+        return this.roles.page(message as PageRequest);
+      case 'processes':
+        return this.roles.processes();
+      case 'host/work':
+        return this.#work(message as HostIntroduction, response);
+      case 'host/answer': {
+        const { hostId, ...answer } = message as HostAnswer & { hostId: string };
+        return this.#hosts.get(hostId)?.settle(answer);
+      }
+      default:
+        throw new Error(`The bridge knows no ${path}`);
+    }
+  }
+
+  #work(introduction: HostIntroduction, response: ServerResponse): Promise<HostWork | null> {
+    let host = this.#hosts.get(introduction.hostId);
+    if (!host) {
+      host = new ExtensionHost(introduction);
+      this.#hosts.set(introduction.hostId, host);
+      for (const wake of this.#waiting) wake();
+      this.#waiting.clear();
+    }
+    // A host always has one request open; when that breaks off, the host is gone.
+    response.once('close', () => {
+      if (!response.writableFinished) host.disconnect();
+    });
+    return host.nextWork();
+  }
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString('utf8');
+}

@@ -1,0 +1,63 @@
+/** Finds a Chromium, or installs Debian's. Does not download browsers from elsewhere. */
+import { accessSync, constants, existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { runToEnd } from '../npm.mjs';
+
+const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'microsoft-edge'];
+
+const wellKnown: Partial<Record<NodeJS.Platform, string[]>> = {
+  darwin: [
+    '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+    '/Applications/Chromium.app/Contents/MacOS/Chromium',
+    '/Applications/Microsoft Edge.app/Contents/MacOS/Microsoft Edge',
+  ],
+  win32: ['ProgramFiles', 'ProgramFiles(x86)', 'LocalAppData'].flatMap((variable) => {
+    const base = process.env[variable];
+    return base
+      ? [join(base, 'Google/Chrome/Application/chrome.exe'), join(base, 'Microsoft/Edge/Application/msedge.exe')]
+      : [];
+  }),
+};
+
+/** The path of a Chromium; on Debian as root it is installed when there is none. */
+export async function ensureChromium(): Promise<string> {
+  const found = findChromium();
+  if (found) return found;
+  if (process.platform === 'linux' && process.getuid?.() === 0 && onPath('apt-get')) {
+    console.log('Installing chromium (apt-get) …');
+    const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+    await runToEnd('apt-get', ['update', '-qq'], { env, quiet: true });
+    await runToEnd('apt-get', ['install', '-y', '-qq', '--no-install-recommends', 'chromium'], { env, quiet: true });
+    const installed = findChromium();
+    if (installed) return installed;
+  }
+  throw new Error(
+    'No Chromium found: install Chromium, Chrome or Edge, or set CHROME_PATH to one (on Debian: apt-get install chromium)',
+  );
+}
+
+function findChromium(): string | undefined {
+  const chosen = process.env['CHROME_PATH'];
+  if (chosen) {
+    if (!existsSync(chosen)) throw new Error(`CHROME_PATH names a file that is not there: ${chosen}`);
+    return chosen;
+  }
+  for (const name of names) {
+    const found = onPath(name);
+    if (found) return found;
+  }
+  return wellKnown[process.platform]?.find((path) => existsSync(path));
+}
+
+function onPath(name: string): string | undefined {
+  for (const folder of (process.env['PATH'] ?? '').split(delimiter)) {
+    const candidate = join(folder, name);
+    try {
+      accessSync(candidate, constants.X_OK);
+      return candidate;
+    } catch {
+      continue;
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,80 @@
+/** A live extension host, seen from outside: code can be run in it and its end can be waited for. */
+import type * as vscode from 'vscode';
+import type { HostAnswer, HostIntroduction, HostWork } from './bridgeProtocol.ts';
+
+type VSCode = typeof vscode;
+
+interface Pending {
+  resolve(value: unknown): void;
+  reject(error: Error): void;
+}
+
+export class ExtensionHost {
+  readonly pid: number;
+  readonly target: string;
+  /** Settles when the host has ended or its window is gone. */
+  readonly ended: Promise<void>;
+  readonly #pending = new Map<number, Pending>();
+  readonly #queue: HostWork[] = [];
+  #wake: ((work: HostWork | null) => void) | undefined;
+  #end!: () => void;
+  #connected = true;
+  #lastId = 0;
+
+  constructor(introduction: HostIntroduction) {
+    this.pid = introduction.pid;
+    this.target = introduction.target;
+    this.ended = new Promise((done) => (this.#end = done));
+  }
+
+  get connected(): boolean {
+    return this.#connected;
+  }
+
+  /**
+   * Runs a function in the extension host. It is sent as source, so it sees only `vscode` and its argument, not the
+   * variables around it; argument and result travel as JSON.
+   */
+  async evaluate<Result, Argument = undefined>(
+    work: (api: VSCode, argument: Argument) => Result | PromiseLike<Result>,
+    ...[argument]: Argument extends undefined ? [] : [argument: Argument]
+  ): Promise<Result> {
+    if (!this.#connected) throw new Error('The extension host has ended');
+    const id = ++this.#lastId;
+    const answered = new Promise<unknown>((resolve, reject) => this.#pending.set(id, { resolve, reject }));
+    const item: HostWork = { id, source: work.toString(), argument };
+    if (this.#wake) this.#wake(item);
+    else this.#queue.push(item);
+    return (await answered) as Result;
+  }
+
+  /** Called by the bridge: the next work, as soon as there is some. */
+  nextWork(): Promise<HostWork | null> {
+    const queued = this.#queue.shift();
+    if (queued || !this.#connected) return Promise.resolve(queued ?? null);
+    return new Promise((done) => {
+      this.#wake = (work) => {
+        this.#wake = undefined;
+        done(work);
+      };
+    });
+  }
+
+  /** Called by the bridge with an answer to earlier work. */
+  settle(answer: HostAnswer): void {
+    const pending = this.#pending.get(answer.id);
+    this.#pending.delete(answer.id);
+    if ('error' in answer) pending?.reject(new Error(answer.error));
+    else pending?.resolve(answer.value);
+  }
+
+  /** Called by the bridge when the host can no longer be reached. */
+  disconnect(): void {
+    if (!this.#connected) return;
+    this.#connected = false;
+    this.#wake?.(null);
+    for (const { reject } of this.#pending.values()) reject(new Error('The extension host ended before it answered'));
+    this.#pending.clear();
+    this.#end();
+  }
+}

@@ -1,0 +1,46 @@
+/**
+ * The extensions that an editor under test finds: copies of the project's helper extensions, the product itself when it
+ * is to be installed, and the editor's own ones.
+ */
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { repoRoot } from '../npm.mjs';
+
+/** @param name a folder of `test/editor/helpers`, or an absolute path */
+export function helperFolder(name: string): string {
+  return resolve(repoRoot, 'test/editor/helpers', name);
+}
+
+/** Copies a folder with a `package.json` to where the editor looks for installed extensions. */
+export function installExtension(source: string, extensionsDir: string, parts?: readonly string[]): void {
+  const manifest = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8')) as Record<string, string>;
+  const target = join(extensionsDir, `${manifest['publisher']}.${manifest['name']}-${manifest['version']}`);
+  mkdirSync(target, { recursive: true });
+  for (const part of parts ?? readdirSync(source)) {
+    if (existsSync(join(source, part))) cpSync(join(source, part), join(target, part), { recursive: true });
+  }
+}
+
+/** @param name as for `helperFolder` */
+export function installHelper(name: string, extensionsDir: string): void {
+  installExtension(helperFolder(name), extensionsDir);
+}
+
+/** Installs the built product: what a `.vsix` would hold. */
+export function installProduct(extensionsDir: string): void {
+  if (!existsSync(join(repoRoot, 'dist/extension.js'))) throw new Error('dist/extension.js is missing: npm run build');
+  installExtension(repoRoot, extensionsDir, ['package.json', 'package.nls.json', 'dist', 'media', 'README.md']);
+}
+
+/**
+ * The editor's own extensions in a folder that may be written to. Copilot Chat writes into its folder when it is
+ * enabled, so that one is copied; the rest are links.
+ */
+export function writableBuiltInExtensions(editorRoot: string, target: string): void {
+  const source = join(editorRoot, 'extensions');
+  mkdirSync(target, { recursive: true });
+  for (const name of readdirSync(source)) {
+    if (name === 'copilot') cpSync(join(source, name), join(target, name), { recursive: true });
+    else symlinkSync(join(source, name), join(target, name), 'junction');
+  }
+}

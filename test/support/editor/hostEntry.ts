@@ -1,0 +1,38 @@
+/**
+ * What the editor runs in the extension host (`extensionTestsPath`): mocha with the one suite beside this file. Each
+ * test is reported over the bridge as it ends. Bundled anew for every suite, see `bundle.ts`.
+ */
+import { join } from 'node:path';
+import type Mocha from 'mocha';
+import { call } from './bridge.ts';
+import type { TestEvent } from './bridgeProtocol.ts';
+import { forwardEvents } from './mochaEvents.ts';
+
+declare const MOCHA_URL: string;
+
+export async function run(): Promise<void> {
+  process.setSourceMapsEnabled(true);
+  await call('report', { kind: 'begin' });
+  const { default: MochaClass } = (await import(MOCHA_URL)) as { default: typeof Mocha };
+  const pattern = process.env['MCP_TOOLSETS_TEST_GREP'];
+  const mocha = new MochaClass({
+    ui: 'bdd',
+    timeout: 60_000,
+    reporter: MochaClass.reporters.Base,
+    ...(pattern && { grep: pattern }),
+  });
+  mocha.addFile(join(__dirname, 'suite.cjs'));
+  await mocha.loadFilesAsync();
+
+  let reported = Promise.resolve<unknown>(undefined);
+  const report = (event: TestEvent): void => {
+    reported = reported.then(() => call('report', event));
+  };
+  const failures = await new Promise<number>((done) => {
+    const runner = mocha.run(done);
+    forwardEvents(runner, report);
+  });
+  report({ kind: 'end' });
+  await reported;
+  if (failures > 0) throw new Error(`${failures} failed`);
+}

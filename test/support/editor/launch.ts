@@ -1,0 +1,184 @@
+/**
+ * Starts a real VS Code and drives its windows: the server form, shown in a headless Chromium.
+ *
+ * An editor has its own settings, state, home folder and extensions in a temporary folder; its windows share them, as
+ * the windows of one person do. Closing an editor ends all its processes and removes the folder, also when the run is
+ * interrupted.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { BrowserContext } from 'playwright-core';
+import { bridgeVariable, type TestEvent } from './bridgeProtocol.ts';
+import { BridgeServer } from './bridgeServer.ts';
+import { sharedBrowser } from './browser.ts';
+import { onEnd, tempFolder } from './cleanup.ts';
+import { installHelper, installProduct, writableBuiltInExtensions } from './extensions.ts';
+import { waitUntilGone, type ProcessEntry } from './processes.ts';
+import { provisionServerForm } from './provision.ts';
+import { editorEnvironment, ServerProcess } from './serverProcess.ts';
+import { defaultSettings } from './settings.ts';
+import { resultsDir } from './versions.ts';
+import { EditorWindow } from './window.ts';
+
+export interface EditorOptions {
+  /** `false` opens folders in Restricted Mode. Default `true`. */
+  trust?: boolean;
+  /** User settings, over the defaults of `settings.ts`. */
+  settings?: Record<string, unknown>;
+  /** Helper extensions: folders of `test/editor/helpers`, or absolute paths. `remote-control` is always there. */
+  helpers?: string[];
+  /** Where the product comes from: this checkout as an extension under development, installed, or not at all. */
+  product?: 'development' | 'installed' | 'none';
+  /** An extension folder to run under development instead of the product. */
+  developmentPath?: string;
+  /** Copilot Chat can be enabled (see `agentMode.ts`). */
+  agentMode?: boolean;
+  /** Environment of the editor and of everything it starts. */
+  env?: NodeJS.ProcessEnv;
+  /** `real` keeps the person's home folder. Default: an empty one. */
+  home?: 'temporary' | 'real';
+  /** Files to write into the temporary home folder first: path → text. */
+  homeFiles?: Record<string, string>;
+  /** Where logs and screenshots go. Default: `test-results/editor`. */
+  outputDir?: string;
+  onTestEvent?: (event: TestEvent) => void;
+}
+
+export interface WindowOptions {
+  /** A file with `run()`, executed in the extension host; its end closes the window. */
+  testsPath?: string;
+}
+
+/** Editors that run; a suite has to leave none. */
+export const openEditors = new Set<Editor>();
+
+export interface EditorFolders {
+  dataDir: string;
+  home: string;
+  temp: string;
+  extensionsDir: string;
+  builtInExtensionsDir: string;
+  outputDir: string;
+  remove(): Promise<void>;
+}
+
+/** Makes the folders of an editor: settings written, helper extensions installed. */
+export function prepareFolders(options: EditorOptions): EditorFolders {
+  const { path, remove } = tempFolder();
+  const folders: EditorFolders = {
+    dataDir: join(path, 'd'),
+    home: join(path, 'home'),
+    temp: join(path, 'tmp'),
+    extensionsDir: join(path, 'ext'),
+    builtInExtensionsDir: join(path, 'builtin'),
+    outputDir: options.outputDir ?? join(resultsDir, 'editor'),
+    remove,
+  };
+  const files: [string, string][] = Object.entries(options.homeFiles ?? {}).map(([file, text]) => [
+    join(folders.home, file),
+    text,
+  ]);
+  const settings = { ...defaultSettings, ...options.settings };
+  files.push([join(folders.dataDir, 'User/settings.json'), JSON.stringify(settings, undefined, 2)]);
+  for (const folder of [folders.home, folders.temp, folders.extensionsDir, folders.outputDir]) {
+    mkdirSync(folder, { recursive: true });
+  }
+  for (const [file, text] of files) {
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, text);
+  }
+  const helpers = new Set(['remote-control', ...(options.helpers ?? [])]);
+  for (const helper of helpers) installHelper(helper, folders.extensionsDir);
+  if (options.product === 'installed') installProduct(folders.extensionsDir);
+  return folders;
+}
+
+export async function startEditor(options: EditorOptions): Promise<Editor> {
+  const form = await provisionServerForm();
+  const folders = prepareFolders(options);
+  const { dataDir, home, temp, extensionsDir, outputDir } = folders;
+  if (options.agentMode) writableBuiltInExtensions(form.editorRoot, folders.builtInExtensionsDir);
+
+  let editor: Editor | undefined;
+  const bridge = new BridgeServer({
+    desktop: false,
+    onTestEvent: (event) => options.onTestEvent?.(event),
+    page: (request) => {
+      const window = editor?.windows.at(-1);
+      if (!window) throw new Error('No window is open');
+      return window.perform(request);
+    },
+    processes: () => server.foreignProcesses(),
+  });
+  const address = await bridge.listen();
+  const closeBridge = onEnd(() => bridge.close());
+  const server = await ServerProcess.start({
+    form,
+    dataDir,
+    extensionsDir,
+    ...(options.agentMode && { builtInExtensionsDir: folders.builtInExtensionsDir }),
+    trust: options.trust ?? true,
+    env: editorEnvironment({
+      ...(options.home !== 'real' && { home }),
+      temp,
+      extra: { ...options.env, [bridgeVariable]: address },
+    }),
+    logFile: join(outputDir, 'server.log'),
+  });
+  const browser = await sharedBrowser(form.chromium);
+  const context = await browser.newContext({ viewport: { width: 1400, height: 900 } });
+  const opened = new Editor({ ...options, outputDir }, dataDir, home, server, bridge, context, async () => {
+    openEditors.delete(opened);
+    await context.close().catch(() => undefined);
+    await server.stop();
+    await closeBridge();
+    await folders.remove();
+  });
+  openEditors.add(opened);
+  return (editor = opened);
+}
+
+export class Editor {
+  /** Open windows, oldest first. */
+  readonly windows: EditorWindow[] = [];
+  readonly close: () => Promise<void>;
+
+  constructor(
+    readonly options: EditorOptions & { outputDir: string },
+    readonly dataDir: string,
+    /** The home folder that this editor's processes see. */
+    readonly home: string,
+    readonly server: ServerProcess,
+    readonly bridge: BridgeServer,
+    readonly context: BrowserContext,
+    dispose: () => Promise<void>,
+  ) {
+    this.close = onEnd(async () => {
+      for (const window of [...this.windows]) await window.close().catch(() => undefined);
+      await dispose();
+    });
+  }
+
+  /** Opens a folder or a `.code-workspace` file (absolute path) and waits until the workbench is there. */
+  async openWindow(target: string, options: WindowOptions = {}): Promise<EditorWindow> {
+    const window = await EditorWindow.open(this, target, options);
+    this.windows.push(window);
+    return window;
+  }
+
+  /** The address for a person's browser. */
+  addressOf(target: string): string {
+    const kind = target.endsWith('.code-workspace') ? 'workspace' : 'folder';
+    return `${this.server.origin}/?${new URLSearchParams({ tkn: this.server.token, [kind]: target })}`;
+  }
+
+  /** Processes that something in the editor started: what the product has to end. The editor's own are left out. */
+  processes(): ProcessEntry[] {
+    return this.server.foreignProcesses();
+  }
+
+  /** What is left of `processes()` after `limitMs`; an empty list as soon as there is none. */
+  leftProcesses(limitMs: number): Promise<ProcessEntry[]> {
+    return waitUntilGone(() => this.processes(), limitMs);
+  }
+}

@@ -1,0 +1,22 @@
+/** Tells what happens in a mocha run as the events that this project counts and prints. */
+import type Mocha from 'mocha';
+import type { TestEvent } from './bridgeProtocol.ts';
+
+export function forwardEvents(runner: Mocha.Runner, report: (event: TestEvent) => void): void {
+  runner.on('suite', (suite) => {
+    if (!suite.root) report({ kind: 'suite', title: suite.title, depth: suite.titlePath().length - 1 });
+  });
+  runner.on('pass', (test) => report({ kind: 'pass', ...named(test), durationMs: test.duration ?? 0 }));
+  runner.on('pending', (test) => report({ kind: 'skip', ...named(test) }));
+  runner.on('fail', (test, error: unknown) => report({ kind: 'fail', ...named(test), error: textOf(error) }));
+}
+
+function named(test: Mocha.Runnable): { title: string; fullTitle: string; depth: number } {
+  return { title: test.title, fullTitle: test.fullTitle(), depth: test.titlePath().length - 1 };
+}
+
+/** Assertion errors carry what was compared beside their message. */
+function textOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.stack?.includes(error.message) ? error.stack : `${error.message}\n${error.stack ?? ''}`;
+}

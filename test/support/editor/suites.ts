@@ -1,0 +1,88 @@
+/**
+ * The editor suites there are, with their options.
+ *
+ * `test/editor/suites/<name>.test.ts` runs inside the extension host, in a copy of `test/editor/workspaces/<name>/`;
+ * `test/editor/suites/<name>.options.json` says what it needs. `test/editor/outside/<name>.test.ts` runs in plain Node
+ * and starts its editors itself.
+ */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { repoRoot } from '../npm.mjs';
+
+export const editorTests = join(repoRoot, 'test/editor');
+
+export interface SuiteOptions {
+  /** `false`: the folder opens in Restricted Mode. Default `true`. */
+  trust?: boolean;
+  /** User settings. */
+  settings?: Record<string, unknown>;
+  /** Folders of `test/editor/helpers` to install beside the product. */
+  helpers?: string[];
+  /** Copilot Chat can be enabled; see `agentMode.ts`. */
+  agentMode?: boolean;
+  /** The folder of `test/editor/workspaces` to copy. Default: the suite's name; without such a folder, an empty one. */
+  workspace?: string;
+  /** A `.code-workspace` file in that folder to open instead of the folder. */
+  workspaceFile?: string;
+  /** Environment variables of the editor. `${workspace}` stands for the path of the copied workspace folder. */
+  env?: Record<string, string>;
+  /** Files to write into the editor's home folder before it starts: path → text. */
+  homeFiles?: Record<string, string>;
+  /** The whole suite is about the page: on the desktop it is skipped, and counted as one skipped test. */
+  needsPage?: boolean;
+  /** `false` runs without the product. Default `true`. */
+  product?: boolean;
+  /** How long the suite may take, in milliseconds. Default 180 000. */
+  limitMs?: number;
+}
+
+export interface Suite {
+  name: string;
+  file: string;
+  workspace: string | undefined;
+  options: SuiteOptions;
+}
+
+const knownOptions: Record<keyof SuiteOptions, true> = {
+  trust: true,
+  settings: true,
+  helpers: true,
+  agentMode: true,
+  workspace: true,
+  workspaceFile: true,
+  env: true,
+  homeFiles: true,
+  needsPage: true,
+  product: true,
+  limitMs: true,
+};
+
+export function insideSuites(): Suite[] {
+  return testFiles('suites').map(({ name, file }) => {
+    const options = readOptions(join(editorTests, 'suites', `${name}.options.json`));
+    const workspace = join(editorTests, 'workspaces', options.workspace ?? name);
+    if (options.workspace && !existsSync(workspace)) throw new Error(`${name}: no workspace ${options.workspace}`);
+    return { name, file, workspace: existsSync(workspace) ? workspace : undefined, options };
+  });
+}
+
+export function outsideSuites(): { name: string; file: string }[] {
+  return testFiles('outside');
+}
+
+function testFiles(folder: string): { name: string; file: string }[] {
+  const path = join(editorTests, folder);
+  if (!existsSync(path)) return [];
+  return readdirSync(path)
+    .filter((file) => file.endsWith('.test.ts'))
+    .sort()
+    .map((file) => ({ name: file.slice(0, -'.test.ts'.length), file: join(path, file) }));
+}
+
+function readOptions(file: string): SuiteOptions {
+  if (!existsSync(file)) return {};
+  const options = JSON.parse(readFileSync(file, 'utf8')) as SuiteOptions;
+  const unknown = Object.keys(options).filter((key) => !(key in knownOptions));
+  if (unknown.length > 0) throw new Error(`${file}: unknown options ${unknown.join(', ')}`);
+  return options;
+}

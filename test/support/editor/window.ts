@@ -1,0 +1,176 @@
+/** One window of an editor: its page, its extension host, its end. */
+import { mkdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { ConsoleMessage, Page } from 'playwright-core';
+import type * as vscode from 'vscode';
+import type { PageRequest } from './bridgeProtocol.ts';
+import { helperFolder } from './extensions.ts';
+import type { ExtensionHost } from './extensionHost.ts';
+import type { Editor, WindowOptions } from './launch.ts';
+import { repoRoot } from '../npm.mjs';
+import { waitUntilGone } from './processes.ts';
+
+/** How long a page, an extension host or an element may take to appear, in milliseconds. */
+const appearLimit = 60_000;
+const actionLimit = 15_000;
+
+/** Errors of every window of the server form: native parts are not built, the marketplace may be out of reach. */
+const expectedError =
+  /spdlog|watchdog|bindings file|open-vsx\.org|vsda|Failed to load resource|fetching the script|\[Service Worker\]|\[lifecycle\]/;
+
+export class EditorWindow {
+  /** Settles with the exit code of the tests in this window; never settles in a window without tests. */
+  readonly testsEnded: Promise<number>;
+  /** First lines of the errors the page has written to its console, without those of every window. */
+  readonly consoleErrors: string[] = [];
+  /** All console lines, for a person who looks into a failure. */
+  readonly consoleLines: string[] = [];
+  #endTests!: (code: number) => void;
+  #failTests!: (error: Error) => void;
+  #host: ExtensionHost | undefined;
+  #closed: Promise<void> | undefined;
+
+  private constructor(
+    readonly editor: Editor,
+    readonly target: string,
+    /** For what the methods here do not cover. */
+    readonly page: Page,
+  ) {
+    this.testsEnded = new Promise((done, failed) => {
+      this.#endTests = done;
+      this.#failTests = failed;
+    });
+    this.testsEnded.catch(() => undefined);
+  }
+
+  /** Use `editor.openWindow`. */
+  static async open(editor: Editor, target: string, options: WindowOptions): Promise<EditorWindow> {
+    const page = await editor.context.newPage();
+    const window = new EditorWindow(editor, target, page);
+    page.setDefaultTimeout(actionLimit);
+    page.on('console', (message) => window.#onConsole(message));
+    page.on('pageerror', (error) => window.consoleErrors.push(String(error.stack ?? error)));
+    page.on('crash', () => window.#failTests(new Error('The page crashed')));
+    page.on('close', () => window.#failTests(new Error('The window was closed')));
+    page.on('dialog', (dialog) => void dialog.accept().catch(() => undefined));
+    await page.exposeFunction('codeAutomationLog', (type: string, args: unknown[]) => {
+      window.consoleLines.push(`[${type}] ${args.map(String).join(' ')}`);
+    });
+    await page.exposeFunction('codeAutomationExit', (code: number) => window.#endTests(code));
+    await page.goto(addressWithPayload(editor, target, options));
+    await page.waitForSelector('.monaco-workbench', { timeout: appearLimit });
+    return window;
+  }
+
+  /** The extension host of this window, once it runs. */
+  async host(): Promise<ExtensionHost> {
+    if (!this.#host?.connected) this.#host = await this.editor.bridge.host(this.target, undefined, appearLimit);
+    return this.#host;
+  }
+
+  /** Runs a function in the extension host; see `ExtensionHost.evaluate`. */
+  evaluate: ExtensionHost['evaluate'] = async (work, ...argument) => (await this.host()).evaluate(work, ...argument);
+
+  /** Evaluates again and again until the answer satisfies `until`; rejects with the last answer after `limitMs`. */
+  async waitFor<Result>(
+    work: (api: typeof vscode) => Result | PromiseLike<Result>,
+    until: (result: Result) => boolean,
+    limitMs = 30_000,
+  ): Promise<Result> {
+    const limit = Date.now() + limitMs;
+    for (;;) {
+      const result = await this.evaluate<Result>(work);
+      if (until(result)) return result;
+      if (Date.now() > limit) throw new Error(`Not within ${limitMs} ms; last: ${JSON.stringify(result)}`);
+      await new Promise((done) => setTimeout(done, 50));
+    }
+  }
+
+  /** Reloads the window as a person does, and waits for its new extension host. */
+  async reload(): Promise<ExtensionHost> {
+    const before = this.#host ?? (await this.host());
+    await this.page.reload();
+    await this.page.waitForSelector('.monaco-workbench', { timeout: appearLimit });
+    return (this.#host = await this.editor.bridge.host(this.target, before, appearLimit));
+  }
+
+  /**
+   * Kills the extension host without any chance to clean up. The server form keeps trying to reconnect to it; a
+   * `reload()` starts another one.
+   */
+  async killExtensionHost(): Promise<void> {
+    const host = await this.host();
+    process.kill(host.pid, 'SIGKILL');
+    await host.ended;
+  }
+
+  /** Writes `<outputDir>/<name>.png`. */
+  async screenshot(name: string): Promise<string> {
+    const path = join(this.editor.options.outputDir, `${name}.png`);
+    await mkdir(dirname(path), { recursive: true });
+    await this.page.screenshot({ path });
+    return path;
+  }
+
+  /** What a test inside the extension host asked for. */
+  async perform(request: PageRequest): Promise<unknown> {
+    const { page } = this;
+    switch (request.do) {
+      case 'screenshot':
+        return this.screenshot(request.name);
+      case 'click': {
+        const clickCount = request.double ? 2 : 1;
+        return page
+          .locator(request.selector)
+          .first()
+          .click({ button: request.button ?? 'left', clickCount });
+      }
+      case 'hover':
+        return page.locator(request.selector).first().hover();
+      case 'press':
+        return page.keyboard.press(request.keys);
+      case 'type':
+        return page.keyboard.type(request.text);
+      case 'waitFor':
+        return void (await page.locator(request.selector).first().waitFor({ state: request.state }));
+      case 'texts':
+        return page.locator(request.selector).allInnerTexts();
+      case 'consoleErrors':
+        return this.consoleErrors;
+    }
+  }
+
+  /** Closes the window as a person does, and waits until its extension host has ended. */
+  close(): Promise<void> {
+    return (this.#closed ??= this.#close());
+  }
+
+  async #close(): Promise<void> {
+    // Going elsewhere lets the workbench say goodbye to the server; a page that is just closed does not.
+    await this.page.goto('about:blank').catch(() => undefined);
+    await this.page.close().catch(() => undefined);
+    const { windows, server } = this.editor;
+    windows.splice(windows.indexOf(this), 1);
+    if (windows.length === 0) await waitUntilGone(() => server.extensionHosts(), actionLimit);
+  }
+
+  #onConsole(message: ConsoleMessage): void {
+    const line = `[${message.type()}] ${message.text()}`;
+    this.consoleLines.push(line);
+    // The workbench colours its messages, in the syntax of the console.
+    const [text = ''] = message.text().replaceAll('%c', '').split('\n');
+    if (message.type() === 'error' && !expectedError.test(text)) this.consoleErrors.push(text);
+  }
+}
+
+function addressWithPayload(editor: Editor, target: string, { testsPath }: WindowOptions): string {
+  const { options, server } = editor;
+  const remote = `vscode-remote://${new URL(server.origin).host}`;
+  const payload: [string, string][] = [['skipWelcome', 'true']];
+  const product = (options.product ?? 'development') === 'development' ? repoRoot : undefined;
+  // Tests run only beside an extension under development, so there has to be one.
+  const development = options.developmentPath ?? product ?? (testsPath ? helperFolder('remote-control') : undefined);
+  if (development) payload.push(['extensionDevelopmentPath', remote + development]);
+  if (testsPath) payload.push(['extensionTestsPath', remote + testsPath]);
+  return `${editor.addressOf(target)}&payload=${encodeURIComponent(JSON.stringify(payload))}`;
+}

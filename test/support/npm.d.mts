@@ -1,0 +1,11 @@
+export interface RunOptions {
+  cwd?: string;
+  env?: NodeJS.ProcessEnv;
+  /** Keep output back; reject with its last lines when the program fails. */
+  quiet?: boolean;
+}
+
+export const repoRoot: string;
+export function runToEnd(command: string, args: string[], options?: RunOptions & { shell?: boolean }): Promise<number>;
+export function npm(args: string[], options?: RunOptions): Promise<number>;
+export function ensureDependencies(): Promise<void>;
