@@ -13,8 +13,8 @@ import { ConfigState } from './config/merge.js';
 import type { ConfiguredServer, ServerDefinition, SourceText } from './config/model.js';
 import type { Connector } from './connections/connector.js';
 import { ServerUnit } from './reconcile/serverUnit.js';
-import type { ServerStatus, StatusSnapshot } from './reconcile/status.js';
-import { emptyFacts, instancesOf, previousOf, problemsOf, stateOf } from './reconcile/unitFacts.js';
+import type { StatusSnapshot } from './reconcile/status.js';
+import { emptyFacts, problemsOf, statusOf } from './reconcile/unitFacts.js';
 import { callText } from './callTexts.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { Catalogue } from './tools/catalogue.js';
@@ -275,26 +275,14 @@ class ToolsetHost implements Host {
 
   private takeSnapshot(): StatusSnapshot {
     const problems = [...this.configProblems, ...this.publishProblems];
-    const servers = this.servers.map((server): ServerStatus => {
-      const unit = this.units.get(server.id);
-      const facts = unit?.facts ?? emptyFacts(server);
+    const servers = this.servers.map((server) => {
+      const facts = this.units.get(server.id)?.facts ?? emptyFacts(server);
       problems.push(...problemsOf(facts));
-      const definition = server.kind === 'valid' ? server.definition : facts.serving?.definition;
-      const toolset = this.catalogue_.toolsets.find((candidate) => candidate.id === server.id);
-      return {
-        id: server.id,
-        source: server.source,
-        place: server.kind === 'valid' ? server.definition.places.key : server.places.key,
-        transport: definition?.launch.transport,
-        trulyStateless: definition?.trulyStateless,
-        state: stateOf(facts),
-        previous: previousOf(facts),
-        serverInfo: facts.serving?.serverInfo,
-        tools: toolset?.tools ?? [],
-        excluded: toolset?.excluded ?? [],
-        offered: facts.serving?.listing.tools.length ?? 0,
-        instances: instancesOf(facts),
-      };
+      return statusOf(
+        server,
+        facts,
+        this.catalogue_.toolsets.find(({ id }) => id === server.id),
+      );
     });
     return { version: this.catalogue_.version, refused: this.refused, servers, problems };
   }

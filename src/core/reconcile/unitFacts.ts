@@ -8,7 +8,8 @@ import type { ConfiguredServer } from '../config/model.js';
 import type { StartFailure } from '../connections/connection.js';
 import { connectionLost, refreshFailed, startFailed } from './problems.js';
 import type { Serving } from './serving.js';
-import type { InstanceStatus, PreviousDefinition, ServerState } from './status.js';
+import type { Toolset } from '../tools/catalogue.js';
+import type { InstanceStatus, PreviousDefinition, ServerState, ServerStatus } from './status.js';
 
 export type TroubleCause =
   | { readonly kind: 'startFailed'; readonly failure: StartFailure }
@@ -142,4 +143,23 @@ export function instancesOf(facts: UnitFacts): readonly InstanceStatus[] {
       callsInFlight: instance.callsInFlight,
       use: instance.use,
     }));
+}
+
+/** @param toolset what is published of it, if anything is. */
+export function statusOf(server: ConfiguredServer, facts: UnitFacts, toolset: Toolset | undefined): ServerStatus {
+  const definition = server.kind === 'valid' ? server.definition : facts.serving?.definition;
+  return {
+    id: server.id,
+    source: server.source,
+    place: server.kind === 'valid' ? server.definition.places.key : server.places.key,
+    transport: definition?.launch.transport,
+    trulyStateless: definition?.trulyStateless,
+    state: stateOf(facts),
+    previous: previousOf(facts),
+    serverInfo: facts.serving?.serverInfo,
+    tools: toolset?.tools ?? [],
+    excluded: toolset?.excluded ?? [],
+    offered: facts.serving?.listing.tools.length ?? 0,
+    instances: instancesOf(facts),
+  };
 }
