@@ -16,7 +16,7 @@ import { installHelper, installProduct, writableBuiltInExtensions } from './exte
 import { waitUntilGone, type ProcessEntry } from './processes.ts';
 import { provisionServerForm } from './provision.ts';
 import { editorEnvironment, ServerProcess } from './serverProcess.ts';
-import { defaultSettings } from './settings.ts';
+import { agentModeSettings, defaultSettings } from './settings.ts';
 import { resultsDir } from './versions.ts';
 import { EditorWindow } from './window.ts';
 
@@ -31,7 +31,7 @@ export interface EditorOptions {
   product?: 'development' | 'installed' | 'none';
   /** An extension folder to run under development instead of the product. */
   developmentPath?: string;
-  /** Copilot Chat can be enabled (see `agentMode.ts`). */
+  /** Copilot Chat can be enabled, with the scripted model (see `agentMode.ts`). */
   agentMode?: boolean;
   /** Environment of the editor and of everything it starts. */
   env?: NodeJS.ProcessEnv;
@@ -78,7 +78,7 @@ export function prepareFolders(options: EditorOptions): EditorFolders {
     join(folders.home, file),
     text,
   ]);
-  const settings = { ...defaultSettings, ...options.settings };
+  const settings = { ...defaultSettings, ...(options.agentMode && agentModeSettings), ...options.settings };
   files.push([join(folders.dataDir, 'User/settings.json'), JSON.stringify(settings, undefined, 2)]);
   for (const folder of [folders.home, folders.temp, folders.extensionsDir, folders.outputDir]) {
     mkdirSync(folder, { recursive: true });
@@ -87,7 +87,11 @@ export function prepareFolders(options: EditorOptions): EditorFolders {
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, text);
   }
-  const helpers = new Set(['remote-control', ...(options.helpers ?? [])]);
+  const helpers = new Set([
+    'remote-control',
+    ...(options.agentMode ? ['scripted-model'] : []),
+    ...(options.helpers ?? []),
+  ]);
   for (const helper of helpers) installHelper(helper, folders.extensionsDir);
   if (options.product === 'installed') installProduct(folders.extensionsDir);
   return folders;

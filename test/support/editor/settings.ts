@@ -12,3 +12,10 @@ export const defaultSettings: Readonly<Record<string, unknown>> = {
   'workbench.settings.enableNaturalLanguageSearch': false,
   'workbench.startupEditor': 'none',
 };
+
+/** For editors in which the agent is asked: no questions back, no other model wanted. */
+export const agentModeSettings: Readonly<Record<string, unknown>> = {
+  'chat.byokUtilityModelDefault': 'mainAgent',
+  'chat.tools.global.autoApprove': true,
+  'chat.tools.riskAssessment.enabled': false,
+};

@@ -1,0 +1,125 @@
+/**
+ * A language model that does what the question says. `CALL {"tool":"<name>","input":{…}}` makes it call that tool; calls
+ * go out in parallel, the word `THEN` between them begins another round. When all rounds are done it answers with the
+ * results, one line `RESULT <tool>: <text>` each; a tool that was not offered to it gives `NOT OFFERED <tool>`.
+ * Everything else (chat titles, questions without calls) gets `OK`.
+ *
+ * Commands: `scriptedModel.lastRequests` returns the requests so far, oldest first; `scriptedModel.forget` drops them.
+ */
+import * as vscode from 'vscode';
+
+const model = {
+  id: 'scripted-1',
+  name: 'Scripted',
+  family: 'scripted',
+  version: '1',
+  maxInputTokens: 200_000,
+  maxOutputTokens: 32_000,
+  capabilities: { toolCalling: true, imageInput: true },
+};
+
+const requests = [];
+let lastCall = 0;
+
+export function activate(context) {
+  const provider = {
+    provideLanguageModelChatInformation: () => [model],
+    provideLanguageModelChatResponse: respond,
+    provideTokenCount: (_model, text) => JSON.stringify(text).length / 4,
+  };
+  context.subscriptions.push(
+    vscode.lm.registerLanguageModelChatProvider('scripted', provider),
+    vscode.commands.registerCommand('scriptedModel.lastRequests', () => requests),
+    vscode.commands.registerCommand('scriptedModel.forget', () => void requests.splice(0)),
+  );
+}
+
+async function respond(_model, messages, options, progress) {
+  const tools = (options.tools ?? []).map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
+  requests.push({ messages: messages.map(readable), tools });
+  const question = messages.findLastIndex((message) => isUser(message) && textOf(message.content).includes('CALL '));
+  if (question < 0 || tools.length === 0) return progress.report(new vscode.LanguageModelTextPart('OK'));
+
+  const after = messages.slice(question + 1);
+  const calls = after.flatMap((message) => partsOf(message, vscode.LanguageModelToolCallPart));
+  const results = after.flatMap((message) => partsOf(message, vscode.LanguageModelToolResultPart));
+  const rounds = roundsIn(textOf(messages[question].content));
+  const done = new Set(calls.map(({ callId }) => Number(callId.split('-')[1]))).size;
+  const next = rounds[done] ?? [];
+  const missing = next.filter(({ tool }) => !tools.some(({ name }) => name === tool));
+  if (missing.length > 0) {
+    return progress.report(
+      new vscode.LanguageModelTextPart(missing.map(({ tool }) => `NOT OFFERED ${tool}`).join('\n')),
+    );
+  }
+  if (next.length > 0) {
+    for (const { tool, input } of next) {
+      // The round is part of the id, so that the next request tells which rounds are done.
+      const id = `call-${done}-${++lastCall}`;
+      progress.report(new vscode.LanguageModelToolCallPart(id, tool, input ?? {}));
+    }
+    return;
+  }
+  const lines = results.map(({ callId, content }) => {
+    const name = calls.find((call) => call.callId === callId)?.name ?? callId;
+    return `RESULT ${name}: ${textOf(content)}`;
+  });
+  progress.report(new vscode.LanguageModelTextPart(lines.join('\n') || 'OK'));
+}
+
+/** The calls a question asks for, by rounds. Each is JSON, which ends where its braces balance. */
+function roundsIn(text) {
+  const rounds = [[]];
+  for (const { 0: word, index } of text.matchAll(/CALL (?=\{)|\bTHEN\b/g)) {
+    if (word === 'THEN') rounds.push([]);
+    else rounds.at(-1).push(jsonAt(text, index + word.length));
+  }
+  return rounds.filter((round) => round.length > 0);
+}
+
+function jsonAt(text, start) {
+  for (let end = text.indexOf('}', start); end >= 0; end = text.indexOf('}', end + 1)) {
+    try {
+      return JSON.parse(text.slice(start, end + 1));
+    } catch {
+      // Not the closing brace yet.
+    }
+  }
+  throw new Error(`No JSON after CALL: ${text.slice(start, start + 200)}`);
+}
+
+function isUser({ role }) {
+  return role === vscode.LanguageModelChatMessageRole.User;
+}
+
+function partsOf(message, kind) {
+  return message.content.filter((part) => part instanceof kind);
+}
+
+function textOf(content) {
+  return content.map(partText).join('');
+}
+
+function partText(part) {
+  if (part instanceof vscode.LanguageModelTextPart) return part.value;
+  if (part instanceof vscode.LanguageModelDataPart) return `[${part.mimeType}, ${part.data.length} bytes]`;
+  if (part instanceof vscode.LanguageModelPromptTsxPart) return JSON.stringify(part.value);
+  return '';
+}
+
+/** A message as JSON that a test can look through. */
+function readable({ role, content }) {
+  return {
+    role: isUser({ role }) ? 'user' : 'assistant',
+    text: textOf(content),
+    calls: partsOf({ content }, vscode.LanguageModelToolCallPart).map(({ callId, name, input }) => ({
+      callId,
+      name,
+      input,
+    })),
+    results: partsOf({ content }, vscode.LanguageModelToolResultPart).map((result) => ({
+      callId: result.callId,
+      text: textOf(result.content),
+    })),
+  };
+}
