@@ -1,0 +1,148 @@
+/**
+ * Servers that tests play by hand: each connect waits until the test lets it succeed or fail, each call until it is
+ * answered. Knows what lives, so that a test can prove that nothing is left.
+ */
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import { Emitter, nextEvent } from '../../../src/core/base/events.js';
+import type {
+  CallOutcome,
+  CallRequest,
+  Connection,
+  ConnectOutcome,
+  StartFailure,
+  ToolListing,
+} from '../../../src/core/connections/connection.js';
+import type { Connector, ConnectRequest } from '../../../src/core/connections/connector.js';
+
+export const textResult = (text: string): CallToolResult => ({ content: [{ type: 'text', text }] });
+
+export function listing(...names: string[]): ToolListing {
+  return { tools: names.map((name) => ({ name, inputSchema: { type: 'object' } })), malformed: [] };
+}
+
+export const failure: StartFailure = { code: 'server-exited', message: 'It exited.', fix: 'Mend it.', path: [] };
+
+export class FakeConnection implements Connection {
+  readonly serverInfo = { name: 'fake', version: '1' };
+  readonly instructions = undefined;
+  readonly capabilities = { tools: { listChanged: true } };
+  readonly protocolVersion = '2025-11-25';
+  readonly pid = undefined;
+  readonly calls: { request: CallRequest; answer(outcome: CallOutcome): void }[] = [];
+  /** Called and not answered. */
+  private readonly open = new Set<(outcome: CallOutcome) => void>();
+  private readonly called = new Emitter<void>();
+  private readonly changeEmitter = new Emitter<void>();
+  private readonly deathEmitter = new Emitter<string>();
+  readonly onDidChangeTools = this.changeEmitter.event;
+  readonly onDidDie = this.deathEmitter.event;
+  closed = false;
+  lists = 0;
+
+  constructor(
+    readonly request: ConnectRequest,
+    public offers: ToolListing | Error,
+    private readonly ended: (connection: FakeConnection) => void,
+  ) {}
+
+  listTools(): Promise<ToolListing> {
+    this.lists++;
+    return this.offers instanceof Error ? Promise.reject(this.offers) : Promise.resolve(this.offers);
+  }
+
+  callTool(request: CallRequest): Promise<CallOutcome> {
+    return new Promise((resolve) => {
+      const answer = (outcome: CallOutcome): void => {
+        this.open.delete(answer);
+        resolve(outcome);
+      };
+      this.open.add(answer);
+      this.calls.push({ request, answer });
+      request.signal.addEventListener('abort', () => answer({ kind: 'cancelled' }), { once: true });
+      this.called.fire();
+    });
+  }
+
+  async nextCall(): Promise<(typeof this.calls)[number]> {
+    if (this.calls.length === 0) await nextEvent(this.called.event, () => true);
+    const call = this.calls.shift();
+    if (!call) throw new Error('no call');
+    return call;
+  }
+
+  changeTools(offers: ToolListing | Error): void {
+    this.offers = offers;
+    this.changeEmitter.fire();
+  }
+
+  die(cause: string): void {
+    this.endCalls(cause);
+    this.deathEmitter.fire(cause);
+  }
+
+  close(): Promise<void> {
+    if (!this.closed) {
+      this.closed = true;
+      this.endCalls('closed');
+      this.ended(this);
+    }
+    return Promise.resolve();
+  }
+
+  private endCalls(cause: string): void {
+    for (const answer of [...this.open]) answer({ kind: 'lost', cause });
+  }
+}
+
+interface PendingConnect {
+  readonly request: ConnectRequest;
+  succeed(offers: ToolListing): FakeConnection;
+  fail(failure: StartFailure): void;
+}
+
+export class FakeConnector implements Connector {
+  readonly live = new Set<FakeConnection>();
+  readonly pending: PendingConnect[] = [];
+  connects = 0;
+  private readonly asked = new Emitter<void>();
+  /** Answers at once where it is set. */
+  automatic: ((request: ConnectRequest) => ToolListing | StartFailure) | undefined;
+
+  connect(request: ConnectRequest): Promise<ConnectOutcome> {
+    this.connects++;
+    return new Promise((resolve) => {
+      const pending: PendingConnect = {
+        request,
+        succeed: (offers) => {
+          const connection = new FakeConnection(request, offers, (ended) => this.live.delete(ended));
+          this.live.add(connection);
+          resolve({ kind: 'connected', connection, listing: offers });
+          return connection;
+        },
+        fail: (why) => resolve({ kind: 'failed', failure: why }),
+      };
+      if (request.signal.aborted) return resolve({ kind: 'cancelled' });
+      request.signal.addEventListener('abort', () => resolve({ kind: 'cancelled' }), { once: true });
+      if (this.automatic) {
+        const answer = this.automatic(request);
+        if ('tools' in answer) pending.succeed(answer);
+        else pending.fail(answer);
+        return;
+      }
+      this.pending.push(pending);
+      this.asked.fire();
+    });
+  }
+
+  async nextConnect(): Promise<PendingConnect> {
+    for (;;) {
+      const next = this.pending.shift();
+      if (next && !next.request.signal.aborted) return next;
+      if (!next) await nextEvent(this.asked.event, () => true);
+    }
+  }
+
+  dispose(): Promise<void> {
+    return Promise.resolve();
+  }
+}
