@@ -1,0 +1,64 @@
+/**
+ * Builds every object of the shell, wires them, and hands them to the editor; computes nothing. What works is behind
+ * `import()`: `activate` has to return within 10 ms (spec P1).
+ */
+import * as vscode from 'vscode';
+import { join } from 'node:path';
+import { delay, systemClock } from './core/base/clock.js';
+import { childEnvironment } from './vscode/childEnvironment.js';
+import { registerCommands } from './vscode/commands.js';
+import { openConfigFiles } from './vscode/configFiles.js';
+import { showDiagnostics } from './vscode/diagnostics.js';
+import { EngineSlot } from './vscode/engineSlot.js';
+import { Logs } from './vscode/logs.js';
+import { offerToolsets } from './vscode/mcpProvider.js';
+import { filteredTools, onDidChangeFilteredTools, trace } from './vscode/settings.js';
+import { showStatusBar } from './vscode/statusBar.js';
+import { showTree } from './vscode/treeView.js';
+
+/** The editor waits about 5 s for an extension to end. */
+const endLimit = 4000;
+
+let running: EngineSlot | undefined;
+
+export function activate(context: vscode.ExtensionContext): void {
+  const clock = systemClock;
+  const logs = new Logs(trace);
+  const slot = new EngineSlot({
+    log: logs.host,
+    isTrusted: () => vscode.workspace.isTrusted,
+    openConfigFiles: () => openConfigFiles(clock),
+    loadEngine: async () => {
+      const { createEngine } = await import('./vscode/engine.js');
+      return createEngine({
+        clock,
+        log: logs.host,
+        serverLog: (server) => logs.ofServer(server),
+        env: childEnvironment(process.env),
+        version: (context.extension.packageJSON as { version: string }).version,
+        guardianScript: join(context.extensionPath, 'dist', 'guardian.js'),
+        filteredTools,
+        trace,
+      });
+    },
+    onFailure: (error) => void vscode.window.showErrorMessage(`MCP Toolsets could not start: ${String(error)}`),
+  });
+  running = slot;
+  context.subscriptions.push(
+    logs,
+    showTree(slot, clock),
+    showStatusBar(slot),
+    showDiagnostics(slot),
+    registerCommands({ slot, logs, extensionUri: context.extensionUri }),
+    offerToolsets({ slot, clock, log: logs.host, extensionId: context.extension.id }),
+    slot.onDidChange(({ snapshot }) => logs.keep(snapshot.servers.map(({ id }) => id))),
+    onDidChangeFilteredTools(() => void slot.engine?.host.reload()),
+    vscode.workspace.onDidGrantWorkspaceTrust(() => slot.start()),
+  );
+  slot.start();
+}
+
+/** Resolves when nothing is left that the window started. */
+export async function deactivate(): Promise<void> {
+  if (running) await Promise.race([running.dispose(), delay(systemClock, endLimit)]);
+}

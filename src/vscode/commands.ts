@@ -1,0 +1,173 @@
+/** The commands `mcpToolsets.*`: from the sidebar with the row they are asked of, from the palette with a choice of servers. */
+import * as vscode from 'vscode';
+import { join } from 'node:path';
+import { DisposableStore, type Disposable } from '../core/base/disposables.js';
+import type { Host } from '../core/host.js';
+import type { ServerStatus } from '../core/reconcile/status.js';
+import { configPath, localFolders } from './configFiles.js';
+import { toLocation } from './diagnostics.js';
+import type { EngineSlot } from './engineSlot.js';
+import { exampleConfig } from './exampleConfig.js';
+import type { Logs } from './logs.js';
+import { stateWord } from './phrases.js';
+import { actions } from './treeModel.js';
+import { viewId, type Row } from './treeView.js';
+
+export interface CommandSurroundings {
+  readonly slot: EngineSlot;
+  readonly logs: Logs;
+  readonly extensionUri: vscode.Uri;
+}
+
+/** A row of the sidebar, or a server's id; nothing when asked from the palette. */
+type Subject = Row | string | undefined;
+
+type Action = 'start' | 'stop' | 'restart';
+
+const actionNames = { start: 'Starting', stop: 'Stopping', restart: 'Restarting' } as const;
+const possible = { start: 'startable', stop: 'stoppable', restart: 'restartable' } as const;
+
+export function registerCommands({ slot, logs, extensionUri }: CommandSurroundings): Disposable {
+  const store = new DisposableStore('commands');
+  const register = (name: string, run: (subject: Subject) => Promise<void>): void => {
+    store.add(vscode.commands.registerCommand(`mcpToolsets.${name}`, run));
+  };
+
+  async function act(action: Action, subject: Subject): Promise<void> {
+    const server = await chooseServer(subject, ({ state }) => actions(state).includes(possible[action]));
+    if (server === undefined) return;
+    await withHost(`${actionNames[action]} ${server}`, (host) => host[action](server), server);
+  }
+
+  /** Says on the view that it runs, and in a message that it failed. */
+  async function withHost(title: string, run: (host: Host) => Promise<unknown>, server?: string): Promise<void> {
+    const host = slot.engine?.host;
+    if (!host) {
+      void vscode.window.showInformationMessage(whyNothingRuns(slot));
+      return;
+    }
+    try {
+      await vscode.window.withProgress({ location: { viewId }, title }, () => run(host));
+    } catch (error) {
+      const answer = await vscode.window.showErrorMessage(`${title}: ${messageOf(error)}`, 'Show Log');
+      if (answer !== undefined) logs.show(server);
+    }
+  }
+
+  async function chooseServer(
+    subject: Subject,
+    fits: (server: ServerStatus) => boolean = () => true,
+  ): Promise<string | undefined> {
+    if (typeof subject === 'string') return subject;
+    if (subject) return subject.node.server;
+    const servers = slot.state.snapshot.servers.filter(fits);
+    if (servers.length === 0) {
+      void vscode.window.showInformationMessage(
+        slot.state.snapshot.servers.length > 0 ? 'No MCP server is in a state for that.' : whyNothingRuns(slot),
+      );
+      return undefined;
+    }
+    const choice = await vscode.window.showQuickPick(
+      servers.map((server) => ({ label: server.id, description: stateWord(server.state) })),
+      { placeHolder: 'Choose an MCP server' },
+    );
+    return choice?.label;
+  }
+
+  register('start', (subject) => act('start', subject));
+  register('stop', (subject) => act('stop', subject));
+  register('restart', (subject) => act('restart', subject));
+  register('reload', () => withHost('Reloading', (host) => host.reload()));
+  register('showLog', async () => logs.show());
+  register('showServerLog', async (subject) => {
+    const server = await chooseServer(subject);
+    if (server !== undefined) logs.show(server);
+  });
+  register('goToDefinition', async (subject) => {
+    const server = await chooseServer(subject);
+    const place = slot.state.snapshot.servers.find(({ id }) => id === server)?.place;
+    if (!place) return;
+    const { uri, range } = toLocation(place);
+    await vscode.window.showTextDocument(uri, { selection: range });
+  });
+  register('copyName', async (subject) => {
+    const name = typeof subject === 'string' ? subject : (subject?.node.name ?? (await chooseTool(slot)));
+    if (name !== undefined) await vscode.env.clipboard.writeText(name);
+  });
+  register('createConfig', () => createConfig());
+  register('openConfig', () => openConfig());
+  register('explainProblem', async (subject) => {
+    const readme = vscode.Uri.joinPath(extensionUri, 'README.md');
+    const fragment = typeof subject === 'string' ? subject : 'problems';
+    await vscode.commands.executeCommand('markdown.showPreview', readme.with({ fragment }));
+  });
+  return store;
+}
+
+async function chooseTool(slot: EngineSlot): Promise<string | undefined> {
+  const tools = slot.state.snapshot.servers.flatMap(({ id, tools }) =>
+    tools.map(({ published }) => ({ label: published, description: id })),
+  );
+  return (await vscode.window.showQuickPick(tools, { placeHolder: 'Choose a tool' }))?.label;
+}
+
+function whyNothingRuns({ state }: EngineSlot): string {
+  switch (state.phase) {
+    case 'untrusted':
+      return 'MCP Toolsets starts nothing in a workspace that you have not trusted.';
+    case 'noFolder':
+      return 'Open a folder first: MCP servers are configured in its .minds/mcp.yaml.';
+    case 'noFile':
+      return 'This folder has no .minds/mcp.yaml. “MCP Toolsets: Create Config File” writes one.';
+    case 'reading':
+    case 'serving':
+      return 'No MCP servers are configured in .minds/mcp.yaml.';
+  }
+}
+
+async function createConfig(): Promise<void> {
+  const folder = await chooseFolder();
+  if (!folder) return;
+  const uri = configUri(folder);
+  if (!(await exists(uri))) await vscode.workspace.fs.writeFile(uri, new TextEncoder().encode(exampleConfig));
+  await vscode.window.showTextDocument(uri);
+}
+
+async function openConfig(): Promise<void> {
+  const folders = localFolders();
+  const present = await Promise.all(folders.map((folder) => exists(configUri(folder))));
+  const withFile = folders.filter((_, index) => present[index]);
+  const folder = withFile.length > 1 ? await chooseFolder(withFile) : withFile[0];
+  if (folder) await vscode.window.showTextDocument(configUri(folder));
+  else if (withFile.length === 0) await createConfig();
+}
+
+async function chooseFolder(folders = localFolders()): Promise<vscode.WorkspaceFolder | undefined> {
+  if (folders.length === 0) {
+    void vscode.window.showInformationMessage(
+      'Open a folder first: MCP servers are configured in its .minds/mcp.yaml.',
+    );
+    return undefined;
+  }
+  if (folders.length === 1) return folders[0];
+  const choice = await vscode.window.showQuickPick(
+    folders.map((folder) => ({ label: folder.name, description: folder.uri.fsPath, folder })),
+    { placeHolder: 'Choose a folder' },
+  );
+  return choice?.folder;
+}
+
+function configUri(folder: vscode.WorkspaceFolder): vscode.Uri {
+  return vscode.Uri.file(join(folder.uri.fsPath, configPath));
+}
+
+async function exists(uri: vscode.Uri): Promise<boolean> {
+  return vscode.workspace.fs.stat(uri).then(
+    () => true,
+    () => false,
+  );
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

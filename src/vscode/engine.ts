@@ -1,0 +1,80 @@
+/**
+ * The part of the extension that works: host, connector and gateway, joined. Loaded only when there is a config file in
+ * a trusted workspace, because it brings the YAML parser and the rest along (spec P1). Does not import `vscode`.
+ */
+import { statSync } from 'node:fs';
+import type { Clock } from '../core/base/clock.js';
+import { Redactor, redactingLog, type Log } from '../core/base/log.js';
+import { createConnector } from '../core/connections/createConnector.js';
+import type { Gateway } from '../core/gateway/gateway.js';
+import { createGatewayBackend } from '../core/gatewayBackend.js';
+import { createHost, type Host } from '../core/host.js';
+import { builtInNames } from '../core/tools/builtIn.js';
+
+export interface EngineOptions {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly serverLog: (server: string) => Log;
+  /** What servers inherit. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Of the extension. */
+  readonly version: string;
+  /** Where the bundled guardian is. */
+  readonly guardianScript: string;
+  readonly filteredTools: () => 'information' | 'warning' | 'off';
+  readonly trace: () => boolean;
+}
+
+export interface Engine {
+  readonly host: Host;
+  /** Rejects when there is no port to listen on. */
+  readonly gateway: Promise<Gateway>;
+  /** Resolves when nothing runs and nothing listens any more. */
+  dispose(): Promise<void>;
+}
+
+export function createEngine(options: EngineOptions): Engine {
+  const { clock, log, env, version } = options;
+  const redactor = new Redactor();
+  const connector = createConnector({
+    env,
+    clock,
+    trace: options.trace,
+    clientVersion: version,
+    guardianScript: options.guardianScript,
+  });
+  const host = createHost({
+    clock,
+    log,
+    serverLog: options.serverLog,
+    redactor,
+    env,
+    connector,
+    directoryExists: (path) => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true,
+    reservedNames: builtInNames,
+    filteredTools: options.filteredTools,
+  });
+  const backend = createGatewayBackend(host);
+  const gateway = listen();
+  // Who uses it hears of it; until then a failure is nobody's.
+  gateway.catch(() => undefined);
+
+  async function listen(): Promise<Gateway> {
+    const { createGateway } = await import('../core/gateway/gateway.js');
+    const created = createGateway({ backend, clock, version, log: redactingLog(log, redactor) });
+    await created.start();
+    log.write('info', `The gateway listens on 127.0.0.1:${created.port}`);
+    return created;
+  }
+
+  return {
+    host,
+    gateway,
+    dispose: async () => {
+      const closing = gateway.then((open) => open.dispose()).catch(() => undefined);
+      await Promise.all([host.dispose(), closing]);
+      backend.dispose();
+      await connector.dispose();
+    },
+  };
+}

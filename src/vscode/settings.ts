@@ -1,0 +1,24 @@
+/** The settings `mcpToolsets.*`, read where they are used, so that a change counts at once. */
+import * as vscode from 'vscode';
+import type { Disposable } from '../core/base/disposables.js';
+
+const section = 'mcpToolsets';
+
+/** Whether the exchange with servers goes to their logs. */
+export function trace(): boolean {
+  return vscode.workspace.getConfiguration(section).get('trace', false);
+}
+
+const severities = ['information', 'warning', 'off'] as const;
+
+/** How tools are told of that a list keeps out (spec N2). */
+export function filteredTools(): (typeof severities)[number] {
+  const value = vscode.workspace.getConfiguration(section).get<string>('problems.filteredTools');
+  return severities.find((severity) => severity === value) ?? 'information';
+}
+
+export function onDidChangeFilteredTools(run: () => void): Disposable {
+  return vscode.workspace.onDidChangeConfiguration((change) => {
+    if (change.affectsConfiguration(`${section}.problems.filteredTools`)) run();
+  });
+}
