@@ -16,6 +16,10 @@ export interface MessageStream {
   send(message: string): void;
 }
 
+export interface OpenStream extends MessageStream {
+  end(): void;
+}
+
 /** The reply to one POST. */
 export interface Reply extends MessageStream {
   /** Sends what may get lost: dropped where the client reads too slowly. */
@@ -66,7 +70,7 @@ export class Heartbeat implements Disposable {
 }
 
 /** The stream of a GET: open until either side ends it. */
-export class ListenStream implements MessageStream {
+export class ListenStream implements OpenStream {
   constructor(
     private readonly response: ServerResponse,
     heartbeat: Heartbeat,

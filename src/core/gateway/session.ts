@@ -9,7 +9,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { ClientKind } from './backend.js';
-import type { ListenStream, Reply } from './eventStreams.js';
+import type { MessageStream, OpenStream, Reply } from './eventStreams.js';
 import { notificationMessage, type RequestId } from './jsonRpc.js';
 import type { Listing } from './listings.js';
 import type { ProtocolVersion } from './protocol.js';
@@ -32,7 +32,7 @@ export class Session {
   readonly clientKind: ClientKind;
   readonly calls = new Map<RequestId, CallInFlight>();
   hasListed = false;
-  private readonly streams: ListenStream[] = [];
+  private readonly streams: OpenStream[] = [];
   /** The client has the list of this version, or is about to read it. */
   private knownVersion: number;
   /** The client was told of the list of this version, on whatever stream. */
@@ -54,14 +54,14 @@ export class Session {
     return this.streams.length > 0;
   }
 
-  listen(stream: ListenStream): void {
+  listen(stream: OpenStream): void {
     this.streams.push(stream);
     if (this.streams.length > maxStreams) this.streams.shift()?.end();
     this.listing.refreshIfStale();
     if (this.knownVersion !== this.listing.version) this.tell(stream);
   }
 
-  stopListening(stream: ListenStream): void {
+  stopListening(stream: OpenStream): void {
     const index = this.streams.indexOf(stream);
     if (index >= 0) this.streams.splice(index, 1);
   }
@@ -102,7 +102,7 @@ export class Session {
     for (const stream of this.streams.splice(0)) stream.end();
   }
 
-  private tell(stream: { send(message: string): void }): void {
+  private tell(stream: MessageStream): void {
     this.toldVersion = this.listing.version;
     stream.send(listChanged);
   }

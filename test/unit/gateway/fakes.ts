@@ -1,0 +1,157 @@
+/** What stands around the gateway in its tests: a clock that the test turns, a backend, a log that remembers. */
+import type { Tool } from '@modelcontextprotocol/sdk/types.js';
+import { toDisposable, type Disposable } from '../../../src/core/base/disposables.js';
+import type { Clock } from '../../../src/core/base/clock.js';
+import { Emitter } from '../../../src/core/base/events.js';
+import type { Log, LogLevel } from '../../../src/core/base/log.js';
+import type {
+  BackendCall,
+  BackendOutcome,
+  ClientKind,
+  GatewayBackend,
+  ServedToolset,
+} from '../../../src/core/gateway/backend.js';
+import type { Reply } from '../../../src/core/gateway/eventStreams.js';
+
+export class FakeClock implements Clock {
+  private time = 1_000_000;
+  private readonly timers = new Set<{ due: number; ms: number; run: () => void }>();
+  private readonly scheduled = new Emitter<number>();
+
+  now(): number {
+    return this.time;
+  }
+
+  after(ms: number, run: () => void): Disposable {
+    const timer = { due: this.time + ms, ms, run };
+    this.timers.add(timer);
+    this.scheduled.fire(ms);
+    return toDisposable(() => this.timers.delete(timer));
+  }
+
+  get pending(): number {
+    return this.timers.size;
+  }
+
+  advance(ms: number): void {
+    const end = this.time + ms;
+    for (;;) {
+      const [next] = [...this.timers].filter(({ due }) => due <= end).sort((a, b) => a.due - b.due);
+      if (!next) break;
+      this.timers.delete(next);
+      this.time = next.due;
+      next.run();
+    }
+    this.time = end;
+  }
+
+  /** Resolves when something waits for `ms`, at once if it does already. */
+  async untilScheduled(ms: number): Promise<void> {
+    if ([...this.timers].some((timer) => timer.ms === ms)) return;
+    await new Promise<void>((resolve) => {
+      const subscription = this.scheduled.event((scheduled) => {
+        if (scheduled !== ms) return;
+        subscription.dispose();
+        resolve();
+      });
+    });
+  }
+}
+
+export function tool(name: string, more: Partial<Tool> = {}): Tool {
+  return { name, inputSchema: { type: 'object' }, ...more };
+}
+
+/** A call that the test answers. */
+export interface HeldCall {
+  readonly call: BackendCall;
+  answer(outcome: BackendOutcome): void;
+  fail(error: Error): void;
+}
+
+export class FakeBackend implements GatewayBackend {
+  readonly toolsets = new Map<string, Omit<ServedToolset, 'id'>>();
+  private readonly changes = new Emitter<readonly string[]>();
+  private readonly held: HeldCall[] = [];
+  private readonly waiting: ((call: HeldCall) => void)[] = [];
+  /** Asking for one of these throws. */
+  readonly broken = new Set<string>();
+  /** Answers calls at once instead of holding them. */
+  answering: ((call: BackendCall) => BackendOutcome) | undefined;
+
+  readonly onDidChangeToolsets = this.changes.event;
+
+  toolset(id: string, _clientKind: ClientKind): ServedToolset | undefined {
+    if (this.broken.has(id)) throw new Error('no list');
+    const served = this.toolsets.get(id);
+    return served && { id, ...served };
+  }
+
+  set(id: string, names: readonly string[], more: Partial<ServedToolset> = {}): void {
+    const tools = names.map((name) => tool(name));
+    this.toolsets.set(id, { serverName: id.slice(0, 13), instructions: undefined, tools, ...more });
+    this.changes.fire([id]);
+  }
+
+  remove(id: string): void {
+    this.toolsets.delete(id);
+    this.changes.fire([id]);
+  }
+
+  callTool(call: BackendCall): Promise<BackendOutcome> {
+    if (this.answering) return Promise.resolve(this.answering(call));
+    return new Promise((resolve, reject) => {
+      const held = { call, answer: resolve, fail: reject };
+      const waiting = this.waiting.shift();
+      if (waiting) waiting(held);
+      else this.held.push(held);
+    });
+  }
+
+  /** The next call that arrives, or the oldest that nobody has taken. */
+  nextCall(): Promise<HeldCall> {
+    const held = this.held.shift();
+    return held ? Promise.resolve(held) : new Promise((resolve) => this.waiting.push(resolve));
+  }
+}
+
+export function textOutcome(text: string): BackendOutcome {
+  return { kind: 'result', result: { content: [{ type: 'text', text }] } };
+}
+
+export class MemoryLog implements Log {
+  readonly lines: string[] = [];
+
+  write(level: LogLevel, message: string): void {
+    this.lines.push(`${level}: ${message}`);
+  }
+}
+
+/** A reply or a listening stream that keeps what is written to it. */
+export class FakeStream implements Reply {
+  readonly sent: Record<string, unknown>[] = [];
+  settled = 0;
+  ended = false;
+
+  send(message: string): void {
+    this.sent.push(JSON.parse(message) as Record<string, unknown>);
+  }
+
+  sendIfReading(message: string): void {
+    this.send(message);
+  }
+
+  settle(answer: string | undefined): void {
+    this.settled += 1;
+    if (answer !== undefined) this.send(answer);
+  }
+
+  end(): void {
+    this.ended = true;
+  }
+}
+
+/** Lets everything that is due in this turn of the event loop happen. */
+export function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

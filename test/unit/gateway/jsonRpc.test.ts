@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { errorMessage, notificationMessage, parsePayload, resultMessage } from '../../../src/core/gateway/jsonRpc.js';
+import { allowsBatches, negotiate, protocolVersions } from '../../../src/core/gateway/protocol.js';
+
+function parsed(value: unknown): unknown {
+  const payload = parsePayload(JSON.stringify(value));
+  assert.equal(payload.kind, 'single');
+  return payload.message;
+}
+
+describe('gateway: JSON-RPC', () => {
+  it('tells the kinds of messages apart', () => {
+    assert.deepEqual(parsed({ jsonrpc: '2.0', id: 1, method: 'ping' }), {
+      kind: 'request',
+      id: 1,
+      method: 'ping',
+      params: undefined,
+    });
+    assert.deepEqual(parsed({ jsonrpc: '2.0', id: 'a', method: 'x', params: { b: 1 } }), {
+      kind: 'request',
+      id: 'a',
+      method: 'x',
+      params: { b: 1 },
+    });
+    assert.deepEqual(parsed({ jsonrpc: '2.0', method: 'n' }), { kind: 'notification', method: 'n', params: undefined });
+    assert.deepEqual(parsed({ jsonrpc: '2.0', id: 7, result: {} }), { kind: 'response', id: 7 });
+    assert.deepEqual(parsed({ jsonrpc: '2.0', id: null, error: { code: 1, message: '' } }), {
+      kind: 'response',
+      id: null,
+    });
+  });
+
+  for (const [name, value, id, code] of [
+    ['a number', 5, null, -32600],
+    ['null', null, null, -32600],
+    ['another version', { jsonrpc: '1.0', id: 1, method: 'x' }, 1, -32600],
+    ['no version', { id: 'a', method: 'x' }, 'a', -32600],
+    ['no method', { jsonrpc: '2.0', id: 1 }, 1, -32600],
+    ['a method that is no string', { jsonrpc: '2.0', id: 1, method: 5 }, 1, -32600],
+    ['an id that is null', { jsonrpc: '2.0', id: null, method: 'x' }, null, -32600],
+    ['an id that is an object', { jsonrpc: '2.0', id: {}, method: 'x' }, null, -32600],
+    ['params by position', { jsonrpc: '2.0', id: 1, method: 'x', params: [1] }, 1, -32602],
+    ['params that are null', { jsonrpc: '2.0', id: 1, method: 'x', params: null }, 1, -32602],
+  ] as const) {
+    it(`finds fault with ${name}`, () => {
+      const message = parsed(value) as { kind: string; id: unknown; error: { code: number } };
+      assert.deepEqual([message.kind, message.id, message.error.code], ['invalid', id, code]);
+    });
+  }
+
+  it('reads batches, entry by entry', () => {
+    const payload = parsePayload('[{"jsonrpc":"2.0","id":1,"method":"ping"}, 3]');
+    assert.equal(payload.kind, 'batch');
+    assert.deepEqual(
+      payload.messages.map(({ kind }) => kind),
+      ['request', 'invalid'],
+    );
+  });
+
+  it('an empty batch and what is no JSON cannot be read', () => {
+    for (const [text, code] of [
+      ['[]', -32600],
+      ['', -32700],
+      ['{"jsonrpc":', -32700],
+    ] as const) {
+      const payload = parsePayload(text);
+      assert.equal(payload.kind, 'unreadable');
+      assert.equal(payload.error.code, code);
+    }
+  });
+
+  it('writes messages', () => {
+    assert.equal(resultMessage('a"b', '{"x":1}'), '{"jsonrpc":"2.0","id":"a\\"b","result":{"x":1}}');
+    assert.equal(
+      errorMessage(null, { code: -1, message: 'm', data: [1] }),
+      '{"jsonrpc":"2.0","id":null,"error":{"code":-1,"message":"m","data":[1]}}',
+    );
+    assert.equal(
+      errorMessage(1, { code: -1, message: 'm' }),
+      '{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"m"}}',
+    );
+    assert.equal(notificationMessage('n'), '{"jsonrpc":"2.0","method":"n"}');
+  });
+});
+
+describe('gateway: protocol versions', () => {
+  it('answers the version asked for, or the newest', () => {
+    for (const version of protocolVersions) assert.equal(negotiate(version), version);
+    assert.equal(negotiate('2099-01-01'), '2025-11-25');
+    assert.equal(negotiate(''), '2025-11-25');
+  });
+
+  it('two of them have batches', () => {
+    assert.deepEqual(protocolVersions.filter(allowsBatches), ['2025-03-26', '2024-11-05']);
+  });
+});
