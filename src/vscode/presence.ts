@@ -31,6 +31,8 @@ export function presenceOf(toolset: Toolset, names: ReadonlySet<string>): Presen
 /** Another server of the editor with the same label. */
 export interface Rival {
   readonly label: string;
+  /** The file that configures it, as it is written for a person. */
+  readonly file: string;
   readonly place: Place;
 }
 
@@ -83,7 +85,7 @@ export function absenceText(toolset: Toolset, absence: Absence): Pick<Problem, '
   const [rival] = rivals;
   if (rival) {
     return {
-      message: `The editor shows no tool of "${id}" to agents: ${rival.place.file} configures an MCP server "${rival.label}", and of two servers with one name the editor keeps one.`,
+      message: `The editor shows no tool of "${id}" to agents: ${rival.file} configures an MCP server "${rival.label}", and of two servers with one name the editor keeps one.`,
       fix: 'Rename or remove one of the two, or set "chat.mcp.collisionBehavior" to "suffix".',
     };
   }

@@ -1,4 +1,5 @@
 /** Servers that the workspace configures for the editor itself, under a name that a toolset has too (spec G3a). */
+import * as vscode from 'vscode';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { localFolders } from './configFiles.js';
@@ -16,7 +17,11 @@ export async function findRivals(label: string): Promise<Rival[]> {
       const text = await readFile(file, 'utf8').catch(() => '');
       return configuredLabels(text)
         .filter((rival) => rival.label.toLowerCase() === label.toLowerCase())
-        .map((rival): Rival => ({ label: rival.label, place: { file, range: rival.range } }));
+        .map((rival): Rival => ({
+          label: rival.label,
+          file: vscode.workspace.asRelativePath(file),
+          place: { file, range: rival.range },
+        }));
     }),
   );
   return found.flat();

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { summary, timeOf, toolCount } from '../../../src/vscode/phrases.js';
+import { file, servedTool, snapshot, status } from './statuses.js';
+
+describe('toolCount', () => {
+  for (const [published, offered, text] of [
+    [12, 34, '12 of 34 tools'],
+    [12, 12, '12 tools'],
+    [1, 1, '1 tool'],
+    [0, 0, '0 tools'],
+    [0, 3, '0 of 3 tools'],
+  ] as const) {
+    it(text, () => assert.equal(toolCount(published, offered), text));
+  }
+});
+
+describe('summary', () => {
+  it('counts servers that serve, of those that should', () => {
+    const { text, severity, tooltip } = summary(
+      snapshot([
+        status('a', { tools: [servedTool('x')], offered: 2 }),
+        status('b', { state: { kind: 'idle', since: 0 } }),
+        status('c', { state: { kind: 'stopped', since: 0 } }),
+        status('d', { state: { kind: 'disabled' } }),
+      ]),
+    );
+    assert.deepEqual([text, severity], ['MCP 2/3', 'ok']);
+    assert.equal(tooltip, 'a: running, 1 of 2 tools\nb: idle\nc: stopped');
+  });
+
+  it('is busy while servers start, and an error as soon as one is broken', () => {
+    const starting = status('a', { state: { kind: 'starting', since: 0 } });
+    assert.equal(summary(snapshot([starting])).severity, 'busy');
+    for (const broken of [
+      status('b', { state: { kind: 'failed', since: 0, reason: '', fix: '' } }),
+      status('b', { state: { kind: 'invalid' } }),
+      status('b', { previous: { since: 0, reason: '' } }),
+    ]) {
+      const { severity, broken: count } = summary(snapshot([starting, broken]));
+      assert.deepEqual([severity, count], ['error', 1]);
+    }
+  });
+
+  it('counts a refused file', () => {
+    const { severity, broken, tooltip } = summary(snapshot([status('a')], { refused: [{ file, since: 0 }] }));
+    assert.deepEqual([severity, broken], ['error', 1]);
+    assert.match(tooltip, /still runs/);
+  });
+
+  it('has words for nothing', () => {
+    assert.deepEqual([summary(snapshot([])).text, summary(snapshot([])).severity], ['MCP 0/0', 'ok']);
+  });
+});
+
+describe('timeOf', () => {
+  it('gives the date only for another day', () => {
+    const noon = new Date(2026, 0, 2, 12, 0, 0).getTime();
+    assert.ok(timeOf(noon - 1000, noon).length < timeOf(noon - 86_400_000, noon).length);
+  });
+});

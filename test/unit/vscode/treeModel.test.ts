@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict';
+import type { ServerState } from '../../../src/core/reconcile/status.js';
+import type { ExclusionReason } from '../../../src/core/tools/catalogue.js';
+import { escapeMarkdown, treeModel, type TreeNode } from '../../../src/vscode/treeModel.js';
+import { file, problem, servedTool, snapshot, status } from './statuses.js';
+
+const around = { now: 0, fileLabel: (path: string) => path.replace('/folder/', '') };
+
+function only(nodes: readonly TreeNode[]): TreeNode {
+  assert.equal(nodes.length, 1);
+  return nodes[0] as TreeNode;
+}
+
+function serverRow(changes: Parameters<typeof status>[1]): TreeNode {
+  return only(treeModel(snapshot([status('demo', changes)]), around));
+}
+
+describe('treeModel', () => {
+  it('lists servers in file order', () => {
+    const nodes = treeModel(snapshot([status('b'), status('a')]), around);
+    assert.deepEqual(
+      nodes.map(({ label }) => label),
+      ['b', 'a'],
+    );
+  });
+
+  const states: [ServerState, string, string][] = [
+    [{ kind: 'disabled' }, 'disabled', 'server'],
+    [{ kind: 'invalid' }, 'entry with errors', 'server'],
+    [{ kind: 'starting', since: 0 }, 'starting…', 'server stoppable'],
+    [{ kind: 'running', since: 0 }, '0 tools', 'server stoppable restartable'],
+    [{ kind: 'idle', since: 0 }, 'idle', 'server startable stoppable restartable'],
+    [
+      { kind: 'reconnecting', attempt: 2, at: 0, cause: 'x' },
+      'reconnecting, attempt 2',
+      'server stoppable restartable',
+    ],
+    [{ kind: 'failed', since: 0, reason: 'gone', fix: 'look' }, 'failed', 'server startable'],
+    [{ kind: 'stopped', since: 0 }, 'stopped', 'server startable'],
+  ];
+  for (const [state, description, context] of states) {
+    it(`says ${state.kind} in words and offers what is possible`, () => {
+      const row = serverRow({ state });
+      assert.equal(row.description, description);
+      assert.equal(row.context, context);
+      assert.ok(row.icon.id);
+    });
+  }
+
+  it('counts the tools that are published, of those offered', () => {
+    assert.equal(serverRow({ tools: [servedTool('a')], offered: 3 }).description, '1 of 3 tools');
+    assert.equal(serverRow({ tools: [servedTool('a')], offered: 1 }).description, '1 tool');
+    const idle = serverRow({ tools: [servedTool('a')], offered: 3, state: { kind: 'idle', since: 0 } });
+    assert.equal(idle.description, '1 of 3 tools · idle');
+  });
+
+  it('says that a previous definition serves, since when and why', () => {
+    const row = serverRow({ previous: { since: 0, reason: 'npx was not found' } });
+    assert.match(row.description, /previous definition/);
+    assert.equal(row.icon.id, 'warning');
+    assert.match(row.tooltip, /previous definition.*since .*npx was not found/);
+  });
+
+  it('gives reason and fix of a failure in the tooltip', () => {
+    const { tooltip } = serverRow({ state: { kind: 'failed', since: 0, reason: 'exit *1*', fix: 'Install it.' } });
+    assert.match(tooltip, /exit \\\*1\\\*/);
+    assert.match(tooltip, /Install it/);
+    assert.match(tooltip, /mcp\.yaml/);
+  });
+
+  it('names the file only where there are several', () => {
+    const other = status('b', { source: '/folder/other/mcp.yaml' });
+    const [row] = treeModel(snapshot([status('a'), other]), around);
+    assert.match(row?.description ?? '', /\.minds\/mcp\.yaml$/);
+    assert.doesNotMatch(serverRow({}).description, /yaml/);
+  });
+
+  it('shows published names, and original ones where they differ', () => {
+    const [plain, renamed] = serverRow({
+      tools: [servedTool('click'), servedTool('my_read', { original: 'read' })],
+      offered: 2,
+    }).children;
+    assert.deepEqual([plain?.label, plain?.description], ['click', '']);
+    assert.deepEqual([renamed?.label, renamed?.description, renamed?.name], ['my_read', 'read', 'my_read']);
+  });
+
+  const reasons: [ExclusionReason, RegExp][] = [
+    [{ kind: 'blacklist', pattern: '*_x' }, /blacklist: \*_x/],
+    [{ kind: 'whitelist' }, /whitelist/],
+    [{ kind: 'originalNameInvalid' }, /rule/],
+    [{ kind: 'publishedNameInvalid', published: 'a b' }, /“a b”/],
+    [{ kind: 'schema', detail: 'no items' }, /no items/],
+    [{ kind: 'nameTaken', published: 'p', holder: 'h' }, /“p” belongs to h/],
+    [{ kind: 'nameReserved', published: 'p' }, /built-in/],
+    [{ kind: 'editorIdTooLong', editorId: 'mcp_x_y' }, /mcp_x_y/],
+  ];
+  it('keeps what is left out in a group of its own, with the reason', () => {
+    const excluded = reasons.map(([reason], index) => ({ original: `t${index}`, reason }));
+    const group = only(serverRow({ excluded, offered: 8 }).children);
+    assert.deepEqual([group.label, group.description], ['Kept out', '8']);
+    group.children.forEach((row, index) => assert.match(row.description, reasons[index]?.[1] ?? /never/));
+  });
+
+  it('shows instances with their use', () => {
+    const instance = { pid: 7, startedAt: 0, lastCallAt: undefined, callsInFlight: 1 };
+    const group = only(
+      serverRow({
+        instances: [
+          { ...instance, id: '1', use: { kind: 'warm' } },
+          { ...instance, id: '2', use: { kind: 'leased', dialog: '0123456789', since: 0 } },
+        ],
+      }).children,
+    );
+    assert.deepEqual(
+      group.children.map(({ label }) => label),
+      ['ready for the next conversation', 'conversation 01234567'],
+    );
+    assert.match(group.children[0]?.description ?? '', /process 7 · since .* · 1 call running/);
+  });
+
+  it('shows errors and warnings of a server first, and information not at all', () => {
+    const problems = [
+      problem({ server: 'demo' }),
+      problem({ server: 'demo' }),
+      problem({ server: 'demo', severity: 'information' }),
+      problem({ server: 'other' }),
+      problem(),
+    ];
+    const row = only(treeModel(snapshot([status('demo')], { problems }), around));
+    assert.deepEqual(
+      row.children.map(({ kind, label }) => `${kind} ${label}`),
+      ['problem The variable is not set.', 'problem The variable is not set.'],
+    );
+    assert.equal(row.children[0]?.place, problems[0]?.place);
+  });
+
+  it('gives every row an id of its own that stays when others come and go', () => {
+    const ids = (node: TreeNode): string[] => [node.id, ...node.children.flatMap(ids)];
+    const row = serverRow({
+      tools: [servedTool('a'), servedTool('b')],
+      excluded: [
+        { original: 'a', reason: { kind: 'whitelist' } },
+        { original: 'a', reason: { kind: 'originalNameInvalid' } },
+      ],
+      offered: 4,
+    });
+    assert.equal(new Set(ids(row)).size, ids(row).length);
+    const later = serverRow({ tools: [servedTool('b')], offered: 1 });
+    assert.equal(later.id, row.id);
+    assert.equal(later.children[0]?.id, row.children[1]?.id);
+    assert.equal(row.id, `${file}#demo`);
+  });
+
+  it('is the same value for the same snapshot', () => {
+    const one = snapshot([status('a', { tools: [servedTool('x')], offered: 2 })]);
+    assert.deepEqual(treeModel(one, around), treeModel(one, around));
+  });
+});
+
+describe('escapeMarkdown', () => {
+  it('leaves no markup, link or HTML alive', () => {
+    assert.equal(escapeMarkdown('[a](b) <i> `c` *d* $(x)'), '\\[a\\]\\(b\\) \\<i\\> \\`c\\` \\*d\\* \\$\\(x\\)');
+  });
+});
