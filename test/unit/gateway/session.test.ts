@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { Listings } from '../../../src/core/gateway/listings.js';
-import { Session } from '../../../src/core/gateway/session.js';
+import type { Session } from '../../../src/core/gateway/session.js';
 import { Sessions } from '../../../src/core/gateway/sessions.js';
 import { FakeBackend, FakeClock, FakeStream, MemoryLog } from './fakes.js';
 

@@ -1,0 +1,175 @@
+/**
+ * An MCP client on bare `node:http` that behaves on the wire like the editor's: every message a POST of its own, no
+ * `MCP-Protocol-Version`, a GET right after `initialize`, no waiting for order. It also does what no client should.
+ */
+import { once } from 'node:events';
+import {
+  Agent,
+  request,
+  type ClientRequest,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+} from 'node:http';
+import type { GatewayEndpoint } from '../../../src/core/gateway/gateway.js';
+
+export type Json = Record<string, unknown>;
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+/** A stream of events under way. */
+export class EventReader {
+  private readonly frames: string[] = [];
+  private readonly waiting: ((frame: string | undefined) => void)[] = [];
+  private rest = '';
+  private ended = false;
+
+  constructor(readonly response: IncomingMessage) {
+    response.setEncoding('utf8');
+    response.on('data', (text: string) => {
+      const frames = (this.rest + text).split('\n\n');
+      this.rest = frames.pop() ?? '';
+      for (const frame of frames) this.give(frame);
+    });
+    response.on('error', () => {});
+    response.on('close', () => {
+      this.ended = true;
+      for (const waiting of this.waiting.splice(0)) waiting(undefined);
+    });
+  }
+
+  /** The next event or comment as it was written; undefined when the stream ends first. */
+  frame(): Promise<string | undefined> {
+    const frame = this.frames.shift();
+    if (frame !== undefined || this.ended) return Promise.resolve(frame);
+    return new Promise((resolve) => this.waiting.push(resolve));
+  }
+
+  /** The message of the next event; comments are passed over. */
+  async message(): Promise<Json | undefined> {
+    for (;;) {
+      const frame = await this.frame();
+      if (frame === undefined) return undefined;
+      const message = messageOf(frame);
+      if (message) return message;
+    }
+  }
+
+  close(): void {
+    this.response.destroy();
+  }
+
+  private give(frame: string): void {
+    const waiting = this.waiting.shift();
+    if (waiting) waiting(frame);
+    else this.frames.push(frame);
+  }
+}
+
+function messageOf(frame: string): Json | undefined {
+  const data = /^event: message\ndata: (.*)$/s.exec(frame)?.[1];
+  return data === undefined ? undefined : (JSON.parse(data) as Json);
+}
+
+export function messagesOf(body: string): Json[] {
+  return body
+    .split('\n\n')
+    .map(messageOf)
+    .filter((message) => message !== undefined);
+}
+
+export class RawClient {
+  session: string | undefined;
+  private readonly agent = new Agent({ keepAlive: true });
+  private nextId = 1;
+
+  constructor(private readonly endpoint: GatewayEndpoint) {}
+
+  /** Headers set to undefined are left out. */
+  open(method: string, headers: OutgoingHttpHeaders = {}, url = this.endpoint.url): ClientRequest {
+    const all: OutgoingHttpHeaders = {
+      accept: 'text/event-stream, application/json',
+      ...(method === 'POST' ? { 'content-type': 'application/json' } : {}),
+      ...(this.session === undefined ? {} : { 'mcp-session-id': this.session }),
+      ...this.endpoint.headers,
+      ...headers,
+    };
+    const given = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
+    return request(url, { method, agent: this.agent, headers: given });
+  }
+
+  async stream(sent: ClientRequest): Promise<EventReader> {
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    return new EventReader(response);
+  }
+
+  async answer(sent: ClientRequest): Promise<Answer> {
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    let body = '';
+    for await (const chunk of response.setEncoding('utf8')) body += chunk as string;
+    return { status: response.statusCode ?? 0, headers: response.headers, body };
+  }
+
+  send(method: string, body?: string, headers: OutgoingHttpHeaders = {}, url?: string): Promise<Answer> {
+    const sent = this.open(method, headers, url);
+    const answer = this.answer(sent);
+    sent.end(body);
+    return answer;
+  }
+
+  /** POSTs what is given as it is. */
+  post(value: unknown, headers: OutgoingHttpHeaders = {}): Promise<Answer> {
+    return this.send('POST', JSON.stringify(value), headers);
+  }
+
+  request(method: string, params?: Json, id: string | number = this.nextId++): Json {
+    return { jsonrpc: '2.0', id, method, ...(params ? { params } : {}) };
+  }
+
+  /** The one message that answers a request. */
+  async ask(method: string, params?: Json): Promise<Json> {
+    const { status, body } = await this.post(this.request(method, params));
+    const [message, more] = messagesOf(body);
+    if (status !== 200 || !message || more) throw new Error(`${method}: ${status} ${body}`);
+    return message;
+  }
+
+  /** A call whose answer is still to come. */
+  async call(params: Json, id: string | number = this.nextId++): Promise<EventReader> {
+    const sent = this.open('POST');
+    sent.end(JSON.stringify(this.request('tools/call', params, id)));
+    return this.stream(sent);
+  }
+
+  notify(method: string, params?: Json): Promise<Answer> {
+    return this.post({ jsonrpc: '2.0', method, ...(params ? { params } : {}) });
+  }
+
+  async initialize(protocolVersion = '2025-11-25'): Promise<Json> {
+    const params = {
+      protocolVersion,
+      capabilities: {},
+      clientInfo: { name: 'Visual Studio Code', version: '1.139.1' },
+    };
+    const answer = await this.post(this.request('initialize', params), { 'mcp-session-id': undefined });
+    const session = answer.headers['mcp-session-id'];
+    if (typeof session === 'string') this.session = session;
+    const [message] = messagesOf(answer.body);
+    if (!message) throw new Error(`initialize: ${answer.status} ${answer.body}`);
+    return message;
+  }
+
+  listen(): Promise<EventReader> {
+    const sent = this.open('GET');
+    sent.end();
+    return this.stream(sent);
+  }
+
+  close(): void {
+    this.agent.destroy();
+  }
+}
