@@ -1,0 +1,61 @@
+/**
+ * What can end a call before its answer (spec X6): its limit since the last sign of life, its limit in all, its caller.
+ * The first of them wins and is kept as the call's outcome; `signal` aborts with a reason fit for the server.
+ */
+import type { Clock } from '../base/clock.js';
+import type { Disposable } from '../base/disposables.js';
+import type { CallOutcome, CallRequest } from './connection.js';
+
+export type CallEnd = Extract<CallOutcome, { kind: 'timedOut' | 'cancelled' }>;
+
+export class CallLimits implements Disposable {
+  private readonly controller = new AbortController();
+  private readonly whole: Disposable;
+  private silence: Disposable;
+  private first: CallEnd | undefined;
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly timeouts: CallRequest['timeouts'],
+    private readonly caller: AbortSignal,
+  ) {
+    this.whole = clock.after(timeouts.callMax, () => this.timedOut('callMax'));
+    this.silence = clock.after(timeouts.call, () => this.timedOut('call'));
+    caller.addEventListener('abort', this.cancelled, { once: true });
+  }
+
+  get signal(): AbortSignal {
+    return this.controller.signal;
+  }
+
+  get end(): CallEnd | undefined {
+    return this.first;
+  }
+
+  signOfLife(): void {
+    if (this.first) return;
+    this.silence.dispose();
+    this.silence = this.clock.after(this.timeouts.call, () => this.timedOut('call'));
+  }
+
+  dispose(): void {
+    this.whole.dispose();
+    this.silence.dispose();
+    this.caller.removeEventListener('abort', this.cancelled);
+  }
+
+  private timedOut(limit: 'call' | 'callMax'): void {
+    const ms = this.timeouts[limit];
+    const what = limit === 'call' ? 'no sign of life' : 'no result';
+    this.stop({ kind: 'timedOut', limit, ms }, `${what} within ${ms / 1000} s`);
+  }
+
+  private readonly cancelled = (): void => this.stop({ kind: 'cancelled' }, 'cancelled by the caller');
+
+  private stop(end: CallEnd, reason: string): void {
+    if (this.first) return;
+    this.first = end;
+    this.dispose();
+    this.controller.abort(reason);
+  }
+}

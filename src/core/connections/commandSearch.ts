@@ -1,0 +1,60 @@
+/** Which commands PATH offers, to tell a typing error from a program that is not installed. Reads folders only. */
+import { readdir } from 'node:fs/promises';
+import { delimiter } from 'node:path';
+
+const windowsExtension = /\.(exe|cmd|bat|com|ps1)$/i;
+const mostFolders = 200;
+
+export interface PathSearch {
+  readonly folders: number;
+  /** The command on PATH that is spelt most like it, when one is spelt nearly so. */
+  readonly nearest: string | undefined;
+}
+
+export async function searchPath(
+  command: string,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<PathSearch> {
+  const path = env['PATH'] ?? env['Path'] ?? '';
+  const folders = [...new Set(path.split(delimiter).filter((folder) => folder !== ''))].slice(0, mostFolders);
+  const listings = await Promise.all(folders.map((folder) => readdir(folder).catch((): string[] => [])));
+  const names = new Set(listings.flat().map((name) => name.replace(windowsExtension, '')));
+  return { folders: folders.length, nearest: nearestName(command.replace(windowsExtension, ''), names) };
+}
+
+/** At most one slip in a short name, two in a long one; a swap of neighbours is one. */
+export function nearestName(wanted: string, names: Iterable<string>): string | undefined {
+  const most = wanted.length <= 4 ? 1 : 2;
+  let best: { name: string; slips: number } | undefined;
+  for (const name of names) {
+    if (name === wanted || Math.abs(name.length - wanted.length) > most) continue;
+    const slips = distance(wanted.toLowerCase(), name.toLowerCase());
+    if (slips > most) continue;
+    if (!best || slips < best.slips || (slips === best.slips && name < best.name)) best = { name, slips };
+  }
+  return best?.name;
+}
+
+/** Optimal string alignment. */
+function distance(a: string, b: string): number {
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= a.length; row++) {
+    const current = [row];
+    for (let column = 1; column <= b.length; column++) {
+      const same = a[row - 1] === b[column - 1];
+      let cost = Math.min(
+        (last[column] ?? 0) + 1,
+        (current[column - 1] ?? 0) + 1,
+        (last[column - 1] ?? 0) + (same ? 0 : 1),
+      );
+      if (row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1]) {
+        cost = Math.min(cost, (beforeLast[column - 2] ?? 0) + 1);
+      }
+      current.push(cost);
+    }
+    beforeLast = last;
+    last = current;
+  }
+  return last[b.length] ?? 0;
+}

@@ -1,0 +1,69 @@
+/**
+ * The connector of the product: starts servers over stdio and HTTP (spec X1–X3) and keeps the guardian of what it
+ * started (X5). Does not restart, share or count instances. A connection that was handed out is its receiver's to close.
+ */
+import { randomBytes } from 'node:crypto';
+import type { Clock } from '../base/clock.js';
+import { assertNever } from '../base/assertNever.js';
+import type { ConnectOutcome } from './connection.js';
+import type { Connector, ConnectRequest } from './connector.js';
+import { Guardian } from './guardian.js';
+import { attemptStdio } from './stdioAttempt.js';
+
+export interface ConnectorOptions {
+  /** The environment that children inherit. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
+  /** Whether JSON-RPC is written to the servers' logs, at level trace; asked for each message. */
+  readonly trace: () => boolean;
+  /** Of this product, for `clientInfo`. */
+  readonly clientVersion: string;
+  /** Path of guardianMain, bundled. Without it POSIX ends groups and marked processes only, and Windows has no guardian. */
+  readonly guardianScript?: string | undefined;
+  /** Node, or Electron; default: this process's. */
+  readonly execPath?: string | undefined;
+}
+
+export function createConnector(options: ConnectorOptions): Connector {
+  const { env, clock, trace, clientVersion } = options;
+  const mark = `${process.pid}-${randomBytes(6).toString('hex')}.`;
+  const guardian = new Guardian({
+    mark,
+    script: options.guardianScript,
+    execPath: options.execPath ?? process.execPath,
+    env,
+  });
+  let started = 0;
+
+  const connect = async (request: ConnectRequest): Promise<ConnectOutcome> => {
+    const { launch, log, timeoutMs } = request;
+    if (request.signal.aborted) return { kind: 'cancelled' };
+    const stop = new AbortController();
+    const cancel = (): void => stop.abort();
+    request.signal.addEventListener('abort', cancel, { once: true });
+    const timer = clock.after(timeoutMs, cancel);
+    const parts = { clock, trace, clientVersion, log, timeoutMs, signal: stop.signal };
+    const timedOut = (): boolean => !request.signal.aborted;
+    try {
+      switch (launch.transport) {
+        case 'stdio': {
+          const process = {
+            mark: `${mark}${++started}.`,
+            onSpawned: (pid: number) => guardian.add(pid),
+            onGone: (pid: number) => guardian.remove(pid),
+          };
+          return await attemptStdio({ ...parts, launch, hostEnv: env, process }, timedOut);
+        }
+        case 'streamable_http':
+          throw new Error('Not built yet');
+        default:
+          return assertNever(launch);
+      }
+    } finally {
+      timer.dispose();
+      request.signal.removeEventListener('abort', cancel);
+    }
+  };
+
+  return { connect, dispose: () => guardian.dispose() };
+}

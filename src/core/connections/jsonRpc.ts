@@ -1,0 +1,83 @@
+/**
+ * What a server wrote, made fit for the SDK, which takes messages in their strict form only and drops others without a
+ * word: a call whose answer it drops would hang to its time limit. Nothing is lost that means something; what is no
+ * JSON-RPC is said to be none.
+ */
+import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+
+type Id = string | number;
+type Fields = Readonly<Record<string, unknown>>;
+
+const internalError = -32603;
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The messages of one line, body or event: one, or several as protocol 2025-03-26 had it; undefined: not JSON-RPC. */
+export function parseMessages(text: string): JSONRPCMessage[] | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  return readMessages(value);
+}
+
+export function readMessages(value: unknown): JSONRPCMessage[] | undefined {
+  if (!Array.isArray(value)) {
+    const message = readMessage(value);
+    return message && [message];
+  }
+  const messages = value.map(readMessage);
+  if (messages.length === 0 || messages.some((message) => message === undefined)) return undefined;
+  return messages as JSONRPCMessage[];
+}
+
+function readMessage(value: unknown): JSONRPCMessage | undefined {
+  if (!isObject(value) || value['jsonrpc'] !== '2.0') return undefined;
+  const id = readId(value['id']);
+  if (typeof value['method'] === 'string') {
+    const params = isObject(value['params']) ? { params: withRightMeta(value['params']) } : {};
+    const head = id === undefined ? {} : { id };
+    return { jsonrpc: '2.0', ...head, method: value['method'], ...params } as JSONRPCMessage;
+  }
+  if ('error' in value && value['error'] !== null && value['error'] !== undefined)
+    return errorAnswer(id, value['error']);
+  if (!('result' in value) || id === undefined) return undefined;
+  if (isObject(value['result'])) return { jsonrpc: '2.0', id, result: withRightMeta(value['result']) };
+  const message = `The answer has a result that is not an object: ${shortened(JSON.stringify(value['result']), 100)}`;
+  return { jsonrpc: '2.0', id, error: { code: internalError, message } };
+}
+
+/** Some servers write `_meta: null` for none. */
+function withRightMeta(fields: Record<string, unknown>): Record<string, unknown> {
+  if (!('_meta' in fields) || isObject(fields['_meta'])) return fields;
+  const rest = { ...fields };
+  delete rest['_meta'];
+  return rest;
+}
+
+function readId(value: unknown): Id | undefined {
+  return typeof value === 'string' || Number.isSafeInteger(value) ? (value as Id) : undefined;
+}
+
+function errorAnswer(id: Id | undefined, value: unknown): JSONRPCMessage {
+  const error: Fields = isObject(value) ? value : { message: value };
+  const { code, message, data } = error as { code?: unknown; message?: unknown; data?: unknown };
+  return {
+    jsonrpc: '2.0',
+    ...(id === undefined ? {} : { id }),
+    error: {
+      code: Number.isSafeInteger(code) ? (code as number) : internalError,
+      message: typeof message === 'string' ? message : (JSON.stringify(message) ?? 'The server gave no reason.'),
+      ...(data === undefined ? {} : { data }),
+    },
+  };
+}
+
+/** For messages and logs: at most `limit` characters, with a mark where something was cut. */
+export function shortened(text: string, limit: number): string {
+  return text.length <= limit ? text : `${text.slice(0, limit)}…`;
+}

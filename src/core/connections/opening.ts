@@ -1,0 +1,113 @@
+/**
+ * From a transport to a connection whose tools are listed (spec X3): initialize, verify, list every page, all under one
+ * signal. The same for both transports; does not start or end either, and does not put failures into words.
+ */
+import type { JSONRPCErrorResponse, JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import type { Clock } from '../base/clock.js';
+import type { Log } from '../base/log.js';
+import { ListError, type ToolListing } from './connection.js';
+import { readInitializeAnswer } from './initializeAnswer.js';
+import type { Sdk } from './sdk.js';
+import { SdkConnection } from './sdkConnection.js';
+import { TrafficTrace } from './trafficTrace.js';
+import { TransportFailure, type ServerTransport } from './transport.js';
+
+export interface OpeningParts {
+  readonly transport: ServerTransport;
+  readonly pid: number | undefined;
+  readonly causeOfEnd: () => string;
+  readonly sdk: Sdk;
+  readonly clientVersion: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly trace: () => boolean;
+  readonly timeoutMs: number;
+  /** Aborted when the time is up or nobody wants the connection any more. */
+  readonly signal: AbortSignal;
+}
+
+export type Opening =
+  | { readonly kind: 'opened'; readonly connection: SdkConnection; readonly listing: ToolListing }
+  /** The signal was aborted. */
+  | { readonly kind: 'stopped'; readonly during: 'initialize' | 'list' }
+  | { readonly kind: 'wrongAnswer'; readonly detail: string }
+  | { readonly kind: 'refused'; readonly code: number; readonly message: string }
+  /** The transport has ended, or says why the message came to nothing. */
+  | { readonly kind: 'transport'; readonly failure: TransportFailure | undefined }
+  | { readonly kind: 'listFailed'; readonly reason: string };
+
+/** Tools that change while they are listed are listed again, this often at most. */
+const mostListings = 3;
+const sdkLimitMs = 2 ** 31 - 1;
+
+export async function openConnection(parts: OpeningParts): Promise<Opening> {
+  const { transport, signal, sdk } = parts;
+  const client = sdk.createClient(parts.clientVersion);
+  const trace = new TrafficTrace({ log: parts.log, clock: parts.clock, enabled: parts.trace });
+  const early: JSONRPCMessage[] = [];
+  const made: { connection?: SdkConnection } = {};
+  let answer: { readonly result: unknown } | { readonly error: JSONRPCErrorResponse['error'] } | undefined;
+  let hasEnded = false;
+  transport.onsend = (message) => trace.sent(message);
+  transport.onmessage = (message) => {
+    trace.received(message);
+    if ('result' in message) answer ??= { result: message.result };
+    else if ('error' in message) answer ??= { error: message.error };
+    if (made.connection) made.connection.receive(message);
+    else if ('method' in message) early.push(message);
+  };
+  transport.onclose = () => {
+    hasEnded = true;
+    made.connection?.ended();
+  };
+  client.onerror = (error) => parts.log.write('debug', `[protocol] ${error.message}`);
+
+  const failed = await Promise.race([
+    client.connect(transport, { timeout: sdkLimitMs }).then(
+      () => undefined,
+      (error: unknown) => ({ error }),
+    ),
+    aborted(signal),
+  ]);
+  if (signal.aborted) return { kind: 'stopped', during: 'initialize' };
+  // The client ends the transport when initialize fails: its end says nothing here, the answer does.
+  if (answer && 'error' in answer) return whyNot(answer.error);
+  const initialized = answer && readInitializeAnswer(answer.result);
+  if (initialized?.kind === 'wrong') return { kind: 'wrongAnswer', detail: initialized.detail };
+  if (failed || !initialized) {
+    const failure = failed?.error instanceof TransportFailure ? failed.error : undefined;
+    return { kind: 'transport', failure };
+  }
+
+  const connection = new SdkConnection({ ...parts, client, resultSchema: sdk.resultSchema, facts: initialized.facts });
+  made.connection = connection;
+  for (const message of early) connection.receive(message);
+  if (hasEnded) return { kind: 'transport', failure: undefined };
+  return await list(connection, parts);
+}
+
+async function list(connection: SdkConnection, { signal, timeoutMs }: OpeningParts): Promise<Opening> {
+  try {
+    for (let listings = 1; ; listings++) {
+      const changes = connection.toolChanges;
+      const listing = await connection.listTools({ signal, timeoutMs });
+      if (connection.toolChanges === changes || listings === mostListings)
+        return { kind: 'opened', connection, listing };
+    }
+  } catch (error) {
+    if (signal.aborted) return { kind: 'stopped', during: 'list' };
+    if (error instanceof ListError) return { kind: 'listFailed', reason: error.message };
+    throw error;
+  }
+}
+
+function whyNot({ code, message, data }: JSONRPCErrorResponse['error']): Opening {
+  return data instanceof TransportFailure ? { kind: 'transport', failure: data } : { kind: 'refused', code, message };
+}
+
+function aborted(signal: AbortSignal): Promise<undefined> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve(undefined);
+    else signal.addEventListener('abort', () => resolve(undefined), { once: true });
+  });
+}

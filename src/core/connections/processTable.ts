@@ -1,0 +1,162 @@
+/**
+ * Who runs on this machine, read afresh each time: the base for finding what a server left behind (spec X5).
+ * Does not signal anything and keeps nothing. Linux is read from /proc, other POSIX systems by `ps`, Windows by
+ * PowerShell. Processes that have ended and wait for their parent are not listed.
+ */
+import { execFile } from 'node:child_process';
+import { closeSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
+export interface ProcessEntry {
+  readonly pid: number;
+  readonly parent: number;
+  /** Process group and session; 0 where the system has none or does not tell. */
+  readonly group: number;
+  readonly session: number;
+  /** Tells a process from a later one that got the same id. */
+  readonly started: string;
+}
+
+export type ProcessTable = ReadonlyMap<number, ProcessEntry>;
+
+/** A listing takes some 20 ms; one that takes longer than this is given up, and the table is empty. */
+const listingLimitMs = 5000;
+/** Processes read before the event loop gets a turn. */
+const readAtOnce = 250;
+
+export async function readProcessTable(): Promise<ProcessTable> {
+  if (process.platform === 'win32') return windowsTable();
+  const pids = process.platform === 'linux' ? procPids() : [];
+  return pids.length > 0 ? procTable(pids) : psTable();
+}
+
+function procPids(): string[] {
+  try {
+    return readdirSync('/proc').filter((name) => name >= '1' && name <= ':');
+  } catch {
+    return [];
+  }
+}
+
+async function procTable(pids: readonly string[]): Promise<ProcessTable> {
+  const table = new Map<number, ProcessEntry>();
+  const buffer = Buffer.allocUnsafe(1024);
+  for (const [index, pid] of pids.entries()) {
+    if (index % readAtOnce === readAtOnce - 1) await nextTurn();
+    const entry = parseProcStat(readStart(`/proc/${pid}/stat`, buffer));
+    if (entry) table.set(entry.pid, entry);
+  }
+  return table;
+}
+
+function readStart(path: string, buffer: Buffer): string {
+  let file: number | undefined;
+  try {
+    file = openSync(path, 'r');
+    return buffer.toString('latin1', 0, readSync(file, buffer, 0, buffer.length, 0));
+  } catch {
+    return ''; // it ended since the folder was listed
+  } finally {
+    if (file !== undefined) closeSync(file);
+  }
+}
+
+/** proc(5): `pid (name) state ppid pgrp session … starttime(22) …`; the name may hold spaces and brackets. */
+export function parseProcStat(text: string): ProcessEntry | undefined {
+  const afterName = text.lastIndexOf(')');
+  if (afterName < 0) return undefined;
+  const fields = text.slice(afterName + 2).split(' ');
+  const [state, parent, group, session] = fields;
+  if (state === undefined || state === 'Z' || state === 'X') return undefined;
+  return {
+    pid: Number.parseInt(text, 10),
+    parent: Number(parent),
+    group: Number(group),
+    session: Number(session),
+    started: fields[19] ?? '',
+  };
+}
+
+async function psTable(): Promise<ProcessTable> {
+  return parsePs(await output('ps', ['-axo', 'pid=,ppid=,pgid=,stat=,lstart=']));
+}
+
+/** Lines of `pid ppid pgid stat start…`. */
+export function parsePs(text: string): ProcessTable {
+  const table = new Map<number, ProcessEntry>();
+  for (const line of text.split('\n')) {
+    const match = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(.*?)\s*$/.exec(line);
+    if (!match || match[4]?.startsWith('Z')) continue;
+    const [pid, parent, group] = [Number(match[1]), Number(match[2]), Number(match[3])];
+    table.set(pid, { pid, parent, group, session: 0, started: match[5] ?? '' });
+  }
+  return table;
+}
+
+const windowsListing =
+  'Get-CimInstance Win32_Process | ForEach-Object { "$($_.ProcessId) $($_.ParentProcessId) $($_.CreationDate.ToFileTimeUtc())" }';
+
+async function windowsTable(): Promise<ProcessTable> {
+  return parseWindows(
+    await output('powershell.exe', ['-NoLogo', '-NoProfile', '-NonInteractive', '-Command', windowsListing]),
+  );
+}
+
+/**
+ * Lines of `pid parent created`. A parent stays written after it ended, and its id may have been given away since: a
+ * child that is older than the process with its parent's id has another parent, which is gone.
+ */
+export function parseWindows(text: string): ProcessTable {
+  const table = new Map<number, ProcessEntry>();
+  for (const line of text.split('\n')) {
+    const match = /^\s*(\d+)\s+(\d+)\s+(\d+)\s*$/.exec(line);
+    if (!match) continue;
+    const [pid, parent] = [Number(match[1]), Number(match[2])];
+    table.set(pid, { pid, parent, group: 0, session: 0, started: match[3] ?? '' });
+  }
+  for (const [pid, entry] of table) {
+    const parent = table.get(entry.parent);
+    if (parent && BigInt(parent.started) > BigInt(entry.started)) table.set(pid, { ...entry, parent: 0 });
+  }
+  return table;
+}
+
+/** The processes that were started with this text in their environment. Others' processes cannot be read. */
+export async function carryingMark(mark: string, candidates: Iterable<ProcessEntry>): Promise<ProcessEntry[]> {
+  const found: ProcessEntry[] = [];
+  if (process.platform === 'win32') return found;
+  if (process.platform === 'linux') {
+    let read = 0;
+    for (const entry of candidates) {
+      if (++read % readAtOnce === 0) await nextTurn();
+      if (environmentHas(entry.pid, mark)) found.push(entry);
+    }
+    return found;
+  }
+  const listing = await output('ps', ['-xwwE', '-o', 'pid=,command=']);
+  const marked = new Set<number>();
+  for (const line of listing.split('\n')) if (line.includes(mark)) marked.add(Number.parseInt(line, 10));
+  for (const entry of candidates) if (marked.has(entry.pid)) found.push(entry);
+  return found;
+}
+
+function environmentHas(pid: number, mark: string): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/environ`).includes(mark, 0, 'latin1');
+  } catch {
+    return false;
+  }
+}
+
+function output(command: string, args: readonly string[]): Promise<string> {
+  const options = {
+    maxBuffer: 64 * 1024 * 1024,
+    timeout: listingLimitMs,
+    killSignal: 'SIGKILL',
+    windowsHide: true,
+    env: { ...process.env, LC_ALL: 'C' },
+  } as const;
+  return new Promise((resolve) => {
+    execFile(command, args, options, (error, stdout) => resolve(error && stdout === '' ? '' : stdout));
+  });
+}

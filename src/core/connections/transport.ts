@@ -1,0 +1,70 @@
+/** What both transports share, and how they say that a message came to nothing. Free of the SDK at run time. */
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
+
+export interface ServerTransport extends Transport {
+  /** Hears every message that is sent; for the trace. */
+  onsend?: ((message: JSONRPCMessage) => void) | undefined;
+}
+
+/** Why a message got no answer. */
+export type TransportTrouble =
+  /** Not delivered: refused, no such host, TLS, no route. `code` is Node's. */
+  | { readonly kind: 'unreachable'; readonly code: string; readonly detail: string; readonly url: string }
+  /** Delivered; the answer broke off or never began. Whether the server acted on it is unknown. */
+  | { readonly kind: 'broken'; readonly detail: string; readonly url: string }
+  | {
+      readonly kind: 'status';
+      readonly status: number;
+      /** Shortened. */
+      readonly body: string;
+      readonly contentType: string;
+      readonly url: string;
+    }
+  /** An answer that is not MCP. */
+  | { readonly kind: 'notMcp'; readonly contentType: string; readonly body: string; readonly url: string }
+  | { readonly kind: 'redirect'; readonly detail: string; readonly url: string }
+  | { readonly kind: 'tooLarge'; readonly limit: number; readonly url: string }
+  | { readonly kind: 'closed'; readonly url: string };
+
+export class TransportFailure extends Error {
+  override readonly name = 'TransportFailure';
+
+  constructor(readonly trouble: TransportTrouble) {
+    super(describeTrouble(trouble));
+  }
+}
+
+/** JSON-RPC's code for errors of the implementation's own. */
+const connectionError = -32000;
+
+/**
+ * The failure as the answer to a request. The SDK forgets a request when it is answered, but not when its sending
+ * fails; and as an object of this class in `data` it cannot be mistaken for something that a server wrote.
+ */
+export function failureAnswer(id: RequestId, failure: TransportFailure): JSONRPCMessage {
+  return { jsonrpc: '2.0', id, error: { code: connectionError, message: failure.message, data: failure } };
+}
+
+export function describeTrouble(trouble: TransportTrouble): string {
+  switch (trouble.kind) {
+    case 'unreachable':
+      return `${trouble.url} cannot be reached: ${trouble.detail}.`;
+    case 'broken':
+      return `The answer of ${trouble.url} broke off: ${trouble.detail}.`;
+    case 'status': {
+      const body = trouble.body === '' ? '' : `: ${trouble.body}`;
+      return `${trouble.url} answered with HTTP ${trouble.status}${body}`;
+    }
+    case 'notMcp': {
+      const type = trouble.contentType === '' ? 'no content type' : trouble.contentType;
+      return `${trouble.url} answered with something that is not MCP (${type}): ${trouble.body}`;
+    }
+    case 'redirect':
+      return `${trouble.url}: ${trouble.detail}.`;
+    case 'tooLarge':
+      return `The answer of ${trouble.url} is larger than ${trouble.limit / 1024 / 1024} MiB.`;
+    case 'closed':
+      return `The connection to ${trouble.url} was closed.`;
+  }
+}
