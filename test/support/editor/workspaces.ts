@@ -1,10 +1,13 @@
 /** Copies of the workspaces in `test/editor/workspaces`, because tests edit them. */
-import { cpSync, existsSync, mkdirSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { repoRoot } from '../npm.mjs';
 import { tempFolder } from './cleanup.ts';
 import { editorTests } from './suites.ts';
 
 /**
+ * In files that end in `.yaml`, `.json` or `.code-workspace`, `${repo}` becomes the root of this repository.
+ *
  * @param source a folder of `test/editor/workspaces`, an absolute path, or nothing for an empty folder
  * @returns the path of the copy, whose last part is always `workspace`
  */
@@ -13,7 +16,19 @@ export function copyWorkspace(source?: string): { path: string; remove: () => Pr
   const path = join(folder, 'workspace');
   const from = source && resolve(editorTests, 'workspaces', source);
   if (from && !existsSync(from)) throw new Error(`There is no workspace ${from}`);
-  if (from) cpSync(from, path, { recursive: true, verbatimSymlinks: true });
-  else mkdirSync(path);
+  if (from) {
+    cpSync(from, path, { recursive: true, verbatimSymlinks: true });
+    nameRepository(path);
+  }
+  if (!from) mkdirSync(path);
   return { path, remove };
+}
+
+function nameRepository(folder: string): void {
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile() || !/\.(yaml|json|code-workspace)$/.test(entry.name)) continue;
+    const file = join(entry.parentPath, entry.name);
+    const text = readFileSync(file, 'utf8');
+    if (text.includes('${repo}')) writeFileSync(file, text.replaceAll('${repo}', repoRoot));
+  }
 }
