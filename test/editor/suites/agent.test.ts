@@ -1,0 +1,40 @@
+/** The editor's own agent mode calls our tools; only the language model is scripted. */
+import assert from 'node:assert/strict';
+import { ask, calls, enableAgentMode, modelRequests, newChat } from '../../support/editor/agentMode.ts';
+import { page, processes } from '../../support/editor/bridge.ts';
+import { untilTools } from '../../support/editor/product.ts';
+
+const count = calls({ tool: 'mcp_counter_count' });
+
+describe('agent mode', () => {
+  before(async () => {
+    await untilTools(['count', 'pid', 'echo', 'structured', 'fail'].map((name) => `mcp_counter_${name}`));
+    await enableAgentMode();
+  });
+
+  it('calls a tool and gets its answer', async () => {
+    const { text } = await ask(calls({ tool: 'mcp_counter_echo', input: { text: 'hello from the agent' } }));
+    assert.match(text, /RESULT mcp_counter_echo: .*hello from the agent/);
+  });
+
+  it('keeps one instance for a conversation, and has another for another (G3, L1)', async () => {
+    assert.match((await ask(count)).text, /: 1\b/);
+    assert.match((await ask(count)).text, /: 2\b/);
+    const [first] = await processes();
+    await newChat();
+    assert.match((await ask(count)).text, /: 1\b/, 'a new conversation has an instance of its own');
+    assert.ok(first);
+    assert.equal((await processes()).filter(({ command }) => command.includes('plain.mjs')).length, 2);
+    await page.screenshot('agent-mode').catch(() => undefined);
+  });
+
+  it('is offered the tools under their ids', async () => {
+    const requests = await modelRequests();
+    assert.ok(requests.at(-1)?.tools.some(({ name }) => name === 'mcp_counter_count'));
+  });
+
+  it('reads both kinds of content, and an error as an error (V1)', async () => {
+    assert.match((await ask(calls({ tool: 'mcp_counter_structured' }))).text, /RESULT mcp_counter_structured: .+/);
+    assert.match((await ask(calls({ tool: 'mcp_counter_fail', input: { text: 'no luck' } }))).text, /Error: ?no luck/);
+  });
+});

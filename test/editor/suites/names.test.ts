@@ -1,0 +1,53 @@
+/** The facts on the editor's ids that G3a rests on, and that no tool is lost in silence. */
+import assert from 'node:assert/strict';
+import * as vscode from 'vscode';
+import { invoke, readConfig, until, untilProblems, untilTools, writeConfig } from '../../support/editor/product.ts';
+
+const shown = [
+  'mcp_playwright_browser_click',
+  'mcp_thirteen-char_one',
+  'mcp_averyveryvery_two',
+  'mcp_with-undersco_three',
+  'mcp_a-b_c',
+  'mcp_a_b_c',
+  'mcp_a_y',
+  'mcp_upper_four',
+  'mcp_upper_Mixed',
+  'mcp_limits_z',
+  `mcp_limits_${'x'.repeat(53)}`,
+  'mcp_limits_zafter',
+];
+
+describe('names in the editor (G3a)', () => {
+  it('are mcp_<short name>_<tool>, and none is lost', async () => {
+    await untilTools(shown);
+  });
+
+  it('group a toolset under its id', async () => {
+    const names = vscode.lm.tools.map((tool) => (tool as { fullReferenceName?: string }).fullReferenceName);
+    // Proposed API: present at run time in some builds only.
+    if (names.some((name) => name !== undefined)) assert.ok(names.includes('playwright/browser_click'), String(names));
+    assert.equal(await invoke('mcp_averyveryvery_two', { text: 'x' }).then(() => 'ran'), 'ran');
+  });
+
+  it('are problems where an id is too long, or the user’s own mcp.json has the label', async () => {
+    const all = await untilProblems(['editor-id-too-long limits', 'editor-toolset-hidden taken']);
+    const hidden = all.find(({ code }) => code === 'editor-toolset-hidden');
+    assert.match(hidden?.message ?? '', /mcp\.json/);
+  });
+
+  it('come back when the collision is resolved', async () => {
+    await writeConfig((await readConfig()).replace('  taken:', '  free:'));
+    await untilTools([...shown, 'mcp_free_five']);
+    await untilProblems(['editor-id-too-long limits']);
+  });
+
+  it('follow a rename of the toolset', async () => {
+    await writeConfig((await readConfig()).replace('  free:', '  free2:'));
+    await until(
+      () => vscode.lm.tools.map((tool) => tool.name),
+      (names) => names.includes('mcp_free2_five') && !names.includes('mcp_free_five'),
+      'the new name',
+    );
+  });
+});

@@ -1,0 +1,16 @@
+/** A workspace that is not trusted starts and reads nothing (S1). */
+import assert from 'node:assert/strict';
+import * as vscode from 'vscode';
+import { processes } from '../../support/editor/bridge.ts';
+import { problems, toolIds } from '../../support/editor/product.ts';
+
+describe('an untrusted workspace', () => {
+  it('starts nothing, publishes nothing, reports nothing', async () => {
+    assert.equal(vscode.workspace.isTrusted, false);
+    const extension = vscode.extensions.getExtension('minds.mcp-toolsets');
+    await extension?.activate();
+    assert.deepEqual(await processes(), []);
+    assert.deepEqual(toolIds(), []);
+    assert.deepEqual(await problems(), []);
+  });
+});

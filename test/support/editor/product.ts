@@ -1,0 +1,107 @@
+/** What a test inside the extension host knows of the product: its config file, its tools in the editor, its problems. */
+import assert from 'node:assert/strict';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import * as vscode from 'vscode';
+import { repoRoot } from './bridge.ts';
+
+const limitMs = 20_000;
+
+/** Waits for a state, and says what was there instead when it does not come. */
+export async function until<Result>(
+  look: () => Result | PromiseLike<Result>,
+  accept: (result: Result) => boolean,
+  what: string,
+): Promise<Result> {
+  const limit = Date.now() + limitMs;
+  for (;;) {
+    const result = await look();
+    if (accept(result)) return result;
+    if (Date.now() > limit) assert.fail(`Not within ${limitMs} ms: ${what}. Last: ${JSON.stringify(result, null, 1)}`);
+    await new Promise((done) => setTimeout(done, 25));
+  }
+}
+
+export function folder(): string {
+  const [first] = vscode.workspace.workspaceFolders ?? [];
+  assert.ok(first, 'no folder is open');
+  return first.uri.fsPath;
+}
+
+export const configFile = (): string => join(folder(), '.minds', 'mcp.yaml');
+
+export const readConfig = (): Promise<string> => readFile(configFile(), 'utf8');
+
+export async function writeConfig(text: string): Promise<void> {
+  await mkdir(dirname(configFile()), { recursive: true });
+  await writeFile(configFile(), text);
+}
+
+/** As many editors save: a new file beside the old one, renamed over it. */
+export async function replaceConfig(text: string): Promise<void> {
+  await writeFile(`${configFile()}.new`, text);
+  await rename(`${configFile()}.new`, configFile());
+}
+
+export const removeConfig = (): Promise<void> => rm(configFile());
+
+/** A stdio entry of a fixture server, in flow style, `more` added to its keys. */
+export function entry(fixture: string, args: readonly string[] = [], more = ''): string {
+  const all = [join(repoRoot, 'test/fixtures/servers', fixture), ...args];
+  return `{ transport: stdio, command: node, args: ${JSON.stringify(all)}${more ? `, ${more}` : ''} }`;
+}
+
+/** The editor's ids of all tools of MCP servers, sorted. */
+export function toolIds(): string[] {
+  return vscode.lm.tools
+    .map((tool) => tool.name)
+    .filter((name) => name.startsWith('mcp_'))
+    .sort();
+}
+
+export function untilTools(expected: readonly string[]): Promise<string[]> {
+  const wanted = JSON.stringify([...expected].sort());
+  return until(toolIds, (ids) => JSON.stringify(ids) === wanted, `tools ${wanted}`);
+}
+
+/** The text of a tool's result. */
+export async function invoke(tool: string, input: object = {}, token?: vscode.CancellationToken): Promise<string> {
+  const result = await vscode.lm.invokeTool(tool, { input, toolInvocationToken: undefined }, token);
+  return result.content.map((part) => (part instanceof vscode.LanguageModelTextPart ? part.value : '')).join('\n');
+}
+
+export interface ShownProblem {
+  readonly code: string;
+  readonly severity: string;
+  /** One-based `line:column-line:column`. */
+  readonly range: string;
+  /** The text the range covers. */
+  readonly text: string;
+  readonly message: string;
+}
+
+/** What the Problems view shows for the config file. */
+export async function problems(): Promise<ShownProblem[]> {
+  const uri = vscode.Uri.file(configFile());
+  const lines = (await readConfig().catch(() => '')).split('\n');
+  return vscode.languages
+    .getDiagnostics(uri)
+    .filter(({ source }) => source === 'MCP Toolsets')
+    .map(({ code, severity, range: { start, end }, message }) => ({
+      code: String(typeof code === 'object' ? code.value : code),
+      severity: vscode.DiagnosticSeverity[severity],
+      range: `${start.line + 1}:${start.character + 1}-${end.line + 1}:${end.character + 1}`,
+      text: start.line === end.line ? (lines[start.line] ?? '').slice(start.character, end.character) : '',
+      message,
+    }));
+}
+
+/** Waits until exactly these problems are shown, as `code text`, in any order. */
+export function untilProblems(expected: readonly string[]): Promise<ShownProblem[]> {
+  const wanted = JSON.stringify([...expected].sort());
+  return until(
+    problems,
+    (shown) => JSON.stringify(shown.map(({ code, text }) => `${code} ${text}`).sort()) === wanted,
+    `problems ${wanted}`,
+  );
+}
