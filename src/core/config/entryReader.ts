@@ -72,13 +72,13 @@ export class EntryReader {
 
   /** The entries of a map of fixed keys. */
   table(level: KeyLevel, entry: YamlEntry | undefined, fix: string): Entries {
-    const map = this.map(entry, fix);
+    const map = this.map(entry, fix, describe);
     return map && entry ? this.knownEntries(level, map, this.places.key(entry)) : none;
   }
 
-  /** The entries of a map of free keys, such as `env`. */
+  /** The entries of a map of free keys, such as `env`; what stands there instead may be a secret. */
   freeTable(entry: YamlEntry | undefined, fix: string): Entries {
-    const map = this.map(entry, fix);
+    const map = this.map(entry, fix, describeKind);
     return map && entry ? this.entries(map, this.places.key(entry)) : none;
   }
 
@@ -135,10 +135,10 @@ export class EntryReader {
     return this.note(problems.wrongType(spot, `\`${entry.key}\``, 'a text without NUL', 'one with NUL', noNul));
   }
 
-  private map(entry: YamlEntry | undefined, fix: string): YamlTable | undefined {
+  private map(entry: YamlEntry | undefined, fix: string, inWords: (node: YamlNode) => string): YamlTable | undefined {
     if (!entry || isEmpty(entry.value)) return undefined;
     if (entry.value.kind === 'map') return entry.value;
-    return this.note(problems.wrongType(this.atValue(entry), `\`${entry.key}\``, 'a map', describe(entry.value), fix));
+    return this.note(problems.wrongType(this.atValue(entry), `\`${entry.key}\``, 'a map', inWords(entry.value), fix));
   }
 }
 

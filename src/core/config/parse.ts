@@ -26,7 +26,7 @@ export function parseMindsFile(source: SourceText, surroundings: ConfigSurroundi
   const { root } = reading;
   if (root.kind !== 'map') {
     const spot = { place: places.place(isEmpty(root) ? { start: 0, end: 0 } : root.span) };
-    const found = isEmpty(root) ? problems.versionMissing(spot, undefined) : problems.rootNotAMap(spot, describe(root));
+    const found = isEmpty(root) ? problems.versionMissing(spot) : problems.rootNotAMap(spot, describe(root));
     return refused(file, [found, ...warnings]);
   }
   const rootProblems = [...warnings, ...checkRoot(places, root)];
@@ -62,10 +62,10 @@ function checkVersion(places: FilePlaces, root: YamlTable): Problem[] {
   if (!version) {
     const [first] = root.entries.values();
     const span = first?.keySpan ?? { start: root.span.start, end: root.span.start };
-    return [problems.versionMissing({ place: places.place(span) }, undefined)];
+    return [problems.versionMissing({ place: places.place(span) })];
   }
   const spot = { place: places.value(version) };
-  if (isEmpty(version.value)) return [problems.versionMissing(spot, describe(version.value))];
+  if (isEmpty(version.value)) return [problems.versionMissing(spot)];
   if (version.value.kind === 'scalar' && version.value.value === 1) return [];
   return [problems.versionUnsupported(spot, describe(version.value))];
 }
@@ -80,7 +80,7 @@ function serversOf(places: FilePlaces, root: YamlTable, found: Problem[]): YamlT
     return undefined;
   }
   const duplicate = (first: YamlEntry, again: YamlEntry): Problem =>
-    problems.duplicateServer({ place: places.key(again), server: again.key }, again.key, places.key(first));
+    problems.duplicateServer({ place: places.key(again) }, again.key, places.key(first));
   found.push(...keyProblems(places, servers.value, places.key(servers), duplicate));
   return servers.value;
 }

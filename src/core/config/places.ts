@@ -23,6 +23,20 @@ export class FilePlaces {
     return { file: this.file, range: this.positions.range(span) };
   }
 
+  /** A span that can be seen: what is shorter than a word is shown as the word, what is longer than a line as its first. */
+  visible({ start, end }: Span): Place {
+    const { text } = this.positions;
+    const rest = /^[ \t]*[^\s]+/.exec(text.slice(start, start + 200))?.[0].length;
+    if (end - start > 1) {
+      const line = text.slice(start, end).search(/[\r\n]/);
+      return this.place({ start, end: line > 0 ? start + line : end });
+    }
+    if (rest !== undefined) return this.place({ start, end: start + rest });
+    const before = text.slice(0, start).trimEnd();
+    const word = /[^\s]{1,200}$/.exec(before.slice(-200))?.[0].length ?? 0;
+    return this.place({ start: before.length - word, end: before.length });
+  }
+
   key(entry: YamlEntry): Place {
     return this.place(entry.keySpan);
   }

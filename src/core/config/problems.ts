@@ -33,8 +33,8 @@ export function problem(
 
 // The whole file
 
-export function versionMissing(spot: Spot, found: string | undefined): Problem {
-  const message = found === undefined ? 'The file does not say its `version`.' : `\`version\` is empty: ${found}.`;
+export function versionMissing(spot: Spot): Problem {
+  const message = 'The file does not say its `version`.';
   return problem('version-missing', 'error', spot, message, 'Write `version: 1` as the first line.');
 }
 
@@ -74,6 +74,11 @@ export function serverIdInvalid(spot: Spot, id: string): Problem {
   return problem('server-id-invalid', 'error', spot, message, 'Rename the server to match ^[a-zA-Z0-9_-]{1,64}$.');
 }
 
+export function serverIdReserved(spot: Spot, id: string): Problem {
+  const message = `Server id \`${id}\` is the id of a built-in toolset.`;
+  return problem('server-id-invalid', 'error', spot, message, 'Rename the server.');
+}
+
 /** `written`: the keys beside it, so that the fix does not make a duplicate. */
 export function unknownKey(spot: Spot, level: KeyLevel, found: string, written: ReadonlyMap<string, unknown>): Problem {
   const known: readonly string[] = knownKeys[level];
@@ -101,7 +106,9 @@ export function unknownKey(spot: Spot, level: KeyLevel, found: string, written: 
 }
 
 export function duplicateKey(spot: Spot, key: string, first: Place, ignoringCase = false): Problem {
-  const message = `Key \`${shortened(key)}\` is written twice in one map${ignoringCase ? ', apart from upper and lower case' : ''}.`;
+  const message = ignoringCase
+    ? `\`${shortened(key)}\` is written twice: upper and lower case do not tell headers apart.`
+    : `Key \`${shortened(key)}\` is written twice in one map.`;
   const related = [{ message: 'It is first written here.', place: first }];
   return problem('duplicate-key', 'error', spot, message, 'Remove one of the two.', related);
 }
@@ -201,6 +208,7 @@ export function idInOtherFolder(spot: Spot, id: string, first: Place): Problem {
 
 /** Names and values of a file have no bounds; messages do. */
 export function shortened(text: string): string {
+  if (text === '') return "''";
   const line = text.replace(/[\s\p{Cc}]+/gu, ' ');
   return line.length > 64 ? `${line.slice(0, 63).replace(/[\uD800-\uDBFF]$/, '')}…` : line;
 }

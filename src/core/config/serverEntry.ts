@@ -14,6 +14,9 @@ import * as problems from './problems.js';
 import { readFilter, readTransform } from './selection.js';
 import type { YamlEntry } from './yamlTree.js';
 
+/** Spec L5. */
+const builtInToolset = 'mcp_admin';
+
 type Transport = Launch['transport'];
 
 export function readServer(reader: EntryReader, entry: YamlEntry, source: SourceText): ConfiguredServer {
@@ -21,7 +24,7 @@ export function readServer(reader: EntryReader, entry: YamlEntry, source: Source
   const places = serverPlaces(reader.places, entry);
   if (!entry.keyIsText || !/^[a-zA-Z0-9_-]{1,64}$/.test(id)) {
     reader.note(problems.serverIdInvalid(reader.atKey(entry), id));
-  }
+  } else if (id === builtInToolset) reader.note(problems.serverIdReserved(reader.atKey(entry), id));
   const definition = readDefinition(reader, entry, source, places);
   if (definition === undefined || reader.failed) return { kind: 'invalid', id, source: source.file, places };
   return { kind: 'valid', id, source: source.file, definition };

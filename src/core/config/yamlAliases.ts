@@ -6,15 +6,7 @@
  */
 import { isAlias, isMap, isPair, isScalar, isSeq, type Alias } from 'yaml';
 import type { Span } from './textPositions.js';
-
-/** What makes a text no usable YAML. */
-export type YamlFault =
-  | { readonly kind: 'syntax'; readonly id: string; readonly message: string; readonly span: Span }
-  | { readonly kind: 'aliasUnknown'; readonly name: string; readonly known: readonly string[]; readonly span: Span }
-  | { readonly kind: 'aliasOfItself'; readonly name: string; readonly span: Span }
-  | { readonly kind: 'aliasesTooMany'; readonly limit: number; readonly span: Span }
-  | { readonly kind: 'aliasesTooDeep'; readonly limit: number; readonly span: Span }
-  | { readonly kind: 'nestedTooDeep'; readonly limit: number; readonly span: Span };
+import { deepestNesting, type YamlFault } from './yamlDocument.js';
 
 export interface Aliases {
   readonly targets: ReadonlyMap<Alias, unknown>;
@@ -25,8 +17,6 @@ export interface Aliases {
 const mostExpanded = 1_000_000;
 /** Of anchors whose nodes hold aliases of anchors whose nodes … */
 const deepestChain = 16;
-/** Lists and maps inside each other. */
-const deepestNesting = 64;
 
 interface Anchor {
   readonly node: unknown;

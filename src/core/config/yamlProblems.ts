@@ -6,18 +6,19 @@ import type { Problem } from '../base/problem.js';
 import { nearest } from './keys.js';
 import type { FilePlaces } from './places.js';
 import { problem, shortened, type Spot } from './problems.js';
-import type { YamlFault } from './yamlAliases.js';
+import type { YamlFault } from './yamlDocument.js';
 
 /** One slip of the pen makes a cascade of errors; the first ones tell. */
 const mostShown = 10;
 
 export function yamlProblems(places: FilePlaces, faults: readonly YamlFault[]): Problem[] {
-  return faults.slice(0, mostShown).map((fault) => yamlSyntax({ place: places.place(fault.span) }, fault));
+  return faults.slice(0, mostShown).map((fault) => yamlSyntax({ place: places.visible(fault.span) }, fault));
 }
 
 /** Not an error for YAML: the file is read, but perhaps not as it was meant. */
 export function yamlWarning(places: FilePlaces, fault: YamlFault): Problem {
-  const { message } = words(fault);
+  const said = fault.kind === 'syntax' ? asClause(fault.message) : words(fault).message;
+  const message = `YAML: ${said}; it is not taken into account.`;
   const fix = 'Remove the tag or directive, or write one that YAML 1.2 knows.';
   return problem('yaml-syntax', 'warning', { place: places.place(fault.span) }, message, fix);
 }
@@ -36,6 +37,11 @@ const quotePattern = "Put a text that begins with `*` in quotes, for example `'*
 
 function words(fault: YamlFault): Words {
   switch (fault.kind) {
+    case 'severalDocuments':
+      return {
+        message: 'The file holds more than one YAML document.',
+        fix: 'Keep one document: remove the line `---` or `...` between them.',
+      };
     case 'aliasUnknown': {
       const meant = nearest(fault.name, fault.known);
       const message = `YAML reads \`*${shortened(fault.name)}\` as an alias, and no anchor \`&${shortened(fault.name)}\` stands above it.`;
@@ -75,16 +81,15 @@ function libraryWords(id: string, said: string): Words {
   switch (id) {
     case 'TAB_AS_INDENT':
       return { message: 'Not valid YAML: a tab is used as indentation.', fix: 'Indent with spaces.' };
-    case 'MULTIPLE_DOCS':
-      return {
-        message: 'The file holds more than one YAML document.',
-        fix: 'Keep one document: remove the line `---` or `...` between them.',
-      };
     case 'BAD_ALIAS':
       return { message, fix: quotePattern };
     case 'BAD_INDENT':
+      if (said.includes('end with'))
+        return { message, fix: 'Close the bracket that is opened above before this line.' };
       return { message, fix: 'Indent the keys of one map by the same number of spaces.' };
     case 'MISSING_CHAR':
+      if (said.startsWith('Implicit map keys')) return { message, fix: 'Write `:` and a value behind the key.' };
+      if (said.startsWith('Missing closing')) return { message, fix: 'Close the quotation that is opened above.' };
       return { message, fix: 'Add the missing character, or put a text with special characters in quotes.' };
     case 'BAD_DQ_ESCAPE':
       return { message, fix: 'Write backslashes twice, or use single quotes, in which they stand for themselves.' };

@@ -1,23 +1,14 @@
 /**
- * YAML 1.2 (core schema, merge keys) as a tree of plain nodes with places; the only file that knows the YAML library.
- * Nothing is converted to JavaScript objects: readers walk as deep as they know keys for.
+ * YAML 1.2 (core schema, merge keys) as a tree of plain nodes with places; readers of the tree need not know the YAML
+ * library. Nothing is converted to JavaScript objects: readers walk as deep as they know keys for.
  *
  * Invariants: `readYaml` never throws. The tree has no cycles, and what its aliases expand to is bounded. A node that
  * is reached through an alias or a merge key has the place where it is written.
  */
-import {
-  isAlias,
-  isMap,
-  isPair,
-  isScalar,
-  isSeq,
-  parseDocument,
-  type Document,
-  type YAMLError,
-  type YAMLMap,
-} from 'yaml';
-import { resolveAliases, type Aliases, type YamlFault } from './yamlAliases.js';
+import { isAlias, isMap, isPair, isScalar, isSeq, type YAMLMap } from 'yaml';
 import type { Span } from './textPositions.js';
+import { resolveAliases, type Aliases } from './yamlAliases.js';
+import { composeYaml, type YamlFault } from './yamlDocument.js';
 
 export interface YamlScalar {
   readonly kind: 'scalar';
@@ -68,37 +59,12 @@ export function readYaml(text: string): YamlReading {
   // A lone CR is a line break in YAML 1.2 and none in the library; the replacement keeps every offset.
   const source = text.replace(/\r(?!\n)/g, '\n');
   const nothing: YamlNode = { kind: 'scalar', value: null, source: '', span: { start: 0, end: 0 } };
-  let document: Document.Parsed;
-  try {
-    document = parseDocument(source, {
-      version: '1.2',
-      schema: 'core',
-      merge: true,
-      resolveKnownTags: false,
-      // Told apart by the readers, who know what a duplicate costs (spec C4).
-      uniqueKeys: false,
-      intAsBigInt: false,
-      prettyErrors: false,
-      logLevel: 'error',
-    });
-  } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    return {
-      faults: [{ kind: 'syntax', id: 'IMPOSSIBLE', message, span: { start: 0, end: 0 } }],
-      warnings: [],
-      root: nothing,
-    };
-  }
-  const faults = document.errors.map(toFault);
-  const warnings = document.warnings.map(toFault);
-  if (faults.length > 0) return { faults, warnings, root: nothing };
-  const aliases = resolveAliases(document.contents);
+  const composed = composeYaml(source);
+  const { faults, warnings } = composed;
+  if (faults.length > 0 || composed.contents === null) return { faults, warnings, root: nothing };
+  const aliases = resolveAliases(composed.contents);
   if (aliases.faults.length > 0) return { faults: aliases.faults, warnings, root: nothing };
-  return { faults: [], warnings, root: new TreeView(source, aliases).node(document.contents, 0) };
-}
-
-function toFault(error: YAMLError): YamlFault {
-  return { kind: 'syntax', id: error.code, message: error.message, span: { start: error.pos[0], end: error.pos[1] } };
+  return { faults: [], warnings, root: new TreeView(source, aliases).node(composed.contents, 0) };
 }
 
 /** Nodes are made when they are asked for, once each. */

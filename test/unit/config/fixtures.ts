@@ -1,0 +1,80 @@
+/** A workspace that is not there, and short ways to parse a file in it. */
+import type { Problem } from '../../../src/core/base/problem.js';
+import type {
+  ConfigSurroundings,
+  ConfiguredServer,
+  ParsedSource,
+  ServerDefinition,
+  SourceText,
+} from '../../../src/core/config/model.js';
+import { parseMindsFile } from '../../../src/core/config/parse.js';
+
+export const hostEnv = {
+  PATH: '/bin',
+  SEARCH_TOKEN: 'search-secret',
+  PLAYWRIGHT_TOKEN: 'playwright-secret',
+  EMPTY: '',
+};
+
+export const surroundings: ConfigSurroundings = {
+  env: hostEnv,
+  directoryExists: (directory) => directory === '/ws' || directory === '/ws/sub',
+};
+
+export function sourceOf(text: string | undefined, folder = '/ws'): SourceText {
+  return { file: `${folder}/.minds/mcp.yaml`, folder, text };
+}
+
+export function parse(text: string | undefined, overrides: Partial<ConfigSurroundings> = {}): ParsedSource {
+  return parseMindsFile(sourceOf(text), { ...surroundings, ...overrides });
+}
+
+export function serversOf(parsed: ParsedSource): readonly ConfiguredServer[] {
+  if (parsed.kind === 'refused') throw new Error(`Refused: ${parsed.problems.map(({ message }) => message).join(' ')}`);
+  return parsed.servers;
+}
+
+/** The only server of an accepted text, which must be valid. */
+export function definitionOf(text: string, overrides: Partial<ConfigSurroundings> = {}): ServerDefinition {
+  const parsed = parse(text, overrides);
+  const [server] = serversOf(parsed);
+  if (server?.kind !== 'valid')
+    throw new Error(`Not valid: ${parsed.problems.map(({ message }) => message).join(' ')}`);
+  return server.definition;
+}
+
+export function codes(problems: readonly Problem[]): string[] {
+  return problems.map((problem) => problem.code);
+}
+
+/** Every key of the format, as in the specification. */
+export const wholeFormat = `version: 1
+servers:
+  playwright:
+    enabled: true
+    truely-stateless: false
+    transport: stdio
+    command: npx
+    args: ['-y', '@playwright/mcp@latest']
+    cwd: .
+    env:
+      MODE: ci
+      TOKEN: { env: PLAYWRIGHT_TOKEN }
+    tools:
+      whitelist: ['browser_*']
+      blacklist: ['*_unsafe']
+    transform:
+      - prefix: 'playwright_'
+      - prefix: { remove: 'stock_', add: 'my_' }
+      - suffix: '_v2'
+    timeouts: { connect: 30s, call: 250ms, callMax: 10m, idle: 900000 }
+  search:
+    transport: streamable_http
+    url: https://example.com/mcp
+    headers:
+      Authorization: { prefix: 'Bearer ', env: SEARCH_TOKEN }
+      X-Client: minds
+    sessionId: ''
+    prompts: { whitelist: [a], blacklist: [], transform: [{ suffix: _p }] }
+    resources: { whitelist: [], blacklist: ['file:*'] }
+`;

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { distance, knownKeys, suggestKey, type KeyLevel } from '../../../src/core/config/keys.js';
+
+describe('the nearest known key (spec C3)', () => {
+  const cases: readonly [KeyLevel, string, string | undefined][] = [
+    ['server', 'truly-stateless', 'truely-stateless'],
+    ['server', 'truely_stateless', 'truely-stateless'],
+    ['server', 'trulyStateless', 'truely-stateless'],
+    ['server', 'stateless', 'truely-stateless'],
+    ['server', 'comand', 'command'],
+    ['server', 'commnad', 'command'],
+    ['server', 'cmd', 'command'],
+    ['server', 'cdw', 'cwd'],
+    ['server', 'ENV', 'env'],
+    ['server', 'sessionID', 'sessionId'],
+    ['server', 'session_id', 'sessionId'],
+    ['server', 'header', 'headers'],
+    ['server', 'tranport', 'transport'],
+    ['server', 'type', 'transport'],
+    ['server', 'disabled', undefined],
+    ['server', 'colour', undefined],
+    ['server', '', undefined],
+    ['server', '__proto__', undefined],
+    ['server', 'constructor', undefined],
+    ['server', 'x'.repeat(100_000), undefined],
+    ['root', 'mcpServers', 'servers'],
+    ['root', 'Version', 'version'],
+    ['tools', 'white-list', 'whitelist'],
+    ['timeouts', 'call_max', 'callMax'],
+    ['headerValue', 'Env', 'env'],
+  ];
+  for (const [level, found, expected] of cases) {
+    it(`${level}: ${found.slice(0, 20)} → ${expected ?? 'none'}`, () => {
+      assert.equal(suggestKey(level, found), expected);
+    });
+  }
+
+  it('a known key is nearest to itself', () => {
+    for (const level of Object.keys(knownKeys) as KeyLevel[]) {
+      for (const key of knownKeys[level]) assert.equal(suggestKey(level, key), key);
+    }
+  });
+
+  it('counts insertions, deletions, substitutions and exchanges', () => {
+    const pairs: readonly [string, string, number][] = [
+      ['', '', 0],
+      ['', 'abc', 3],
+      ['abc', 'abd', 1],
+      ['abc', 'acb', 1],
+      ['abc', 'ab', 1],
+      ['abc', 'xabc', 1],
+      ['kitten', 'sitting', 3],
+    ];
+    for (const [a, b, expected] of pairs) {
+      assert.equal(distance(a, b), expected, `${a} ${b}`);
+      assert.equal(distance(b, a), expected, `${b} ${a}`);
+    }
+  });
+});

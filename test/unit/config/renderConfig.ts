@@ -1,0 +1,86 @@
+/** Config models and problems as stable text for golden files; places are one-based, as a person counts. */
+import type { Problem, Range } from '../../../src/core/base/problem.js';
+import type {
+  ConfiguredServer,
+  EnvValue,
+  NameFilter,
+  ParsedSource,
+  ServerDefinition,
+  Transform,
+} from '../../../src/core/config/model.js';
+
+export function renderSource(parsed: ParsedSource, text: string): string {
+  const head = parsed.kind === 'refused' ? ['refused'] : ['accepted', ...parsed.servers.flatMap(renderServer)];
+  const problems = parsed.problems.flatMap((problem) => ['', ...renderProblem(problem, text)]);
+  return [...head, ...problems, ''].join('\n');
+}
+
+function renderServer(server: ConfiguredServer): string[] {
+  if (server.kind === 'invalid') return ['', `server ${server.id} ${renderRange(server.places.key.range)} invalid`];
+  const { definition } = server;
+  return [
+    '',
+    `server ${server.id} ${renderRange(definition.places.key.range)}`,
+    ...renderDefinition(definition).map((line) => `  ${line}`),
+  ];
+}
+
+function renderDefinition(definition: ServerDefinition): string[] {
+  const { launch, timeouts } = definition;
+  const lines = [`enabled: ${definition.enabled}, truely-stateless: ${definition.trulyStateless}`];
+  lines.push(`transport: ${launch.transport}`);
+  if (launch.transport === 'stdio') {
+    lines.push(`command: ${JSON.stringify(launch.command)} ${JSON.stringify(launch.args)} in ${launch.cwd}`);
+    lines.push(...renderValues('env', launch.env));
+  } else {
+    lines.push(`url: ${launch.url}, sessionId: ${JSON.stringify(launch.sessionId)}`);
+    lines.push(...renderValues('header', launch.headers));
+  }
+  lines.push(...renderFilter('tools', definition.tools), ...renderTransform('tools', definition.transform));
+  lines.push(...renderFilter('prompts', definition.prompts.filter));
+  lines.push(...renderTransform('prompts', definition.prompts.transform));
+  lines.push(...renderFilter('resources', definition.resources));
+  lines.push(`timeouts: ${timeouts.connect} ${timeouts.call} ${timeouts.callMax} ${timeouts.idle}`);
+  return lines;
+}
+
+function renderValues(kind: string, values: ReadonlyMap<string, EnvValue>): string[] {
+  return [...values].map(([name, value]) => {
+    const from = value.kind === 'host' ? ` from ${value.variable} with ${JSON.stringify(value.prefix)}` : '';
+    return `${kind} ${name}: ${JSON.stringify(value.value)}${from}`;
+  });
+}
+
+function renderFilter(kind: string, filter: NameFilter): string[] {
+  if (filter.whitelist.length + filter.blacklist.length === 0) return [];
+  return [`${kind}: whitelist ${JSON.stringify(filter.whitelist)} blacklist ${JSON.stringify(filter.blacklist)}`];
+}
+
+function renderTransform(kind: string, steps: readonly Transform[]): string[] {
+  return steps.length === 0 ? [] : [`${kind} transform: ${JSON.stringify(steps)}`];
+}
+
+export function renderProblem(problem: Problem, text: string): string[] {
+  const owner = problem.server === undefined ? '' : ` [${problem.server}]`;
+  return [
+    `${problem.severity} ${problem.code} ${renderRange(problem.place.range)}${owner}`,
+    `  at: ${JSON.stringify(textIn(text, problem.place.range))}`,
+    `  ${problem.message}`,
+    `  fix: ${problem.fix}`,
+    ...(problem.related ?? []).map(({ message, place }) => `  related ${renderRange(place.range)}: ${message}`),
+  ];
+}
+
+function renderRange({ start, end }: Range): string {
+  return `${start.line + 1}:${start.character + 1}-${end.line + 1}:${end.character + 1}`;
+}
+
+/** What an editor shows at a range: it drops the byte order mark and ends lines at LF, CRLF and CR. */
+export function textIn(text: string, { start, end }: Range): string {
+  const lines = text.replace(/^\uFEFF/, '').split(/\r\n|\r|\n/);
+  const shown = lines.slice(start.line, end.line + 1);
+  const last = shown.length - 1;
+  return shown
+    .map((line, index) => line.slice(index === 0 ? start.character : 0, index === last ? end.character : undefined))
+    .join('\n');
+}

@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import type { Place, Range } from '../../../src/core/base/problem.js';
+import type { ParsedSource } from '../../../src/core/config/model.js';
+import { parse, wholeFormat } from './fixtures.js';
+
+/** Fails if any promise of a parsed source is broken, for whatever text. */
+function assertSound(parsed: ParsedSource, text: string): void {
+  const lines = text.replace(/^\uFEFF/, '').split(/\r\n|\r|\n/);
+  const within = ({ start, end }: Range): void => {
+    assert.ok(start.line < end.line || (start.line === end.line && start.character <= end.character), 'not backwards');
+    for (const { line, character } of [start, end]) {
+      assert.ok(line >= 0 && line < lines.length, `line ${line} of ${lines.length}`);
+      assert.ok(character >= 0 && character <= (lines[line]?.length ?? 0), `character ${character} of line ${line}`);
+    }
+  };
+  const check = (place: Place): void => within(place.range);
+  for (const { place, message, fix, related } of parsed.problems) {
+    check(place);
+    assert.ok(message.length > 0 && message.length < 600, message);
+    assert.ok(fix.length > 0);
+    for (const other of related ?? []) check(other.place);
+  }
+  const errors = parsed.problems.filter(({ severity }) => severity === 'error');
+  if (parsed.kind === 'refused') {
+    assert.ok(errors.length > 0, 'a refusal says why');
+    return;
+  }
+  const seen = new Set<string>();
+  for (const server of parsed.servers) {
+    assert.ok(!seen.has(server.id), 'ids are unique');
+    seen.add(server.id);
+    const blamed = errors.some((problem) => problem.server === server.id);
+    assert.equal(blamed, server.kind === 'invalid', 'invalid entries have an error, valid ones have none');
+    const places = server.kind === 'valid' ? server.definition.places : server.places;
+    check(places.key);
+    for (const path of [[], ['env', 'A'], ['args', 0], ['tools', 'whitelist', 0], ['transform', 1, 'prefix', 'add']]) {
+      check(places.value(path));
+      check(places.keyAt(path));
+    }
+  }
+}
+
+const lineBreaks = ['\n', '\r\n', '\r'];
+const scraps = [
+  ...lineBreaks, ' ', '  ', '\t', ':', ': ', '- ', '? ', '#', ' # c', "'", '"', '|', '>-', '&a ', '*a', '<<: *a', '!!str ', '!x ',
+  '{', '}', '[', ']', ',', '---', '...', '%YAML 1.1', '~', 'null', 'true', '1', '0x1F', '.inf', '30s', '\\', '\0', '\uFEFF', '\uD800', '𝒩',
+  'version: 1\n', 'servers:\n', '  a:\n', '    transport: stdio\n', '    command: npx\n', '    env: { A: { env: B } }\n',
+  'x-a: &a { b: c }\n', '__proto__', 'constructor: ', '@', '`', '%',
+]; // prettier-ignore
+
+describe('any text (spec C4, S2)', () => {
+  it('is parsed without a throw, with places inside it', () => {
+    const texts = fc.array(fc.oneof(fc.constantFrom(...scraps), fc.string({ maxLength: 4 })), { maxLength: 40 });
+    fc.assert(
+      fc.property(texts, (parts) => assertSound(parse(parts.join('')), parts.join(''))),
+      { numRuns: 600 },
+    );
+  });
+
+  it('that is a valid file with a few slips of the pen', () => {
+    const slip = fc.record({
+      at: fc.nat({ max: wholeFormat.length }),
+      drop: fc.nat({ max: 12 }),
+      insert: fc.constantFrom('', ...scraps),
+    });
+    const texts = fc.tuple(fc.array(slip, { maxLength: 4 }), fc.constantFrom(...lineBreaks));
+    fc.assert(
+      fc.property(texts, ([slips, lineBreak]) => {
+        let text = wholeFormat;
+        for (const { at, drop, insert } of slips) text = text.slice(0, at) + insert + text.slice(at + drop);
+        text = text.replaceAll('\n', lineBreak);
+        assertSound(parse(text), text);
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it('that is cut off anywhere, as while it is typed', () => {
+    for (let end = 0; end <= wholeFormat.length; end += 3) {
+      const text = wholeFormat.slice(0, end);
+      assertSound(parse(text), text);
+    }
+  });
+
+  it('of any values at known keys', () => {
+    const value = fc.jsonValue({ maxDepth: 3 });
+    const key = fc.constantFrom(
+      ...['enabled', 'truely-stateless', 'command', 'args', 'cwd', 'env', 'url', 'headers', 'sessionId', 'tools'],
+      ...['transform', 'timeouts', 'prompts', 'resources', 'transport'],
+    );
+    const entry = fc.dictionary(key, value, { maxKeys: 6 });
+    const transport = fc.constantFrom('stdio', 'streamable_http', 'sse');
+    fc.assert(
+      fc.property(entry, transport, (body, kind) => {
+        const settings = { transport: kind, command: 'x', url: 'http://x', ...body };
+        const text = JSON.stringify({ version: 1, servers: { a: settings } }, null, 1);
+        assertSound(parse(text), text);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  const deep = 20_000;
+  const bombs: readonly [string, string][] = [
+    ['nested lists', '['.repeat(deep)],
+    ['nested and closed lists', `version: 1\nx: ${'['.repeat(deep)}${']'.repeat(deep)}`],
+    ['nested maps', `version: 1\nx: ${'{a: '.repeat(2_000)}`],
+    ['nested merges', `version: 1\nservers: { a: ${'{<<: '.repeat(60)}{}${'}'.repeat(60)} }`],
+    ['long lines', `version: 1\nservers:\n  a: ${'x'.repeat(1_000_000)}`],
+    ['many unknown keys', `version: 1\n${Array.from({ length: 2_000 }, (_, index) => `k${index}: 1\n`).join('')}`],
+    [
+      'many servers',
+      `version: 1\nservers:\n${Array.from({ length: 1_000 }, (_, index) => `  k${index}: {}\n`).join('')}`,
+    ],
+    [
+      'merges of merges',
+      `version: 1\nx: &a0 { k: v }\n${Array.from({ length: 14 }, (_, index) => `x${index}: &a${index + 1} { <<: [${`*a${index}, `.repeat(9)}*a${index}] }\n`).join('')}`,
+    ],
+    [
+      'one list for many servers',
+      `version: 1\nx: &a [${'word, '.repeat(5_000)}word]\nservers:\n${Array.from({ length: 200 }, (_, index) => `  k${index}: { transport: stdio, command: x, args: *a }\n`).join('')}`,
+    ],
+  ];
+  for (const [name, text] of bombs) {
+    it(`that is large in an unkind way: ${name}`, () => assertSound(parse(text), text));
+  }
+
+  it('with the deepest nesting and the longest chain that are allowed', () => {
+    const links = Array.from({ length: 16 }, (_, index) => {
+      const inner = index === 0 ? '{}' : `*a${index - 1}`;
+      return `x-${index}: &a${index} ${'{<<: '.repeat(60)}${inner}${'}'.repeat(60)}\n`;
+    });
+    const text = `version: 1\n${links.join('')}servers: { a: { <<: *a15, transport: stdio, command: npx } }\n`;
+    const parsed = parse(text);
+    assertSound(parsed, text);
+    assert.equal(parsed.kind, 'accepted');
+  });
+});

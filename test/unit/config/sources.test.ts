@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict';
+import { ConfigState, mergeSources } from '../../../src/core/config/merge.js';
+import { codes, hostEnv, parse, sourceOf, surroundings } from './fixtures.js';
+
+const server = (id: string, command = 'npx'): string => `  ${id}:\n    transport: stdio\n    command: ${command}\n`;
+const file = (...servers: string[]): string => `version: 1\nservers:\n${servers.join('')}`;
+const broken = 'version: 1\nservers: [\n';
+
+function ids(merged: { model: { servers: readonly { id: string; kind: string }[] } }): string[] {
+  return merged.model.servers.map(({ id, kind }) => (kind === 'valid' ? id : `${id}!`));
+}
+
+describe('several sources as one model (spec C4, C5)', () => {
+  it('no source, a file that does not exist, a file without servers: no servers, no problems', () => {
+    const state = new ConfigState();
+    for (const sources of [[], [sourceOf(undefined)], [sourceOf('version: 1\n')]]) {
+      assert.deepEqual(state.apply(sources, surroundings), { model: { servers: [] }, problems: [], refused: [] });
+    }
+  });
+
+  it('order: that of the sources, then that of the file', () => {
+    const sources = [sourceOf(file(server('z'), server('a')), '/two'), sourceOf(file(server('m')), '/one')];
+    assert.deepEqual(ids(new ConfigState().apply(sources, surroundings)), ['z', 'a', 'm']);
+  });
+
+  it('the same id in a later folder is a problem there, and left out', () => {
+    const sources = [
+      sourceOf(file(server('a'), server('b')), '/one'),
+      sourceOf(file(server('b'), server('c')), '/two'),
+    ];
+    const merged = new ConfigState().apply(sources, surroundings);
+    assert.deepEqual(ids(merged), ['a', 'b', 'c']);
+    assert.equal(merged.model.servers[1]?.source, '/one/.minds/mcp.yaml');
+    const [problem] = merged.problems;
+    assert.deepEqual(codes(merged.problems), ['id-in-other-folder']);
+    assert.equal(problem?.severity, 'error');
+    assert.equal(problem?.server, 'b');
+    assert.deepEqual(problem?.place, {
+      file: '/two/.minds/mcp.yaml',
+      range: { start: { line: 2, character: 2 }, end: { line: 2, character: 3 } },
+    });
+    assert.deepEqual(problem?.related?.[0]?.place, {
+      file: '/one/.minds/mcp.yaml',
+      range: { start: { line: 5, character: 2 }, end: { line: 5, character: 3 } },
+    });
+  });
+
+  it('the id is free for the later folder once the first gives it up', () => {
+    const state = new ConfigState();
+    const later = sourceOf(file(server('a', 'later')), '/two');
+    state.apply([sourceOf(file(server('a')), '/one'), later], surroundings);
+    const merged = state.apply([sourceOf(undefined, '/one'), later], surroundings);
+    assert.deepEqual(ids(merged), ['a']);
+    assert.equal(merged.model.servers[0]?.source, '/two/.minds/mcp.yaml');
+    assert.deepEqual(merged.problems, []);
+  });
+
+  it('an invalid entry holds its id', () => {
+    const sources = [sourceOf(file(server('a', "''")), '/one'), sourceOf(file(server('a')), '/two')];
+    const merged = new ConfigState().apply(sources, surroundings);
+    assert.deepEqual(ids(merged), ['a!']);
+    assert.deepEqual(codes(merged.problems), ['wrong-type', 'id-in-other-folder']);
+  });
+
+  it('a refused file keeps what it last had; the other files are applied', () => {
+    const state = new ConfigState();
+    const before = state.apply([sourceOf(file(server('a'))), sourceOf(file(server('b')), '/two')], surroundings);
+    const after = state.apply([sourceOf(broken), sourceOf(file(server('c')), '/two')], surroundings);
+    assert.deepEqual(ids(after), ['a', 'c']);
+    assert.equal(after.model.servers[0], before.model.servers[0], 'the remembered entry is untouched');
+    assert.deepEqual(after.refused, ['/ws/.minds/mcp.yaml']);
+    assert.ok(codes(after.problems).every((code) => code === 'yaml-syntax'));
+    const mended = state.apply([sourceOf(file(server('d')))], surroundings);
+    assert.deepEqual([ids(mended), mended.refused, mended.problems], [['d'], [], []]);
+  });
+
+  it('a refused file keeps it through several refusals, whatever the host says meanwhile', () => {
+    const state = new ConfigState();
+    const text = `${file(server('a'))}    env: { A: { env: SEARCH_TOKEN } }\n`;
+    const before = state.apply([sourceOf(text)], surroundings);
+    const env = { ...hostEnv, SEARCH_TOKEN: undefined };
+    for (const refusedText of [broken, '', 'servers: {}\n']) {
+      const after = state.apply([sourceOf(refusedText)], { ...surroundings, env });
+      assert.equal(after.model.servers[0], before.model.servers[0]);
+      assert.ok(!codes(after.problems).includes('env-unset'));
+    }
+    assert.deepEqual(codes(state.apply([sourceOf(text)], { ...surroundings, env }).problems), ['env-unset']);
+  });
+
+  it('a file that is refused from the start has nothing', () => {
+    const merged = new ConfigState().apply([sourceOf(broken)], surroundings);
+    assert.deepEqual([ids(merged), merged.refused], [[], ['/ws/.minds/mcp.yaml']]);
+  });
+
+  it('a deleted file is an empty config, also after a refusal', () => {
+    const state = new ConfigState();
+    state.apply([sourceOf(file(server('a')))], surroundings);
+    state.apply([sourceOf(broken)], surroundings);
+    assert.deepEqual(ids(state.apply([sourceOf(undefined)], surroundings)), []);
+    assert.deepEqual(ids(state.apply([sourceOf(broken)], surroundings)), [], 'nothing older comes back');
+  });
+
+  it('a source that is gone from the list is forgotten', () => {
+    const state = new ConfigState();
+    state.apply([sourceOf(file(server('a')))], surroundings);
+    state.apply([], surroundings);
+    assert.deepEqual(ids(state.apply([sourceOf(broken)], surroundings)), []);
+  });
+
+  it('what a refused file remembers claims its ids, and is not blamed for places that are no more', () => {
+    const state = new ConfigState();
+    state.apply([sourceOf(undefined, '/one'), sourceOf(file(server('a')), '/two')], surroundings);
+    const merged = state.apply([sourceOf(file(server('a')), '/one'), sourceOf(broken, '/two')], surroundings);
+    assert.deepEqual(ids(merged), ['a']);
+    assert.ok(!codes(merged.problems).includes('id-in-other-folder'));
+  });
+
+  it('a file listed twice counts once', () => {
+    const source = sourceOf(file(server('a')));
+    assert.deepEqual(new ConfigState().apply([source, source], surroundings).problems, []);
+  });
+
+  it('mergeSources is pure', () => {
+    const previous = new Map();
+    const merged = mergeSources([parse(file(server('a')))], previous);
+    assert.equal(previous.size, 0);
+    assert.deepEqual([...merged.accepted.keys()], ['/ws/.minds/mcp.yaml']);
+  });
+});
