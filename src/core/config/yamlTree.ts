@@ -12,7 +12,7 @@ import { composeYaml, type YamlFault } from './yamlDocument.js';
 
 export interface YamlScalar {
   readonly kind: 'scalar';
-  readonly value: string | number | bigint | boolean | null;
+  readonly value: string | number | boolean | null;
   /** As written, without quotes; '' where nothing is written. */
   readonly source: string;
   readonly span: Span;
@@ -99,10 +99,9 @@ class TreeView {
     }
     if (!isScalar(raw)) return { kind: 'scalar', value: null, source: '', span };
     const value = raw.value;
-    const plain =
-      typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean';
+    const plain = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
     const source = raw.source ?? '';
-    return { kind: 'scalar', value: plain ? value : value === null ? null : source, source, span };
+    return { kind: 'scalar', value: plain || value === null ? value : source, source, span };
   }
 
   private table(raw: YAMLMap, span: Span): YamlTable {
