@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
+import { Writable } from 'node:stream';
+import { Heartbeat, ListenStream, PostReply } from '../../../src/core/gateway/eventStreams.js';
+import { FakeClock } from './fakes.js';
+
+/** What of a `ServerResponse` the streams use. Holds back what is written when told to, like a client that does not read. */
+class FakeResponse extends Writable {
+  status: number | undefined;
+  headers: Record<string, unknown> = {};
+  written = '';
+  writes = 0;
+  isStuck = false;
+
+  writeHead(status: number, headers: Record<string, unknown>): this {
+    this.status = status;
+    this.headers = headers;
+    return this;
+  }
+
+  flushHeaders(): void {
+    this.writes += 1;
+  }
+
+  override _write(chunk: Buffer, _encoding: string, done: () => void): void {
+    this.writes += 1;
+    this.written += chunk.toString();
+    if (!this.isStuck) done();
+  }
+
+  get asResponse(): ServerResponse {
+    return this as unknown as ServerResponse;
+  }
+}
+
+describe('gateway: event streams', () => {
+  let clock: FakeClock;
+  let heartbeat: Heartbeat;
+  let response: FakeResponse;
+
+  beforeEach(() => {
+    clock = new FakeClock();
+    heartbeat = new Heartbeat(clock, 15_000);
+    response = new FakeResponse();
+  });
+
+  afterEach(() => {
+    heartbeat.dispose();
+    assert.equal(clock.pending, 0);
+  });
+
+  function reply(requests = 1): PostReply {
+    return new PostReply(response.asResponse, { heartbeat, requests, headers: { 'mcp-session-id': 's' } });
+  }
+
+  it('what is answered at once is one write, with its length', () => {
+    const post = reply(2);
+    post.settle('{"id":1}');
+    post.send('{"method":"n"}');
+    post.settle('{"id":"é"}');
+    post.release();
+    assert.equal(response.writes, 1);
+    assert.equal(
+      response.written,
+      'event: message\ndata: {"id":1}\n\nevent: message\ndata: {"method":"n"}\n\nevent: message\ndata: {"id":"é"}\n\n',
+    );
+    assert.deepEqual(response.headers, {
+      'content-type': 'text/event-stream',
+      'cache-control': 'no-cache, no-transform',
+      'mcp-session-id': 's',
+      'content-length': Buffer.byteLength(response.written),
+    });
+  });
+
+  it('otherwise the head goes out at once, and each message as it comes', () => {
+    const post = reply(2);
+    post.release();
+    assert.deepEqual([response.status, response.writes, response.headers['content-length']], [200, 1, undefined]);
+    post.settle('{"id":1}');
+    assert.equal(response.writableEnded, false);
+    post.settle(undefined);
+    assert.equal(response.writableEnded, true);
+    assert.equal(response.written, 'event: message\ndata: {"id":1}\n\n');
+  });
+
+  it('to a client that is gone nothing is written', () => {
+    const post = reply();
+    const listening = new ListenStream(response.asResponse, heartbeat);
+    response.destroy();
+    post.release();
+    post.send('{}');
+    post.settle('{}');
+    listening.send('{}');
+    clock.advance(15_000);
+    assert.equal(response.written, '');
+  });
+
+  it('a client that does not read gets no more progress, but its answer', () => {
+    response.isStuck = true;
+    const post = reply();
+    post.release();
+    const progress = JSON.stringify('x'.repeat(100_000));
+    for (let n = 0; n < 100; n++) post.sendIfReading(progress);
+    assert.ok(response.writableLength < 1_200_000);
+    post.settle('{"id":1}');
+    assert.equal(response.writableEnded, true);
+  });
+
+  it('every open stream gets a comment at least every 15 s, and none once it has ended', () => {
+    const post = reply();
+    post.release();
+    clock.advance(10_000);
+    const other = new FakeResponse();
+    new ListenStream(other.asResponse, heartbeat);
+    clock.advance(5_000);
+    clock.advance(15_000);
+    assert.equal(response.written, ': keep-alive\n\n'.repeat(2));
+    assert.equal(other.written, ': keep-alive\n\n'.repeat(2));
+    post.settle(undefined);
+    clock.advance(15_000);
+    assert.equal(response.written, ': keep-alive\n\n'.repeat(2));
+    assert.equal(other.written, ': keep-alive\n\n'.repeat(3));
+  });
+
+  it('where no stream is open no timer runs', async () => {
+    new ListenStream(response.asResponse, heartbeat).end();
+    await new Promise((resolve) => response.once('close', resolve));
+    clock.advance(15_000);
+    assert.equal(clock.pending, 0);
+  });
+});
