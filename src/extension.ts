@@ -12,6 +12,7 @@ import { showDiagnostics } from './vscode/diagnostics.js';
 import { EngineSlot } from './vscode/engineSlot.js';
 import { Logs } from './vscode/logs.js';
 import { offerToolsets } from './vscode/mcpProvider.js';
+import { registerProblemPages } from './vscode/problemPages.js';
 import { filteredTools, onDidChangeFilteredTools, trace } from './vscode/settings.js';
 import { showStatusBar } from './vscode/statusBar.js';
 import { showTree } from './vscode/treeView.js';
@@ -49,7 +50,8 @@ export function activate(context: vscode.ExtensionContext): void {
     showTree(slot, clock),
     showStatusBar(slot),
     showDiagnostics(slot),
-    registerCommands({ slot, logs, extensionUri: context.extensionUri }),
+    registerCommands({ slot, logs }),
+    registerProblemPages(context.extensionUri),
     offerToolsets({ slot, clock, log: logs.host, extensionId: context.extension.id }),
     slot.onDidChange(({ snapshot }) => logs.keep(snapshot.servers.map(({ id }) => id))),
     onDidChangeFilteredTools(() => void slot.engine?.host.reload()),

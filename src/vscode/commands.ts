@@ -16,7 +16,6 @@ import { viewId, type Row } from './treeView.js';
 export interface CommandSurroundings {
   readonly slot: EngineSlot;
   readonly logs: Logs;
-  readonly extensionUri: vscode.Uri;
 }
 
 /** A row of the sidebar, or a server's id; nothing when asked from the palette. */
@@ -27,7 +26,7 @@ type Action = 'start' | 'stop' | 'restart';
 const actionNames = { start: 'Starting', stop: 'Stopping', restart: 'Restarting' } as const;
 const possible = { start: 'startable', stop: 'stoppable', restart: 'restartable' } as const;
 
-export function registerCommands({ slot, logs, extensionUri }: CommandSurroundings): Disposable {
+export function registerCommands({ slot, logs }: CommandSurroundings): Disposable {
   const store = new DisposableStore('commands');
   const register = (name: string, run: (subject: Subject) => Promise<void>): void => {
     store.add(vscode.commands.registerCommand(`mcpToolsets.${name}`, run));
@@ -96,11 +95,6 @@ export function registerCommands({ slot, logs, extensionUri }: CommandSurroundin
   });
   register('createConfig', () => createConfig());
   register('openConfig', () => openConfig());
-  register('explainProblem', async (subject) => {
-    const readme = vscode.Uri.joinPath(extensionUri, 'README.md');
-    const fragment = typeof subject === 'string' ? subject : 'problems';
-    await vscode.commands.executeCommand('markdown.showPreview', readme.with({ fragment }));
-  });
   return store;
 }
 

@@ -40,7 +40,7 @@ export interface PresenterOptions {
  * about 100 to have the tools.
  */
 const pace = [515, 60, 60, 60, 100, 100, 200, 300, 500, 800, 1200, 2000, 3000, 5000] as const;
-const slowPace = 10_000;
+const slowPace = 3_000;
 const mostStarts = 20;
 
 /** How long tools may stay away before that is a problem: with a session, and in all. Milliseconds. */
