@@ -8,4 +8,5 @@ export interface RunOptions {
 export const repoRoot: string;
 export function runToEnd(command: string, args: string[], options?: RunOptions & { shell?: boolean }): Promise<number>;
 export function npm(args: string[], options?: RunOptions): Promise<number>;
+export function runScript(file: string, args: string[]): Promise<number>;
 export function ensureDependencies(): Promise<void>;

@@ -3,7 +3,7 @@
  * packages, because it runs before any package is installed.
  */
 import { spawn } from 'node:child_process';
-import { existsSync, statSync } from 'node:fs';
+import { lstat, readFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -55,13 +55,49 @@ export function npm(args, options = {}) {
   return runToEnd('npm', args, { ...options, shell: process.platform === 'win32' });
 }
 
-/** Installs the locked packages unless node_modules is at least as new as the lock file. */
+/** Installs the locked packages unless node_modules holds exactly those. */
 export async function ensureDependencies() {
-  const lock = join(repoRoot, 'package-lock.json');
-  // npm writes this file last, so it also tells an interrupted install from a finished one.
-  const installed = join(repoRoot, 'node_modules/.package-lock.json');
-  if (existsSync(installed) && statSync(installed).mtimeMs >= statSync(lock).mtimeMs) return;
+  if (await hasLockedPackages()) return;
+  // npm ci empties node_modules, which behind a link belongs to another checkout.
+  const installed = await lstat(join(repoRoot, 'node_modules')).catch(() => undefined);
+  if (installed?.isSymbolicLink())
+    throw new Error('node_modules is a link and out of date: run npm ci where it leads to');
   console.log('Installing packages (npm ci) …');
-  const code = await npm(['ci', '--no-audit', '--no-fund']);
+  const code = await npm(['ci', '--no-audit', '--no-fund', '--loglevel=error']);
   if (code !== 0) throw new Error(`npm ci ended with ${code}; its output is above`);
+}
+
+/** npm notes what it has installed when it is done, so an interrupted install is told from a finished one. */
+async function hasLockedPackages() {
+  const packagesIn = async (file) => JSON.parse(await readFile(join(repoRoot, file), 'utf8')).packages;
+  try {
+    const installed = await packagesIn('node_modules/.package-lock.json');
+    const locked = Object.entries(await packagesIn('package-lock.json')).filter(([path]) => path !== '');
+    return locked.every(([path, { version, optional }]) =>
+      installed[path] ? installed[path].version === version : optional === true,
+    );
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Runs a TypeScript file of this repository. The script ends by itself on Ctrl-C, after cleaning up, so signals are
+ * passed on rather than obeyed.
+ * @param {string} file relative to the repository
+ * @param {string[]} args
+ * @returns {Promise<number>} the exit code
+ */
+export function runScript(file, args) {
+  const child = spawn(process.execPath, ['--import', 'tsx', join(repoRoot, file), ...args], {
+    cwd: repoRoot,
+    stdio: 'inherit',
+  });
+  // A terminal sends Ctrl-C to both of us; a kill reaches only this process.
+  process.on('SIGINT', () => {});
+  for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  return new Promise((done, failed) => {
+    child.once('error', failed);
+    child.once('close', (code) => done(code ?? 1));
+  });
 }

@@ -39,17 +39,25 @@ export class BridgeServer {
     await new Promise((done) => this.#server.close(done));
   }
 
-  /** The live extension host of a window, as soon as its remote control has reported; `except` is one already known. */
-  async host(target: string, except: ExtensionHost | undefined, limitMs: number): Promise<ExtensionHost> {
-    const limit = AbortSignal.timeout(limitMs);
+  /** The live extension hosts of the windows that show `target`. */
+  hosts(target: string): ExtensionHost[] {
+    return [...this.#hosts.values()].filter((host) => host.target === target && host.connected);
+  }
+
+  /**
+   * A live extension host of a window that shows `target`, as soon as its remote control has reported.
+   * @param known those that are not meant
+   * @param limitMs how long to wait; nothing means forever
+   */
+  async nextHost(target: string, known: ReadonlySet<ExtensionHost>, limitMs?: number): Promise<ExtensionHost> {
+    const limit = limitMs === undefined ? undefined : AbortSignal.timeout(limitMs);
     for (;;) {
-      for (const host of this.#hosts.values()) {
-        if (host.target === target && host.connected && host !== except) return host;
-      }
-      if (limit.aborted) throw new Error(`No extension host reported for ${target} within ${limitMs} ms`);
+      const host = this.hosts(target).find((candidate) => !known.has(candidate));
+      if (host) return host;
+      if (limit?.aborted) throw new Error(`No extension host reported for ${target} within ${limitMs} ms`);
       await new Promise<void>((done) => {
         this.#waiting.add(done);
-        limit.addEventListener('abort', () => done(), { once: true });
+        limit?.addEventListener('abort', () => done(), { once: true });
       });
     }
   }

@@ -41,7 +41,7 @@ export async function startDesktop(
     extensionsDir: folders.extensionsDir,
     trust: options.trust ?? true,
     env: editorEnvironment({
-      ...(options.home !== 'real' && { home: folders.home }),
+      home: folders.home,
       temp: folders.temp,
       extra,
     }),

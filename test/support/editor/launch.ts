@@ -35,9 +35,7 @@ export interface EditorOptions {
   agentMode?: boolean;
   /** Environment of the editor and of everything it starts. */
   env?: NodeJS.ProcessEnv;
-  /** `real` keeps the person's home folder. Default: an empty one. */
-  home?: 'temporary' | 'real';
-  /** Files to write into the temporary home folder first: path → text. */
+  /** Files to write into the editor's home folder, which is an empty temporary one: path → text. */
   homeFiles?: Record<string, string>;
   /** Where logs and screenshots go. Default: `test-results/editor`. */
   outputDir?: string;
@@ -123,7 +121,7 @@ export async function startEditor(options: EditorOptions): Promise<Editor> {
     ...(options.agentMode && { builtInExtensionsDir: folders.builtInExtensionsDir }),
     trust: options.trust ?? true,
     env: editorEnvironment({
-      ...(options.home !== 'real' && { home }),
+      home,
       temp,
       extra: { ...options.env, [bridgeVariable]: address },
     }),

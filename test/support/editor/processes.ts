@@ -46,10 +46,17 @@ export function processesMarked(variable: string, value: string): ProcessEntry[]
 
 /** Waits until `list` is empty; what is still there after `limitMs` is returned. */
 export async function waitUntilGone(list: () => ProcessEntry[], limitMs: number): Promise<ProcessEntry[]> {
+  let left: ProcessEntry[] = [];
+  await waitUntil(() => (left = list()).length === 0, limitMs);
+  return left;
+}
+
+/** Looks until something is so; `false` when it is not within `limitMs`. The process table gives no events. */
+export async function waitUntil(condition: () => boolean, limitMs: number): Promise<boolean> {
   const limit = Date.now() + limitMs;
   for (;;) {
-    const left = list();
-    if (left.length === 0 || Date.now() > limit) return left;
+    if (condition()) return true;
+    if (Date.now() > limit) return false;
     await delay(50);
   }
 }

@@ -95,7 +95,7 @@ export class ServerProcess {
 
 export interface EnvironmentOptions {
   /** Where the editor and what it starts look for the user's files; the npm cache stays the real one. */
-  home?: string;
+  home: string;
   /** Where the editor puts sockets and caches, which it does not remove. */
   temp: string;
   extra: NodeJS.ProcessEnv;
@@ -111,11 +111,9 @@ export function editorEnvironment({ home, temp, extra }: EnvironmentOptions): No
   }
   // Elsewhere the path of the temporary folder is too long for a socket below it.
   if (process.platform === 'linux') env['TMPDIR'] = env['XDG_RUNTIME_DIR'] = temp;
-  if (home) {
-    env['npm_config_cache'] ??= join(homedir(), process.platform === 'win32' ? 'AppData/Local/npm-cache' : '.npm');
-    env['npm_config_userconfig'] ??= join(homedir(), '.npmrc');
-    env['HOME'] = env['USERPROFILE'] = home;
-  }
+  env['npm_config_cache'] ??= join(homedir(), process.platform === 'win32' ? 'AppData/Local/npm-cache' : '.npm');
+  env['npm_config_userconfig'] ??= join(homedir(), '.npmrc');
+  env['HOME'] = env['USERPROFILE'] = home;
   return { ...env, ...extra };
 }
 

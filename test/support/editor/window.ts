@@ -8,7 +8,7 @@ import { helperFolder } from './extensions.ts';
 import type { ExtensionHost } from './extensionHost.ts';
 import type { Editor, WindowOptions } from './launch.ts';
 import { repoRoot } from '../npm.mjs';
-import { waitUntilGone } from './processes.ts';
+import { isAlive, waitUntil } from './processes.ts';
 
 /** How long a page, an extension host or an element may take to appear, in milliseconds. */
 const appearLimit = 60_000;
@@ -28,6 +28,8 @@ export class EditorWindow {
   #endTests!: (code: number) => void;
   #failTests!: (error: Error) => void;
   #host: ExtensionHost | undefined;
+  /** Extension hosts that show the same folder but belong to another window, or to this one before a reload. */
+  readonly #others: Set<ExtensionHost>;
   #closed: Promise<void> | undefined;
 
   private constructor(
@@ -36,6 +38,7 @@ export class EditorWindow {
     /** For what the methods here do not cover. */
     readonly page: Page,
   ) {
+    this.#others = new Set(editor.bridge.hosts(target));
     this.testsEnded = new Promise((done, failed) => {
       this.#endTests = done;
       this.#failTests = failed;
@@ -64,7 +67,7 @@ export class EditorWindow {
 
   /** The extension host of this window, once it runs. */
   async host(): Promise<ExtensionHost> {
-    if (!this.#host?.connected) this.#host = await this.editor.bridge.host(this.target, undefined, appearLimit);
+    if (!this.#host?.connected) this.#host = await this.#nextHost();
     return this.#host;
   }
 
@@ -88,10 +91,10 @@ export class EditorWindow {
 
   /** Reloads the window as a person does, and waits for its new extension host. */
   async reload(): Promise<ExtensionHost> {
-    const before = this.#host ?? (await this.host());
+    this.#others.add(this.#host ?? (await this.host()));
     await this.page.reload();
     await this.page.waitForSelector('.monaco-workbench', { timeout: appearLimit });
-    return (this.#host = await this.editor.bridge.host(this.target, before, appearLimit));
+    return (this.#host = await this.#nextHost());
   }
 
   /**
@@ -146,12 +149,17 @@ export class EditorWindow {
   }
 
   async #close(): Promise<void> {
+    const { windows, bridge } = this.editor;
+    const hosts = this.#host ? [this.#host] : bridge.hosts(this.target).filter((host) => !this.#others.has(host));
     // Going elsewhere lets the workbench say goodbye to the server; a page that is just closed does not.
     await this.page.goto('about:blank').catch(() => undefined);
     await this.page.close().catch(() => undefined);
-    const { windows, server } = this.editor;
     windows.splice(windows.indexOf(this), 1);
-    if (windows.length === 0) await waitUntilGone(() => server.extensionHosts(), actionLimit);
+    for (const { pid } of hosts) await waitUntil(() => !isAlive(pid), actionLimit);
+  }
+
+  #nextHost(): Promise<ExtensionHost> {
+    return this.editor.bridge.nextHost(this.target, this.#others, appearLimit);
   }
 
   #onConsole(message: ConsoleMessage): void {

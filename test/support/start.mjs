@@ -1,0 +1,14 @@
+/**
+ * `npm start`: from a fresh clone to VS Code open on the example workspace with the built extension in it.
+ * Plain JavaScript, because it installs what everything else needs; what it starts is in `start/main.ts`.
+ *
+ *     npm start                    opens the example workspace and stays
+ *     npm start -- <folder>        opens another folder
+ *     npm start -- --once          prints the tools, calls one, ends
+ */
+import { ensureDependencies, npm, runScript } from './npm.mjs';
+
+await ensureDependencies();
+const built = await npm(['run', '--silent', 'build']);
+if (built !== 0) process.exit(built);
+process.exit(await runScript('test/support/start/main.ts', process.argv.slice(2)));

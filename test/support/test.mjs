@@ -1,0 +1,10 @@
+/**
+ * `npm test`: everything that can fail, from a fresh clone. Plain JavaScript, because it installs what everything else
+ * needs; what it runs is in `testRun/main.ts`.
+ *
+ *     npm test -- [--only unit|integration|editor] [--grep text]
+ */
+import { ensureDependencies, runScript } from './npm.mjs';
+
+await ensureDependencies();
+process.exit(await runScript('test/support/testRun/main.ts', process.argv.slice(2)));
