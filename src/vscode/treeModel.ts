@@ -105,7 +105,7 @@ function stateIcon(state: ServerState): TreeIcon {
     case 'reconnecting':
       return { id: 'sync~spin', color: 'list.warningForeground' };
     case 'stopped':
-      return { id: 'debug-stop', color: 'disabledForeground' };
+      return { id: 'circle-large-outline', color: 'disabledForeground' };
     default:
       return assertNever(state);
   }

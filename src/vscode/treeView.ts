@@ -91,7 +91,8 @@ class ServerRows implements vscode.TreeDataProvider<Row>, Disposable {
       node.icon.color === undefined ? undefined : new vscode.ThemeColor(node.icon.color),
     );
     item.contextValue = node.context;
-    if (node.kind === 'excluded') item.resourceUri = vscode.Uri.from({ scheme: dimmedScheme, path: `/${node.id}` });
+    if (node.kind === 'excluded')
+      item.resourceUri = vscode.Uri.from({ scheme: dimmedScheme, path: `/${encodeURIComponent(node.id)}` });
     if (node.kind === 'problem' && node.place) {
       const { uri, range } = toLocation(node.place);
       item.command = { command: 'vscode.open', title: 'Go to Problem', arguments: [uri, { selection: range }] };
