@@ -1,0 +1,72 @@
+/**
+ * `npm run bench`: one table for each rule of speed and size, ours beside a base that was measured in the same run, A B A B.
+ *
+ *   npm run bench -- [--only P2,P3] [--quick] [--full]
+ *
+ * --quick   fewer rounds: to see that it runs, not to quote it
+ * --full    the 100,000 calls of P4
+ * BENCH_PEERS   a folder in whose node_modules other gateways are installed, to be measured beside ours
+ *
+ * A figure that misses its target is said, and fails nothing: the exit code is 1 only when a bench itself broke or left a
+ * process behind.
+ */
+import { cpus } from 'node:os';
+import { parseArgs } from 'node:util';
+import { print, printSummary, type Findings } from './harness/report.js';
+import { Run } from './harness/run.js';
+import { calls } from './calls.js';
+
+const benches: Readonly<Record<string, (run: Run) => Promise<Findings>>> = { P3: calls };
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: { only: { type: 'string' }, quick: { type: 'boolean' }, full: { type: 'boolean' } },
+  });
+  const chosen = values.only?.toUpperCase().split(',') ?? Object.keys(benches);
+  const unknown = chosen.filter((rule) => !(rule in benches));
+  if (unknown.length > 0)
+    throw new Error(`No bench for ${unknown.join(', ')}; there are ${Object.keys(benches).join(', ')}.`);
+
+  const run = new Run({ quick: values.quick === true, full: values.full === true });
+  let ending: Promise<number> | undefined;
+  const end = (): Promise<number> => (ending ??= cleanUp(run));
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => void end().then(() => process.exit(130)));
+  }
+
+  const { model } = cpus()[0] ?? { model: 'unknown' };
+  process.stdout.write(`Node ${process.version}, ${cpus().length} × ${model}${values.quick ? ', quick' : ''}\n\n`);
+  const all: Findings[] = [];
+  let broken = 0;
+  for (const rule of chosen) {
+    if (ending) return;
+    const begun = performance.now();
+    try {
+      const findings = await benches[rule]?.(run);
+      if (!findings) continue;
+      const took = `took ${((performance.now() - begun) / 1000).toFixed(0)} s`;
+      const complete = { ...findings, notes: [...findings.notes, took] };
+      print(complete);
+      all.push(complete);
+    } catch (error) {
+      if (ending) return;
+      broken += 1;
+      process.stderr.write(`${rule}: the bench broke. ${(error as Error).stack ?? String(error)}\n\n`);
+    }
+  }
+  printSummary(all);
+  broken += await end();
+  process.exitCode = broken > 0 ? 1 : 0;
+}
+
+/** How many processes had to be ended. */
+async function cleanUp(run: Run): Promise<number> {
+  const left = await run.end();
+  for (const { pid, command } of left) process.stderr.write(`Left behind and ended: ${pid} ${command}\n`);
+  return left.length;
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(`${(error as Error).stack ?? String(error)}\n`);
+  process.exitCode = 1;
+});

@@ -1,0 +1,154 @@
+/**
+ * P3: what engine and gateway add to a call, beside a bare gateway and, where installed, peers. One client process makes
+ * the same calls on every way in turn, each way before a server process of its own; what a way adds is its median less
+ * that of the SDK's client on the server itself.
+ */
+import { milliseconds, median, perSecond, times } from './harness/figures.js';
+import type { Endpoint, HttpKind } from './harness/httpClient.js';
+import { startPeers, type Peer } from './harness/peers.js';
+import { Program } from './harness/program.js';
+import { limited, plain, ratio, type Findings, type Row } from './harness/report.js';
+import type { Run } from './harness/run.js';
+import { configText, everything, fixture, type ServerCommand } from './harness/servers.js';
+
+interface Subject {
+  readonly name: string;
+  readonly command: ServerCommand;
+  readonly arguments: Readonly<Record<string, string>>;
+}
+
+const subjects: readonly Subject[] = [
+  { name: 'synthetic server', command: fixture('raw'), arguments: { text: 'hello' } },
+  { name: 'server-everything', command: everything, arguments: { message: 'hello' } },
+];
+
+const inFlight = 8;
+const kinds: readonly HttpKind[] = ['node:http', 'fetch'];
+
+interface Way {
+  readonly name: string;
+  readonly gateway: string;
+  readonly kind: HttpKind | 'direct';
+  readonly tool: string;
+  readonly latencies: number[];
+  readonly rates: number[];
+}
+
+function newWay(gateway: string, kind: Way['kind'], tool = 'echo'): Way {
+  return { name: `${gateway} ${kind}`, gateway, kind, tool, latencies: [], rates: [] };
+}
+
+export async function calls(run: Run): Promise<Findings> {
+  const rows: Row[] = [];
+  const notes: string[] = [
+    `client, gateway and server are three processes; "added" is the median less that of the SDK's client on the server's stdio`,
+  ];
+  for (const subject of subjects) await measure(run, subject, rows, notes);
+  return { rule: 'P3', title: 'A call through engine and gateway', rows, notes };
+}
+
+async function measure(run: Run, subject: Subject, rows: Row[], notes: string[]): Promise<void> {
+  const { command } = subject;
+  const caller = await Program.start(run, 'caller');
+  const bare = await Program.start(run, 'bareGateway');
+  const engine = await Program.start(run, 'engine');
+  const peers = await startPeers(run, command);
+  try {
+    const product = await run.product();
+    await engine.ask('start', { product, text: configText([{ id: 'subject', ...command }]), publishing: ['subject'] });
+    const gateways: { gateway: string; endpoint: Endpoint; tool: string }[] = [
+      { gateway: 'bare', endpoint: await bare.ask<Endpoint>('start', command), tool: 'echo' },
+      {
+        gateway: 'ours',
+        endpoint: await engine.ask<Endpoint>('endpoint', { id: 'subject', kind: 'editor' }),
+        tool: 'echo',
+      },
+      ...peers.ready.map(({ name, endpoint, tool }) => ({ gateway: name, endpoint, tool })),
+    ];
+    const direct = newWay('direct', 'direct');
+    await caller.ask('direct', { name: direct.name, ...command });
+    const ways = [direct];
+    for (const { gateway, endpoint, tool } of gateways) {
+      for (const kind of kinds) {
+        const way = newWay(gateway, kind, tool);
+        await caller.ask('http', { name: way.name, endpoint, kind });
+        ways.push(way);
+      }
+    }
+    await exercise(run, caller, ways, subject);
+    report(subject.name, ways, peers.ready, rows);
+    if (notes.length === 1) notes.push(...peers.notes);
+  } finally {
+    await Promise.all([caller.end(), bare.end(), engine.end(), peers.end()]);
+  }
+}
+
+async function exercise(run: Run, caller: Program, ways: readonly Way[], subject: Subject): Promise<void> {
+  const rounds = run.count(10, 4);
+  const perRound = run.count(300, 150);
+  const ask = <T>(method: string, way: Way, calls: number): Promise<T> =>
+    caller.ask<T>(method, { way: way.name, tool: way.tool, arguments: subject.arguments, calls, inFlight });
+  for (const way of ways) {
+    const answer = JSON.stringify(await ask('once', way, 1));
+    if (!/hello/.test(answer) || /"isError":true/.test(answer)) throw new Error(`${way.name} answered ${answer}`);
+    await ask('latency', way, run.count(600, 300));
+  }
+  for (let round = 0; round < rounds; round++) {
+    for (let turn = 0; turn < ways.length; turn++) {
+      const way = ways[(turn + round) % ways.length];
+      if (way) way.latencies.push(...(await ask<Float64Array>('latency', way, perRound)));
+    }
+  }
+  for (let round = 0; round < rounds; round++) {
+    for (let turn = 0; turn < ways.length; turn++) {
+      const way = ways[(turn + round) % ways.length];
+      if (way) way.rates.push(await ask<number>('rate', way, 2 * perRound));
+    }
+  }
+}
+
+function report(subject: string, ways: readonly Way[], peers: readonly Peer[], rows: Row[]): void {
+  const find = (gateway: string, kind: Way['kind']): Way => {
+    const way = ways.find((candidate) => candidate.gateway === gateway && candidate.kind === kind);
+    if (!way) throw new Error(`There is no way by ${gateway} ${kind}.`);
+    return way;
+  };
+  const directly = find('direct', 'direct');
+  rows.push(
+    plain(`${subject}: SDK client on its stdio, median`, milliseconds(median(directly.latencies))),
+    plain(`${subject}: SDK client on its stdio, ${inFlight} in flight`, perSecond(median(directly.rates))),
+  );
+  for (const kind of kinds) {
+    const ours = find('ours', kind);
+    const bare = find('bare', kind);
+    const added = (way: Way): number => median(way.latencies) - median(directly.latencies);
+    rows.push(
+      ratio(
+        `${subject}: added at the median, ${kind} client, bare gateway`,
+        { ours: added(ours), base: added(bare) },
+        { limit: 1.25, write: milliseconds },
+      ),
+    );
+    const best = peers
+      .map(({ name }) => find(name, kind))
+      .sort((a, b) => median(b.rates) - median(a.rates))
+      .at(0);
+    for (const { name } of peers) {
+      const peer = find(name, kind);
+      rows.push(
+        ratio(
+          `${subject}: added at the median, ${kind} client, ${name}`,
+          { ours: added(ours), base: added(peer) },
+          { limit: 1, write: milliseconds },
+        ),
+      );
+    }
+    for (const way of [bare, ...peers.map(({ name }) => find(name, kind))]) {
+      const what = `${subject}: ${inFlight} in flight, ${kind} client, ${way.gateway === 'bare' ? 'bare gateway' : way.gateway}`;
+      const value = median(ours.rates) / median(way.rates);
+      const figures = { what, ours: perSecond(median(ours.rates)), base: perSecond(median(way.rates)) };
+      if (way === best) rows.push(limited({ ...figures, value, limit: 1.5, bound: 'atLeast', write: times }));
+      else rows.push(plain(figures.what, figures.ours, figures.base, times(value)));
+    }
+  }
+}

@@ -1,0 +1,156 @@
+/**
+ * Other gateways in front of the same server, where the folder named by BENCH_PEERS has them in its `node_modules`. Each
+ * is started as its own documentation says for one stdio server and Streamable HTTP.
+ */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { HttpClient, type Endpoint } from './httpClient.js';
+import type { Run } from './run.js';
+import type { ServerCommand } from './servers.js';
+
+export interface Peer {
+  readonly name: string;
+  readonly endpoint: Endpoint;
+  /** The name it gives to `echo`. */
+  readonly tool: string;
+}
+
+export interface Peers {
+  readonly ready: readonly Peer[];
+  /** What was not measured, and why. */
+  readonly notes: readonly string[];
+  end(): Promise<void>;
+}
+
+interface Kind {
+  readonly name: string;
+  readonly package: string;
+  args(command: ServerCommand, port: number, run: Run): string[];
+  readonly path: string;
+}
+
+const kinds: readonly Kind[] = [
+  {
+    name: 'mcp-proxy',
+    package: 'mcp-proxy',
+    args: ({ command, args }, port) => [
+      '--port',
+      String(port),
+      '--host',
+      '127.0.0.1',
+      '--server',
+      'stream',
+      '--',
+      command,
+      ...args,
+    ],
+    path: '/mcp',
+  },
+  {
+    name: 'supergateway',
+    package: 'supergateway',
+    args: ({ command, args }, port) => [
+      ...['--stdio', [command, ...args].map((word) => `'${word}'`).join(' ')],
+      ...['--outputTransport', 'streamableHttp', '--stateful', '--port', String(port), '--logLevel', 'none'],
+    ],
+    path: '/mcp',
+  },
+  {
+    name: '1mcp',
+    package: '@1mcp/agent',
+    args: ({ command, args }, port, run) => {
+      const file = join(run.folder, `1mcp-${port}.json`);
+      writeFileSync(file, JSON.stringify({ mcpServers: { subject: { command, args } } }));
+      return ['serve', '--config', file, '--port', String(port), '--host', '127.0.0.1', '--log-level', 'error'];
+    },
+    path: '/mcp',
+  },
+];
+
+const startLimitMs = 30_000;
+
+export async function startPeers(run: Run, command: ServerCommand): Promise<Peers> {
+  const folder = process.env['BENCH_PEERS'];
+  if (folder === undefined || folder === '') {
+    const names = kinds.map((kind) => kind.package).join(', ');
+    const note = `peers not measured: BENCH_PEERS names no folder that has ${names} installed`;
+    return { ready: [], notes: [note], end: () => Promise.resolve() };
+  }
+  const ready: Peer[] = [];
+  const notes: string[] = [];
+  const children: { child: ChildProcess; release(): void }[] = [];
+  for (const kind of kinds) {
+    const script = binOf(join(folder, 'node_modules', kind.package));
+    if (script === undefined) {
+      notes.push(`${kind.name} not measured: not installed in the folder BENCH_PEERS names`);
+      continue;
+    }
+    const port = await freePort();
+    const child = spawn(process.execPath, [script, ...kind.args(command, port, run)], {
+      cwd: run.folder,
+      env: run.env,
+      stdio: 'ignore',
+    });
+    child.on('error', () => {});
+    children.push({ child, ...run.track({ kill: () => child.kill('SIGKILL') }) });
+    const endpoint = { url: `http://127.0.0.1:${port}${kind.path}`, headers: {} };
+    const tool = await toolOf(endpoint, child);
+    if (tool === undefined)
+      notes.push(`${kind.name} not measured: it did not list the tool within ${startLimitMs / 1000} s`);
+    else ready.push({ name: kind.name, endpoint, tool });
+  }
+  return {
+    ready,
+    notes,
+    end: async () => {
+      await Promise.all(children.map(({ child, release }) => endOf(child).finally(release)));
+    },
+  };
+}
+
+function binOf(folder: string): string | undefined {
+  const manifest = join(folder, 'package.json');
+  if (!existsSync(manifest)) return undefined;
+  const { bin } = JSON.parse(readFileSync(manifest, 'utf8')) as { bin?: string | Record<string, string> };
+  const path = typeof bin === 'string' ? bin : Object.values(bin ?? {})[0];
+  return path === undefined ? undefined : join(folder, path);
+}
+
+async function toolOf(endpoint: Endpoint, child: ChildProcess): Promise<string | undefined> {
+  const deadline = performance.now() + startLimitMs;
+  while (performance.now() < deadline && child.exitCode === null) {
+    const client = new HttpClient(endpoint, 'node:http');
+    try {
+      await client.connect();
+      const { tools } = (await client.ask('tools/list')) as { tools: { name: string }[] };
+      const tool = tools.find(({ name }) => /(?:^|_)echo$/.test(name));
+      if (tool) return tool.name;
+    } catch {
+      // Not up yet.
+    } finally {
+      client.close();
+    }
+    await pause(200);
+  }
+  return undefined;
+}
+
+async function endOf(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = new Promise((resolve) => child.once('exit', resolve));
+  child.kill('SIGTERM');
+  await Promise.race([exited, pause(2000, undefined, { ref: false })]);
+  child.kill('SIGKILL');
+  await exited;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}

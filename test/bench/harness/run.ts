@@ -1,0 +1,140 @@
+/**
+ * One run of the bench: its folder, the product built in it, and everything it started. Every process of a run carries the
+ * run's mark in its environment, servers and their children included, so that what is left can be found and ended.
+ */
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { build } from 'esbuild';
+
+export const root = resolve(__dirname, '../../..');
+export const markVariable = 'MCP_TOOLSETS_BENCH';
+
+export interface Product {
+  /** The production build, made by the product's own build script from the sources as they are. */
+  readonly dist: string;
+  /** The part that `activate()` loads when there is a config file. */
+  readonly engine: string;
+  readonly guardian: string;
+}
+
+export interface Leftover {
+  readonly pid: number;
+  readonly command: string;
+}
+
+export class Run {
+  readonly mark = `${process.pid}-${randomBytes(4).toString('hex')}`;
+  readonly folder = mkdtempSync(join(tmpdir(), 'mcp-toolsets-bench-'));
+  readonly env: NodeJS.ProcessEnv = withoutDebugging({ ...process.env, [markVariable]: this.mark });
+  private readonly running = new Set<{ kill(): void }>();
+  private product_: Promise<Product> | undefined;
+  private programs_: Promise<string> | undefined;
+
+  constructor(readonly options: { readonly quick: boolean; readonly full: boolean }) {}
+
+  /** `quick` or the usual number. */
+  count(usual: number, quick: number): number {
+    return this.options.quick ? quick : usual;
+  }
+
+  product(): Promise<Product> {
+    return (this.product_ ??= this.buildProduct());
+  }
+
+  /** Path of a program of `test/bench/programs`, bundled and minified as the product is. */
+  async program(name: string): Promise<string> {
+    return join(await (this.programs_ ??= this.buildPrograms()), `${name}.js`);
+  }
+
+  /** Ended with the run; take it out when it has ended by itself. */
+  track(process: { kill(): void }): { release(): void } {
+    this.running.add(process);
+    return { release: () => this.running.delete(process) };
+  }
+
+  killAll(): void {
+    for (const process of this.running) process.kill();
+    this.running.clear();
+  }
+
+  /** Processes that carry the mark, this one not; undefined where the system does not tell. */
+  leftovers(): readonly Leftover[] | undefined {
+    return marked(`${markVariable}=${this.mark}`);
+  }
+
+  /** Ends what is left, and says what had to be ended. */
+  async end(): Promise<readonly Leftover[]> {
+    this.killAll();
+    // The guardian of a killed engine takes up to 5 s for the worst servers.
+    for (let turn = 0; turn < 120 && (this.leftovers() ?? []).length > 0; turn++) await pause(50);
+    const left = this.leftovers() ?? [];
+    for (const { pid } of left) {
+      try {
+        process.kill(pid, 'SIGKILL');
+      } catch {
+        // Gone by itself.
+      }
+    }
+    rmSync(this.folder, { recursive: true, force: true });
+    return left;
+  }
+
+  /** In a copy, so that `dist/` stays what whoever works in this folder has built. */
+  private async buildProduct(): Promise<Product> {
+    const copy = join(this.folder, 'product');
+    for (const name of ['src', 'esbuild.mjs', 'package.json', 'tsconfig.json']) {
+      cpSync(join(root, name), join(copy, name), { recursive: true });
+    }
+    symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'), 'junction');
+    await promisify(execFile)(process.execPath, ['esbuild.mjs', '--production'], { cwd: copy });
+    const dist = join(copy, 'dist');
+    const engine = readdirSync(join(dist, 'chunks')).find((name) => /^engine-\w+\.js$/.test(name));
+    if (engine === undefined) throw new Error('The build has no part of its own for src/vscode/engine.ts.');
+    return { dist, engine: join(dist, 'chunks', engine), guardian: join(dist, 'guardian.js') };
+  }
+
+  private async buildPrograms(): Promise<string> {
+    const source = join(root, 'test/bench/programs');
+    const outdir = join(this.folder, 'programs');
+    await build({
+      entryPoints: readdirSync(source).map((name) => join(source, name)),
+      outdir,
+      bundle: true,
+      minify: true,
+      platform: 'node',
+      target: 'node20',
+      format: 'cjs',
+      logLevel: 'warning',
+    });
+    return outdir;
+  }
+}
+
+function withoutDebugging(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const { NODE_OPTIONS: _, ...rest } = env;
+  return rest;
+}
+
+/** Processes with `NAME=value` in their environment. */
+export function marked(entry: string): readonly Leftover[] | undefined {
+  if (!existsSync('/proc/self/environ')) return undefined;
+  const found: Leftover[] = [];
+  for (const name of readdirSync('/proc')) {
+    const pid = Number(name);
+    if (!Number.isInteger(pid) || pid === process.pid) continue;
+    try {
+      if (!readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0').includes(entry)) continue;
+      const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
+      // One that has ended and waits for its parent has no command line.
+      if (command !== '') found.push({ pid, command });
+    } catch {
+      // Gone while it was read, or another user's.
+    }
+  }
+  return found;
+}

@@ -1,0 +1,42 @@
+/** The servers that are started, as commands for a bare client and as entries of a config file. */
+import { join } from 'node:path';
+import { root } from './run.js';
+
+export interface ServerCommand {
+  readonly command: string;
+  readonly args: readonly string[];
+}
+
+export interface ServerEntry extends ServerCommand {
+  readonly id: string;
+  /** More of the entry, as values that JSON can write. */
+  readonly more?: Readonly<Record<string, unknown>>;
+}
+
+export function fixture(name: string, ...args: string[]): ServerCommand {
+  return node(join(root, 'test/fixtures/servers', `${name}.mjs`), ...args);
+}
+
+function node(script: string, ...args: string[]): ServerCommand {
+  return { command: process.execPath, args: [script, ...args] };
+}
+
+const packages = join(root, 'node_modules/@modelcontextprotocol');
+
+/** From the registry, started by Node itself: `npx` would be the greater part of what is measured. */
+export const everything = node(join(packages, 'server-everything/dist/index.js'), 'stdio');
+
+/** @param folder what it may read */
+export function filesystem(folder: string): ServerCommand {
+  return node(join(packages, 'server-filesystem/dist/index.js'), folder);
+}
+
+export const memory = node(join(packages, 'server-memory/dist/index.js'));
+
+/** JSON is YAML. */
+export function configText(entries: readonly ServerEntry[]): string {
+  const servers = Object.fromEntries(
+    entries.map(({ id, command, args, more }) => [id, { transport: 'stdio', command, args, ...more }]),
+  );
+  return JSON.stringify({ version: 1, servers }, undefined, 1);
+}

@@ -1,0 +1,81 @@
+/** The client's side of P3 and P4, alike on every way to a server: the SDK's on stdio, or HTTP as the editor speaks it. */
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { HttpClient, type Endpoint, type HttpKind, type Json } from '../harness/httpClient.js';
+import { serve } from '../harness/served.js';
+
+interface Way {
+  call(name: string, args: Json): Promise<Json>;
+  close(): unknown;
+}
+
+interface Call {
+  readonly way: string;
+  readonly tool: string;
+  readonly arguments: Json;
+  readonly calls: number;
+}
+
+const ways = new Map<string, Way>();
+
+function way(name: string): Way {
+  const found = ways.get(name);
+  if (!found) throw new Error(`There is no way ${name}.`);
+  return found;
+}
+
+serve({
+  async direct({ name, command, args }: { name: string; command: string; args: string[] }) {
+    const client = new Client({ name: 'direct', version: '0.0.0' });
+    await client.connect(new StdioClientTransport({ command, args, env: process.env as Record<string, string> }));
+    ways.set(name, {
+      call: (tool, given) => client.callTool({ name: tool, arguments: given }) as Promise<Json>,
+      close: () => client.close(),
+    });
+  },
+
+  async http({ name, endpoint, kind }: { name: string; endpoint: Endpoint; kind: HttpKind }) {
+    const client = new HttpClient(endpoint, kind);
+    await client.connect();
+    await client.listen(() => {}).catch(() => false);
+    ways.set(name, client);
+  },
+
+  /** The answer to one call, to see that it is one. */
+  async once({ way: name, tool, arguments: args }: Call) {
+    return way(name).call(tool, args);
+  },
+
+  /** Milliseconds of each call, one after the other. */
+  async latency({ way: name, tool, arguments: args, calls }: Call) {
+    const { call } = bound(name);
+    const took = new Float64Array(calls);
+    for (let index = 0; index < calls; index++) {
+      const begun = performance.now();
+      await call(tool, args);
+      took[index] = performance.now() - begun;
+    }
+    return took;
+  },
+
+  /** Calls a second with so many in flight. */
+  async rate({ way: name, tool, arguments: args, calls, inFlight }: Call & { inFlight: number }) {
+    const { call } = bound(name);
+    let left = calls;
+    const lane = async (): Promise<void> => {
+      while (left-- > 0) await call(tool, args);
+    };
+    const begun = performance.now();
+    await Promise.all(Array.from({ length: inFlight }, lane));
+    return (calls * 1000) / (performance.now() - begun);
+  },
+
+  async end() {
+    await Promise.all([...ways.values()].map((each) => each.close()));
+  },
+});
+
+function bound(name: string): Pick<Way, 'call'> {
+  const found = way(name);
+  return { call: (tool, args) => found.call(tool, args) };
+}
