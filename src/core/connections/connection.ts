@@ -56,6 +56,11 @@ export interface Connection {
   readonly onDidChangeTools: Event<void>;
   /** Fires once when the connection ends without `close`, with the cause in words. Calls in flight have failed by then. */
   readonly onDidDie: Event<string>;
+  /**
+   * The server forgot the session and gave a new one (HTTP, spec X2): the connection goes on, what the old session held
+   * is gone. `onDidChangeTools` fires too, as the server may be another version of itself.
+   */
+  readonly onDidRenewSession?: Event<void>;
   /** Every page. Rejects with `ListError` when the server fails or repeats a cursor. */
   listTools(options: { signal: AbortSignal; timeoutMs: number }): Promise<ToolListing>;
   callTool(request: CallRequest): Promise<CallOutcome>;

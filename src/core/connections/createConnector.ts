@@ -8,6 +8,7 @@ import { assertNever } from '../base/assertNever.js';
 import type { ConnectOutcome } from './connection.js';
 import type { Connector, ConnectRequest } from './connector.js';
 import { Guardian } from './guardian.js';
+import { attemptHttp } from './httpAttempt.js';
 import { attemptStdio } from './stdioAttempt.js';
 
 export interface ConnectorOptions {
@@ -55,7 +56,7 @@ export function createConnector(options: ConnectorOptions): Connector {
           return await attemptStdio({ ...parts, launch, hostEnv: env, process }, timedOut);
         }
         case 'streamable_http':
-          throw new Error('Not built yet');
+          return await attemptHttp({ ...parts, launch }, timedOut);
         default:
           return assertNever(launch);
       }

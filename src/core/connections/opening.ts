@@ -22,6 +22,8 @@ export interface OpeningParts {
   readonly log: Log;
   readonly trace: () => boolean;
   readonly timeoutMs: number;
+  /** Called as soon as there is one, before its tools are listed. */
+  readonly onConnection?: (connection: SdkConnection) => void;
   /** Aborted when the time is up or nobody wants the connection any more. */
   readonly signal: AbortSignal;
 }
@@ -81,6 +83,7 @@ export async function openConnection(parts: OpeningParts): Promise<Opening> {
 
   const connection = new SdkConnection({ ...parts, client, resultSchema: sdk.resultSchema, facts: initialized.facts });
   made.connection = connection;
+  parts.onConnection?.(connection);
   for (const message of early) connection.receive(message);
   if (hasEnded) return { kind: 'transport', failure: undefined };
   return await list(connection, parts);

@@ -51,7 +51,9 @@ export class SdkConnection implements Connection {
   readonly pid: number | undefined;
   private readonly toolsChanged = new Emitter<void>();
   private readonly died = new Emitter<string>();
+  private readonly sessionRenewed = new Emitter<void>();
   readonly onDidChangeTools = this.toolsChanged.event;
+  readonly onDidRenewSession = this.sessionRenewed.event;
   readonly onDidDie = this.died.event;
 
   private state: State = { kind: 'live' };
@@ -95,6 +97,13 @@ export class SdkConnection implements Connection {
     }
   }
 
+  /** The transport has a new session. */
+  renewed(): void {
+    this.sessionRenewed.fire();
+    this.changes += 1;
+    this.toolsChanged.fire();
+  }
+
   /** The transport ended. */
   ended(): void {
     if (this.state.kind !== 'live') return;
@@ -103,8 +112,7 @@ export class SdkConnection implements Connection {
     // The client rejects its requests in this turn; the calls then settle in microtasks.
     void Promise.allSettled(this.inFlight).then(() => {
       this.died.fire(cause);
-      this.died.dispose();
-      this.toolsChanged.dispose();
+      this.disposeEvents();
     });
   }
 
@@ -148,8 +156,11 @@ export class SdkConnection implements Connection {
     if (this.state.kind === 'live') this.state = { kind: 'closed' };
     await this.parts.transport.close();
     await Promise.allSettled(this.inFlight);
-    this.died.dispose();
-    this.toolsChanged.dispose();
+    this.disposeEvents();
+  }
+
+  private disposeEvents(): void {
+    for (const emitter of [this.died, this.toolsChanged, this.sessionRenewed]) emitter.dispose();
   }
 
   private async call({ name, arguments: args, meta, timeouts, signal, onProgress }: CallRequest): Promise<CallOutcome> {

@@ -25,6 +25,8 @@ export type TransportTrouble =
   | { readonly kind: 'notMcp'; readonly contentType: string; readonly body: string; readonly url: string }
   | { readonly kind: 'redirect'; readonly detail: string; readonly url: string }
   | { readonly kind: 'tooLarge'; readonly limit: number; readonly url: string }
+  /** The server forgot the session and gave no new one. */
+  | { readonly kind: 'sessionLost'; readonly detail: string; readonly url: string }
   | { readonly kind: 'closed'; readonly url: string };
 
 export class TransportFailure extends Error {
@@ -54,17 +56,25 @@ export function describeTrouble(trouble: TransportTrouble): string {
       return `The answer of ${trouble.url} broke off: ${trouble.detail}.`;
     case 'status': {
       const body = trouble.body === '' ? '' : `: ${trouble.body}`;
-      return `${trouble.url} answered with HTTP ${trouble.status}${body}`;
+      return sentence(`${trouble.url} answered with HTTP ${trouble.status}${body}`);
     }
     case 'notMcp': {
       const type = trouble.contentType === '' ? 'no content type' : trouble.contentType;
-      return `${trouble.url} answered with something that is not MCP (${type}): ${trouble.body}`;
+      const body = trouble.body === '' ? '' : `: ${trouble.body}`;
+      return sentence(`${trouble.url} answered with something that is not MCP (${type})${body}`);
     }
     case 'redirect':
       return `${trouble.url}: ${trouble.detail}.`;
     case 'tooLarge':
       return `The answer of ${trouble.url} is larger than ${trouble.limit / 1024 / 1024} MiB.`;
+    case 'sessionLost':
+      return `${trouble.url} forgot the session, and the new initialize ${trouble.detail}.`;
     case 'closed':
       return `The connection to ${trouble.url} was closed.`;
   }
+}
+
+/** What others wrote may end as it likes. */
+function sentence(text: string): string {
+  return /[.!?…]$/.test(text) ? text : `${text}.`;
 }

@@ -1,0 +1,29 @@
+/** What the two ways of speaking over HTTP have in common: who they report to, and how they are used. */
+import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type { Clock } from '../base/clock.js';
+import type { Log } from '../base/log.js';
+
+export interface HttpChannelParts {
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly deliver: (message: JSONRPCMessage) => void;
+  /** The server cannot be reached any more, or has gone; in words. */
+  readonly die: (cause: string) => void;
+}
+
+export interface HttpChannel {
+  /** Requests: resolves at once, what becomes of it is delivered. Others: resolves when the server has taken it. */
+  send(message: JSONRPCMessage): Promise<void>;
+  /** Ends every exchange. Does not deliver or die afterwards. */
+  close(): Promise<void>;
+}
+
+/** Undefined for what is no request. */
+export function requestId(message: JSONRPCMessage): RequestId | undefined {
+  return 'method' in message && 'id' in message ? message.id : undefined;
+}
+
+export function cancelledRequest(message: JSONRPCMessage): RequestId | undefined {
+  if (!('method' in message) || message.method !== 'notifications/cancelled') return undefined;
+  return (message.params as { requestId?: RequestId } | undefined)?.requestId;
+}

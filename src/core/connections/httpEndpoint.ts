@@ -1,0 +1,95 @@
+/**
+ * Where a server is spoken to over HTTP, and with which headers: session, protocol version, the configured ones. Does
+ * not know what the messages mean. Two sets of sockets, so that calls that take all of theirs cannot keep a
+ * cancellation from being sent.
+ */
+import http from 'node:http';
+import https from 'node:https';
+import type { HttpLaunch } from '../config/model.js';
+import { exchange, isWithinOrigin, type HttpAgents, type HttpReply } from './httpExchange.js';
+
+/** A call holds its socket until it is answered. */
+const mostCallSockets = 128;
+const mostOtherSockets = 16;
+/** Servers commonly close an idle socket after 5 s; asking on one that is just being closed would lose the question. */
+const idleSocketMs = 4000;
+
+export class HttpEndpoint {
+  readonly configured: URL;
+  /** Where redirects of initialize led. */
+  url: URL;
+  sessionId: string | undefined;
+  protocolVersion: string | undefined;
+  private readonly own: Readonly<Record<string, string>>;
+  private readonly calls: HttpAgents = agents(mostCallSockets);
+  private readonly others: HttpAgents = agents(mostOtherSockets);
+
+  constructor(
+    launch: HttpLaunch,
+    private readonly clientVersion: string,
+  ) {
+    this.configured = new URL(launch.url);
+    this.url = this.configured;
+    this.sessionId = launch.sessionId === '' ? undefined : launch.sessionId;
+    this.own = Object.fromEntries([...launch.headers].map(([name, { value }]) => [name.toLowerCase(), value]));
+  }
+
+  /** @param kind which sockets it uses */
+  post(body: string, kind: 'call' | 'other', signal: AbortSignal, url = this.url): Promise<HttpReply> {
+    const headers = { accept: 'application/json, text/event-stream', 'content-type': 'application/json' };
+    return this.exchange('POST', url, headers, body, kind, signal);
+  }
+
+  /** Opens an event stream. */
+  get(lastEventId: string | undefined, kind: 'call' | 'other', signal: AbortSignal): Promise<HttpReply> {
+    const resumption = lastEventId === undefined ? {} : { 'last-event-id': lastEventId };
+    return this.exchange('GET', this.url, { accept: 'text/event-stream', ...resumption }, undefined, kind, signal);
+  }
+
+  /** Says that the session is not needed any more. */
+  remove(signal: AbortSignal): Promise<HttpReply> {
+    return this.exchange('DELETE', this.url, { accept: 'application/json' }, undefined, 'other', signal);
+  }
+
+  dispose(): void {
+    for (const { http, https } of [this.calls, this.others]) {
+      http.destroy();
+      https.destroy();
+    }
+  }
+
+  private exchange(
+    method: 'GET' | 'POST' | 'DELETE',
+    url: URL,
+    headers: Readonly<Record<string, string>>,
+    body: string | undefined,
+    kind: 'call' | 'other',
+    signal: AbortSignal,
+  ): Promise<HttpReply> {
+    const session = this.sessionId === undefined ? {} : { 'mcp-session-id': this.sessionId };
+    const version = this.protocolVersion === undefined ? {} : { 'mcp-protocol-version': this.protocolVersion };
+    const common = {
+      'accept-encoding': 'gzip, br',
+      'user-agent': `mcp-toolsets/${this.clientVersion}`,
+      ...headers,
+      ...version,
+    };
+    // What was configured is for the configured origin; a session belongs to who gave it.
+    const own = isWithinOrigin(this.configured, url) ? this.own : {};
+    return exchange({
+      method,
+      url,
+      headers: common,
+      credentials: { ...session, ...own },
+      origin: url,
+      body,
+      agents: kind === 'call' ? this.calls : this.others,
+      signal,
+    });
+  }
+}
+
+function agents(maxSockets: number): HttpAgents {
+  const options = { keepAlive: true, maxSockets, maxFreeSockets: 4, timeout: idleSocketMs };
+  return { http: new http.Agent(options), https: new https.Agent(options) };
+}
