@@ -1,7 +1,6 @@
 /** The main job in the real editor: what the file says becomes tools, an edit changes them, a mistake is a problem. */
 import assert from 'node:assert/strict';
 import * as vscode from 'vscode';
-import { processes } from '../../support/editor/bridge.ts';
 import {
   entry,
   invoke,
@@ -9,6 +8,7 @@ import {
   readConfig,
   removeConfig,
   replaceConfig,
+  servers,
   until,
   untilProblems,
   untilTools,
@@ -64,7 +64,7 @@ describe('curation', () => {
   it('follows a file that is deleted and created again', async () => {
     await removeConfig();
     await untilTools([]);
-    await until(processes, (all) => all.length === 0, 'no process');
+    await until(servers, (all) => all.length === 0, 'no server’s process');
     await writeConfig(original);
     await untilTools(start);
   });

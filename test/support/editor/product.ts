@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import * as vscode from 'vscode';
-import { repoRoot } from './bridge.ts';
+import { processes, repoRoot } from './bridge.ts';
 
 const limitMs = 20_000;
 
@@ -49,6 +49,11 @@ export const removeConfig = (): Promise<void> => rm(configFile());
 export function entry(fixture: string, args: readonly string[] = [], more = ''): string {
   const all = [join(repoRoot, 'test/fixtures/servers', fixture), ...args];
   return `{ transport: stdio, command: node, args: ${JSON.stringify(all)}${more ? `, ${more}` : ''} }`;
+}
+
+/** The processes of fixture servers that run for this editor. */
+export async function servers(): Promise<{ pid: number; command: string }[]> {
+  return (await processes()).filter(({ command }) => command.includes('fixtures/servers'));
 }
 
 /** The editor's ids of all tools of MCP servers, sorted. */

@@ -1,0 +1,73 @@
+/** Nothing is left when a window closes, reloads, or its extension host is killed (X5). */
+import assert from 'node:assert/strict';
+import { startEditor, type Editor } from '../../support/editor/launch.ts';
+import { copyWorkspace } from '../../support/editor/workspaces.ts';
+
+/** The bound of X5, in milliseconds. */
+const endLimit = 5_000;
+const tools = ['mcp_deaf_echo', 'mcp_family_child', 'mcp_npx_echo', 'mcp_shell_echo'];
+
+describe('the end of a window', () => {
+  let editor: Editor;
+  const opened: { remove: () => Promise<void> }[] = [];
+
+  before(async () => {
+    editor = await startEditor({});
+  });
+
+  after(async () => {
+    await editor.close();
+    for (const each of opened) await each.remove();
+  });
+
+  const servers = (): number[] =>
+    editor
+      .processes()
+      .filter(({ command }) => command.includes('fixtures/servers'))
+      .map(({ pid }) => pid);
+
+  async function open() {
+    const copy = copyWorkspace('endings');
+    opened.push(copy);
+    const window = await editor.openWindow(copy.path);
+    const published = () =>
+      window.waitFor(
+        (api) => api.lm.tools.map(({ name }) => name),
+        (names) => tools.every((tool) => names.includes(tool)),
+      );
+    await published();
+    return { window, published };
+  }
+
+  async function within(limitMs: number, accept: () => boolean): Promise<void> {
+    const limit = Date.now() + limitMs;
+    while (!accept()) {
+      if (Date.now() > limit) assert.deepEqual(editor.processes(), [], `left after ${limitMs} ms`);
+      await new Promise((done) => setTimeout(done, 20));
+    }
+  }
+
+  it('leaves no process when it is closed', async () => {
+    const { window } = await open();
+    assert.ok(servers().length >= 4);
+    await window.close();
+    await within(endLimit, () => editor.processes().length === 0);
+  });
+
+  it('leaves no old instance when it is reloaded', async () => {
+    const { window, published } = await open();
+    const old = servers();
+    await window.reload();
+    await published();
+    await within(endLimit, () => !servers().some((pid) => old.includes(pid)));
+    await window.close();
+    await within(endLimit, () => editor.processes().length === 0);
+  });
+
+  it('leaves nothing 5 s after its extension host was killed', async () => {
+    const { window } = await open();
+    await window.killExtensionHost();
+    await within(endLimit, () => editor.processes().length === 0);
+    await window.close();
+  });
+});
