@@ -57,7 +57,8 @@ export function activate(context: vscode.ExtensionContext): void {
     onDidChangeFilteredTools(() => void slot.engine?.host.reload()),
     vscode.workspace.onDidGrantWorkspaceTrust(() => slot.start()),
   );
-  slot.start();
+  // Watching files is the dearest part, and nobody waits for it.
+  setImmediate(() => slot.start());
 }
 
 /** Resolves when nothing is left that the window started. */

@@ -49,7 +49,7 @@ export class EngineSlot {
   private readonly changes = new Emitter<WindowState>();
   private readonly arrivals = new Emitter<Engine>();
   private readonly observers: (() => readonly Problem[])[] = [];
-  private state_: WindowState = { phase: 'untrusted', snapshot: nothing };
+  private state_: WindowState;
   private files: ConfigFiles | undefined;
   private loading: Promise<Engine | undefined> | undefined;
   private ended = false;
@@ -58,13 +58,10 @@ export class EngineSlot {
   readonly onDidChange: Event<WindowState> = this.changes.event;
   /** Fires once, when there is an engine. */
   readonly onDidLoad: Event<Engine> = this.arrivals.event;
-  /** Resolves when every server of the first files has started or failed; never without an engine. */
-  readonly settled: Promise<void>;
-  private resolveSettled: () => void = () => {};
   engine: Engine | undefined;
 
   constructor(private readonly options: EngineSlotOptions) {
-    this.settled = new Promise((resolve) => (this.resolveSettled = resolve));
+    this.state_ = { phase: this.phase(), snapshot: nothing };
   }
 
   get state(): WindowState {
@@ -73,14 +70,11 @@ export class EngineSlot {
 
   /** Begins, if the workspace is trusted; to be called again when it becomes so. */
   start(): void {
-    if (this.ended || this.files || !this.options.isTrusted()) {
-      this.refresh();
-      return;
-    }
+    this.refresh();
+    if (this.ended || this.files || !this.options.isTrusted()) return;
     this.files = this.options.openConfigFiles();
     this.files.onDidChange(() => this.apply());
     if (this.files.state) this.apply();
-    this.refresh();
   }
 
   /** Adds problems to every snapshot from now on; `refresh` tells that they changed. */
@@ -140,13 +134,12 @@ export class EngineSlot {
       .setSources(state.sources)
       .catch((error: unknown) =>
         this.options.log.write('error', `The files were not applied: ${String((error as Error).stack ?? error)}`),
-      )
-      .finally(this.resolveSettled);
+      );
   }
 
   private phase(): WindowState['phase'] {
-    if (!this.files) return 'untrusted';
-    const state = this.files.state;
+    if (!this.options.isTrusted()) return 'untrusted';
+    const state = this.files?.state;
     if (!state) return 'reading';
     if (state.folders === 0) return 'noFolder';
     return state.sources.every(({ text }) => text === undefined) && state.problems.length === 0 ? 'noFile' : 'serving';

@@ -1,24 +1,26 @@
 /**
- * Offers each toolset to the editor as an MCP server of its own (spec G1, G3a, G3b, G5). Which are there is the
- * catalogue's business, and whether the editor shows them the presenter's.
+ * Offers each toolset to the editor as an MCP server of its own (spec G1, G3a, G3b, G5). Whether the editor shows them is
+ * the presenter's business.
  *
- * Invariants: only toolsets with tools are offered, in file order; the version of a definition does not change within a
- * window, as that would stop it; the provider never throws, because one failure takes all definitions away; an untrusted
- * workspace offers and starts nothing, because starting would open a question to the person.
+ * Invariants: definitions are in file order; the version of a definition does not change within a window, as that would
+ * stop it, and differs from that of any other window, as what the editor remembers of those may be outdated; the provider
+ * never throws, because one failure takes all definitions away; an untrusted workspace offers and starts nothing, because
+ * starting would open a question to the person.
  */
 import * as vscode from 'vscode';
-import { createHash } from 'node:crypto';
-import { DisposableStore, type Disposable } from '../core/base/disposables.js';
-import type { Clock } from '../core/base/clock.js';
-import { delay } from '../core/base/clock.js';
+import { randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import { DisposableStore, toDisposable, type Disposable } from '../core/base/disposables.js';
+import { delay, type Clock } from '../core/base/clock.js';
+import { nextEvent } from '../core/base/events.js';
 import type { Log } from '../core/base/log.js';
 import type { Gateway } from '../core/gateway/gateway.js';
 import type { Toolset } from '../core/tools/catalogue.js';
 import type { Engine } from './engine.js';
 import type { EngineSlot } from './engineSlot.js';
+import { isStarting, offeredLabels } from './offer.js';
 import { findRivals } from './rivals.js';
 import { Presenter, type Stage } from './presenter.js';
-import { PublishGate } from './publishGate.js';
 
 /** As in `package.json`. */
 const providerId = 'mcpToolsets';
@@ -35,27 +37,30 @@ export function offerToolsets(options: ProviderOptions): Disposable {
   return new ToolsetProvider(options);
 }
 
-/** The first answer to the editor waits this long for the first toolset, in milliseconds. */
+/** Changes closer to each other than this are one announcement, in milliseconds. */
+const together = 10;
+
+/** The first answer to the editor waits this long for the gateway, in milliseconds. */
 const firstAnswerLimit = 5000;
+
+/** How long the editor is kept waiting for a server that is still starting, in milliseconds. */
+const connectPatience = 3000;
 
 class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscode.McpHttpServerDefinition>, Disposable {
   private readonly store = new DisposableStore('toolset provider');
   private readonly changes = this.store.add(new vscode.EventEmitter<void>());
-  private readonly versions = new Map<string, string>();
-  private readonly gate: PublishGate;
+  private readonly version = randomUUID();
   private readonly presenter: Presenter;
+  /** Undefined until it listens, and for good if it cannot. */
   private gateway: Gateway | undefined;
+  private gatewayFailed = false;
+  private announced: readonly string[] = [];
+  private announcement: Disposable | undefined;
 
   readonly onDidChangeMcpServerDefinitions = this.changes.event;
 
   constructor(private readonly options: ProviderOptions) {
     const { slot, clock, log } = options;
-    this.gate = this.store.add(
-      new PublishGate(clock, () => {
-        this.changes.fire();
-        this.presenter.expect(this.offered());
-      }),
-    );
     this.presenter = this.store.add(new Presenter({ clock, log, stage: this.stage(), onChange: () => slot.refresh() }));
     slot.observe(() => this.presenter.problems());
     this.store.add(slot.onDidLoad((engine) => void this.follow(engine)));
@@ -68,87 +73,91 @@ class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscode.McpHt
   }
 
   async provideMcpServerDefinitions(): Promise<vscode.McpHttpServerDefinition[]> {
-    await this.firstToolset();
-    return this.offered().flatMap((toolset) => this.definitionOf(toolset) ?? []);
+    // The first answer replaces what the editor remembers of the last window; an empty one would take those tools away
+    // for the moment until the files are read.
+    await this.until(() => !this.isBeginning(), firstAnswerLimit);
+    return this.offered().flatMap((label) => this.definitionOf(label) ?? []);
   }
 
   /** Called before each connection, also for a definition that the editor remembers from another window. */
-  async resolveMcpServerDefinition(
-    definition: vscode.McpHttpServerDefinition,
-  ): Promise<vscode.McpHttpServerDefinition | undefined> {
-    const toolset = this.offered().find(({ id }) => id === definition.label);
-    return toolset && this.definitionOf(toolset);
+  async resolveMcpServerDefinition({
+    label,
+  }: vscode.McpHttpServerDefinition): Promise<vscode.McpHttpServerDefinition | undefined> {
+    const isThere = (): boolean => this.presented().some(({ id }) => id === label);
+    const mayCome = (): boolean => {
+      const server = this.options.slot.engine?.host.snapshot.servers.find(({ id }) => id === label);
+      return server ? isStarting(server) : this.isBeginning();
+    };
+    await this.until(() => isThere() || !mayCome(), connectPatience);
+    return isThere() ? this.definitionOf(label) : undefined;
   }
 
   dispose(): void {
+    this.announcement?.dispose();
     this.store.dispose();
   }
 
-  /**
-   * The first answer replaces what the editor remembers of the last window; an empty one would take those tools away for
-   * the moment until the servers have answered.
-   */
-  private async firstToolset(): Promise<void> {
-    const { slot, clock } = this.options;
-    if (this.gateway && this.offered().length > 0) return;
-    const loads = slot.state.phase === 'reading' || slot.state.phase === 'serving';
-    if (!loads) return;
-    const came = new Promise<void>((resolve) => {
-      const subscription = this.store.add(
-        this.onDidChangeMcpServerDefinitions(() => {
-          subscription.dispose();
-          resolve();
-        }),
-      );
-    });
-    await Promise.race([came, slot.settled, delay(clock, firstAnswerLimit)]);
-  }
-
   private async follow(engine: Engine): Promise<void> {
+    const { slot, log } = this.options;
     try {
       this.gateway = await engine.gateway;
     } catch (error) {
-      this.options.log.write('error', `The gateway did not start, so no agent sees a tool: ${String(error)}`);
+      this.gatewayFailed = true;
+      log.write('error', `The gateway did not start, so no agent sees a tool: ${String(error)}`);
       void vscode.window.showErrorMessage(`MCP Toolsets cannot offer its tools: ${String(error)}`);
       return;
     }
     this.store.add(this.gateway.onDidChangeActivity((toolset) => this.presenter.noteActivity(toolset)));
-    this.store.add(engine.host.onDidChangeCatalogue(() => this.announce()));
+    this.store.add(engine.host.onDidChangeCatalogue(() => this.presenter.expect(this.presented())));
+    this.store.add(slot.onDidChange(() => this.announce()));
     this.announce();
+    slot.refresh();
+    this.presenter.expect(this.presented());
   }
 
+  /** A change inside a toolset reaches the editor over its session; this is only for those that come and go. */
   private announce(): void {
-    const known = [...this.announced].join('\n');
-    this.announced = this.offered().map(({ id }) => id);
-    // A change inside a toolset reaches the editor over its session; the list of toolsets stays as it is.
-    if (this.announced.join('\n') !== known) this.gate.request();
-    else this.presenter.expect(this.offered());
+    const labels = this.offered();
+    if (isDeepStrictEqual(labels, this.announced)) return;
+    this.announced = labels;
+    this.announcement ??= this.options.clock.after(together, () => {
+      this.announcement = undefined;
+      this.changes.fire();
+    });
   }
 
-  private announced: readonly string[] = [];
+  /** Whether it is not known yet which servers there are. */
+  private isBeginning(): boolean {
+    const { phase } = this.options.slot.state;
+    return (phase === 'reading' || phase === 'serving') && this.gateway === undefined && !this.gatewayFailed;
+  }
 
-  private offered(): Toolset[] {
-    const engine = this.options.slot.engine;
+  /** Resolves when `holds` does, looked at with every change of the state; in any case after `limitMs`. */
+  private async until(holds: () => boolean, limitMs: number): Promise<void> {
+    const { slot, clock } = this.options;
+    if (holds()) return;
+    const waiting = new AbortController();
+    const end = this.store.add(toDisposable(() => waiting.abort()));
+    const came = nextEvent(slot.onDidChange, holds, waiting.signal);
+    await Promise.race([came, delay(clock, limitMs, waiting.signal)]).catch(() => undefined);
+    this.store.release(end);
+  }
+
+  private offered(): string[] {
+    const { engine } = this.options.slot;
+    return engine && this.gateway && vscode.workspace.isTrusted ? offeredLabels(engine.host.snapshot) : [];
+  }
+
+  private presented(): Toolset[] {
+    const { engine } = this.options.slot;
     if (!engine || !this.gateway || !vscode.workspace.isTrusted) return [];
     return engine.host.catalogue.toolsets.filter(({ tools }) => tools.length > 0);
   }
 
-  private definitionOf(toolset: Toolset): vscode.McpHttpServerDefinition | undefined {
+  private definitionOf(label: string): vscode.McpHttpServerDefinition | undefined {
     if (!this.gateway) return undefined;
-    const { url, headers } = this.gateway.endpoint(toolset.id, 'editor');
-    return new vscode.McpHttpServerDefinition(
-      toolset.id,
-      vscode.Uri.parse(url, true),
-      { ...headers },
-      this.versionOf(toolset),
-    );
-  }
-
-  /** Tells the editor whether what it remembers of an earlier window is outdated. */
-  private versionOf(toolset: Toolset): string {
-    const version = this.versions.get(toolset.id) ?? hashOf(toolset);
-    this.versions.set(toolset.id, version);
-    return version;
+    const { url, headers } = this.gateway.endpoint(label, 'editor');
+    return new vscode.McpHttpServerDefinition(label, vscode.Uri.parse(url, true), { ...headers }, this.version);
   }
 
   private stage(): Stage {
@@ -173,12 +182,4 @@ function switchedOff(): string | undefined {
   if (chat.get('mcp.access') === 'none') return '"chat.mcp.access" is "none"';
   if (chat.get('disableAIFeatures') === true) return '"chat.disableAIFeatures" is true';
   return undefined;
-}
-
-function hashOf({ shortName, tools }: Toolset): string {
-  const exposed = tools.map(({ editorName, tool }) => ({ ...tool, name: editorName }));
-  return createHash('sha256')
-    .update(JSON.stringify([shortName, exposed]))
-    .digest('hex')
-    .slice(0, 16);
 }

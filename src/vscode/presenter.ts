@@ -36,10 +36,10 @@ export interface PresenterOptions {
 }
 
 /**
- * Milliseconds between looks. The editor takes over a new definition 500 ms after it was announced, and then needs
- * about 100 to have the tools.
+ * Milliseconds between looks. The editor takes over a new definition 500 ms after it was announced, and says nothing
+ * when it does; asking it to start what it does not know yet costs next to nothing.
  */
-const pace = [515, 60, 60, 60, 100, 100, 200, 300, 500, 800, 1200, 2000, 3000, 5000] as const;
+const pace = [80, 80, 80, 80, 80, 80, 80, 100, 100, 200, 300, 500, 800, 1200, 2000, 3000, 5000] as const;
 const slowPace = 3_000;
 const mostStarts = 20;
 

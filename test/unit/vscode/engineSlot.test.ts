@@ -149,17 +149,6 @@ describe('EngineSlot', () => {
     assert.equal(heard.length, 1);
   });
 
-  it('settles with the first files', async () => {
-    let settled = false;
-    void slot.settled.then(() => (settled = true));
-    slot.start();
-    await rest();
-    assert.equal(settled, false);
-    files.set('a');
-    await rest();
-    assert.equal(settled, true);
-  });
-
   it('survives an engine that cannot be loaded', async () => {
     load = () => Promise.reject(new Error('broken'));
     slot.start();

@@ -66,8 +66,11 @@ describe('Presenter', () => {
       show('mcp_demo_a', 'mcp_demo_b');
     };
     presenter.expect([demo]);
+    await clock.advance(600);
+    const { length } = stage.starts;
+    assert.ok(length > 1 && length < 10, `${length} starts`);
     await clock.advance(60_000);
-    assert.deepEqual(stage.starts, ['demo', 'demo']);
+    assert.equal(stage.starts.length, length);
     assert.deepEqual(presenter.problems(), []);
     assert.equal(changes, 0);
   });
