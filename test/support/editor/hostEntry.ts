@@ -2,6 +2,7 @@
  * What the editor runs in the extension host (`extensionTestsPath`): mocha with the one suite beside this file. Each
  * test is reported over the bridge as it ends. Bundled anew for every suite, see `bundle.ts`.
  */
+import { findSourceMap } from 'node:module';
 import { join } from 'node:path';
 import type Mocha from 'mocha';
 import { call } from './bridge.ts';
@@ -26,7 +27,8 @@ export async function run(): Promise<void> {
 
   let reported = Promise.resolve<unknown>(undefined);
   const report = (event: TestEvent): void => {
-    reported = reported.then(() => call('report', event));
+    const told = event.kind === 'fail' ? { ...event, error: inSources(event.error) } : event;
+    reported = reported.then(() => call('report', told));
   };
   const failures = await new Promise<number>((done) => {
     const runner = mocha.run(done);
@@ -35,4 +37,16 @@ export async function run(): Promise<void> {
   report({ kind: 'end' });
   await reported;
   if (failures > 0) throw new Error(`${failures} failed`);
+}
+
+/** Places in a stack as places in the sources; the editor formats stacks itself, so Node's own translation is off. */
+function inSources(stack: string): string {
+  return stack.replace(
+    /((?:\/|[A-Z]:\\)[^\s()]+\.cjs):(\d+):(\d+)/g,
+    (place, file: string, line: string, column: string) => {
+      const entry = findSourceMap(file)?.findEntry(Number(line) - 1, Number(column) - 1);
+      if (!entry || !('originalSource' in entry)) return place;
+      return `${entry.originalSource.replace(/^file:\/\//, '')}:${entry.originalLine + 1}:${entry.originalColumn + 1}`;
+    },
+  );
 }

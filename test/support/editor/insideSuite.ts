@@ -1,6 +1,6 @@
 /** Runs one suite inside the extension host of an editor, on the server form or on the desktop. */
 import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { repoRoot } from '../npm.mjs';
 import { bundleSuite } from './bundle.ts';
@@ -51,7 +51,10 @@ export async function runInside(
       ? startDesktop(desktop, options, target, testsPath)
       : openOnServer(options, target, testsPath));
     await outcome(suite, window, report);
-    if (report.counts.failed > 0) await window.keepTraces();
+    if (report.counts.failed > 0) {
+      await window.keepTraces();
+      console.log(`  Traces: ${relative(repoRoot, join(resultsDir, suite.name))}`);
+    }
     await window.close();
     const left = await window.leftProcesses(processesEndLimitMs);
     if (left.length > 0) {
