@@ -7,7 +7,6 @@ import type { Clock } from './base/clock.js';
 import type { Event } from './base/events.js';
 import { Emitter } from './base/events.js';
 import { redactingLog, type Log, type Redactor } from './base/log.js';
-import { PendingEnds } from './base/pendingEnds.js';
 import type { Problem } from './base/problem.js';
 import { ConfigState } from './config/merge.js';
 import type { ConfiguredServer, ServerDefinition, SourceText } from './config/model.js';
@@ -87,7 +86,7 @@ class ToolsetHost implements Host {
   private readonly config = new ConfigState();
   private readonly units = new Map<string, ServerUnit>();
   /** Removed from the file, their last calls still running. */
-  private readonly leaving = new PendingEnds((error) => this.log.write('error', String(error)));
+  private readonly leaving = new Set<ServerUnit>();
   private servers: readonly ConfiguredServer[] = [];
   private sources: readonly SourceText[] = [];
   private configProblems: readonly Problem[] = [];
@@ -190,8 +189,7 @@ class ToolsetHost implements Host {
 
   async dispose(): Promise<void> {
     this.disposed = true;
-    await Promise.all([...this.units.values()].map((unit) => unit.dispose()));
-    await this.leaving.settled();
+    await Promise.all([...this.units.values(), ...this.leaving].map((unit) => unit.dispose()));
     this.units.clear();
     this.changeEmitter.dispose();
     this.catalogueEmitter.dispose();
@@ -231,7 +229,8 @@ class ToolsetHost implements Host {
   private remove(id: string, unit: ServerUnit): void {
     this.units.delete(id);
     unit.apply(undefined);
-    this.leaving.add(unit.gone());
+    this.leaving.add(unit);
+    void unit.gone().then(() => this.leaving.delete(unit));
   }
 
   private republish(): void {

@@ -265,6 +265,16 @@ describe('calls in flight (R4)', () => {
     assert.equal(old.closed, true);
   });
 
+  it('of a server that was removed do not hold up the end of the host', async () => {
+    const old = await serve('a', 'command: a', 'x');
+    const running = stage.call('a', 'x');
+    await old.nextCall();
+    await stage.edit(undefined);
+    await stage.host.dispose();
+    assert.equal(old.closed, true);
+    assert.match(JSON.stringify(await running), /result unknown.*the host is shutting down/);
+  });
+
   it('that still wait for their instance get it, though its definition was removed meanwhile', async () => {
     const warm = await serve('a', 'command: a', 'x');
     const first = stage.call('a', 'x', 'd1');

@@ -1,0 +1,182 @@
+/** Filters and names on servers that run (spec N1–N7); every row and corner of them is in the unit tests. */
+import assert from 'node:assert/strict';
+import { fixture, rawWith } from '../../support/core/configText.js';
+import { endStages, startStage, type Stage } from '../../support/core/stage.js';
+
+describe('core: filters and names', () => {
+  let stage: Stage;
+
+  beforeEach(async () => {
+    stage = await startStage();
+  });
+
+  afterEach(endStages);
+
+  const rows: readonly [whitelist: string[] | undefined, blacklist: string[] | undefined, published: string][] = [
+    [undefined, undefined, 'echo env extra_1 extra_2'],
+    [['e*'], undefined, 'echo env extra_1 extra_2'],
+    [['extra_*'], undefined, 'extra_1 extra_2'],
+    [['extra_*'], [], 'extra_1 extra_2'],
+    [[], ['extra_*'], 'echo env'],
+    [undefined, ['extra_1', 'echo'], 'env extra_2'],
+    [['extra_2'], ['extra_*'], 'echo env extra_2'],
+    [['extra_2'], ['*'], 'extra_2'],
+    [['*'], ['*'], 'echo env extra_1 extra_2'],
+    [['e*o'], ['e??o', '[e]*', 'Echo'], 'echo env extra_1 extra_2'],
+    [['nothing_of_it'], undefined, ''],
+  ];
+
+  it('whitelist and blacklist, row by row, on one server that keeps running (N1, N2)', async () => {
+    const tools = ['echo', 'env', 'extra_1', 'extra_2'];
+    await stage.edit({ a: rawWith(tools) });
+    const pid = stage.pid('a');
+    for (const [whitelist, blacklist, published] of rows) {
+      await stage.edit({ a: rawWith(tools, { tools: { whitelist, blacklist } }) });
+      assert.equal(stage.publishedBy('a').join(' '), published, JSON.stringify({ whitelist, blacklist }));
+      const left = tools.filter((tool) => !published.split(' ').includes(tool));
+      assert.deepEqual(
+        stage.server('a').excluded.map(({ original }) => original),
+        left,
+      );
+      for (const tool of left) assert.equal((await stage.outcome('a', tool)).kind, 'error', `${tool} can be called`);
+    }
+    assert.equal(stage.pid('a'), pid);
+  });
+
+  it('what a list keeps out and a pattern that matches nothing are said at the list and the pattern', async () => {
+    await stage.edit({ a: rawWith(['echo', 'add'], { tools: { whitelist: ['echo', 'ecko'] } }) });
+    assert.deepEqual(stage.problems(), ['pattern-matches-nothing "ecko"']);
+    assert.match(stage.problem('filtered-tools').message, /add/);
+  });
+
+  it('names out of the rule, unusable schemas and malformed entries cost one tool each (N4, N7)', async () => {
+    await stage.edit({
+      a: fixture('odd-tools', ['--kind', 'names,schema,malformed,keywords,nulls']),
+      b: rawWith(['echo']),
+    });
+    const sixtyFour = 'x'.repeat(64);
+    // 64 characters are a name, but more than the editor's id can hold.
+    assert.deepEqual(stage.published(), ['a/first', 'a/keywords', 'a/nulls', 'a/last', 'b/echo']);
+    assert.deepEqual(
+      stage
+        .server('a')
+        .excluded.filter(({ reason }) => reason.kind === 'editorIdTooLong')
+        .map(({ original }) => original),
+      [sixtyFour],
+    );
+    const codes = stage.problems();
+    const count = (code: string): number => codes.filter((text) => text === `${code} "a"`).length;
+    assert.deepEqual(
+      ['tool-name-invalid', 'schema-unusable', 'tool-malformed', 'editor-id-too-long'].map(count),
+      [5, 2, 7, 1],
+      codes.join('\n'),
+    );
+    for (const tool of ['first', 'last']) assert.equal(await stage.text('a', tool), tool);
+  });
+
+  it('a schema with every keyword goes through unchanged', async () => {
+    await stage.edit({ a: fixture('odd-tools', ['--kind', 'keywords']) });
+    const tool = stage.host.catalogue.toolsets[0]?.tools.find(({ published }) => published === 'keywords')?.tool;
+    const text = JSON.stringify(tool);
+    for (const keyword of [
+      '$defs',
+      'prefixItems',
+      'unevaluatedProperties',
+      'x-vendor',
+      'x-unknown',
+      'icons',
+      'execution',
+    ]) {
+      assert.ok(text.includes(`"${keyword}"`), `${keyword} in ${text}`);
+    }
+  });
+
+  it('a published name out of the rule is dropped, never cut', async () => {
+    await stage.edit({ a: rawWith(['echo', 'add'], { transform: [{ prefix: 'p'.repeat(61) }] }) });
+    assert.deepEqual(stage.problems().sort(), ['editor-id-too-long "transform"', 'published-name-invalid "transform"']);
+    assert.deepEqual(stage.published(), []);
+    assert.match(stage.problem('published-name-invalid').message, /65/);
+  });
+
+  it('two tools of one server with one name: its update is refused, the names before it stay (N5)', async () => {
+    await stage.edit({ a: rawWith(['x', 'p_x']), b: rawWith(['echo']) });
+    const pid = stage.pid('a');
+    await stage.edit({
+      a: rawWith(['x', 'p_x'], { transform: [{ prefix: { remove: 'p_', add: '' } }] }),
+      b: rawWith(['echo']),
+    });
+    assert.deepEqual(stage.published(), ['a/x', 'a/p_x', 'b/echo']);
+    assert.equal(stage.problem('name-twice-in-server').severity, 'error');
+    assert.ok(stage.server('a').previous);
+    await stage.edit({ a: rawWith(['x', 'p_x']), b: rawWith(['echo']) });
+    assert.deepEqual(stage.host.snapshot.problems, []);
+    assert.equal(stage.pid('a'), pid);
+  });
+
+  it('a server that offers two tools of one name does not start, and nothing of it is left', async () => {
+    await stage.edit({ a: fixture('odd-tools', ['--kind', 'duplicate']), b: rawWith(['echo']) });
+    assert.deepEqual(stage.published(), ['b/echo']);
+    assert.deepEqual(stage.problems(), ['name-twice-in-server "a"']);
+    assert.equal(stage.server('a').state.kind, 'failed');
+    // Let in once one of the two is kept out: no list can tell them apart, so both.
+    await stage.edit({
+      a: fixture('odd-tools', ['--kind', 'duplicate'], { tools: { blacklist: ['twin'] } }),
+      b: rawWith(['echo']),
+    });
+    assert.deepEqual(stage.published(), ['a/first', 'a/last', 'b/echo']);
+    assert.deepEqual(stage.problems(), []);
+  });
+
+  it('a contested name is the first one’s in the file, whoever is quicker, and free when that one goes (N5)', async () => {
+    const slow = fixture('slow-start', ['--delay', '300', '--tools', 'echo,pid']);
+    const quick = rawWith(['echo', 'add']);
+    await stage.edit({ slow, quick });
+    assert.deepEqual(stage.published(), ['slow/echo', 'slow/pid', 'quick/add']);
+    const taken = stage.problem('name-taken');
+    assert.deepEqual(stage.problems(), ['name-taken "quick"']);
+    assert.match(taken.message, /"echo".*"slow"|"slow".*"echo"/);
+    assert.equal(taken.related?.length, 1);
+    assert.deepEqual(stage.server('quick').excluded, [
+      { original: 'echo', reason: { kind: 'nameTaken', published: 'echo', holder: 'slow' } },
+    ]);
+    const pid = stage.pid('quick');
+
+    await stage.edit({ slow: { ...slow, tools: { blacklist: ['echo'] } }, quick });
+    assert.deepEqual(stage.published(), ['slow/pid', 'quick/echo', 'quick/add'], 'free by a filter');
+    await stage.edit({ slow, quick });
+    assert.deepEqual(stage.published(), ['slow/echo', 'slow/pid', 'quick/add'], 'and taken back');
+    await stage.edit({ quick });
+    assert.deepEqual(stage.published(), ['quick/echo', 'quick/add'], 'free by a removal');
+    assert.deepEqual(stage.problems(), []);
+    assert.equal(await stage.text('quick', 'echo', { text: 'mine' }), 'mine');
+    assert.equal(stage.pid('quick'), pid);
+  });
+
+  it('the order of the file decides, and an edit of the order is an edit of the names', async () => {
+    const a = rawWith(['echo', 'add']);
+    const b = rawWith(['echo', 'count']);
+    await stage.edit({ a, b });
+    assert.deepEqual(stage.published(), ['a/echo', 'a/add', 'b/count']);
+    const pids = [stage.pid('a'), stage.pid('b')];
+    await stage.edit({ b, a });
+    assert.deepEqual(stage.published(), ['b/echo', 'b/count', 'a/add']);
+    assert.deepEqual([stage.pid('a'), stage.pid('b')], pids);
+  });
+
+  it('a name that a server takes while it runs is given up by those behind it, and back again', async () => {
+    await stage.edit({ a: fixture('changes-tools'), b: rawWith(['extra_1', 'extra_9']) });
+    assert.deepEqual(stage.publishedBy('b'), ['extra_1', 'extra_9']);
+    await stage.text('a', 'become', { names: ['extra_1'] });
+    await stage.until(() => stage.publishedBy('b').join() === 'extra_9', 'the first in the file to take the name');
+    assert.ok(stage.publishedBy('a').includes('extra_1'));
+    await stage.text('a', 'become', { names: [] });
+    await stage.until(() => stage.publishedBy('b').join() === 'extra_1,extra_9', 'the name to be free again');
+    assert.deepEqual(stage.problems(), []);
+  });
+
+  it('names of the built-in toolset are not given away', async () => {
+    await stage.edit({ a: rawWith(['mcp_status', 'echo']) });
+    assert.deepEqual(stage.published(), ['a/echo']);
+    assert.deepEqual(stage.problems(), ['name-reserved "a"']);
+  });
+});

@@ -1,0 +1,41 @@
+/** Programs of the product and of the tests, bundled once a run into a folder that goes with this process. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { build } from 'esbuild';
+
+export const repository = path.resolve(__dirname, '../../..');
+
+let folder: string | undefined;
+const bundles = new Map<string, Promise<string>>();
+
+/** A folder that is removed when this process ends. */
+export function runFolder(): string {
+  if (folder === undefined) {
+    const made = mkdtempSync(path.join(tmpdir(), 'mcp-toolsets-run-'));
+    process.once('exit', () => rmSync(made, { recursive: true, force: true }));
+    folder = made;
+  }
+  return folder;
+}
+
+/** @param source from the root of the repository. Resolves with the path of one CommonJS file. */
+export function bundled(source: string): Promise<string> {
+  const existing = bundles.get(source);
+  if (existing) return existing;
+  const outfile = path.join(runFolder(), `${path.basename(source, '.ts')}.js`);
+  const made = build({
+    absWorkingDir: repository,
+    entryPoints: [source],
+    outfile,
+    bundle: true,
+    platform: 'node',
+    target: 'node20',
+    format: 'cjs',
+    logLevel: 'silent',
+  }).then(() => outfile);
+  bundles.set(source, made);
+  return made;
+}
+
+export const guardianScript = (): Promise<string> => bundled('src/core/connections/guardianMain.ts');

@@ -1,0 +1,44 @@
+/** Config files for tests: entries as plain values, and the entries of this repository's own servers. */
+import path from 'node:path';
+import { stringify } from 'yaml';
+import { repository } from './bundles.js';
+
+export type Entry = Readonly<Record<string, unknown>>;
+export type Servers = Readonly<Record<string, Entry>>;
+
+export function configText(servers: Servers): string {
+  return stringify({ version: 1, servers }, { lineWidth: 0 });
+}
+
+export const fixturePath = (name: string): string => path.join(repository, 'test/fixtures/servers', `${name}.mjs`);
+
+/** A server of test/fixtures/servers over stdio. */
+export function fixture(name: string, args: readonly string[] = [], rest: Entry = {}): Entry {
+  return nodeServer(fixturePath(name), args, rest);
+}
+
+/** `raw` with these tools only: the quickest server there is. */
+export function rawWith(tools: readonly string[], rest: Entry = {}): Entry {
+  return fixture('raw', ['--tools', tools.join(',')], rest);
+}
+
+/** One of the servers of the protocol's own project. */
+export function officialServer(
+  name: 'everything' | 'filesystem' | 'memory',
+  args: readonly string[] = [],
+  rest: Entry = {},
+): Entry {
+  return nodeServer(officialPath(name), args, rest);
+}
+
+export function officialPath(name: 'everything' | 'filesystem' | 'memory'): string {
+  return path.join(repository, `node_modules/@modelcontextprotocol/server-${name}/dist/index.js`);
+}
+
+export function http(url: string, rest: Entry = {}): Entry {
+  return { transport: 'streamable_http', url, ...rest };
+}
+
+function nodeServer(script: string, args: readonly string[], rest: Entry): Entry {
+  return { transport: 'stdio', command: process.execPath, args: [script, ...args], ...rest };
+}

@@ -1,0 +1,72 @@
+/** HTTP servers as processes of the test: fixtures, and server-everything in its HTTP modes. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import { createInterface } from 'node:readline';
+import { fixturePath, officialPath } from './configText.js';
+import { within } from './within.js';
+
+export interface HttpServer {
+  readonly url: string;
+  readonly pid: number;
+  /** Every line it has written, of both streams. */
+  readonly lines: readonly string[];
+  /** Kills it; resolves when it is gone. */
+  stop(): Promise<void>;
+}
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** `http` or `legacy-sse` of test/fixtures/servers. */
+export async function startHttpFixture(name: string, args: readonly string[], env: Env): Promise<HttpServer> {
+  const started = startNode([fixturePath(name), ...args], env);
+  const url = await started.line(/^listening (\S+)/);
+  return { ...started.server, url };
+}
+
+export async function startEverything(mode: 'streamableHttp' | 'sse', env: Env): Promise<HttpServer> {
+  const port = await freePort();
+  const started = startNode([officialPath('everything'), mode], { ...env, PORT: String(port) });
+  await started.line(/(?:listening|running) on port (\d+)/);
+  return { ...started.server, url: `http://127.0.0.1:${port}/${mode === 'sse' ? 'sse' : 'mcp'}` };
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+function startNode(
+  args: readonly string[],
+  env: Env,
+): { readonly server: Omit<HttpServer, 'url'>; line(pattern: RegExp): Promise<string> } {
+  const child: ChildProcess = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const { pid, stdout, stderr } = child;
+  if (pid === undefined || !stdout || !stderr) throw new Error(`${args.join(' ')} did not start`);
+  const lines: string[] = [];
+  const exited = once(child, 'exit');
+  const line = (pattern: RegExp): Promise<string> =>
+    within(
+      new Promise((resolve, reject) => {
+        void exited.then(() => reject(new Error(`${args.join(' ')} ended:\n${lines.join('\n')}`)));
+        for (const stream of [stdout, stderr]) {
+          createInterface({ input: stream }).on('line', (text) => {
+            lines.push(text);
+            const match = pattern.exec(text);
+            if (match) resolve(match[1] ?? '');
+          });
+        }
+      }),
+      `the start of ${args.join(' ')}`,
+      () => lines.join('\n'),
+    );
+  const stop = async (): Promise<void> => {
+    child.kill('SIGKILL');
+    await exited;
+  };
+  return { server: { pid, lines, stop }, line };
+}

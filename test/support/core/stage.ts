@@ -1,0 +1,309 @@
+/**
+ * A workspace with a config file, and the core over it as the product joins it: real connector, real processes, and on
+ * demand the gateway. Its end proves that nothing is left: no process that carries the run's mark, no listening socket,
+ * no live store, no file in the folder for temporary files.
+ */
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { randomBytes } from 'node:crypto';
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import { systemClock } from '../../../src/core/base/clock.js';
+import { liveStoreNames } from '../../../src/core/base/disposables.js';
+import { nextEvent } from '../../../src/core/base/events.js';
+import { Redactor, redactingLog } from '../../../src/core/base/log.js';
+import type { Problem } from '../../../src/core/base/problem.js';
+import type { Connector } from '../../../src/core/connections/connector.js';
+import { createConnector } from '../../../src/core/connections/createConnector.js';
+import { watchFile, type WatchedFile } from '../../../src/core/files/watchedFile.js';
+import { createGateway, type Gateway } from '../../../src/core/gateway/gateway.js';
+import { createGatewayBackend } from '../../../src/core/gatewayBackend.js';
+import { createHost, type Host, type ToolCallOutcome, type ToolCallRequest } from '../../../src/core/host.js';
+import type { InstanceStatus, ServerStatus, StatusSnapshot } from '../../../src/core/reconcile/status.js';
+import { builtInNames } from '../../../src/core/tools/builtIn.js';
+import { guardianScript } from './bundles.js';
+import { CapturedLogs } from './capturedLogs.js';
+import { configText, type Servers } from './configText.js';
+import { startEverything, startHttpFixture, type HttpServer } from './httpServers.js';
+import { processesOf, runVariable, type RunningProcess } from './processTable.js';
+import { within } from './within.js';
+
+export interface StageOptions {
+  /** JSON-RPC traffic in the logs. */
+  readonly trace?: boolean;
+  readonly drainLimitMs?: number;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export interface CallOptions {
+  readonly dialog?: string;
+  readonly signal?: AbortSignal;
+  readonly onProgress?: NonNullable<ToolCallRequest['onProgress']>;
+}
+
+/** Stages whose test failed before it ended them. */
+const open = new Set<Stage>();
+
+export async function startStage(options: StageOptions = {}): Promise<Stage> {
+  const stage = new Stage(options, await guardianScript());
+  open.add(stage);
+  return stage;
+}
+
+/** For `afterEach`: ends what the test has started and proves that nothing is left. */
+export async function endStages(): Promise<void> {
+  for (const stage of [...open]) await stage.dispose();
+}
+
+export class Stage {
+  readonly mark = randomBytes(8).toString('hex');
+  readonly folder: string;
+  readonly file: string;
+  readonly host: Host;
+  readonly connector: Connector;
+  readonly logs = new CapturedLogs();
+  /** The host's; children inherit it. Changes count from the next edit on. */
+  readonly env: Record<string, string | undefined>;
+  private readonly root = mkdtempSync(path.join(tmpdir(), 'mcp-toolsets-stage-'));
+  private readonly temporary = path.join(this.root, 'tmp');
+  private readonly redactor = new Redactor();
+  private readonly storesBefore = liveStoreNames();
+  private readonly listeningBefore = listeningSockets();
+  private readonly httpServers: HttpServer[] = [];
+  private readonly ends: (() => Promise<void>)[] = [];
+  private gateway_: Promise<Gateway> | undefined;
+  private backend: ReturnType<typeof createGatewayBackend> | undefined;
+  private watched: WatchedFile | undefined;
+
+  constructor(options: StageOptions, guardian: string) {
+    this.folder = path.join(this.root, 'workspace');
+    this.file = path.join(this.folder, '.minds', 'mcp.yaml');
+    for (const folder of [this.temporary, path.dirname(this.file)]) mkdirSync(folder, { recursive: true });
+    this.env = { ...process.env, TMPDIR: this.temporary, [runVariable]: this.mark, ...options.env };
+    delete this.env['NODE_OPTIONS'];
+    this.connector = createConnector({
+      env: this.env,
+      clock: systemClock,
+      trace: () => options.trace === true,
+      clientVersion: '0.0.0-test',
+      guardianScript: guardian,
+    });
+    this.host = createHost({
+      clock: systemClock,
+      log: this.logs.sink(),
+      serverLog: (server) => this.logs.sink(server),
+      redactor: this.redactor,
+      env: this.env,
+      connector: this.connector,
+      directoryExists: (folder) => statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true,
+      reservedNames: builtInNames,
+      filteredTools: () => 'information',
+      ...(options.drainLimitMs !== undefined && { drainLimitMs: options.drainLimitMs }),
+    });
+  }
+
+  /** Writes the file and gives it to the host; resolves when every server has started or failed. */
+  async edit(next: Servers | string | undefined): Promise<void> {
+    this.save(next);
+    const text = next === undefined ? undefined : readFileSync(this.file, 'utf8');
+    const applied = this.host.setSources([{ file: this.file, folder: this.folder, text }]);
+    await within(applied, 'the end of the reload', () => this.describe());
+  }
+
+  /** Writes or removes the file; `follow` brings it to the host. */
+  save(next: Servers | string | undefined): void {
+    if (next === undefined) rmSync(this.file, { force: true });
+    else writeFileSync(this.file, typeof next === 'string' ? next : configText(next));
+  }
+
+  /** From now on the host is given the file whenever it changes, as in the product. */
+  follow(): void {
+    const watched = watchFile(this.file, { clock: systemClock, pollMs: 50, debounceMs: 50 });
+    this.watched = watched;
+    watched.onDidChange((content) => {
+      const text = content.kind === 'text' ? content.text : undefined;
+      void this.host.setSources([{ file: this.file, folder: this.folder, text }]);
+    });
+  }
+
+  server(id: string): ServerStatus {
+    const found = this.host.snapshot.servers.find((server) => server.id === id);
+    assert.ok(found, `no server ${id} in the snapshot`);
+    return found;
+  }
+
+  instances(id: string): readonly InstanceStatus[] {
+    return this.server(id).instances;
+  }
+
+  /** Of the server's one instance. */
+  pid(id: string): number {
+    const [instance, ...others] = this.instances(id);
+    assert.ok(instance?.pid !== undefined && others.length === 0, `${id} has not one process\n${this.describe()}`);
+    return instance.pid;
+  }
+
+  /** `toolset/tool`, in order, of everything that is published. */
+  published(): string[] {
+    return this.host.catalogue.toolsets.flatMap(({ id, tools }) => tools.map((tool) => `${id}/${tool.published}`));
+  }
+
+  publishedBy(toolset: string): string[] {
+    const found = this.host.catalogue.toolsets.find(({ id }) => id === toolset);
+    return found?.tools.map((tool) => tool.published) ?? [];
+  }
+
+  /** `code "text of the file at its place"`, errors and warnings. */
+  problems(): string[] {
+    const text = readFileSync(this.file, 'utf8');
+    return this.host.snapshot.problems
+      .filter(({ severity }) => severity !== 'information')
+      .map((problem) => `${problem.code} ${JSON.stringify(textAt(problem, text))}`);
+  }
+
+  problem(code: string): Problem {
+    const found = this.host.snapshot.problems.find((problem) => problem.code === code);
+    assert.ok(found, `no problem ${code}\n${this.describe()}`);
+    return found;
+  }
+
+  async until(accept: (snapshot: StatusSnapshot) => boolean, what = 'a state'): Promise<StatusSnapshot> {
+    const { host } = this;
+    if (accept(host.snapshot)) return host.snapshot;
+    return await within(nextEvent(host.onDidChange, accept), what, () => this.describe());
+  }
+
+  untilState(id: string, kind: ServerStatus['state']['kind']): Promise<StatusSnapshot> {
+    return this.until(
+      ({ servers }) => servers.find((server) => server.id === id)?.state.kind === kind,
+      `${id} to be ${kind}`,
+    );
+  }
+
+  outcome(
+    toolset: string,
+    tool: string,
+    args: Record<string, unknown> = {},
+    options: CallOptions = {},
+  ): Promise<ToolCallOutcome> {
+    const { dialog = 'd1', signal = new AbortController().signal, onProgress } = options;
+    const call = this.host.call({
+      toolset,
+      tool,
+      arguments: args,
+      dialog,
+      signal,
+      ...(onProgress && { onProgress }),
+    });
+    return within(call, `the outcome of ${toolset}/${tool}`, () => this.describe());
+  }
+
+  /** The result of a call that the test expects to have one. */
+  async result(...call: Parameters<Stage['outcome']>): Promise<CallToolResult> {
+    const outcome = await this.outcome(...call);
+    assert.ok(outcome.kind === 'result', `no result: ${JSON.stringify(outcome)}\n${this.describe()}`);
+    return outcome.result;
+  }
+
+  /** The text of a result that is no error. */
+  async text(...call: Parameters<Stage['outcome']>): Promise<string> {
+    const result = await this.result(...call);
+    assert.notEqual(result.isError, true, textOf(result));
+    return textOf(result);
+  }
+
+  /** The text of a result that is one. */
+  async failure(...call: Parameters<Stage['outcome']>): Promise<string> {
+    const result = await this.result(...call);
+    assert.equal(result.isError, true, textOf(result));
+    return textOf(result);
+  }
+
+  gateway(): Promise<Gateway> {
+    this.gateway_ ??= (async () => {
+      this.backend = createGatewayBackend(this.host);
+      const log = redactingLog(this.logs.sink(), this.redactor);
+      const gateway = createGateway({ backend: this.backend, clock: systemClock, log, version: '0.0.0-test' });
+      await gateway.start();
+      return gateway;
+    })();
+    return this.gateway_;
+  }
+
+  async http(name: 'http' | 'legacy-sse', ...args: string[]): Promise<HttpServer> {
+    return this.keep(await startHttpFixture(name, args, this.env));
+  }
+
+  async everything(mode: 'streamableHttp' | 'sse'): Promise<HttpServer> {
+    return this.keep(await startEverything(mode, this.env));
+  }
+
+  /** For what the test itself keeps open; called before anything else ends. */
+  onDispose(end: () => Promise<void>): void {
+    this.ends.push(end);
+  }
+
+  /** Those that the host started, the guardian included. */
+  processes(): RunningProcess[] {
+    const own = new Set(this.httpServers.map(({ pid }) => pid));
+    return processesOf(this.mark).filter(({ pid }) => !own.has(pid));
+  }
+
+  async dispose(): Promise<void> {
+    if (!open.delete(this)) return;
+    try {
+      this.watched?.dispose();
+      await Promise.all(this.ends.map((end) => end()));
+      const gateway = await this.gateway_;
+      const ended = Promise.all([this.host.dispose(), gateway?.dispose()]);
+      await within(ended, 'the end of the host', () => this.describe());
+      this.backend?.dispose();
+      await within(this.connector.dispose(), 'the end of the connector');
+      assert.deepEqual(this.processes(), [], 'processes are left');
+    } finally {
+      await Promise.all(this.httpServers.map((server) => server.stop()));
+      for (const { pid } of processesOf(this.mark)) process.kill(pid, 'SIGKILL');
+    }
+    assert.deepEqual(
+      liveStoreNames().filter((name) => !this.storesBefore.includes(name)),
+      [],
+      'stores are live',
+    );
+    assert.equal(listeningSockets(), this.listeningBefore, 'a socket listens');
+    assert.deepEqual(readdirSync(this.temporary), [], 'temporary files are left');
+    rmSync(this.root, { recursive: true });
+  }
+
+  /** For the message of a failure. */
+  describe(): string {
+    const { servers, problems } = this.host.snapshot;
+    const states = servers.map(({ id, state }) => `${id} ${JSON.stringify(state)}`);
+    const said = problems.map(({ code, message }) => `${code}: ${message}`);
+    return [...states, ...said, `published ${this.published().slice(0, 50).join(' ')}`, this.logs.text()].join('\n');
+  }
+
+  private keep(server: HttpServer): HttpServer {
+    this.httpServers.push(server);
+    return server;
+  }
+}
+
+export function textOf(result: CallToolResult): string {
+  return result.content.map((part) => (part.type === 'text' ? part.text : `(${part.type})`)).join('\n');
+}
+
+function textAt({ place: { range } }: Problem, text: string): string {
+  const lines = text.split('\n').slice(range.start.line, range.end.line + 1);
+  const last = lines.length - 1;
+  return lines
+    .map((line, index) =>
+      line.slice(index === 0 ? range.start.character : 0, index === last ? range.end.character : undefined),
+    )
+    .join('\n');
+}
+
+function listeningSockets(): number {
+  return process.getActiveResourcesInfo().filter((name) => name === 'TCPServerWrap' || name === 'PipeServerWrap')
+    .length;
+}
