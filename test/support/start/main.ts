@@ -57,7 +57,7 @@ async function open(folder: string, once: boolean): Promise<Session> {
     product: 'installed',
     outputDir: join(resultsDir, 'start'),
     // The one call of `--once` has nobody to ask.
-    settings: once ? { 'chat.tools.global.autoApprove': true } : {},
+    settings: { 'chat.tools.global.autoApprove': once },
   };
   const desktop = await findDesktop();
   if ('executable' in desktop) {
