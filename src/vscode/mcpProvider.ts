@@ -54,7 +54,10 @@ class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscode.McpHt
   /** Undefined until it listens, and for good if it cannot. */
   private gateway: Gateway | undefined;
   private gatewayFailed = false;
+  /** In file order; what is leaving comes last. */
   private announced: readonly string[] = [];
+  /** Gone, but for calls in flight. */
+  private leaving: readonly string[] = [];
   private announcement: Disposable | undefined;
 
   readonly onDidChangeMcpServerDefinitions = this.changes.event;
@@ -76,7 +79,7 @@ class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscode.McpHt
     // The first answer replaces what the editor remembers of the last window; an empty one would take those tools away
     // for the moment until the files are read.
     await this.until(() => !this.isBeginning(), firstAnswerLimit);
-    return this.offered().flatMap((label) => this.definitionOf(label) ?? []);
+    return this.announced.flatMap((label) => this.definitionOf(label) ?? []);
   }
 
   /** Called before each connection, also for a definition that the editor remembers from another window. */
@@ -107,7 +110,12 @@ class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscode.McpHt
       void vscode.window.showErrorMessage(`MCP Toolsets cannot offer its tools: ${String(error)}`);
       return;
     }
-    this.store.add(this.gateway.onDidChangeActivity((toolset) => this.presenter.noteActivity(toolset)));
+    this.store.add(
+      this.gateway.onDidChangeActivity((toolset) => {
+        this.presenter.noteActivity(toolset);
+        if (this.leaving.includes(toolset)) this.announce();
+      }),
+    );
     this.store.add(engine.host.onDidChangeCatalogue(() => this.presenter.expect(this.presented())));
     this.store.add(slot.onDidChange(() => this.announce()));
     this.announce();
@@ -117,9 +125,18 @@ class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscode.McpHt
 
   /** A change inside a toolset reaches the editor over its session; this is only for those that come and go. */
   private announce(): void {
-    const labels = this.offered();
-    if (isDeepStrictEqual(labels, this.announced)) return;
-    this.announced = labels;
+    const { gateway, announced } = this;
+    const { engine } = this.options.slot;
+    if (!engine || !gateway || !vscode.workspace.isTrusted) return;
+    const labels = offeredLabels(engine.host.snapshot);
+    // Taking a definition away ends the editor's calls; those in flight finish first (spec R4). The gateway lists no
+    // tools for them any more.
+    this.leaving = announced.filter(
+      (label) => !labels.includes(label) && gateway.activityOf(label, 'editor').callsInFlight > 0,
+    );
+    this.announced = [...labels, ...this.leaving];
+    if (isDeepStrictEqual(this.announced, announced)) return;
+    this.options.log.write('debug', `Offered to the editor: ${this.announced.join(', ') || 'nothing'}`);
     this.announcement ??= this.options.clock.after(together, () => {
       this.announcement = undefined;
       this.changes.fire();
@@ -141,11 +158,6 @@ class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscode.McpHt
     const came = nextEvent(slot.onDidChange, holds, waiting.signal);
     await Promise.race([came, delay(clock, limitMs, waiting.signal)]).catch(() => undefined);
     this.store.release(end);
-  }
-
-  private offered(): string[] {
-    const { engine } = this.options.slot;
-    return engine && this.gateway && vscode.workspace.isTrusted ? offeredLabels(engine.host.snapshot) : [];
   }
 
   private presented(): Toolset[] {

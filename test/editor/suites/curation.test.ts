@@ -29,6 +29,7 @@ describe('curation', () => {
 
   before(async () => {
     original = await readConfig();
+    await untilTools(start);
   });
 
   afterEach(async () => {
@@ -37,8 +38,7 @@ describe('curation', () => {
     await untilProblems([]);
   });
 
-  it('shows the tools with no click, no chat message and no reload (G5)', async () => {
-    await untilTools(start);
+  it('shows the tools with no click, no chat message and no reload (G5)', () => {
     const set = vscode.lm.tools.find((tool) => tool.name === 'mcp_alpha_echo');
     assert.ok(set);
     assert.equal((set.inputSchema as { type?: string }).type, 'object');
