@@ -81,7 +81,10 @@ export async function openConnection(parts: OpeningParts): Promise<Opening> {
     return { kind: 'transport', failure };
   }
 
-  const connection = new SdkConnection({ ...parts, client, resultSchema: sdk.resultSchema, facts: initialized.facts });
+  const { pid, clock, log, causeOfEnd } = parts;
+  const { resultSchema } = sdk;
+  const { facts } = initialized;
+  const connection = new SdkConnection({ client, resultSchema, transport, facts, pid, clock, log, causeOfEnd });
   made.connection = connection;
   parts.onConnection?.(connection);
   for (const message of early) connection.receive(message);

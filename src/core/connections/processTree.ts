@@ -80,12 +80,14 @@ export class ProcessTree {
   private exitedAt: number | undefined;
   private stopping: Promise<readonly number[]> | undefined;
   private readonly living: LivingTree;
+  private readonly onGone: (pid: number) => void;
 
   constructor(
     child: ChildProcess,
     readonly pid: number,
-    private readonly start: Pick<ProcessStart, 'mark' | 'onGone'>,
+    { mark, onGone }: Pick<ProcessStart, 'mark' | 'onGone'>,
   ) {
+    this.onGone = onGone;
     const { stdin, stdout, stderr } = child;
     if (!stdin || !stdout || !stderr) throw new Error('Spawned without pipes');
     this.stdin = stdin;
@@ -93,7 +95,7 @@ export class ProcessTree {
     this.stderr = stderr;
     // A broken pipe is told by the exit, or by the write that failed.
     for (const stream of [stdin, stdout, stderr]) stream.on('error', () => {});
-    this.living = new LivingTree({ groups: [pid], mark: start.mark, since: startedAt(pid) });
+    this.living = new LivingTree({ groups: [pid], mark, since: startedAt(pid) });
     this.exited = new Promise((resolve) => {
       const ended = (exit: ProcessExit): void => {
         this.exitedAt ??= performance.now();
@@ -111,7 +113,7 @@ export class ProcessTree {
 
   /** Ends the whole tree. Resolves with the ids of those that could not be ended: none, as a rule. */
   stop(): Promise<readonly number[]> {
-    this.stopping ??= this.end().finally(() => this.start.onGone(this.pid));
+    this.stopping ??= this.end().finally(() => this.onGone(this.pid));
     return this.stopping;
   }
 

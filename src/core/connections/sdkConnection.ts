@@ -14,7 +14,7 @@ import type {
   ServerCapabilities,
 } from '@modelcontextprotocol/sdk/types.js';
 import type { Clock } from '../base/clock.js';
-import { Emitter } from '../base/events.js';
+import { Emitter, type Event } from '../base/events.js';
 import type { Log, LogLevel } from '../base/log.js';
 import { CallLimits, type CallEnd } from './callLimits.js';
 import { ListError, type CallOutcome, type CallRequest, type Connection, type ToolListing } from './connection.js';
@@ -54,9 +54,17 @@ export class SdkConnection implements Connection {
   private readonly sessionRenewed = new Emitter<void>();
   readonly onDidChangeTools = this.toolsChanged.event;
   readonly onDidRenewSession = this.sessionRenewed.event;
-  readonly onDidDie = this.died.event;
+  /** Who listens too late hears it too. */
+  readonly onDidDie: Event<string> = (listener) => {
+    const { told } = this;
+    if (told === undefined) return this.died.event(listener);
+    let wanted = true;
+    queueMicrotask(() => wanted && listener(told));
+    return { dispose: () => (wanted = false) };
+  };
 
   private state: State = { kind: 'live' };
+  private told: string | undefined;
   private nextToken = 1;
   private readonly progress = new Map<number, (params: Readonly<Record<string, unknown>>) => void>();
   private readonly inFlight = new Set<Promise<unknown>>();
@@ -111,6 +119,7 @@ export class SdkConnection implements Connection {
     this.state = { kind: 'dead', cause };
     // The client rejects its requests in this turn; the calls then settle in microtasks.
     void Promise.allSettled(this.inFlight).then(() => {
+      this.told = cause;
       this.died.fire(cause);
       this.disposeEvents();
     });

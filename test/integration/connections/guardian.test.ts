@@ -1,0 +1,160 @@
+/** Spec X5: when the host dies, nothing that it started survives 5 s. */
+import assert from 'node:assert/strict';
+import { spawn, type ChildProcess } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, readlinkSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { build } from 'esbuild';
+import { childrenOf, isAlive, processesWith, supported, untilNone } from '../../support/processes.js';
+import { fixture, repository, Rig, runVariable, servers, stdio } from './rig.js';
+
+const node = JSON.stringify(process.execPath);
+const raw = path.join(servers, 'raw.mjs');
+const stubborn = path.join(servers, 'stubborn.mjs');
+const hardCases = [
+  fixture('raw'),
+  fixture('stubborn'),
+  fixture('stubborn', '--term'),
+  fixture('spawns-child', '--hold', '--term'),
+  fixture('spawns-child', '--setsid', '--term'),
+  fixture('spawns-child', '--setsid', '--orphan', '--term'),
+  stdio('sh', ['-c', `${node} ${raw}; true`]),
+  stdio('sh', ['-c', `${node} ${stubborn} --term; true`]),
+];
+
+describe('guardian', function () {
+  this.timeout(60_000);
+  if (!supported) this.pending = true;
+  let folder: string;
+  let guardianScript: string;
+  let run: string;
+  let host: ChildProcess | undefined;
+
+  before(async () => {
+    folder = mkdtempSync(path.join(tmpdir(), 'guardian-'));
+    guardianScript = path.join(folder, 'guardian.js');
+    const entry = path.join(repository, 'src/core/connections/guardianMain.ts');
+    await build({ entryPoints: [entry], outfile: guardianScript, bundle: true, platform: 'node', format: 'cjs' });
+  });
+  after(() => rmSync(folder, { recursive: true }));
+  beforeEach(() => (run = randomUUID()));
+  afterEach(async () => {
+    host?.kill('SIGKILL');
+    await untilNone(() => processesWith(runVariable, run), 5000);
+  });
+
+  const marked = () => processesWith(runVariable, run);
+  const guardians = () => marked().filter(({ command }) => command.includes('mcp-toolsets-guardian'));
+
+  async function startHost(launches: readonly object[], script: string | undefined): Promise<ChildProcess> {
+    const program = path.join(repository, 'test/integration/connections/hostProcess.ts');
+    const told = JSON.stringify({ launches, guardianScript: script });
+    const child = spawn(process.execPath, ['--import', 'tsx', program, told], {
+      cwd: repository,
+      env: { ...process.env, [runVariable]: run },
+      stdio: ['pipe', 'pipe', 'inherit'],
+      detached: true,
+    });
+    host = child;
+    assert(child.stdout);
+    for await (const line of createInterface({ input: child.stdout })) {
+      assert.equal(line, 'ready');
+      return child;
+    }
+    return assert.fail('The host ended');
+  }
+
+  for (const [how, script] of [
+    ['with Node', () => guardianScript],
+    ['with nothing but the shell', () => undefined],
+  ] as const) {
+    it(`ends every kind of tree when the host is killed, ${how}`, async () => {
+      const child = await startHost(hardCases, script());
+      assert.equal(guardians().length, 1);
+      assert(marked().length > hardCases.length + 1);
+      child.kill('SIGKILL');
+      const took = await untilNone(marked, 5000);
+      if (process.env['SHOW_TIMES']) console.log(`      ${took.toFixed(0)} ms`);
+    });
+  }
+
+  it('ends what is left when the host leaves without a word', async () => {
+    const child = await startHost([fixture('stubborn')], guardianScript);
+    child.stdin?.write('leave\n');
+    await untilNone(marked, 5000);
+  });
+
+  it('is not reached by signals for the host’s group, and goes when nothing is left to guard', async () => {
+    const child = await startHost([fixture('raw')], guardianScript);
+    const [guardian] = guardians();
+    assert(guardian && child.pid !== undefined);
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.kill(-child.pid, signal);
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.kill(guardian.pid, signal);
+    assert(isAlive(guardian.pid) && isAlive(child.pid));
+    assert.notEqual(guardian.session, child.pid);
+    child.kill('SIGKILL');
+    await untilNone(marked, 5000);
+  });
+
+  it('is replaced when it is killed', async () => {
+    const child = await startHost([fixture('stubborn', '--term')], guardianScript);
+    const [first] = guardians();
+    assert(first);
+    process.kill(first.pid, 'SIGKILL');
+    while (guardians().length === 0 || guardians()[0]?.pid === first.pid)
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    child.kill('SIGKILL');
+    await untilNone(marked, 5000);
+  });
+
+  it('is one, starts with the first stdio server, and has nothing but its own pipe', async () => {
+    const rig = new Rig({ guardianScript });
+    const own = () => rig.processes().filter(({ command }) => command.includes('mcp-toolsets-guardian'));
+    const web = await rig.listen('http');
+    await rig.start({ transport: 'streamable_http', url: web.url, headers: new Map(), sessionId: '' });
+    assert.equal(own().length, 0);
+    await Promise.all([rig.start(fixture('raw')), rig.start(fixture('raw')), rig.start(fixture('raw'))]);
+    const [guardian, ...others] = own();
+    assert(guardian);
+    assert.deepEqual(others, []);
+    const files = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9].map((number) => {
+      try {
+        return readlinkSync(`/proc/${guardian.pid}/fd/${number}`);
+      } catch {
+        return undefined;
+      }
+    });
+    assert.match(files[0] ?? '', /^(socket|pipe):/);
+    assert.deepEqual(files.slice(1, 3), ['/dev/null', '/dev/null']);
+    assert.deepEqual(
+      files.slice(3).filter((file) => file !== undefined),
+      [],
+    );
+    assert.deepEqual(
+      childrenOf(guardian.pid).map(({ command }) => command),
+      [],
+    );
+    await rig.end();
+    assert(!isAlive(guardian.pid));
+  });
+
+  it('is gone at once when the connector is disposed of with nothing running, and ends what still runs', async () => {
+    const rig = new Rig({ guardianScript });
+    const { connection } = await rig.start(fixture('raw'));
+    await connection.close();
+    const begun = performance.now();
+    await rig.connector.dispose();
+    assert(performance.now() - begun < 500);
+    assert.deepEqual(rig.processes(), []);
+
+    const other = new Rig({ guardianScript });
+    const left = await other.start(fixture('stubborn', '--term'));
+    await other.connector.dispose();
+    assert(left.connection.pid !== undefined);
+    assert(!isAlive(left.connection.pid));
+    await other.end();
+    await rig.end();
+  });
+});

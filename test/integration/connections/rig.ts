@@ -1,0 +1,222 @@
+/**
+ * A connector over real servers, with all it logs at hand. `end` closes what a test left open and asserts that nothing
+ * is left: no process that carries the rig's variable, no socket, pipe or child of this process.
+ */
+import assert from 'node:assert/strict';
+import { spawn, type ChildProcess } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { createInterface } from 'node:readline';
+import path from 'node:path';
+import { systemClock } from '../../../src/core/base/clock.js';
+import type { Event } from '../../../src/core/base/events.js';
+import type { LogLevel } from '../../../src/core/base/log.js';
+import type { EnvValue, HttpLaunch, Launch, StdioLaunch } from '../../../src/core/config/model.js';
+import type {
+  CallOutcome,
+  CallRequest,
+  Connection,
+  ConnectOutcome,
+  StartFailure,
+  ToolListing,
+} from '../../../src/core/connections/connection.js';
+import type { Connector } from '../../../src/core/connections/connector.js';
+import { createConnector, type ConnectorOptions } from '../../../src/core/connections/createConnector.js';
+import { processesWith, untilNone, type TestProcess } from '../../support/processes.js';
+
+export const repository = path.resolve(__dirname, '../../..');
+export const servers = path.join(repository, 'test/fixtures/servers');
+export const runVariable = 'CONNECTIONS_TEST_RUN';
+
+export const literal = (value: string): EnvValue => ({ kind: 'literal', value });
+
+export function stdio(command: string, args: readonly string[] = [], own: Partial<StdioLaunch> = {}): StdioLaunch {
+  return { transport: 'stdio', command, args, cwd: repository, env: new Map(), ...own };
+}
+
+/** A fixture server, e.g. `fixture('pages', '--repeat')`. */
+export function fixture(name: string, ...args: string[]): StdioLaunch {
+  return stdio(process.execPath, [path.join(servers, `${name}.mjs`), ...args]);
+}
+
+export function http(url: string, own: Partial<HttpLaunch> = {}): HttpLaunch {
+  return { transport: 'streamable_http', url, headers: new Map(), sessionId: '', ...own };
+}
+
+export interface Started {
+  readonly connection: Connection;
+  readonly listing: ToolListing;
+}
+
+export interface Call extends Partial<CallRequest> {
+  readonly limitMs?: number;
+}
+
+export class Rig {
+  readonly run = randomUUID();
+  readonly env: Record<string, string | undefined> = { ...process.env, [runVariable]: this.run };
+  readonly lines: { level: LogLevel; text: string }[] = [];
+  traces = false;
+  readonly connector: Connector;
+  private readonly connections: Connection[] = [];
+  private readonly children: ChildProcess[] = [];
+  private readonly waiting = new Set<() => void>();
+  private readonly resources = resourceCounts();
+
+  constructor(own: Partial<ConnectorOptions> = {}) {
+    this.connector = createConnector({
+      env: this.env,
+      clock: systemClock,
+      trace: () => this.traces,
+      clientVersion: '9.9.9',
+      ...own,
+    });
+  }
+
+  attempt(launch: Launch, own: { timeoutMs?: number; signal?: AbortSignal } = {}): Promise<ConnectOutcome> {
+    return this.connector.connect({
+      server: 'under-test',
+      launch,
+      timeoutMs: own.timeoutMs ?? 20_000,
+      signal: own.signal ?? new AbortController().signal,
+      log: {
+        write: (level, text) => {
+          this.lines.push({ level, text });
+          for (const wake of this.waiting) wake();
+        },
+      },
+    });
+  }
+
+  async start(launch: Launch, own: { timeoutMs?: number } = {}): Promise<Started> {
+    const outcome = await this.attempt(launch, own);
+    if (outcome.kind !== 'connected') {
+      assert.fail(outcome.kind === 'failed' ? `${outcome.failure.code}: ${outcome.failure.message}` : outcome.kind);
+    }
+    this.connections.push(outcome.connection);
+    return outcome;
+  }
+
+  async failure(launch: Launch, own: { timeoutMs?: number } = {}): Promise<StartFailure> {
+    const outcome = await this.attempt(launch, own);
+    if (outcome.kind === 'connected') {
+      this.connections.push(outcome.connection);
+      assert.fail('It connected');
+    }
+    assert.equal(outcome.kind, 'failed');
+    return (outcome as Extract<ConnectOutcome, { kind: 'failed' }>).failure;
+  }
+
+  /** Resolves with the first line of the log in which `part` stands. */
+  async logged(part: string): Promise<string> {
+    for (;;) {
+      const line = this.lines.find(({ text }) => text.includes(part));
+      if (line) return line.text;
+      await new Promise<void>((resolve) => {
+        const wake = (): void => {
+          this.waiting.delete(wake);
+          resolve();
+        };
+        this.waiting.add(wake);
+      });
+    }
+  }
+
+  /** Starts an HTTP fixture; resolves with what it says it listens on. */
+  async listen(
+    name: string,
+    ...args: string[]
+  ): Promise<{ readonly url: string; readonly other: string | undefined; readonly child: ChildProcess }> {
+    const child = spawn(process.execPath, [path.join(servers, `${name}.mjs`), ...args], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: this.env,
+    });
+    this.children.push(child);
+    let other: string | undefined;
+    assert(child.stdout);
+    for await (const line of createInterface({ input: child.stdout })) {
+      const [word, url] = line.split(' ');
+      if (word === 'other') other = url;
+      if (word === 'listening' && url !== undefined) return { url, other, child };
+    }
+    return assert.fail(`${name} ended before it listened`);
+  }
+
+  async kill(child: ChildProcess, signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const exited = new Promise((resolve) => child.once('exit', resolve));
+    child.kill(signal);
+    await exited;
+  }
+
+  processes(): TestProcess[] {
+    return processesWith(runVariable, this.run);
+  }
+
+  async end(): Promise<void> {
+    await Promise.all(this.connections.map((connection) => connection.close()));
+    const left = this.processes().filter(
+      ({ command, parent }) => parent !== process.pid || !/guardian|http|legacy/.test(command),
+    );
+    await this.connector.dispose();
+    for (const child of this.children) {
+      await this.kill(child);
+      child.stdout?.destroy();
+    }
+    assert.deepEqual(left, [], 'closed connections left processes');
+    await untilNone(() => this.processes(), 1000);
+    await untilResources(this.resources);
+  }
+}
+
+export async function callTool(
+  connection: Connection,
+  name: string,
+  args?: object,
+  own: Call = {},
+): Promise<CallOutcome> {
+  return await connection.callTool({
+    name,
+    arguments: args as Record<string, unknown> | undefined,
+    meta: undefined,
+    timeouts: { call: 10_000, callMax: 30_000 },
+    signal: new AbortController().signal,
+    onProgress: () => {},
+    ...own,
+  });
+}
+
+/** The text of a result. */
+export async function textOf(connection: Connection, name: string, args?: object, own?: Call): Promise<string> {
+  const outcome = await callTool(connection, name, args, own);
+  assert.equal(outcome.kind, 'result', JSON.stringify(outcome));
+  const { result } = outcome as Extract<CallOutcome, { kind: 'result' }>;
+  const [first] = result.content;
+  assert.equal(first?.type, 'text');
+  return first.text;
+}
+
+export function once<T>(event: Event<T>): Promise<T> {
+  return new Promise((resolve) => {
+    const subscription = event((value) => {
+      subscription.dispose();
+      resolve(value);
+    });
+  });
+}
+
+const counted = ['ProcessWrap', 'TCPSocketWrap', 'TLSWrap', 'PipeWrap'];
+
+function resourceCounts(): Record<string, number> {
+  const all = process.getActiveResourcesInfo();
+  return Object.fromEntries(counted.map((kind) => [kind, all.filter((name) => name === kind).length]));
+}
+
+async function untilResources(expected: Record<string, number>): Promise<void> {
+  const deadline = performance.now() + 2000;
+  for (;;) {
+    const now = resourceCounts();
+    if (counted.every((kind) => (now[kind] ?? 0) <= (expected[kind] ?? 0))) return;
+    if (performance.now() > deadline) assert.deepEqual(now, expected, 'sockets, pipes or children are left');
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}

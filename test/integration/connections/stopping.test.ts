@@ -1,0 +1,130 @@
+/** Spec X5, P7: what is stopped is gone, the whole tree of it, in time. */
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { processOf, supported } from '../../support/processes.js';
+import { fixture, Rig, servers, stdio, textOf } from './rig.js';
+
+const raw = path.join(servers, 'raw.mjs');
+const stubborn = path.join(servers, 'stubborn.mjs');
+
+interface Case {
+  readonly name: string;
+  readonly launch: Parameters<Rig['start']>[0];
+  /** In milliseconds, on a machine at rest; see `slack`. */
+  readonly within: number;
+  readonly atLeast?: number;
+  /** The tool `child` tells a process that must be gone as well. */
+  readonly child?: boolean;
+}
+
+const node = JSON.stringify(process.execPath);
+const cases: Case[] = [
+  { name: 'honours end of input', launch: fixture('raw'), within: 50 },
+  { name: 'is made with the SDK', launch: fixture('plain'), within: 50 },
+  { name: 'ignores end of input', launch: fixture('stubborn'), within: 1100, atLeast: 900 },
+  { name: 'ignores TERM too', launch: fixture('stubborn', '--term'), within: 2300, atLeast: 1800 },
+  { name: 'goes, and its child stays', launch: fixture('spawns-child'), within: 400, child: true },
+  { name: 'goes, and its child holds stdio', launch: fixture('spawns-child', '--hold'), within: 400, child: true },
+  { name: 'has a child that ignores TERM', launch: fixture('spawns-child', '--term'), within: 1500, child: true },
+  {
+    name: 'has a child in a session of its own',
+    launch: fixture('spawns-child', '--setsid'),
+    within: 400,
+    child: true,
+  },
+  {
+    name: 'has a grandchild in a session of its own, whose parent is gone, and which ignores TERM',
+    launch: fixture('spawns-child', '--setsid', '--orphan', '--term'),
+    within: 1500,
+    child: true,
+  },
+  { name: 'is behind sh -c', launch: stdio('sh', ['-c', `${node} ${raw}; true`]), within: 60 },
+  {
+    name: 'is behind sh -c and ignores end of input',
+    launch: stdio('sh', ['-c', `${node} ${stubborn}; true`]),
+    within: 1200,
+    atLeast: 900,
+  },
+  { name: 'is behind npx', launch: stdio('npx', ['-c', `node ${raw}`]), within: 150 },
+  {
+    name: 'is behind npx and ignores end of input and TERM',
+    launch: stdio('npx', ['-c', `node ${stubborn} --term`]),
+    within: 2300,
+    atLeast: 1800,
+  },
+];
+
+describe('stopping', function () {
+  this.timeout(60_000);
+  if (!supported) this.pending = true;
+  /** Other suites may use the machine at the same time: medians of three, and room for a slow moment. */
+  const slack = 1.5;
+  let rig: Rig;
+  beforeEach(() => (rig = new Rig()));
+  afterEach(() => rig.end());
+
+  for (const { name, launch, within, atLeast, child } of cases) {
+    it(`ends a server that ${name}`, async () => {
+      const times: number[] = [];
+      for (let run = 0; run < (within < 500 ? 3 : 1); run++) {
+        const { connection } = await rig.start(launch);
+        const left = child ? processOf(Number(await textOf(connection, 'child'))) : undefined;
+        assert.equal(left === undefined, !child);
+        const begun = performance.now();
+        await connection.close();
+        times.push(performance.now() - begun);
+        if (left) assert.equal(processOf(left.pid)?.command, undefined);
+        assert.deepEqual(
+          rig.processes().filter(({ command }) => !command.includes('guardian')),
+          [],
+        );
+      }
+      const median = times.sort((a, b) => a - b)[times.length >> 1] ?? 0;
+      if (process.env['SHOW_TIMES']) console.log(`      ${median.toFixed(0)} ms`);
+      assert(median <= within * slack + 50, `took ${median.toFixed(0)} ms`);
+      assert(median >= (atLeast ?? 0), `took only ${median.toFixed(0)} ms: without the grace`);
+    });
+  }
+
+  it('ends what a server left that went by itself, at once', async () => {
+    const { connection } = await rig.start(fixture('spawns-child', '--hold', '--leave'));
+    const cause = await new Promise<string>((resolve) => connection.onDidDie(resolve));
+    assert.match(cause, /ended with exit code 0/);
+    await connection.close();
+    assert.deepEqual(
+      rig.processes().filter(({ command }) => !command.includes('guardian')),
+      [],
+    );
+  });
+
+  it('ends once, however often it is asked', async () => {
+    const { connection } = await rig.start(fixture('stubborn'));
+    await Promise.all([connection.close(), connection.close(), connection.close()]);
+    await connection.close();
+  });
+
+  it('ends twenty at once, each in its time', async () => {
+    const started = await Promise.all(Array.from({ length: 20 }, () => rig.start(fixture('raw'))));
+    const begun = performance.now();
+    await Promise.all(started.map(({ connection }) => connection.close()));
+    assert(performance.now() - begun < 2000);
+  });
+
+  it('cancels a start, and leaves nothing of it', async () => {
+    for (const launch of [fixture('never-initialises'), fixture('slow-start'), fixture('raw')]) {
+      const controller = new AbortController();
+      const outcome = rig.attempt(launch, { signal: controller.signal });
+      await rig.logged('Started');
+      controller.abort();
+      assert.equal((await outcome).kind, 'cancelled');
+      assert.deepEqual(
+        rig.processes().filter(({ command }) => !command.includes('guardian')),
+        [],
+      );
+      rig.lines.length = 0;
+    }
+    const controller = new AbortController();
+    controller.abort();
+    assert.equal((await rig.attempt(fixture('raw'), { signal: controller.signal })).kind, 'cancelled');
+  });
+});
