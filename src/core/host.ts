@@ -11,6 +11,7 @@ import type { Problem } from './base/problem.js';
 import { ConfigState } from './config/merge.js';
 import type { ConfiguredServer, ServerDefinition, SourceText } from './config/model.js';
 import type { Connector } from './connections/connector.js';
+import { faultTolerant } from './reconcile/faultTolerance.js';
 import { ServerUnit } from './reconcile/serverUnit.js';
 import type { StatusSnapshot } from './reconcile/status.js';
 import { emptyFacts, problemsOf, statusOf } from './reconcile/unitFacts.js';
@@ -102,12 +103,14 @@ class ToolsetHost implements Host {
   private readonly changeEmitter = new Emitter<StatusSnapshot>();
   private readonly catalogueEmitter = new Emitter<Catalogue>();
   private readonly log: Log;
+  private readonly connector: Connector;
 
   readonly onDidChange = this.changeEmitter.event;
   readonly onDidChangeCatalogue = this.catalogueEmitter.event;
 
   constructor(private readonly options: HostOptions) {
     this.log = redactingLog(options.log, options.redactor);
+    this.connector = faultTolerant(options.connector, this.log);
   }
 
   get snapshot(): StatusSnapshot {
@@ -209,11 +212,11 @@ class ToolsetHost implements Host {
   private unitOf(id: string): ServerUnit {
     const existing = this.units.get(id);
     if (existing) return existing;
-    const { clock, connector, redactor, filteredTools } = this.options;
+    const { clock, redactor, filteredTools } = this.options;
     const unit = new ServerUnit({
       id,
       clock,
-      connector,
+      connector: this.connector,
       filteredTools,
       log: this.log,
       serverLog: redactingLog(this.options.serverLog(id), redactor),

@@ -212,6 +212,21 @@ describe('reload (R2, R3)', () => {
     await stage.until(({ servers }) => servers.length === 0);
   });
 
+  it('survives a fault of the connector: it costs that one start', async () => {
+    stage.connector.automatic = ({ server }) => {
+      if (server === 'a') throw new Error('not built yet');
+      return listing('y');
+    };
+    await stage.edit(file({ a: 'command: a', b: 'command: b' }));
+    await stage.until(({ problems }) => problems.length === 1);
+    assert.deepEqual(stage.published(), ['b/y']);
+    assert.equal(stage.server('a').state.kind, 'failed');
+    assert.match(stage.host.snapshot.problems[0]?.message ?? '', /fault of MCP Toolsets itself: Error: not built yet/);
+    stage.connector.automatic = () => listing('x');
+    await stage.host.restart('a');
+    assert.deepEqual(stage.published(), ['a/x', 'b/y']);
+  });
+
   it('asks a failed server again with the next edit', async () => {
     const first = stage.edit(file({ a: 'command: a' }));
     (await stage.connector.nextConnect()).fail(failure);

@@ -4,8 +4,8 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Catalogue } from '../../../src/core/tools/catalogue.js';
 import { configText, fixture, rawWith, type Entry } from '../../support/core/configText.js';
-import { isAlive, untilNoneOf } from '../../support/core/processTable.js';
 import { endStages, startStage, type Stage } from '../../support/core/stage.js';
+import { isAlive, untilNone } from '../../support/processes.js';
 
 describe('core: reload', () => {
   let stage: Stage;
@@ -58,7 +58,7 @@ describe('core: reload', () => {
     assert.deepEqual(stage.published(), ['a/echo', 'a/add', 'b/count']);
     assert.deepEqual(seen, [['2', '1']], 'one swap, and never without a toolset');
     assert.equal(stage.pid('b'), b);
-    await untilNoneOf(() => stage.processes().filter(({ pid }) => pid === oldA), 5000);
+    await untilNone(() => stage.processes().filter(({ pid }) => pid === oldA), 5000);
   });
 
   it('broken YAML changes nothing that runs, says where, and is gone when repaired', async () => {
@@ -119,7 +119,7 @@ describe('core: reload', () => {
     await stage.edit({ a: rawWith(['echo', 'add']) });
     assert.deepEqual(stage.published(), ['a/echo', 'a/add']);
     assert.deepEqual(stage.host.snapshot.problems, []);
-    await untilNoneOf(() => stage.processes().filter(({ pid }) => pid === old), 5000);
+    await untilNone(() => stage.processes().filter(({ pid }) => pid === old), 5000);
   });
 
   it('a variable that is not set keeps the server from starting, until it is (C2)', async () => {
@@ -162,7 +162,7 @@ describe('core: reload', () => {
     await stage.edit(undefined);
     assert.deepEqual(stage.published(), []);
     assert.deepEqual(stage.host.snapshot.servers, []);
-    await untilNoneOf(() => stage.processes().filter((running) => running.pid === pid), 5000);
+    await untilNone(() => stage.processes().filter((running) => running.pid === pid), 5000);
     await stage.edit({ a: rawWith(['echo']) });
     assert.deepEqual(stage.published(), ['a/echo']);
   });
@@ -174,7 +174,7 @@ describe('core: reload', () => {
     await stage.edit({ a: rawWith(['echo'], { enabled: false }), b: rawWith(['count']) });
     assert.deepEqual(stage.published(), ['b/count']);
     assert.equal(stage.server('a').state.kind, 'disabled');
-    await untilNoneOf(() => stage.processes().filter((running) => running.pid === pid), 5000);
+    await untilNone(() => stage.processes().filter((running) => running.pid === pid), 5000);
   });
 
   describe('calls in flight (R4)', () => {
@@ -188,7 +188,7 @@ describe('core: reload', () => {
       assert.equal((await stage.outcome('a', 'slow')).kind, 'error');
       assert.ok(isAlive(pid));
       assert.equal(await call.done, 'done');
-      await untilNoneOf(() => stage.processes().filter((running) => running.pid === pid), 5000);
+      await untilNone(() => stage.processes().filter((running) => running.pid === pid), 5000);
     });
 
     it('finish on the old instance when their server is changed, and new calls reach the new one', async () => {
@@ -207,7 +207,7 @@ describe('core: reload', () => {
         ],
       );
       assert.equal(await call.done, 'done');
-      await untilNoneOf(() => stage.processes().filter((running) => running.pid === old), 5000);
+      await untilNone(() => stage.processes().filter((running) => running.pid === old), 5000);
     });
 
     it('fail as result unknown at the drain limit', async () => {
@@ -218,7 +218,7 @@ describe('core: reload', () => {
       const call = stage.failure('a', 'hang');
       await stage.edit(undefined);
       assert.match(await call, /result unknown.*the drain limit has passed/);
-      await untilNoneOf(() => stage.processes().filter((running) => running.pid === pid), 5000);
+      await untilNone(() => stage.processes().filter((running) => running.pid === pid), 5000);
     });
 
     it('end with the host, also those of a server that was removed before', async () => {
@@ -255,7 +255,7 @@ describe('core: reload', () => {
       await first;
       assert.deepEqual(stage.published(), ['a/echo', 'b/count']);
       const servers = [stage.pid('a'), stage.pid('b')];
-      await untilNoneOf(
+      await untilNone(
         () => stage.processes().filter(({ pid, command }) => command.includes('.mjs') && !servers.includes(pid)),
         5000,
       );
@@ -266,7 +266,7 @@ describe('core: reload', () => {
       await stage.untilState('a', 'starting');
       await stage.edit({});
       await first;
-      await untilNoneOf(() => stage.processes().filter(({ command }) => command.includes('slow-start')), 5000);
+      await untilNone(() => stage.processes().filter(({ command }) => command.includes('slow-start')), 5000);
       assert.deepEqual(stage.published(), []);
     });
 
@@ -282,7 +282,7 @@ describe('core: reload', () => {
       assert.deepEqual(stage.published(), ['a/tool_19']);
       assert.deepEqual(stage.host.snapshot.problems, []);
       const pid = stage.pid('a');
-      await untilNoneOf(
+      await untilNone(
         () => stage.processes().filter((running) => running.command.includes('.mjs') && running.pid !== pid),
         5000,
       );

@@ -26,8 +26,11 @@ import { guardianScript } from './bundles.js';
 import { CapturedLogs } from './capturedLogs.js';
 import { configText, type Servers } from './configText.js';
 import { startEverything, startHttpFixture, type HttpServer } from './httpServers.js';
-import { processesOf, runVariable, type RunningProcess } from './processTable.js';
+import { processesWith, supported, type TestProcess } from '../processes.js';
 import { within } from './within.js';
+
+/** Of the environment of everything a stage starts. */
+export const runVariable = 'MCP_TOOLSETS_TEST_RUN';
 
 export interface StageOptions {
   /** JSON-RPC traffic in the logs. */
@@ -245,9 +248,9 @@ export class Stage {
   }
 
   /** Those that the host started, the guardian included. */
-  processes(): RunningProcess[] {
+  processes(): TestProcess[] {
     const own = new Set(this.httpServers.map(({ pid }) => pid));
-    return processesOf(this.mark).filter(({ pid }) => !own.has(pid));
+    return everyProcessOf(this.mark).filter(({ pid }) => !own.has(pid));
   }
 
   async dispose(): Promise<void> {
@@ -263,7 +266,7 @@ export class Stage {
       assert.deepEqual(this.processes(), [], 'processes are left');
     } finally {
       await Promise.all(this.httpServers.map((server) => server.stop()));
-      for (const { pid } of processesOf(this.mark)) process.kill(pid, 'SIGKILL');
+      for (const { pid } of everyProcessOf(this.mark)) process.kill(pid, 'SIGKILL');
     }
     assert.deepEqual(
       liveStoreNames().filter((name) => !this.storesBefore.includes(name)),
@@ -287,6 +290,11 @@ export class Stage {
     this.httpServers.push(server);
     return server;
   }
+}
+
+/** Where the system does not tell, none. */
+export function everyProcessOf(mark: string): TestProcess[] {
+  return supported ? processesWith(runVariable, mark) : [];
 }
 
 export function textOf(result: CallToolResult): string {

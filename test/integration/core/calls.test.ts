@@ -1,0 +1,246 @@
+/** Calls that end otherwise than by their result, and instances that come and go (spec X4, X6, L1–L4, E3). */
+import assert from 'node:assert/strict';
+import { copyFileSync, cpSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { fixture, fixturePath, rawWith, type Entry } from '../../support/core/configText.js';
+import { endStages, startStage, type Stage } from '../../support/core/stage.js';
+import { isAlive, untilNone } from '../../support/processes.js';
+
+describe('core: calls and instances', () => {
+  let stage: Stage;
+
+  beforeEach(async () => {
+    stage = await startStage();
+  });
+
+  afterEach(endStages);
+
+  const starts = (): number => stage.logs.lines.filter(({ message }) => message.startsWith('Started ')).length;
+
+  describe('a server that dies (X4)', () => {
+    it('the call fails as result unknown with the cause, is not sent again, and the next one gets a new instance', async () => {
+      await stage.edit({ a: fixture('crashes-on-call') });
+      const pid = stage.pid('a');
+      const text = await stage.failure('a', 'crash');
+      assert.match(text, /^Error: result unknown\./);
+      assert.match(text, /exit code 70/);
+      assert.match(text, /panic: out of cheese/);
+      await stage.until(({ problems }) => problems.length === 1, 'the problem');
+      assert.deepEqual(stage.problems(), ['connection-lost "a"']);
+      assert.equal(starts(), 1, 'nothing starts by itself, and nothing is replayed');
+      assert.ok(stage.publishedBy('a').includes('crash'), 'its tools stay');
+      const next = Number(await stage.text('a', 'pid'));
+      assert.notEqual(next, pid);
+      assert.equal(starts(), 2);
+      await stage.until(({ problems }) => problems.length === 0, 'no problem');
+      assert.equal(stage.server('a').state.kind, 'running');
+    });
+
+    it('every call in flight fails, and calls of other dialogs go on', async () => {
+      await stage.edit({ a: fixture('crashes-on-call') });
+      const other = stage.text('a', 'slow', { ms: 600, steps: 6 }, { dialog: 'other' });
+      await stage.text('a', 'echo', {}, { dialog: 'dying' });
+      const calls = ['quiet', 'quiet', 'crash'].map((tool) =>
+        stage.failure('a', tool, { ms: 60_000 }, { dialog: 'dying' }),
+      );
+      for (const text of await Promise.all(calls)) assert.match(text, /result unknown.*exit code 70/s);
+      assert.equal(await other, 'done');
+      assert.equal(starts(), 2);
+    });
+
+    it('is noticed though a child holds its output', async () => {
+      await stage.edit({ a: fixture('crashes-on-call', ['--hold']) });
+      assert.match(await stage.failure('a', 'crash'), /exit code 70/);
+      await untilNone(() => stage.processes().filter(({ command }) => command.includes('setInterval')), 5000);
+    });
+
+    it('killed from outside with nothing in flight: said, and the next call starts it again', async () => {
+      await stage.edit({ a: rawWith(['pid']) });
+      process.kill(stage.pid('a'), 'SIGKILL');
+      await stage.until(({ problems }) => problems.length === 1, 'the problem');
+      assert.match(stage.problem('connection-lost').message, /SIGKILL/);
+      assert.deepEqual(stage.published(), ['a/pid']);
+      assert.ok(isAlive(Number(await stage.text('a', 'pid'))));
+      await stage.until(({ problems }) => problems.length === 0, 'no problem');
+    });
+
+    it('shared by all: the calls of all fail once, the next ones make one new instance', async () => {
+      await stage.edit({ a: fixture('crashes-on-call', [], { 'truely-stateless': true }) });
+      const dialogs = ['one', 'two', 'three'];
+      const waiting = dialogs.map((dialog) => stage.failure('a', 'quiet', { ms: 60_000 }, { dialog }));
+      await stage.failure('a', 'crash');
+      for (const text of await Promise.all(waiting)) assert.match(text, /result unknown/);
+      const pids = await Promise.all(dialogs.map((dialog) => stage.text('a', 'pid', {}, { dialog })));
+      assert.equal(new Set(pids).size, 1);
+      assert.equal(starts(), 2);
+    });
+
+    it('that cannot be started again says why, keeps its tools, and works when it can', async () => {
+      const folder = path.join(stage.folder, 'server');
+      cpSync(path.dirname(fixturePath('raw')), folder, { recursive: true });
+      const script = path.join(folder, 'raw.mjs');
+      await stage.edit({
+        a: { transport: 'stdio', command: process.execPath, args: [script, '--tools', 'echo,exit'] },
+      });
+      rmSync(script);
+      await stage.failure('a', 'exit');
+      const text = await stage.failure('a', 'echo');
+      assert.match(text, /did not start, and "echo" was not called\..*Node did not find/s);
+      await stage.untilState('a', 'failed');
+      assert.deepEqual(stage.problems(), ['server-exited "a"']);
+      assert.deepEqual(stage.published(), ['a/echo', 'a/exit']);
+      copyFileSync(fixturePath('raw'), script);
+      assert.equal(await stage.text('a', 'echo', { text: 'again' }), 'again');
+      await stage.until(({ problems }) => problems.length === 0, 'no problem');
+    });
+  });
+
+  describe('limits of time, and cancelling (X6)', () => {
+    const limited = (timeouts: Entry): Entry => fixture('hangs-on-call', [], { timeouts });
+
+    it('no sign of life for `call`: cancelled at the server, and the instance goes on', async () => {
+      await stage.edit({ a: limited({ call: '300ms' }) });
+      const pid = await stage.text('a', 'pid');
+      assert.match(await stage.failure('a', 'hang'), /gave no sign of life for 0\.3 s/);
+      await stage.logs.until(({ message }) => message.includes('cancelled hang'), 'the server to hear of it');
+      assert.equal(await stage.text('a', 'pid'), pid);
+      assert.deepEqual(stage.problems(), []);
+    });
+
+    it('progress is a sign of life; `callMax` ends it all the same', async () => {
+      await stage.edit({ a: limited({ call: '1500ms', callMax: '4s' }) });
+      assert.equal(await stage.text('a', 'slow', { ms: 2500, steps: 25 }), 'done');
+      let signs = 0;
+      assert.match(await stage.failure('a', 'trickle', {}, { onProgress: () => void signs++ }), /took longer than 4 s/);
+      assert.ok(signs > 3, `${signs} signs of life`);
+    });
+
+    it('limits of an edited file count from the next call on, without a restart', async () => {
+      await stage.edit({ a: limited({}) });
+      const pid = stage.pid('a');
+      await stage.edit({ a: limited({ call: '200ms' }) });
+      assert.match(await stage.failure('a', 'hang'), /0\.2 s/);
+      assert.equal(stage.pid('a'), pid);
+    });
+
+    it('a call that is cancelled ends at once, though the server never answers', async () => {
+      await stage.edit({ a: limited({}) });
+      const cancel = new AbortController();
+      const call = stage.outcome('a', 'hang', {}, { signal: cancel.signal });
+      const beside = stage.text('a', 'echo', { text: 'beside' });
+      assert.equal(await beside, 'beside');
+      cancel.abort();
+      assert.deepEqual(await call, { kind: 'cancelled' });
+      await stage.logs.until(({ message }) => message.includes('cancelled hang'), 'the server to hear of it');
+    });
+
+    it('a call that is cancelled while its instance starts does not wait for it, and is not sent', async () => {
+      await stage.edit({ a: fixture('slow-start', ['--delay', '400', '--tools', 'count']) });
+      await stage.text('a', 'count', {}, { dialog: 'holds the warm one' });
+      const cancel = new AbortController();
+      const call = stage.outcome('a', 'count', {}, { dialog: 'new', signal: cancel.signal });
+      cancel.abort();
+      assert.deepEqual(await call, { kind: 'cancelled' });
+      assert.equal(await stage.text('a', 'count', {}, { dialog: 'new' }), '1');
+      assert.equal(starts(), 2);
+    });
+
+    it('an aborted signal is never sent at all', async () => {
+      await stage.edit({ a: rawWith(['count']) });
+      assert.deepEqual(await stage.outcome('a', 'count', {}, { signal: AbortSignal.abort() }), { kind: 'cancelled' });
+      assert.equal(await stage.text('a', 'count'), '1');
+    });
+  });
+
+  describe('results', () => {
+    it('arrive whole, large ones too; errors stay errors', async () => {
+      await stage.edit({ a: fixture('raw') });
+      assert.equal((await stage.text('a', 'large', { bytes: 5_000_000 })).length, 5_000_000);
+      const { content } = await stage.result('a', 'content');
+      assert.deepEqual(
+        content.map(({ type }) => type),
+        ['text', 'image', 'audio', 'resource', 'resource', 'resource_link'],
+      );
+      assert.equal(await stage.failure('a', 'fail', { text: 'no disk' }), 'no disk');
+      assert.deepEqual(await stage.outcome('a', 'throw', { code: -32042, text: 'no', data: { why: 1 } }), {
+        kind: 'error',
+        code: -32042,
+        message: 'no',
+        data: { why: 1 },
+      });
+    });
+
+    it('a hundred calls at once on one instance, each with its own', async () => {
+      await stage.edit({ a: fixture('raw') });
+      const sums = Array.from({ length: 100 }, (_, n) => stage.text('a', 'add', { a: n, b: 1 }));
+      assert.deepEqual(
+        await Promise.all(sums),
+        Array.from({ length: 100 }, (_, n) => String(n + 1)),
+      );
+      assert.equal(stage.instances('a').length, 1);
+    });
+
+    it('logs of the server reach its log, by stderr and by message', async () => {
+      await stage.edit({ a: fixture('noisy-stdout') });
+      await stage.text('a', 'stderr', { text: 'a line on stderr' });
+      await stage.text('a', 'log', { level: 'warning', text: 'a warning' });
+      await stage.logs.until(({ server, message }) => server === 'a' && message.includes('a line on stderr'), 'stderr');
+      const warning = await stage.logs.until(({ message }) => message.includes('a warning'), 'the message');
+      assert.equal(warning.level, 'warn');
+      assert.match(stage.logs.text('a'), /not JSON-RPC: Starting the server/);
+    });
+  });
+
+  describe('instances (L2, L4, E3)', () => {
+    const gone = (pid: number): Promise<number> =>
+      untilNone(() => stage.processes().filter((running) => running.pid === pid), 5000);
+
+    it('nobody uses it for the idle limit: stopped, its tools stay, the next call starts it', async () => {
+      await stage.edit({ a: rawWith(['pid'], { timeouts: { idle: '200ms' } }) });
+      await stage.untilState('a', 'idle');
+      assert.deepEqual(stage.published(), ['a/pid']);
+      assert.deepEqual(
+        stage.processes().filter(({ command }) => command.includes('raw.mjs')),
+        [],
+      );
+      assert.ok(Number(await stage.text('a', 'pid')) > 0);
+      await stage.untilState('a', 'idle');
+      assert.deepEqual(stage.problems(), []);
+    });
+
+    it('released, stopped, started and restarted by a person', async () => {
+      await stage.edit({ a: rawWith(['count', 'pid']), b: rawWith(['echo']) });
+      const first = Number(await stage.text('a', 'pid', {}, { dialog: 'one' }));
+      assert.equal(await stage.host.release('a', 'one'), true);
+      await gone(first);
+      assert.equal(await stage.host.release('a', 'one'), false);
+      assert.equal(await stage.text('a', 'count', {}, { dialog: 'one' }), '1');
+      await stage.text('a', 'count', {}, { dialog: 'two' });
+      const pids = stage.instances('a').map(({ pid }) => pid ?? 0);
+      assert.equal(pids.length, 2);
+
+      await stage.host.stop('a');
+      await Promise.all(pids.map(gone));
+      await stage.untilState('a', 'stopped');
+      assert.deepEqual(stage.published(), ['b/echo']);
+      await stage.host.reload();
+      assert.deepEqual(stage.published(), ['b/echo'], 'it stays stopped');
+      await stage.host.start('a');
+      await stage.untilState('a', 'running');
+      assert.deepEqual(stage.published(), ['a/count', 'a/pid', 'b/echo']);
+      const started = stage.pid('a');
+      await stage.host.restart('a');
+      await gone(started);
+      assert.notEqual(stage.pid('a'), started);
+      assert.equal(await stage.text('a', 'count'), '1');
+    });
+
+    it('a restart while calls run fails them as result unknown, and says who did it', async () => {
+      await stage.edit({ a: fixture('hangs-on-call') });
+      const call = stage.failure('a', 'hang');
+      await stage.host.restart('a');
+      assert.match(await call, /result unknown.*a person restarted it/);
+      assert.equal(stage.server('a').state.kind, 'running');
+    });
+  });
+});

@@ -1,0 +1,226 @@
+/**
+ * Servers that do not start, all of them at once beside good ones (spec X3, C4, S2): each is a problem at its place and
+ * a failed server, and costs only itself. The words of each message are in the golden files of the connections.
+ */
+import assert from 'node:assert/strict';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import type { ProblemCode } from '../../../src/core/base/problem.js';
+import { fixture, http, rawWith, type Entry } from '../../support/core/configText.js';
+import { freePort } from '../../support/core/httpServers.js';
+import { endStages, startStage, type Stage } from '../../support/core/stage.js';
+
+interface Row {
+  readonly id: string;
+  readonly entry: Entry;
+  readonly code: ProblemCode;
+  /** The text of the file at the problem's place; default: the server's key. */
+  readonly at?: string;
+  /** Something that only this failure says. */
+  readonly says: RegExp;
+}
+
+const quickly = { timeouts: { connect: '4s' } };
+const command = (name: string, ...args: string[]): Entry => ({ transport: 'stdio', command: name, args });
+
+describe('core: servers that do not start', () => {
+  let stage: Stage;
+  let rows: readonly Row[];
+
+  before(async () => {
+    stage = await startStage();
+    const { folder } = stage;
+    writeFileSync(path.join(folder, 'not-executable'), '#!/bin/sh\n', { mode: 0o644 });
+    mkdirSync(path.join(folder, 'a-folder'));
+    const httpRow = async (
+      id: string,
+      args: string[],
+      rest: Omit<Row, 'id' | 'entry'>,
+      own: Entry = {},
+    ): Promise<Row> => {
+      const { url } = await stage.http('http', ...args);
+      return { id, entry: http(url, own), at: url, ...rest };
+    };
+    const refused = `http://127.0.0.1:${await freePort()}/mcp`;
+    const notThere = await stage.http('http');
+    rows = [
+      {
+        id: 'no-such-command',
+        entry: command('no-such-command-at-all'),
+        code: 'command-not-found',
+        at: 'no-such-command-at-all',
+        says: /PATH/,
+      },
+      {
+        id: 'no-such-file',
+        entry: command('./no/such/file'),
+        code: 'command-not-found',
+        at: './no/such/file',
+        says: /does not exist/,
+      },
+      {
+        id: 'not-executable',
+        entry: command('./not-executable'),
+        code: 'command-not-executable',
+        at: './not-executable',
+        says: /not-executable/,
+      },
+      {
+        id: 'a-folder',
+        entry: command('./a-folder'),
+        code: 'command-not-executable',
+        at: './a-folder',
+        says: /folder/,
+      },
+      {
+        id: 'no-such-cwd',
+        entry: rawWith(['echo'], { cwd: 'no-such-folder' }),
+        code: 'cwd-missing',
+        at: 'no-such-folder',
+        says: /no-such-folder/,
+      },
+      {
+        id: 'exits',
+        entry: fixture('exits'),
+        code: 'server-exited',
+        says: /exit code 3[^]*fatal: no configuration found/,
+      },
+      { id: 'ends-well', entry: fixture('exits', ['--code', '0']), code: 'server-exited', says: /exit code 0/ },
+      { id: 'crashes', entry: fixture('exits', ['--signal', 'SIGSEGV']), code: 'server-exited', says: /SIGSEGV/ },
+      {
+        id: 'no-such-script',
+        entry: command(process.execPath, 'no-such-script.mjs'),
+        code: 'server-exited',
+        says: /Cannot find module/,
+      },
+      {
+        id: 'shell',
+        entry: command('sh', '-c', 'no-such-command-in-a-shell'),
+        code: 'server-exited',
+        says: /exit code 127/,
+      },
+      { id: 'silent', entry: fixture('never-initialises', [], quickly), code: 'server-silent', says: /within 4 s/ },
+      {
+        id: 'noise',
+        entry: fixture('noisy-stdout', ['--only'], quickly),
+        code: 'server-not-jsonrpc',
+        says: /Starting the server/,
+      },
+      {
+        id: 'wrong-version',
+        entry: fixture('wrong-initialize', ['--kind', 'version']),
+        code: 'server-protocol',
+        says: /2099-01-01/,
+      },
+      {
+        id: 'no-info',
+        entry: fixture('wrong-initialize', ['--kind', 'no-info']),
+        code: 'server-protocol',
+        says: /serverInfo/,
+      },
+      {
+        id: 'null-answer',
+        entry: fixture('wrong-initialize', ['--kind', 'null']),
+        code: 'server-protocol',
+        says: /null/,
+      },
+      {
+        id: 'refuses',
+        entry: fixture('wrong-initialize', ['--kind', 'error']),
+        code: 'server-protocol',
+        says: /-32602: Unsupported client/,
+      },
+      {
+        id: 'no-list',
+        entry: fixture('odd-tools', ['--kind', 'not-a-list']),
+        code: 'list-failed',
+        says: /no list of tools/,
+      },
+      { id: 'null-list', entry: fixture('odd-tools', ['--kind', 'null-list']), code: 'list-failed', says: /null/ },
+      { id: 'refused', entry: http(refused), code: 'http-unreachable', at: refused, says: /refused/i },
+      {
+        id: 'no-such-host',
+        entry: http('http://no-such-host.invalid/mcp'),
+        code: 'http-unreachable',
+        at: 'http://no-such-host.invalid/mcp',
+        says: /no-such-host\.invalid/,
+      },
+      await httpRow('unauthorized', ['--status', '401'], { code: 'http-unauthorized', says: /401/ }),
+      await httpRow('forbidden', ['--status', '403'], { code: 'http-unauthorized', says: /403/ }),
+      await httpRow(
+        'wrong-token',
+        ['--require-token', 'right'],
+        { code: 'http-unauthorized', says: /401/ },
+        { headers: { Authorization: 'Bearer wrong' } },
+      ),
+      {
+        id: 'not-found',
+        entry: http(`${new URL(notThere.url).origin}/nothing`),
+        code: 'http-not-found',
+        at: `${new URL(notThere.url).origin}/nothing`,
+        says: /404/,
+      },
+      await httpRow('status', ['--status', '500'], { code: 'http-status', says: /500[^]*refused with 500/ }),
+      await httpRow('page', ['--html'], { code: 'http-not-mcp', says: /html/i }),
+      await httpRow('self-signed', ['--tls', 'self-signed'], { code: 'http-tls', says: /certificate/i }),
+      await httpRow('speechless', ['--silent'], { code: 'server-silent', says: /4 s/ }, quickly),
+      await httpRow('loop', ['--redirect', 'loop'], { code: 'http-status', says: /redirect/i }),
+    ];
+    const good: Record<string, Entry> = { good: rawWith(['echo']), also: rawWith(['count']) };
+    const applied = stage.edit({
+      good: good['good'] as Entry,
+      ...Object.fromEntries(rows.map(({ id, entry }) => [id, entry])),
+      also: good['also'] as Entry,
+    });
+    await stage.until(
+      () => stage.published().join() === 'good/echo,also/count',
+      'the good servers, before the bad are done',
+    );
+    assert.equal(stage.server('silent').state.kind, 'starting', 'they did not wait for it');
+    await applied;
+  });
+
+  after(endStages);
+
+  it('each is one problem with its code at its place, and a server that failed', () => {
+    const text = stage.problems();
+    const expected = rows.map(({ id, code, at }) => `${code} ${JSON.stringify(at ?? id)}`);
+    assert.deepEqual(text.sort(), expected.sort());
+    for (const { id, code, says } of rows) {
+      const problem = stage.host.snapshot.problems.find(({ server }) => server === id);
+      assert.ok(problem, id);
+      assert.match(problem.message, says);
+      assert.equal(problem.severity, 'error');
+      assert.ok(problem.fix.length > 0);
+      const { state } = stage.server(id);
+      assert.equal(state.kind, code === 'cwd-missing' ? 'invalid' : 'failed', id);
+      if (state.kind === 'failed') assert.deepEqual([state.reason, state.fix], [problem.message, problem.fix]);
+    }
+  });
+
+  it('the good ones serve, and of the bad ones nothing is left', async () => {
+    assert.deepEqual(stage.published(), ['good/echo', 'also/count']);
+    assert.equal(await stage.text('good', 'echo', { text: 'hi' }), 'hi');
+    const good = [stage.pid('good'), stage.pid('also')];
+    const left = stage
+      .processes()
+      .filter(({ pid, command: line }) => !good.includes(pid) && !line.includes('guardian'));
+    assert.deepEqual(left, []);
+  });
+
+  it('a call of what never started says so', async () => {
+    const outcome = await stage.outcome('exits', 'echo');
+    assert.equal(outcome.kind, 'error');
+  });
+
+  it('an edit asks all of them again, and repaired ones have no problem any more', async () => {
+    const repaired = Object.fromEntries(rows.map(({ id }) => [id, rawWith([id.replaceAll('-', '_')])]));
+    await stage.edit(repaired);
+    assert.deepEqual(stage.host.snapshot.problems, []);
+    assert.deepEqual(
+      stage.host.snapshot.servers.map(({ id, state }) => `${id} ${state.kind}`),
+      rows.map(({ id }) => `${id} running`),
+    );
+    assert.equal(stage.published().length, rows.length);
+  });
+});
