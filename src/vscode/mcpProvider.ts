@@ -72,7 +72,7 @@ class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscode.McpHt
         if (change.affectsConfiguration('chat')) this.presenter.tryAgain();
       }),
     );
-    this.store.add(vscode.lm.registerMcpServerDefinitionProvider(providerId, this));
+    this.register();
   }
 
   async provideMcpServerDefinitions(): Promise<vscode.McpHttpServerDefinition[]> {
@@ -98,6 +98,15 @@ class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscode.McpHt
   dispose(): void {
     this.announcement?.dispose();
     this.store.dispose();
+  }
+
+  /** In an editor that cannot take definitions, everything else still works (spec S2). */
+  private register(): void {
+    try {
+      this.store.add(vscode.lm.registerMcpServerDefinitionProvider(providerId, this));
+    } catch (error) {
+      this.options.log.write('error', `This editor takes no MCP servers from extensions: ${String(error)}`);
+    }
   }
 
   private async follow(engine: Engine): Promise<void> {
@@ -192,6 +201,7 @@ class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscode.McpHt
 function switchedOff(): string | undefined {
   const chat = vscode.workspace.getConfiguration('chat');
   if (chat.get('mcp.access') === 'none') return '"chat.mcp.access" is "none"';
+  if (chat.get('agent.enabled') === false) return '"chat.agent.enabled" is false';
   if (chat.get('disableAIFeatures') === true) return '"chat.disableAIFeatures" is true';
   return undefined;
 }

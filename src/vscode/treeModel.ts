@@ -39,6 +39,8 @@ export interface TreeSurroundings {
   readonly now: number;
   /** How a file is written for a person, e.g. relative to its workspace folder. */
   readonly fileLabel: (file: string) => string;
+  /** What tells the files of several workspace folders apart, in a word. */
+  readonly folderLabel: (file: string) => string;
 }
 
 export function treeModel(snapshot: StatusSnapshot, around: TreeSurroundings): readonly TreeNode[] {
@@ -67,7 +69,9 @@ function serverNode(
     kind: 'server',
     server: server.id,
     label: server.id,
-    description: [...serverDescription(server), ...(severalFiles ? [around.fileLabel(server.source)] : [])].join(' · '),
+    description: [...serverDescription(server), ...(severalFiles ? [around.folderLabel(server.source)] : [])].join(
+      ' · ',
+    ),
     tooltip: serverTooltip(server, around),
     icon: server.previous && server.state.kind !== 'failed' ? warningIcon : stateIcon(server.state),
     context: ['server', ...actions(server.state)].join(' '),

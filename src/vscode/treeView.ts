@@ -62,6 +62,7 @@ class ServerRows implements vscode.TreeDataProvider<Row>, Disposable {
     const around = {
       now: this.clock.now(),
       fileLabel: (file: string) => vscode.workspace.asRelativePath(file),
+      folderLabel: (file: string) => vscode.workspace.getWorkspaceFolder(vscode.Uri.file(file))?.name ?? file,
     };
     const before = this.servers;
     this.servers = phase === 'serving' ? treeModel(snapshot, around) : [];

@@ -4,7 +4,11 @@ import type { ExclusionReason } from '../../../src/core/tools/catalogue.js';
 import { escapeMarkdown, treeModel, type TreeNode } from '../../../src/vscode/treeModel.js';
 import { file, problem, servedTool, snapshot, status } from './statuses.js';
 
-const around = { now: 0, fileLabel: (path: string) => path.replace('/folder/', '') };
+const around = {
+  now: 0,
+  fileLabel: (path: string) => path.replace('/folder/', ''),
+  folderLabel: (path: string) => path.split('/')[1] ?? '',
+};
 
 function only(nodes: readonly TreeNode[]): TreeNode {
   assert.equal(nodes.length, 1);
@@ -68,11 +72,11 @@ describe('treeModel', () => {
     assert.match(tooltip, /mcp\.yaml/);
   });
 
-  it('names the file only where there are several', () => {
-    const other = status('b', { source: '/folder/other/mcp.yaml' });
+  it('names the folder only where there are several', () => {
+    const other = status('b', { source: '/other/.minds/mcp.yaml' });
     const [row] = treeModel(snapshot([status('a'), other]), around);
-    assert.match(row?.description ?? '', /\.minds\/mcp\.yaml$/);
-    assert.doesNotMatch(serverRow({}).description, /yaml/);
+    assert.match(row?.description ?? '', / · folder$/);
+    assert.doesNotMatch(serverRow({}).description, /folder/);
   });
 
   it('shows published names, and original ones where they differ', () => {
