@@ -1,16 +1,18 @@
 /**
  * `npm run bench`: one table for each rule of speed and size, ours beside a base that was measured in the same run, A B A B.
  *
- *   npm run bench -- [--only P2,P3] [--quick] [--full]
+ *   npm run bench -- [--only P2,P3] [--quick] [--full] [--profile FOLDER]
  *
  * --quick   fewer rounds: to see that it runs, not to quote it
  * --full    the 100,000 calls of P4
+ * --profile CPU profiles of every process but the servers, from a build that is not minified
  * BENCH_PEERS   a folder in whose node_modules other gateways are installed, to be measured beside ours
  *
  * A figure that misses its target is said, and fails nothing: the exit code is 1 only when a bench itself broke or left a
  * process behind.
  */
 import { cpus } from 'node:os';
+import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { print, printSummary, type Findings } from './harness/report.js';
 import { Run } from './harness/run.js';
@@ -20,14 +22,23 @@ const benches: Readonly<Record<string, (run: Run) => Promise<Findings>>> = { P3:
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
-    options: { only: { type: 'string' }, quick: { type: 'boolean' }, full: { type: 'boolean' } },
+    options: {
+      only: { type: 'string' },
+      quick: { type: 'boolean' },
+      full: { type: 'boolean' },
+      profile: { type: 'string' },
+    },
   });
   const chosen = values.only?.toUpperCase().split(',') ?? Object.keys(benches);
   const unknown = chosen.filter((rule) => !(rule in benches));
   if (unknown.length > 0)
     throw new Error(`No bench for ${unknown.join(', ')}; there are ${Object.keys(benches).join(', ')}.`);
 
-  const run = new Run({ quick: values.quick === true, full: values.full === true });
+  const run = new Run({
+    quick: values.quick === true,
+    full: values.full === true,
+    profile: values.profile && resolve(values.profile),
+  });
   let ending: Promise<number> | undefined;
   const end = (): Promise<number> => (ending ??= cleanUp(run));
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {

@@ -30,12 +30,24 @@ interface Way {
   readonly gateway: string;
   readonly kind: HttpKind | 'direct';
   readonly tool: string;
+  /** The gateway's own process; a peer's is not asked. */
+  readonly process: Program | undefined;
   readonly latencies: number[];
   readonly rates: number[];
+  /** Microseconds of processor time that the gateway spent on each call. */
+  cpu: number;
 }
 
-function newWay(gateway: string, kind: Way['kind'], tool = 'echo'): Way {
-  return { name: `${gateway} ${kind}`, gateway, kind, tool, latencies: [], rates: [] };
+interface Gateway {
+  readonly gateway: string;
+  readonly endpoint: Endpoint;
+  /** The name under which it serves `echo`. */
+  readonly tool: string;
+  readonly process?: Program;
+}
+
+function newWay({ gateway, tool, process }: Omit<Gateway, 'endpoint'>, kind: Way['kind']): Way {
+  return { name: `${gateway} ${kind}`, gateway, kind, tool, process, latencies: [], rates: [], cpu: 0 };
 }
 
 export async function calls(run: Run): Promise<Findings> {
@@ -56,22 +68,23 @@ async function measure(run: Run, subject: Subject, rows: Row[], notes: string[])
   try {
     const product = await run.product();
     await engine.ask('start', { product, text: configText([{ id: 'subject', ...command }]), publishing: ['subject'] });
-    const gateways: { gateway: string; endpoint: Endpoint; tool: string }[] = [
-      { gateway: 'bare', endpoint: await bare.ask<Endpoint>('start', command), tool: 'echo' },
+    const gateways: Gateway[] = [
+      { gateway: 'bare', endpoint: await bare.ask<Endpoint>('start', command), tool: 'echo', process: bare },
       {
         gateway: 'ours',
         endpoint: await engine.ask<Endpoint>('endpoint', { id: 'subject', kind: 'editor' }),
         tool: 'echo',
+        process: engine,
       },
       ...peers.ready.map(({ name, endpoint, tool }) => ({ gateway: name, endpoint, tool })),
     ];
-    const direct = newWay('direct', 'direct');
+    const direct = newWay({ gateway: 'direct', tool: 'echo' }, 'direct');
     await caller.ask('direct', { name: direct.name, ...command });
     const ways = [direct];
-    for (const { gateway, endpoint, tool } of gateways) {
+    for (const gateway of gateways) {
       for (const kind of kinds) {
-        const way = newWay(gateway, kind, tool);
-        await caller.ask('http', { name: way.name, endpoint, kind });
+        const way = newWay(gateway, kind);
+        await caller.ask('http', { name: way.name, endpoint: gateway.endpoint, kind });
         ways.push(way);
       }
     }
@@ -84,14 +97,15 @@ async function measure(run: Run, subject: Subject, rows: Row[], notes: string[])
 }
 
 async function exercise(run: Run, caller: Program, ways: readonly Way[], subject: Subject): Promise<void> {
-  const rounds = run.count(10, 4);
-  const perRound = run.count(300, 150);
+  // Short turns, so that what else the machine does falls on every way alike.
+  const rounds = run.count(60, 12);
+  const perRound = 50;
   const ask = <T>(method: string, way: Way, calls: number): Promise<T> =>
     caller.ask<T>(method, { way: way.name, tool: way.tool, arguments: subject.arguments, calls, inFlight });
   for (const way of ways) {
     const answer = JSON.stringify(await ask('once', way, 1));
     if (!/hello/.test(answer) || /"isError":true/.test(answer)) throw new Error(`${way.name} answered ${answer}`);
-    await ask('latency', way, run.count(600, 300));
+    await ask('latency', way, run.count(1000, 300));
   }
   for (let round = 0; round < rounds; round++) {
     for (let turn = 0; turn < ways.length; turn++) {
@@ -102,9 +116,16 @@ async function exercise(run: Run, caller: Program, ways: readonly Way[], subject
   for (let round = 0; round < rounds; round++) {
     for (let turn = 0; turn < ways.length; turn++) {
       const way = ways[(turn + round) % ways.length];
-      if (way) way.rates.push(await ask<number>('rate', way, 2 * perRound));
+      if (!way) continue;
+      const before = await cpuOf(way);
+      way.rates.push(await ask<number>('rate', way, 4 * perRound));
+      way.cpu += ((await cpuOf(way)) - before) / (rounds * 4 * perRound);
     }
   }
+}
+
+async function cpuOf({ process }: Way): Promise<number> {
+  return process ? process.ask<number>('cpu') : 0;
 }
 
 function report(subject: string, ways: readonly Way[], peers: readonly Peer[], rows: Row[]): void {
@@ -127,6 +148,14 @@ function report(subject: string, ways: readonly Way[], peers: readonly Peer[], r
         `${subject}: added at the median, ${kind} client, bare gateway`,
         { ours: added(ours), base: added(bare) },
         { limit: 1.25, write: milliseconds },
+      ),
+    );
+    rows.push(
+      plain(
+        `${subject}: processor time of the gateway a call, ${kind} client`,
+        milliseconds(ours.cpu / 1000),
+        milliseconds(bare.cpu / 1000),
+        times(ours.cpu / bare.cpu),
       ),
     );
     const best = peers

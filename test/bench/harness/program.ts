@@ -33,7 +33,7 @@ export class Program {
     const child = fork(await run.program(name), [], {
       cwd: root,
       env: { ...run.env, ...env },
-      execArgv: [...execArgv],
+      execArgv: [...execArgv, ...profiling(run, name)],
       serialization: 'advanced',
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     });
@@ -73,6 +73,11 @@ export class Program {
     if ('error' in answer) waiting?.reject(new Error(`${this.name}: ${answer.error}`));
     else waiting?.resolve(answer.value);
   }
+}
+
+function profiling({ options: { profile } }: Run, name: string): string[] {
+  if (profile === undefined) return [];
+  return ['--cpu-prof', `--cpu-prof-dir=${profile}`, `--cpu-prof-name=${name}-${Date.now()}.cpuprofile`];
 }
 
 /** For the length of `use`. */

@@ -22,6 +22,13 @@ export interface Product {
   readonly guardian: string;
 }
 
+export interface RunOptions {
+  readonly quick: boolean;
+  readonly full: boolean;
+  /** Where each program leaves its CPU profile; nothing is minified then. */
+  readonly profile: string | undefined;
+}
+
 export interface Leftover {
   readonly pid: number;
   readonly command: string;
@@ -35,7 +42,11 @@ export class Run {
   private product_: Promise<Product> | undefined;
   private programs_: Promise<string> | undefined;
 
-  constructor(readonly options: { readonly quick: boolean; readonly full: boolean }) {}
+  constructor(readonly options: RunOptions) {}
+
+  private get readable(): boolean {
+    return this.options.profile !== undefined;
+  }
 
   /** `quick` or the usual number. */
   count(usual: number, quick: number): number {
@@ -91,7 +102,9 @@ export class Run {
       cpSync(join(root, name), join(copy, name), { recursive: true });
     }
     symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'), 'junction');
-    await promisify(execFile)(process.execPath, ['esbuild.mjs', '--production'], { cwd: copy });
+    await promisify(execFile)(process.execPath, ['esbuild.mjs', ...(this.readable ? [] : ['--production'])], {
+      cwd: copy,
+    });
     const dist = join(copy, 'dist');
     const engine = readdirSync(join(dist, 'chunks')).find((name) => /^engine-\w+\.js$/.test(name));
     if (engine === undefined) throw new Error('The build has no part of its own for src/vscode/engine.ts.');
@@ -105,7 +118,7 @@ export class Run {
       entryPoints: readdirSync(source).map((name) => join(source, name)),
       outdir,
       bundle: true,
-      minify: true,
+      minify: !this.readable,
       platform: 'node',
       target: 'node20',
       format: 'cjs',

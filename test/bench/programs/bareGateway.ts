@@ -6,7 +6,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { readMemory } from '../harness/memory.js';
+import { cpuTime, readMemory } from '../harness/usage.js';
 import { serve } from '../harness/served.js';
 
 interface RpcRequest {
@@ -65,6 +65,7 @@ serve({
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, headers: {} };
   },
+  cpu: cpuTime,
   memory: readMemory,
   async end() {
     server.closeAllConnections();

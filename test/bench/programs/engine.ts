@@ -4,7 +4,7 @@ import type { ClientKind } from '../../../src/core/gateway/backend.js';
 import type { GatewayEndpoint } from '../../../src/core/gateway/gateway.js';
 import type * as engineModule from '../../../src/vscode/engine.js';
 import type { Clock } from '../../../src/core/base/clock.js';
-import { readMemory } from '../harness/memory.js';
+import { cpuTime, readMemory } from '../harness/usage.js';
 import { now, serve } from '../harness/served.js';
 
 /** As `systemClock`, which the build keeps to itself. */
@@ -106,6 +106,7 @@ serve({
     return running().host.snapshot.problems.map(({ code, message }) => `${code}: ${message}`);
   },
 
+  cpu: cpuTime,
   memory: readMemory,
 
   async end() {

@@ -1,4 +1,4 @@
-/** Memory of the process it runs in. */
+/** Memory and processor time of the process it runs in. */
 
 export interface Memory {
   /** Bytes. Read before anything is collected. */
@@ -16,4 +16,10 @@ export async function readMemory({ collect }: { collect: boolean }): Promise<Mem
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   return { rss, heap: process.memoryUsage().heapUsed };
+}
+
+/** Microseconds since it began. */
+export function cpuTime(): number {
+  const { user, system } = process.cpuUsage();
+  return user + system;
 }
