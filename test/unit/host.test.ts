@@ -239,6 +239,22 @@ describe('reload (R2, R3)', () => {
     assert.deepEqual(stage.published(), ['a/x']);
   });
 
+  it('asks again with the next edit where only the last start of what serves failed, and waits for it', async () => {
+    const warm = await serve('a', 'command: a', 'x');
+    warm.die('it crashed');
+    const call = stage.call('a', 'x');
+    (await stage.connector.nextConnect()).fail(failure);
+    await call;
+    let settled = false;
+    const edited = stage.edit(`${file({ a: 'command: a' })}\n# edited`).then(() => (settled = true));
+    const starting = await stage.connector.nextConnect();
+    assert.equal(settled, false);
+    starting.succeed(listing('x', 'new'));
+    await edited;
+    assert.deepEqual(stage.published(), ['a/x', 'a/new']);
+    await stage.until(({ problems }) => problems.length === 0);
+  });
+
   it('counts the registry version up with each change agents can see, and not else', async () => {
     await serve('a', 'command: a', 'x');
     assert.equal(stage.host.catalogue.version, 1);
