@@ -7,7 +7,6 @@ import { SingleFlight } from '../base/singleFlight.js';
 import type { ServerDefinition } from '../config/model.js';
 import { ListError, type Connection, type ToolListing } from '../connections/connection.js';
 import { InstancePool } from '../connections/instancePool.js';
-import { Reconnection } from '../connections/reconnection.js';
 import { curate, type Curation, type FilteredToolsReport } from '../tools/curate.js';
 import type { TroubleCause } from './unitFacts.js';
 import type { UnitOptions } from './unitOptions.js';
@@ -25,8 +24,6 @@ export interface ServingEvents {
 
 export class Serving {
   readonly pool: InstancePool;
-  /** Brings back what all dialogs need: the shared instance, or the warm one. A lease comes back with its next call. */
-  readonly reconnection: Reconnection;
   readonly serverInfo: Connection['serverInfo'];
   readonly instructions: string | undefined;
   /** Epoch milliseconds. */
@@ -40,7 +37,6 @@ export class Serving {
   /** The last start that was asked for. */
   private starting: Promise<void> | undefined;
   private ended = false;
-  private lastCause = '';
 
   /** @param connection the one that listed; it becomes the warm or shared instance (spec L4). */
   constructor(
@@ -71,25 +67,9 @@ export class Serving {
         this.refreshFrom = changed;
         void this.refreshing.request();
       },
-      onDeath: (cause, use) =>
-        this.unlessEnded(() => {
-          events.onTrouble({ kind: 'lost', cause, final: false });
-          this.lastCause = cause;
-          if (use.kind === 'warm' || use.kind === 'shared') this.reconnection.died();
-        }),
-      onStarted: () =>
-        this.unlessEnded(() => {
-          this.reconnection.well();
-          events.onWell();
-        }),
+      onDeath: (cause) => this.unlessEnded(() => events.onTrouble({ kind: 'lost', cause })),
+      onStarted: () => this.unlessEnded(events.onWell),
       onStartFailed: (failure) => this.unlessEnded(() => events.onTrouble({ kind: 'startFailed', failure })),
-    });
-    this.reconnection = new Reconnection({
-      clock: options.clock,
-      random: options.random,
-      start: () => this.startFresh(),
-      onChange: events.onChange,
-      onGiveUp: () => this.unlessEnded(() => events.onTrouble({ kind: 'lost', cause: this.lastCause, final: true })),
     });
     this.pool.adopt(connection);
   }
@@ -121,12 +101,12 @@ export class Serving {
 
   /** New calls no longer come; those in flight have `limitMs` (spec R4). */
   drain(limitMs: number, reason: string): Promise<void> {
-    this.end();
+    this.ended = true;
     return this.pool.drain(limitMs, reason);
   }
 
   close(reason: string): Promise<void> {
-    this.end();
+    this.ended = true;
     return this.pool.close(reason);
   }
 
@@ -159,11 +139,6 @@ export class Serving {
       this.refreshTrouble = this.options.redact(error instanceof ListError ? error.message : String(error));
       this.events.onChange();
     }
-  }
-
-  private end(): void {
-    this.ended = true;
-    this.reconnection.dispose();
   }
 
   private unlessEnded(run: () => void): void {
