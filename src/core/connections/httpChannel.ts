@@ -1,4 +1,5 @@
 /** What the two ways of speaking over HTTP have in common: who they report to, and how they are used. */
+import { setMaxListeners } from 'node:events';
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import type { Clock } from '../base/clock.js';
 import type { Log } from '../base/log.js';
@@ -16,6 +17,13 @@ export interface HttpChannel {
   send(message: JSONRPCMessage): Promise<void>;
   /** Ends every exchange. Does not deliver or die afterwards. */
   close(): Promise<void>;
+}
+
+/** For a signal that many exchanges listen to at a time; each takes its listener back when it ends. */
+export function sharedController(): AbortController {
+  const controller = new AbortController();
+  setMaxListeners(0, controller.signal);
+  return controller;
 }
 
 /** Undefined for what is no request. */

@@ -5,7 +5,7 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { readEvents } from './eventStream.js';
 import { bodyLimit, statusFailure } from './httpAnswer.js';
-import { requestId, type HttpChannel, type HttpChannelParts } from './httpChannel.js';
+import { requestId, sharedController, type HttpChannel, type HttpChannelParts } from './httpChannel.js';
 import type { HttpEndpoint } from './httpEndpoint.js';
 import { isWithinOrigin, shown, type HttpReply } from './httpExchange.js';
 import { parseMessages, shortened } from './jsonRpc.js';
@@ -18,7 +18,7 @@ export interface LegacyChannelParts extends HttpChannelParts {
 const endpointLimitMs = 10_000;
 
 export class LegacyChannel implements HttpChannel {
-  private readonly closing = new AbortController();
+  private readonly closing = sharedController();
   private target: URL | undefined;
 
   constructor(private readonly parts: LegacyChannelParts) {}

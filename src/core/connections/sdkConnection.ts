@@ -13,6 +13,7 @@ import type {
   ResultSchema,
   ServerCapabilities,
 } from '@modelcontextprotocol/sdk/types.js';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../base/clock.js';
 import { Emitter, type Event } from '../base/events.js';
 import type { Log, LogLevel } from '../base/log.js';
@@ -117,12 +118,16 @@ export class SdkConnection implements Connection {
     if (this.state.kind !== 'live') return;
     const cause = this.parts.causeOfEnd();
     this.state = { kind: 'dead', cause };
-    // The client rejects its requests in this turn; the calls then settle in microtasks.
-    void Promise.allSettled(this.inFlight).then(() => {
-      this.told = cause;
-      this.died.fire(cause);
-      this.disposeEvents();
-    });
+    void this.tell(cause);
+  }
+
+  /** The client rejects its requests in this turn; the calls, and who waits for them, follow before the next. */
+  private async tell(cause: string): Promise<void> {
+    await Promise.allSettled(this.inFlight);
+    await nextTurn();
+    this.told = cause;
+    this.died.fire(cause);
+    this.disposeEvents();
   }
 
   async listTools({ signal, timeoutMs }: { signal: AbortSignal; timeoutMs: number }): Promise<ToolListing> {

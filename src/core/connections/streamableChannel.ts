@@ -9,7 +9,13 @@
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { delay } from '../base/clock.js';
 import { readAnswer, readStream, statusFailure, type AnswerEnd, type AnswerReader } from './httpAnswer.js';
-import { cancelledRequest, requestId, type HttpChannel, type HttpChannelParts } from './httpChannel.js';
+import {
+  cancelledRequest,
+  requestId,
+  sharedController,
+  type HttpChannel,
+  type HttpChannelParts,
+} from './httpChannel.js';
 import type { HttpEndpoint } from './httpEndpoint.js';
 import { shown, type HttpReply } from './httpExchange.js';
 import { HttpSession } from './httpSession.js';
@@ -32,7 +38,7 @@ const removeLimitMs = 500;
 
 export class StreamableChannel implements HttpChannel {
   private readonly open = new Map<RequestId, AbortController>();
-  private readonly closing = new AbortController();
+  private readonly closing = sharedController();
   private readonly session: HttpSession;
   private readonly stream: ServerStream;
   private probing: Promise<void> | undefined;
