@@ -133,25 +133,24 @@ export class SdkConnection implements Connection {
   async listTools({ signal, timeoutMs }: { signal: AbortSignal; timeoutMs: number }): Promise<ToolListing> {
     signal.throwIfAborted();
     if (!isObject(this.capabilities.tools)) return { tools: [], malformed: [] };
-    const limit = new AbortController();
-    const aborted = (): void => limit.abort(signal.reason);
-    signal.addEventListener('abort', aborted, { once: true });
+    // One for each page: the client never takes its listeners back, and would cancel pages that came long ago.
+    let page = new AbortController();
     let timedOut = false;
+    const aborted = (): void => page.abort(signal.reason);
+    signal.addEventListener('abort', aborted, { once: true });
     const timer = this.parts.clock.after(timeoutMs, () => {
       timedOut = true;
-      limit.abort('tools/list took too long');
+      page.abort('tools/list took too long');
     });
     try {
-      return await listAllTools((cursor) =>
-        this.request('tools/list', cursor === undefined ? undefined : { cursor }, limit.signal),
-      );
+      return await listAllTools((cursor) => {
+        if (!page.signal.aborted) page = new AbortController();
+        return this.request('tools/list', cursor === undefined ? undefined : { cursor }, page.signal);
+      });
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof ListError) throw error;
-      if (timedOut) throw new ListError(`The server did not list its tools within ${timeoutMs / 1000} s.`);
-      if (this.state.kind === 'dead')
-        throw new ListError(`The connection ended while it listed its tools. ${this.state.cause}`);
-      throw new ListError(`tools/list failed: ${rpcMessage(error)}`, { cause: error });
+      throw new ListError(this.whyNotListed(error, timedOut, timeoutMs), { cause: error });
     } finally {
       timer.dispose();
       signal.removeEventListener('abort', aborted);
@@ -175,6 +174,12 @@ export class SdkConnection implements Connection {
 
   private disposeEvents(): void {
     for (const emitter of [this.died, this.toolsChanged, this.sessionRenewed]) emitter.dispose();
+  }
+
+  private whyNotListed(error: unknown, timedOut: boolean, timeoutMs: number): string {
+    if (timedOut) return `The server did not list its tools within ${timeoutMs / 1000} s.`;
+    if (this.state.kind === 'dead') return `The connection ended while it listed its tools. ${this.state.cause}`;
+    return `tools/list failed: ${rpcMessage(error)}`;
   }
 
   private async call({ name, arguments: args, meta, timeouts, signal, onProgress }: CallRequest): Promise<CallOutcome> {

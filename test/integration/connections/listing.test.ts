@@ -1,0 +1,166 @@
+/** Spec X3, N7, R6: lists of tools, of every length and oddity, and their changes. */
+import assert from 'node:assert/strict';
+import { ListError } from '../../../src/core/connections/connection.js';
+import { callTool, fixture, http, once, Rig } from './rig.js';
+
+const listOptions = (): { signal: AbortSignal; timeoutMs: number } => ({
+  signal: new AbortController().signal,
+  timeoutMs: 10_000,
+});
+
+describe('listing', function () {
+  this.timeout(60_000);
+  let rig: Rig;
+  beforeEach(() => (rig = new Rig()));
+  afterEach(() => rig.end());
+
+  it('reads every page, in order', async () => {
+    const { listing, connection } = await rig.start(fixture('pages', '--pages', '40', '--tools-per-page', '7'));
+    const expected = Array.from({ length: 280 }, (_, n) => `tool_${n}`);
+    assert.deepEqual(
+      listing.tools.map(({ name }) => name),
+      expected,
+    );
+    assert.equal((await connection.listTools(listOptions())).tools.length, 280);
+  });
+
+  it('takes 10,000 tools and no more', async () => {
+    const { listing } = await rig.start(
+      fixture('pages', '--pages', '10', '--tools-per-page', '1000', '--output-schemas'),
+    );
+    assert.equal(listing.tools.length, 10_000);
+    const failure = await rig.failure(fixture('pages', '--pages', '1', '--tools-per-page', '10001'));
+    assert.equal(failure.code, 'list-failed');
+    assert.match(failure.message, /lists more than 10000 tools\.$/);
+  });
+
+  it('does not follow a cursor that repeats, nor pages without end', async () => {
+    const repeated = await rig.failure(fixture('pages', '--repeat'));
+    assert.equal(repeated.code, 'list-failed');
+    assert.match(
+      repeated.message,
+      /started, but its tools could not be listed\. tools\/list repeats the cursor "page-1" after 5 pages/,
+    );
+    const endless = await rig.failure(fixture('pages', '--endless', '--tools-per-page', '1'));
+    assert.match(endless.message, /tools\/list has more than 1000 pages\.$/);
+  });
+
+  it('fails as a whole when a page does', async () => {
+    const failure = await rig.failure(fixture('pages', '--error-on-page', '3'));
+    assert.equal(failure.code, 'list-failed');
+    assert.match(failure.message, /tools\/list failed: page 3 is not available$/);
+  });
+
+  it('names what is no tool, and lets the rest live', async () => {
+    const { listing } = await rig.start(fixture('odd-tools', '--kind', 'malformed'));
+    assert.deepEqual(
+      listing.tools.map(({ name }) => name),
+      ['first', 'last'],
+    );
+    assert.deepEqual(listing.malformed, [
+      { name: '(entry 2)', detail: 'is not an object but null' },
+      { name: '(entry 3)', detail: 'is not an object but 7' },
+      { name: '(entry 4)', detail: 'has no name' },
+      { name: '(entry 5)', detail: 'has an empty name' },
+      { name: 'no_schema', detail: 'has no inputSchema' },
+      { name: 'bad_description', detail: 'has a description that is no text' },
+    ]);
+  });
+
+  it('takes null for what is left out', async () => {
+    const { listing } = await rig.start(fixture('odd-tools', '--kind', 'nulls'));
+    assert.deepEqual(listing.tools[1], {
+      name: 'nulls',
+      inputSchema: { type: 'object', properties: { text: { type: 'string' } } },
+    });
+    assert.deepEqual(listing.malformed, []);
+  });
+
+  it('leaves names, duplicates and schemas to who judges them', async () => {
+    const { listing } = await rig.start(fixture('odd-tools', '--kind', 'duplicate,names,schema'));
+    const names = listing.tools.map(({ name }) => name);
+    assert.deepEqual(names.slice(1, 3), ['twin', 'twin']);
+    assert(
+      ['x'.repeat(64), 'y'.repeat(65), 'with.dots', 'a/b', 'größe', 'string_schema'].every((name) =>
+        names.includes(name),
+      ),
+    );
+    assert.deepEqual(listing.malformed, [{ name: 'list_schema', detail: 'has an inputSchema that is no object' }]);
+  });
+
+  it('passes schemas and unknown keys through, each keyword of them', async () => {
+    const { listing } = await rig.start(fixture('odd-tools', '--kind', 'keywords'));
+    const tool = listing.tools[1] as unknown as Record<string, Record<string, unknown>>;
+    assert.deepEqual(Object.keys(tool), ['name', 'description', 'inputSchema', 'x-unknown', 'execution', 'icons']);
+    assert.deepEqual(tool['inputSchema']?.['dependentRequired'], { tuple: ['name'] });
+    assert.deepEqual((tool['inputSchema']?.['properties'] as Record<string, unknown>)['tuple'], {
+      type: 'array',
+      prefixItems: [{ const: 1 }],
+      items: false,
+      'x-vendor': { kept: true },
+    });
+  });
+
+  it('fails on an answer that has no list', async () => {
+    const map = await rig.failure(fixture('odd-tools', '--kind', 'not-a-list'));
+    assert.match(map.message, /The answer to tools\/list has no list of tools: \{"tools":\{"first"/);
+    const nothing = await rig.failure(fixture('odd-tools', '--kind', 'null-list'));
+    assert.match(nothing.message, /tools\/list failed: The answer has a result that is not an object: null$/);
+  });
+
+  it('is empty for a server that has no tools, and does not ask it', async () => {
+    const { listing, connection } = await rig.start(fixture('wrong-initialize', '--kind', 'no-tools'));
+    assert.deepEqual(listing, { tools: [], malformed: [] });
+    assert.equal(connection.capabilities.tools, undefined);
+  });
+
+  it('is done again when the tools change while they are listed', async () => {
+    const { listing } = await rig.start(fixture('changes-tools', '--while-listing'));
+    assert(listing.tools.some(({ name }) => name === 'late'));
+  });
+
+  it('tells of every change, of storms too', async () => {
+    const { connection } = await rig.start(fixture('changes-tools'));
+    let changes = 0;
+    connection.onDidChangeTools(() => (changes += 1));
+    await callTool(connection, 'grow');
+    assert.equal(changes, 1);
+    assert((await connection.listTools(listOptions())).tools.some(({ name }) => name === 'extra_1'));
+    await callTool(connection, 'storm', { times: 100 });
+    assert.equal(changes, 101);
+    await callTool(connection, 'break');
+    await assert.rejects(
+      connection.listTools(listOptions()),
+      (error) => error instanceof ListError && error.message === 'tools/list failed: the catalogue is being rebuilt',
+    );
+    assert((await connection.listTools(listOptions())).tools.length > 0);
+  });
+
+  it('tells of changes over HTTP', async () => {
+    const { url } = await rig.listen('http');
+    const { connection } = await rig.start(http(url));
+    const changed = once(connection.onDidChangeTools);
+    await callTool(connection, 'grow');
+    await changed;
+  });
+
+  it('has its limit and can be given up', async () => {
+    const { connection } = await rig.start(fixture('raw'));
+    assert(connection.pid !== undefined);
+    process.kill(connection.pid, 'SIGSTOP');
+    await assert.rejects(connection.listTools({ ...listOptions(), timeoutMs: 100 }), {
+      name: 'ListError',
+      message: 'The server did not list its tools within 0.1 s.',
+    });
+    const controller = new AbortController();
+    const listing = connection.listTools({ ...listOptions(), signal: controller.signal });
+    controller.abort(new Error('not wanted any more'));
+    await assert.rejects(listing, { message: 'not wanted any more' });
+    const dying = connection.listTools(listOptions());
+    process.kill(connection.pid, 'SIGKILL');
+    await assert.rejects(dying, {
+      name: 'ListError',
+      message: 'The connection ended while it listed its tools. The server process was ended by SIGKILL.',
+    });
+  });
+});

@@ -1,0 +1,241 @@
+/** Spec X3: what is said of a stdio server that does not start, each by a real process that fails so. */
+import assert from 'node:assert/strict';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fixture, literal, repository, Rig, servers, stdio } from './rig.js';
+
+describe('start failures', function () {
+  this.timeout(60_000);
+  let rig: Rig;
+  let folder: string;
+  beforeEach(() => {
+    rig = new Rig();
+    folder = mkdtempSync(path.join(tmpdir(), 'failures-'));
+  });
+  afterEach(async () => {
+    rmSync(folder, { recursive: true, force: true });
+    await rig.end();
+  });
+
+  /** A server by its fixture's name, so that messages do not depend on where the repository is. */
+  const short = (name: string, ...args: string[]) => stdio('node', [`${name}.mjs`, ...args], { cwd: servers });
+
+  it('a command that is not on PATH, and one like it that is', async () => {
+    symlinkSync(process.execPath, path.join(folder, 'my-server'));
+    const env = new Map([['PATH', literal(folder)]]);
+    assert.deepEqual(await rig.failure(stdio('my-sever', [], { env })), {
+      code: 'command-not-found',
+      message: 'The command "my-sever" is in none of the 1 folders of PATH. There is a command "my-server".',
+      fix: 'Write my-server if that is meant; else install my-sever, or write its full path.',
+      path: ['command'],
+    });
+    assert.deepEqual(await rig.failure(stdio('something-else', [], { env })), {
+      code: 'command-not-found',
+      message: 'The command "something-else" is in none of the 1 folders of PATH.',
+      fix: 'Install something-else, or write its full path as command.',
+      path: ['command'],
+    });
+  });
+
+  for (const [command, comesWith] of [
+    ['npx', 'Node.js'],
+    ['uvx', 'uv'],
+    ['docker', 'Docker'],
+    ['python', 'Python; on many systems it is called python3'],
+  ] as const) {
+    it(`${command}, where it is not installed`, async () => {
+      const env = new Map([['PATH', literal(folder)]]);
+      const failure = await rig.failure(stdio(command, ['x'], { env }));
+      assert.equal(failure.code, 'command-not-found');
+      assert.equal(
+        failure.message,
+        `The command "${command}" is in none of the 1 folders of PATH. It comes with ${comesWith}: not installed, or installed where only your shell looks (e.g. by nvm, pyenv or Homebrew) and not the editor.`,
+      );
+      assert.match(failure.fix, /start the editor from a terminal that has it, or write its full path as command\.$/);
+    });
+  }
+
+  it('a path that leads nowhere, and a folder that is gone', async () => {
+    assert.deepEqual(await rig.failure(stdio('./bin/server', [], { cwd: folder })), {
+      code: 'command-not-found',
+      message: `The file ./bin/server does not exist (looked for from ${folder}).`,
+      fix: 'Correct the path in command; a relative one starts at cwd.',
+      path: ['command'],
+    });
+    const gone = path.join(folder, 'gone');
+    assert.deepEqual(await rig.failure(stdio(process.execPath, [], { cwd: gone })), {
+      code: 'cwd-missing',
+      message: `The folder ${gone} does not exist (any more), so nothing was started in it.`,
+      fix: 'Create the folder, or correct cwd.',
+      path: ['cwd'],
+    });
+  });
+
+  it('a file that may not be executed, a folder, and one that is no program', async () => {
+    const script = path.join(folder, 'script.sh');
+    writeFileSync(script, '#!/bin/sh\nexit 0\n');
+    chmodSync(script, 0o644);
+    const denied = await rig.failure(stdio(script));
+    assert.equal(denied.code, 'command-not-executable');
+    assert.equal(
+      denied.message,
+      `"${script}" could not be started (EACCES). It is a folder or a file that may not be executed.`,
+    );
+    assert.match(denied.fix, /chmod \+x/);
+    mkdirSync(path.join(folder, 'folder'));
+    assert.equal((await rig.failure(stdio(path.join(folder, 'folder')))).code, 'command-not-executable');
+    const odd = await rig.failure(stdio(process.execPath, ['a\0b']));
+    assert.equal(odd.code, 'command-not-executable');
+    assert.match(odd.message, /have a NUL character in them\.$/);
+  });
+
+  it('a server that exits at once, with its last words', async () => {
+    assert.deepEqual(await rig.failure(short('exits')), {
+      code: 'server-exited',
+      message:
+        '`node exits.mjs` ended with exit code 3 before it answered initialize. Last on stderr:\n  fatal: no configuration found\nWhat it wrote before it ended says why.',
+      fix: 'Run the command in a terminal to see what it misses, then correct command, args or env.',
+      path: [],
+    });
+  });
+
+  it('a server that is ended by a signal', async () => {
+    const failure = await rig.failure(short('exits', '--signal', 'SIGKILL', '--stderr', 'loading the model'));
+    assert.equal(failure.code, 'server-exited');
+    assert.match(
+      failure.message,
+      /was ended by SIGKILL before it answered initialize\. Last on stderr:\n {2}loading the model\nIt was ended from outside, often for want of memory\.$/,
+    );
+  });
+
+  it('a server that misses a variable', async () => {
+    const failure = await rig.failure(
+      short('exits', '--code', '1', '--stderr', 'Error: GITHUB_TOKEN environment variable is required'),
+    );
+    assert.match(failure.message, /It seems to miss a variable of its environment\.$/);
+    assert.equal(failure.fix, 'Set the variable under env of this server, e.g. NAME: { env: NAME }.');
+  });
+
+  it('a program that is no server: it ends without an error', async () => {
+    const failure = await rig.failure(stdio('node', ['--version']));
+    assert.equal(failure.code, 'server-exited');
+    assert.match(
+      failure.message,
+      /^`node --version` ended with exit code 0 before it answered initialize\. On stdout it wrote what is not JSON-RPC:\n {2}v\d+\.\d+\.\d+\n/,
+    );
+    assert.match(failure.message, /it may not be an MCP server, or may want an argument such as `stdio`\.$/);
+  });
+
+  it('a script that is not there', async () => {
+    const failure = await rig.failure(stdio('node', ['no-such-file.mjs'], { cwd: folder }));
+    assert.match(
+      failure.message,
+      /Node did not find .*no-such-file\.mjs: the path is wrong, or its dependencies are not installed\.$/,
+    );
+    assert.equal(failure.fix, 'Correct the path in args or cwd, or install the dependencies there.');
+  });
+
+  it('a command that a shell does not find', async () => {
+    const failure = await rig.failure(stdio('sh', ['-c', 'no-such-command-at-all']));
+    assert.equal(failure.code, 'server-exited');
+    assert.match(failure.message, /ended with exit code 127/);
+  });
+
+  it('a server that never answers: whether it said anything', async () => {
+    const silent = await rig.failure(short('never-initialises'), { timeoutMs: 400 });
+    assert.deepEqual(silent, {
+      code: 'server-silent',
+      message:
+        '`node never-initialises.mjs` runs, but did not answer initialize within 0.4 s. It wrote nothing at all. It may be waiting for something, or not be an MCP server that speaks over stdio.',
+      fix: 'Run the command in a terminal to see what it waits for; raise timeouts.connect if it is only slow.',
+      path: [],
+    });
+    const talking = await rig.failure(short('never-initialises', '--stderr', 'Waiting for the database'), {
+      timeoutMs: 800,
+    });
+    assert.match(talking.message, /within 0\.8 s\. Last on stderr:\n {2}Waiting for the database\nIt may be waiting/);
+  });
+
+  it('a launcher that is still fetching', async () => {
+    writeFileSync(path.join(folder, 'uvx'), '#!/bin/sh\nexec sleep 60\n', { mode: 0o755 });
+    const env = new Map([['PATH', literal(`${folder}${path.delimiter}${process.env['PATH'] ?? ''}`)]]);
+    const failure = await rig.failure(stdio('uvx', ['some-server'], { env }), { timeoutMs: 300 });
+    assert.match(failure.message, /On its first start uvx may still be fetching the package\.$/);
+    assert.equal(failure.fix, 'Restart the server once the package is there, or raise timeouts.connect.');
+  });
+
+  it('a program that writes something else to stdout', async () => {
+    const failure = await rig.failure(short('noisy-stdout', '--only'), { timeoutMs: 800 });
+    assert.equal(failure.code, 'server-not-jsonrpc');
+    assert.equal(
+      failure.message,
+      '`node noisy-stdout.mjs --only` runs, but did not answer initialize within 0.8 s. On stdout it wrote what is not JSON-RPC:\n  Starting the server…\n  {"level":"info","msg":"listening"}\n  [1, 2, 3]\nIt may be another kind of program, or an MCP server that wants an argument to speak over stdio.',
+    );
+  });
+
+  for (const [kind, words] of [
+    ['version', 'names protocol version 2099-01-01; known are 2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25.'],
+    ['no-info', 'has no serverInfo.'],
+  ] as const) {
+    it(`a wrong answer to initialize: ${kind}`, async () => {
+      const failure = await rig.failure(short('wrong-initialize', '--kind', kind));
+      assert.equal(failure.code, 'server-protocol');
+      assert.equal(
+        failure.message,
+        `\`node wrong-initialize.mjs --kind ${kind}\` answered, but its answer to initialize ${words}`,
+      );
+    });
+  }
+
+  it('an error in answer to initialize', async () => {
+    const failure = await rig.failure(short('wrong-initialize', '--kind', 'error'));
+    assert.equal(failure.code, 'server-protocol');
+    assert.equal(
+      failure.message,
+      '`node wrong-initialize.mjs --kind error` refused initialize with error -32602: Unsupported client',
+    );
+    assert.match(
+      (await rig.failure(short('wrong-initialize', '--kind', 'null'))).message,
+      /a result that is not an object: null$/,
+    );
+  });
+
+  it('an old protocol is none', async () => {
+    const { connection } = await rig.start(short('wrong-initialize', '--kind', 'old'));
+    assert.equal(connection.protocolVersion, '2024-11-05');
+  });
+
+  it('a limit that is reached while the tools are listed', async () => {
+    // Answers initialize after 600 ms, and lists 1,000 pages.
+    const launch = stdio(process.execPath, [path.join(servers, 'pages.mjs'), '--endless', '--tools-per-page', '1'], {
+      cwd: repository,
+    });
+    const slow = {
+      ...launch,
+      args: [
+        '-e',
+        `setTimeout(() => {}, 1e6); process.stdin.once('data', (line) => {
+      const { id, params } = JSON.parse(String(line).split('\\n')[0]);
+      console.log(JSON.stringify({ jsonrpc: '2.0', id, result: { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'x', version: '1' } } }));
+    })`,
+      ],
+    };
+    const failure = await rig.failure(slow, { timeoutMs: 600 });
+    assert.equal(failure.code, 'list-failed');
+    assert.match(failure.message, /They did not come within 0\.6 s of its start\.$/);
+  });
+
+  it('leaves nothing behind, whatever failed', async () => {
+    await Promise.all([
+      rig.failure(fixture('exits')),
+      rig.failure(fixture('never-initialises'), { timeoutMs: 300 }),
+      rig.failure(fixture('pages', '--repeat')),
+      rig.failure(stdio('sh', ['-c', 'sleep 50 & sleep 60'], { cwd: repository }), { timeoutMs: 300 }),
+    ]);
+    assert.deepEqual(
+      rig.processes().filter(({ command }) => !command.includes('guardian')),
+      [],
+    );
+  });
+});
