@@ -1,0 +1,183 @@
+/**
+ * Whatever servers are made of, nothing of them outlives its stop, its removal, the host, or by more than 5 s the
+ * host's sudden death (spec X5); by the word of the system's process table.
+ */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { symlinkSync } from 'node:fs';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { guardianScript, bundled, repository } from '../../support/core/bundles.js';
+import { configText, fixture, fixturePath, type Entry, type Servers } from '../../support/core/configText.js';
+import { endStages, everyProcessOf, startStage, type Stage } from '../../support/core/stage.js';
+import { within } from '../../support/core/within.js';
+import { untilNone, type TestProcess } from '../../support/processes.js';
+
+const raw = `'${process.execPath}' '${fixturePath('raw')}'`;
+const shell = (script: string): Entry => ({ transport: 'stdio', command: 'sh', args: ['-c', script] });
+const parent = (...flags: string[]): Entry => fixture('spawns-child', flags);
+
+const trees: Servers = {
+  plain: fixture('raw'),
+  shell: shell(`${raw}; true`),
+  shell_with_job: shell(`sleep 1000 & ${raw}; true`),
+  shell_in_shell: shell(`sh -c "${raw}; true"; true`),
+  npx: {
+    transport: 'stdio',
+    command: 'npx',
+    args: ['--offline', '-y', '@modelcontextprotocol/server-memory'],
+    env: { npm_config_update_notifier: 'false', MEMORY_FILE_PATH: '/dev/null' },
+  },
+  stubborn: fixture('stubborn'),
+  ignores_term: fixture('stubborn', ['--term']),
+  child: parent(),
+  child_holds: parent('--hold'),
+  child_ignores_term: parent('--term', '--hold'),
+  child_in_session: parent('--setsid', '--term'),
+  orphan: parent('--orphan'),
+  orphan_in_session: parent('--orphan', '--setsid', '--term'),
+};
+/** Some that are quick to end. */
+const fewTrees: Servers = {
+  shell_with_job: shell(`sleep 1000 & ${raw}; true`),
+  child_holds: parent('--hold'),
+  orphan_in_session: parent('--orphan', '--setsid'),
+};
+
+/** Each publishes its tools under names of its own. */
+function named(servers: Servers): Servers {
+  return Object.fromEntries(
+    Object.entries(servers).map(([id, entry]) => [id, { ...entry, transform: [{ prefix: `${id}_` }] }]),
+  );
+}
+
+const isGuardian = ({ command }: TestProcess): boolean => command.includes('mcp-toolsets-guardian');
+
+describe('core: process trees', () => {
+  let stage: Stage;
+
+  beforeEach(async () => {
+    stage = await startStage();
+    symlinkSync(path.join(repository, 'node_modules'), path.join(stage.folder, 'node_modules'));
+  });
+
+  afterEach(endStages);
+
+  const servers = (): TestProcess[] => stage.processes().filter((running) => !isGuardian(running));
+
+  async function start(which: Servers): Promise<void> {
+    await stage.edit(named(which));
+    assert.deepEqual(stage.problems(), []);
+    assert.equal(stage.host.catalogue.toolsets.length, Object.keys(which).length);
+    assert.ok(servers().length > Object.keys(which).length, 'there are children');
+  }
+
+  it('all kinds of trees are gone after a reload that removes them', async () => {
+    await start(trees);
+    await stage.edit({});
+    await untilNone(servers, 10_000);
+  });
+
+  it('gone when a person’s stop is done', async () => {
+    await start(fewTrees);
+    await Promise.all(Object.keys(fewTrees).map((id) => stage.host.stop(id)));
+    assert.deepEqual(servers(), []);
+  });
+
+  it('gone when a changed definition has taken over', async () => {
+    await start(fewTrees);
+    const before = new Set(servers().map(({ pid }) => pid));
+    const changed = Object.keys(fewTrees).map((id) => [id, fixture('raw', ['--name', id])] as const);
+    await stage.edit(named(Object.fromEntries(changed)));
+    await untilNone(() => servers().filter(({ pid }) => before.has(pid)), 10_000);
+    assert.equal(servers().length, changed.length);
+  });
+
+  it('gone when the host’s end is done, though calls are in flight', async () => {
+    await start(fewTrees);
+    const calls = Object.keys(fewTrees).map((id) => stage.failure(id, `${id}_quiet`, { ms: 600_000 }));
+    await stage.host.dispose();
+    assert.deepEqual(servers(), []);
+    for (const text of await Promise.all(calls)) assert.match(text, /result unknown/);
+  });
+
+  it('gone when the host ends while they start', async () => {
+    void stage.host.setSources([
+      {
+        file: stage.file,
+        folder: stage.folder,
+        text: configText({ ...fewTrees, npx: trees['npx'] ?? {}, never: fixture('never-initialises') }),
+      },
+    ]);
+    await untilSome(() => servers().length > 3);
+    await stage.host.dispose();
+    assert.deepEqual(servers(), []);
+  });
+
+  it('what a server leaves behind when it ends by itself is gone too', async () => {
+    await stage.edit({ a: parent('--leave', '--orphan', '--setsid') });
+    await untilNone(servers, 10_000);
+    assert.match(
+      stage.host.snapshot.problems.map(({ code }) => code).join(),
+      /connection-lost|server-exited|list-failed/,
+    );
+  });
+
+  describe('the host is killed', () => {
+    /** The host in a process of its own, when it has said its first word. */
+    async function hostProcess(config: Servers, ...mode: string[]): Promise<{ pid: number; said: unknown }> {
+      stage.save(named(config));
+      const [script, guardian] = await Promise.all([bundled('test/support/core/hostMain.ts'), guardianScript()]);
+      const child = spawn(process.execPath, [script, stage.folder, guardian, ...mode], {
+        env: stage.env,
+        detached: true,
+        stdio: ['ignore', 'pipe', 'ignore'],
+      });
+      assert.ok(child.pid !== undefined);
+      const [line] = (await within(once(createInterface({ input: child.stdout }), 'line'), 'the host’s word')) as [
+        string,
+      ];
+      return { pid: child.pid, said: JSON.parse(line) };
+    }
+
+    const everything = (): TestProcess[] => everyProcessOf(stage.mark);
+
+    it('alone: every tree is gone within 5 s, and the guardian with them', async () => {
+      const { pid, said } = await hostProcess(trees);
+      assert.deepEqual(said, Object.keys(trees));
+      assert.ok(everything().length > Object.keys(trees).length + 2);
+      process.kill(pid, 'SIGKILL');
+      await untilNone(everything, 5000);
+    });
+
+    it('with its whole process group', async () => {
+      const { pid } = await hostProcess(fewTrees);
+      process.kill(-pid, 'SIGKILL');
+      await untilNone(everything, 5000);
+    });
+
+    it('while its servers start', async () => {
+      const { pid } = await hostProcess(
+        { ...fewTrees, npx: trees['npx'] ?? {}, never: fixture('never-initialises') },
+        '--at-once',
+      );
+      await untilSome(() => everything().length > 4);
+      process.kill(pid, 'SIGKILL');
+      await untilNone(everything, 5000);
+    });
+
+    it('while it ends them', async () => {
+      const { pid } = await hostProcess({ ...fewTrees, ignores_term: fixture('stubborn', ['--term']) }, '--stop');
+      process.kill(pid, 'SIGKILL');
+      await untilNone(everything, 5000);
+    });
+  });
+});
+
+async function untilSome(are: () => boolean): Promise<void> {
+  const look = async (): Promise<void> => {
+    while (!are()) await new Promise((resolve) => setTimeout(resolve, 10));
+  };
+  await within(look(), 'processes');
+}

@@ -1,0 +1,52 @@
+/**
+ * The core in a process of its own, for a test to kill: serves FOLDER's config file until it is killed. Says on stdout,
+ * one JSON value a line, what is published once every server has started or failed. With `--at-once` it says so before
+ * they have, and with `--stop` it begins to end them and says so.
+ *
+ *   node hostMain.js FOLDER GUARDIAN [--at-once | --stop]
+ */
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { systemClock } from '../../../src/core/base/clock.js';
+import { Redactor, type Log } from '../../../src/core/base/log.js';
+import { createConnector } from '../../../src/core/connections/createConnector.js';
+import { createHost } from '../../../src/core/host.js';
+import { builtInNames } from '../../../src/core/tools/builtIn.js';
+
+const [folder = '', guardianScript = '', mode] = process.argv.slice(2);
+const file = path.join(folder, '.minds', 'mcp.yaml');
+const log: Log = { write: (level, message) => void process.stderr.write(`[${level}] ${message}\n`) };
+const say = (value: unknown): void => void process.stdout.write(`${JSON.stringify(value)}\n`);
+
+async function main(): Promise<void> {
+  const host = createHost({
+    clock: systemClock,
+    log,
+    serverLog: () => log,
+    redactor: new Redactor(),
+    env: process.env,
+    connector: createConnector({
+      env: process.env,
+      clock: systemClock,
+      trace: () => false,
+      clientVersion: '0.0.0-test',
+      guardianScript,
+    }),
+    directoryExists: () => true,
+    reservedNames: builtInNames,
+    filteredTools: () => 'off',
+  });
+  setInterval(() => {}, 1 << 30);
+  const applied = host.setSources([{ file, folder, text: readFileSync(file, 'utf8') }]);
+  if (mode === '--at-once') return say('starting');
+  await applied;
+  const { toolsets } = host.catalogue;
+  for (const { id } of toolsets) {
+    const hang = { toolset: id, tool: `${id}_quiet`, arguments: { ms: 600_000 }, dialog: 'd' };
+    void host.call({ ...hang, signal: new AbortController().signal });
+  }
+  if (mode === '--stop') void host.dispose();
+  say(toolsets.map(({ id }) => id));
+}
+
+void main();
