@@ -3,9 +3,10 @@ import * as vscode from 'vscode';
 import { isDeepStrictEqual } from 'node:util';
 import { assertNever } from '../core/base/assertNever.js';
 import { DisposableStore, type Disposable } from '../core/base/disposables.js';
-import type { Place, ProblemCode, Range, Severity } from '../core/base/problem.js';
+import type { Place, Range, Severity } from '../core/base/problem.js';
 import { diagnosticsByFile, type DiagnosticModel } from './diagnosticModel.js';
 import type { EngineSlot } from './engineSlot.js';
+import { pageOf } from './problemPages.js';
 
 export const diagnosticSource = 'MCP Toolsets';
 
@@ -30,18 +31,13 @@ export function showDiagnostics(slot: EngineSlot): Disposable {
 function toDiagnostic(model: DiagnosticModel): vscode.Diagnostic {
   const diagnostic = new vscode.Diagnostic(toRange(model.range), model.message, toSeverity(model.severity));
   diagnostic.source = diagnosticSource;
-  diagnostic.code = { value: model.code, target: explanationOf(model.code) };
+  diagnostic.code = { value: model.code, target: pageOf(model.code) };
   if (model.related.length > 0) {
     diagnostic.relatedInformation = model.related.map(
       ({ message, place }) => new vscode.DiagnosticRelatedInformation(toLocation(place), message),
     );
   }
   return diagnostic;
-}
-
-/** Opened by a click on the code; the documentation is part of the extension, so there is no address of the web. */
-function explanationOf(code: ProblemCode): vscode.Uri {
-  return vscode.Uri.from({ scheme: 'command', path: 'mcpToolsets.explainProblem', query: JSON.stringify([code]) });
 }
 
 function toSeverity(severity: Severity): vscode.DiagnosticSeverity {
