@@ -2,7 +2,7 @@
 import * as vscode from 'vscode';
 import { join } from 'node:path';
 import { DisposableStore, type Disposable } from '../core/base/disposables.js';
-import type { Host } from '../core/host.js';
+import type { Host } from '../core/hostContract.js';
 import type { ServerStatus } from '../core/reconcile/status.js';
 import { configPath, localFolders } from './configFiles.js';
 import { toLocation } from './diagnostics.js';

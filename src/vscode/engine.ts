@@ -8,7 +8,8 @@ import { Redactor, redactingLog, type Log } from '../core/base/log.js';
 import { createConnector } from '../core/connections/createConnector.js';
 import type { Gateway } from '../core/gateway/gateway.js';
 import { createGatewayBackend } from '../core/gatewayBackend.js';
-import { createHost, type Host } from '../core/host.js';
+import { createHost } from '../core/host.js';
+import type { Host } from '../core/hostContract.js';
 import { builtInNames } from '../core/tools/builtIn.js';
 
 export interface EngineOptions {

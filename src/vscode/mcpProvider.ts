@@ -137,7 +137,7 @@ class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscode.McpHt
     const { gateway, announced } = this;
     const { engine } = this.options.slot;
     if (!engine || !gateway || !vscode.workspace.isTrusted) return;
-    const labels = offeredLabels(engine.host.snapshot);
+    const labels = offeredLabels(engine.host.snapshot, engine.host.catalogue.toolsets);
     // Taking a definition away ends the editor's calls; those in flight finish first (spec R4). The gateway lists no
     // tools for them any more.
     this.leaving = announced.filter(
