@@ -13,7 +13,8 @@ import type { Problem } from './core/base/problem.js';
 import { ConfigState } from './core/config/merge.js';
 import type { SourceText } from './core/config/model.js';
 import { createConnector } from './core/connections/createConnector.js';
-import { createHost, type Host } from './core/host.js';
+import { createHost } from './core/host.js';
+import type { Host } from './core/hostContract.js';
 import { builtInNames } from './core/tools/builtIn.js';
 import { version } from '../package.json';
 

@@ -13,7 +13,7 @@ import { EngineSlot } from './vscode/engineSlot.js';
 import { Logs } from './vscode/logs.js';
 import { offerToolsets } from './vscode/mcpProvider.js';
 import { registerProblemPages } from './vscode/problemPages.js';
-import { filteredTools, onDidChangeFilteredTools, trace } from './vscode/settings.js';
+import { filteredTools, maxInstances, onDidChangeFilteredTools, trace } from './vscode/settings.js';
 import { showStatusBar } from './vscode/statusBar.js';
 import { showTree } from './vscode/treeView.js';
 
@@ -39,6 +39,7 @@ export function activate(context: vscode.ExtensionContext): void {
         version: (context.extension.packageJSON as { version: string }).version,
         guardianScript: join(context.extensionPath, 'dist', 'guardian.js'),
         filteredTools,
+        maxInstances,
         trace,
       });
     },

@@ -6,7 +6,8 @@ import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import { Emitter } from './base/events.js';
 import type { Disposable } from './base/disposables.js';
 import type { BackendCall, BackendOutcome, ClientKind, GatewayBackend, ServedToolset } from './gateway/backend.js';
-import type { Host } from './host.js';
+import { adminId, leaseInstructions, leaseNote } from './admin.js';
+import type { Host } from './hostContract.js';
 import type { Catalogue, ServedTool, Toolset } from './tools/catalogue.js';
 
 export function createGatewayBackend(host: Host): GatewayBackend & Disposable {
@@ -41,7 +42,7 @@ class CatalogueBackend implements GatewayBackend, Disposable {
     const made: ServedToolset = {
       id,
       serverName: clientKind === 'editor' ? toolset.shortName : toolset.id,
-      instructions: toolset.instructions,
+      instructions: instructionsOf(toolset, releaseName(clientKind)),
       tools: toolset.tools.map((tool): Tool => ({ ...tool.tool, name: nameFor(tool, clientKind) })),
     };
     kinds.set(clientKind, made);
@@ -55,7 +56,7 @@ class CatalogueBackend implements GatewayBackend, Disposable {
       return { kind: 'error', code: -32602, message: `The toolset "${call.toolset}" has no tool "${call.tool}".` };
     }
     const { toolset: id, dialog, signal, onProgress, meta } = call;
-    return this.host.call({
+    const outcome = await this.host.call({
       toolset: id,
       tool: tool.published,
       arguments: call.arguments,
@@ -64,12 +65,26 @@ class CatalogueBackend implements GatewayBackend, Disposable {
       signal,
       onProgress,
     });
+    if (outcome.kind !== 'result' || !outcome.news) return outcome;
+    return { ...outcome, notes: [leaseNote(id, outcome.news, releaseName(call.clientKind))] };
   }
 
   dispose(): void {
     this.subscription.dispose();
     this.emitter.dispose();
   }
+}
+
+/** The name under which a client sees `mcp_release`. */
+function releaseName(clientKind: ClientKind): string {
+  return clientKind === 'editor' ? `${adminId}_release` : 'mcp_release';
+}
+
+function instructionsOf(toolset: Toolset, release: string): string | undefined {
+  if (!toolset.leased) return toolset.instructions;
+  return [toolset.instructions, leaseInstructions(toolset.id, release)]
+    .filter((part) => part !== undefined)
+    .join('\n\n');
 }
 
 function nameFor(tool: ServedTool, clientKind: ClientKind): string {

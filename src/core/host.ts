@@ -3,85 +3,30 @@
  * connections; the gateway is joined to it by `gatewayBackend`. Invariants: the catalogue is replaced in one step and
  * always is what `publish` makes of the registrations in file order; the snapshot is made from one moment's facts.
  */
-import type { Clock } from './base/clock.js';
-import type { Event } from './base/events.js';
 import { Emitter } from './base/events.js';
-import { redactingLog, type Log, type Redactor } from './base/log.js';
+import { redactingLog, type Log } from './base/log.js';
 import type { Problem } from './base/problem.js';
 import { ConfigState } from './config/merge.js';
 import type { ConfiguredServer, ServerDefinition, SourceText } from './config/model.js';
-import type { Connector } from './connections/connector.js';
+import { LimitedConnector } from './connections/instanceBudget.js';
 import { faultTolerant } from './reconcile/faultTolerance.js';
 import { ServerUnit } from './reconcile/serverUnit.js';
 import type { StatusSnapshot } from './reconcile/status.js';
 import { emptyFacts, problemsOf, statusOf } from './reconcile/unitFacts.js';
+import { adminId, adminToolset, callAdminTool, type AdminActions } from './admin.js';
+import { statusText } from './adminStatus.js';
 import { callText } from './callTexts.js';
-import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import type { Host, HostOptions, ToolCallOutcome, ToolCallRequest } from './hostContract.js';
 import type { Catalogue } from './tools/catalogue.js';
-import type { FilteredToolsReport } from './tools/curate.js';
 import { shortNames } from './tools/editorNames.js';
 import { publish, sameToolset, type Candidate } from './tools/registry.js';
-
-export interface HostOptions {
-  readonly clock: Clock;
-  /** The host's own log. Redaction is the host's business: pass the raw sink. */
-  readonly log: Log;
-  /** The raw sink for one server's log; redacted by the host. */
-  readonly serverLog: (server: string) => Log;
-  readonly redactor: Redactor;
-  /** The environment children inherit and `{ env: NAME }` reads. */
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly connector: Connector;
-  readonly directoryExists: (path: string) => boolean;
-  /** Published names that belong to others (spec N5). */
-  readonly reservedNames: ReadonlySet<string>;
-  readonly filteredTools: () => FilteredToolsReport;
-  /** Milliseconds for calls in flight on a removed or changed server (spec R4). Default 30,000. */
-  readonly drainLimitMs?: number;
-}
-
-export interface ToolCallRequest {
-  readonly toolset: string;
-  /** Published name. */
-  readonly tool: string;
-  readonly arguments: Readonly<Record<string, unknown>> | undefined;
-  readonly meta?: Readonly<Record<string, unknown>> | undefined;
-  readonly dialog: string;
-  readonly signal: AbortSignal;
-  readonly onProgress?: (progress: { progress: number; total?: number; message?: string }) => void;
-}
-
-export type ToolCallOutcome =
-  | { readonly kind: 'result'; readonly result: CallToolResult }
-  | { readonly kind: 'error'; readonly code: number; readonly message: string; readonly data?: unknown }
-  | { readonly kind: 'cancelled' };
-
-export interface Host {
-  readonly snapshot: StatusSnapshot;
-  /** Fires after the snapshot was replaced; bursts of one turn of the event loop are one event. */
-  readonly onDidChange: Event<StatusSnapshot>;
-  readonly catalogue: Catalogue;
-  /** Fires in the same turn in which the catalogue is swapped. */
-  readonly onDidChangeCatalogue: Event<Catalogue>;
-  /** The sources as they were last set, read anew: host variables and folders may have changed since. */
-  reload(): Promise<void>;
-  /** All sources, in folder order. Resolves when every server of this state has started or failed, or a later call took over. */
-  setSources(sources: readonly SourceText[]): Promise<void>;
-  call(request: ToolCallRequest): Promise<ToolCallOutcome>;
-  /** Person's actions. Resolve when the state is reached; unknown ids reject. */
-  start(server: string): Promise<void>;
-  stop(server: string): Promise<void>;
-  restart(server: string): Promise<void>;
-  release(server: string, dialog: string): Promise<boolean>;
-  /** Ends every instance; resolves when nothing is left running. */
-  dispose(): Promise<void>;
-}
 
 export function createHost(options: HostOptions): Host {
   return new ToolsetHost(options);
 }
 
 const defaultDrainLimitMs = 30_000;
+const defaultMaxInstances = 32;
 
 class ToolsetHost implements Host {
   private readonly config = new ConfigState();
@@ -103,14 +48,17 @@ class ToolsetHost implements Host {
   private readonly changeEmitter = new Emitter<StatusSnapshot>();
   private readonly catalogueEmitter = new Emitter<Catalogue>();
   private readonly log: Log;
-  private readonly connector: Connector;
+  private readonly connector: LimitedConnector;
 
   readonly onDidChange = this.changeEmitter.event;
   readonly onDidChangeCatalogue = this.catalogueEmitter.event;
 
   constructor(private readonly options: HostOptions) {
     this.log = redactingLog(options.log, options.redactor);
-    this.connector = faultTolerant(options.connector, this.log);
+    this.connector = new LimitedConnector(
+      faultTolerant(options.connector, this.log),
+      () => options.maxInstances?.() ?? defaultMaxInstances,
+    );
   }
 
   get snapshot(): StatusSnapshot {
@@ -148,6 +96,7 @@ class ToolsetHost implements Host {
   }
 
   async call(request: ToolCallRequest): Promise<ToolCallOutcome> {
+    if (request.toolset === adminId) return this.callAdmin(request);
     const toolset = this.catalogue_.toolsets.find((candidate) => candidate.id === request.toolset);
     const tool = toolset?.tools.find((candidate) => candidate.published === request.tool);
     const unit = this.units.get(request.toolset);
@@ -198,6 +147,31 @@ class ToolsetHost implements Host {
     this.catalogueEmitter.dispose();
   }
 
+  private async callAdmin(request: ToolCallRequest): Promise<ToolCallOutcome> {
+    const result = await callAdminTool(this.adminActions, request.tool, request.arguments, request.dialog);
+    if (result) return { kind: 'result', result };
+    return { kind: 'error', code: -32602, message: `The toolset "${adminId}" has no tool "${request.tool}".` };
+  }
+
+  private readonly adminActions: AdminActions = {
+    status: (dialog) => Promise.resolve(statusText(this.takeSnapshot(), dialog)),
+    release: async (server, dialog) =>
+      (await this.release(server, dialog))
+        ? `The instance of "${server}" that this conversation had has ended. The next call starts a new one.`
+        : `This conversation has no instance of "${server}".`,
+    restart: async (server, dialog) => {
+      if (await this.release(server, dialog)) {
+        return `The instance of "${server}" that this conversation had has ended. The next call starts a new one.`;
+      }
+      await this.restart(server);
+      return statusText(this.takeSnapshot(), dialog, server);
+    },
+    reload: async () => {
+      await this.reload();
+      return statusText(this.takeSnapshot(), undefined);
+    },
+  };
+
   /** An entry that was wrong may be right by now: a variable set, a folder made. */
   private async askAgain(server: string): Promise<void> {
     if (this.servers.find((entry) => entry.id === server)?.kind === 'invalid') await this.reload();
@@ -217,6 +191,7 @@ class ToolsetHost implements Host {
       id,
       clock,
       connector: this.connector,
+      random: this.options.random ?? Math.random,
       filteredTools,
       log: this.log,
       serverLog: redactingLog(this.options.serverLog(id), redactor),
@@ -242,16 +217,20 @@ class ToolsetHost implements Host {
     const candidates = this.servers.flatMap((server): Candidate[] => {
       const serving = this.units.get(server.id)?.serving;
       if (!serving) return [];
-      const { curated, instructions } = serving;
+      const { curated, instructions, definition } = serving;
+      const leased = !definition.trulyStateless;
       const places = server.kind === 'valid' ? server.definition.places : server.places;
       const shortName = names.get(server.id) ?? server.id;
-      return [{ id: server.id, shortName, tools: curated.tools, excluded: curated.excluded, instructions, places }];
+      return [
+        { id: server.id, shortName, tools: curated.tools, excluded: curated.excluded, leased, instructions, places },
+      ];
     });
     const { toolsets, problems } = publish(candidates, this.options.reservedNames);
     this.publishProblems = problems;
     const before = this.catalogue_.toolsets;
     // A toolset that stays the same stays the same object: whoever compares sees what changed.
     const next = toolsets.map((toolset) => before.find((earlier) => sameToolset(earlier, toolset)) ?? toolset);
+    if (this.servers.length > 0) next.push(adminToolset);
     const changed = next.length !== before.length || next.some((toolset, index) => toolset !== before[index]);
     if (changed) {
       this.catalogue_ = { version: this.catalogue_.version + 1, toolsets: next };

@@ -24,6 +24,8 @@ export interface EngineOptions {
   readonly guardianScript: string;
   readonly filteredTools: () => 'information' | 'warning' | 'off';
   readonly trace: () => boolean;
+  /** How many instances may live at once. */
+  readonly maxInstances: () => number;
 }
 
 export interface Engine {
@@ -54,6 +56,7 @@ export function createEngine(options: EngineOptions): Engine {
     directoryExists: (path) => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true,
     reservedNames: builtInNames,
     filteredTools: options.filteredTools,
+    maxInstances: options.maxInstances,
   });
   const backend = createGatewayBackend(host);
   const gateway = listen();

@@ -9,6 +9,12 @@ export function trace(): boolean {
   return vscode.workspace.getConfiguration(section).get('trace', false);
 }
 
+/** How many instances may live at once (spec L2). */
+export function maxInstances(): number {
+  const value = vscode.workspace.getConfiguration(section).get<number>('maxInstances', 32);
+  return Number.isInteger(value) && value > 0 ? value : 32;
+}
+
 const severities = ['information', 'warning', 'off'] as const;
 
 /** How tools are told of that a list keeps out (spec N2). */

@@ -1,8 +1,11 @@
 /** The host over servers that are played by hand: what an edit, a failure, a call and a person bring about (spec R, L). */
 import assert from 'node:assert/strict';
+import { adminId } from '../../src/core/admin.js';
 import { nextEvent } from '../../src/core/base/events.js';
 import { Redactor, silentLog } from '../../src/core/base/log.js';
-import { createHost, type Host, type ToolCallOutcome } from '../../src/core/host.js';
+import type { LeaseNews } from '../../src/core/connections/instance.js';
+import { createHost } from '../../src/core/host.js';
+import type { Host, ToolCallOutcome } from '../../src/core/hostContract.js';
 import type { ServerStatus, StatusSnapshot } from '../../src/core/reconcile/status.js';
 import { builtInNames } from '../../src/core/tools/builtIn.js';
 import { FakeClock } from '../support/fakes/fakeClock.js';
@@ -34,13 +37,18 @@ beforeEach(() => {
     directoryExists: () => true,
     reservedNames: builtInNames,
     filteredTools: () => 'information',
+    maxInstances: () => 3,
+    random: () => 0.5,
   });
   stage = {
     host,
     connector,
     clock,
     edit: (text) => host.setSources([{ file: '/ws/.minds/mcp.yaml', folder: '/ws', text }]),
-    published: () => host.catalogue.toolsets.flatMap(({ id, tools }) => tools.map((tool) => `${id}/${tool.published}`)),
+    published: () =>
+      host.catalogue.toolsets
+        .filter(({ id }) => id !== adminId)
+        .flatMap(({ id, tools }) => tools.map((tool) => `${id}/${tool.published}`)),
     server: (id) => {
       const found = host.snapshot.servers.find((server) => server.id === id);
       assert.ok(found, `no server ${id}`);
@@ -71,6 +79,17 @@ async function serve(id: string, rest: string, ...tools: string[]): Promise<Fake
   return connection;
 }
 
+const answered = (text: string, news?: LeaseNews): ToolCallOutcome => ({
+  kind: 'result',
+  result: textResult(text),
+  news,
+});
+
+/** Lets the next call of a connection be answered with this text. */
+async function answer(connection: FakeConnection, text: string): Promise<void> {
+  (await connection.nextCall()).answer({ kind: 'result', result: textResult(text) });
+}
+
 function codes(): string[] {
   return stage.host.snapshot.problems.map((problem) => problem.code);
 }
@@ -81,7 +100,7 @@ describe('reload (R2, R3)', () => {
     const a = await stage.connector.nextConnect();
     const b = await stage.connector.nextConnect();
     b.succeed(listing('y'));
-    await stage.until(({ version }) => version === 1);
+    await stage.until(() => stage.published().length === 1);
     assert.deepEqual(stage.published(), ['b/y']);
     a.succeed(listing('x'));
     await edited;
@@ -257,11 +276,11 @@ describe('reload (R2, R3)', () => {
 
   it('counts the registry version up with each change agents can see, and not else', async () => {
     await serve('a', 'command: a', 'x');
-    assert.equal(stage.host.catalogue.version, 1);
+    const { version } = stage.host.catalogue;
     await stage.edit(`# a comment\n${file({ a: 'command: a' })}`);
-    assert.equal(stage.host.catalogue.version, 1);
+    assert.equal(stage.host.catalogue.version, version);
     await stage.edit(file({ a: 'command: a, transform: [{ prefix: p_ }]' }));
-    assert.equal(stage.host.catalogue.version, 2);
+    assert.equal(stage.host.catalogue.version, version + 1);
   });
 });
 
@@ -278,7 +297,7 @@ describe('calls in flight (R4)', () => {
       message: 'The toolset "a" has no tool "x".',
     });
     call.answer({ kind: 'result', result: textResult('done') });
-    assert.deepEqual(await running, { kind: 'result', result: textResult('done') });
+    assert.deepEqual(await running, answered('done', { kind: 'new' }));
     assert.equal(old.closed, true);
   });
 
@@ -315,7 +334,7 @@ describe('calls in flight (R4)', () => {
     await stage.edit(undefined);
     const late = starting.succeed(listing('x'));
     (await late.nextCall()).answer({ kind: 'result', result: textResult('late') });
-    assert.deepEqual(await second, { kind: 'result', result: textResult('late') });
+    assert.deepEqual(await second, answered('late', { kind: 'new' }));
     firstCall.answer({ kind: 'result', result: textResult('first') });
     await first;
   });
@@ -371,7 +390,7 @@ describe('instances and leases (L1, L2, L4)', () => {
     const call = stage.call('a', 'x');
     const fresh = (await stage.connector.nextConnect()).succeed(listing('x'));
     (await fresh.nextCall()).answer({ kind: 'result', result: textResult('again') });
-    assert.deepEqual(await call, { kind: 'result', result: textResult('again') });
+    assert.deepEqual(await call, answered('again', { kind: 'new' }));
   });
 
   it('does not count a running call as idle', async () => {
@@ -419,6 +438,183 @@ describe('instances and leases (L1, L2, L4)', () => {
   });
 });
 
+describe('what a dialog is told of its lease (L3, X4)', () => {
+  it('once, with its first result, and not where all share', async () => {
+    const warm = await serve('a', 'command: a', 'x');
+    const first = stage.call('a', 'x');
+    await answer(warm, '1');
+    assert.deepEqual(await first, answered('1', { kind: 'new' }));
+    const second = stage.call('a', 'x');
+    await answer(warm, '2');
+    assert.deepEqual(await second, answered('2'));
+    const shared = await serve('b', 'command: b, truely-stateless: true', 'x');
+    const third = stage.call('b', 'x');
+    await answer(shared, '3');
+    assert.deepEqual(await third, answered('3'));
+  });
+
+  it('with the first result there is, when the first call brought none', async () => {
+    const warm = await serve('a', 'command: a', 'x');
+    const first = stage.call('a', 'x');
+    (await warm.nextCall()).answer({ kind: 'error', code: -32000, message: 'no' });
+    await first;
+    const second = stage.call('a', 'x');
+    await answer(warm, '2');
+    assert.deepEqual(await second, answered('2', { kind: 'new' }));
+  });
+});
+
+describe('the limit of instances (L2)', () => {
+  it('ends the longest idle to make room, and nothing that has a call in flight', async () => {
+    const connections = [await serve('a', 'command: a', 'x')];
+    const calls = [stage.call('a', 'x', 'd1')];
+    for (const dialog of ['d2', 'd3']) {
+      stage.clock.advance(1000);
+      calls.push(stage.call('a', 'x', dialog));
+      connections.push((await stage.connector.nextConnect()).succeed(listing('x')));
+    }
+    // d1 is busy; of the others d2 is idle the longest.
+    await answer(connections[1] as FakeConnection, '2');
+    stage.clock.advance(1000);
+    await answer(connections[2] as FakeConnection, '3');
+    await Promise.all(calls.slice(1));
+    const fourth = stage.call('a', 'x', 'd4');
+    const made = (await stage.connector.nextConnect()).succeed(listing('x'));
+    assert.deepEqual(
+      connections.map(({ closed }) => closed),
+      [false, true, false],
+    );
+    await answer(made, '4');
+    await fourth;
+    await answer(connections[0] as FakeConnection, '1');
+    await calls[0];
+    assert.equal(stage.connector.live.size, 3);
+  });
+
+  it('fails a call when none is idle, saying so', async () => {
+    const warm = await serve('a', 'command: a', 'x');
+    const busy = [warm];
+    const calls = [stage.call('a', 'x', 'd1')];
+    for (const dialog of ['d2', 'd3']) {
+      calls.push(stage.call('a', 'x', dialog));
+      busy.push((await stage.connector.nextConnect()).succeed(listing('x')));
+    }
+    await Promise.all(busy.map((each) => each.nextCall().then((call) => each.calls.push(call))));
+    assert.match(JSON.stringify(await stage.call('a', 'x', 'd4')), /3 instances live already.*none of them is idle/);
+    await Promise.all(busy.map((each) => answer(each, 'ok')));
+    await Promise.all(calls);
+  });
+
+  it('lets more servers be published than may live at once', async () => {
+    const ids = ['a', 'b', 'c', 'd', 'e'];
+    stage.connector.automatic = ({ server }) => listing(`${server}_x`);
+    await stage.edit(file(Object.fromEntries(ids.map((id) => [id, `command: ${id}`]))));
+    assert.equal(stage.published().length, 5);
+    assert.equal(stage.connector.live.size, 3);
+  });
+});
+
+function attemptOf(id: string): number | undefined {
+  const { state } = stage.server(id);
+  return state.kind === 'reconnecting' ? state.attempt : undefined;
+}
+
+describe('reconnecting (X4)', () => {
+  const shared = 'command: a, truely-stateless: true';
+
+  it('starts a shared instance again after 1 s, and says meanwhile that it does', async () => {
+    const first = await serve('a', shared, 'x');
+    first.die('it was killed');
+    const state = (await stage.until(() => stage.server('a').state.kind === 'reconnecting')).servers[0]?.state;
+    assert.deepEqual(state, { kind: 'reconnecting', attempt: 1, at: stage.clock.now() + 1000, cause: 'it was killed' });
+    assert.deepEqual(stage.published(), ['a/x'], 'its tools stay');
+    stage.clock.advance(1000);
+    (await stage.connector.nextConnect()).succeed(listing('x', 'y'));
+    await stage.until(() => stage.published().length === 2);
+    assert.deepEqual(stage.published(), ['a/x', 'a/y'], 'what it lists now');
+    assert.equal(stage.server('a').state.kind, 'running');
+    assert.deepEqual(codes(), []);
+  });
+
+  it('gives up after three attempts, and is failed until somebody asks', async () => {
+    (await serve('a', shared, 'x')).die('it was killed');
+    for (const [index, ms] of [1000, 2000, 4000].entries()) {
+      await stage.until(() => attemptOf('a') === index + 1);
+      stage.clock.advance(ms);
+      (await stage.connector.nextConnect()).fail(failure);
+    }
+    await stage.until(() => stage.server('a').state.kind === 'failed');
+    stage.clock.advance(3_600_000);
+    assert.equal(stage.connector.connects, 4);
+    const restarted = stage.host.restart('a');
+    (await stage.connector.nextConnect()).succeed(listing('x'));
+    await restarted;
+    await stage.until(({ problems }) => problems.length === 0);
+  });
+
+  it('counts deaths within a minute of each other, and forgets them after a minute of health', async () => {
+    let live = await serve('a', shared, 'x');
+    for (const [index, ms] of [1000, 2000, 4000].entries()) {
+      live.die('crash');
+      await stage.until(() => attemptOf('a') === index + 1);
+      stage.clock.advance(ms);
+      live = (await stage.connector.nextConnect()).succeed(listing('x'));
+      await stage.until(() => stage.server('a').state.kind === 'running');
+    }
+    stage.clock.advance(60_000);
+    live.die('crash');
+    await stage.until(() => attemptOf('a') === 1);
+    stage.clock.advance(1000);
+    live = (await stage.connector.nextConnect()).succeed(listing('x'));
+    await stage.until(() => stage.server('a').state.kind === 'running');
+  });
+
+  it('fails after the fourth death in a row', async () => {
+    let live = await serve('a', shared, 'x');
+    for (const [index, ms] of [1000, 2000, 4000].entries()) {
+      live.die('crash');
+      await stage.until(() => attemptOf('a') === index + 1);
+      stage.clock.advance(ms);
+      live = (await stage.connector.nextConnect()).succeed(listing('x'));
+      await stage.until(() => stage.server('a').state.kind === 'running');
+    }
+    live.die('crash');
+    await stage.until(() => stage.server('a').state.kind === 'failed');
+    const asked = stage.call('a', 'x');
+    live = (await stage.connector.nextConnect()).succeed(listing('x'));
+    await answer(live, 'the next call asks again');
+    await asked;
+    await stage.until(() => stage.server('a').state.kind === 'running');
+  });
+
+  it('does not wait when a call asks, and then has nothing left to wait for', async () => {
+    (await serve('a', shared, 'x')).die('it was killed');
+    const call = stage.call('a', 'x');
+    await answer((await stage.connector.nextConnect()).succeed(listing('x')), 'at once');
+    await call;
+    stage.clock.advance(60_000);
+    assert.equal(stage.connector.connects, 2);
+  });
+
+  it('leaves a lease that died to the next call of its dialog', async () => {
+    const warm = await serve('a', 'command: a', 'x');
+    const first = stage.call('a', 'x');
+    await answer(warm, '1');
+    await first;
+    warm.die('crash');
+    await stage.until(() => stage.server('a').state.kind === 'idle');
+    stage.clock.advance(60_000);
+    assert.equal(stage.connector.connects, 1);
+  });
+
+  it('ends with the server’s entry', async () => {
+    (await serve('a', shared, 'x')).die('it was killed');
+    await stage.edit(undefined);
+    stage.clock.advance(60_000);
+    assert.equal(stage.connector.connects, 1);
+  });
+});
+
 describe('an instance that dies', () => {
   it('fails its calls as result unknown, replays none, and the next call starts a new one', async () => {
     const warm = await serve('a', 'command: a', 'x');
@@ -432,7 +628,7 @@ describe('an instance that dies', () => {
     const next = stage.call('a', 'x');
     const fresh = (await stage.connector.nextConnect()).succeed(listing('x'));
     (await fresh.nextCall()).answer({ kind: 'result', result: textResult('new') });
-    assert.deepEqual(await next, { kind: 'result', result: textResult('new') });
+    assert.deepEqual(await next, answered('new', { kind: 'replaced', cause: 'it was killed by SIGKILL' }));
     assert.equal(fresh.calls.length, 0);
     await stage.until(({ problems }) => problems.length === 0);
   });
@@ -500,6 +696,61 @@ describe('a person’s actions (E3)', () => {
     assert.deepEqual(codes(), ['env-unset']);
     await stage.host.restart('a');
     assert.equal(stage.connector.connects, 0);
+  });
+});
+
+describe('mcp_admin (L5)', () => {
+  const ask = async (tool: string, input: object = {}, dialog = 'd1'): Promise<string> => {
+    const signal = new AbortController().signal;
+    const outcome = await stage.host.call({ toolset: adminId, tool, arguments: { ...input }, dialog, signal });
+    assert.equal(outcome.kind, 'result');
+    const [part] = outcome.kind === 'result' ? outcome.result.content : [];
+    return part?.type === 'text' ? part.text : '';
+  };
+
+  it('is there when servers are configured, whatever their state, and not without', async () => {
+    const ids = (): string[] => stage.host.catalogue.toolsets.map(({ id }) => id);
+    assert.deepEqual(ids(), []);
+    await stage.edit(file({ a: "command: ''" }));
+    assert.deepEqual(ids(), [adminId]);
+    await stage.edit(undefined);
+    assert.deepEqual(ids(), []);
+  });
+
+  it('tells the state of servers, what is wrong, and what the conversation holds', async () => {
+    const warm = await serve('a', 'command: a', 'x');
+    const call = stage.call('a', 'x');
+    await answer(warm, '1');
+    await call;
+    assert.equal(await ask('mcp_status'), 'a: running, 1 of 1 tools published, this conversation has an instance');
+    assert.equal(await ask('mcp_status', {}, 'd2'), 'a: running, 1 of 1 tools published');
+    await stage.edit(file({ a: "command: ''" }));
+    assert.match(await ask('mcp_status'), /serves its previous definition.*\n {2}error: /);
+  });
+
+  it('releases the instance of the conversation that asks, and no other', async () => {
+    const warm = await serve('a', 'command: a', 'x');
+    const call = stage.call('a', 'x');
+    await answer(warm, '1');
+    await call;
+    assert.match(await ask('mcp_release', { serverId: 'a' }, 'd2'), /has no instance/);
+    assert.equal(warm.closed, false);
+    assert.match(await ask('mcp_release', { serverId: 'a' }), /has ended/);
+    assert.equal(warm.closed, true);
+  });
+
+  it('restarts a shared server, and of a leased one the instance of the conversation', async () => {
+    const shared = await serve('a', 'command: a, truely-stateless: true', 'x');
+    const restarted = ask('mcp_restart', { serverId: 'a' });
+    (await stage.connector.nextConnect()).succeed(listing('x'));
+    assert.equal(await restarted, 'a: running, 1 of 1 tools published');
+    assert.equal(shared.closed, true);
+  });
+
+  it('says what is missing or unknown as an error the agent can read', async () => {
+    await serve('a', 'command: a', 'x');
+    assert.match(await ask('mcp_release'), /^Error: The argument "serverId" is missing/);
+    assert.match(await ask('mcp_restart', { serverId: 'zzz' }), /^Error: There is no server "zzz"/);
   });
 });
 

@@ -88,6 +88,7 @@ export const problemCodes = [
   'list-failed',
   'refresh-failed',
   'connection-lost',
+  'too-many-instances',
 ] as const;
 
 export type ProblemCode = (typeof problemCodes)[number];

@@ -14,6 +14,12 @@ export type InstanceUse =
   /** Takes no new calls; ends when its last call ends (spec R4). */
   | { readonly kind: 'draining' };
 
+/** What the dialog that leases an instance has to be told, once, with a result (spec L3, X4). */
+export type LeaseNews =
+  | { readonly kind: 'new' }
+  /** What an earlier instance of the dialog held is gone. */
+  | { readonly kind: 'replaced'; readonly cause: string };
+
 export interface InstanceOptions {
   readonly id: string;
   readonly connection: Connection;
@@ -33,6 +39,8 @@ export class Instance {
   lastCallAt: number | undefined;
   callsInFlight = 0;
   use: InstanceUse = { kind: 'warm' };
+  /** Told with the next result. */
+  news: LeaseNews | undefined;
 
   private readonly subscriptions: Disposable[];
   private idleTimer: Disposable | undefined;
@@ -49,8 +57,16 @@ export class Instance {
         options.onDeath(this, cause);
       }),
       options.connection.onDidChangeTools(() => options.onToolsChanged(this)),
+      options.connection.onDidRenewSession?.(() => {
+        if (this.use.kind === 'leased') this.news = { kind: 'replaced', cause: 'the server began a new session' };
+      }) ?? { dispose: () => {} },
     ];
     this.awaitIdle();
+  }
+
+  /** Epoch milliseconds since when nothing runs on it; undefined while something does, or it ends. */
+  get idleSince(): number | undefined {
+    return this.callsInFlight > 0 || this.ending ? undefined : (this.lastCallAt ?? this.startedAt);
   }
 
   /** Counts as in flight from the moment of the call, before anything is awaited. */

@@ -11,7 +11,8 @@ import { PendingEnds } from '../base/pendingEnds.js';
 import type { Launch, Timeouts } from '../config/model.js';
 import type { CallOutcome, CallRequest, Connection, StartFailure, ToolListing } from './connection.js';
 import type { Connector } from './connector.js';
-import { Instance } from './instance.js';
+import { Instance, type InstanceUse, type LeaseNews } from './instance.js';
+import type { Seats } from './instanceBudget.js';
 
 export interface PoolOptions {
   readonly server: string;
@@ -19,20 +20,26 @@ export interface PoolOptions {
   readonly trulyStateless: boolean;
   /** Read whenever they are needed: they change without a restart. */
   readonly timeouts: () => Timeouts;
-  readonly connector: Connector;
+  readonly connector: Connector & Seats;
   readonly clock: Clock;
   readonly log: Log;
   /** Something a view shows has changed. */
   readonly onChange: () => void;
   readonly onToolsChanged: (connection: Connection) => void;
-  /** An instance ended that nobody ended. */
-  readonly onDeath: (cause: string) => void;
+  /** An instance ended that nobody ended; `use` is what it was used for. */
+  readonly onDeath: (cause: string, use: InstanceUse) => void;
   /** An instance that a call or a restart needed did or did not start. */
   readonly onStarted: () => void;
   readonly onStartFailed: (failure: StartFailure) => void;
 }
 
-export type PoolCallOutcome = CallOutcome | { readonly kind: 'startFailed'; readonly failure: StartFailure };
+export type PoolCallOutcome =
+  | Exclude<CallOutcome, { readonly kind: 'result' }>
+  | (Extract<CallOutcome, { readonly kind: 'result' }> & {
+      /** What the dialog has to be told of its lease, with this result. */
+      readonly news: LeaseNews | undefined;
+    })
+  | { readonly kind: 'startFailed'; readonly failure: StartFailure };
 
 export type StartOutcome =
   | { readonly kind: 'started'; readonly instance: Instance; readonly listing: ToolListing }
@@ -46,18 +53,22 @@ interface Starting {
 }
 
 type Begun =
-  | { readonly kind: 'begun'; readonly outcome: Promise<CallOutcome> }
+  | { readonly kind: 'begun'; readonly outcome: Promise<PoolCallOutcome> }
   | Exclude<StartOutcome, { readonly kind: 'started' }>;
 
 /** The dialog under which a shared instance is kept; no dialog's id is empty. */
 const everyDialog = '';
 let nextInstance = 1;
+/** Dialogs end without a word; those that never come back must not be remembered for ever. */
+const mostBereaved = 1_000;
 
 export class InstancePool {
   private readonly instances = new Set<Instance>();
   private readonly holders = new Map<string, Instance>();
   private readonly starting = new Map<string, Starting>();
   private readonly ends: PendingEnds;
+  /** Dialogs whose instance died, with the cause: they are told when they have another. */
+  private readonly bereaved = new Map<string, string>();
   private warm: Instance | undefined;
   private closed = false;
   private draining = false;
@@ -85,12 +96,12 @@ export class InstancePool {
 
   async call(dialog: string, request: CallRequest): Promise<PoolCallOutcome> {
     const held = this.heldBy(dialog);
-    if (held) return held.call(request);
+    if (held) return callAndTell(held, request);
     if (this.closed) return { kind: 'lost', cause: 'the server was stopped' };
     // Chained here, not awaited: a drain that begins later must find this call already in flight when the start is done.
     const begun = this.startFor(dialog).then((started): Begun => {
       if (request.signal.aborted) return { kind: 'cancelled' };
-      return started.kind === 'started' ? { kind: 'begun', outcome: started.instance.call(request) } : started;
+      return started.kind === 'started' ? { kind: 'begun', outcome: callAndTell(started.instance, request) } : started;
     });
     const first = await Promise.race([begun, cancelled(request.signal)]);
     switch (first.kind) {
@@ -151,8 +162,14 @@ export class InstancePool {
 
   private hold(instance: Instance, dialog: string): void {
     this.holders.set(dialog, instance);
-    instance.use =
-      dialog === everyDialog ? { kind: 'shared' } : { kind: 'leased', dialog, since: this.options.clock.now() };
+    if (dialog === everyDialog) {
+      instance.use = { kind: 'shared' };
+    } else {
+      instance.use = { kind: 'leased', dialog, since: this.options.clock.now() };
+      const cause = this.bereaved.get(dialog);
+      this.bereaved.delete(dialog);
+      instance.news = cause === undefined ? { kind: 'new' } : { kind: 'replaced', cause };
+    }
     this.options.onChange();
   }
 
@@ -204,15 +221,27 @@ export class InstancePool {
       idleLimit: () => this.options.timeouts().idle,
       onIdle: (idle) => void this.retire(idle, 0, 'nobody used it for the idle limit'),
       onDeath: (dead, cause) => {
+        const { use } = dead;
         this.forget(dead);
         this.ends.add(dead.end(cause));
-        this.options.onDeath(cause);
+        if (use.kind === 'leased') this.mourn(use.dialog, cause);
+        this.options.onDeath(cause, use);
         this.options.onChange();
       },
       onToolsChanged: (changed) => this.options.onToolsChanged(changed.connection),
     });
     this.instances.add(instance);
+    this.options.connector.occupy(connection, {
+      idleSince: () => instance.idleSince,
+      vacate: () => this.retire(instance, 0, 'it was idle the longest, and another instance needed the room'),
+    });
     return instance;
+  }
+
+  private mourn(dialog: string, cause: string): void {
+    this.bereaved.set(dialog, cause);
+    const [oldest] = this.bereaved.keys();
+    if (this.bereaved.size > mostBereaved && oldest !== undefined) this.bereaved.delete(oldest);
   }
 
   private forget(instance: Instance): void {
@@ -232,6 +261,14 @@ export class InstancePool {
     this.ends.add(ended);
     return ended;
   }
+}
+
+async function callAndTell(instance: Instance, request: CallRequest): Promise<PoolCallOutcome> {
+  const outcome = await instance.call(request);
+  if (outcome.kind !== 'result') return outcome;
+  const { news } = instance;
+  instance.news = undefined;
+  return { ...outcome, news };
 }
 
 function cancelled(signal: AbortSignal): Promise<{ kind: 'cancelled' }> {

@@ -29,7 +29,12 @@ export interface BackendCall {
 }
 
 export type BackendOutcome =
-  | { readonly kind: 'result'; readonly result: CallToolResult }
+  | {
+      readonly kind: 'result';
+      readonly result: CallToolResult;
+      /** Lines for the agent that come after the tool's own result (spec L3). */
+      readonly notes?: readonly string[];
+    }
   | { readonly kind: 'error'; readonly code: number; readonly message: string; readonly data?: unknown }
   | { readonly kind: 'cancelled' };
 

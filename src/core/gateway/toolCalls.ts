@@ -7,6 +7,7 @@
  */
 import { assertNever } from '../base/assertNever.js';
 import { forEditor } from '../results/forEditor.js';
+import { withNotes } from '../results/notes.js';
 import { invalidParams, refusal, type Answer, type MethodContext } from './answers.js';
 import type { BackendCall, BackendOutcome } from './backend.js';
 import { dialogOf, upstreamMeta } from './dialogs.js';
@@ -90,8 +91,11 @@ async function carryOut(
 
 function toMessage(id: RequestId, outcome: BackendOutcome, { clientKind }: BackendCall): string {
   switch (outcome.kind) {
-    case 'result':
-      return resultMessage(id, JSON.stringify(clientKind === 'editor' ? forEditor(outcome.result) : outcome.result));
+    case 'result': {
+      const isEditor = clientKind === 'editor';
+      const own = isEditor ? forEditor(outcome.result) : outcome.result;
+      return resultMessage(id, JSON.stringify(withNotes(own, outcome.notes ?? [], isEditor)));
+    }
     case 'error':
       return errorMessage(id, outcome);
     case 'cancelled':

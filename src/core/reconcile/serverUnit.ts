@@ -88,7 +88,7 @@ export class ServerUnit {
     if (serving?.definition.launchHash !== definition.launchHash) {
       if (!this.attempt) this.begin(definition);
     } else if (serving.pool.live.length === 0) {
-      await serving.startFresh();
+      await serving.startAgain();
     }
     this.changed();
     await this.settled();
@@ -114,7 +114,7 @@ export class ServerUnit {
     if (!definition) return;
     if (serving?.definition.launchHash === definition.launchHash) {
       await serving.pool.recycle('a person restarted it');
-      await serving.startFresh();
+      await serving.startAgain();
       await this.settled();
     } else {
       this.overtake();
@@ -225,7 +225,7 @@ export class ServerUnit {
     const { trouble } = this;
     // Trouble with another definition is over; trouble with this one lasts until a start succeeds, and an edit asks again.
     if (trouble?.kind === 'refused' || trouble?.launchHash !== definition.launchHash) this.trouble = undefined;
-    else if (trouble.kind === 'startFailed') this.ends.add(serving.startFresh());
+    else if (trouble.kind === 'startFailed' || trouble.final) this.ends.add(serving.startAgain());
     const refused = serving.recurate(definition);
     if (refused) this.fail(definition, { kind: 'refused', problems: refused.problems });
   }

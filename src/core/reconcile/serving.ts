@@ -7,6 +7,7 @@ import { SingleFlight } from '../base/singleFlight.js';
 import type { ServerDefinition } from '../config/model.js';
 import { ListError, type Connection, type ToolListing } from '../connections/connection.js';
 import { InstancePool } from '../connections/instancePool.js';
+import { Reconnection } from '../connections/reconnection.js';
 import { curate, type Curation, type FilteredToolsReport } from '../tools/curate.js';
 import type { TroubleCause } from './unitFacts.js';
 import type { UnitOptions } from './unitOptions.js';
@@ -24,6 +25,8 @@ export interface ServingEvents {
 
 export class Serving {
   readonly pool: InstancePool;
+  /** Brings back what all dialogs need: the shared instance, or the warm one. A lease comes back with its next call. */
+  readonly reconnection: Reconnection;
   readonly serverInfo: Connection['serverInfo'];
   readonly instructions: string | undefined;
   /** Epoch milliseconds. */
@@ -35,8 +38,9 @@ export class Serving {
   private refreshFrom: Connection;
   private readonly refreshing = new SingleFlight(() => this.refresh());
   /** The last start that was asked for. */
-  private starting: Promise<void> | undefined;
+  private starting: Promise<unknown> | undefined;
   private ended = false;
+  private lastCause = '';
 
   /** @param connection the one that listed; it becomes the warm or shared instance (spec L4). */
   constructor(
@@ -67,9 +71,25 @@ export class Serving {
         this.refreshFrom = changed;
         void this.refreshing.request();
       },
-      onDeath: (cause) => this.unlessEnded(() => events.onTrouble({ kind: 'lost', cause })),
-      onStarted: () => this.unlessEnded(events.onWell),
+      onDeath: (cause, use) =>
+        this.unlessEnded(() => {
+          events.onTrouble({ kind: 'lost', cause, final: false });
+          this.lastCause = cause;
+          if (use.kind === 'warm' || use.kind === 'shared') this.reconnection.died();
+        }),
+      onStarted: () =>
+        this.unlessEnded(() => {
+          this.reconnection.well();
+          events.onWell();
+        }),
       onStartFailed: (failure) => this.unlessEnded(() => events.onTrouble({ kind: 'startFailed', failure })),
+    });
+    this.reconnection = new Reconnection({
+      clock: options.clock,
+      random: options.random,
+      start: () => this.startFresh(),
+      onChange: events.onChange,
+      onGiveUp: () => this.unlessEnded(() => events.onTrouble({ kind: 'lost', cause: this.lastCause, final: true })),
     });
     this.pool.adopt(connection);
   }
@@ -86,12 +106,20 @@ export class Serving {
     return undefined;
   }
 
-  /** Starts an instance and takes its list; does nothing about those that live. */
-  startFresh(): Promise<void> {
-    this.starting = this.pool.startWarm().then((outcome) => {
+  /** Starts an instance and takes its list; does nothing about those that live. Resolves to whether it started. */
+  startFresh(): Promise<boolean> {
+    const started = this.pool.startWarm().then((outcome) => {
       if (outcome.kind === 'started') this.relist(outcome.listing);
+      return outcome.kind === 'started';
     });
-    return this.starting;
+    this.starting = started;
+    return started;
+  }
+
+  /** Somebody asks for it: as `startFresh`, and what failed before no longer counts. */
+  startAgain(): Promise<boolean> {
+    this.reconnection.reset();
+    return this.startFresh();
   }
 
   async settled(): Promise<void> {
@@ -101,12 +129,12 @@ export class Serving {
 
   /** New calls no longer come; those in flight have `limitMs` (spec R4). */
   drain(limitMs: number, reason: string): Promise<void> {
-    this.ended = true;
+    this.end();
     return this.pool.drain(limitMs, reason);
   }
 
   close(reason: string): Promise<void> {
-    this.ended = true;
+    this.end();
     return this.pool.close(reason);
   }
 
@@ -139,6 +167,11 @@ export class Serving {
       this.refreshTrouble = this.options.redact(error instanceof ListError ? error.message : String(error));
       this.events.onChange();
     }
+  }
+
+  private end(): void {
+    this.ended = true;
+    this.reconnection.dispose();
   }
 
   private unlessEnded(run: () => void): void {

@@ -15,7 +15,8 @@ export type TroubleCause =
   | { readonly kind: 'startFailed'; readonly failure: StartFailure }
   /** Two tools with one name (spec N5). */
   | { readonly kind: 'refused'; readonly problems: readonly [Problem, ...Problem[]] }
-  | { readonly kind: 'lost'; readonly cause: string };
+  /** `final`: reconnecting has given up (spec X4). */
+  | { readonly kind: 'lost'; readonly cause: string; readonly final: boolean };
 
 /** Why a definition does not serve, or what serves has trouble; `launchHash` tells which definition it is about. */
 export type Trouble = TroubleCause & { readonly launchHash: string; readonly since: number };
@@ -58,7 +59,7 @@ export function redactedCause(cause: TroubleCause, redact: (text: string) => str
       };
     }
     case 'lost':
-      return { kind: 'lost', cause: redact(cause.cause) };
+      return { ...cause, cause: redact(cause.cause) };
     case 'refused':
       return cause;
     default:
@@ -73,7 +74,10 @@ export function describeTrouble(trouble: Trouble): { reason: string; fix: string
     case 'refused':
       return { reason: trouble.problems[0].message, fix: trouble.problems[0].fix };
     case 'lost':
-      return { reason: trouble.cause, fix: 'The next call starts it again; its log says what it wrote last.' };
+      return {
+        reason: trouble.final ? `It ended again and again; reconnecting has given up: ${trouble.cause}` : trouble.cause,
+        fix: 'Restart it, edit its entry, or let the next call start it; its log says what it wrote last.',
+      };
     default:
       return assertNever(trouble);
   }
@@ -88,7 +92,11 @@ export function stateOf(facts: UnitFacts): ServerState {
   if (live.length > 0) return { kind: 'running', since: Math.min(...live.map((instance) => instance.startedAt)) };
   const starting = serving?.pool.startingSince;
   if (starting !== undefined) return { kind: 'starting', since: starting };
-  if (trouble && wanted?.kind === 'valid') return { kind: 'failed', since: trouble.since, ...describeTrouble(trouble) };
+  const pending = serving?.reconnection.pending;
+  if (pending) return { kind: 'reconnecting', ...pending, cause: trouble ? describeTrouble(trouble).reason : '' };
+  // A lease that died is no failure of the server: the next call of its dialog starts another.
+  const failed = trouble && (trouble.kind !== 'lost' || trouble.final);
+  if (failed && wanted?.kind === 'valid') return { kind: 'failed', since: trouble.since, ...describeTrouble(trouble) };
   if (serving) return { kind: 'idle', since: serving.idleSince ?? serving.since };
   return { kind: 'invalid' };
 }

@@ -2,6 +2,7 @@
 import type { Clock } from '../base/clock.js';
 import type { Log } from '../base/log.js';
 import type { Connector } from '../connections/connector.js';
+import type { Seats } from '../connections/instanceBudget.js';
 import type { FilteredToolsReport } from '../tools/curate.js';
 
 export interface UnitOptions {
@@ -9,7 +10,9 @@ export interface UnitOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly serverLog: Log;
-  readonly connector: Connector;
+  readonly connector: Connector & Seats;
+  /** In [0, 1), for the jitter of reconnecting. */
+  readonly random: () => number;
   readonly filteredTools: () => FilteredToolsReport;
   /** Milliseconds that calls in flight have when their instance was replaced or removed (spec R4). */
   readonly drainLimitMs: number;

@@ -37,6 +37,8 @@ export interface Toolset {
   readonly tools: readonly ServedTool[];
   readonly excluded: readonly ExcludedTool[];
   readonly instructions: string | undefined;
+  /** Each dialog has an instance of its own (spec L1). */
+  readonly leased: boolean;
 }
 
 export interface ServedTool extends PublishedTool {

@@ -14,6 +14,7 @@ export interface Candidate {
   readonly tools: readonly PublishedTool[];
   readonly excluded: readonly ExcludedTool[];
   readonly instructions: string | undefined;
+  readonly leased: boolean;
   readonly places: ServerPlaces;
 }
 
@@ -66,6 +67,7 @@ export function publish(candidates: readonly Candidate[], reserved: ReadonlySet<
       tools,
       excluded,
       instructions: candidate.instructions,
+      leased: candidate.leased,
     };
   });
   return { toolsets, problems };
@@ -77,6 +79,7 @@ export function sameToolset(a: Toolset, b: Toolset): boolean {
     a.id === b.id &&
     a.shortName === b.shortName &&
     a.instructions === b.instructions &&
+    a.leased === b.leased &&
     a.tools.length === b.tools.length &&
     a.tools.every((tool, index) => {
       const other = b.tools[index];

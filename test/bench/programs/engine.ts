@@ -36,6 +36,7 @@ function create(product: Product): engineModule.Engine {
     guardianScript: product.guardian,
     filteredTools: () => 'information',
     trace: () => false,
+    maxInstances: () => 64,
   });
 }
 

@@ -56,11 +56,11 @@ export async function servers(): Promise<{ pid: number; command: string }[]> {
   return (await processes()).filter(({ command }) => command.includes('fixtures/servers'));
 }
 
-/** The editor's ids of all tools of MCP servers, sorted. */
+/** The editor's ids of all tools of MCP servers, sorted, without those of the built-in toolset. */
 export function toolIds(): string[] {
   return vscode.lm.tools
     .map((tool) => tool.name)
-    .filter((name) => name.startsWith('mcp_'))
+    .filter((name) => name.startsWith('mcp_') && !name.startsWith('mcp_admin_'))
     .sort();
 }
 

@@ -11,6 +11,7 @@ function candidate(id: string, names: string[], shortName = id): Candidate {
     tools: names.map((name) => ({ original: name, published: name, tool: { name, inputSchema: { type: 'object' } } })),
     excluded: [],
     instructions: undefined,
+    leased: true,
     places: fakePlaces(id),
   };
 }

@@ -25,6 +25,7 @@ export function toolset(id: string, ...names: string[]): Toolset {
     tools: names.map((name) => servedTool(name, { editorId: `mcp_${id}_${name}` })),
     excluded: [],
     instructions: undefined,
+    leased: true,
   };
 }
 

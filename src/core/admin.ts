@@ -1,0 +1,128 @@
+/**
+ * The built-in toolset `mcp_admin` (spec L5): what an agent can ask of the host itself. Only the tools and what they
+ * answer; what they do is given to them.
+ */
+import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
+import { assertNever } from './base/assertNever.js';
+import type { LeaseNews } from './connections/instance.js';
+import type { ServedTool, Toolset } from './tools/catalogue.js';
+import { adminShortName, editorId } from './tools/editorNames.js';
+
+export const adminId = 'mcp_admin';
+const prefix = 'mcp_';
+
+/** Each resolves to what the agent reads; rejects with a message fit for it. */
+export interface AdminActions {
+  release(server: string, dialog: string): Promise<string>;
+  status(dialog: string): Promise<string>;
+  restart(server: string, dialog: string): Promise<string>;
+  reload(): Promise<string>;
+}
+
+const ofServer: Tool['inputSchema'] = {
+  type: 'object',
+  properties: { serverId: { type: 'string', description: 'The id of the server, which is the name of its toolset.' } },
+  required: ['serverId'],
+  additionalProperties: false,
+};
+const ofNothing: Tool['inputSchema'] = { type: 'object', properties: {}, additionalProperties: false };
+
+const definitions: readonly Tool[] = [
+  {
+    name: 'mcp_release',
+    title: 'Release an MCP server',
+    description:
+      'Ends the instance of an MCP server that belongs to this conversation, and with it what it holds (open pages, sessions). Call it when its tools will not be needed again soon.',
+    inputSchema: ofServer,
+    annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  },
+  {
+    name: 'mcp_status',
+    title: 'Status of MCP servers',
+    description:
+      'Tells the state of every MCP server, its problems, and which of them hold an instance for this conversation.',
+    inputSchema: ofNothing,
+    annotations: { readOnlyHint: true, openWorldHint: false },
+  },
+  {
+    name: 'mcp_restart',
+    title: 'Restart an MCP server',
+    description:
+      'Restarts an MCP server that hangs or has failed. Of a server that gives each conversation an instance of its own, only the instance of this conversation ends.',
+    inputSchema: ofServer,
+    annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
+  },
+  {
+    name: 'mcp_reload',
+    title: 'Reload the MCP config',
+    description: 'Reads the config files anew and applies what changed, environment variables included.',
+    inputSchema: ofNothing,
+    annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  },
+];
+
+export const adminToolset: Toolset = {
+  id: adminId,
+  shortName: adminShortName,
+  leased: false,
+  instructions: undefined,
+  excluded: [],
+  tools: definitions.map((tool): ServedTool => {
+    // The editor's own prefix is `mcp_admin_` already.
+    const editorName = tool.name.slice(prefix.length);
+    const id = editorId(adminShortName, editorName);
+    return { original: tool.name, published: tool.name, tool, editorName, editorId: id };
+  }),
+};
+
+/** Undefined: there is no such tool. */
+export async function callAdminTool(
+  actions: AdminActions,
+  tool: string,
+  input: Readonly<Record<string, unknown>> | undefined,
+  dialog: string,
+): Promise<CallToolResult | undefined> {
+  const serverId = (): string => {
+    const given = input?.['serverId'];
+    if (typeof given !== 'string' || given === '') throw new Error('The argument "serverId" is missing: a text.');
+    return given;
+  };
+  try {
+    switch (tool) {
+      case 'mcp_release':
+        return text(await actions.release(serverId(), dialog));
+      case 'mcp_status':
+        return text(await actions.status(dialog));
+      case 'mcp_restart':
+        return text(await actions.restart(serverId(), dialog));
+      case 'mcp_reload':
+        return text(await actions.reload());
+      default:
+        return undefined;
+    }
+  } catch (error) {
+    return { ...text(`Error: ${error instanceof Error ? error.message : String(error)}`), isError: true };
+  }
+}
+
+function text(line: string): CallToolResult {
+  return { content: [{ type: 'text', text: line }] };
+}
+
+/** What a dialog is told of its lease, with a result (spec L3, X4). `release`: the name under which it sees the tool. */
+export function leaseNote(server: string, news: LeaseNews, release: string): string {
+  const how = `Call ${release}({"serverId":"${server}"}) when it will not be needed again soon.`;
+  switch (news.kind) {
+    case 'new':
+      return `[MCP Toolsets] This conversation now has an instance of "${server}" of its own, which keeps its state from call to call. ${how}`;
+    case 'replaced':
+      return `[MCP Toolsets] The instance of "${server}" that this conversation had is gone (${news.cause}), and with it what it held. This result is of a new one. ${how}`;
+    default:
+      return assertNever(news);
+  }
+}
+
+/** For the instructions of a toolset whose instances are leased. */
+export function leaseInstructions(server: string, release: string): string {
+  return `Each conversation has an instance of "${server}" of its own, from its first call on; it keeps its state from call to call. Call ${release}({"serverId":"${server}"}) when it will not be needed again soon.`;
+}

@@ -1,0 +1,140 @@
+/**
+ * How many instances may live at once (spec L2): a connector that has a seat for each, and makes room by ending the
+ * instance that was idle the longest. Invariants: never more connections than seats; a seat is free only when its
+ * connection is gone; nothing with a call in flight is ended to make room.
+ */
+import { Emitter, nextEvent, type Event } from '../base/events.js';
+import type { CallOutcome, CallRequest, Connection, ConnectOutcome, StartFailure, ToolListing } from './connection.js';
+import type { Connector, ConnectRequest } from './connector.js';
+
+/** Who uses a connection, and can be asked to give it up. */
+export interface Occupant {
+  /** Epoch milliseconds; undefined while a call is in flight or it is ending. */
+  idleSince(): number | undefined;
+  /** Resolves when the connection is gone. */
+  vacate(): Promise<void>;
+}
+
+export interface Seats {
+  occupy(connection: Connection, occupant: Occupant): void;
+}
+
+interface Seat {
+  occupant: Occupant | undefined;
+}
+
+export class LimitedConnector implements Connector, Seats {
+  private readonly seats = new Set<Seat>();
+  private readonly changes = new Emitter<void>();
+
+  /** @param most read at each start: it may change while instances live. */
+  constructor(
+    private readonly connector: Connector,
+    private readonly most: () => number,
+  ) {}
+
+  async connect(request: ConnectRequest): Promise<ConnectOutcome> {
+    while (this.seats.size >= this.most()) {
+      if (request.signal.aborted) return { kind: 'cancelled' };
+      const longest = this.longestIdle();
+      if (longest) await longest.vacate();
+      // A start under way will be idle, or gone, before long.
+      else if (this.isAnyStarting()) await this.nextChange(request.signal);
+      else return { kind: 'failed', failure: this.full() };
+    }
+    const seat: Seat = { occupant: undefined };
+    this.seats.add(seat);
+    const leave = (): void => {
+      this.seats.delete(seat);
+      this.changes.fire();
+    };
+    try {
+      const outcome = await this.connector.connect(request);
+      if (outcome.kind === 'connected') {
+        return { ...outcome, connection: new SeatedConnection(outcome.connection, seat, leave) };
+      }
+      leave();
+      return outcome;
+    } catch (error) {
+      leave();
+      throw error;
+    }
+  }
+
+  occupy(connection: Connection, occupant: Occupant): void {
+    if (!(connection instanceof SeatedConnection)) return;
+    connection.seat.occupant = occupant;
+    this.changes.fire();
+  }
+
+  dispose(): Promise<void> {
+    return this.connector.dispose();
+  }
+
+  private isAnyStarting(): boolean {
+    return [...this.seats].some(({ occupant }) => occupant === undefined);
+  }
+
+  private async nextChange(signal: AbortSignal): Promise<void> {
+    // An abort is seen by the loop that waits here.
+    await nextEvent(this.changes.event, () => true, signal).catch(() => undefined);
+  }
+
+  private longestIdle(): Occupant | undefined {
+    let longest: { readonly occupant: Occupant; readonly since: number } | undefined;
+    for (const { occupant } of this.seats) {
+      const since = occupant?.idleSince();
+      if (occupant && since !== undefined && (!longest || since < longest.since)) longest = { occupant, since };
+    }
+    return longest?.occupant;
+  }
+
+  private full(): StartFailure {
+    const most = this.most();
+    return {
+      code: 'too-many-instances',
+      message: `${most} instances live already, as many as may, and none of them is idle.`,
+      fix: 'Release what is not needed, wait for a call to end, or raise mcpToolsets.maxInstances.',
+      path: [],
+    };
+  }
+}
+
+/** A connection whose seat is free when it is gone. */
+class SeatedConnection implements Connection {
+  readonly serverInfo: Connection['serverInfo'];
+  readonly instructions: string | undefined;
+  readonly capabilities: Connection['capabilities'];
+  readonly protocolVersion: string;
+  readonly pid: number | undefined;
+  readonly onDidChangeTools: Event<void>;
+  readonly onDidDie: Event<string>;
+  declare readonly onDidRenewSession?: Event<void>;
+
+  constructor(
+    private readonly inner: Connection,
+    readonly seat: Seat,
+    private readonly leave: () => void,
+  ) {
+    this.serverInfo = inner.serverInfo;
+    this.instructions = inner.instructions;
+    this.capabilities = inner.capabilities;
+    this.protocolVersion = inner.protocolVersion;
+    this.pid = inner.pid;
+    this.onDidChangeTools = inner.onDidChangeTools;
+    this.onDidDie = inner.onDidDie;
+    if (inner.onDidRenewSession) this.onDidRenewSession = inner.onDidRenewSession;
+  }
+
+  listTools(options: { signal: AbortSignal; timeoutMs: number }): Promise<ToolListing> {
+    return this.inner.listTools(options);
+  }
+
+  callTool(request: CallRequest): Promise<CallOutcome> {
+    return this.inner.callTool(request);
+  }
+
+  close(): Promise<void> {
+    return this.inner.close().finally(this.leave);
+  }
+}
