@@ -10,7 +10,7 @@ export type Failed = Extract<PoolCallOutcome, { readonly kind: 'lost' | 'timedOu
 export function callText(server: string, tool: string, outcome: Failed): string {
   switch (outcome.kind) {
     case 'lost':
-      return `Error: result unknown. The call of "${tool}" was not answered: ${outcome.cause}. It may or may not have taken effect, and it was not sent again. The next call of a tool of "${server}" starts a new instance.`;
+      return `Error: result unknown. The call of "${tool}" was not answered: ${clause(outcome.cause)}. It may or may not have taken effect, and it was not sent again. The next call of a tool of "${server}" starts a new instance.`;
     case 'timedOut':
       return outcome.limit === 'call'
         ? `Error: result unknown. "${tool}" gave no sign of life for ${seconds(outcome.ms)} (timeouts.call of server "${server}"), and the call was cancelled.`
@@ -20,6 +20,11 @@ export function callText(server: string, tool: string, outcome: Failed): string 
     default:
       return assertNever(outcome);
   }
+}
+
+/** Some causes are sentences of their own. */
+function clause(cause: string): string {
+  return cause.replace(/\.$/, '');
 }
 
 function seconds(ms: number): string {

@@ -18,7 +18,7 @@ export function connectionLost(server: string, places: ServerPlaces, cause: stri
   return {
     code: 'connection-lost',
     severity: 'warning',
-    message: `An instance of "${server}" ended by itself: ${cause}.`,
+    message: `An instance of "${server}" ended by itself: ${cause.replace(/\.$/, '')}.`,
     fix: 'Nothing, if that was meant: the next call starts a new one. Else see its log for what it wrote last.',
     place: places.key,
     server,

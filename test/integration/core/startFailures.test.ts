@@ -91,7 +91,7 @@ describe('core: servers that do not start', () => {
         id: 'no-such-script',
         entry: command(process.execPath, 'no-such-script.mjs'),
         code: 'server-exited',
-        says: /Cannot find module/,
+        says: /Node did not find/,
       },
       {
         id: 'shell',
@@ -145,12 +145,16 @@ describe('core: servers that do not start', () => {
         at: 'http://no-such-host.invalid/mcp',
         says: /no-such-host\.invalid/,
       },
-      await httpRow('unauthorized', ['--status', '401'], { code: 'http-unauthorized', says: /401/ }),
-      await httpRow('forbidden', ['--status', '403'], { code: 'http-unauthorized', says: /403/ }),
+      await httpRow('unauthorized', ['--status', '401'], {
+        at: 'unauthorized',
+        code: 'http-unauthorized',
+        says: /401/,
+      }),
+      await httpRow('forbidden', ['--status', '403'], { at: 'forbidden', code: 'http-unauthorized', says: /403/ }),
       await httpRow(
         'wrong-token',
         ['--require-token', 'right'],
-        { code: 'http-unauthorized', says: /401/ },
+        { at: 'Authorization: Bearer wrong', code: 'http-unauthorized', says: /401/ },
         { headers: { Authorization: 'Bearer wrong' } },
       ),
       {
@@ -160,10 +164,14 @@ describe('core: servers that do not start', () => {
         at: `${new URL(notThere.url).origin}/nothing`,
         says: /404/,
       },
-      await httpRow('status', ['--status', '500'], { code: 'http-status', says: /500[^]*refused with 500/ }),
+      await httpRow('status', ['--status', '500'], {
+        at: 'status',
+        code: 'http-status',
+        says: /500[^]*refused with 500/,
+      }),
       await httpRow('page', ['--html'], { code: 'http-not-mcp', says: /html/i }),
       await httpRow('self-signed', ['--tls', 'self-signed'], { code: 'http-tls', says: /certificate/i }),
-      await httpRow('speechless', ['--silent'], { code: 'server-silent', says: /4 s/ }, quickly),
+      await httpRow('speechless', ['--silent'], { at: 'speechless', code: 'server-silent', says: /4 s/ }, quickly),
       await httpRow('loop', ['--redirect', 'loop'], { code: 'http-status', says: /redirect/i }),
     ];
     const good: Record<string, Entry> = { good: rawWith(['echo']), also: rawWith(['count']) };
