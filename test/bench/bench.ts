@@ -17,8 +17,9 @@ import { parseArgs } from 'node:util';
 import { print, printSummary, type Findings } from './harness/report.js';
 import { Run } from './harness/run.js';
 import { calls } from './calls.js';
+import { catalogue } from './catalogue.js';
 
-const benches: Readonly<Record<string, (run: Run) => Promise<Findings>>> = { P3: calls };
+const benches: Readonly<Record<string, (run: Run) => Promise<Findings>>> = { P3: calls, P5: catalogue };
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
