@@ -3,36 +3,24 @@
  * content is present, tells the model of an error only by its text, and throws where `content` is missing. Other clients
  * get results as servers give them and do not come here.
  *
- * Pure: the input is not changed, and a result that needs nothing comes back as it is. Files on disk (spec V2) and the
- * limit of size (V3) are no business of this module: they are steps before it, from result to result, so that what they
- * leave (a line with a path, a head and a tail) is text like any other here.
+ * Pure: the input is not changed, and a result that needs nothing comes back as it is. What became of files (spec V2) is
+ * passed in; the limit of size (V3) is applied by `delivery`, between composing and marking.
  */
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/sdk/types.js';
 import { isDeepStrictEqual } from 'node:util';
-import { readableParts, type TextPart } from './readable.js';
+import type { SavedParts } from './binaries.js';
+import { isText, isVisibleText, readableParts } from './readable.js';
 
 const errorMark = 'Error:';
+/** Longer texts are compared and not parsed: that would hold everything up. */
+const longestParse = 1 << 18;
 
-export function forEditor(result: CallToolResult): CallToolResult {
-  if (isPlainText(result)) return result;
-  const { structuredContent, ...rest } = result as CallToolResult & { structuredContent?: unknown };
-  const parts = readableParts(rest.content);
-  const isError = rest.isError === true;
-  const hasStructure = structuredContent !== undefined && structuredContent !== null;
-  // Structured content displaces text, so it travels alone or, once there is anything to read beside it, as text.
-  const alone = hasStructure && !isError && !parts.some(isText);
-  if (hasStructure && !alone && !parts.some((part) => isVisibleText(part) && says(part.text, structuredContent))) {
-    parts.push({ type: 'text', text: JSON.stringify(structuredContent) });
-  }
-  return {
-    ...rest,
-    content: isError ? marked(parts) : parts,
-    ...(alone ? { structuredContent: structuredContent as Record<string, unknown> } : {}),
-  };
+export function forEditor(result: CallToolResult, saved?: SavedParts): CallToolResult {
+  return isPlainText(result) ? result : marked(composed(result, saved));
 }
 
 /** The common case, answered without a copy. */
-function isPlainText(result: CallToolResult): boolean {
+export function isPlainText(result: CallToolResult): boolean {
   return (
     Array.isArray(result.content) &&
     result.structuredContent === undefined &&
@@ -41,8 +29,28 @@ function isPlainText(result: CallToolResult): boolean {
   );
 }
 
-/** The first text that the model sees begins with the mark; an error without text gets one. */
-function marked(parts: readonly ContentBlock[]): ContentBlock[] {
+/** Everything in it is readable: parts of types that the editor shows, or else structured content without any text. */
+export function composed(result: CallToolResult, saved?: SavedParts): CallToolResult {
+  const { structuredContent, ...rest } = result as CallToolResult & { structuredContent?: unknown };
+  const parts = readableParts(rest.content, saved);
+  if (structuredContent === undefined || structuredContent === null) return { ...rest, content: parts };
+  // Structured content displaces text, so it travels alone or, once there is anything to read beside it, as text.
+  if (rest.isError !== true && !parts.some(isText)) {
+    return { ...rest, content: parts, structuredContent: structuredContent as Record<string, unknown> };
+  }
+  const json = JSON.stringify(structuredContent);
+  if (!parts.some((part) => isVisibleText(part) && says(part.text, structuredContent, json))) {
+    parts.push({ type: 'text', text: json });
+  }
+  return { ...rest, content: parts };
+}
+
+/** Of an error, the first text that the model sees begins with the mark; an error without text gets one. */
+export function marked(result: CallToolResult): CallToolResult {
+  return result.isError === true ? { ...result, content: withMark(result.content) } : result;
+}
+
+function withMark(parts: readonly ContentBlock[]): ContentBlock[] {
   const first = parts.findIndex(isVisibleText);
   const part = parts[first];
   if (part?.type !== 'text') {
@@ -52,19 +60,12 @@ function marked(parts: readonly ContentBlock[]): ContentBlock[] {
   return parts.with(first, { ...part, text: `${errorMark} ${part.text}` });
 }
 
-function isText(part: ContentBlock): part is TextPart {
-  return part.type === 'text';
-}
-
-/** The editor keeps text that is meant for the user alone away from the model. */
-function isVisibleText(part: ContentBlock): part is TextPart {
-  const audience = isText(part) ? part.annotations?.audience : undefined;
-  return isText(part) && (!Array.isArray(audience) || audience.length === 0 || audience.includes('assistant'));
-}
-
-/** Whether a text is the JSON of a value, in whatever layout. */
-function says(text: string, value: unknown): boolean {
+/** Whether a text is the JSON of a value, in whatever layout; of a long one, in the layouts that are common. */
+function says(text: string, value: unknown, json: string): boolean {
   if (!/^\s*[{[]/.test(text)) return false;
+  if (text.length > longestParse) {
+    return text === json || (text.startsWith('\n', 1) && text.trimEnd() === JSON.stringify(value, undefined, 2));
+  }
   try {
     return isDeepStrictEqual(JSON.parse(text), value);
   } catch {

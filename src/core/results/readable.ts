@@ -1,45 +1,55 @@
 /**
- * One content part of a tool result as parts that a model behind the editor can read (spec V1). Pure.
+ * One content part of a tool result as parts that a model behind the editor can read (spec V1, V2). Pure.
  *
  * The editor shows embedded texts as bare links, hands images of any type to models that take four of them, and drops
- * types it does not know. What cannot be shown becomes a line of text that says what was there; nothing is lost in
- * silence. A part that already is readable is returned as it came.
+ * types it does not know. What cannot be shown becomes a line of text that says what was there and in which file it is;
+ * nothing is lost in silence. A part that already is readable is returned as it came.
  */
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/sdk/types.js';
+import { assertNever } from '../base/assertNever.js';
+import type { SaveOutcome } from './artifacts.js';
+import { canonical } from './base64.js';
+import { binaryOf, isObject, type Binary, type Fields, type SavedParts } from './binaries.js';
+import { bareType } from './mediaTypes.js';
+import { formatBytes } from './sizes.js';
 
 type Part = ContentBlock;
 export type TextPart = Extract<Part, { type: 'text' }>;
 type Carried = Pick<TextPart, 'annotations' | '_meta'>;
-type Fields = Readonly<Record<string, unknown>>;
-
-/** What models take (spec V2). The unofficial spelling is common. */
-const imageTypes: ReadonlyMap<string, string> = new Map([
-  ['image/jpeg', 'image/jpeg'],
-  ['image/jpg', 'image/jpeg'],
-  ['image/png', 'image/png'],
-  ['image/gif', 'image/gif'],
-  ['image/webp', 'image/webp'],
-]);
 
 /** A part that nobody knows is quoted up to this many characters. */
 const longestQuote = 4_000;
+/** In bytes. Providers refuse requests of this size; such an image would end the conversation. */
+const largestImage = 20 << 20;
 
-export function readableParts(content: CallToolResult['content'] | undefined): Part[] {
+/** @param saved what became of parts with bytes; without it nobody tried to save them, and no line speaks of files */
+export function readableParts(content: CallToolResult['content'] | undefined, saved?: SavedParts): Part[] {
   // The declared type is a promise of servers, not a fact: entries may be anything.
-  return Array.isArray(content) ? (content as readonly unknown[]).flatMap(readable) : [];
+  return Array.isArray(content) ? (content as readonly unknown[]).flatMap((part) => readable(part, saved)) : [];
 }
 
-function readable(part: unknown): Part[] {
+export function isText(part: ContentBlock): part is TextPart {
+  return part.type === 'text';
+}
+
+/** The editor keeps text that is meant for the user alone away from the model. */
+export function isVisibleText(part: ContentBlock): part is TextPart {
+  const audience = isText(part) ? part.annotations?.audience : undefined;
+  return isText(part) && (!Array.isArray(audience) || audience.length === 0 || audience.includes('assistant'));
+}
+
+function readable(part: unknown, saved: SavedParts | undefined): Part[] {
   if (!isObject(part)) return [unknownPart(part)];
   switch (part['type']) {
     case 'text':
       return typeof part['text'] === 'string' ? [part as unknown as Part] : [unknownPart(part)];
     case 'image':
-      return image(part);
-    case 'audio':
-      return audio(part);
+    case 'audio': {
+      const found = binaryOf(part);
+      return found ? bytes(part, found, saved?.get(part)) : [unknownPart(part)];
+    }
     case 'resource':
-      return resource(part);
+      return resource(part, saved);
     case 'resource_link':
       return link(part);
     default:
@@ -47,38 +57,72 @@ function readable(part: unknown): Part[] {
   }
 }
 
-function image(part: Fields): Part[] {
-  const { data, mimeType } = part;
-  if (typeof data !== 'string' || typeof mimeType !== 'string') return [unknownPart(part)];
-  const known = imageTypes.get(bareType(mimeType));
-  if (known === undefined) return [text(`[Image: ${mimeType}, ${sizeOf(data)}, a type that models do not take]`, part)];
-  const bare = withoutDataPrefix(data);
-  if (known === mimeType && bare === data) return [part as unknown as Part];
-  return [{ ...part, type: 'image', data: bare, mimeType: known }];
-}
-
-function audio(part: Fields): Part[] {
-  const { data, mimeType } = part;
-  if (typeof data !== 'string' || typeof mimeType !== 'string') return [unknownPart(part)];
-  return [text(`[Audio: ${mimeType}, ${sizeOf(data)}]`, part)];
-}
-
-function resource(part: Fields): Part[] {
-  const inner = part['resource'];
-  if (!isObject(inner) || typeof inner['uri'] !== 'string') return [unknownPart(part)];
-  const mimeType = typeof inner['mimeType'] === 'string' ? inner['mimeType'] : undefined;
-  const title = mimeType === undefined ? inner['uri'] : `${inner['uri']} (${mimeType})`;
-  if (typeof inner['text'] === 'string') return [text(`Resource ${title}:\n${inner['text']}`, part)];
-  const blob = inner['blob'];
-  if (typeof blob !== 'string') return [unknownPart(part)];
-  const known = mimeType === undefined ? undefined : imageTypes.get(bareType(mimeType));
-  if (known === undefined) {
-    return [text(`[Resource ${inner['uri']}: ${mimeType ?? 'binary data of unknown type'}, ${sizeOf(blob)}]`, part)];
+/** An image that models take stays, after a line that says where it was saved; anything else is a line alone. */
+function bytes(part: Fields, found: Binary, outcome: SaveOutcome | undefined): Part[] {
+  const { kind, imageType, uri } = found;
+  if (imageType === undefined) {
+    return [text(lineOf(found, kind === 'image' ? ', a type that models do not take' : '', outcome), part)];
   }
-  return [
-    text(`Resource ${title}:`, part),
-    { type: 'image', data: withoutDataPrefix(blob), mimeType: known, ...carried(part) },
-  ];
+  if (outcome?.kind === 'unreadable') return [text(lineOf(found, '', outcome), part)];
+  if (found.bytes > largestImage) return [text(lineOf(found, ', too large for models', outcome), part)];
+  const image = imageOf(part, imageType, canonical(found.base64));
+  if (outcome) return [text(lineOf(found, '', outcome), part), image];
+  return uri === undefined ? [image] : [text(`Resource ${uri} (${imageType}):`, part), image];
+}
+
+function imageOf(part: Fields, mimeType: string, data: string): Part {
+  if (part['type'] !== 'image') return { type: 'image', data, mimeType, ...carried(part) };
+  if (part['data'] === data && part['mimeType'] === mimeType) return part as unknown as Part;
+  return { ...part, type: 'image', data, mimeType };
+}
+
+function lineOf(found: Binary, why: string, outcome: SaveOutcome | undefined): string {
+  const unknown = found.kind === 'resource' ? 'binary data of unknown type' : 'unknown type';
+  const type = found.imageType ?? (found.type === undefined ? unknown : shown(found.type));
+  const size = formatBytes(outcome?.kind === 'saved' ? outcome.bytes : found.bytes);
+  const what = `${nameOf(found)}: ${type}`;
+  switch (outcome?.kind) {
+    case undefined:
+      return `[${what}, ${size}${why}]`;
+    case 'saved':
+      return `[${what}, ${size}${why}. Saved as ${outcome.path}]`;
+    case 'notSaved':
+      return `[${what}, ${size}${why}. Not saved: ${outcome.why}]`;
+    case 'unreadable':
+      return `[${what}. It cannot be read: ${outcome.why}]`;
+    default:
+      return assertNever(outcome);
+  }
+}
+
+function nameOf({ kind, uri }: Binary): string {
+  switch (kind) {
+    case 'image':
+      return 'Image';
+    case 'audio':
+      return 'Audio';
+    case 'resource':
+      return `Resource ${uri}`;
+    default:
+      return assertNever(kind);
+  }
+}
+
+/** A type is what a server says: anything. */
+function shown(type: string): string {
+  const line = type.replace(/\s+/g, ' ').trim();
+  return line.length > 100 ? `${line.slice(0, 100)}…` : line;
+}
+
+function resource(part: Fields, saved: SavedParts | undefined): Part[] {
+  const found = binaryOf(part);
+  if (found) return bytes(part, found, saved?.get(part));
+  const inner = part['resource'];
+  if (!isObject(inner) || typeof inner['uri'] !== 'string' || typeof inner['text'] !== 'string') {
+    return [unknownPart(part)];
+  }
+  const type = typeof inner['mimeType'] === 'string' ? ` (${shown(inner['mimeType'])})` : '';
+  return [text(`Resource ${inner['uri']}${type}:\n${inner['text']}`, part)];
 }
 
 /**
@@ -90,7 +134,7 @@ function link(part: Fields): Part[] {
   if (typeof uri !== 'string') return [unknownPart(part)];
   const label = typeof title === 'string' ? title : typeof name === 'string' ? name : undefined;
   const facts = [
-    typeof mimeType === 'string' ? mimeType : undefined,
+    typeof mimeType === 'string' ? shown(mimeType) : undefined,
     typeof size === 'number' ? formatBytes(size) : undefined,
   ].filter((fact) => fact !== undefined);
   const line =
@@ -119,31 +163,4 @@ function carried(from: Fields): Carried {
     ...(isObject(from['annotations']) ? { annotations: from['annotations'] } : {}),
     ...(isObject(from['_meta']) ? { _meta: from['_meta'] } : {}),
   };
-}
-
-function bareType(mimeType: string): string {
-  return (mimeType.split(';', 1)[0] ?? '').trim().toLowerCase();
-}
-
-/** Some servers put a data URL where base64 belongs (spec V2). */
-function withoutDataPrefix(data: string): string {
-  if (!data.startsWith('data:')) return data;
-  const comma = data.indexOf(',');
-  return comma < 0 ? data : data.slice(comma + 1);
-}
-
-function sizeOf(base64: string): string {
-  const bare = withoutDataPrefix(base64);
-  const padding = bare.endsWith('==') ? 2 : bare.endsWith('=') ? 1 : 0;
-  return formatBytes(Math.max(0, Math.floor((bare.length * 3) / 4) - padding));
-}
-
-export function formatBytes(bytes: number): string {
-  if (bytes < 1_000) return bytes === 1 ? '1 byte' : `${bytes} bytes`;
-  if (bytes < 1_000_000) return `${(bytes / 1_000).toFixed(1)} kB`;
-  return `${(bytes / 1_000_000).toFixed(1)} MB`;
-}
-
-function isObject(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

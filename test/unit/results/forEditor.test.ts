@@ -1,7 +1,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import assert from 'node:assert/strict';
 import { forEditor } from '../../../src/core/results/forEditor.js';
-import { formatBytes } from '../../../src/core/results/readable.js';
+import { formatBytes } from '../../../src/core/results/sizes.js';
 
 interface Case {
   readonly name: string;
@@ -117,9 +117,9 @@ function groups(): Record<string, Case[]> {
         gives: { content: [text('[Audio: audio/mpeg, 3.0 kB]')] },
       },
       {
-        name: 'without a type is quoted',
+        name: 'without a type',
         given: { content: [{ type: 'audio', data: 'AA==' }] },
-        gives: { content: [text('[Content of a type unknown here] {"type":"audio","data":"AA=="}')] },
+        gives: { content: [text('[Audio: unknown type, 1 byte]')] },
       },
     ],
     'embedded resources': [

@@ -1,0 +1,132 @@
+/**
+ * Keeps the artifacts of a folder within a quota (spec V3): after each write the oldest go until the rest fits.
+ *
+ * What is there is read from disk once, at the first write, and again as soon as a file turns out to have been removed by
+ * somebody else; between that a list is kept. One run at a time. Invariants: a file that is being written is not
+ * touched; a file that cannot be removed is passed over and stays counted; nothing here throws.
+ */
+import { readdir, rm, stat } from 'node:fs/promises';
+import path from 'node:path';
+import type { Log } from '../base/log.js';
+import { SingleFlight } from '../base/singleFlight.js';
+
+export interface ArtifactQuotaOptions {
+  /** Holds `<server>/<tool>/<file>`. */
+  readonly root: string;
+  /** In bytes; read at each run. */
+  readonly limit: () => number;
+  readonly log: Log;
+}
+
+export interface Written {
+  readonly file: string;
+  readonly bytes: number;
+}
+
+export class ArtifactQuota {
+  /** Bytes by path, oldest first. Undefined: not read yet. */
+  private files: Map<string, number> | undefined;
+  private total = 0;
+  private arrived: Written[] = [];
+  private readonly unfinished = new Set<string>();
+  private readonly runs = new SingleFlight(() => this.enforce());
+
+  constructor(private readonly options: ArtifactQuotaOptions) {}
+
+  /** A file is being written under this name. */
+  begin(unfinished: string): void {
+    this.unfinished.add(unfinished);
+  }
+
+  /** It has got its own name, or came to nothing. */
+  end(unfinished: string, written: Written | undefined): void {
+    this.unfinished.delete(unfinished);
+    if (!written) return;
+    this.arrived.push(written);
+    void this.runs.request();
+  }
+
+  settled(): Promise<void> {
+    return this.runs.settled();
+  }
+
+  private async enforce(): Promise<void> {
+    try {
+      this.files ??= await this.read();
+      this.takeArrived();
+      await this.makeRoom();
+    } catch (error) {
+      this.options.log.write('error', `The quota of artifacts could not be kept: ${String(error)}`);
+    }
+  }
+
+  private async makeRoom(): Promise<void> {
+    // Twice at most: whoever removes files all the time leaves room enough.
+    for (let pass = 1; pass <= 2 && (await this.removeOldest()) === 'outdated'; pass++) {
+      this.files = await this.read();
+      this.takeArrived();
+    }
+  }
+
+  /** Outdated: somebody else removes files too, and only the disk knows which. */
+  private async removeOldest(): Promise<'done' | 'outdated'> {
+    const limit = this.options.limit();
+    for (const [file, bytes] of this.files ?? []) {
+      if (this.total <= limit) break;
+      const outcome = await remove(file);
+      if (outcome === 'gone') return 'outdated';
+      if (outcome === 'kept') continue;
+      this.files?.delete(file);
+      this.total -= bytes;
+    }
+    return 'done';
+  }
+
+  private takeArrived(): void {
+    for (const { file, bytes } of this.arrived.splice(0)) {
+      this.total += bytes - (this.files?.get(file) ?? 0);
+      this.files?.delete(file);
+      this.files?.set(file, bytes);
+    }
+  }
+
+  private async read(): Promise<Map<string, number>> {
+    const found: { file: string; bytes: number; changed: number }[] = [];
+    for (const server of await foldersIn(this.options.root)) {
+      for (const tool of await foldersIn(server)) {
+        const files = (await entriesOf(tool))
+          .filter((entry) => entry.isFile())
+          .map(({ name }) => path.join(tool, name));
+        const sizes = await Promise.all(files.map((file) => sizeOf(file)));
+        found.push(...(sizes.filter((size) => size !== undefined && !this.unfinished.has(size.file)) as typeof found));
+      }
+    }
+    found.sort((a, b) => a.changed - b.changed || (a.file < b.file ? -1 : 1));
+    this.total = found.reduce((sum, { bytes }) => sum + bytes, 0);
+    return new Map(found.map(({ file, bytes }) => [file, bytes]));
+  }
+}
+
+async function remove(file: string): Promise<'removed' | 'gone' | 'kept'> {
+  try {
+    await rm(file);
+    return 'removed';
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return code === 'ENOENT' || code === 'ENOTDIR' ? 'gone' : 'kept';
+  }
+}
+
+async function sizeOf(file: string): Promise<{ file: string; bytes: number; changed: number } | undefined> {
+  const found = await stat(file).catch(() => undefined);
+  return found && { file, bytes: found.size, changed: found.mtimeMs };
+}
+
+async function foldersIn(folder: string): Promise<string[]> {
+  return (await entriesOf(folder)).filter((entry) => entry.isDirectory()).map(({ name }) => path.join(folder, name));
+}
+
+/** Of a folder that is not there, or not any more: none. */
+async function entriesOf(folder: string) {
+  return await readdir(folder, { withFileTypes: true }).catch(() => []);
+}

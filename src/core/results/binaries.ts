@@ -1,0 +1,81 @@
+/** Which parts of a result carry bytes (spec V2), and the saving of them. The result itself is not changed. */
+import type { ArtifactOrigin, ArtifactStore, SaveOutcome } from './artifacts.js';
+import { decoded, decodedSize, splitDataUrl } from './base64.js';
+import { extensionOf, modelImageType } from './mediaTypes.js';
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+export interface Binary {
+  readonly kind: 'image' | 'audio' | 'resource';
+  /** Of a resource. */
+  readonly uri: string | undefined;
+  /** As declared, or as a data URL says it. */
+  readonly type: string | undefined;
+  /** Set: an image under a type that models take. */
+  readonly imageType: string | undefined;
+  /** Without a `data:` prefix. */
+  readonly base64: string;
+  /** About. */
+  readonly bytes: number;
+}
+
+/** What became of the parts, by identity. A part that carries no bytes is not in it. */
+export type SavedParts = ReadonlyMap<unknown, SaveOutcome>;
+
+export function binaryOf(part: unknown): Binary | undefined {
+  if (!isObject(part)) return undefined;
+  switch (part['type']) {
+    case 'image':
+    case 'audio':
+      return binary(part['type'], undefined, part['mimeType'], part['data']);
+    case 'resource': {
+      const inner = part['resource'];
+      // Both text and bytes: the text is what an agent reads.
+      if (!isObject(inner) || typeof inner['uri'] !== 'string' || typeof inner['text'] === 'string') return undefined;
+      return binary('resource', inner['uri'], inner['mimeType'], inner['blob']);
+    }
+    default:
+      return undefined;
+  }
+}
+
+function binary(
+  kind: Binary['kind'],
+  uri: string | undefined,
+  declared: unknown,
+  content: unknown,
+): Binary | undefined {
+  if (typeof content !== 'string') return undefined;
+  const { base64, type: typeOfUrl } = splitDataUrl(content);
+  const type = typeof declared === 'string' && declared.trim() !== '' ? declared : typeOfUrl;
+  const imageType = kind === 'audio' ? undefined : modelImageType(type, base64);
+  return { kind, uri, type, imageType, base64, bytes: decodedSize(base64) };
+}
+
+/** One after the other: a result with a thousand images opens one file at a time. */
+export async function saveBinaries(
+  content: unknown,
+  origin: ArtifactOrigin,
+  store: ArtifactStore,
+): Promise<SavedParts> {
+  const saved = new Map<unknown, SaveOutcome>();
+  if (!Array.isArray(content)) return saved;
+  for (const part of content as unknown[]) {
+    const found = binaryOf(part);
+    if (found) saved.set(part, await save(found, origin, store));
+  }
+  return saved;
+}
+
+function save(found: Binary, origin: ArtifactOrigin, store: ArtifactStore): Promise<SaveOutcome> | SaveOutcome {
+  if (found.base64.trim() === '' && found.kind !== 'resource') return { kind: 'unreadable', why: 'it has no data' };
+  return store.save(origin, {
+    extension: extensionOf(found.imageType ?? found.type),
+    bytes: found.bytes,
+    pieces: () => decoded(found.base64),
+  });
+}
+
+export function isObject(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

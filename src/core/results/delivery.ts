@@ -1,0 +1,45 @@
+/**
+ * What a client is sent of a result, as one step between the server's answer and the wire: bytes are saved as files
+ * (spec V2) for every client; for the editor the result is made readable (V1) and too long texts go to files (V3). To
+ * other clients the result goes as the server gave it: what they show and what they cut is their own business.
+ */
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import type { ArtifactOrigin, ArtifactStore } from './artifacts.js';
+import { saveBinaries } from './binaries.js';
+import { composed, isPlainText, marked } from './forEditor.js';
+import { fits, withinLimit } from './textLimit.js';
+
+/** Of UTF-8, in one result. */
+export const usualMaxResultBytes = 1 << 20;
+
+export interface DeliveryOptions {
+  readonly artifacts: ArtifactStore;
+  /** Read at each result. */
+  readonly maxResultBytes: () => number;
+}
+
+/** Neither rejects for what a result holds, nor for a disk that does not take it. */
+export interface Delivery {
+  forEditor(result: CallToolResult, origin: ArtifactOrigin): Promise<CallToolResult>;
+  forOthers(result: CallToolResult, origin: ArtifactOrigin): Promise<CallToolResult>;
+}
+
+export function createDelivery({ artifacts, maxResultBytes }: DeliveryOptions): Delivery {
+  return {
+    forEditor: async (result, origin) => {
+      const bytes = maxResultBytes();
+      if (isPlainText(result) && fits(result.content.map(textOf), bytes)) return result;
+      const saved = await saveBinaries(result.content, origin, artifacts);
+      const whole = composed(result, saved);
+      return marked(await withinLimit(whole, { bytes, save: (content) => artifacts.save(origin, content) }));
+    },
+    forOthers: async (result, origin) => {
+      await saveBinaries(result.content, origin, artifacts);
+      return result;
+    },
+  };
+}
+
+function textOf(part: CallToolResult['content'][number]): string {
+  return part.type === 'text' ? part.text : '';
+}
