@@ -76,6 +76,11 @@ export function registerCommands({ slot, logs }: CommandSurroundings): Disposabl
   register('start', (subject) => act('start', subject));
   register('stop', (subject) => act('stop', subject));
   register('restart', (subject) => act('restart', subject));
+  register('release', async (subject) => {
+    if (typeof subject !== 'object' || subject.node.dialog === undefined) return;
+    const { server, dialog } = subject.node;
+    await withHost(`Releasing ${server}`, (host) => host.release(server, dialog), server);
+  });
   register('reload', () => withHost('Reloading', (host) => host.reload()));
   register('showLog', async () => logs.show());
   register('showServerLog', async (subject) => {

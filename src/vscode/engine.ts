@@ -10,6 +10,9 @@ import type { Gateway } from '../core/gateway/gateway.js';
 import { createGatewayBackend } from '../core/gatewayBackend.js';
 import { createHost } from '../core/host.js';
 import type { Host } from '../core/hostContract.js';
+import { nowhere, type ArtifactStore } from '../core/results/artifacts.js';
+import { createDelivery, usualMaxResultBytes } from '../core/results/delivery.js';
+import { createDiskArtifacts } from '../core/results/diskArtifacts.js';
 import { builtInNames } from '../core/tools/builtIn.js';
 
 export interface EngineOptions {
@@ -26,6 +29,15 @@ export interface EngineOptions {
   readonly trace: () => boolean;
   /** How many instances may live at once. */
   readonly maxInstances: () => number;
+  /** Without it, nothing of results is written to a disk. */
+  readonly results?: {
+    /** The folder for files; undefined: there is none. Need not exist. */
+    readonly folder: string | undefined;
+    /** Of all files together, in bytes. */
+    readonly quota: () => number;
+    /** Of the text of one result. */
+    readonly maxResultBytes: () => number;
+  };
 }
 
 export interface Engine {
@@ -59,13 +71,17 @@ export function createEngine(options: EngineOptions): Engine {
     maxInstances: options.maxInstances,
   });
   const backend = createGatewayBackend(host);
+  const hostLog = redactingLog(log, redactor);
+  const artifacts = artifactsOf(options, hostLog);
+  const maxResultBytes = options.results?.maxResultBytes ?? ((): number => usualMaxResultBytes);
+  const delivery = createDelivery({ artifacts, maxResultBytes });
   const gateway = listen();
   // Who uses it hears of it; until then a failure is nobody's.
   gateway.catch(() => undefined);
 
   async function listen(): Promise<Gateway> {
     const { createGateway } = await import('../core/gateway/gateway.js');
-    const created = createGateway({ backend, clock, version, log: redactingLog(log, redactor) });
+    const created = createGateway({ backend, clock, version, log: hostLog, delivery });
     await created.start();
     log.write('info', `The gateway listens on 127.0.0.1:${created.port}`);
     return created;
@@ -78,7 +94,12 @@ export function createEngine(options: EngineOptions): Engine {
       const closing = gateway.then((open) => open.dispose()).catch(() => undefined);
       await Promise.all([host.dispose(), closing]);
       backend.dispose();
-      await connector.dispose();
+      await Promise.all([connector.dispose(), artifacts.settled()]);
     },
   };
+}
+
+function artifactsOf({ results, clock }: EngineOptions, log: Log): ArtifactStore {
+  if (results?.folder === undefined) return nowhere('no folder is open in this window');
+  return createDiskArtifacts({ folder: results.folder, quota: results.quota, clock, log });
 }

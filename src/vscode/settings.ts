@@ -3,6 +3,7 @@ import * as vscode from 'vscode';
 import type { Disposable } from '../core/base/disposables.js';
 
 const section = 'mcpToolsets';
+const usualMaxResultBytes = 2 ** 20;
 
 /** Whether the exchange with servers goes to their logs. */
 export function trace(): boolean {
@@ -13,6 +14,18 @@ export function trace(): boolean {
 export function maxInstances(): number {
   const value = vscode.workspace.getConfiguration(section).get<number>('maxInstances', 32);
   return Number.isInteger(value) && value > 0 ? value : 32;
+}
+
+/** Of all files of results together, in bytes (spec V3). */
+export function artifactsQuota(): number {
+  const value = vscode.workspace.getConfiguration(section).get<number>('artifactsQuota', 200);
+  return (Number.isFinite(value) && value >= 0 ? value : 200) * 2 ** 20;
+}
+
+/** Of the text of one result; beyond it the text goes to a file (spec V3). */
+export function maxResultBytes(): number {
+  const value = vscode.workspace.getConfiguration(section).get<number>('maxResultBytes', usualMaxResultBytes);
+  return Number.isInteger(value) && value >= 1024 ? value : usualMaxResultBytes;
 }
 
 const severities = ['information', 'warning', 'off'] as const;

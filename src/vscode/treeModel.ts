@@ -32,6 +32,8 @@ export interface TreeNode {
   readonly place?: Place;
   /** What “copy name” copies. */
   readonly name?: string;
+  /** Of an instance that belongs to one. */
+  readonly dialog?: string;
   readonly children: readonly TreeNode[];
 }
 
@@ -249,6 +251,7 @@ function instanceNodes(parent: string, server: ServerStatus, now: number): TreeN
       icon: { id: instance.use.kind === 'leased' ? 'comment-discussion' : 'server-process' },
       context: `instance ${instance.use.kind}`,
       initially: 'leaf',
+      ...(instance.use.kind === 'leased' && { dialog: instance.use.dialog }),
       children: [],
     };
   });

@@ -119,6 +119,13 @@ describe('treeModel', () => {
       group.children.map(({ label }) => label),
       ['ready for the next conversation', 'conversation 01234567'],
     );
+    assert.deepEqual(
+      group.children.map(({ context, dialog }) => [context, dialog]),
+      [
+        ['instance warm', undefined],
+        ['instance leased', '0123456789'],
+      ],
+    );
     assert.match(group.children[0]?.description ?? '', /process 7 · since .* · 1 call running/);
   });
 
