@@ -16,10 +16,17 @@ import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { print, printSummary, type Findings } from './harness/report.js';
 import { Run } from './harness/run.js';
+import { activation } from './activation.js';
+import { start } from './start.js';
 import { calls } from './calls.js';
 import { catalogue } from './catalogue.js';
 
-const benches: Readonly<Record<string, (run: Run) => Promise<Findings>>> = { P3: calls, P5: catalogue };
+const benches: Readonly<Record<string, (run: Run) => Promise<Findings>>> = {
+  P1: activation,
+  P2: start,
+  P3: calls,
+  P5: catalogue,
+};
 
 async function main(): Promise<void> {
   const { values } = parseArgs({

@@ -1,0 +1,78 @@
+/** Loads and activates the built extension in a process that has loaded nothing else, with a stand-in for the editor. */
+import { readdirSync } from 'node:fs';
+import Module, { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { serve } from '../harness/served.js';
+
+type Extension = { activate(context: unknown): void };
+type Loader = { _load(request: string, ...rest: unknown[]): unknown };
+
+/** Whatever is asked of it is there, can be called, made and disposed of, and is empty. */
+const anything: unknown = new Proxy(function () {}, {
+  get: (_, key) => {
+    if (key === 'then') return undefined;
+    if (key === Symbol.iterator) return () => [][Symbol.iterator]();
+    if (key === Symbol.toPrimitive) return () => '';
+    return anything;
+  },
+  set: () => true,
+  apply: () => anything,
+  construct: () => anything as object,
+});
+
+function space(own: Readonly<Record<string, unknown>>): unknown {
+  return new Proxy(own, { get: (target, key) => (key in target ? target[key as string] : anything) });
+}
+
+function editor(folder: string): unknown {
+  const uri = { scheme: 'file', fsPath: folder, path: folder, toString: () => `file://${folder}` };
+  // As the prototype: what loads it copies own properties and keeps the prototype.
+  return Object.create(
+    space({
+      workspace: space({
+        isTrusted: true,
+        workspaceFolders: [{ uri, name: 'bench', index: 0 }],
+        getConfiguration: () => ({ get: (_: string, otherwise: unknown) => otherwise, inspect: () => undefined }),
+      }),
+      lm: space({ tools: [] }),
+    }) as object,
+  );
+}
+
+serve({
+  /** Milliseconds that a file of any content costs. */
+  loadAlone({ file }: { file: string }) {
+    const load = createRequire(__filename);
+    const begun = performance.now();
+    load(file);
+    return performance.now() - begun;
+  },
+
+  /** Milliseconds. `eager`: with every part of the product loaded first, as a bundle in one file would load them. */
+  measure({ dist, folder, eager }: { dist: string; folder: string; eager: boolean }) {
+    const stub = editor(folder);
+    const loader = Module as unknown as Loader;
+    const usual = loader._load;
+    loader._load = (request, ...rest) => (request === 'vscode' ? stub : usual.call(loader, request, ...rest));
+    const load = createRequire(__filename);
+    const context = {
+      subscriptions: [],
+      extensionPath: join(dist, '..'),
+      extensionUri: anything,
+      extension: { id: 'minds.mcp-toolsets', packageJSON: { version: '0.0.0' } },
+    };
+    const begun = performance.now();
+    if (eager)
+      for (const name of readdirSync(join(dist, 'chunks'))) if (name.endsWith('.js')) load(join(dist, 'chunks', name));
+    const extension = load(join(dist, 'extension.js')) as Extension;
+    const loaded = performance.now();
+    extension.activate(context);
+    const activated = performance.now();
+    return { load: loaded - begun, activate: activated - loaded };
+  },
+
+  end() {
+    // Before it has read the config file and starts what stands there.
+    process.exit(0);
+  },
+});
