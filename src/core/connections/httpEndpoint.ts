@@ -9,7 +9,7 @@ import type { HttpLaunch } from '../config/model.js';
 import { exchange, isWithinOrigin, type HttpAgents, type HttpReply } from './httpExchange.js';
 
 /** A call holds its socket until it is answered. */
-const mostCallSockets = 128;
+const mostCallSockets = 256;
 const mostOtherSockets = 16;
 /** Servers commonly close an idle socket after 5 s; asking on one that is just being closed would lose the question. */
 const idleSocketMs = 4000;

@@ -7,7 +7,9 @@
  */
 import http from 'node:http';
 import https from 'node:https';
+import type { Socket } from 'node:net';
 import { pipeline, type Readable } from 'node:stream';
+import { TLSSocket } from 'node:tls';
 import zlib from 'node:zlib';
 import { TransportFailure, type TransportTrouble } from './transport.js';
 
@@ -157,10 +159,9 @@ function send(request: HttpExchange, url: URL): Promise<http.IncomingMessage> {
     outgoing.once('socket', (socket) => {
       // Finds out that the other machine is gone, also while nothing is said.
       socket.setKeepAlive(true, keepAliveProbeMs);
-      if (outgoing.reusedSocket || (!secure && !socket.connecting)) delivered = true;
+      if (outgoing.reusedSocket || isUp(socket)) delivered = true;
       else socket.once(secure ? 'secureConnect' : 'connect', () => (delivered = true));
     });
-    outgoing.once('finish', () => (delivered = true));
     // Without an error of ours: on a socket that has just been given back nobody would hear it.
     const abort = (): void => void outgoing.destroy();
     signal.addEventListener('abort', abort, { once: true });
@@ -172,6 +173,12 @@ function send(request: HttpExchange, url: URL): Promise<http.IncomingMessage> {
     });
     outgoing.end(body);
   });
+}
+
+/** What is written goes out: not still connecting, not still shaking hands. */
+function isUp(socket: Socket): boolean {
+  if (socket.connecting) return false;
+  return !(socket instanceof TLSSocket) || (socket.getProtocol() ?? '').startsWith('TLS');
 }
 
 function undelivered(error: NodeJS.ErrnoException, url: URL): TransportTrouble {

@@ -78,12 +78,15 @@ export class HttpSession {
     log.write('warn', `${shown(endpoint.url)} no longer knows the session; initialising again`);
     endpoint.sessionId = undefined;
     endpoint.protocolVersion = undefined;
-    const message = await this.parts.ask({ ...this.first, id: `renewal-${++this.renewals}` } as JSONRPCMessage);
+    const lost = (detail: string): TransportFailure =>
+      new TransportFailure({ kind: 'sessionLost', detail, url: shown(endpoint.url) });
+    const request = { ...this.first, id: `renewal-${++this.renewals}` } as JSONRPCMessage;
+    const message = await this.parts.ask(request).catch((error: TransportFailure) => {
+      throw error.trouble.kind === 'unreachable' ? error : lost(`came to nothing: ${error.message}`);
+    });
+    if ('error' in message) throw lost(`was refused: ${message.error.message}`);
     const answer = readInitializeAnswer('result' in message ? message.result : undefined);
-    if (answer.kind === 'wrong') {
-      const detail = 'error' in message ? `was refused: ${message.error.message}` : answer.detail;
-      throw new TransportFailure({ kind: 'sessionLost', detail, url: shown(endpoint.url) });
-    }
+    if (answer.kind === 'wrong') throw lost(`was answered wrongly: the answer ${answer.detail}`);
     endpoint.protocolVersion = answer.facts.protocolVersion;
     const initialized = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' });
     const reply = await endpoint.post(initialized, 'other', signal);

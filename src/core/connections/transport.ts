@@ -68,7 +68,7 @@ export function describeTrouble(trouble: TransportTrouble): string {
     case 'tooLarge':
       return `The answer of ${trouble.url} is larger than ${trouble.limit / 1024 / 1024} MiB.`;
     case 'sessionLost':
-      return `${trouble.url} forgot the session, and the new initialize ${trouble.detail}.`;
+      return sentence(`${trouble.url} forgot the session, and a new initialize ${trouble.detail}`);
     case 'closed':
       return `The connection to ${trouble.url} was closed.`;
   }

@@ -1,0 +1,432 @@
+/** Spec X2, X4: Streamable HTTP and HTTP+SSE as real servers speak them, with sessions that end and servers that go. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import type { Connection } from '../../../src/core/connections/connection.js';
+import { callTool, http, literal, once, repository, Rig, textOf } from './rig.js';
+
+const json = async <T>(connection: Connection, tool: string): Promise<T> =>
+  JSON.parse(await textOf(connection, tool)) as T;
+const requestsOf = (connection: Connection): Promise<string[]> => json(connection, 'requests');
+const own = { headers: new Map([['X-Own', literal('mine')]]) };
+
+describe('http', function () {
+  this.timeout(60_000);
+  let rig: Rig;
+  beforeEach(() => (rig = new Rig()));
+  afterEach(() => rig.end());
+
+  async function start(...args: string[]): Promise<Connection> {
+    return (await rig.start(http((await rig.listen('http', ...args)).url, own))).connection;
+  }
+
+  it('sends session, protocol version and the configured headers', async () => {
+    const connection = await start();
+    const headers = await json<Record<string, string>>(connection, 'headers');
+    assert.equal(headers['mcp-session-id'], await textOf(connection, 'session'));
+    assert.equal(headers['mcp-protocol-version'], '2025-11-25');
+    assert.equal(headers['x-own'], 'mine');
+    assert.equal(headers['accept'], 'application/json, text/event-stream');
+    assert.equal(connection.pid, undefined);
+    assert.deepEqual((await requestsOf(connection)).slice(0, 2), [
+      'POST /mcp initialize 200',
+      'POST /mcp notifications/initialized 202',
+    ]);
+  });
+
+  for (const args of [
+    ['--gzip'],
+    ['--json'],
+    ['--json', '--br'],
+    ['--json', '--deflate'],
+    ['--stateless'],
+    ['--no-get'],
+  ]) {
+    it(`understands a server with ${args.join(' ')}`, async () => {
+      const connection = await start(...args);
+      const text = 'größe 🌍 '.repeat(20_000);
+      assert.equal(await textOf(connection, 'echo', { text }), text);
+      assert.equal(await textOf(connection, 'add', { a: 2, b: 3 }), '5');
+    });
+  }
+
+  it('ends its session when it is closed', async () => {
+    const { url } = await rig.listen('http');
+    const first = await rig.start(http(url));
+    const second = await rig.start(http(url));
+    await first.connection.close();
+    assert((await requestsOf(second.connection)).includes('DELETE /mcp - 200'));
+  });
+
+  it('uses a configured session without initialize, and does not end it', async () => {
+    const { url } = await rig.listen('http');
+    const { connection } = await rig.start(http(url));
+    assert.equal(await textOf(connection, 'count'), '1');
+    const sessionId = await textOf(connection, 'session');
+    const joined = await rig.start(http(url, { sessionId }));
+    assert.equal(await textOf(joined.connection, 'count'), '2');
+    await joined.connection.close();
+    assert.equal(await textOf(connection, 'count'), '3');
+    const fresh = await rig.start(http(url, { sessionId: 'long-gone' }));
+    assert.equal(await textOf(fresh.connection, 'count'), '1');
+    await rig.logged('The configured session was refused (HTTP 404)');
+  });
+
+  describe('a session that the server forgot', () => {
+    for (const status of ['404', '400']) {
+      it(`is begun again, once for all calls that it refused with ${status}`, async () => {
+        const connection = await start('--no-get', '--forgotten-status', status);
+        let renewed = 0;
+        let changed = 0;
+        assert(connection.onDidRenewSession);
+        connection.onDidRenewSession(() => (renewed += 1));
+        connection.onDidChangeTools(() => (changed += 1));
+        assert.equal(await textOf(connection, 'count'), '1');
+        const before = await textOf(connection, 'session');
+        await callTool(connection, 'forget');
+        const counts = await Promise.all(Array.from({ length: 20 }, () => textOf(connection, 'count')));
+        assert.deepEqual(
+          counts.map(Number).sort((a, b) => a - b),
+          Array.from({ length: 20 }, (_, n) => n + 1),
+        );
+        assert.notEqual(await textOf(connection, 'session'), before);
+        assert.deepEqual([renewed, changed], [1, 1]);
+        const requests = await requestsOf(connection);
+        assert.equal(requests.filter((line) => line.includes(' initialize ')).length, 2);
+        assert.equal(requests.filter((line) => line.includes('notifications/initialized')).length, 2);
+      });
+    }
+
+    it('is begun again each time, and the stream of the server with it', async () => {
+      const connection = await start('--expire-session-after', '6');
+      for (let n = 0; n < 30; n++) assert.equal((await callTool(connection, 'echo', { text: 'x' })).kind, 'result');
+      const connected = await start();
+      await untilStreams(connected, 1);
+      await callTool(connected, 'forget');
+      const changed = once(connected.onDidChangeTools);
+      await callTool(connected, 'echo', { text: 'x' });
+      await changed; // the new session is a change of its own
+      const again = once(connected.onDidChangeTools);
+      for (let streams = 0; streams < 1;) {
+        streams = (await requestsOf(connected)).filter((line) => line.startsWith('GET ')).length;
+      }
+      await callTool(connected, 'grow');
+      await again;
+    }).timeout(20_000);
+
+    it('ends the connection when no new one is given', async () => {
+      const connection = await start('--no-get', '--initialize-once');
+      const died = once(connection.onDidDie);
+      await callTool(connection, 'forget');
+      const outcome = await callTool(connection, 'count');
+      assert.equal(outcome.kind, 'error');
+      assert.match((outcome as { message: string }).message, /HTTP 503/);
+      assert.match(await died, /HTTP 503/);
+    });
+  });
+
+  describe('redirects', () => {
+    it('are followed with the method and the body kept', async () => {
+      const connection = await start('--redirect', 'same-origin');
+      const headers = await json<Record<string, string>>(connection, 'headers');
+      assert.equal(headers['x-own'], 'mine');
+      assert.equal((await requestsOf(connection)).filter((line) => line.startsWith('POST /old ')).length, 1);
+    });
+
+    it('take no header to another origin but what describes the message', async () => {
+      const { url, other } = await rig.listen('http', '--redirect', 'other-origin');
+      const secrets = {
+        headers: new Map([...own.headers, ['Authorization', literal('Bearer secret')], ['Cookie', literal('a=b')]]),
+      };
+      const { connection } = await rig.start(http(url.replace('//', '//user:password@'), secrets));
+      const headers = await json<Record<string, string>>(connection, 'headers');
+      assert.equal(`http://${headers['host']}/mcp`, other);
+      for (const name of ['x-own', 'authorization', 'cookie']) assert.equal(headers[name], undefined, name);
+      assert.equal(headers['mcp-session-id'], await textOf(connection, 'session'));
+    });
+  });
+
+  describe('streams', () => {
+    it('of the server are opened again when they end', async () => {
+      const connection = await start('--close-get', '20', '--event-ids', '--retry', '30');
+      for (let streams = 0; streams < 4;) {
+        streams = (await requestsOf(connection)).filter((line) => line.startsWith('GET ')).length;
+      }
+    });
+
+    it('of a call that break off are taken up after their last event', async () => {
+      const connection = await start('--event-ids', '--retry', '300');
+      const begun = performance.now();
+      assert.equal(await textOf(connection, 'cut'), 'resumed');
+      const took = performance.now() - begun;
+      assert(took >= 290 && took < 1500, `${took.toFixed(0)} ms`);
+      assert.equal((await requestsOf(connection)).filter((line) => line.includes('tools/call')).length, 0);
+    });
+
+    it('of a call that break off without an event id are lost, and only they', async () => {
+      const connection = await start();
+      let died = 0;
+      connection.onDidDie(() => (died += 1));
+      const other = textOf(connection, 'slow', { ms: 300, steps: 3 });
+      const begun = performance.now();
+      const outcome = await callTool(connection, 'cut');
+      assert.deepEqual(outcome.kind, 'lost');
+      assert(performance.now() - begun < 200);
+      assert.equal(await other, 'done');
+      assert.equal(await textOf(connection, 'echo', { text: 'alive' }), 'alive');
+      assert.equal(died, 0);
+    });
+  });
+
+  describe('a server that goes', () => {
+    it('takes its calls with it at once, and the connection', async () => {
+      const { url, child } = await rig.listen('http');
+      const { connection } = await rig.start(http(url));
+      const died = once(connection.onDidDie);
+      const calls = [1, 2, 3].map(() => callTool(connection, 'quiet', { ms: 60_000 }));
+      await textOf(connection, 'echo', { text: 'on their way' });
+      const begun = performance.now();
+      child.kill('SIGKILL');
+      for (const call of calls) assert.equal((await call).kind, 'lost');
+      assert.match(await died, /cannot be reached: the connection was refused\.$|broke off/);
+      assert(performance.now() - begun < 200);
+    });
+
+    it('is noticed without a call where it has a stream', async () => {
+      const { url, child } = await rig.listen('http');
+      const { connection } = await rig.start(http(url));
+      for (let streams = 0; streams < 1;) {
+        await rig.start(http(url)).then((second) => second.connection.close());
+        streams = (await requestsOf(connection)).filter((line) => line.startsWith('GET ')).length;
+      }
+      const died = once(connection.onDidDie);
+      child.kill('SIGKILL');
+      assert.match(await died, /the connection was refused/);
+    });
+
+    it('is noticed with the next call where it has none: that call was not made', async () => {
+      const { url, child } = await rig.listen('http', '--no-get');
+      const { connection } = await rig.start(http(url));
+      await untilStreams(connection, 1);
+      await rig.kill(child);
+      await setImmediate(); // the ends of the idle sockets are read
+      const died = once(connection.onDidDie);
+      const outcome = await callTool(connection, 'echo', { text: 'x' });
+      assert.deepEqual(outcome, {
+        kind: 'error',
+        code: -32000,
+        message: `${url} cannot be reached: the connection was refused.`,
+      });
+      await died;
+    });
+
+    it('and comes back under the same address serves on, in a new session', async () => {
+      const { url, child } = await rig.listen('http', '--no-get');
+      const { connection } = await rig.start(http(url));
+      await untilStreams(connection, 1);
+      await rig.kill(child);
+      await rig.listen('http', '--no-get', '--port', new URL(url).port);
+      const [first, second] = [await callTool(connection, 'count'), await callTool(connection, 'count')];
+      assert.deepEqual(
+        [first, second].map((outcome) => (outcome.kind === 'result' ? outcome.result.content[0] : outcome)),
+        [
+          { type: 'text', text: '1' },
+          { type: 'text', text: '2' },
+        ],
+      );
+    });
+
+    it('hangs: closing does not wait for it', async () => {
+      const { url, child } = await rig.listen('http');
+      const { connection } = await rig.start(http(url));
+      child.kill('SIGSTOP');
+      const call = callTool(connection, 'echo', { text: 'x' });
+      const begun = performance.now();
+      await connection.close();
+      assert(performance.now() - begun < 1000);
+      assert.equal((await call).kind, 'lost');
+      child.kill('SIGCONT');
+    });
+  });
+
+  it('does not let waiting calls keep others, or their own cancellation, from being sent', async () => {
+    const connection = await start();
+    const controllers = Array.from({ length: 200 }, () => new AbortController());
+    const waiting = controllers.map(({ signal }) => callTool(connection, 'quiet', { ms: 60_000 }, { signal }));
+    assert.equal(await textOf(connection, 'echo', { text: 'through' }), 'through');
+    for (const controller of controllers) controller.abort();
+    for (const call of waiting) assert.deepEqual(await call, { kind: 'cancelled' });
+    for (let cancelled = 0; cancelled < 200;) cancelled = (await json<string[]>(connection, 'cancelled')).length;
+  });
+
+  it('does not take an answer that is too large', async () => {
+    const connection = await start('--json');
+    const outcome = await callTool(connection, 'large', { bytes: 65 * 1024 * 1024 });
+    assert.equal(outcome.kind, 'lost');
+    assert.match((outcome as { cause: string }).cause, /larger than 64 MiB/);
+    assert.equal(await textOf(connection, 'echo', { text: 'alive' }), 'alive');
+  });
+
+  describe('an answer with a status', () => {
+    let server: Server;
+    let answer: { status: number; type: string; body: string };
+    let connection: Connection;
+    beforeEach(async () => {
+      answer = { status: 200, type: 'text/plain', body: '' };
+      server = createServer((request, response) => {
+        let text = '';
+        request.on('data', (chunk) => (text += String(chunk)));
+        request.on('end', () => {
+          const { id, method } = (text === '' ? {} : JSON.parse(text)) as { id?: number; method?: string };
+          const results: Record<string, object> = {
+            initialize: {
+              protocolVersion: '2025-06-18',
+              capabilities: { tools: {} },
+              serverInfo: { name: 'x', version: '1' },
+            },
+            'tools/list': { tools: [] },
+          };
+          const result = results[method ?? ''];
+          if (result) {
+            response.setHeader('content-type', 'application/json');
+            response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
+          } else if (method === 'tools/call') {
+            response.writeHead(answer.status, { 'content-type': answer.type });
+            response.end(answer.body.replace('"ID"', String(id)));
+          } else response.writeHead(request.method === 'POST' ? 202 : 405).end();
+        });
+      });
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      const { port } = server.address() as AddressInfo;
+      ({ connection } = await rig.start(http(`http://127.0.0.1:${port}/mcp`)));
+    });
+    afterEach(async () => {
+      await connection.close();
+      await new Promise((resolve) => server.close(resolve));
+    });
+
+    it('of its own is the error of the call', async () => {
+      answer = { status: 500, type: 'text/plain', body: `it\n broke ${'x'.repeat(1000)}` };
+      const outcome = await callTool(connection, 'x');
+      assert.equal(outcome.kind, 'error');
+      const { message } = outcome as { message: string };
+      assert.match(message, /\/mcp answered with HTTP 500: it broke xxx/);
+      assert(message.length < 400);
+      answer = { status: 429, type: 'application/json', body: '{"error":"slow down"}' };
+      assert.match(
+        ((await callTool(connection, 'x')) as { message: string }).message,
+        /HTTP 429: \{"error":"slow down"\}/,
+      );
+    });
+
+    it('of a proxy leaves the result unknown', async () => {
+      answer = {
+        status: 504,
+        type: 'text/html',
+        body: '<html><head><title>504</title></head><body>Gateway Time-out</body></html>',
+      };
+      const outcome = await callTool(connection, 'x');
+      assert.deepEqual(outcome.kind, 'lost');
+      assert.match((outcome as { cause: string }).cause, /HTTP 504: 504\. Gateway Time-out\.$/);
+    });
+
+    it('and a JSON-RPC error to the call is that error', async () => {
+      answer = {
+        status: 400,
+        type: 'application/json',
+        body: '{"jsonrpc":"2.0","id":"ID","error":{"code":-32602,"message":"no"}}',
+      };
+      assert.deepEqual(await callTool(connection, 'x'), { kind: 'error', code: -32602, message: 'no' });
+    });
+
+    it('200 that is not MCP is said to be none', async () => {
+      for (const [type, body] of [
+        ['text/html', '<html><body>Sign in</body></html>'],
+        ['application/json', '{"ok":true}'],
+        ['application/json', 'not json'],
+        ['text/event-stream', 'data: {"ok":true}\n\n'],
+      ] as const) {
+        answer = { status: 200, type, body };
+        const outcome = await callTool(connection, 'x');
+        if (type === 'text/event-stream') assert.equal(outcome.kind, 'lost');
+        else assert.match((outcome as { message: string }).message, /something that is not MCP|Sign in/);
+      }
+    });
+  });
+
+  describe('HTTP+SSE', () => {
+    for (const refusal of ['400', '404', '405']) {
+      it(`is spoken to a server that refuses initialize with ${refusal}, which is logged`, async () => {
+        const { url } = await rig.listen('legacy-sse', '--refusal', refusal);
+        const { connection } = await rig.start(http(url, own));
+        assert.equal(connection.protocolVersion, '2024-11-05');
+        const line = await rig.logged('HTTP+SSE');
+        assert.equal(
+          line,
+          `${url} answers a posted initialize with HTTP ${refusal}; speaking HTTP+SSE of protocol 2024-11-05 to it`,
+        );
+        const headers = await json<Record<string, string>>(connection, 'headers');
+        assert.equal(headers['x-own'], 'mine');
+      });
+    }
+
+    it('is over when its stream is', async () => {
+      const { url } = await rig.listen('legacy-sse');
+      const { connection } = await rig.start(http(url));
+      const died = once(connection.onDidDie);
+      const begun = performance.now();
+      assert.equal((await callTool(connection, 'drop')).kind, 'lost');
+      await died;
+      assert(performance.now() - begun < 200);
+    });
+  });
+
+  for (const [mode, endpoint] of [
+    ['streamableHttp', 'mcp'],
+    ['sse', 'sse'],
+  ] as const) {
+    it(`speaks to @modelcontextprotocol/server-everything over ${mode}`, async () => {
+      const port = await freePort();
+      const entry = path.join(repository, 'node_modules/@modelcontextprotocol/server-everything/dist/index.js');
+      const child = spawn(process.execPath, [entry, mode], {
+        env: { ...rig.env, PORT: String(port) },
+        stdio: ['ignore', 'ignore', 'pipe'],
+      });
+      await new Promise<void>((resolve) =>
+        child.stderr.on('data', (text) => /listening|running on port/i.test(String(text)) && resolve()),
+      );
+      const { connection, listing } = await rig.start(http(`http://127.0.0.1:${port}/${endpoint}`));
+      assert(listing.tools.length > 5);
+      assert.equal(await textOf(connection, 'echo', { message: 'hello' }), 'Echo: hello');
+      const seen: unknown[] = [];
+      const args = { duration: 0.5, steps: 3 };
+      const long = await callTool(connection, 'trigger-long-running-operation', args, {
+        onProgress: (progress) => seen.push(progress),
+      });
+      assert.equal(long.kind, 'result', JSON.stringify(long));
+      assert.equal(seen.length, 3);
+      await connection.close();
+      await rig.kill(child);
+      child.stderr.destroy();
+    });
+  }
+});
+
+/** The server has been asked for this many streams so far. */
+async function untilStreams(connection: Connection, count: number): Promise<void> {
+  for (;;) {
+    const requests = await requestsOf(connection);
+    if (requests.filter((line) => line.startsWith('GET ')).length >= count) return;
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}

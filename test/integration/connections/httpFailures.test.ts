@@ -1,0 +1,204 @@
+/** Spec X3: what is said of an HTTP server that cannot be reached or is none, each by a real server that fails so. */
+import assert from 'node:assert/strict';
+import { createServer, type Server } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { http, literal, Rig } from './rig.js';
+
+describe('http start failures', function () {
+  this.timeout(60_000);
+  let rig: Rig;
+  beforeEach(() => (rig = new Rig()));
+  afterEach(() => rig.end());
+
+  const cases: [name: string, args: string[], code: string, words: string, path: string[]][] = [
+    [
+      '401 without credentials',
+      ['--status', '401'],
+      'http-unauthorized',
+      'URL answered with HTTP 401: refused with 401. The server wants credentials, and none are configured.',
+      ['headers'],
+    ],
+    [
+      '403',
+      ['--status', '403'],
+      'http-unauthorized',
+      'URL answered with HTTP 403: refused with 403. The credentials are not allowed to use this server, or the server does not allow this client.',
+      ['headers'],
+    ],
+    [
+      '404',
+      ['--status', '404'],
+      'http-not-found',
+      'URL answered with HTTP 404: refused with 404. The server runs, but has nothing at this address.',
+      ['url'],
+    ],
+    [
+      '405 and no stream',
+      ['--status', '405'],
+      'http-status',
+      'URL answered with HTTP 405: refused with 405. The address takes no POST, and no event stream is there either: it is no MCP endpoint.',
+      ['url'],
+    ],
+    ['500', ['--status', '500'], 'http-status', 'URL answered with HTTP 500: refused with 500. The server failed.', []],
+    [
+      '503',
+      ['--status', '503'],
+      'http-status',
+      'URL answered with HTTP 503: refused with 503. A proxy before the server cannot reach it, or it is down for a while.',
+      [],
+    ],
+    [
+      '418',
+      ['--status', '418'],
+      'http-status',
+      'URL answered with HTTP 418: refused with 418. The server did not take the request.',
+      ['url'],
+    ],
+    [
+      'a web page',
+      ['--html'],
+      'http-not-mcp',
+      'URL answered with something that is not MCP (text/html): Welcome. It works. That is a web page: the address is not the one of the MCP endpoint, or a sign-in or proxy page stands before it.',
+      ['url'],
+    ],
+    [
+      'a redirect that does not keep the method',
+      ['--redirect', 'moved'],
+      'http-status',
+      'URL: it answers POST with HTTP 301 and says to GET ORIGIN/mcp. The server has moved.',
+      ['url'],
+    ],
+    [
+      'redirects without end',
+      ['--redirect', 'loop'],
+      'http-status',
+      'URL: it redirects more than 5 times. The server has moved.',
+      ['url'],
+    ],
+    [
+      'a certificate that nobody signed',
+      ['--tls', 'self-signed'],
+      'http-tls',
+      'URL cannot be reached: self-signed certificate. Its certificate is signed by nobody that this computer trusts.',
+      ['url'],
+    ],
+    [
+      'a certificate that has expired',
+      ['--tls', 'expired'],
+      'http-tls',
+      'URL cannot be reached: certificate has expired. Its certificate has expired, or the clock of this computer is wrong.',
+      ['url'],
+    ],
+    [
+      'an unknown protocol version',
+      ['--protocol', '1999-01-01'],
+      'server-protocol',
+      'URL answered, but its answer to initialize names protocol version 1999-01-01; known are 2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25.',
+      [],
+    ],
+  ];
+
+  for (const [name, args, code, words, path] of cases) {
+    it(name, async () => {
+      const { url } = await rig.listen('http', ...args);
+      const failure = await rig.failure(http(url));
+      assert.equal(failure.code, code);
+      assert.equal(failure.message.replaceAll(url, 'URL').replaceAll(new URL(url).origin, 'ORIGIN'), words);
+      assert.deepEqual(failure.path, path);
+      assert.match(failure.fix, /^[A-Z].*\.$/);
+    });
+  }
+
+  it('401 with credentials', async () => {
+    const { url } = await rig.listen('http', '--require-token', 'right');
+    const headers = (value: string) => ({ headers: new Map([['Authorization', literal(value)]]) });
+    const failure = await rig.failure(http(url, headers('Bearer wrong')));
+    assert.equal(failure.code, 'http-unauthorized');
+    assert.match(
+      failure.message,
+      /HTTP 401: \{"error":"invalid_token"\}\. The credentials in the headers \(Authorization\) are wrong or have expired\.$/,
+    );
+    assert(!failure.message.includes('wrong-token'));
+    await rig.start(http(url, headers('Bearer right')));
+  });
+
+  it('a server that is none of both kinds of HTTP server', async () => {
+    const { url } = await rig.listen('legacy-sse', '--foreign-endpoint');
+    const failure = await rig.failure(http(url));
+    assert.match(failure.message, /HTTP 405: Not here\. The address takes no POST/);
+    await rig.logged('its endpoint event names another origin: http://127.0.0.1:9/messages');
+  });
+
+  it('a server that never answers', async () => {
+    const { url } = await rig.listen('http', '--silent');
+    assert.deepEqual(await rig.failure(http(url), { timeoutMs: 300 }), {
+      code: 'server-silent',
+      message: `${url} did not answer initialize within 0.3 s. It is overloaded, waits for something, or a firewall swallows the connection.`,
+      fix: 'Check that the server runs and is reachable from here; raise timeouts.connect if it is only slow.',
+      path: [],
+    });
+  });
+
+  it('nothing that listens, no such host, no such scheme, no right header', async () => {
+    assert.deepEqual(await rig.failure(http('http://127.0.0.1:9/mcp')), {
+      code: 'http-unreachable',
+      message:
+        'http://127.0.0.1:9/mcp cannot be reached: the connection was refused. Nothing listens there: the server is not running, or the port is another one.',
+      fix: 'Start the server, or correct the port in url.',
+      path: ['url'],
+    });
+    const unknown = await rig.failure(http('http://no-such-host.invalid/mcp'));
+    assert.equal(unknown.code, 'http-unreachable');
+    assert.match(unknown.message, /There is no such host name\.$|could not be looked up: there may be no network\.$/);
+    assert.equal((await rig.failure(http('ftp://example.com/mcp'))).code, 'url-invalid');
+    assert.equal((await rig.failure(http('example.com/mcp'))).code, 'url-invalid');
+    const headers = new Map([['X-Token', literal('two\nlines')]]);
+    const header = await rig.failure(http('http://127.0.0.1:9/mcp', { headers }));
+    assert.match(header.message, /A header has a character that HTTP does not allow, e\.g\. a line break\.$/);
+    assert(!header.message.includes('two'));
+    assert.deepEqual(header.path, ['headers']);
+  });
+
+  it('does not name user, password and query of the address', async () => {
+    const failure = await rig.failure(http('http://me:secret@127.0.0.1:9/mcp?key=hidden'));
+    assert(!/secret|hidden|me:/.test(failure.message));
+  });
+
+  describe('a port', () => {
+    let server: Server;
+    let port: number;
+    const listen = async (greeting: string | undefined): Promise<void> => {
+      server = createServer((socket) => {
+        socket.on('error', () => {});
+        if (greeting === undefined) socket.destroy();
+        else socket.end(greeting, () => socket.destroy());
+      });
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      ({ port } = server.address() as AddressInfo);
+    };
+    afterEach(() => new Promise((resolve) => server.close(resolve)));
+
+    it('that closes the connection', async () => {
+      await listen(undefined);
+      const failure = await rig.failure(http(`http://127.0.0.1:${port}/`));
+      assert.equal(failure.code, 'http-unreachable');
+      assert.match(failure.message, /closed the connection\. The server, or a proxy before it, ended the connection/);
+    });
+
+    it('that speaks another protocol', async () => {
+      await listen('220 mail.example.com ESMTP\r\n');
+      assert.equal((await rig.failure(http(`http://127.0.0.1:${port}/`))).code, 'http-unreachable');
+      const tls = await rig.failure(http(`https://127.0.0.1:${port}/`));
+      assert.equal(tls.code, 'http-tls');
+      assert.match(tls.message, /The port does not speak TLS/);
+    });
+  });
+
+  it('can be cancelled, and leaves nothing', async () => {
+    const { url } = await rig.listen('http', '--silent');
+    const controller = new AbortController();
+    const outcome = rig.attempt(http(url), { signal: controller.signal });
+    setTimeout(() => controller.abort(), 50);
+    assert.deepEqual(await outcome, { kind: 'cancelled' });
+  });
+});
