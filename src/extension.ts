@@ -13,7 +13,14 @@ import { EngineSlot } from './vscode/engineSlot.js';
 import { Logs } from './vscode/logs.js';
 import { offerToolsets } from './vscode/mcpProvider.js';
 import { registerProblemPages } from './vscode/problemPages.js';
-import { filteredTools, maxInstances, onDidChangeFilteredTools, trace } from './vscode/settings.js';
+import {
+  artifactsQuota,
+  filteredTools,
+  maxInstances,
+  maxResultBytes,
+  onDidChangeFilteredTools,
+  trace,
+} from './vscode/settings.js';
 import { showStatusBar } from './vscode/statusBar.js';
 import { showTree } from './vscode/treeView.js';
 
@@ -40,6 +47,7 @@ export function activate(context: vscode.ExtensionContext): void {
         guardianScript: join(context.extensionPath, 'dist', 'guardian.js'),
         filteredTools,
         maxInstances,
+        results: { folder: context.storageUri?.fsPath, quota: artifactsQuota, maxResultBytes },
         trace,
       });
     },

@@ -65,8 +65,11 @@ class CatalogueBackend implements GatewayBackend, Disposable {
       signal,
       onProgress,
     });
-    if (outcome.kind !== 'result' || !outcome.news) return outcome;
-    return { ...outcome, notes: [leaseNote(id, outcome.news, releaseName(call.clientKind))] };
+    if (outcome.kind !== 'result') return outcome;
+    const { result, news } = outcome;
+    const answered = { kind: 'result', result, publishedName: tool.published } as const;
+    if (!news) return answered;
+    return { ...answered, notes: [leaseNote(id, news, releaseName(call.clientKind))] };
   }
 
   dispose(): void {

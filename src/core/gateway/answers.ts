@@ -1,5 +1,6 @@
 /** How methods answer, and what they are given to do it with. */
 import type { Log } from '../base/log.js';
+import type { Delivery } from '../results/delivery.js';
 import type { GatewayBackend } from './backend.js';
 import type { Reply } from './eventStreams.js';
 import { errorCodes, type RequestId, type RpcError } from './jsonRpc.js';
@@ -15,6 +16,7 @@ export interface MethodContext {
 export interface Services {
   readonly backend: GatewayBackend;
   readonly log: Log;
+  readonly delivery: Delivery;
   /** Calls in flight in one session. */
   readonly maxCalls: number;
   /** Sessions, lists or calls in flight of this toolset changed. */

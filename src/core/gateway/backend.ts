@@ -32,6 +32,8 @@ export type BackendOutcome =
   | {
       readonly kind: 'result';
       readonly result: CallToolResult;
+      /** Of the tool; by default the name the client sees. */
+      readonly publishedName?: string;
       /** Lines for the agent that come after the tool's own result (spec L3). */
       readonly notes?: readonly string[];
     }

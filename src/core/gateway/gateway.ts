@@ -13,6 +13,7 @@ import type { Clock } from '../base/clock.js';
 import { DisposableStore } from '../base/disposables.js';
 import { Emitter, type Event } from '../base/events.js';
 import type { Log } from '../base/log.js';
+import { deliveryWithoutFiles, type Delivery } from '../results/delivery.js';
 import { BearerCheck, isEditorPath, isLocalHost, isLocalOrigin, parseRoute, routePath } from './access.js';
 import type { ClientKind, GatewayBackend } from './backend.js';
 import { Endpoint } from './endpoint.js';
@@ -51,6 +52,8 @@ export interface GatewayOptions {
   /** Of this software, for `serverInfo`. */
   readonly version: string;
   readonly limits?: Partial<GatewayLimits>;
+  /** What clients are sent of results. By default no file is written. */
+  readonly delivery?: Delivery;
 }
 
 export interface GatewayEndpoint {
@@ -105,6 +108,7 @@ class HttpGateway implements Gateway {
   constructor(private readonly options: GatewayOptions) {
     const { backend, clock, log, version } = options;
     const limits = { ...usualLimits, ...options.limits };
+    const delivery = options.delivery ?? deliveryWithoutFiles();
     const noteActivity = (toolset: string): void => this.activity.fire(toolset);
     this.sessions = new Sessions(clock, limits.maxSessions, ({ toolset }) => noteActivity(toolset));
     const listings = this.store.add(
@@ -120,7 +124,7 @@ class HttpGateway implements Gateway {
       }),
     );
     this.endpointOfAll = new Endpoint({
-      services: { backend, log, maxCalls: limits.maxCalls, noteActivity },
+      services: { backend, log, delivery, maxCalls: limits.maxCalls, noteActivity },
       listings,
       sessions: this.sessions,
       heartbeat: this.store.add(new Heartbeat(clock, limits.keepAliveMs)),

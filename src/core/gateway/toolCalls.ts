@@ -6,7 +6,7 @@
  * message of its own. The outcome of a call that nobody reads any more is dropped.
  */
 import { assertNever } from '../base/assertNever.js';
-import { forEditor } from '../results/forEditor.js';
+import type { Delivery } from '../results/delivery.js';
 import { withNotes } from '../results/notes.js';
 import { invalidParams, refusal, type Answer, type MethodContext } from './answers.js';
 import type { BackendCall, BackendOutcome } from './backend.js';
@@ -74,7 +74,7 @@ async function carryOut(
   const { session, services } = context;
   let answer: string;
   try {
-    answer = toMessage(id, await services.backend.callTool(request), request);
+    answer = await toMessage(id, await services.backend.callTool(request), request, services.delivery);
   } catch (error) {
     // Trouble that is expected is an outcome: this is a defect of ours, and its text is not for the client.
     const cause = error instanceof Error ? (error.stack ?? error.message) : String(error);
@@ -89,11 +89,19 @@ async function carryOut(
   if (session.calls.size === 0) services.noteActivity(session.toolset);
 }
 
-function toMessage(id: RequestId, outcome: BackendOutcome, { clientKind }: BackendCall): string {
+async function toMessage(
+  id: RequestId,
+  outcome: BackendOutcome,
+  { toolset, tool, clientKind }: BackendCall,
+  delivery: Delivery,
+): Promise<string> {
   switch (outcome.kind) {
     case 'result': {
       const isEditor = clientKind === 'editor';
-      const own = isEditor ? forEditor(outcome.result) : outcome.result;
+      const origin = { server: toolset, tool: outcome.publishedName ?? tool };
+      const own = await (isEditor
+        ? delivery.forEditor(outcome.result, origin)
+        : delivery.forOthers(outcome.result, origin));
       return resultMessage(id, JSON.stringify(withNotes(own, outcome.notes ?? [], isEditor)));
     }
     case 'error':

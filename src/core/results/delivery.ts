@@ -4,7 +4,7 @@
  * other clients the result goes as the server gave it: what they show and what they cut is their own business.
  */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
-import type { ArtifactOrigin, ArtifactStore } from './artifacts.js';
+import { nowhere, type ArtifactOrigin, type ArtifactStore } from './artifacts.js';
 import { saveBinaries } from './binaries.js';
 import { composed, isPlainText, marked } from './forEditor.js';
 import { fits, withinLimit } from './textLimit.js';
@@ -38,6 +38,12 @@ export function createDelivery({ artifacts, maxResultBytes }: DeliveryOptions): 
       return result;
     },
   };
+}
+
+/** For where nothing is given to write to. */
+export function deliveryWithoutFiles(): Delivery {
+  const artifacts = nowhere('there is no folder for files');
+  return createDelivery({ artifacts, maxResultBytes: () => usualMaxResultBytes });
 }
 
 function textOf(part: CallToolResult['content'][number]): string {

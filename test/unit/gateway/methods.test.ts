@@ -5,6 +5,7 @@ import type { ClientKind } from '../../../src/core/gateway/backend.js';
 import { Listings } from '../../../src/core/gateway/listings.js';
 import { answerRequest, takeNotification } from '../../../src/core/gateway/methods.js';
 import { Session } from '../../../src/core/gateway/session.js';
+import { deliveryWithoutFiles } from '../../../src/core/results/delivery.js';
 import { FakeBackend, FakeClock, FakeStream, MemoryLog, textOutcome, turn } from './fakes.js';
 
 describe('gateway: methods', () => {
@@ -23,7 +24,8 @@ describe('gateway: methods', () => {
     activity = [];
     backend.set('t', ['a', 'b', 'c']);
     listings = new Listings({ backend, clock, log, pageSize: 2, coalesceMs: 20, announce: () => session.announce() });
-    services = { backend, log, maxCalls: 2, noteActivity: (toolset) => activity.push(toolset) };
+    const delivery = deliveryWithoutFiles();
+    services = { backend, log, delivery, maxCalls: 2, noteActivity: (toolset) => activity.push(toolset) };
     session = open('plain');
   });
 
