@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { nextEvent } from '../../../src/core/base/events.js';
 import { watchFile, type FileContent, type WatchedFile } from '../../../src/core/files/watchedFile.js';
-import { FakeClock } from '../../unit/files/fakeClock.js';
+import { FlowingClock } from '../../unit/files/flowingClock.js';
 
 describe('watchFile on a real disk', () => {
   let root: string;
   let path: string;
-  let clock: FakeClock;
+  let clock: FlowingClock;
   let file: WatchedFile;
 
   async function watch(): Promise<FileContent> {
@@ -24,14 +24,14 @@ describe('watchFile on a real disk', () => {
     // One interval to notice and one debounce to read; the disk itself takes real time, so time goes on until it told.
     let told = false;
     void heard.then(() => (told = true));
-    while (!told) await clock.advance(200);
+    while (!told) await clock.flow(200);
     return heard;
   }
 
   beforeEach(async () => {
     root = await mkdtemp(join(tmpdir(), 'watched-file-'));
     path = join(root, '.minds', 'mcp.yaml');
-    clock = new FakeClock();
+    clock = new FlowingClock();
     await mkdir(join(root, '.minds'));
   });
 

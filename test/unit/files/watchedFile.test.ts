@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { watchFile, type Disk, type FileContent, type WatchedFile } from '../../../src/core/files/watchedFile.js';
-import { FakeClock, rest } from './fakeClock.js';
+import { FlowingClock, rest } from './flowingClock.js';
 
 type Fault = { readonly code: string };
 
@@ -34,7 +34,7 @@ class FakeDisk implements Disk {
 }
 
 describe('watchFile', () => {
-  let clock: FakeClock;
+  let clock: FlowingClock;
   let disk: FakeDisk;
   let file: WatchedFile;
   let heard: FileContent[];
@@ -48,7 +48,7 @@ describe('watchFile', () => {
     heard.map((content) => (content.kind === 'text' ? content.text : undefined));
 
   beforeEach(() => {
-    clock = new FakeClock();
+    clock = new FlowingClock();
     disk = new FakeDisk();
     heard = [];
   });
@@ -71,16 +71,16 @@ describe('watchFile', () => {
     watch();
     await rest();
     disk.write('b');
-    await clock.advance(2199);
+    await clock.flow(2199);
     assert.deepEqual(texts(), ['a']);
-    await clock.advance(1);
+    await clock.flow(1);
     assert.deepEqual(texts(), ['a', 'b']);
   });
 
   it('does not read a file that did not change', async () => {
     disk.write('a');
     watch();
-    await clock.advance(60_000);
+    await clock.flow(60_000);
     assert.equal(disk.reads, 1);
   });
 
@@ -90,9 +90,9 @@ describe('watchFile', () => {
     await rest();
     disk.write('b');
     file.nudge();
-    await clock.advance(199);
+    await clock.flow(199);
     assert.deepEqual(texts(), ['a']);
-    await clock.advance(1);
+    await clock.flow(1);
     assert.deepEqual(texts(), ['a', 'b']);
   });
 
@@ -102,7 +102,7 @@ describe('watchFile', () => {
     await rest();
     disk.content = 'b';
     file.nudge();
-    await clock.advance(200);
+    await clock.flow(200);
     assert.deepEqual(texts(), ['a', 'b']);
   });
 
@@ -113,9 +113,9 @@ describe('watchFile', () => {
     for (let save = 1; save <= 5; save++) {
       disk.write(String(save));
       file.nudge();
-      await clock.advance(50);
+      await clock.flow(50);
     }
-    await clock.advance(200);
+    await clock.flow(200);
     assert.deepEqual(texts(), ['0', '5']);
     assert.equal(disk.reads, 2);
   });
@@ -127,10 +127,10 @@ describe('watchFile', () => {
     for (let save = 1; save <= 20; save++) {
       disk.write(String(save));
       file.nudge();
-      await clock.advance(100);
+      await clock.flow(100);
     }
     assert.ok(heard.length > 1, 'something was read while the burst went on');
-    await clock.advance(200);
+    await clock.flow(200);
     assert.equal(texts().at(-1), '20');
   });
 
@@ -139,7 +139,7 @@ describe('watchFile', () => {
     watch();
     await rest();
     disk.write('a');
-    await clock.advance(4000);
+    await clock.flow(4000);
     assert.deepEqual(texts(), ['a']);
     assert.equal(disk.reads, 2);
   });
@@ -154,7 +154,7 @@ describe('watchFile', () => {
       disk.write('whole');
     };
     file.nudge();
-    await clock.advance(1000);
+    await clock.flow(1000);
     assert.deepEqual(texts(), ['a', 'whole']);
   });
 
@@ -165,11 +165,11 @@ describe('watchFile', () => {
     let count = 0;
     disk.duringRead = () => disk.write(`growing ${++count}`);
     file.nudge();
-    await clock.advance(3000);
+    await clock.flow(3000);
     assert.ok(heard.length > 1);
     disk.duringRead = undefined;
     disk.write('done');
-    await clock.advance(3000);
+    await clock.flow(3000);
     assert.equal(texts().at(-1), 'done');
   });
 
@@ -181,7 +181,7 @@ describe('watchFile', () => {
     file.nudge();
     disk.write('b');
     file.nudge();
-    await clock.advance(200);
+    await clock.flow(200);
     assert.deepEqual(texts(), ['a', 'b']);
   });
 
@@ -190,7 +190,7 @@ describe('watchFile', () => {
     watch();
     await rest();
     disk.write({ code: 'ENOENT' });
-    await clock.advance(2200);
+    await clock.flow(2200);
     assert.deepEqual(heard.at(-1), { kind: 'absent' });
   });
 
@@ -206,7 +206,7 @@ describe('watchFile', () => {
       await rest();
       assert.deepEqual(heard, [{ kind: 'unreadable', reason }]);
       disk.write('a');
-      await clock.advance(2200);
+      await clock.flow(2200);
       assert.deepEqual(heard.at(-1), { kind: 'text', text: 'a' });
     });
   }
@@ -222,7 +222,7 @@ describe('watchFile', () => {
     disk.write('a');
     watch();
     file.dispose();
-    await clock.advance(10_000);
+    await clock.flow(10_000);
     assert.deepEqual(heard, []);
   });
 });

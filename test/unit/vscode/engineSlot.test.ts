@@ -10,7 +10,7 @@ import {
   type ConfigFilesState,
   type WindowState,
 } from '../../../src/vscode/engineSlot.js';
-import { rest } from '../files/fakeClock.js';
+import { rest } from '../files/flowingClock.js';
 import { file, problem, snapshot, status } from './statuses.js';
 
 class FakeFiles implements ConfigFiles {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { silentLog } from '../../../src/core/base/log.js';
 import type { Rival } from '../../../src/vscode/presence.js';
 import { Presenter, type Stage } from '../../../src/vscode/presenter.js';
-import { FakeClock, rest } from '../files/fakeClock.js';
+import { FlowingClock, rest } from '../files/flowingClock.js';
 import { problem, toolset } from './statuses.js';
 
 /** An editor that takes 500 ms to know a definition, and shows tools when asked to start. */
@@ -37,7 +37,7 @@ class FakeStage implements Stage {
 }
 
 describe('Presenter', () => {
-  let clock: FakeClock;
+  let clock: FlowingClock;
   let stage: FakeStage;
   let presenter: Presenter;
   let changes: number;
@@ -47,7 +47,7 @@ describe('Presenter', () => {
   const messages = (): string[] => presenter.problems().map(({ message }) => message);
 
   beforeEach(() => {
-    clock = new FakeClock();
+    clock = new FlowingClock();
     stage = new FakeStage();
     changes = 0;
     presenter = new Presenter({ clock, log: silentLog, stage, onChange: () => changes++ });
@@ -66,10 +66,10 @@ describe('Presenter', () => {
       show('mcp_demo_a', 'mcp_demo_b');
     };
     presenter.expect([demo]);
-    await clock.advance(600);
+    await clock.flow(600);
     const { length } = stage.starts;
     assert.ok(length > 1 && length < 10, `${length} starts`);
-    await clock.advance(60_000);
+    await clock.flow(60_000);
     assert.equal(stage.starts.length, length);
     assert.deepEqual(presenter.problems(), []);
     assert.equal(changes, 0);
@@ -85,21 +85,21 @@ describe('Presenter', () => {
   it('never starts a toolset twice at once', async () => {
     stage.onStart = () => new Promise(() => {});
     presenter.expect([demo]);
-    await clock.advance(120_000);
+    await clock.flow(120_000);
     assert.deepEqual(stage.starts, ['demo']);
   });
 
   it('gives up after a bounded number of starts, says so, and goes on looking', async () => {
     presenter.expect([demo]);
-    await clock.advance(19_000);
+    await clock.flow(19_000);
     assert.deepEqual(messages(), []);
-    await clock.advance(3_600_000);
+    await clock.flow(3_600_000);
     assert.ok(stage.starts.length <= 20, `${stage.starts.length} starts`);
     assert.match(messages()[0] ?? '', /has not connected/);
     assert.equal(changes, 1);
     stage.connections.add('demo');
     show('mcp_demo_a', 'mcp_demo_b');
-    await clock.advance(10_000);
+    await clock.flow(10_000);
     assert.deepEqual(messages(), []);
     assert.equal(changes, 2);
   });
@@ -108,9 +108,9 @@ describe('Presenter', () => {
     stage.connections.add('demo');
     stage.rivalsFound = [{ label: 'Demo', file: '.vscode/mcp.json', place: problem().place }];
     presenter.expect([demo]);
-    await clock.advance(2900);
+    await clock.flow(2900);
     assert.deepEqual(messages(), []);
-    await clock.advance(3000);
+    await clock.flow(3000);
     assert.match(messages()[0] ?? '', /\.vscode\/mcp\.json configures/);
     assert.deepEqual(stage.starts, []);
   });
@@ -120,24 +120,24 @@ describe('Presenter', () => {
     show('mcp_demo_a', 'mcp_demo_b');
     presenter.expect([demo]);
     presenter.expect([toolset('demo', 'a', 'c')]);
-    await clock.advance(1300);
+    await clock.flow(1300);
     show('mcp_demo_c');
-    await clock.advance(60_000);
+    await clock.flow(60_000);
     assert.equal(changes, 0);
     assert.deepEqual(stage.starts, []);
   });
 
   it('sees what comes with a sign of the editor before the next look', async () => {
     presenter.expect([demo]);
-    await clock.advance(9000);
+    await clock.flow(9000);
     assert.equal(stage.starts.length > 5, true);
     stage.connections.add('demo');
     presenter.noteActivity('demo');
     show('mcp_demo_a', 'mcp_demo_b');
     const before = stage.starts.length;
-    await clock.advance(100);
+    await clock.flow(100);
     stage.connections.delete('demo');
-    await clock.advance(60_000);
+    await clock.flow(60_000);
     assert.equal(stage.starts.length, before, 'it was shown, so what happened then is the person’s');
   });
 
@@ -147,11 +147,11 @@ describe('Presenter', () => {
     presenter.expect([demo]);
     stage.names.clear();
     stage.connections.clear();
-    await clock.advance(60_000);
+    await clock.flow(60_000);
     assert.deepEqual(stage.starts, []);
     assert.equal(messages().length, 1);
     show('mcp_demo_a', 'mcp_demo_b');
-    await clock.advance(10_000);
+    await clock.flow(10_000);
     assert.deepEqual(messages(), []);
   });
 
@@ -175,7 +175,7 @@ describe('Presenter', () => {
   it('forgets the absence of a toolset that is gone', async () => {
     stage.connections.add('demo');
     presenter.expect([demo]);
-    await clock.advance(20_000);
+    await clock.flow(20_000);
     assert.equal(messages().length, 1);
     presenter.expect([]);
     assert.deepEqual(messages(), []);
@@ -185,7 +185,7 @@ describe('Presenter', () => {
   it('lives with a start that fails', async () => {
     stage.onStart = () => Promise.reject(new Error('no'));
     presenter.expect([demo]);
-    await clock.advance(30_000);
+    await clock.flow(30_000);
     assert.equal(messages().length, 1);
   });
 
@@ -196,7 +196,7 @@ describe('Presenter', () => {
       show('mcp_demo_a', 'mcp_demo_b');
     };
     presenter.expect([toolset('bad', 'x'), demo]);
-    await clock.advance(1000);
+    await clock.flow(1000);
     assert.deepEqual(stage.starts, ['bad', 'demo']);
   });
 });
