@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chmod, mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { nextEvent } from '../../../src/core/base/events.js';
@@ -89,13 +89,6 @@ describe('watchFile on a real disk', () => {
   it('tells a folder in the place of the file', async () => {
     await mkdir(path);
     assert.deepEqual(await watch(), { kind: 'unreadable', reason: 'it is a folder' });
-  });
-
-  it('tells a file that may not be read, and reads it when it may', async function () {
-    if (process.platform === 'win32' || process.getuid?.() === 0) this.skip();
-    await writeFile(path, 'secret', { mode: 0 });
-    assert.deepEqual(await watch(), { kind: 'unreadable', reason: 'permission denied' });
-    assert.deepEqual(await after(() => chmod(path, 0o600)), { kind: 'text', text: 'secret' });
   });
 
   it('ends with the last of many saves in a row', async () => {
