@@ -26,6 +26,24 @@ describe('agent mode', () => {
     await page.screenshot('agent-mode').catch(() => undefined);
   });
 
+  it('is told once that it has an instance of its own, and can release it (L3, L5)', async () => {
+    await newChat();
+    assert.match((await ask(count)).text, /: 1\b[^]*instance of "counter" of its own[^]*mcp_admin_release/);
+    assert.doesNotMatch((await ask(count)).text, /of its own/);
+    const { text } = await ask(calls({ tool: 'mcp_admin_release', input: { serverId: 'counter' } }));
+    assert.match(text, /has ended/);
+    assert.match((await ask(count)).text, /: 1\b/, 'the next call has a fresh one');
+  });
+
+  it('runs the calls of a turn in parallel on one instance', async () => {
+    await newChat();
+    const { text } = await ask(
+      calls([{ tool: 'mcp_counter_count' }, { tool: 'mcp_counter_count' }, { tool: 'mcp_counter_pid' }]),
+    );
+    assert.match(text, /: 1\b/);
+    assert.match(text, /: 2\b/);
+  });
+
   it('is offered the tools under their ids', async () => {
     const requests = await modelRequests();
     assert.ok(requests.at(-1)?.tools.some(({ name }) => name === 'mcp_counter_count'));

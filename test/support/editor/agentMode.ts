@@ -28,6 +28,8 @@ interface ToolCall {
 }
 
 const enableLimitMs = 30_000;
+const mostGreetings = 6;
+const greetingLimitMs = 8_000;
 const autoApproveKey = 'vscode.chat.tools.global.autoApprove.testMode';
 
 /** Enables agent mode and the approval of every call without a question. Once a window. */
@@ -43,6 +45,24 @@ export async function enableAgentMode(): Promise<void> {
     async () => (await vscode.lm.selectChatModels({ vendor: 'scripted' })).length > 0,
     'the scripted model',
   );
+  await untilAnswering();
+}
+
+/**
+ * The agent is registered a moment after its tools, and what is asked in between stays in the dialog that would sign the
+ * person in and is never answered. Nothing tells that moment, so it is asked until it answers.
+ */
+async function untilAnswering(): Promise<void> {
+  for (let attempt = 1; attempt <= mostGreetings; attempt++) {
+    const limit = new Promise<undefined>((done) => setTimeout(done, greetingLimitMs));
+    const answered = await Promise.race([ask('Are you there?').catch(() => undefined), limit]);
+    if (answered) break;
+    if (attempt === mostGreetings) throw new Error(`The agent did not answer ${mostGreetings} times`);
+    await stop();
+    await newChat();
+  }
+  await newChat();
+  await forgetRequests();
 }
 
 /** Begins another conversation. */

@@ -69,10 +69,13 @@ export function untilTools(expected: readonly string[]): Promise<string[]> {
   return until(toolIds, (ids) => JSON.stringify(ids) === wanted, `tools ${wanted}`);
 }
 
-/** The text of a tool's result. */
+/** The text of a tool's result, without what the host adds to it. */
 export async function invoke(tool: string, input: object = {}, token?: vscode.CancellationToken): Promise<string> {
   const result = await vscode.lm.invokeTool(tool, { input, toolInvocationToken: undefined }, token);
-  return result.content.map((part) => (part instanceof vscode.LanguageModelTextPart ? part.value : '')).join('\n');
+  return result.content
+    .map((part) => (part instanceof vscode.LanguageModelTextPart ? part.value : ''))
+    .filter((text) => !text.startsWith('[MCP Toolsets]'))
+    .join('\n');
 }
 
 export interface ShownProblem {
