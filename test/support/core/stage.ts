@@ -19,7 +19,8 @@ import { createConnector } from '../../../src/core/connections/createConnector.j
 import { watchFile, type WatchedFile } from '../../../src/core/files/watchedFile.js';
 import { createGateway, type Gateway } from '../../../src/core/gateway/gateway.js';
 import { createGatewayBackend } from '../../../src/core/gatewayBackend.js';
-import { createHost, type Host, type ToolCallOutcome, type ToolCallRequest } from '../../../src/core/host.js';
+import { createHost } from '../../../src/core/host.js';
+import type { Host, ToolCallOutcome, ToolCallRequest } from '../../../src/core/hostContract.js';
 import type { InstanceStatus, ServerStatus, StatusSnapshot } from '../../../src/core/reconcile/status.js';
 import { builtInNames } from '../../../src/core/tools/builtIn.js';
 import { guardianScript } from './bundles.js';

@@ -54,7 +54,7 @@ export async function enableAgentMode(): Promise<void> {
  */
 async function untilAnswering(): Promise<void> {
   for (let attempt = 1; attempt <= mostGreetings; attempt++) {
-    const limit = new Promise<undefined>((done) => setTimeout(done, greetingLimitMs));
+    const limit = new Promise<undefined>((done) => setTimeout(() => done(undefined), greetingLimitMs));
     const answered = await Promise.race([ask('Are you there?').catch(() => undefined), limit]);
     if (answered) break;
     if (attempt === mostGreetings) throw new Error(`The agent did not answer ${mostGreetings} times`);
