@@ -86,6 +86,11 @@ function groups(): Record<string, Case[]> {
         },
         gives: { content: [text('[Audio: audio/wav, 3 bytes]'), text('{"a":1}')] },
       },
+      {
+        name: 'that only wraps the text is not said twice',
+        given: { content: [text('The file.')], structuredContent: { content: 'The file.' } },
+        gives: { content: [text('The file.')] },
+      },
       { name: 'that is null is nothing', given: { content: [], structuredContent: null }, gives: { content: [] } },
     ],
     images: [
