@@ -1,6 +1,6 @@
 /** The whole way, as an agent goes it: MCP client, gateway, engine, real server (spec G2–G3b, L1, L4, X6). */
 import assert from 'node:assert/strict';
-import { Agent } from '../../support/core/agent.js';
+import { Agent, isNote } from '../../support/core/agent.js';
 import { fixture, officialServer, rawWith } from '../../support/core/configText.js';
 import { endStages, startStage, type Stage } from '../../support/core/stage.js';
 
@@ -90,6 +90,31 @@ describe('core: an agent at the gateway', () => {
     const counts = ['one', 'two', 'three'].map((conversation) => agent.text('count', {}, { conversation }));
     assert.deepEqual((await Promise.all(counts)).sort(), ['1', '2', '3']);
     assert.equal(stage.instances('a').length, 1);
+  });
+
+  it('a conversation is told once of its instance, and of one that took its place; it can release it (L3, L5, X4)', async () => {
+    await stage.edit({ a: fixture('crashes-on-call') });
+    const agent = await Agent.connect(stage, 'a');
+    const notes = async (tool: string): Promise<string[]> => {
+      const { content } = await agent.result(tool, {}, { conversation: 'one' });
+      return content.flatMap((part) => (part.type === 'text' && isNote(part.text) ? [part.text] : []));
+    };
+    const [first, ...more] = await notes('pid');
+    assert.match(first ?? '', /an instance of "a" of its own.*mcp_admin_release\(\{"serverId":"a"\}\)/);
+    assert.deepEqual([more, await notes('pid')], [[], []]);
+    await notes('crash');
+    assert.match((await notes('pid')).join(), /is gone \(.*exit code 70.*\)/);
+    assert.deepEqual(await notes('pid'), []);
+
+    const admin = await Agent.connect(stage, 'mcp_admin');
+    const names = await admin.toolNames();
+    assert.deepEqual(names, ['release', 'status', 'restart', 'reload']);
+    await admin.text('release', { serverId: 'a' }, { conversation: 'another' });
+    assert.equal(stage.instances('a').length, 1);
+    await admin.text('release', { serverId: 'a' }, { conversation: 'one' });
+    assert.equal(stage.instances('a').length, 0);
+    assert.match(await admin.text('status', {}, { conversation: 'one' }), /\ba\b/);
+    assert.match((await notes('pid')).join(), /an instance of "a" of its own/);
   });
 
   it('two first calls of a conversation at once make one instance', async () => {

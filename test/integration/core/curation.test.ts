@@ -76,7 +76,7 @@ describe('core: filters and names', () => {
 
   it('a schema with every keyword goes through unchanged', async () => {
     await stage.edit({ a: fixture('odd-tools', ['--kind', 'keywords']) });
-    const tool = stage.host.catalogue.toolsets[0]?.tools.find(({ published }) => published === 'keywords')?.tool;
+    const tool = stage.toolsets()[0]?.tools.find(({ published }) => published === 'keywords')?.tool;
     const text = JSON.stringify(tool);
     for (const keyword of [
       '$defs',

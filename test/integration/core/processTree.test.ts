@@ -69,7 +69,7 @@ describe('core: process trees', () => {
   async function start(which: Servers): Promise<void> {
     await stage.edit(named(which));
     assert.deepEqual(stage.problems(), []);
-    assert.equal(stage.host.catalogue.toolsets.length, Object.keys(which).length);
+    assert.equal(stage.toolsets().length, Object.keys(which).length);
     assert.ok(servers().length > Object.keys(which).length, 'there are children');
   }
 

@@ -55,7 +55,7 @@ describe('core: servers from the registry', () => {
     ]);
     assert.deepEqual(stage.publishedBy('memory'), ['create_entities_v2', 'read_graph_v2']);
     assert.deepEqual(
-      stage.host.catalogue.toolsets.map(({ id }) => id),
+      stage.toolsets().map(({ id }) => id),
       ['everything', 'files', 'memory'],
     );
     assert.deepEqual(stage.problems(), []);

@@ -38,14 +38,14 @@ describe('core: reload', () => {
     const tools = ['echo', 'add', 'pid'];
     await stage.edit({ a: noting(tools), b: noting(['count']) });
     const pid = stage.pid('a');
-    assert.equal(stage.host.catalogue.version, 2);
+    const { version } = stage.host.catalogue;
     await stage.edit({
       a: noting(tools, { tools: { blacklist: ['add'] }, transform: [{ suffix: '_2' }], timeouts: { call: '5s' } }),
       b: noting(['count']),
     });
     assert.deepEqual(stage.published(), ['a/echo_2', 'a/pid_2', 'b/count']);
     assert.equal(await stage.text('a', 'pid_2'), String(pid));
-    assert.equal(stage.host.catalogue.version, 3);
+    assert.equal(stage.host.catalogue.version, version + 1);
     assert.equal(started().length, 2);
   });
 
@@ -53,7 +53,7 @@ describe('core: reload', () => {
     await stage.edit({ a: noting(['echo']), b: noting(['count']) });
     const [oldA, b] = [stage.pid('a'), stage.pid('b')];
     const seen: string[][] = [];
-    stage.host.onDidChangeCatalogue(({ toolsets }) => seen.push(toolsets.map(({ tools }) => String(tools.length))));
+    stage.host.onDidChangeCatalogue(() => seen.push(stage.toolsets().map(({ tools }) => String(tools.length))));
     await stage.edit({ a: noting(['echo', 'add']), b: noting(['count']) });
     assert.deepEqual(stage.published(), ['a/echo', 'a/add', 'b/count']);
     assert.deepEqual(seen, [['2', '1']], 'one swap, and never without a toolset');

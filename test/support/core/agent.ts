@@ -85,8 +85,10 @@ export class Agent {
     });
   }
 
+  /** What the tool itself said, without what the host adds about leases (spec L3). */
   async text(...call: Parameters<Agent['result']>): Promise<string> {
-    return textOf(await this.result(...call));
+    const { content, ...rest } = await this.result(...call);
+    return textOf({ ...rest, content: content.filter((part) => part.type !== 'text' || !isNote(part.text)) });
   }
 
   async close(): Promise<void> {
@@ -94,4 +96,8 @@ export class Agent {
     await this.transport.terminateSession().catch(() => undefined);
     await this.client.close();
   }
+}
+
+export function isNote(text: string): boolean {
+  return text.startsWith('[MCP Toolsets] ');
 }

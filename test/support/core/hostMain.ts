@@ -7,6 +7,7 @@
  */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { adminId } from '../../../src/core/admin.js';
 import { systemClock } from '../../../src/core/base/clock.js';
 import { Redactor, type Log } from '../../../src/core/base/log.js';
 import { createConnector } from '../../../src/core/connections/createConnector.js';
@@ -40,7 +41,7 @@ async function main(): Promise<void> {
   const applied = host.setSources([{ file, folder, text: readFileSync(file, 'utf8') }]);
   if (mode === '--at-once') return say('starting');
   await applied;
-  const { toolsets } = host.catalogue;
+  const toolsets = host.catalogue.toolsets.filter(({ id }) => id !== adminId);
   for (const { id } of toolsets) {
     const hang = { toolset: id, tool: `${id}_quiet`, arguments: { ms: 600_000 }, dialog: 'd' };
     void host.call({ ...hang, signal: new AbortController().signal });

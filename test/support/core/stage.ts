@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { randomBytes } from 'node:crypto';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import { adminId } from '../../../src/core/admin.js';
 import { systemClock } from '../../../src/core/base/clock.js';
 import { liveStoreNames } from '../../../src/core/base/disposables.js';
 import { nextEvent } from '../../../src/core/base/events.js';
@@ -23,6 +24,7 @@ import { createHost } from '../../../src/core/host.js';
 import type { Host, ToolCallOutcome, ToolCallRequest } from '../../../src/core/hostContract.js';
 import type { InstanceStatus, ServerStatus, StatusSnapshot } from '../../../src/core/reconcile/status.js';
 import { builtInNames } from '../../../src/core/tools/builtIn.js';
+import type { Catalogue, Toolset } from '../../../src/core/tools/catalogue.js';
 import { guardianScript } from './bundles.js';
 import { CapturedLogs } from './capturedLogs.js';
 import { configText, type Servers } from './configText.js';
@@ -148,9 +150,14 @@ export class Stage {
     return instance.pid;
   }
 
-  /** `toolset/tool`, in order, of everything that is published. */
+  /** Those that servers publish, without the built-in one. */
+  toolsets(): readonly Toolset[] {
+    return withoutAdmin(this.host.catalogue);
+  }
+
+  /** `toolset/tool`, in order, of everything that servers publish. */
   published(): string[] {
-    return this.host.catalogue.toolsets.flatMap(({ id, tools }) => tools.map((tool) => `${id}/${tool.published}`));
+    return this.toolsets().flatMap(({ id, tools }) => tools.map((tool) => `${id}/${tool.published}`));
   }
 
   publishedBy(toolset: string): string[] {
@@ -291,6 +298,10 @@ export class Stage {
     this.httpServers.push(server);
     return server;
   }
+}
+
+export function withoutAdmin(catalogue: Catalogue): readonly Toolset[] {
+  return catalogue.toolsets.filter(({ id }) => id !== adminId);
 }
 
 /** Where the system does not tell, none. */
