@@ -3,8 +3,6 @@
  * connections; the gateway is joined to it by `gatewayBackend`. Invariants: the catalogue is replaced in one step and
  * always is what `publish` makes of the registrations in file order; the snapshot is made from one moment's facts.
  */
-import { judgeLaunch } from './approval/approvals.js';
-import type { Disposable } from './base/disposables.js';
 import { Emitter } from './base/events.js';
 import { redactingLog, type Log } from './base/log.js';
 import type { Problem } from './base/problem.js';
@@ -52,7 +50,6 @@ class ToolsetHost implements Host {
   private readonly catalogueEmitter = new Emitter<Catalogue>();
   private readonly log: Log;
   private readonly connector: LimitedConnector;
-  private readonly approvalChanges: Disposable | undefined;
 
   readonly onDidChange = this.changeEmitter.event;
   readonly onDidChangeCatalogue = this.catalogueEmitter.event;
@@ -63,9 +60,6 @@ class ToolsetHost implements Host {
       faultTolerant(options.connector, this.log),
       () => options.maxInstances?.() ?? defaultMaxInstances,
     );
-    this.approvalChanges = options.approvals?.onDidChange(() => {
-      this.inOneSwap(() => this.units.forEach((unit) => unit.reconsider()));
-    });
   }
 
   get snapshot(): StatusSnapshot {
@@ -92,11 +86,13 @@ class ToolsetHost implements Host {
     this.servers = applied.model.servers;
     for (const server of this.servers) if (server.kind === 'valid') this.keepSecret(server.definition);
 
-    this.inOneSwap(() => {
-      const wanted = new Set(this.servers.map((server) => server.id));
-      for (const [id, unit] of this.units) if (!wanted.has(id)) this.remove(id, unit);
-      for (const server of this.servers) this.unitOf(server.id).apply(server);
-    });
+    // One swap for the whole edit: what each unit changes at once is published together.
+    this.applying = true;
+    const wanted = new Set(this.servers.map((server) => server.id));
+    for (const [id, unit] of this.units) if (!wanted.has(id)) this.remove(id, unit);
+    for (const server of this.servers) this.unitOf(server.id).apply(server);
+    this.applying = false;
+    this.republish();
     await Promise.all([...this.units.values()].map((unit) => unit.settled()));
   }
 
@@ -146,7 +142,6 @@ class ToolsetHost implements Host {
 
   async dispose(): Promise<void> {
     this.disposed = true;
-    this.approvalChanges?.dispose();
     await Promise.all([...this.units.values(), ...this.leaving].map((unit) => unit.dispose()));
     this.units.clear();
     this.changeEmitter.dispose();
@@ -203,7 +198,6 @@ class ToolsetHost implements Host {
       serverLog: redactingLog(this.options.serverLog(id), redactor),
       drainLimitMs: this.options.drainLimitMs ?? defaultDrainLimitMs,
       redact: (text) => redactor.redact(text),
-      judge: (definition) => judgeLaunch(definition, this.options.approvals),
       onCommit: () => this.republish(),
       onChange: () => this.announceChange(),
     });
@@ -216,14 +210,6 @@ class ToolsetHost implements Host {
     unit.apply(undefined);
     this.leaving.add(unit);
     void unit.gone().then(() => this.leaving.delete(unit));
-  }
-
-  /** What each unit changes at once is published together. */
-  private inOneSwap(change: () => void): void {
-    this.applying = true;
-    change();
-    this.applying = false;
-    this.republish();
   }
 
   private republish(): void {
