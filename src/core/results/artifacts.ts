@@ -1,5 +1,5 @@
 /** What the rest of `results` needs of a place for files (spec V2, V3). */
-import type { Pieces } from './base64.js';
+import { takeAll, turn, type Pieces } from './pieces.js';
 
 /** Whose result it is. Both are names by rule N4, or they are made safe. */
 export interface ArtifactOrigin {
@@ -11,9 +11,7 @@ export interface ArtifactOrigin {
 export interface ArtifactContent {
   /** Without a dot. */
   readonly extension: string;
-  /** About, for the quota. */
-  readonly bytes: number;
-  readonly pieces: () => Pieces;
+  readonly pieces: Pieces;
 }
 
 export type SaveOutcome =
@@ -23,8 +21,8 @@ export type SaveOutcome =
   /** The content is broken, wherever it would go. `why` is a clause: "its data is not base64". */
   | { readonly kind: 'unreadable'; readonly why: string };
 
-/** Never rejects: a result arrives whatever becomes of its files. */
 export interface ArtifactStore {
+  /** Reads the pieces to their end. Never rejects: a result arrives whatever becomes of its files. */
   save(origin: ArtifactOrigin, content: ArtifactContent): Promise<SaveOutcome>;
   /** Resolves when nothing is being written or removed. */
   settled(): Promise<void>;
@@ -33,19 +31,10 @@ export interface ArtifactStore {
 /** For where there is no folder to write to. Still finds out what is broken. */
 export function nowhere(why: string): ArtifactStore {
   return {
-    save: async (_origin, content) => (await faultOf(content)) ?? { kind: 'notSaved', why },
+    save: async (_origin, { pieces }) => {
+      const { fault } = await takeAll(pieces, turn);
+      return fault === undefined ? { kind: 'notSaved', why } : { kind: 'unreadable', why: fault };
+    },
     settled: () => Promise.resolve(),
   };
 }
-
-/** Reads content without keeping it; others have their turn between the pieces. */
-export async function faultOf(content: ArtifactContent): Promise<SaveOutcome | undefined> {
-  const pieces = content.pieces();
-  for (;;) {
-    const next = pieces.next();
-    if (next.done) return next.value === undefined ? undefined : { kind: 'unreadable', why: next.value };
-    if (next.value.length >= longPiece) await new Promise((resolve) => setImmediate(resolve));
-  }
-}
-
-const longPiece = 1 << 18;

@@ -3,11 +3,7 @@
  * prefix. Read in pieces, because 50 MB decoded at once would hold up everything else. Pure; never throws.
  */
 
-/** Bytes, piece by piece; it returns what is wrong with the source, if anything. Nothing is to be made of a wrong one. */
-export type Pieces = Generator<Uint8Array, string | undefined>;
-
-/** Characters decoded at a time. */
-const pieceLength = 1 << 20;
+import { pieceLength, type Pieces } from './pieces.js';
 
 const foreign = /[^A-Za-z0-9+/_-]/;
 

@@ -71,8 +71,7 @@ function save(found: Binary, origin: ArtifactOrigin, store: ArtifactStore): Prom
   if (found.base64.trim() === '' && found.kind !== 'resource') return { kind: 'unreadable', why: 'it has no data' };
   return store.save(origin, {
     extension: extensionOf(found.imageType ?? found.type),
-    bytes: found.bytes,
-    pieces: () => decoded(found.base64),
+    pieces: decoded(found.base64),
   });
 }
 

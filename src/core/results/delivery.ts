@@ -7,7 +7,7 @@ import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { nowhere, type ArtifactOrigin, type ArtifactStore } from './artifacts.js';
 import { saveBinaries } from './binaries.js';
 import { composed, isPlainText, marked } from './forEditor.js';
-import { fits, withinLimit } from './textLimit.js';
+import { fits, withShortStructure, withShortTexts, type TextLimit } from './textLimit.js';
 
 /** Of UTF-8, in one result. */
 export const usualMaxResultBytes = 1 << 20;
@@ -29,9 +29,10 @@ export function createDelivery({ artifacts, maxResultBytes }: DeliveryOptions): 
     forEditor: async (result, origin) => {
       const bytes = maxResultBytes();
       if (isPlainText(result) && fits(result.content.map(textOf), bytes)) return result;
+      const limit: TextLimit = { bytes, save: (content) => artifacts.save(origin, content) };
       const saved = await saveBinaries(result.content, origin, artifacts);
-      const whole = composed(result, saved);
-      return marked(await withinLimit(whole, { bytes, save: (content) => artifacts.save(origin, content) }));
+      const whole = composed(await withShortStructure(result, limit), saved);
+      return marked(await withShortTexts(whole, limit));
     },
     forOthers: async (result, origin) => {
       await saveBinaries(result.content, origin, artifacts);

@@ -9,14 +9,9 @@ import { mkdir, open, rename, rm, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import type { Clock } from '../base/clock.js';
 import type { Log } from '../base/log.js';
-import {
-  faultOf,
-  type ArtifactContent,
-  type ArtifactOrigin,
-  type ArtifactStore,
-  type SaveOutcome,
-} from './artifacts.js';
+import { type ArtifactContent, type ArtifactOrigin, type ArtifactStore, type SaveOutcome } from './artifacts.js';
 import { ArtifactQuota, type Written } from './artifactQuota.js';
+import { takeAll, type Pieces, type Taken } from './pieces.js';
 import { formatBytes } from './sizes.js';
 
 export interface DiskArtifactsOptions {
@@ -54,8 +49,6 @@ class DiskArtifacts implements ArtifactStore {
   }
 
   private async write(origin: ArtifactOrigin, content: ArtifactContent): Promise<SaveOutcome> {
-    const quota = this.options.quota();
-    if (content.bytes > quota) return (await faultOf(content)) ?? { kind: 'notSaved', why: overQuota(content, quota) };
     const stamp = new Date(this.options.clock.now()).toISOString().replaceAll(':', '-');
     const folder = path.join(this.root, segment(origin.server), segment(origin.tool));
     const file = path.join(folder, `${stamp}-${randomUUID()}.${content.extension}`);
@@ -63,14 +56,14 @@ class DiskArtifacts implements ArtifactStore {
     let written: Written | undefined;
     this.quota.begin(unfinished);
     try {
-      const outcome = await fill(await openIn(folder, unfinished), content);
-      if (outcome.kind === 'unreadable') {
+      const { bytes, fault } = await this.fill(unfinished, content.pieces);
+      if (fault !== undefined) {
         await rm(unfinished, { force: true });
-        return outcome;
+        return { kind: 'unreadable', why: fault };
       }
       await rename(unfinished, file);
-      written = { file, bytes: outcome.bytes };
-      return { kind: 'saved', path: file, bytes: outcome.bytes };
+      written = { file, bytes };
+      return { kind: 'saved', path: file, bytes };
     } catch (error) {
       await rm(unfinished, { force: true }).catch(() => undefined);
       const why = reasonOf(error as NodeJS.ErrnoException);
@@ -80,11 +73,33 @@ class DiskArtifacts implements ArtifactStore {
       this.quota.end(unfinished, written);
     }
   }
+
+  /** Throws what kept it from writing, unless the content is broken anyway. */
+  private async fill(file: string, pieces: Pieces): Promise<Taken> {
+    const quota = this.options.quota();
+    let handle: FileHandle | undefined;
+    let room = quota;
+    const put = async (piece: Uint8Array): Promise<void> => {
+      room -= piece.length;
+      // A file alone over the quota would be removed as soon as it is there.
+      if (room < 0 || quota === 0) throw new OverQuota(quota);
+      handle ??= await openAnew(file);
+      await handle.writeFile(piece);
+    };
+    try {
+      const taken = await takeAll(pieces, put);
+      if (taken.fault === undefined && taken.failure !== undefined) throw taken.failure;
+      if (taken.bytes === 0 && taken.fault === undefined) await put(new Uint8Array());
+      return taken;
+    } finally {
+      await handle?.close();
+    }
+  }
 }
 
-async function openIn(folder: string, file: string): Promise<FileHandle> {
+async function openAnew(file: string): Promise<FileHandle> {
   for (let attempt = 1; ; attempt++) {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
     try {
       return await open(file, 'wx', 0o600);
     } catch (error) {
@@ -94,21 +109,13 @@ async function openIn(folder: string, file: string): Promise<FileHandle> {
   }
 }
 
-type Filled = { readonly kind: 'filled'; readonly bytes: number } | Extract<SaveOutcome, { kind: 'unreadable' }>;
-
-async function fill(handle: FileHandle, content: ArtifactContent): Promise<Filled> {
-  try {
-    const pieces = content.pieces();
-    let bytes = 0;
-    for (;;) {
-      const next = pieces.next();
-      if (next.done)
-        return next.value === undefined ? { kind: 'filled', bytes } : { kind: 'unreadable', why: next.value };
-      await handle.writeFile(next.value);
-      bytes += next.value.length;
-    }
-  } finally {
-    await handle.close();
+class OverQuota extends Error {
+  constructor(quota: number) {
+    super(
+      quota === 0
+        ? 'mcpToolsets.artifactsQuota is 0'
+        : `it is larger than mcpToolsets.artifactsQuota allows for all files, ${formatBytes(quota)}`,
+    );
   }
 }
 
@@ -116,12 +123,6 @@ async function fill(handle: FileHandle, content: ArtifactContent): Promise<Fille
 function segment(name: string): string {
   const safe = name.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 64);
   return safe === '' || /^(con|prn|aux|nul|com\d|lpt\d)$/i.test(safe) ? `${safe}_` : safe;
-}
-
-function overQuota(content: ArtifactContent, quota: number): string {
-  return quota === 0
-    ? 'saving is switched off by mcpToolsets.artifactsQuota'
-    : `${formatBytes(content.bytes)} are more than mcpToolsets.artifactsQuota allows in all`;
 }
 
 const reasons: Readonly<Record<string, string>> = {

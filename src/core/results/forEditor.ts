@@ -62,9 +62,7 @@ function withMark(parts: readonly ContentBlock[]): ContentBlock[] {
 
 /** Whether a text is the JSON of a value, in whatever layout; of a long one, in the layouts that are common. */
 function says(text: string, value: unknown, json: string): boolean {
-  // What it only wraps, as many servers do, needs not be said twice.
-  const wrapped = typeof value === 'object' && value !== null ? Object.values(value) : [];
-  if (wrapped.length === 1 && wrapped[0] === text) return true;
+  if (onlyWraps(value, text)) return true;
   if (!/^\s*[{[]/.test(text)) return false;
   if (text.length > longestParse) {
     return text === json || (text.startsWith('\n', 1) && text.trimEnd() === JSON.stringify(value, undefined, 2));
@@ -74,4 +72,10 @@ function says(text: string, value: unknown, json: string): boolean {
   } catch {
     return false; // Not JSON: a text of its own.
   }
+}
+
+/** What it only wraps, as many servers do, needs not be said twice. */
+export function onlyWraps(value: unknown, text: string): boolean {
+  const wrapped = typeof value === 'object' && value !== null ? Object.values(value) : [];
+  return wrapped.length === 1 && wrapped[0] === text;
 }

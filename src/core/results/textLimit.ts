@@ -6,7 +6,9 @@
  */
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/sdk/types.js';
 import type { ArtifactContent, SaveOutcome } from './artifacts.js';
-import type { Pieces } from './base64.js';
+import { Excerpt } from './excerpt.js';
+import { onlyWraps } from './forEditor.js';
+import { even, jsonPieces, turn } from './pieces.js';
 import { isText, isVisibleText, type TextPart } from './readable.js';
 import { formatBytes } from './sizes.js';
 
@@ -23,27 +25,35 @@ const longestTail = 2 << 10;
 const mostFiles = 8;
 /** For the line between head and tail. */
 const lineBytes = 1 << 10;
-/** Characters encoded at a time. */
-const pieceLength = 1 << 20;
 /** Longer texts are not parsed to see whether they are JSON: that would hold everything up. */
-const longestParse = 4 << 20;
-
-/** @param result composed: structured content is there only without text */
-export async function withinLimit(result: CallToolResult, limit: TextLimit): Promise<CallToolResult> {
-  const { structuredContent, ...rest } = result;
-  if (structuredContent !== undefined) {
-    const json = JSON.stringify(structuredContent);
-    if (fits([json], limit.bytes)) return result;
-    return { ...rest, content: [...rest.content, { type: 'text', text: await shortened(json, 'json', limit) }] };
-  }
-  const forModel = await shorten(rest.content, isVisibleText, limit);
-  const content = await shorten(forModel, (part) => isText(part) && !isVisibleText(part), limit);
-  return content === rest.content ? result : { ...rest, content };
-}
+const longestParse = 1 << 20;
 
 export function fits(texts: readonly string[], bytes: number): boolean {
-  // Three bytes at most are one code unit: mostly nothing needs to be counted.
-  return texts.reduce((sum, text) => sum + text.length, 0) * 3 <= bytes || sizeOf(texts) <= bytes;
+  const units = texts.reduce((sum, text) => sum + text.length, 0);
+  // A code unit is one byte at least and three at most: mostly nothing needs to be counted.
+  if (units > bytes || units * 3 <= bytes) return units <= bytes;
+  return texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0) <= bytes;
+}
+
+/** Structured content over the limit becomes a text, or goes where a text of the result says the same. */
+export async function withShortStructure(result: CallToolResult, limit: TextLimit): Promise<CallToolResult> {
+  const { structuredContent, ...rest } = result;
+  if (structuredContent === undefined || structuredContent === null) return result;
+  if (jsonFits(structuredContent, limit.bytes)) return result;
+  const content: readonly ContentBlock[] = Array.isArray(rest.content) ? rest.content : [];
+  for (const part of content) {
+    if (isVisibleText(part) && (await saysAlready(part.text, structuredContent)))
+      return { ...rest, content: [...content] };
+  }
+  const text = await shortened(() => jsonPieces(structuredContent), 'json', limit);
+  return { ...rest, content: [...content, { type: 'text', text }] };
+}
+
+/** @param result what it has of structured content is within the limit */
+export async function withShortTexts(result: CallToolResult, limit: TextLimit): Promise<CallToolResult> {
+  const forModel = await shorten(result.content, isVisibleText, limit);
+  const content = await shorten(forModel, (part) => isText(part) && !isVisibleText(part), limit);
+  return content === result.content ? result : { ...result, content };
 }
 
 async function shorten(
@@ -51,54 +61,54 @@ async function shorten(
   isMeant: (part: ContentBlock) => boolean,
   limit: TextLimit,
 ): Promise<ContentBlock[]> {
-  const texts = content.filter((part): part is TextPart => isText(part) && isMeant(part));
-  if (
-    fits(
-      texts.map(({ text }) => text),
-      limit.bytes,
-    )
-  )
-    return content;
-  const long = longOnes(texts, limit.bytes);
-  const [first] = texts;
-  if (long === 'all' && first) {
-    const whole = texts.map(({ text }) => text).join('\n');
-    const one = { ...first, text: await shortened(whole, 'txt', limit) };
-    return content.flatMap((part) => (part === first ? [one] : texts.includes(part as TextPart) ? [] : [part]));
-  }
+  const parts = content.filter((part): part is TextPart => isText(part) && isMeant(part));
+  const texts = parts.map(({ text }) => text);
+  if (fits(texts, limit.bytes)) return content;
+  const long = longOnes(parts, limit.bytes);
   const result: ContentBlock[] = [];
+  if (long === 'all') {
+    const [first] = parts;
+    const others = new Set<ContentBlock>(parts.slice(1));
+    for (const part of content) {
+      if (part === first) result.push({ ...first, text: await shortened(() => joined(texts), 'txt', limit) });
+      else if (!others.has(part)) result.push(part);
+    }
+    return result;
+  }
   for (const part of content) {
-    const isLong = isText(part) && long !== 'all' && long.has(part);
-    result.push(isLong ? { ...part, text: await shortened(part.text, extensionFor(part.text), limit) } : part);
+    const text = isText(part) && long.has(part) ? part.text : undefined;
+    if (text === undefined) result.push(part);
+    else result.push({ ...part, type: 'text', text: await shortened(() => [text], extensionFor(text), limit) });
   }
   return result;
 }
 
-/** The fewest texts whose shortening is enough, if a few are. */
-function longOnes(texts: readonly TextPart[], limit: number): ReadonlySet<TextPart> | 'all' {
+/** The fewest texts whose shortening is enough, if a few are. Measured in code units: nearly right, and at no cost. */
+function longOnes(parts: readonly TextPart[], limit: number): ReadonlySet<TextPart> | 'all' {
   const { head, tail } = excerptSizes(limit);
   const rest = head + tail + lineBytes;
-  const sized = texts.map((part) => ({ part, bytes: Buffer.byteLength(part.text) })).sort((a, b) => b.bytes - a.bytes);
-  let total = sized.reduce((sum, { bytes }) => sum + bytes, 0);
+  const sorted = [...parts].sort((a, b) => b.text.length - a.text.length);
+  // By bytes where code units alone do not show that it is too much.
+  const units = parts.reduce((sum, { text }) => sum + text.length, 0);
+  const measure = (text: string): number => (units > limit ? text.length : Buffer.byteLength(text));
+  let total = sorted.reduce((sum, { text }) => sum + measure(text), 0);
   const long = new Set<TextPart>();
-  for (const { part, bytes } of sized.slice(0, mostFiles)) {
-    if (total <= limit || bytes <= rest) break;
+  for (const part of sorted.slice(0, mostFiles)) {
+    const size = measure(part.text);
+    if (total <= limit || size <= rest) break;
     long.add(part);
-    total += rest - bytes;
+    total += rest - size;
   }
-  // One text that is shortened is as short as it gets, however small the limit.
-  return total <= limit || texts.length === 1 ? long : 'all';
+  return total <= limit ? long : 'all';
 }
 
-async function shortened(text: string, extension: 'txt' | 'json', limit: TextLimit): Promise<string> {
-  const bytes = Buffer.byteLength(text);
-  const sizes = excerptSizes(limit.bytes);
-  const head = headOf(text, sizes.head);
-  const tail = tailOf(text, sizes.tail);
-  const outcome = await limit.save({ extension, bytes, pieces: () => encoded(text) });
+async function shortened(texts: () => Iterable<string>, extension: 'txt' | 'json', limit: TextLimit): Promise<string> {
+  const excerpt = new Excerpt(excerptSizes(limit.bytes));
+  const outcome = await limit.save({ extension, pieces: excerpt.of(even(texts())) });
+  const { head, tail, bytes } = excerpt;
   const where = outcome.kind === 'saved' ? `All of it is in ${outcome.path}` : `It was not saved: ${outcome.why}`;
-  const left = bytes - Buffer.byteLength(head) - Buffer.byteLength(tail);
-  const line = `[${formatBytes(left)} of ${formatBytes(bytes)} are left out here, over the limit of ${formatBytes(limit.bytes)}. ${where}]`;
+  const left = formatBytes(bytes - Buffer.byteLength(head) - Buffer.byteLength(tail));
+  const line = `[${left} of ${formatBytes(bytes)} left out here, over the limit of ${formatBytes(limit.bytes)}. ${where}]`;
   return `${head}\n\n${line}\n\n${tail}`;
 }
 
@@ -106,44 +116,39 @@ function excerptSizes(limit: number): { readonly head: number; readonly tail: nu
   return { head: Math.min(longestHead, limit >> 1), tail: Math.min(longestTail, limit >> 2) };
 }
 
-/** At most so many bytes of UTF-8, no character cut. */
-export function headOf(text: string, bytes: number): string {
-  const { read } = new TextEncoder().encodeInto(text.slice(0, bytes), new Uint8Array(bytes));
-  return text.slice(0, read);
-}
-
-export function tailOf(text: string, bytes: number): string {
-  const from = Math.max(0, text.length - bytes);
-  const isCut = from > 0 && isSecondHalf(text.charCodeAt(from));
-  const end = Buffer.from(text.slice(isCut ? from + 1 : from));
-  let start = Math.max(0, end.length - bytes);
-  // A byte that goes on with a character is no beginning.
-  while (((end[start] ?? 0) & 0xc0) === 0x80) start += 1;
-  return end.toString('utf8', start);
-}
-
-function* encoded(text: string): Pieces {
-  for (let start = 0; start < text.length;) {
-    let end = start + pieceLength;
-    if (isSecondHalf(text.charCodeAt(end))) end += 1;
-    yield Buffer.from(text.slice(start, end));
-    start = end;
+function* joined(texts: readonly string[]): Generator<string> {
+  for (const [index, text] of texts.entries()) {
+    if (index > 0) yield '\n';
+    yield text;
   }
-  return undefined;
 }
 
-function isSecondHalf(unit: number): boolean {
-  return unit >= 0xdc00 && unit <= 0xdfff;
+function jsonFits(value: unknown, limit: number): boolean {
+  let bytes = 0;
+  for (const piece of even(jsonPieces(value))) {
+    bytes += Buffer.byteLength(piece);
+    if (bytes > limit) return false;
+  }
+  return true;
 }
 
-function sizeOf(texts: readonly string[]): number {
-  return texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+/** As JSON, in one of the two layouts that are common. */
+async function saysAlready(text: string, value: unknown): Promise<boolean> {
+  if (onlyWraps(value, text)) return true;
+  if (!/^[{[]/.test(text)) return false;
+  let from = 0;
+  for (const piece of even(jsonPieces(value, text.startsWith('\n', 1) ? 2 : 0))) {
+    if (!text.startsWith(piece, from)) return false;
+    from += piece.length;
+    await turn();
+  }
+  return text.slice(from).trim() === '';
 }
 
 /** So that a file opens as what it is. */
 function extensionFor(text: string): 'txt' | 'json' {
-  if (!/^\s*(?:\{\s*["}]|\[\s*[[\]{"\d-])/.test(text.slice(0, 1_000)) || !/[}\]]\s*$/.test(text.slice(-1_000)))
-    return 'txt';
+  if (!/^\s*(?:\{\s*["}]|\[\s*[[\]{"\d-])/.test(text.slice(0, 1_000))) return 'txt';
+  if (!/[}\]]\s*$/.test(text.slice(-1_000))) return 'txt';
   if (text.length > longestParse) return 'json';
   try {
     JSON.parse(text);

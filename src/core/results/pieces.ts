@@ -1,0 +1,100 @@
+/**
+ * Long content in pieces, so that 50 MB hold nobody up and are never copied at once. Whoever takes pieces lets others
+ * have their turn in between.
+ */
+
+/** Bytes, piece by piece; it returns what is wrong with the source, if anything. Nothing is to be made of a wrong one. */
+export type Pieces = Generator<Uint8Array, string | undefined>;
+
+/** Characters, or about as many bytes, taken at a time. */
+export const pieceLength = 1 << 18;
+
+export interface Taken {
+  readonly bytes: number;
+  /** Of the source. */
+  readonly fault: string | undefined;
+  /** The first that `put` threw; nothing was put after it. */
+  readonly failure: unknown;
+}
+
+/** Reads to the end, whatever becomes of `put`: only at the end it is known whether the source is in order. */
+export async function takeAll(pieces: Pieces, put: (piece: Uint8Array) => Promise<void>): Promise<Taken> {
+  let bytes = 0;
+  let failure: unknown;
+  for (;;) {
+    const next = pieces.next();
+    if (next.done) return { bytes, fault: next.value, failure };
+    bytes += next.value.length;
+    if (failure !== undefined) {
+      await turn();
+      continue;
+    }
+    try {
+      await put(next.value);
+    } catch (error) {
+      failure = error ?? new Error('unknown');
+    }
+  }
+}
+
+export function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+/** Texts cut and joined to pieces of about the same length; no character is cut. */
+export function* even(texts: Iterable<string>): Generator<string> {
+  let gathered: string[] = [];
+  let length = 0;
+  for (const text of texts) {
+    let start = 0;
+    while (text.length - start > pieceLength) {
+      let end = start + pieceLength;
+      if (isSecondHalf(text.charCodeAt(end))) end += 1;
+      yield gathered.join('') + text.slice(start, end);
+      gathered = [];
+      length = 0;
+      start = end;
+    }
+    gathered.push(start === 0 ? text : text.slice(start));
+    length += text.length - start;
+    if (length < pieceLength) continue;
+    yield gathered.join('');
+    gathered = [];
+    length = 0;
+  }
+  if (length > 0) yield gathered.join('');
+}
+
+/** What `JSON.stringify` gives, piece by piece. @param value as `JSON.parse` gives it */
+export function jsonPieces(value: unknown, indent: 0 | 2 = 0): Generator<string> {
+  return nested(value, indent, '\n', false);
+}
+
+/** A container of so many is taken apart wherever it is. */
+const many = 1_000;
+
+/** @param insideMany members of large containers are mostly small: taken whole */
+function* nested(value: unknown, indent: 0 | 2, line: string, insideMany: boolean): Generator<string> {
+  const keys = typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.keys(value) : undefined;
+  const size = keys?.length ?? (Array.isArray(value) ? value.length : 0);
+  if (size === 0 || (insideMany && size < many)) {
+    const json = JSON.stringify(value, undefined, indent) ?? 'null';
+    // A line break in a string is written as an escape, so every one here is layout.
+    yield indent === 0 ? json : json.replaceAll('\n', line);
+    return;
+  }
+  const inner = indent === 0 ? '' : `${line}  `;
+  yield keys ? '{' : '[';
+  for (let index = 0; index < size; index++) {
+    const key = keys?.[index];
+    const member = key === undefined ? (value as unknown[])[index] : (value as Record<string, unknown>)[key];
+    const start = `${index === 0 ? '' : ','}${inner}`;
+    yield key === undefined ? start : `${start}${JSON.stringify(key)}:${indent === 0 ? '' : ' '}`;
+    yield* nested(member, indent, indent === 0 ? line : inner, insideMany || size >= many);
+  }
+  yield (indent === 0 ? '' : line) + (keys ? '}' : ']');
+}
+
+export function isSecondHalf(unit: number): boolean {
+  return unit >= 0xdc00 && unit <= 0xdfff;
+}
