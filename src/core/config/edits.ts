@@ -1,0 +1,219 @@
+/**
+ * Changes of a config file as minimal edits of its text, so that comments, quotes, order and line breaks stay as they
+ * are (spec E1, E3). Pure; what cannot be done without touching more than was asked is not done: `undefined`.
+ *
+ * Invariants: edits of one answer do not overlap; all offsets are of the text as it was; applied, the text is YAML and
+ * says what was meant. An anchor is never removed, because an alias may stand for it.
+ */
+import { isAlias, isBlockScalar, isEmptyValue, isMap, isScalar, isSeq, rangeOf } from './editNodes.js';
+import { EditNodes, endsInBlockScalar, type Collection, type PairPlace } from './editNodes.js';
+import type { Span } from './textPositions.js';
+
+export interface TextEdit {
+  /** Empty: an insertion. */
+  readonly span: Span;
+  readonly text: string;
+}
+
+export type Edits = readonly TextEdit[] | undefined;
+
+/** Overlapping edits are left out, the later one of two in the list. */
+export function applyEdits(text: string, edits: readonly TextEdit[]): string {
+  let result = text;
+  for (const { span, text: inserted } of [...withoutOverlaps(edits)].sort((a, b) => b.span.start - a.span.start)) {
+    result = result.slice(0, span.start) + inserted + result.slice(span.end);
+  }
+  return result;
+}
+
+export function withoutOverlaps(edits: readonly TextEdit[]): TextEdit[] {
+  const kept: TextEdit[] = [];
+  for (const edit of edits) {
+    const { start, end } = edit.span;
+    const meets = kept.some(({ span }) =>
+      start === end && span.start === span.end ? start === span.start : start <= span.end && span.start <= end,
+    );
+    if (!meets) kept.push(edit);
+  }
+  return kept;
+}
+
+/** A text as a YAML scalar; `quote` is kept where there is one. */
+export function scalarText(value: string, quote: "'" | '"' | '' = ''): string {
+  if (quote === '"') return JSON.stringify(value);
+  const plain =
+    /^[a-zA-Z0-9_/.][a-zA-Z0-9_/.*@+-]*$/.test(value) &&
+    !/^(?:true|false|null|[-+.]?[0-9].*|\.(?:inf|nan))$/i.test(value);
+  return quote === '' && plain ? value : `'${value.replaceAll("'", "''")}'`;
+}
+
+export function renameKey(nodes: EditNodes, keyStart: number, name: string): Edits {
+  const key = nodes.pairAt(keyStart)?.pair.key;
+  const span = rangeOf(key);
+  if (!isScalar(key) || !span || isBlockScalar(key)) return undefined;
+  return [{ span, text: scalarText(name, quoteOf(key)) }];
+}
+
+/** Replaces the scalar or alias that is the value of a key, in the quotes it has. `kind` `raw`: written as given. */
+export function replaceValue(nodes: EditNodes, keyStart: number, value: string, kind: 'text' | 'raw' = 'text'): Edits {
+  const pair = nodes.pairAt(keyStart)?.pair;
+  if (!pair) return undefined;
+  return valueEdit(nodes, { pair }, isScalar(pair.value) && kind === 'text' ? textLike(pair.value, value) : value);
+}
+
+export function replaceItem(nodes: EditNodes, itemStart: number, value: string): Edits {
+  const place = nodes.itemAt(itemStart);
+  const item: unknown = place?.list.items[place.index];
+  const span = rangeOf(item);
+  if (!isScalar(item) || !span || isBlockScalar(item)) return undefined;
+  return [{ span, text: textLike(item, value) }];
+}
+
+/** The item that begins at an offset; how many there are beside it is the caller's business. */
+export function removeItem(nodes: EditNodes, itemStart: number): Edits {
+  const place = nodes.itemAt(itemStart);
+  if (!place) return undefined;
+  const { list, index } = place;
+  const item: unknown = list.items[index];
+  const span = { start: nodes.startOf(item), end: nodes.endOf(item) };
+  if (list.flow) return removeInFlow(nodes, list, index, span);
+  const dash = nodes.text.lastIndexOf('-', span.start - 1);
+  const between = nodes.text.slice(dash + 1, span.start);
+  if (dash < 0 || between.trim() !== '' || !nodes.beginsLine(dash)) return undefined;
+  return removeLines(nodes, dash, span.end);
+}
+
+/** A key with its value. */
+export function removeKey(nodes: EditNodes, keyStart: number): Edits {
+  const place = nodes.pairAt(keyStart);
+  if (!place) return undefined;
+  const span = nodes.pairSpan(place.pair);
+  if (place.map.flow) return removeInFlow(nodes, place.map, place.index, span);
+  if (!nodes.beginsLine(span.start)) return undefined;
+  return removeLines(nodes, span.start, span.end);
+}
+
+/** `version: 1` as the first key. */
+export function insertVersion(nodes: EditNodes): Edits {
+  const { root, lineBreak } = nodes;
+  if (!isMap(root)) {
+    if (!isEmptyValue(root)) return undefined;
+    // Behind a mark of the document and above all comments but those of the head of the file.
+    const at = /^(?:#[^\r\n]*(?:\r\n|\r|\n))*(?:---[ \t]*(?:\r\n|\r|\n))?/.exec(nodes.text)?.[0].length ?? 0;
+    return /^(?:%|---)/m.test(nodes.text.slice(at)) ? undefined : [insertion(at, `version: 1${lineBreak}`)];
+  }
+  const written = nodes.pairOf(root, 'version');
+  if (written) return valueEdit(nodes, written, '1');
+  return insertEntry(nodes, root, 'version', '1');
+}
+
+/** As the first of a map. `value` in flow style, without line breaks. */
+export function insertEntry(nodes: EditNodes, map: unknown, key: string, value: string): Edits {
+  if (!isMap(map)) return undefined;
+  const first = map.items[0];
+  if (map.flow) {
+    const open = rangeOf(map)?.start ?? 0;
+    const json = first && isScalar(first.key) && quoteOf(first.key) === '"';
+    const entry = json ? `"${key}": ${value}` : `${key}: ${value}`;
+    if (!first) return [insertion(open + 1, nodes.text[open + 1] === '}' ? ` ${entry} ` : ` ${entry}`)];
+    const at = nodes.startOf(first.key);
+    if (!nodes.beginsLine(at)) return [insertion(at, `${entry}, `)];
+    return [insertion(at, `${entry},${nodes.lineBreak}${' '.repeat(nodes.column(at))}`)];
+  }
+  if (!first) return undefined;
+  const at = nodes.startOf(first.key);
+  if (!nodes.beginsLine(at)) return undefined;
+  return [insertion(at, `${key}: ${value}${nodes.lineBreak}${indentation(nodes, at)}`)];
+}
+
+/** As the last item of a list, `value` in flow style. */
+export function appendItem(nodes: EditNodes, list: unknown, value: string): Edits {
+  if (!isSeq(list)) return undefined;
+  const last: unknown = list.items.at(-1);
+  if (list.flow) {
+    if (last === undefined) return [insertion((rangeOf(list)?.start ?? 0) + 1, value)];
+    const end = nodes.endOf(last);
+    const trailing = nodes.skipBlank(end);
+    const at = nodes.text[trailing] === ',' ? trailing : end;
+    return [insertion(at, `, ${value}`)];
+  }
+  if (last === undefined || endsInBlockScalar(list)) return undefined;
+  const first = nodes.startOf(list.items[0]);
+  const dash = nodes.text.lastIndexOf('-', first - 1);
+  if (dash < 0 || !nodes.beginsLine(dash)) return undefined;
+  const at = nodes.lineEnd(nodes.endOf(last));
+  return [insertion(at, `${nodes.lineBreak}${indentation(nodes, dash)}- ${value}`)];
+}
+
+/** Puts another value in the place of a scalar or alias. A list or map is not replaced. */
+export function valueEdit(nodes: EditNodes, { pair }: Pick<PairPlace, 'pair'>, text: string): Edits {
+  const { value } = pair;
+  if (isEmptyValue(value)) {
+    const at = nodes.afterColon(pair);
+    // An anchor of nothing, or a value on a later line.
+    if (value !== null && (value as { anchor?: string; tag?: string }).anchor !== undefined) return undefined;
+    return nodes.text[at - 1] === ':' ? [insertion(at, ` ${text}`)] : undefined;
+  }
+  const span = rangeOf(value);
+  if (!span || isBlockScalar(value) || !(isScalar(value) || isAlias(value))) return undefined;
+  return [{ span, text }];
+}
+
+export function insertion(at: number, text: string): TextEdit {
+  return { span: { start: at, end: at }, text };
+}
+
+export function indentation(nodes: EditNodes, offset: number): string {
+  return nodes.text.slice(nodes.lineStart(offset), offset);
+}
+
+function quoteOf(node: { type?: string | null | undefined }): "'" | '"' | '' {
+  return node.type === 'QUOTE_SINGLE' ? "'" : node.type === 'QUOTE_DOUBLE' ? '"' : '';
+}
+
+function textLike(node: { type?: string | null | undefined }, value: string): string {
+  return scalarText(value, quoteOf(node));
+}
+
+/** Whole lines, with the comment at the end of the last one. */
+function removeLines(nodes: EditNodes, start: number, end: number): Edits {
+  const rest = nodes.text.slice(end, nodes.lineEnd(end)).trim();
+  if ((rest !== '' && !rest.startsWith('#')) || hasAnchor(nodes.text.slice(start, end))) return undefined;
+  return [{ span: { start: nodes.lineStart(start), end: nodes.nextLine(end) }, text: '' }];
+}
+
+/** With the comma that stood for it; a line that has nothing else goes too. */
+function removeInFlow(nodes: EditNodes, collection: Collection, index: number, span: Span): Edits {
+  if (hasAnchor(nodes.text.slice(span.start, span.end))) return undefined;
+  const comma = nodes.skipBlank(span.end);
+  if (nodes.text[comma] === ',') {
+    const edits: TextEdit[] = [];
+    const near = nodes.text.slice(span.end, comma).trim() === '';
+    let end = near ? comma + 1 : span.end;
+    if (!near) edits.push({ span: { start: comma, end: comma + 1 }, text: '' });
+    while (nodes.text[end] === ' ' || nodes.text[end] === '\t') end++;
+    const alone = nodes.beginsLine(span.start) && end === nodes.lineEnd(end) && near;
+    if (alone) return [{ span: { start: nodes.lineStart(span.start), end: nodes.nextLine(end) }, text: '' }];
+    // A comment must not get onto the text before it.
+    if (nodes.text[end] === '#' || end === nodes.lineEnd(end)) end = near ? comma + 1 : span.end;
+    return [{ span: { start: span.start, end }, text: '' }, ...edits];
+  }
+  const before: unknown = collection.items[index - 1];
+  if (before === undefined) return [{ span, text: '' }];
+  const beforeEnd = isPairLike(before) ? nodes.pairSpan(before).end : nodes.endOf(before);
+  const start = nodes.skipBlank(beforeEnd);
+  if (nodes.text[start] !== ',') return undefined;
+  if (nodes.text.slice(start + 1, span.start).trim() === '') return [{ span: { start, end: span.end }, text: '' }];
+  return [
+    { span: { start, end: start + 1 }, text: '' },
+    { span, text: '' },
+  ];
+}
+
+function isPairLike(node: unknown): node is PairPlace['pair'] {
+  return typeof node === 'object' && node !== null && 'key' in node && 'value' in node;
+}
+
+function hasAnchor(text: string): boolean {
+  return /(?:^|[\s,[{:])&[^\s&]/.test(text);
+}
