@@ -19,7 +19,9 @@ export async function listAllTools(page: (cursor: string | undefined) => Promise
     const result = await page(cursor);
     const entries = isObject(result) ? result['tools'] : undefined;
     if (!Array.isArray(entries)) {
-      throw new ListError(`The answer to tools/list has no list of tools: ${shortened(JSON.stringify(result), 200)}`);
+      throw new ListError(
+        `The answer to tools/list has no list of tools: ${shortened(JSON.stringify(result) ?? 'nothing', 200)}`,
+      );
     }
     for (const entry of entries as unknown[]) {
       const detail = whatIsWrong(entry);

@@ -1,6 +1,7 @@
 /** Spec X5, P7: what is stopped is gone, the whole tree of it, in time. */
 import assert from 'node:assert/strict';
 import path from 'node:path';
+import { readProcessTable } from '../../../src/core/connections/processTable.js';
 import { processOf, supported } from '../../support/processes.js';
 import { fixture, Rig, servers, stdio, textOf } from './rig.js';
 
@@ -85,6 +86,10 @@ describe('stopping', function () {
       assert(median >= (atLeast ?? 0), `took only ${median.toFixed(0)} ms: without the grace`);
     });
   }
+
+  it('sees the processes of this machine, itself among them', async () => {
+    assert.equal((await readProcessTable()).get(process.pid)?.parent, process.ppid);
+  });
 
   it('ends what a server left that went by itself, at once', async () => {
     const { connection } = await rig.start(fixture('spawns-child', '--hold', '--leave'));

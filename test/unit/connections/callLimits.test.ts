@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { CallLimits } from '../../../src/core/connections/callLimits.js';
+import { FakeClock } from '../../support/fakes/fakeClock.js';
+
+describe('limits of a call', () => {
+  let clock: FakeClock;
+  let caller: AbortController;
+  let limits: CallLimits;
+  beforeEach(() => {
+    clock = new FakeClock();
+    caller = new AbortController();
+    limits = new CallLimits(clock, { call: 100, callMax: 250 }, caller.signal);
+  });
+
+  it('end it after silence', () => {
+    clock.advance(99);
+    assert.equal(limits.end, undefined);
+    clock.advance(1);
+    assert.deepEqual(limits.end, { kind: 'timedOut', limit: 'call', ms: 100 });
+    assert.equal(limits.signal.reason, 'no sign of life within 0.1 s');
+    assert.equal(clock.pending, 0);
+  });
+
+  it('let it live on with every sign of life, up to the whole', () => {
+    for (let at = 0; at < 240; at += 60) {
+      clock.advance(60);
+      limits.signOfLife();
+      assert.equal(limits.end, undefined);
+    }
+    clock.advance(10);
+    assert.deepEqual(limits.end, { kind: 'timedOut', limit: 'callMax', ms: 250 });
+    assert.equal(limits.signal.reason, 'no result within 0.25 s');
+    limits.signOfLife();
+    assert.equal(clock.pending, 0);
+  });
+
+  it('end it when its caller gives up, and keep the first end', () => {
+    caller.abort();
+    clock.advance(1000);
+    assert.deepEqual(limits.end, { kind: 'cancelled' });
+    assert(limits.signal.aborted);
+  });
+
+  it('leave nothing behind', () => {
+    limits.dispose();
+    caller.abort();
+    clock.advance(1000);
+    assert.equal(limits.end, undefined);
+    assert(!limits.signal.aborted);
+    assert.equal(clock.pending, 0);
+  });
+});
