@@ -58,14 +58,14 @@ class DiskArtifacts implements ArtifactStore {
     try {
       const { bytes, fault } = await this.fill(unfinished, content.pieces);
       if (fault !== undefined) {
-        await rm(unfinished, { force: true });
+        await discard(unfinished);
         return { kind: 'unreadable', why: fault };
       }
       await rename(unfinished, file);
       written = { file, bytes };
       return { kind: 'saved', path: file, bytes };
     } catch (error) {
-      await rm(unfinished, { force: true }).catch(() => undefined);
+      await discard(unfinished);
       const why = reasonOf(error as NodeJS.ErrnoException);
       this.options.log.write('warn', `A file of ${origin.server}/${origin.tool} was not saved in ${folder}: ${why}.`);
       return { kind: 'notSaved', why };
@@ -107,6 +107,11 @@ async function openAnew(file: string): Promise<FileHandle> {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || attempt === 3) throw error;
     }
   }
+}
+
+/** What cannot be removed now goes with age, by the quota. */
+async function discard(file: string): Promise<void> {
+  await rm(file, { force: true }).catch(() => undefined);
 }
 
 class OverQuota extends Error {

@@ -23,8 +23,6 @@ const longestHead = 4 << 10;
 const longestTail = 2 << 10;
 /** Of one result; more than this many long texts become one. */
 const mostFiles = 8;
-/** For the line between head and tail. */
-const lineBytes = 1 << 10;
 /** Longer texts are not parsed to see whether they are JSON: that would hold everything up. */
 const longestParse = 1 << 20;
 
@@ -83,23 +81,22 @@ async function shorten(
   return result;
 }
 
-/** The fewest texts whose shortening is enough, if a few are. Measured in code units: nearly right, and at no cost. */
+/** The fewest texts without which the rest is within the limit, if a few are enough. */
 function longOnes(parts: readonly TextPart[], limit: number): ReadonlySet<TextPart> | 'all' {
   const { head, tail } = excerptSizes(limit);
-  const rest = head + tail + lineBytes;
-  const sorted = [...parts].sort((a, b) => b.text.length - a.text.length);
-  // By bytes where code units alone do not show that it is too much.
   const units = parts.reduce((sum, { text }) => sum + text.length, 0);
+  // Code units cost nothing to count; bytes only matter where it is close.
   const measure = (text: string): number => (units > limit ? text.length : Buffer.byteLength(text));
-  let total = sorted.reduce((sum, { text }) => sum + measure(text), 0);
+  const sorted = [...parts].sort((a, b) => b.text.length - a.text.length);
+  let rest = sorted.reduce((sum, { text }) => sum + measure(text), 0);
   const long = new Set<TextPart>();
   for (const part of sorted.slice(0, mostFiles)) {
     const size = measure(part.text);
-    if (total <= limit || size <= rest) break;
+    if (rest <= limit || size <= head + tail) break;
     long.add(part);
-    total += rest - size;
+    rest -= size;
   }
-  return total <= limit ? long : 'all';
+  return rest <= limit ? long : 'all';
 }
 
 async function shortened(texts: () => Iterable<string>, extension: 'txt' | 'json', limit: TextLimit): Promise<string> {

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { canonical, decoded, decodedSize, splitDataUrl } from '../../../src/core/results/base64.js';
+
+function read(text: string): string | { fault: string } {
+  const pieces = decoded(text);
+  const bytes: Uint8Array[] = [];
+  for (;;) {
+    const next = pieces.next();
+    if (next.done) return next.value === undefined ? Buffer.concat(bytes).toString('latin1') : { fault: next.value };
+    bytes.push(next.value);
+  }
+}
+
+describe('results: base64', () => {
+  for (const [name, text, expected] of [
+    ['padded', 'aGVsbG8=', 'hello'],
+    ['without padding', 'aGVsbG8', 'hello'],
+    ['padding of two', 'aGVsbA==', 'hell'],
+    ['in lines', 'aGVs\r\n bG8=\n', 'hello'],
+    ['padding on a line of its own', 'aGVsbA=\n=', 'hell'],
+    ['the alphabet of URLs', '-_-_', '\xfb\xff\xbf'],
+    ['nothing', '', ''],
+    ['space alone', ' \n', ''],
+    ['other characters', 'aGVs*G8=', { fault: 'its data is not base64' }],
+    ['text', 'not base64 at all!', { fault: 'its data is not base64' }],
+    ['more after the end', 'aGVsbG8=aGVs', { fault: 'its data goes on after the end of the base64' }],
+    ['cut off', 'aGVsb', { fault: 'its data was cut off' }],
+  ] as const) {
+    it(name, () => assert.deepEqual(read(text), expected));
+  }
+
+  it('is the same in many pieces as in one, in lines or not', () => {
+    const bytes = Buffer.from(Array.from({ length: 1_000_003 }, (_, index) => index % 251));
+    const text = bytes.toString('base64');
+    assert.equal(read(text), bytes.toString('latin1'));
+    assert.equal(read(text.replace(/.{76}/g, '$&\r\n')), bytes.toString('latin1'));
+    assert.deepEqual(read(`${text.slice(0, -20)}!${text.slice(-19)}`), { fault: 'its data is not base64' });
+    assert.equal(decodedSize(text), bytes.length);
+  });
+
+  it('is spelled as every reader takes it', () => {
+    assert.equal(canonical('-_-_ aG\n'), '+/+/aG==');
+    const plain = 'aGVsbG8=';
+    assert.equal(canonical(plain), plain);
+  });
+
+  for (const [url, base64, type] of [
+    ['aGVs', 'aGVs', undefined],
+    ['data:image/png;base64,aGVs', 'aGVs', 'image/png'],
+    ['DATA:image/png;charset=x; Base64,aGVs', 'aGVs', 'image/png;charset=x'],
+    ['data:;base64,aGVs', 'aGVs', undefined],
+    ['data:image/png;base64', 'data:image/png;base64', undefined],
+  ] as const) {
+    it(`of ${url}`, () => assert.deepEqual(splitDataUrl(url), { base64, type }));
+  }
+});

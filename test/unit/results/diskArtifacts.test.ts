@@ -1,0 +1,225 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, readFileSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { FakeClock } from '../../support/fakes/fakeClock.js';
+import {
+  nowhere,
+  type ArtifactContent,
+  type ArtifactStore,
+  type SaveOutcome,
+} from '../../../src/core/results/artifacts.js';
+import { createDiskArtifacts } from '../../../src/core/results/diskArtifacts.js';
+import { brokenContent, content, filesIn, Lines, newFolder, removeFolders } from './folder.js';
+
+const origin = { server: 'shop', tool: 'browse_all' };
+const namePattern = /^1970-01-01T00-16-40\.000Z-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.txt$/;
+
+describe('results: artifacts on disk (V2)', () => {
+  let folder: string;
+  let quota: number;
+  let log: Lines;
+  let store: ArtifactStore;
+
+  beforeEach(() => {
+    folder = newFolder();
+    quota = 1_000;
+    log = new Lines();
+    store = open();
+  });
+
+  afterEach(async () => {
+    await store.settled();
+    removeFolders();
+  });
+
+  function open(): ArtifactStore {
+    return createDiskArtifacts({
+      folder: path.join(folder, 'storage'),
+      quota: () => quota,
+      clock: new FakeClock(),
+      log,
+    });
+  }
+
+  const root = (): string => path.join(folder, 'storage/artifacts/mcp');
+
+  async function saved(what: ArtifactContent, from = origin): Promise<Extract<SaveOutcome, { kind: 'saved' }>> {
+    const outcome = await store.save(from, what);
+    assert.ok(outcome.kind === 'saved', JSON.stringify(outcome));
+    return outcome;
+  }
+
+  it('writes <server>/<tool>/<timestamp>-<uuid>.<extension>, for nobody else to read', async () => {
+    const { path: file, bytes } = await saved(content('one, ', 'two'));
+    assert.equal(readFileSync(file, 'utf8'), 'one, two');
+    assert.equal(bytes, 8);
+    assert.equal(path.dirname(file), path.join(root(), 'shop/browse_all'));
+    assert.match(path.basename(file), namePattern);
+    if (process.platform === 'win32') return;
+    assert.equal(statSync(file).mode & 0o777, 0o600);
+    assert.equal(statSync(path.dirname(file)).mode & 0o777, 0o700);
+  });
+
+  it('writes what is empty', async () => {
+    assert.equal(readFileSync((await saved(content())).path, 'utf8'), '');
+  });
+
+  for (const [name, expected] of [
+    ['../../up', '______up'],
+    ['con', 'con_'],
+    ['', '_'],
+    ['x'.repeat(100), 'x'.repeat(64)],
+  ] as const) {
+    it(`a name that breaks rule N4 stays a folder of its own: ${name.slice(0, 20)}`, async () => {
+      const { path: file } = await saved(content('a'), { server: name, tool: name });
+      assert.equal(path.dirname(file), path.join(root(), expected, expected));
+    });
+  }
+
+  it('is there whole or not at all: nothing under its name while it is written', async () => {
+    const seen: string[][] = [];
+    function* watched(): ArtifactContent['pieces'] {
+      for (const piece of ['a', 'b', 'c']) {
+        yield Buffer.from(piece);
+        seen.push(filesIn(root()));
+      }
+      return undefined;
+    }
+    const { path: file } = await saved({ extension: 'txt', pieces: watched() });
+    assert.equal(seen.length, 3);
+    for (const files of seen) assert.ok(files.length === 1 && files[0]?.endsWith('.txt.partial'), String(files));
+    assert.deepEqual(filesIn(root()), [path.relative(root(), file)]);
+  });
+
+  it('leaves nothing of content that turns out broken', async () => {
+    const outcome = await store.save(origin, brokenContent('its data was cut off', 'a', 'b'));
+    assert.deepEqual(outcome, { kind: 'unreadable', why: 'its data was cut off' });
+    assert.deepEqual(filesIn(folder), []);
+  });
+
+  it('a hundred at once each get a file of their own', async () => {
+    const outcomes = await Promise.all(Array.from({ length: 100 }, (_, index) => saved(content(String(index)))));
+    assert.equal(new Set(outcomes.map(({ path: file }) => file)).size, 100);
+    for (const [index, { path: file }] of outcomes.entries()) assert.equal(readFileSync(file, 'utf8'), String(index));
+  });
+
+  describe('where it cannot write', () => {
+    beforeEach(() => writeFileSync(path.join(folder, 'storage'), 'in the way'));
+
+    it('says so, in the outcome and in the log', async () => {
+      const outcome = await store.save(origin, content('a', 'b'));
+      assert.ok(outcome.kind === 'notSaved');
+      assert.match(outcome.why, /^a file is where a folder should be \((ENOTDIR|EEXIST)\)$/);
+      assert.match(log.lines.join('\n'), /^warn: A file of shop\/browse_all was not saved in .+: a file is where/);
+    });
+
+    it('still finds out that content is broken', async () => {
+      const outcome = await store.save(origin, brokenContent('its data is not base64', 'a', 'b'));
+      assert.deepEqual(outcome, { kind: 'unreadable', why: 'its data is not base64' });
+    });
+
+    it('works again as soon as it can', async () => {
+      await store.save(origin, content('a'));
+      rmSync(path.join(folder, 'storage'));
+      await saved(content('a'));
+    });
+  });
+
+  describe('the quota (V3)', () => {
+    const ten = (): ArtifactContent => content('0123456789');
+
+    /** As `saved`, when the quota has been seen to. */
+    async function settledSave(what: ArtifactContent = ten()): Promise<string> {
+      const { path: file } = await saved(what);
+      await store.settled();
+      return path.relative(root(), file);
+    }
+
+    it('lets the oldest go first, and no more than needed', async () => {
+      quota = 30;
+      const files: string[] = [];
+      for (let index = 0; index < 5; index++) files.push(await settledSave());
+      assert.deepEqual(filesIn(root()), files.slice(2).sort());
+      files.push(await settledSave(content('x'.repeat(15))));
+      assert.deepEqual(filesIn(root()), [files[4], files[5]].sort());
+    });
+
+    it('counts what was there before, by age', async () => {
+      const earlier = path.join(root(), 'other/tool');
+      mkdirSync(earlier, { recursive: true });
+      for (const [index, name] of ['newest.txt', 'oldest.txt', 'middle.txt.partial'].entries()) {
+        writeFileSync(path.join(earlier, name), '0123456789');
+        utimesSync(path.join(earlier, name), 0, [300, 100, 200][index] ?? 0);
+      }
+      quota = 25;
+      const file = await settledSave();
+      assert.deepEqual(filesIn(root()), [file, 'other/tool/newest.txt'].sort());
+    });
+
+    it('holds when many are written at once', async () => {
+      quota = 55;
+      await Promise.all(Array.from({ length: 40 }, () => saved(ten())));
+      await store.settled();
+      assert.equal(filesIn(root()).length, 5);
+    });
+
+    it('does not count what others have removed', async () => {
+      quota = 40;
+      const files = [await settledSave(), await settledSave(), await settledSave(), await settledSave()];
+      for (const file of [files[0], files[2]]) rmSync(path.join(root(), file ?? ''));
+      files.push(await settledSave());
+      assert.deepEqual(filesIn(root()), [files[1], files[3], files[4]].sort());
+    });
+
+    it('lives with the whole folder being removed', async () => {
+      quota = 20;
+      await settledSave();
+      await settledSave();
+      rmSync(root(), { recursive: true });
+      const files = [await settledSave(), await settledSave()];
+      assert.deepEqual(filesIn(root()), files.sort());
+    });
+
+    it('is read at each write', async () => {
+      await settledSave();
+      await settledSave();
+      quota = 10;
+      assert.deepEqual([await settledSave()], filesIn(root()));
+    });
+
+    it('a file alone over it is not kept, and costs no other', async () => {
+      quota = 20;
+      const file = await settledSave();
+      const outcome = await store.save(origin, content('x'.repeat(15), 'y'.repeat(15)));
+      assert.ok(outcome.kind === 'notSaved');
+      assert.match(outcome.why, /larger than mcpToolsets\.artifactsQuota allows for all files, 20 bytes/);
+      await store.settled();
+      assert.deepEqual(filesIn(root()), [file]);
+    });
+
+    it('of 0 keeps nothing', async () => {
+      quota = 0;
+      for (const what of [ten(), content()]) {
+        assert.deepEqual(await store.save(origin, what), { kind: 'notSaved', why: 'mcpToolsets.artifactsQuota is 0' });
+      }
+      assert.deepEqual(filesIn(folder), []);
+    });
+
+    it('does not follow links out of the folder', async () => {
+      const outside = path.join(folder, 'outside');
+      mkdirSync(outside);
+      writeFileSync(path.join(outside, 'precious.txt'), 'x'.repeat(500));
+      mkdirSync(path.join(root(), 'shop'), { recursive: true });
+      symlinkSync(outside, path.join(root(), 'shop/linked'), 'junction');
+      quota = 10;
+      await settledSave();
+      assert.equal(readFileSync(path.join(outside, 'precious.txt'), 'utf8').length, 500);
+    });
+  });
+
+  it('nowhere saves nothing, says why, and finds out what is broken', async () => {
+    const none = nowhere('no folder is open');
+    assert.deepEqual(await none.save(origin, content('a')), { kind: 'notSaved', why: 'no folder is open' });
+    assert.deepEqual(await none.save(origin, brokenContent('bad', 'a')), { kind: 'unreadable', why: 'bad' });
+  });
+});

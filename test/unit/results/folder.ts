@@ -1,0 +1,48 @@
+/** A folder of a test's own, what is in it, and a log that remembers. */
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { Log } from '../../../src/core/base/log.js';
+import type { ArtifactContent } from '../../../src/core/results/artifacts.js';
+
+const made: string[] = [];
+
+export function newFolder(): string {
+  const folder = mkdtempSync(path.join(tmpdir(), 'mcp-toolsets-results-'));
+  made.push(folder);
+  return folder;
+}
+
+/** For `afterEach`. */
+export function removeFolders(): void {
+  for (const folder of made.splice(0)) rmSync(folder, { recursive: true, force: true });
+}
+
+/** Paths of the files below a folder, from there, sorted. */
+export function filesIn(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.relative(folder, path.join(entry.parentPath ?? entry.path, entry.name)))
+    .sort();
+}
+
+export function content(...pieces: (string | Buffer)[]): ArtifactContent {
+  return { extension: 'txt', pieces: source(pieces, undefined) };
+}
+
+export function brokenContent(fault: string, ...pieces: string[]): ArtifactContent {
+  return { extension: 'txt', pieces: source(pieces, fault) };
+}
+
+function* source(pieces: readonly (string | Buffer)[], fault: string | undefined): ArtifactContent['pieces'] {
+  for (const piece of pieces) yield Buffer.from(piece as string);
+  return fault;
+}
+
+export class Lines implements Log {
+  readonly lines: string[] = [];
+
+  write(level: string, message: string): void {
+    this.lines.push(`${level}: ${message}`);
+  }
+}
