@@ -19,6 +19,7 @@ export function stateWord(state: ServerState): string {
       return `reconnecting (attempt ${state.attempt}): ${state.cause}`;
     case 'disabled':
     case 'invalid':
+    case 'pending':
     case 'starting':
     case 'running':
     case 'idle':

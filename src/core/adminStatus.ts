@@ -29,5 +29,6 @@ function serverLine(server: ServerStatus, dialog: string | undefined): string {
 }
 
 function stateText(state: ServerState): string {
+  if (state.kind === 'pending') return 'waits for the person to approve its start';
   return state.kind === 'reconnecting' ? `reconnecting (attempt ${state.attempt})` : state.kind;
 }

@@ -3,6 +3,8 @@
  * connections; the gateway is joined to it by `gatewayBackend`. Invariants: the catalogue is replaced in one step and
  * always is what `publish` makes of the registrations in file order; the snapshot is made from one moment's facts.
  */
+import { judgeLaunch } from './approval/approvals.js';
+import type { Disposable } from './base/disposables.js';
 import { Emitter } from './base/events.js';
 import { redactingLog, type Log } from './base/log.js';
 import type { Problem } from './base/problem.js';
@@ -50,6 +52,7 @@ class ToolsetHost implements Host {
   private readonly catalogueEmitter = new Emitter<Catalogue>();
   private readonly log: Log;
   private readonly connector: LimitedConnector;
+  private readonly approvalChanges: Disposable | undefined;
 
   readonly onDidChange = this.changeEmitter.event;
   readonly onDidChangeCatalogue = this.catalogueEmitter.event;
@@ -60,6 +63,9 @@ class ToolsetHost implements Host {
       faultTolerant(options.connector, this.log),
       () => options.maxInstances?.() ?? defaultMaxInstances,
     );
+    this.approvalChanges = options.approvals?.onDidChange(() => {
+      this.inOneSwap(() => this.units.forEach((unit) => unit.reconsider()));
+    });
   }
 
   get snapshot(): StatusSnapshot {
@@ -86,13 +92,11 @@ class ToolsetHost implements Host {
     this.servers = applied.model.servers;
     for (const server of this.servers) if (server.kind === 'valid') this.keepSecret(server.definition);
 
-    // One swap for the whole edit: what each unit changes at once is published together.
-    this.applying = true;
-    const wanted = new Set(this.servers.map((server) => server.id));
-    for (const [id, unit] of this.units) if (!wanted.has(id)) this.remove(id, unit);
-    for (const server of this.servers) this.unitOf(server.id).apply(server);
-    this.applying = false;
-    this.republish();
+    this.inOneSwap(() => {
+      const wanted = new Set(this.servers.map((server) => server.id));
+      for (const [id, unit] of this.units) if (!wanted.has(id)) this.remove(id, unit);
+      for (const server of this.servers) this.unitOf(server.id).apply(server);
+    });
     await Promise.all([...this.units.values()].map((unit) => unit.settled()));
   }
 
@@ -123,7 +127,7 @@ class ToolsetHost implements Host {
   }
 
   async start(server: string): Promise<void> {
-    await this.askAgain(server);
+    this.askAgain(server);
     await this.known(server).start();
   }
 
@@ -132,7 +136,7 @@ class ToolsetHost implements Host {
   }
 
   async restart(server: string): Promise<void> {
-    await this.askAgain(server);
+    this.askAgain(server);
     await this.known(server).restart();
   }
 
@@ -142,6 +146,7 @@ class ToolsetHost implements Host {
 
   async dispose(): Promise<void> {
     this.disposed = true;
+    this.approvalChanges?.dispose();
     await Promise.all([...this.units.values(), ...this.leaving].map((unit) => unit.dispose()));
     this.units.clear();
     this.changeEmitter.dispose();
@@ -173,9 +178,9 @@ class ToolsetHost implements Host {
     },
   };
 
-  /** An entry that was wrong may be right by now: a variable set, a folder made. */
-  private async askAgain(server: string): Promise<void> {
-    if (this.servers.find((entry) => entry.id === server)?.kind === 'invalid') await this.reload();
+  /** An entry that was wrong may be right by now: a variable set, a folder made. Others that start are not waited for. */
+  private askAgain(server: string): void {
+    if (this.servers.find((entry) => entry.id === server)?.kind === 'invalid') void this.reload();
   }
 
   private known(server: string): ServerUnit {
@@ -198,6 +203,7 @@ class ToolsetHost implements Host {
       serverLog: redactingLog(this.options.serverLog(id), redactor),
       drainLimitMs: this.options.drainLimitMs ?? defaultDrainLimitMs,
       redact: (text) => redactor.redact(text),
+      judge: (definition) => judgeLaunch(definition, this.options.approvals),
       onCommit: () => this.republish(),
       onChange: () => this.announceChange(),
     });
@@ -210,6 +216,14 @@ class ToolsetHost implements Host {
     unit.apply(undefined);
     this.leaving.add(unit);
     void unit.gone().then(() => this.leaving.delete(unit));
+  }
+
+  /** What each unit changes at once is published together. */
+  private inOneSwap(change: () => void): void {
+    this.applying = true;
+    change();
+    this.applying = false;
+    this.republish();
   }
 
   private republish(): void {

@@ -1,5 +1,6 @@
 /** What the host is given and what it offers: the types between the core and its shells. */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import type { Approvals } from './approval/approvals.js';
 import type { Clock } from './base/clock.js';
 import type { Event } from './base/events.js';
 import type { Log, Redactor } from './base/log.js';
@@ -28,6 +29,8 @@ export interface HostOptions {
   readonly drainLimitMs?: number;
   /** How many instances may live at once (spec L2); read at each start. Default 32. */
   readonly maxInstances?: () => number;
+  /** What may be started (spec S1). Default: everything. */
+  readonly approvals?: Approvals;
   /** In [0, 1), for the jitter of reconnecting. Default `Math.random`. */
   readonly random?: () => number;
 }

@@ -18,6 +18,8 @@ export function stateWord(state: ServerState): string {
     case 'failed':
     case 'stopped':
       return state.kind;
+    case 'pending':
+      return 'waits for approval';
     case 'invalid':
       return 'entry with errors';
     case 'reconnecting':
@@ -80,16 +82,19 @@ export function serves(server: ServerStatus): boolean {
 
 /** Whether a person should look at it. */
 export function isBroken(server: ServerStatus): boolean {
-  return server.state.kind === 'failed' || server.state.kind === 'invalid' || server.previous !== undefined;
+  if (server.state.kind === 'failed' || server.state.kind === 'invalid') return true;
+  return server.previous !== undefined && server.approval.kind !== 'pending';
 }
 
 export interface StatusSummary {
   /** `MCP 3/4`: servers that serve, of those that should. */
   readonly text: string;
   readonly tooltip: string;
-  readonly severity: 'ok' | 'busy' | 'error';
+  readonly severity: 'ok' | 'busy' | 'pending' | 'error';
   /** Servers and files that a person should look at. */
   readonly broken: number;
+  /** Servers that wait for approval. */
+  readonly pending: number;
 }
 
 export function summary(snapshot: StatusSnapshot): StatusSummary {
@@ -102,14 +107,17 @@ export function summary(snapshot: StatusSnapshot): StatusSummary {
       (server) =>
         `${server.id}: ${stateWord(server.state)}` +
         (server.tools.length > 0 ? `, ${toolCount(server.tools.length, server.offered)}` : '') +
-        (server.previous ? ', serves its previous definition' : ''),
+        (server.previous ? ', serves its previous definition' : '') +
+        (server.approval.kind === 'pending' && server.state.kind !== 'pending' ? ', waits for approval' : ''),
     ),
   ];
+  const pending = wanted.filter(({ approval }) => approval.kind === 'pending').length;
   const failures = broken.length + snapshot.refused.length;
   return {
-    text: `MCP ${wanted.filter(serves).length}/${wanted.length}`,
+    text: `MCP ${wanted.filter(serves).length}/${wanted.length}${pending > 0 ? `, ${pending} to approve` : ''}`,
     tooltip: lines.length > 0 ? lines.join('\n') : 'No servers are configured.',
-    severity: failures > 0 ? 'error' : busy ? 'busy' : 'ok',
+    severity: failures > 0 ? 'error' : pending > 0 ? 'pending' : busy ? 'busy' : 'ok',
     broken: failures,
+    pending,
   };
 }

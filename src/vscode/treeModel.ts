@@ -6,6 +6,8 @@ import type { Place } from '../core/base/problem.js';
 import { assertNever } from '../core/base/assertNever.js';
 import type { InstanceStatus, ServerState, ServerStatus, StatusSnapshot } from '../core/reconcile/status.js';
 import type { ExcludedTool, ServedTool } from '../core/tools/catalogue.js';
+import { approvalActions, launchNodes, pendingIcon } from './approvalRows.js';
+import { escapeMarkdown } from './markdown.js';
 import { exclusionPhrase, instancePhrase, stateWord, timeOf, toolCount } from './phrases.js';
 
 export interface TreeIcon {
@@ -17,7 +19,7 @@ export interface TreeIcon {
 
 export interface TreeNode {
   readonly id: string;
-  readonly kind: 'server' | 'problem' | 'tool' | 'group' | 'excluded' | 'instance';
+  readonly kind: 'server' | 'launch' | 'problem' | 'tool' | 'group' | 'excluded' | 'instance';
   /** The id of the server it belongs to. */
   readonly server: string;
   readonly label: string;
@@ -61,6 +63,7 @@ function serverNode(
   severalFiles: boolean,
 ): TreeNode {
   const children = [
+    ...launchNodes(id, server),
     ...problemNodes(id, server, snapshot),
     ...server.tools.map((tool) => toolNode(id, server.id, tool)),
     ...group(id, server.id, 'Kept out', 'excluded', excludedNodes(id, server)),
@@ -75,9 +78,9 @@ function serverNode(
       ' · ',
     ),
     tooltip: serverTooltip(server, around),
-    icon: server.previous && server.state.kind !== 'failed' ? warningIcon : stateIcon(server.state),
-    context: ['server', ...actions(server.state)].join(' '),
-    initially: children.length > 0 ? 'collapsed' : 'leaf',
+    icon: serverIcon(server),
+    context: ['server', ...actions(server.state), ...approvalActions(server)].join(' '),
+    initially: server.state.kind === 'pending' ? 'expanded' : children.length > 0 ? 'collapsed' : 'leaf',
     place: server.place,
     name: server.id,
     children,
@@ -90,7 +93,13 @@ function serverDescription(server: ServerStatus): string[] {
     ...(server.tools.length > 0 || state === 'running' ? [toolCount(server.tools.length, server.offered)] : []),
     ...(state === 'running' ? [] : [state === 'starting' ? 'starting…' : stateWord(server.state)]),
     ...(server.previous ? ['previous definition'] : []),
+    ...(server.approval.kind === 'pending' && state !== 'pending' ? ['waits for approval'] : []),
   ];
+}
+
+function serverIcon(server: ServerStatus): TreeIcon {
+  if (server.approval.kind === 'pending') return pendingIcon;
+  return server.previous && server.state.kind !== 'failed' ? warningIcon : stateIcon(server.state);
 }
 
 const warningIcon: TreeIcon = { id: 'warning', color: 'list.warningForeground' };
@@ -102,6 +111,8 @@ function stateIcon(state: ServerState): TreeIcon {
     case 'invalid':
     case 'failed':
       return { id: 'error', color: 'list.errorForeground' };
+    case 'pending':
+      return pendingIcon;
     case 'starting':
       return { id: 'loading~spin' };
     case 'running':
@@ -122,6 +133,7 @@ export function actions(state: ServerState): readonly ('startable' | 'stoppable'
   switch (state.kind) {
     case 'disabled':
     case 'invalid':
+    case 'pending':
       return [];
     case 'stopped':
     case 'failed':
@@ -283,8 +295,4 @@ function uniqueIds(): (id: string) => string {
     seen.set(id, count);
     return count > 1 ? `${id}/${count}` : id;
   };
-}
-
-export function escapeMarkdown(text: string): string {
-  return text.replace(/[\\`*_{}[\]()#+\-!|<>~$]/g, '\\$&').replace(/\n/g, '  \n');
 }

@@ -43,10 +43,12 @@ const arrows: Record<string, readonly string[]> = {
   'core/base': [],
   'core/config': ['core/base'],
   'core/tools': ['core/base', 'core/config'],
+  'core/approval': ['core/base', 'core/config'],
+  'core/authoring': ['core/base', 'core/config', 'core/tools', 'core/reconcile'],
   'core/results': ['core/base'],
   'core/files': ['core/base', 'core/config'],
   'core/connections': ['core/base', 'core/config', 'core/tools'],
-  'core/reconcile': ['core/base', 'core/config', 'core/tools', 'core/connections'],
+  'core/reconcile': ['core/base', 'core/config', 'core/approval', 'core/tools', 'core/connections'],
   'core/gateway': ['core/base', 'core/tools', 'core/results'],
 };
 

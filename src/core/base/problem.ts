@@ -72,7 +72,8 @@ export const problemCodes = [
   'tool-malformed',
   'editor-id-too-long',
   'editor-toolset-hidden',
-  // starting and running (spec X, R)
+  // starting and running (spec S1, X, R)
+  'approval-pending',
   'command-not-found',
   'command-not-executable',
   'server-exited',

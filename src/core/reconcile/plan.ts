@@ -13,28 +13,49 @@ export interface Running {
   readonly stopped: Pick<ServerDefinition, 'launchHash' | 'viewHash'> | undefined;
 }
 
+/** Whether a definition may run (spec S1). */
+export interface Permits {
+  readonly wanted: boolean;
+  /** Of what serves; without it nothing serves, and this does not matter. */
+  readonly serving: boolean;
+}
+
 export type Step =
   | { readonly kind: 'none' }
   /** Withdraw the tools, end the instances when their calls have ended, end the start under way. */
   | { readonly kind: 'withdraw' }
   /** The entry is wrong: what serves goes on, what starts is ended. */
   | { readonly kind: 'keepPrevious' }
+  /** It has to be approved first: what serves goes on, what starts is ended. */
+  | { readonly kind: 'hold' }
+  /** Nor may what serves run any longer: everything ends now. */
+  | { readonly kind: 'revoke' }
   /** Filter, transforms or limits changed: publish anew from what is listed, restart nothing. */
   | { readonly kind: 'recurate'; readonly definition: ServerDefinition }
   /** The start under way is for this launch: only what becomes of it changes. */
   | { readonly kind: 'redirect'; readonly definition: ServerDefinition }
   | { readonly kind: 'start'; readonly definition: ServerDefinition };
 
-export function planStep(wanted: ConfiguredServer | undefined, running: Running): Step {
+export function planStep(wanted: ConfiguredServer | undefined, running: Running, permits: Permits): Step {
   if (wanted === undefined) return { kind: 'withdraw' };
-  if (wanted.kind === 'invalid') return { kind: 'keepPrevious' };
+  const { serving, starting, stopped } = running;
+  const revoked = serving !== undefined && !permits.serving;
+  if (wanted.kind === 'invalid') return revoked ? { kind: 'revoke' } : { kind: 'keepPrevious' };
   const { definition } = wanted;
   if (!definition.enabled) return { kind: 'withdraw' };
-  const { serving, starting, stopped } = running;
   if (stopped && stopped.launchHash === definition.launchHash && stopped.viewHash === definition.viewHash) {
     return { kind: 'none' };
   }
+  // Before anything of it counts, its filters included: what serves is what was approved, whole.
+  if (!permits.wanted) return revoked ? { kind: 'revoke' } : { kind: 'hold' };
   if (serving?.launchHash === definition.launchHash) return { kind: 'recurate', definition };
   if (starting?.launchHash === definition.launchHash) return { kind: 'redirect', definition };
   return { kind: 'start', definition };
+}
+
+/** Whether what serves is not what the file says (spec R3). */
+export function diverges(wanted: ConfiguredServer | undefined, serving: Running['serving']): boolean {
+  if (!wanted || !serving) return false;
+  if (wanted.kind === 'invalid') return true;
+  return wanted.definition.launchHash !== serving.launchHash || wanted.definition.viewHash !== serving.viewHash;
 }

@@ -3,6 +3,20 @@ import type { Problem } from '../base/problem.js';
 import type { ServerPlaces } from '../config/model.js';
 import type { StartFailure } from '../connections/connection.js';
 
+/** @param changed whether an earlier launch of this server serves on. */
+export function approvalPending(server: string, places: ServerPlaces, changed: boolean): Problem {
+  return {
+    code: 'approval-pending',
+    severity: 'information',
+    message: changed
+      ? `What "${server}" starts has changed and waits for your approval; until then its previous definition serves.`
+      : `"${server}" waits for your approval before it starts.`,
+    fix: 'Run “MCP Toolsets: Review Servers That Wait for Approval”, or approve it in the sidebar.',
+    place: places.key,
+    server,
+  };
+}
+
 export function startFailed(server: string, places: ServerPlaces, failure: StartFailure): Problem {
   return {
     code: failure.code,

@@ -1,7 +1,7 @@
 /**
  * One server of the config: brings what runs to what the file says, one step at a time, and keeps the last-known-good
- * when that fails (spec R2, R3). Invariants: what serves is replaced in one synchronous step; a start that finishes
- * after it was overtaken is ended and changes nothing; a unit that is disposed leaves nothing running.
+ * when that fails (spec R2, R3). Invariants: what serves is replaced in one synchronous step; an overtaken
+ * start is ended and changes nothing; what waits for approval never starts (spec S1); a disposed unit leaves nothing.
  */
 import { assertNever } from '../base/assertNever.js';
 import { PendingEnds } from '../base/pendingEnds.js';
@@ -9,10 +9,19 @@ import type { ConfiguredServer, ServerDefinition } from '../config/model.js';
 import type { CallRequest, Connection, ToolListing } from '../connections/connection.js';
 import type { PoolCallOutcome } from '../connections/instancePool.js';
 import { curate } from '../tools/curate.js';
-import { planStep } from './plan.js';
+import { Draining } from './draining.js';
+import { approvalOf, enabledDefinition, permitsOf, startableDefinition } from './permission.js';
+import { diverges, planStep, type Permits } from './plan.js';
 import { Serving } from './serving.js';
 import { StartAttempt } from './startAttempt.js';
-import { describeTrouble, redactedCause, type Trouble, type TroubleCause, type UnitFacts } from './unitFacts.js';
+import {
+  describeTrouble,
+  isFailure,
+  redactedCause,
+  type Trouble,
+  type TroubleCause,
+  type UnitFacts,
+} from './unitFacts.js';
 import type { UnitOptions } from './unitOptions.js';
 
 export class ServerUnit {
@@ -20,14 +29,18 @@ export class ServerUnit {
   private serving_: Serving | undefined;
   private attempt: StartAttempt | undefined;
   private stopped: { readonly definition: ServerDefinition; readonly since: number } | undefined;
+  /** Why the definition of the file does not serve. */
   private trouble: Trouble | undefined;
+  /** What is wrong with what serves; told beside the other, as neither explains or ends the other. */
+  private servingTrouble: Trouble | undefined;
   private divergedAt: number | undefined;
-  /** Replaced or withdrawn, their last calls still running. */
-  private readonly draining = new Set<Serving>();
+  private heldBack = false;
   private readonly ends: PendingEnds;
+  private readonly draining: Draining;
 
   constructor(private readonly options: UnitOptions) {
     this.ends = new PendingEnds((error) => options.log.write('error', `${options.id}: ${String(error)}`));
+    this.draining = new Draining(this.ends);
   }
 
   get serving(): Serving | undefined {
@@ -43,11 +56,9 @@ export class ServerUnit {
   /** The file says this now. */
   apply(wanted: ConfiguredServer | undefined): void {
     this.wanted = wanted;
-    const step = planStep(wanted, {
-      serving: this.serving_?.definition,
-      starting: this.attempt?.definition,
-      stopped: this.stopped?.definition,
-    });
+    const [serving, starting, stopped] = [this.serving_, this.attempt, this.stopped].map((each) => each?.definition);
+    const step = planStep(wanted, { serving, starting, stopped }, this.permits());
+    this.heldBack = step.kind === 'hold' || step.kind === 'revoke';
     switch (step.kind) {
       case 'none':
         break;
@@ -58,8 +69,13 @@ export class ServerUnit {
         this.replace(undefined, 'it was removed or disabled');
         break;
       case 'keepPrevious':
+      case 'hold':
+        if (step.kind === 'hold') this.stopped = undefined;
         this.overtake();
         this.trouble = undefined;
+        break;
+      case 'revoke':
+        this.endNow('its approval was revoked');
         break;
       case 'recurate':
         this.overtake();
@@ -79,13 +95,20 @@ export class ServerUnit {
     this.changed();
   }
 
+  /** What may run changed: approved, revoked. */
+  reconsider(): void {
+    const { wanted, serving } = this.permits();
+    if (this.heldBack || !wanted || !serving) this.apply(this.wanted);
+    else this.changed();
+  }
+
   /** A person's start: of a stopped, failed or idle server. */
   async start(): Promise<void> {
     this.stopped = undefined;
-    const definition = this.enabledDefinition();
-    if (!definition) return;
     const serving = this.serving_;
-    if (serving?.definition.launchHash !== definition.launchHash) {
+    const definition = this.startable();
+    if (!definition) this.apply(this.wanted);
+    else if (serving?.definition.launchHash !== definition.launchHash) {
       if (!this.attempt) this.begin(definition);
     } else if (serving.pool.live.length === 0) {
       await serving.startAgain();
@@ -96,21 +119,17 @@ export class ServerUnit {
 
   /** A person's stop: the tools are withdrawn and every instance ends now; calls in flight fail. */
   async stop(): Promise<void> {
-    const definition = this.enabledDefinition() ?? this.serving_?.definition;
+    const definition = enabledDefinition(this.wanted) ?? this.serving_?.definition;
     if (!definition) return;
-    this.overtake();
-    this.trouble = undefined;
     this.stopped = { definition, since: this.options.clock.now() };
-    this.replace(undefined, 'a person stopped it');
-    for (const serving of this.draining) this.ends.add(serving.close('a person stopped it'));
+    this.endNow('a person stopped it');
     this.changed();
     await this.ends.settled();
   }
 
   /** A person's restart: every instance ends, a new one starts and lists; the tools stay published meanwhile. */
   async restart(): Promise<void> {
-    const serving = this.serving_;
-    const definition = this.enabledDefinition();
+    const [serving, definition] = [this.serving_, this.startable()];
     if (!definition) return;
     if (serving?.definition.launchHash === definition.launchHash) {
       await serving.pool.recycle('a person restarted it');
@@ -135,10 +154,10 @@ export class ServerUnit {
   async dispose(): Promise<void> {
     this.wanted = undefined;
     this.overtake();
-    const serving = this.serving_;
+    const reason = 'the host is shutting down';
+    if (this.serving_) this.ends.add(this.serving_.close(reason));
     this.serving_ = undefined;
-    if (serving) this.draining.add(serving);
-    for (const each of this.draining) this.ends.add(each.close('the host is shutting down'));
+    this.draining.endNow(reason);
     await this.gone();
   }
 
@@ -153,16 +172,22 @@ export class ServerUnit {
       id: this.options.id,
       wanted: this.wanted,
       serving: this.serving_,
-      draining: [...this.draining],
+      draining: this.draining.all,
       startingSince: this.attempt?.since,
       stoppedSince: this.stopped?.since,
       divergedAt: this.divergedAt,
       trouble: this.trouble,
+      servingTrouble: this.servingTrouble,
+      approval: approvalOf(this.options.judge, this.wanted, this.serving_?.definition, this.stopped !== undefined),
     };
   }
 
-  private enabledDefinition(): ServerDefinition | undefined {
-    return this.wanted?.kind === 'valid' && this.wanted.definition.enabled ? this.wanted.definition : undefined;
+  private startable(): ServerDefinition | undefined {
+    return startableDefinition(this.options.judge, this.wanted, this.serving_?.definition);
+  }
+
+  private permits(): Permits {
+    return permitsOf(this.options.judge, this.wanted, this.serving_?.definition);
   }
 
   private begin(definition: ServerDefinition): void {
@@ -176,9 +201,7 @@ export class ServerUnit {
       (attempt, outcome) => {
         this.attempt = undefined;
         if (outcome.kind === 'connected') this.succeed(attempt.definition, outcome.connection, outcome.listing);
-        if (outcome.kind === 'failed') {
-          this.fail(attempt.definition, { kind: 'startFailed', failure: outcome.failure });
-        }
+        if (outcome.kind === 'failed') this.fail({ kind: 'startFailed', failure: outcome.failure });
         this.changed();
       },
     );
@@ -188,7 +211,7 @@ export class ServerUnit {
   private succeed(definition: ServerDefinition, connection: Connection, listing: ToolListing): void {
     const curated = curate(definition, listing, this.options.filteredTools());
     if (curated.kind === 'refused') {
-      this.fail(definition, { kind: 'refused', problems: curated.problems });
+      this.fail({ kind: 'refused', problems: curated.problems });
       this.ends.add(connection.close());
       return;
     }
@@ -198,11 +221,8 @@ export class ServerUnit {
       {
         onCommit: () => this.serving_ === serving && this.commit(),
         onChange: this.options.onChange,
-        onTrouble: (cause) => this.fail(serving.definition, cause),
-        onWell: () => {
-          this.trouble = undefined;
-          this.options.onChange();
-        },
+        onTrouble: (cause) => this.noteServing(this.told(cause)),
+        onWell: () => this.noteServing(undefined),
       },
       definition,
       connection,
@@ -212,22 +232,31 @@ export class ServerUnit {
     this.replace(serving, 'its definition was changed');
   }
 
-  private fail({ launchHash }: ServerDefinition, cause: TroubleCause): void {
-    this.trouble = { ...redactedCause(cause, this.options.redact), launchHash, since: this.options.clock.now() };
-    const { reason, fix } = describeTrouble(this.trouble);
-    this.options.log.write('error', `${this.options.id}: ${reason} ${fix}`);
+  private fail(cause: TroubleCause): void {
+    this.trouble = this.told(cause);
     this.options.onChange();
+  }
+
+  private noteServing(trouble: Trouble | undefined): void {
+    this.servingTrouble = trouble;
+    this.options.onChange();
+  }
+
+  private told(cause: TroubleCause): Trouble {
+    const trouble = { ...redactedCause(cause, this.options.redact), since: this.options.clock.now() };
+    const { reason, fix } = describeTrouble(trouble);
+    this.options.log.write('error', `${this.options.id}: ${reason} ${fix}`);
+    return trouble;
   }
 
   private recurate(definition: ServerDefinition): void {
     const serving = this.serving_;
     if (!serving) return;
-    const { trouble } = this;
-    // Trouble with another definition is over; trouble with this one lasts until a start succeeds, and an edit asks again.
-    if (trouble?.kind === 'refused' || trouble?.launchHash !== definition.launchHash) this.trouble = undefined;
-    else if (trouble.kind === 'startFailed' || trouble.final) this.ends.add(serving.startAgain());
+    this.trouble = undefined;
+    // What failed to start lasts until a start succeeds, and an edit asks again.
+    if (this.servingTrouble && isFailure(this.servingTrouble)) this.ends.add(serving.startAgain());
     const refused = serving.recurate(definition);
-    if (refused) this.fail(definition, { kind: 'refused', problems: refused.problems });
+    if (refused) this.fail({ kind: 'refused', problems: refused.problems });
   }
 
   /** The one step in which what serves changes; what served before ends with its last call. */
@@ -235,10 +264,10 @@ export class ServerUnit {
     const before = this.serving_;
     if (!before && !next) return;
     this.serving_ = next;
+    this.servingTrouble = undefined;
     this.commit();
     if (!before) return;
-    this.draining.add(before);
-    this.ends.add(before.drain(this.options.drainLimitMs, reason).finally(() => this.draining.delete(before)));
+    this.draining.add(before, this.options.drainLimitMs, reason);
   }
 
   private commit(): void {
@@ -252,11 +281,16 @@ export class ServerUnit {
   }
 
   private noteDivergence(): void {
-    const serving = this.serving_?.definition;
-    const wanted = this.wanted?.kind === 'valid' ? this.wanted.definition : undefined;
-    const same = wanted && serving?.launchHash === wanted.launchHash && serving.viewHash === wanted.viewHash;
-    if (!serving || same || !this.wanted) this.divergedAt = undefined;
-    else this.divergedAt ??= this.options.clock.now();
+    const diverged = diverges(this.wanted, this.serving_?.definition);
+    this.divergedAt = diverged ? (this.divergedAt ?? this.options.clock.now()) : undefined;
+  }
+
+  /** Tools withdrawn, every instance ended, calls in flight failed. */
+  private endNow(reason: string): void {
+    this.overtake();
+    this.trouble = undefined;
+    this.replace(undefined, reason);
+    this.draining.endNow(reason);
   }
 
   private overtake(): void {

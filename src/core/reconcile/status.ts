@@ -2,6 +2,7 @@
  * The one snapshot that every view reads: sidebar, status bar, problems, command line. Immutable; a view never asks a
  * connection.
  */
+import type { ApprovalStatus } from '../approval/approvals.js';
 import type { Place, Problem } from '../base/problem.js';
 import type { ExcludedTool, ServedTool } from '../tools/catalogue.js';
 
@@ -9,6 +10,8 @@ export type ServerState =
   | { readonly kind: 'disabled' }
   /** The entry itself is wrong and nothing of it runs; its problems say why. */
   | { readonly kind: 'invalid' }
+  /** A person has to approve its launch before anything of it runs (spec S1). */
+  | { readonly kind: 'pending' }
   | { readonly kind: 'starting'; readonly since: number }
   /** At least one instance lives. */
   | { readonly kind: 'running'; readonly since: number }
@@ -47,6 +50,8 @@ export interface ServerStatus {
   readonly transport: 'stdio' | 'streamable_http' | undefined;
   readonly trulyStateless: boolean | undefined;
   readonly state: ServerState;
+  /** Of the definition in the file. It may be pending while a previous one serves. */
+  readonly approval: ApprovalStatus;
   readonly previous: PreviousDefinition | undefined;
   readonly serverInfo: { readonly name: string; readonly version: string } | undefined;
   readonly tools: readonly ServedTool[];

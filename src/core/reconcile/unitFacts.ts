@@ -2,11 +2,12 @@
  * What is known of one server, as plain facts, and what the views make of them: state, problems, instances. Pure
  * functions over the facts; `ServerUnit` owns and changes them.
  */
+import type { ApprovalStatus } from '../approval/approvals.js';
 import { assertNever } from '../base/assertNever.js';
 import type { Problem } from '../base/problem.js';
-import type { ConfiguredServer } from '../config/model.js';
+import type { ConfiguredServer, ServerPlaces } from '../config/model.js';
 import type { StartFailure } from '../connections/connection.js';
-import { connectionLost, refreshFailed, startFailed } from './problems.js';
+import { approvalPending, connectionLost, refreshFailed, startFailed } from './problems.js';
 import type { Serving } from './serving.js';
 import type { Toolset } from '../tools/catalogue.js';
 import type { InstanceStatus, PreviousDefinition, ServerState, ServerStatus } from './status.js';
@@ -18,8 +19,7 @@ export type TroubleCause =
   /** `final`: reconnecting has given up (spec X4). */
   | { readonly kind: 'lost'; readonly cause: string; readonly final: boolean };
 
-/** Why a definition does not serve, or what serves has trouble; `launchHash` tells which definition it is about. */
-export type Trouble = TroubleCause & { readonly launchHash: string; readonly since: number };
+export type Trouble = TroubleCause & { readonly since: number };
 
 /** Times are epoch milliseconds. */
 export interface UnitFacts {
@@ -31,7 +31,11 @@ export interface UnitFacts {
   readonly stoppedSince: number | undefined;
   /** Since when what serves is not what the file says. */
   readonly divergedAt: number | undefined;
+  /** Why the definition of the file does not serve. */
   readonly trouble: Trouble | undefined;
+  /** What is wrong with what serves. */
+  readonly servingTrouble: Trouble | undefined;
+  readonly approval: ApprovalStatus;
 }
 
 /** Of a server for which nothing was undertaken yet. */
@@ -45,6 +49,8 @@ export function emptyFacts(server: ConfiguredServer): UnitFacts {
     stoppedSince: undefined,
     divergedAt: undefined,
     trouble: undefined,
+    servingTrouble: undefined,
+    approval: { kind: 'notAsked' },
   };
 }
 
@@ -67,6 +73,11 @@ export function redactedCause(cause: TroubleCause, redact: (text: string) => str
   }
 }
 
+/** Whether a server is down by it. A lease that died is no failure: the next call of its dialog starts another. */
+export function isFailure(trouble: Trouble): boolean {
+  return trouble.kind !== 'lost' || trouble.final;
+}
+
 export function describeTrouble(trouble: Trouble): { reason: string; fix: string } {
   switch (trouble.kind) {
     case 'startFailed':
@@ -84,7 +95,7 @@ export function describeTrouble(trouble: Trouble): { reason: string; fix: string
 }
 
 export function stateOf(facts: UnitFacts): ServerState {
-  const { wanted, serving, trouble } = facts;
+  const { wanted, serving, trouble, servingTrouble } = facts;
   if (facts.stoppedSince !== undefined) return { kind: 'stopped', since: facts.stoppedSince };
   if (facts.startingSince !== undefined) return { kind: 'starting', since: facts.startingSince };
   if (wanted?.kind === 'valid' && !wanted.definition.enabled) return { kind: 'disabled' };
@@ -93,11 +104,12 @@ export function stateOf(facts: UnitFacts): ServerState {
   const starting = serving?.pool.startingSince;
   if (starting !== undefined) return { kind: 'starting', since: starting };
   const pending = serving?.reconnection.pending;
-  if (pending) return { kind: 'reconnecting', ...pending, cause: trouble ? describeTrouble(trouble).reason : '' };
-  // A lease that died is no failure of the server: the next call of its dialog starts another.
-  const failed = trouble && (trouble.kind !== 'lost' || trouble.final);
-  if (failed && wanted?.kind === 'valid') return { kind: 'failed', since: trouble.since, ...describeTrouble(trouble) };
+  if (pending)
+    return { kind: 'reconnecting', ...pending, cause: servingTrouble ? describeTrouble(servingTrouble).reason : '' };
+  const failed = servingTrouble && isFailure(servingTrouble) ? servingTrouble : trouble;
+  if (failed && wanted?.kind === 'valid') return { kind: 'failed', since: failed.since, ...describeTrouble(failed) };
   if (serving) return { kind: 'idle', since: serving.idleSince ?? serving.since };
+  if (facts.approval.kind === 'pending') return { kind: 'pending' };
   return { kind: 'invalid' };
 }
 
@@ -106,6 +118,7 @@ export function previousOf(facts: UnitFacts): PreviousDefinition | undefined {
   if (facts.divergedAt === undefined) return undefined;
   const since = facts.divergedAt;
   if (facts.wanted?.kind === 'invalid') return { since, reason: 'Its new definition has an error.' };
+  if (facts.approval.kind === 'pending') return { since, reason: 'Its new definition waits for your approval.' };
   if (facts.startingSince !== undefined) return { since, reason: 'Its new definition is starting.' };
   return {
     since,
@@ -114,29 +127,31 @@ export function previousOf(facts: UnitFacts): PreviousDefinition | undefined {
 }
 
 export function problemsOf(facts: UnitFacts): readonly Problem[] {
-  const { id, wanted, serving, trouble } = facts;
+  const { id, wanted, serving } = facts;
   const problems: Problem[] = [];
   // The problems of a definition that is no longer in the file have no place there.
   if (serving && facts.divergedAt === undefined) problems.push(...serving.curated.problems);
   const places = wanted?.kind === 'valid' ? wanted.definition.places : wanted?.places;
   if (!places) return problems;
+  if (facts.approval.kind === 'pending') problems.push(approvalPending(id, places, serving !== undefined));
   if (serving?.refreshTrouble !== undefined) problems.push(refreshFailed(id, places, serving.refreshTrouble));
-  switch (trouble?.kind) {
-    case undefined:
-      break;
-    case 'startFailed':
-      problems.push(startFailed(id, places, trouble.failure));
-      break;
-    case 'refused':
-      problems.push(...trouble.problems);
-      break;
-    case 'lost':
-      problems.push(connectionLost(id, places, trouble.cause));
-      break;
-    default:
-      assertNever(trouble);
+  for (const trouble of [facts.trouble, facts.servingTrouble]) {
+    if (trouble) problems.push(...problemsOfTrouble(id, places, trouble));
   }
   return problems;
+}
+
+function problemsOfTrouble(id: string, places: ServerPlaces, trouble: Trouble): readonly Problem[] {
+  switch (trouble.kind) {
+    case 'startFailed':
+      return [startFailed(id, places, trouble.failure)];
+    case 'refused':
+      return trouble.problems;
+    case 'lost':
+      return [connectionLost(id, places, trouble.cause)];
+    default:
+      return assertNever(trouble);
+  }
 }
 
 export function instancesOf(facts: UnitFacts): readonly InstanceStatus[] {
@@ -163,6 +178,7 @@ export function statusOf(server: ConfiguredServer, facts: UnitFacts, toolset: To
     transport: definition?.launch.transport,
     trulyStateless: definition?.trulyStateless,
     state: stateOf(facts),
+    approval: facts.approval,
     previous: previousOf(facts),
     serverInfo: facts.serving?.serverInfo,
     tools: toolset?.tools ?? [],

@@ -4,6 +4,7 @@ import type { Log } from '../base/log.js';
 import type { Connector } from '../connections/connector.js';
 import type { Seats } from '../connections/instanceBudget.js';
 import type { FilteredToolsReport } from '../tools/curate.js';
+import type { Judge } from './permission.js';
 
 export interface UnitOptions {
   readonly id: string;
@@ -17,6 +18,8 @@ export interface UnitOptions {
   /** Milliseconds that calls in flight have when their instance was replaced or removed (spec R4). */
   readonly drainLimitMs: number;
   readonly redact: (text: string) => string;
+  /** Whether it may run (spec S1); `reconsider` tells that this changed. */
+  readonly judge: Judge;
   /** What is published changed; called in the same turn. */
   readonly onCommit: () => void;
   /** Something a view shows changed. */

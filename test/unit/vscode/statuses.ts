@@ -37,6 +37,7 @@ export function status(id: string, changes: Partial<ServerStatus> = {}): ServerS
     transport: 'stdio',
     trulyStateless: false,
     state: { kind: 'running', since: 0 },
+    approval: { kind: 'notAsked' },
     previous: undefined,
     serverInfo: undefined,
     tools: [],

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import type { ServerState } from '../../../src/core/reconcile/status.js';
 import type { ExclusionReason } from '../../../src/core/tools/catalogue.js';
-import { escapeMarkdown, treeModel, type TreeNode } from '../../../src/vscode/treeModel.js';
+import { escapeMarkdown } from '../../../src/vscode/markdown.js';
+import { treeModel, type TreeNode } from '../../../src/vscode/treeModel.js';
 import { file, problem, servedTool, snapshot, status } from './statuses.js';
 
 const around = {

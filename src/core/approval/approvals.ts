@@ -1,0 +1,27 @@
+/**
+ * What may be started (spec S1), as the core asks it of its shell. Nothing is decided here: the shell knows what a person
+ * approved and whether they want to be asked.
+ */
+import type { Event } from '../base/events.js';
+import type { ServerDefinition } from '../config/model.js';
+import { describeLaunch, type LaunchDescription } from './fingerprint.js';
+
+export interface Approvals {
+  /** Synchronous, and the same until `onDidChange`. `notAsked`: it may start, and nobody has to be asked. */
+  judge(launch: LaunchDescription): 'approved' | 'pending' | 'notAsked';
+  readonly onDidChange: Event<void>;
+}
+
+export type ApprovalStatus =
+  | { readonly kind: 'notAsked' }
+  | { readonly kind: 'approved' }
+  /** `launch` may not start before a person has approved it. */
+  | { readonly kind: 'pending'; readonly launch: LaunchDescription };
+
+/** @param approvals absent: everything may start, because the person who typed the command named the file. */
+export function judgeLaunch(definition: ServerDefinition, approvals: Approvals | undefined): ApprovalStatus {
+  if (!approvals) return { kind: 'notAsked' };
+  const launch = describeLaunch(definition);
+  const kind = approvals.judge(launch);
+  return kind === 'pending' ? { kind, launch } : { kind };
+}

@@ -1,0 +1,148 @@
+/**
+ * What a person approves when they let a server start (spec S1): a description of its launch that can be shown, stored
+ * and compared, and its fingerprint. Pure.
+ *
+ * In it is everything that decides what runs, where it connects to and what it is given: the file and the id, transport,
+ * command, arguments in their order, working directory, names and literals of `env` and `headers`, the host variables
+ * behind them, URL, session id. Not in it: values of host variables (the person changes those, not the workspace),
+ * filters, transforms, time limits, `enabled`, `truely-stateless`, order of maps, comments.
+ *
+ * Invariants: two launches with one fingerprint start the same; no secret stands in a description in clear, only its
+ * digest; only characters of tokens are ever masked, so that no shell syntax hides from who approves it.
+ */
+import { createHash } from 'node:crypto';
+import { assertNever } from '../base/assertNever.js';
+import type { EnvValue, Launch, ServerDefinition } from '../config/model.js';
+
+export interface LaunchPart {
+  readonly label:
+    'transport' | 'command' | 'argument' | 'directory' | 'environment' | 'address' | 'header' | 'session id';
+  /** On one line, printable characters only; no two values are written the same unless something is masked. */
+  readonly shown: string;
+  /** Of the whole value, where `shown` masks some of it. */
+  readonly digest?: string;
+}
+
+export interface LaunchDescription {
+  readonly server: string;
+  /** Absolute path of the file that it comes from. */
+  readonly source: string;
+  readonly parts: readonly LaunchPart[];
+  readonly fingerprint: string;
+}
+
+const mask = '•••';
+const described = new WeakMap<ServerDefinition, LaunchDescription>();
+
+export function describeLaunch(definition: ServerDefinition): LaunchDescription {
+  const known = described.get(definition);
+  if (known) return known;
+  const server = definition.id;
+  const source = definition.places.key.file;
+  const parts = partsOf(definition.launch, (label, value) => hash([server, source, label, value]).slice(0, 32));
+  const fingerprint = hash([
+    server,
+    source,
+    ...parts.flatMap(({ label, shown, digest }) => [label, shown, digest ?? '']),
+  ]);
+  const description = { server, source, parts, fingerprint };
+  described.set(definition, description);
+  return description;
+}
+
+type Digest = (label: string, value: string) => string;
+
+function partsOf(launch: Launch, digest: Digest): LaunchPart[] {
+  const plain = (label: LaunchPart['label'], value: string): LaunchPart => {
+    const masked = maskSecrets(value);
+    return masked === value
+      ? { label, shown: written(value) }
+      : { label, shown: written(masked), digest: digest(label, value) };
+  };
+  const values = (label: 'environment' | 'header', map: ReadonlyMap<string, EnvValue>): LaunchPart[] =>
+    [...map.entries()]
+      .sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
+      .map(([name, value]) => valuePart(label, name, value, digest));
+  switch (launch.transport) {
+    case 'stdio':
+      return [
+        plain('transport', launch.transport),
+        plain('command', launch.command),
+        ...launch.args.map((argument) => plain('argument', argument)),
+        plain('directory', launch.cwd),
+        ...values('environment', launch.env),
+      ];
+    case 'streamable_http':
+      return [
+        plain('transport', launch.transport),
+        plain('address', launch.url),
+        ...values('header', launch.headers),
+        ...(launch.sessionId === ''
+          ? []
+          : [{ label: 'session id' as const, shown: mask, digest: digest('session id', launch.sessionId) }]),
+      ];
+    default:
+      return assertNever(launch);
+  }
+}
+
+function valuePart(label: 'environment' | 'header', name: string, value: EnvValue, digest: Digest): LaunchPart {
+  const shownName = written(name);
+  switch (value.kind) {
+    case 'host': {
+      const variable = `the variable ${written(value.variable)}`;
+      if (value.prefix === '') return { label, shown: `${shownName} = ${variable}` };
+      // `Bearer ` and the like; anything longer may be a secret itself.
+      if (/^[A-Za-z]{1,12} $/.test(value.prefix)) {
+        return { label, shown: `${shownName} = "${value.prefix}" and ${variable}` };
+      }
+      const prefix = digest(`prefix of ${label} ${name}`, value.prefix);
+      return { label, shown: `${shownName} = "${mask}" and ${variable}`, digest: prefix };
+    }
+    case 'literal':
+      return label === 'environment' && decidesWhatRuns(name) && maskSecrets(value.value) === value.value
+        ? { label, shown: `${shownName} = ${JSON.stringify(value.value).replace(unprintable, escaped)}` }
+        : { label, shown: `${shownName} = ${mask}`, digest: digest(`${label} ${name}`, value.value) };
+    default:
+      return assertNever(value);
+  }
+}
+
+/** Variables by which a value makes a program load or run something: they are shown, because they are part of the launch. */
+const loaders =
+  /^(PATH|PATHEXT|COMSPEC|SHELL|ENV|BASH_ENV|SHELLOPTS|IFS|LD_.+|DYLD_.+|NODE_OPTIONS|NODE_PATH|NODE_EXTRA_CA_CERTS|NODE_TLS_REJECT_UNAUTHORIZED|ELECTRON_RUN_AS_NODE|PYTHON(PATH|HOME|STARTUP|USERBASE|WARNINGS|BREAKPOINT|INSPECT)|PERL5?(LIB|OPT|DB)|RUBY(LIB|OPT)|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|CLASSPATH|GIT_.+|npm_config_.+|(PIP|UV)_.+|(HTTPS?|ALL|NO)_PROXY|SSL_CERT_(FILE|DIR)|DOCKER_HOST|EDITOR|VISUAL|PAGER|BROWSER)$/i;
+
+function decidesWhatRuns(name: string): boolean {
+  return loaders.test(name) && !/auth|token|secret|passw|key$/i.test(name);
+}
+
+/**
+ * Secrets that can be told by their shape (spec E4). The characters that may vanish are those of tokens alone: a path, an
+ * option or shell syntax beside them stays in sight.
+ */
+function maskSecrets(value: string): string {
+  return value
+    .replace(/(authorization["']?\s*[:=]\s*["']?(?:bearer|basic)\s+)[A-Za-z0-9._~+/=-]{6,}/gi, `$1${mask}`)
+    .replace(/(\b[a-z][a-z0-9+.-]*:\/\/)[A-Za-z0-9._~%!+:-]+@/gi, `$1${mask}@`)
+    .replace(
+      /([?&][a-z_-]*(?:token|key|secret|password|passwd|signature|sig|auth|session(?:_?id)?|code)=)[A-Za-z0-9._~%+-]+/gi,
+      `$1${mask}`,
+    )
+    .replace(/(^--?[a-z-]*(?:token|api-?key|secret|password)=)[A-Za-z0-9_-]{8,}$/gi, `$1${mask}`);
+}
+
+const unprintable = /[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu;
+
+/** As it is where that is beyond doubt, else in quotes, with everything escaped that does not show. */
+function written(value: string): string {
+  if (/^[\w@%+=:,./\\~•*-]+$/.test(value)) return value;
+  return JSON.stringify(value).replace(unprintable, escaped);
+}
+
+function escaped(character: string): string {
+  return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
+}
+
+function hash(values: readonly string[]): string {
+  return createHash('sha256').update(JSON.stringify(values)).digest('hex');
+}

@@ -1,0 +1,112 @@
+/**
+ * What a person approved in this workspace (spec S1). Approved is a launch, not a server: going back to one that was
+ * approved before needs no new question. Written to a store of the editor that belongs to the workspace and is not
+ * synchronised; what stands there and is not understood counts as not approved.
+ */
+import { Emitter } from '../base/events.js';
+import type { Disposable } from '../base/disposables.js';
+import type { Approvals } from './approvals.js';
+import type { LaunchDescription, LaunchPart } from './fingerprint.js';
+
+export interface Storage {
+  get(key: string): unknown;
+  update(key: string, value: unknown): PromiseLike<void>;
+}
+
+export interface LedgerOptions {
+  readonly storage: Storage;
+  /** Whether a person wants to be asked; tell of a change by `recheck`. */
+  readonly asks: () => boolean;
+}
+
+export interface ApprovedServer {
+  readonly server: string;
+  readonly source: string;
+}
+
+const key = 'mcpToolsets.approvals';
+/** Of one server; the oldest go. */
+const mostLaunches = 20;
+
+export class ApprovalLedger implements Approvals, Disposable {
+  private readonly changes = new Emitter<void>();
+  /** In the order of approval. */
+  private launches: readonly LaunchDescription[];
+
+  readonly onDidChange = this.changes.event;
+
+  constructor(private readonly options: LedgerOptions) {
+    const stored = options.storage.get(key);
+    this.launches = Array.isArray(stored) ? stored.filter(isDescription) : [];
+  }
+
+  /** Each once, those approved last at the end. */
+  get servers(): readonly ApprovedServer[] {
+    return [
+      ...new Map(this.launches.map(({ server, source }) => [`${source}#${server}`, { server, source }])).values(),
+    ];
+  }
+
+  judge(launch: LaunchDescription): 'approved' | 'pending' | 'notAsked' {
+    if (!this.options.asks()) return 'notAsked';
+    return this.launches.some(({ fingerprint }) => fingerprint === launch.fingerprint) ? 'approved' : 'pending';
+  }
+
+  /** What was approved last of the same server of the same file. */
+  approvedBefore(launch: ApprovedServer): LaunchDescription | undefined {
+    return this.launches.filter((other) => sameServer(other, launch)).at(-1);
+  }
+
+  /** Exactly these launches: what the servers are by now does not matter. Resolves when it is stored. */
+  approve(launches: readonly LaunchDescription[]): PromiseLike<void> {
+    const approved = new Set(launches.map(({ fingerprint }) => fingerprint));
+    let next = [...this.launches.filter(({ fingerprint }) => !approved.has(fingerprint)), ...launches];
+    for (const launch of launches) {
+      const own = next.filter((other) => sameServer(other, launch));
+      const surplus = new Set(own.slice(0, -mostLaunches));
+      next = next.filter((other) => !surplus.has(other));
+    }
+    return this.replace(next);
+  }
+
+  /** Everything that was ever approved of this server. Resolves when it is stored. */
+  revoke(server: ApprovedServer): PromiseLike<void> {
+    return this.replace(this.launches.filter((launch) => !sameServer(launch, server)));
+  }
+
+  recheck(): void {
+    this.changes.fire();
+  }
+
+  dispose(): void {
+    this.changes.dispose();
+  }
+
+  private replace(launches: readonly LaunchDescription[]): PromiseLike<void> {
+    this.launches = launches;
+    this.changes.fire();
+    return this.options.storage.update(key, launches);
+  }
+}
+
+function sameServer(a: ApprovedServer, b: ApprovedServer): boolean {
+  return a.server === b.server && a.source === b.source;
+}
+
+function isDescription(value: unknown): value is LaunchDescription {
+  const { server, source, parts, fingerprint } = asRecord(value);
+  return (
+    [server, source, fingerprint].every((text) => typeof text === 'string') &&
+    Array.isArray(parts) &&
+    parts.every(isPart)
+  );
+}
+
+function isPart(value: unknown): value is LaunchPart {
+  const { label, shown, digest } = asRecord(value);
+  return typeof label === 'string' && typeof shown === 'string' && (digest === undefined || typeof digest === 'string');
+}
+
+function asRecord(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}
