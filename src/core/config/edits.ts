@@ -5,8 +5,19 @@
  * Invariants: edits of one answer do not overlap; all offsets are of the text as it was; applied, the text is YAML and
  * says what was meant. An anchor is never removed, because an alias may stand for it.
  */
-import { isAlias, isBlockScalar, isEmptyValue, isMap, isScalar, isSeq, rangeOf } from './editNodes.js';
-import { EditNodes, endsInBlockScalar, type Collection, type PairPlace } from './editNodes.js';
+import {
+  endsInBlockScalar,
+  isAlias,
+  isBlockScalar,
+  isEmptyValue,
+  isMap,
+  isScalar,
+  isSeq,
+  rangeOf,
+  type Collection,
+  type EditNodes,
+  type PairPlace,
+} from './editNodes.js';
 import type { Span } from './textPositions.js';
 
 export interface TextEdit {
@@ -89,6 +100,8 @@ export function removeKey(nodes: EditNodes, keyStart: number): Edits {
   if (!place) return undefined;
   const span = nodes.pairSpan(place.pair);
   if (place.map.flow) return removeInFlow(nodes, place.map, place.index, span);
+  // An anchor of nothing is another thing to those who refer to it.
+  if (place.map.items.length === 1 && place.map.anchor !== undefined) return undefined;
   if (!nodes.beginsLine(span.start)) return undefined;
   return removeLines(nodes, span.start, span.end);
 }

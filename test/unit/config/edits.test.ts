@@ -171,7 +171,8 @@ describe('a text as a scalar', () => {
   });
 });
 
-describe('edits of random files (E1)', () => {
+describe('edits of random files (E1)', function () {
+  this.timeout(20_000);
   const name = fc.constantFrom('a', 'b', 'c', 'd');
   const scalar = fc.constantFrom('x', "'y z'", '"q"', '12', 'true');
   const server = fc.record({
@@ -239,7 +240,7 @@ describe('edits of random files (E1)', () => {
         const back = setEnabled(result, id, true);
         assert.deepEqual(modelOf(applyEdits(result, back ?? [])), { ...expected, [id]: { ...expected[id], enabled: true } });
       }),
-      { numRuns: 200 },
+      { numRuns: 60 },
     );
   }); // prettier-ignore
 
@@ -253,7 +254,7 @@ describe('edits of random files (E1)', () => {
         expected[id] = { ...expected[id], transform: [{ prefix: `${id}_` }] };
         assert.deepEqual(modelOf(result), expected);
       }),
-      { numRuns: 200 },
+      { numRuns: 60 },
     );
   });
 
@@ -287,7 +288,7 @@ describe('edits of random files (E1)', () => {
         const renamed = modelOf(assertMinimal(text, renameKey(nodes, keyStart, 'other'), 20));
         assert.deepEqual(Object.keys(renamed[id] ?? {}), Object.keys(modelOf(text)[id] ?? {}).map((one) => (one === key ? 'other' : one)));
       }),
-      { numRuns: 200 },
+      { numRuns: 60 },
     );
   }); // prettier-ignore
 });

@@ -1,0 +1,126 @@
+/**
+ * What stands where in a config file that can be read: every key with its level, every pattern, transform and reference
+ * to a host variable, and the server it counts for. Hover and quick fixes find by place what they are asked about.
+ *
+ * Invariants: aliases and merges are followed, so a landmark may stand outside the entry of its server, and one place
+ * may be a landmark of several servers. What the validator would refuse has no landmark, and neither has what is below.
+ */
+import { keyDocs, type KeyDoc, type ValueShape } from '../config/keyDocs.js';
+import type { KeyLevel } from '../config/keys.js';
+import type { Span } from '../config/textPositions.js';
+import type { YamlEntry, YamlList, YamlNode, YamlTable } from '../config/yamlTree.js';
+
+export type Selection = 'tools' | 'prompts' | 'resources';
+
+interface OfServer {
+  /** The server it counts for; undefined for keys of the file itself. */
+  readonly server: string | undefined;
+  /** Where a pointer has to be. */
+  readonly span: Span;
+}
+
+export type Landmark = OfServer &
+  (
+    | {
+        readonly kind: 'key';
+        readonly level: KeyLevel;
+        readonly entry: YamlEntry;
+        /** The map it stands in, merges applied. */
+        readonly map: YamlTable;
+        /** Undefined: the level does not know the key. */
+        readonly doc: KeyDoc | undefined;
+      }
+    | { readonly kind: 'server'; readonly entry: YamlEntry }
+    | {
+        readonly kind: 'pattern';
+        readonly of: Selection;
+        readonly list: 'whitelist' | 'blacklist';
+        readonly items: YamlList;
+        readonly node: YamlNode;
+      }
+    | { readonly kind: 'transform'; readonly of: Selection; readonly steps: YamlList; readonly index: number }
+    | { readonly kind: 'variable'; readonly name: string; readonly entry: YamlEntry }
+  );
+
+export function landmarksOf(root: YamlNode): readonly Landmark[] {
+  const found: Landmark[] = [];
+  if (root.kind === 'map') new Walk(found).table('root', root, undefined, 'tools');
+  return found;
+}
+
+/** The landmarks at an offset, the narrowest first. */
+export function landmarksAt(landmarks: readonly Landmark[], offset: number): Landmark[] {
+  const wide = ({ span }: Landmark): number => span.end - span.start;
+  return landmarks.filter(({ span }) => span.start <= offset && offset <= span.end).sort((a, b) => wide(a) - wide(b));
+}
+
+class Walk {
+  constructor(private readonly found: Landmark[]) {}
+
+  table(level: KeyLevel, map: YamlTable, server: string | undefined, of: Selection): void {
+    const docs: Readonly<Record<string, KeyDoc>> = keyDocs[level];
+    for (const entry of [...map.entries.values(), ...map.duplicates.map(({ again }) => again)]) {
+      const doc = Object.hasOwn(docs, entry.key) ? docs[entry.key] : undefined;
+      this.found.push({ kind: 'key', level, entry, map, doc, server, span: entry.keySpan });
+      const within = level === 'server' && (entry.key === 'prompts' || entry.key === 'resources') ? entry.key : of;
+      if (doc) this.value(doc.value, entry, server, within);
+    }
+  }
+
+  private value(shape: ValueShape, entry: YamlEntry, server: string | undefined, of: Selection): void {
+    const { value } = entry;
+    switch (shape.kind) {
+      case 'table':
+        if (value.kind === 'map') this.table(shape.level, value, server, of);
+        return;
+      case 'servers':
+        if (value.kind === 'map') for (const one of value.entries.values()) this.server(one);
+        return;
+      case 'values':
+        if (value.kind !== 'map') return;
+        for (const one of value.entries.values()) {
+          if (one.value.kind === 'map') this.table(shape.level, one.value, server, of);
+        }
+        return;
+      case 'texts':
+        if (shape.of === 'pattern' && value.kind === 'list') this.patterns(entry.key, value, server, of);
+        return;
+      case 'transforms':
+        if (value.kind === 'list') this.transforms(value, server, of);
+        return;
+      case 'prefix':
+        if (value.kind === 'map') this.table('replacePrefix', value, server, of);
+        return;
+      case 'text':
+        if (shape.of === 'variable' && value.kind === 'scalar' && typeof value.value === 'string') {
+          this.found.push({ kind: 'variable', name: value.value, entry, server, span: value.span });
+        }
+        return;
+      case 'one':
+      case 'truth':
+      case 'choice':
+      case 'duration':
+        return;
+    }
+  }
+
+  private server(entry: YamlEntry): void {
+    this.found.push({ kind: 'server', entry, server: entry.key, span: entry.keySpan });
+    if (entry.value.kind === 'map') this.table('server', entry.value, entry.key, 'tools');
+  }
+
+  private patterns(key: string, items: YamlList, server: string | undefined, of: Selection): void {
+    const list = key === 'blacklist' ? 'blacklist' : 'whitelist';
+    for (const node of items.items) {
+      if (node.kind === 'scalar') this.found.push({ kind: 'pattern', of, list, items, node, server, span: node.span });
+    }
+  }
+
+  private transforms(steps: YamlList, server: string | undefined, of: Selection): void {
+    for (const [index, step] of steps.items.entries()) {
+      if (step.kind !== 'map') continue;
+      this.found.push({ kind: 'transform', of, steps, index, server, span: step.span });
+      this.table('transformItem', step, server, of);
+    }
+  }
+}

@@ -1,0 +1,264 @@
+/**
+ * What can be done at one click about a problem (spec E1): minimal edits of the text as it is now, and commands. Pure.
+ *
+ * Invariants: a fix is offered only where what it corrects stands in the text, which may have changed since; `safe`
+ * fixes change nothing that works and may be applied all at once.
+ */
+import type { Problem, ProblemCode } from '../base/problem.js';
+import { EditNodes } from '../config/editNodes.js';
+import * as edits from '../config/edits.js';
+import { nearest, suggestKey } from '../config/keys.js';
+import { addPrefix, setEnabled, setServerKey } from '../config/serverEdits.js';
+import { TextOffsets } from '../config/textOffsets.js';
+import { readYaml, type YamlNode } from '../config/yamlTree.js';
+import { landmarksOf, type Landmark } from './landmarks.js';
+
+export interface QuickFix {
+  /** In the imperative. */
+  readonly title: string;
+  readonly does:
+    | { readonly kind: 'edit'; readonly edits: readonly edits.TextEdit[] }
+    | { readonly kind: 'command'; readonly command: ServerCommand; readonly server: string };
+  /** The one that is most likely meant. */
+  readonly preferred: boolean;
+  readonly safe: boolean;
+}
+
+export type ServerCommand = 'restart' | 'start' | 'showServerLog';
+
+export interface FixSurroundings {
+  /** Original names of all tools of a server; empty where they are not known. */
+  readonly toolNames: (server: string) => readonly string[];
+  /** Whether a server can be restarted, or only be started. */
+  readonly restartable: (server: string) => boolean;
+  /** Names of the variables that are set. */
+  readonly variables: readonly string[];
+}
+
+/** Problems that come while a server starts or runs; what is said of them is in the server's log. */
+const runtime: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
+  'command-not-found',
+  'command-not-executable',
+  'server-exited',
+  'server-silent',
+  'server-not-jsonrpc',
+  'server-protocol',
+  'http-unauthorized',
+  'http-not-found',
+  'http-status',
+  'http-not-mcp',
+  'http-tls',
+  'http-unreachable',
+  'list-failed',
+  'refresh-failed',
+  'connection-lost',
+]);
+
+/** One reading of a text, for any number of problems. `text` without a byte order mark. */
+export class QuickFixes {
+  private readonly nodes: EditNodes | undefined;
+  private readonly landmarks: readonly Landmark[];
+  private readonly root: YamlNode;
+  private readonly offsets: TextOffsets;
+
+  constructor(
+    private readonly text: string,
+    private readonly around: FixSurroundings,
+  ) {
+    this.nodes = EditNodes.read(text);
+    this.root = readYaml(text).root;
+    this.landmarks = landmarksOf(this.root);
+    this.offsets = new TextOffsets(text);
+  }
+
+  for(problem: Problem): QuickFix[] {
+    const fixes = this.nodes ? this.mechanical(problem, this.nodes) : [];
+    return [...fixes, ...this.ofServer(problem)];
+  }
+
+  /** The edits of all safe fixes of these problems. */
+  all(problems: readonly Problem[]): edits.TextEdit[] {
+    const safe = problems.flatMap((problem) => this.for(problem).find((fix) => fix.safe) ?? []);
+    return edits.withoutOverlaps(safe.flatMap(({ does }) => (does.kind === 'edit' ? does.edits : [])));
+  }
+
+  private ofServer({ code, server, severity }: Problem): QuickFix[] {
+    if (server === undefined) return [];
+    const command = (title: string, name: ServerCommand): QuickFix => ({
+      title,
+      does: { kind: 'command', command: name, server },
+      preferred: false,
+      safe: false,
+    });
+    const again = this.around.restartable(server)
+      ? command(`Restart "${server}"`, 'restart')
+      : command(`Start "${server}" again`, 'start');
+    const run = runtime.has(code) ? [again, command(`Show the log of "${server}"`, 'showServerLog')] : [];
+    const off = severity === 'error' || runtime.has(code) ? setEnabled(this.text, server, false) : undefined;
+    return [...run, ...(off && off.length > 0 ? fix(`Disable "${server}"`, off) : [])];
+  }
+
+  private mechanical(problem: Problem, nodes: EditNodes): QuickFix[] {
+    const at = this.offsets.offset(problem.place.range.start);
+    const key = this.keyAt(at);
+    const valueKey = this.landmarks.find(
+      (mark) => mark.kind === 'key' && mark.entry.value.span.start === at && mark.entry.value.kind === 'scalar',
+    );
+    switch (problem.code) {
+      case 'unknown-key':
+        return key ? unknownKey(nodes, key) : [];
+      case 'transport-sse':
+      case 'transport-unsupported':
+        return valueKey?.kind === 'key' ? transport(nodes, valueKey, problem.code) : [];
+      case 'version-missing':
+        return fix('Insert `version: 1`', edits.insertVersion(nodes), { preferred: true, safe: true });
+      case 'version-unsupported':
+        return fix('Write `version: 1`', edits.insertVersion(nodes), { preferred: true });
+      case 'key-not-for-transport':
+        return key && this.ownKey(key) ? fix(`Remove \`${key.entry.key}\``, edits.removeKey(nodes, at)) : [];
+      case 'duplicate-key':
+        return fix('Remove this one of the two', edits.removeKey(nodes, at));
+      case 'missing-key':
+        return this.missingTransport(problem);
+      case 'wrong-type':
+        return valueKey?.kind === 'key' ? wrongType(nodes, valueKey) : [];
+      case 'duration-invalid':
+        return valueKey?.kind === 'key' ? duration(nodes, valueKey) : [];
+      case 'server-id-invalid':
+        return this.serverId(nodes, at);
+      case 'env-unset':
+        return this.similarVariable(nodes, at);
+      case 'pattern-matches-nothing':
+        return this.deadPattern(nodes, at, problem.server);
+      case 'name-taken':
+      case 'name-reserved':
+        return problem.server === undefined
+          ? []
+          : fix(`Add the prefix \`${problem.server}_\``, addPrefix(this.text, problem.server, `${problem.server}_`), {
+              preferred: true,
+            });
+      default:
+        return [];
+    }
+  }
+
+  private keyAt(offset: number): KeyMark | undefined {
+    return this.landmarks.find((mark) => mark.kind === 'key' && mark.entry.keySpan.start === offset) as
+      KeyMark | undefined;
+  }
+
+  /** In the entry of its server itself, not in an anchor that others may share. */
+  private ownKey({ server, entry }: KeyMark): boolean {
+    const nodes = this.nodes;
+    const own = nodes?.pairOf(nodes.pairOf(nodes.root, 'servers')?.pair.value, server ?? '')?.pair.value;
+    return nodes?.pairOf(own, entry.key) !== undefined;
+  }
+
+  /** Where the keys tell which transport is meant. */
+  private missingTransport({ server }: Problem): QuickFix[] {
+    const servers = this.root.kind === 'map' ? this.root.entries.get('servers')?.value : undefined;
+    const body = servers?.kind === 'map' && server !== undefined ? servers.entries.get(server)?.value : undefined;
+    if (server === undefined || body?.kind !== 'map' || body.entries.has('transport')) return [];
+    if (body.entries.has('url') === body.entries.has('command')) return [];
+    const value = body.entries.has('url') ? 'streamable_http' : 'stdio';
+    const inserted = setServerKey(this.text, server, 'transport', value);
+    return fix(`Insert \`transport: ${value}\``, inserted, { preferred: true, safe: true });
+  }
+
+  private serverId(nodes: EditNodes, at: number): QuickFix[] {
+    const mark = this.landmarks.find((one) => one.kind === 'server' && one.span.start === at);
+    if (mark?.kind !== 'server' || !mark.entry.keyIsText) return [];
+    const taken = this.landmarks.flatMap((one) => (one.kind === 'server' ? [one.entry.key] : []));
+    const id = mark.entry.key.trim().replace(/[^a-zA-Z0-9_-]+/g, '_').slice(0, 64); // prettier-ignore
+    if (id === '' || id === '_' || id === mark.entry.key || taken.includes(id)) return [];
+    return fix(`Rename to \`${id}\``, edits.renameKey(nodes, at, id), { preferred: true });
+  }
+
+  private similarVariable(nodes: EditNodes, at: number): QuickFix[] {
+    const mark = this.landmarks.find((one) => one.kind === 'variable' && at <= one.span.start && one.span.start - at < 300);
+    if (mark?.kind !== 'variable' || this.around.variables.includes(mark.name)) return [];
+    const similar = nearest(mark.name, this.around.variables);
+    if (similar === undefined) return [];
+    return fix(`Write \`${similar}\`, which is set`, edits.replaceValue(nodes, mark.entry.keySpan.start, similar));
+  } // prettier-ignore
+
+  private deadPattern(nodes: EditNodes, at: number, server: string | undefined): QuickFix[] {
+    const mark = this.landmarks.find((one) => one.kind === 'pattern' && one.span.start === at);
+    if (mark?.kind !== 'pattern' || mark.node.kind !== 'scalar') return [];
+    const written = mark.items.items.flatMap((node) => (node.kind === 'scalar' ? [String(node.value)] : []));
+    const names = this.around.toolNames(server ?? '').filter((name) => !written.includes(name));
+    const meant = nearest(String(mark.node.value), names);
+    const left = mark.items.items.length - 1;
+    // A list of which nothing is left means something else than one that matches nothing.
+    const title =
+      left > 0
+        ? 'Remove the pattern'
+        : mark.list === 'whitelist'
+          ? 'Remove the pattern: the whitelist is empty then, and lets all tools through'
+          : 'Remove the pattern, the last of its list';
+    return [
+      ...(meant === undefined ? [] : fix(`Write \`${meant}\``, edits.replaceItem(nodes, at, meant), { preferred: true })),
+      ...fix(title, edits.removeItem(nodes, at), { preferred: meant === undefined && left > 0, safe: left > 0 && meant === undefined }),
+    ];
+  } // prettier-ignore
+}
+
+type KeyMark = Extract<Landmark, { kind: 'key' }>;
+
+function fix(title: string, made: edits.Edits, is: { preferred?: boolean; safe?: boolean } = {}): QuickFix[] {
+  if (!made || made.length === 0) return [];
+  return [{ title, does: { kind: 'edit', edits: made }, preferred: is.preferred ?? false, safe: is.safe ?? false }];
+}
+
+function unknownKey(nodes: EditNodes, { level, entry, map, doc }: KeyMark): QuickFix[] {
+  if (doc) return [];
+  const at = entry.keySpan.start;
+  const remove = fix(`Remove \`${entry.key}\``, edits.removeKey(nodes, at));
+  const { value } = entry;
+  if (level === 'server' && entry.key.toLowerCase() === 'disabled') {
+    if (value.kind !== 'scalar' || typeof value.value !== 'boolean' || map.entries.has('enabled')) return remove;
+    const [key, turned] = [edits.renameKey(nodes, at, 'enabled'), edits.replaceValue(nodes, at, String(!value.value), 'raw')];
+    return [...fix(`Write \`enabled: ${!value.value}\``, key && turned && [...key, ...turned], { preferred: true, safe: true }), ...remove];
+  }
+  const meant = suggestKey(level, entry.key);
+  if (meant === undefined || map.entries.has(meant)) return remove;
+  return [...fix(`Rename to \`${meant}\``, edits.renameKey(nodes, at, meant), { preferred: true, safe: true }), ...remove];
+} // prettier-ignore
+
+function transport(nodes: EditNodes, { entry }: KeyMark, code: ProblemCode): QuickFix[] {
+  const found = entry.value.kind === 'scalar' ? String(entry.value.value) : '';
+  const sse = code === 'transport-sse';
+  const meant = /http|sse|remote|url/i.test(found) ? 'streamable_http' : nearest(found, ['stdio', 'streamable_http']);
+  return (meant === undefined ? ['stdio', 'streamable_http'] : [meant]).flatMap((value) =>
+    fix(`Write \`transport: ${value}\``, edits.replaceValue(nodes, entry.keySpan.start, value), {
+      preferred: value === meant,
+      safe: sse,
+    }),
+  );
+}
+
+function wrongType(nodes: EditNodes, { entry, doc }: KeyMark): QuickFix[] {
+  const { value, keySpan } = entry;
+  if (value.kind !== 'scalar' || value.value === null) return [];
+  const written = nodes.text.slice(value.span.start, value.span.end);
+  if (doc?.value.kind === 'truth') {
+    const said = /^(true|yes|on)$/i.test(String(value.value)) ? 'true' : /^(false|no|off)$/i.test(String(value.value)) ? 'false' : undefined;
+    return said === undefined ? [] : fix(`Write \`${said}\``, edits.replaceValue(nodes, keySpan.start, said, 'raw'), { preferred: true, safe: true });
+  }
+  if (doc?.value.kind === 'texts' && !/[\r\n]/.test(written) && !/^[|>&*!]/.test(written)) {
+    return fix(`Make it a list: \`[${written}]\``, edits.replaceValue(nodes, keySpan.start, `[${edits.scalarText(String(value.value))}]`, 'raw'), { preferred: true });
+  }
+  return [];
+} // prettier-ignore
+
+function duration(nodes: EditNodes, { entry }: KeyMark): QuickFix[] {
+  const written = entry.value.kind === 'scalar' ? String(entry.value.value).trim() : '';
+  const [, amount, unit] = /^(\d{1,4}) ?(h|hours?|min|minutes?|sec|seconds?)?$/i.exec(written) ?? [];
+  if (amount === undefined || amount === '0') return [];
+  const letter = unit?.charAt(0).toLowerCase();
+  const options =
+    letter === 'h' ? [`${Number(amount) * 60}m`] : letter === undefined ? [`${amount}s`, `${amount}ms`] : [`${amount}${letter}`];
+  return options.flatMap((value) =>
+    fix(`Write \`${value}\``, edits.replaceValue(nodes, entry.keySpan.start, value, 'raw'), { preferred: options.length === 1 }),
+  );
+} // prettier-ignore

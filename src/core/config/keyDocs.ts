@@ -1,0 +1,252 @@
+/**
+ * What each key of the config file means and takes: the one source of completion, hover and the JSON schema.
+ *
+ * Invariant: every key of `knownKeys` is here, and no other; the compiler holds it.
+ */
+import type { knownKeys, KeyLevel } from './keys.js';
+
+/** What may stand at a key. */
+export type ValueShape =
+  | { readonly kind: 'one' }
+  | { readonly kind: 'truth' }
+  | { readonly kind: 'choice'; readonly values: readonly { readonly value: string; readonly summary: string }[] }
+  | {
+      readonly kind: 'text';
+      readonly of: 'command' | 'folder' | 'url' | 'session' | 'variable' | 'headerPrefix' | 'affix';
+    }
+  | { readonly kind: 'duration' }
+  | { readonly kind: 'texts'; readonly of: 'argument' | 'pattern' }
+  | { readonly kind: 'table'; readonly level: KeyLevel }
+  /** Server ids to settings. */
+  | { readonly kind: 'servers' }
+  /** Free names to texts or references to host variables. */
+  | { readonly kind: 'values'; readonly level: 'envValue' | 'headerValue' }
+  | { readonly kind: 'transforms' }
+  /** A text, or a table of `replacePrefix`. */
+  | { readonly kind: 'prefix' };
+
+export interface KeyDoc {
+  /** One line, plain text. */
+  readonly summary: string;
+  /** Markdown. */
+  readonly details?: string;
+  /** As the default is written; absent: none. */
+  readonly byDefault?: string;
+  readonly value: ValueShape;
+  /** A snippet of what follows the key in block style: `: ` or a line break included. */
+  readonly block: string;
+  /** The same in flow style. */
+  readonly flow?: string;
+}
+
+type Docs = { readonly [Level in KeyLevel]: Readonly<Record<(typeof knownKeys)[Level][number], KeyDoc>> };
+
+const patternDetails =
+  '`*` stands for any text, also none; every other character for itself; upper and lower case differ. ' +
+  'Patterns are matched against the names that the server gives.';
+
+const whitelist = (things: string): KeyDoc => ({
+  summary: `Patterns of the ${things} to publish.`,
+  details: `Without a blacklist only what a pattern matches is published; an empty list lets all through. With a blacklist it names exceptions to that.\n\n${patternDetails}`,
+  value: { kind: 'texts', of: 'pattern' },
+  block: ":\n  - '$1'",
+  flow: ": ['$1']",
+});
+
+const blacklist = (things: string): KeyDoc => ({
+  summary: `Patterns of the ${things} to keep out.`,
+  details: `What a pattern matches is kept out, unless the whitelist matches it too; all else is published.\n\n${patternDetails}`,
+  value: { kind: 'texts', of: 'pattern' },
+  block: ":\n  - '$1'",
+  flow: ": ['$1']",
+});
+
+const transform = (things: string): KeyDoc => ({
+  summary: `How the names of the ${things} are changed, in the order written.`,
+  details: "`prefix: x` and `suffix: x` always add; `prefix: { remove: x, add: y }` takes `x` off the front if it is there, then adds `y` either way.", // prettier-ignore
+  value: { kind: 'transforms' },
+  block: ":\n  - prefix: '$1'",
+  flow: ": [{ prefix: '$1' }]",
+});
+
+const duration = (summary: string, byDefault: string): KeyDoc => ({
+  summary,
+  details: 'A number of milliseconds, or `250ms`, `30s`, `10m`.',
+  byDefault,
+  value: { kind: 'duration' },
+  block: ': ',
+});
+
+const variable: KeyDoc = {
+  summary: 'The environment variable of the editor whose value is copied when the server starts.',
+  details: 'It has to be set, else the server does not start. A changed value counts as a changed server.',
+  value: { kind: 'text', of: 'variable' },
+  block: ': ',
+};
+
+export const keyDocs: Docs = {
+  root: {
+    version: { summary: 'The version of the format: the number 1.', value: { kind: 'one' }, block: ': 1' },
+    servers: {
+      summary: 'The MCP servers, each under an id of its own.',
+      details: 'The id is the name of the toolset that agents see: letters, digits, `_` and `-`, at most 64.',
+      value: { kind: 'servers' },
+      block: ':\n  $0',
+      flow: ': { $1 }',
+    },
+  },
+  server: {
+    transport: {
+      summary: 'How to reach the server.',
+      value: {
+        kind: 'choice',
+        values: [
+          { value: 'stdio', summary: 'A program that is started here and speaks over its standard input and output.' },
+          { value: 'streamable_http', summary: 'A server at a URL; older HTTP+SSE servers are spoken to as well.' },
+        ],
+      },
+      block: ': ',
+    },
+    command: {
+      summary: 'The program to start, without a shell.',
+      details: 'A name that is found on `PATH`, or a path. Its arguments belong into `args`.',
+      value: { kind: 'text', of: 'command' },
+      block: ': ',
+    },
+    args: {
+      summary: 'The arguments of the command, each an item of its own.',
+      value: { kind: 'texts', of: 'argument' },
+      block: ": ['$1']",
+    },
+    cwd: {
+      summary: 'The folder in which the command runs, relative to the workspace folder. It has to exist.',
+      byDefault: 'the workspace folder',
+      value: { kind: 'text', of: 'folder' },
+      block: ': ',
+    },
+    env: {
+      summary: 'Environment variables of the server, laid over those of the editor.',
+      details:
+        'A text, or `{ env: NAME }` for the value of a variable of the editor, so that no secret is in the file.',
+      value: { kind: 'values', level: 'envValue' },
+      block: ':\n  ${1:NAME}: $2',
+      flow: ': { ${1:NAME}: $2 }',
+    },
+    url: {
+      summary: 'The address of the server.',
+      value: { kind: 'text', of: 'url' },
+      block: ': https://$1',
+    },
+    headers: {
+      summary: 'HTTP headers of every request.',
+      details:
+        "A text, `{ env: NAME }`, or `{ prefix: 'Bearer ', env: NAME }` for a value from the editor's environment.",
+      value: { kind: 'values', level: 'headerValue' },
+      block: ":\n  Authorization: { prefix: 'Bearer ', env: ${1:NAME} }",
+      flow: ": { Authorization: { prefix: 'Bearer ', env: ${1:NAME} } }",
+    },
+    sessionId: {
+      summary: 'The MCP session of the first request, where the server wants a given one.',
+      value: { kind: 'text', of: 'session' },
+      block: ": '$1'",
+    },
+    enabled: {
+      summary: 'Whether the server is started. One that is not is listed all the same.',
+      byDefault: 'true',
+      value: { kind: 'truth' },
+      block: ': ',
+    },
+    'truely-stateless': {
+      summary: 'Whether all conversations share one instance of the server.',
+      details:
+        '`true`: one instance for all, for a server that keeps nothing between calls. `false`: each conversation has one of its own.\n\nThe spelling is the contract.',
+      byDefault: 'false',
+      value: { kind: 'truth' },
+      block: ': ',
+    },
+    tools: {
+      summary: 'Which tools of the server agents see.',
+      details: 'What is kept out is registered nowhere.',
+      value: { kind: 'table', level: 'tools' },
+      block: ":\n  ${1|whitelist,blacklist|}:\n    - '$2'",
+      flow: ": { ${1|whitelist,blacklist|}: ['$2'] }",
+    },
+    transform: transform('tools'),
+    timeouts: {
+      summary: 'How long to wait for the server.',
+      value: { kind: 'table', level: 'timeouts' },
+      block: ': { ${1|call,connect,callMax,idle|}: ${2:1m} }',
+    },
+    prompts: {
+      summary: 'Which prompts of the server are published, under which names: as for tools.',
+      value: { kind: 'table', level: 'prompts' },
+      block: ": { ${1|whitelist,blacklist|}: ['$2'] }",
+    },
+    resources: {
+      summary: 'Which resources of the server are published.',
+      value: { kind: 'table', level: 'resources' },
+      block: ": { ${1|whitelist,blacklist|}: ['$2'] }",
+    },
+  },
+  tools: { whitelist: whitelist('tools'), blacklist: blacklist('tools') },
+  prompts: { whitelist: whitelist('prompts'), blacklist: blacklist('prompts'), transform: transform('prompts') },
+  resources: { whitelist: whitelist('resources'), blacklist: blacklist('resources') },
+  transformItem: {
+    prefix: {
+      summary: 'Adds text to the front of each name.',
+      details: '`{ remove: x, add: y }` takes `x` off the front first, where it is there.',
+      value: { kind: 'prefix' },
+      block: ": '$1'",
+    },
+    suffix: { summary: 'Adds text to the end of each name.', value: { kind: 'text', of: 'affix' }, block: ": '$1'" },
+  },
+  replacePrefix: {
+    remove: {
+      summary: 'What is taken off the front of a name that begins with it.',
+      value: { kind: 'text', of: 'affix' },
+      block: ": '$1'",
+    },
+    add: {
+      summary: 'What is added to the front of every name, also of one that had nothing taken off.',
+      value: { kind: 'text', of: 'affix' },
+      block: ": '$1'",
+    },
+  },
+  timeouts: {
+    connect: duration('To connect, initialize and list every page.', '30s'),
+    call: duration('For a call, since its last sign of life; progress is one.', '30s'),
+    callMax: duration('For a call in all.', '10m'),
+    idle: duration('Without a call, after which an instance is stopped. The next call starts it again.', '15m'),
+  },
+  envValue: { env: variable },
+  headerValue: {
+    prefix: {
+      summary: 'What is put before the value of the variable.',
+      value: { kind: 'text', of: 'headerPrefix' },
+      block: ": 'Bearer '",
+    },
+    env: variable,
+  },
+};
+
+export function docOf(level: KeyLevel, key: string): KeyDoc | undefined {
+  const docs: Readonly<Record<string, KeyDoc>> = keyDocs[level];
+  return Object.hasOwn(docs, key) ? docs[key] : undefined;
+}
+
+/** The keys of a level that cannot be left out; of a server, those of its transport. */
+export function requiredKeys(level: KeyLevel, transport?: string): readonly string[] {
+  switch (level) {
+    case 'root':
+      return ['version'];
+    case 'server':
+      return ['transport', ...(transport === 'stdio' ? ['command'] : transport === 'streamable_http' ? ['url'] : [])];
+    case 'replacePrefix':
+      return ['remove', 'add'];
+    case 'envValue':
+    case 'headerValue':
+      return ['env'];
+    default:
+      return [];
+  }
+}

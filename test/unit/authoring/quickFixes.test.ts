@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import type { Problem, ProblemCode } from '../../../src/core/base/problem.js';
+import { QuickFixes, type FixSurroundings, type QuickFix } from '../../../src/core/authoring/quickFixes.js';
+import { applyEdits } from '../../../src/core/config/edits.js';
+import { curate } from '../../../src/core/tools/curate.js';
+import { definitionOf, parse } from '../config/fixtures.js';
+
+const tools = ['browser_click', 'browser_type', 'open'];
+const around: FixSurroundings = {
+  toolNames: () => tools,
+  restartable: (server) => server !== 'failed',
+  variables: ['PATH', 'SEARCH_TOKEN'],
+};
+
+const head = 'version: 1\nservers:\n  a:\n    transport: stdio # how\n    command: npx\n';
+
+/** The problem of that code, found by the validator or by the curation of the tools. */
+function problemOf(text: string, code: ProblemCode): Problem {
+  const found = parse(text).problems.find((problem) => problem.code === code);
+  if (found) return found;
+  const offer = { tools: tools.map((name) => ({ name, inputSchema: { type: 'object' as const } })), malformed: [] };
+  const made = curate(definitionOf(text), offer, 'off').problems.find((problem) => problem.code === code);
+  assert.ok(made, `no problem ${code}`);
+  return made;
+}
+
+const edit = (text: string, { does }: QuickFix): string =>
+  does.kind === 'edit' ? applyEdits(text, does.edits) : `${does.command} ${does.server}`;
+
+describe('quick fixes (E1)', () => {
+  const cases: readonly (readonly [ProblemCode, string, string, string, string])[] = [
+    ['unknown-key', 'a misspelt key', head + "    truly-stateless: true # c\n", 'Rename to `truely-stateless`', head + '    truely-stateless: true # c\n'],
+    ['unknown-key', 'a misspelt key in flow style', head + "    tools: { 'white-list': [open] }\n", 'Rename to `whitelist`', head + "    tools: { 'whitelist': [open] }\n"],
+    ['unknown-key', 'a misspelt key of the file', 'version: 1\nserver: {}\n', 'Rename to `servers`', 'version: 1\nservers: {}\n'],
+    ['unknown-key', 'a key that is written already', head + '    comand: x\n', 'Remove `comand`', head],
+    ['unknown-key', '`disabled`', head + '    disabled: true\n', 'Write `enabled: false`', head + '    enabled: false\n'],
+    ['unknown-key', 'a misspelt key in an anchor', 'version: 1\nx-x: &x\n  enabled: true\n  comand: npx\nservers:\n  a: { transport: stdio, command: y, <<: *x }\n', 'Remove `comand`', 'version: 1\nx-x: &x\n  enabled: true\nservers:\n  a: { transport: stdio, command: y, <<: *x }\n'],
+    ['transport-sse', '`sse`', "version: 1\nservers:\n  a: { transport: 'sse', url: 'http://x' }\n", 'Write `transport: streamable_http`', "version: 1\nservers:\n  a: { transport: 'streamable_http', url: 'http://x' }\n"],
+    ['transport-unsupported', 'a misspelt transport', head.replace('stdio', 'stdoi'), 'Write `transport: stdio`', head],
+    ['version-missing', 'no version', '# all\nservers: {} # none\n', 'Insert `version: 1`', '# all\nversion: 1\nservers: {} # none\n'],
+    ['version-unsupported', 'a version in quotes', "version: '1' # one\nservers: {}\n", 'Write `version: 1`', 'version: 1 # one\nservers: {}\n'],
+    ['key-not-for-transport', '`url` of a program', head + '    url: http://x # no\n', 'Remove `url`', head],
+    ['duplicate-key', 'a key twice', head + '    command: y\n', 'Remove this one of the two', head],
+    ['missing-key', 'no transport', 'version: 1\nservers:\n  a: # x\n    url: http://x\n', 'Insert `transport: streamable_http`', 'version: 1\nservers:\n  a: # x\n    transport: streamable_http\n    url: http://x\n'],
+    ['wrong-type', 'a truth in quotes', head + "    enabled: 'no'\n", 'Write `false`', head + '    enabled: false\n'],
+    ['wrong-type', 'a text for a list', head + '    args: -y # yes\n', 'Make it a list: `[-y]`', head + "    args: ['-y'] # yes\n"],
+    ['duration-invalid', 'hours', head + '    timeouts: { idle: 2h }\n', 'Write `120m`', head + '    timeouts: { idle: 120m }\n'],
+    ['server-id-invalid', 'an id with blanks', head.replace('a:', 'my server:'), 'Rename to `my_server`', head.replace('a:', 'my_server:')],
+    ['env-unset', 'a variable that is nearly set', head + '    env: { T: { env: SERCH_TOKEN } }\n', 'Write `SEARCH_TOKEN`, which is set', head + '    env: { T: { env: SEARCH_TOKEN } }\n'],
+    ['pattern-matches-nothing', 'a misspelt name', head + '    tools: { whitelist: [open, brwser_click] }\n', 'Write `browser_click`', head + '    tools: { whitelist: [open, browser_click] }\n'],
+    ['pattern-matches-nothing', 'a dead pattern', head + "    tools:\n      blacklist:\n        - open\n        - '*_unsafe' # old\n", 'Remove the pattern', head + '    tools:\n      blacklist:\n        - open\n'],
+    ['pattern-matches-nothing', 'the only pattern', head + "    tools: { whitelist: ['x_*'] }\n", 'Remove the pattern: the whitelist is empty then, and lets all tools through', head + '    tools: { whitelist: [] }\n'],
+  ]; // prettier-ignore
+  for (const [code, name, text, title, expected] of cases) {
+    it(`${code}: ${name}`, () => {
+      const fixes = new QuickFixes(text, around).for(problemOf(text, code));
+      const fix = fixes.find((one) => one.title === title);
+      assert.ok(fix, fixes.map((one) => one.title).join(' | ') || 'no fix');
+      assert.equal(edit(text, fix), expected);
+    });
+  }
+
+  const at = (code: ProblemCode, server: string): Problem => ({
+    ...problemOf(head.replace('stdio', 'sse'), 'transport-sse'),
+    code,
+    server,
+    place: { file: '', range: { start: { line: 2, character: 2 }, end: { line: 2, character: 3 } } },
+  });
+
+  it('a name that is taken: a prefix', () => {
+    const [fix] = new QuickFixes(head, around).for(at('name-taken', 'a'));
+    assert.equal(fix?.title, 'Add the prefix `a_`');
+    assert.equal(edit(head, fix), `${head}    transform:\n      - prefix: 'a_'\n`);
+  });
+
+  it('what fails while it runs: again, its log, or not at all', () => {
+    const text = head.replaceAll(' a:', ' failed:');
+    const fixes = new QuickFixes(text, around).for(at('server-exited', 'failed'));
+    assert.deepEqual(
+      fixes.map(({ title }) => title),
+      ['Start "failed" again', 'Show the log of "failed"', 'Disable "failed"'],
+    );
+    assert.match(edit(text, fixes[2] as QuickFix), /failed:\n {4}enabled: false\n {4}transport/);
+    assert.equal(new QuickFixes(head, around).for(at('server-exited', 'a'))[0]?.title, 'Restart "a"');
+  });
+
+  it('nothing where the text has changed since', () => {
+    const problem = problemOf(`${head}    comand: x\n`, 'unknown-key');
+    assert.deepEqual(new QuickFixes(head, around).for(problem), []);
+    assert.deepEqual(new QuickFixes(`# new\n${head}    comand: x\n`, around).for(problem), []);
+    assert.deepEqual(new QuickFixes('a: [', around).for(problem), []);
+  });
+
+  it('all safe ones at once, once each', () => {
+    const text = "servers:\n  a: &a\n    transport: stdio\n    comand: npx # c\n    enabled: 'yes'\n  b:\n    <<: *a\n";
+    const parsed = [problemOf(text, 'version-missing'), ...parse(`version: 1\n${text}`).problems].map((problem) => {
+      const shift = (line: number): number => (problem.code === 'version-missing' ? line : line - 1);
+      const { start, end } = problem.place.range;
+      const range = { start: { ...start, line: shift(start.line) }, end: { ...end, line: shift(end.line) } };
+      return { ...problem, place: { file: '', range } };
+    });
+    assert.equal(
+      applyEdits(text, new QuickFixes(text, around).all(parsed)),
+      'version: 1\nservers:\n  a: &a\n    transport: stdio\n    command: npx # c\n    enabled: true\n  b:\n    <<: *a\n',
+    );
+  });
+});
