@@ -8,6 +8,9 @@ import type { CallOutcome, CallRequest } from './connection.js';
 
 export type CallEnd = Extract<CallOutcome, { kind: 'timedOut' | 'cancelled' }>;
 
+/** A timer that is set for longer fires at once. */
+export const longestMs = 2 ** 31 - 1;
+
 export class CallLimits implements Disposable {
   private readonly controller = new AbortController();
   private readonly whole: Disposable;
@@ -19,8 +22,8 @@ export class CallLimits implements Disposable {
     private readonly timeouts: CallRequest['timeouts'],
     private readonly caller: AbortSignal,
   ) {
-    this.whole = clock.after(timeouts.callMax, () => this.timedOut('callMax'));
-    this.silence = clock.after(timeouts.call, () => this.timedOut('call'));
+    this.whole = this.after('callMax');
+    this.silence = this.after('call');
     caller.addEventListener('abort', this.cancelled, { once: true });
   }
 
@@ -35,13 +38,17 @@ export class CallLimits implements Disposable {
   signOfLife(): void {
     if (this.first) return;
     this.silence.dispose();
-    this.silence = this.clock.after(this.timeouts.call, () => this.timedOut('call'));
+    this.silence = this.after('call');
   }
 
   dispose(): void {
     this.whole.dispose();
     this.silence.dispose();
     this.caller.removeEventListener('abort', this.cancelled);
+  }
+
+  private after(limit: 'call' | 'callMax'): Disposable {
+    return this.clock.after(Math.min(this.timeouts[limit], longestMs), () => this.timedOut(limit));
   }
 
   private timedOut(limit: 'call' | 'callMax'): void {

@@ -5,6 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../base/clock.js';
 import { assertNever } from '../base/assertNever.js';
+import { longestMs } from './callLimits.js';
 import type { ConnectOutcome } from './connection.js';
 import type { Connector, ConnectRequest } from './connector.js';
 import { Guardian } from './guardian.js';
@@ -34,17 +35,22 @@ export function createConnector(options: ConnectorOptions): Connector {
     execPath: options.execPath ?? process.execPath,
     env,
   });
+  const attempts = new Set<{ readonly stop: AbortController; readonly outcome: Promise<ConnectOutcome> }>();
   let started = 0;
+  let disposed = false;
 
-  const connect = async (request: ConnectRequest): Promise<ConnectOutcome> => {
+  /** What it starts comes into being before it returns its promise. */
+  const attempt = async (request: ConnectRequest, stop: AbortController): Promise<ConnectOutcome> => {
     const { launch, log, timeoutMs } = request;
-    if (request.signal.aborted) return { kind: 'cancelled' };
-    const stop = new AbortController();
+    let isUp = false;
     const cancel = (): void => stop.abort();
     request.signal.addEventListener('abort', cancel, { once: true });
-    const timer = clock.after(timeoutMs, cancel);
+    const timer = clock.after(Math.min(timeoutMs, longestMs), () => {
+      isUp = !stop.signal.aborted;
+      stop.abort();
+    });
     const parts = { clock, trace, clientVersion, log, timeoutMs, signal: stop.signal };
-    const timedOut = (): boolean => !request.signal.aborted;
+    const timedOut = (): boolean => isUp;
     try {
       switch (launch.transport) {
         case 'stdio': {
@@ -66,5 +72,21 @@ export function createConnector(options: ConnectorOptions): Connector {
     }
   };
 
-  return { connect, dispose: () => guardian.dispose() };
+  const connect = async (request: ConnectRequest): Promise<ConnectOutcome> => {
+    if (disposed || request.signal.aborted) return { kind: 'cancelled' };
+    const stop = new AbortController();
+    const running = { stop, outcome: attempt(request, stop) };
+    attempts.add(running);
+    return await running.outcome.finally(() => attempts.delete(running));
+  };
+
+  const dispose = async (): Promise<void> => {
+    disposed = true;
+    const running = [...attempts];
+    for (const { stop } of running) stop.abort();
+    await Promise.allSettled(running.map(({ outcome }) => outcome));
+    await guardian.dispose();
+  };
+
+  return { connect, dispose };
 }

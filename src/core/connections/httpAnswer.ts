@@ -4,12 +4,14 @@
  */
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { readEvents } from './eventStream.js';
-import { readShort, readText, shown, type HttpReply } from './httpExchange.js';
+import { inShort, readShort, readText, shown, type HttpReply } from './httpExchange.js';
 import { parseMessages } from './jsonRpc.js';
 import { TransportFailure } from './transport.js';
 
 /** Of a body or an event, in bytes or characters. */
 export const bodyLimit = 64 * 1024 * 1024;
+
+const refusalLimit = 1024 * 1024;
 
 export interface AnswerReader {
   readonly deliver: (message: JSONRPCMessage) => void;
@@ -43,17 +45,19 @@ export async function readAnswer(reply: HttpReply, id: RequestId, reader: Answer
 
 /** The failure that a status stands for; takes the body. */
 export async function statusFailure(reply: HttpReply): Promise<TransportFailure> {
-  const { status, contentType, url } = reply;
-  return new TransportFailure({ kind: 'status', status, body: await readShort(reply), contentType, url: shown(url) });
+  return failureWith(reply, await readShort(reply));
+}
+
+function failureWith({ status, contentType, url }: HttpReply, body: string): TransportFailure {
+  return new TransportFailure({ kind: 'status', status, body, contentType, url: shown(url) });
 }
 
 /** Some servers send their JSON-RPC errors with a status of their own. */
 async function readRefusal(reply: HttpReply, id: RequestId, { deliver }: AnswerReader): Promise<AnswerEnd> {
-  const failure = await statusFailure(reply);
-  const { trouble } = failure;
-  const messages = trouble.kind === 'status' ? parseMessages(trouble.body) : undefined;
-  const answer = messages?.find((message) => answers(message, id));
-  if (!answer) throw failure;
+  if (reply.contentType !== 'application/json') throw await statusFailure(reply);
+  const text = await readText(reply, refusalLimit).catch(() => '');
+  const answer = parseMessages(text)?.find((message) => answers(message, id));
+  if (!answer) throw failureWith(reply, inShort(text));
   deliver(answer);
   return { kind: 'answered' };
 }
@@ -63,7 +67,7 @@ async function readJson(reply: HttpReply, id: RequestId, { deliver }: AnswerRead
   const messages = parseMessages(text);
   for (const message of messages ?? []) deliver(message);
   if (messages?.some((message) => answers(message, id))) return { kind: 'answered' };
-  const body = text.slice(0, 300);
+  const body = inShort(text);
   throw new TransportFailure({ kind: 'notMcp', contentType: reply.contentType, body, url: shown(reply.url) });
 }
 

@@ -97,7 +97,7 @@ export async function readText({ body, url }: HttpReply, limit: number): Promise
     .replace(/^\uFEFF/, '');
 }
 
-/** The beginning of a body, for a message: one line, without markup, about 300 characters. */
+/** The beginning of a body, for a message. */
 export async function readShort(reply: HttpReply): Promise<string> {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -111,7 +111,11 @@ export async function readShort(reply: HttpReply): Promise<string> {
   } catch {
     // What came will do.
   }
-  const text = Buffer.concat(chunks).toString('utf8');
+  return inShort(Buffer.concat(chunks).toString('utf8'));
+}
+
+/** One line, without markup, about 300 characters. */
+export function inShort(text: string): string {
   const plain = /<html|<!doctype/i.test(text) ? pageText(text) : text;
   const line = plain.replace(/\s+/g, ' ').trim();
   return line.length > 300 ? `${line.slice(0, 300)}…` : line;
@@ -123,7 +127,7 @@ function pageText(page: string): string {
   return title === undefined ? text : `${title}. ${text}`;
 }
 
-/** For an error while a body is read. */
+/** For an error while an answer is awaited or read; what is a `TransportFailure` stays one. */
 export function broken(error: unknown, url: URL): TransportFailure {
   if (error instanceof TransportFailure) return error;
   const { code, message } = error as NodeJS.ErrnoException;

@@ -7,7 +7,7 @@ import { readEvents } from './eventStream.js';
 import { bodyLimit, statusFailure } from './httpAnswer.js';
 import { requestId, sharedController, type HttpChannel, type HttpChannelParts } from './httpChannel.js';
 import type { HttpEndpoint } from './httpEndpoint.js';
-import { isWithinOrigin, shown, type HttpReply } from './httpExchange.js';
+import { broken, isWithinOrigin, shown, type HttpReply } from './httpExchange.js';
 import { parseMessages, shortened } from './jsonRpc.js';
 import { failureAnswer, TransportFailure } from './transport.js';
 
@@ -37,14 +37,15 @@ export class LegacyChannel implements HttpChannel {
         void this.listen(reply, resolve).finally(() => timer.dispose());
       });
     } catch (error) {
-      return error as TransportFailure;
+      return broken(error, endpoint.configured);
     }
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
     const id = requestId(message);
     if (id === undefined) return await this.post(message);
-    this.post(message).catch((failure: TransportFailure) => {
+    this.post(message).catch((error: unknown) => {
+      const failure = broken(error, this.parts.endpoint.configured);
       this.parts.deliver(failureAnswer(id, failure));
       if (failure.trouble.kind === 'unreachable') this.die(failure.message);
     });
@@ -74,7 +75,7 @@ export class LegacyChannel implements HttpChannel {
         },
       });
     } catch (error) {
-      failure = error as TransportFailure;
+      failure = broken(error, reply.url);
     }
     opened(failure);
     this.die(failure.message);

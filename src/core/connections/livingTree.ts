@@ -8,7 +8,13 @@
  */
 import { execFile } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
-import { carryingMark, readProcessTable, type ProcessEntry, type ProcessTable } from './processTable.js';
+import {
+  carryingMark,
+  readProcessTable,
+  windowsProgram,
+  type ProcessEntry,
+  type ProcessTable,
+} from './processTable.js';
 
 /** The variable that marks every process of a tree. Its value ends in a dot, so that one is never the start of another. */
 export const markVariable = 'MCP_TOOLSETS_TREE';
@@ -78,7 +84,7 @@ export class LivingTree {
     const args = [...pids].flatMap((pid) => ['/pid', String(pid)]);
     await new Promise<void>((resolve) => {
       const options = { windowsHide: true, timeout: windowsKillLimitMs };
-      execFile('taskkill', [...args, '/T', '/F'], options, () => resolve());
+      execFile(windowsProgram('taskkill.exe'), [...args, '/T', '/F'], options, () => resolve());
     });
   }
 

@@ -5,6 +5,7 @@
 import type { JSONRPCErrorResponse, JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import type { Clock } from '../base/clock.js';
 import type { Log } from '../base/log.js';
+import { longestMs } from './callLimits.js';
 import { ListError, type ToolListing } from './connection.js';
 import { readInitializeAnswer } from './initializeAnswer.js';
 import type { Sdk } from './sdk.js';
@@ -40,7 +41,6 @@ export type Opening =
 
 /** Tools that change while they are listed are listed again, this often at most. */
 const mostListings = 3;
-const sdkLimitMs = 2 ** 31 - 1;
 
 export async function openConnection(parts: OpeningParts): Promise<Opening> {
   const { transport, signal, sdk } = parts;
@@ -65,7 +65,7 @@ export async function openConnection(parts: OpeningParts): Promise<Opening> {
   client.onerror = (error) => parts.log.write('debug', `[protocol] ${error.message}`);
 
   const failed = await Promise.race([
-    client.connect(transport, { timeout: sdkLimitMs }).then(
+    client.connect(transport, { timeout: longestMs }).then(
       () => undefined,
       (error: unknown) => ({ error }),
     ),

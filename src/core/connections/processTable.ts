@@ -5,6 +5,7 @@
  */
 import { execFile } from 'node:child_process';
 import { closeSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs';
+import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 export interface ProcessEntry {
@@ -98,8 +99,19 @@ const windowsListing =
 
 async function windowsTable(): Promise<ProcessTable> {
   return parseWindows(
-    await output('powershell.exe', ['-NoLogo', '-NoProfile', '-NonInteractive', '-Command', windowsListing]),
+    await output(windowsProgram('WindowsPowerShell/v1.0/powershell.exe'), [
+      '-NoLogo',
+      '-NoProfile',
+      '-NonInteractive',
+      '-Command',
+      windowsListing,
+    ]),
   );
+}
+
+/** By its full path: Windows would look in the current folder first. */
+export function windowsProgram(name: string): string {
+  return join(process.env['SystemRoot'] ?? 'C:\\Windows', 'System32', name);
 }
 
 /**

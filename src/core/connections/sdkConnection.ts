@@ -17,7 +17,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../base/clock.js';
 import { Emitter, type Event } from '../base/events.js';
 import type { Log, LogLevel } from '../base/log.js';
-import { CallLimits, type CallEnd } from './callLimits.js';
+import { CallLimits, longestMs, type CallEnd } from './callLimits.js';
 import { ListError, type CallOutcome, type CallRequest, type Connection, type ToolListing } from './connection.js';
 import type { ServerFacts } from './initializeAnswer.js';
 import { isObject, shortened } from './jsonRpc.js';
@@ -39,8 +39,6 @@ export interface SdkConnectionParts {
 type State =
   { readonly kind: 'live' } | { readonly kind: 'closed' } | { readonly kind: 'dead'; readonly cause: string };
 
-/** The SDK's own limit is out of the way: the longest that setTimeout can. */
-const noLimitMs = 2 ** 31 - 1;
 const loggedDataLength = 4000;
 const invalidAnswer = -32603;
 
@@ -200,10 +198,10 @@ export class SdkConnection implements Connection {
     }
   }
 
-  /** Aborting sends `notifications/cancelled`. */
+  /** Aborting sends `notifications/cancelled`. The client's own limit is put out of the way. */
   private request(method: string, params: object | undefined, signal: AbortSignal): Promise<unknown> {
     const message = { method, ...(params && { params }) } as Parameters<Client['request']>[0];
-    return this.parts.client.request(message, this.parts.resultSchema, { signal, timeout: noLimitMs });
+    return this.parts.client.request(message, this.parts.resultSchema, { signal, timeout: longestMs });
   }
 
   private outcomeOf(error: unknown, end: CallEnd | undefined): CallOutcome {

@@ -7,8 +7,8 @@ import { readEvents } from './eventStream.js';
 import { bodyLimit, type AnswerReader } from './httpAnswer.js';
 import type { HttpChannelParts } from './httpChannel.js';
 import type { HttpEndpoint } from './httpEndpoint.js';
+import { broken } from './httpExchange.js';
 import { parseMessages } from './jsonRpc.js';
-import type { TransportFailure } from './transport.js';
 
 export interface ServerStreamParts extends HttpChannelParts {
   readonly endpoint: HttpEndpoint;
@@ -77,7 +77,7 @@ export class ServerStream {
         log.write('debug', `[http] no stream for messages of the server (HTTP ${reply.status})`);
       return 'none';
     } catch (error) {
-      const { trouble, message } = error as TransportFailure;
+      const { trouble, message } = broken(error, endpoint.url);
       if (signal.aborted) return 'none';
       if (trouble.kind === 'unreachable' || trouble.kind === 'sessionLost') die(message);
       return 'broke';

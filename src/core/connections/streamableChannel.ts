@@ -17,7 +17,7 @@ import {
   type HttpChannelParts,
 } from './httpChannel.js';
 import type { HttpEndpoint } from './httpEndpoint.js';
-import { shown, type HttpReply } from './httpExchange.js';
+import { broken, shown, type HttpReply } from './httpExchange.js';
 import { HttpSession } from './httpSession.js';
 import { shortened } from './jsonRpc.js';
 import { ServerStream } from './serverStream.js';
@@ -118,9 +118,8 @@ export class StreamableChannel implements HttpChannel {
       await this.exchange(id, message, controller, this.parts.deliver);
       return undefined;
     } catch (error) {
-      if (!(error instanceof TransportFailure)) throw error;
-      if (!controller.signal.aborted) return error;
-      return new TransportFailure({ kind: 'closed', url: shown(this.parts.endpoint.url) });
+      const { url } = this.parts.endpoint;
+      return controller.signal.aborted ? new TransportFailure({ kind: 'closed', url: shown(url) }) : broken(error, url);
     } finally {
       this.open.delete(id);
     }
@@ -247,7 +246,7 @@ export class StreamableChannel implements HttpChannel {
           reply.body.destroy();
           return;
         } catch (error) {
-          const { trouble, message } = error as TransportFailure;
+          const { trouble, message } = broken(error, this.parts.endpoint.url);
           if (controller.signal.aborted) return; // no answer is no proof
           if (trouble.kind === 'unreachable' || attempt === 3) return this.parts.die(message);
           await delay(this.parts.clock, 20 * attempt, controller.signal).catch(() => undefined);

@@ -157,4 +157,14 @@ describe('guardian', function () {
     await other.end();
     await rig.end();
   });
+
+  it('is not outlived by starts that are under way when the connector is disposed of', async () => {
+    const rig = new Rig({ guardianScript });
+    const under = [rig.attempt(fixture('never-initialises')), rig.attempt(fixture('stubborn', '--term'))];
+    await rig.connector.dispose();
+    for (const { kind } of await Promise.all(under)) assert.equal(kind, 'cancelled');
+    assert.equal((await rig.attempt(fixture('raw'))).kind, 'cancelled');
+    assert.deepEqual(rig.processes(), []);
+    await rig.end();
+  });
 });
