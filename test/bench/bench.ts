@@ -13,10 +13,13 @@
  */
 import { cpus } from 'node:os';
 import { resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { print, printSummary, type Findings } from './harness/report.js';
 import { Run } from './harness/run.js';
 import { activation } from './activation.js';
+import { memory } from './memory.js';
+import { death } from './death.js';
 import { start } from './start.js';
 import { calls } from './calls.js';
 import { catalogue } from './catalogue.js';
@@ -25,8 +28,12 @@ const benches: Readonly<Record<string, (run: Run) => Promise<Findings>>> = {
   P1: activation,
   P2: start,
   P3: calls,
+  P4: memory,
   P5: catalogue,
+  P6: death,
 };
+
+const longestMs = 10 * 60_000;
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
@@ -61,7 +68,7 @@ async function main(): Promise<void> {
     if (ending) return;
     const begun = performance.now();
     try {
-      const findings = await benches[rule]?.(run);
+      const findings = await Promise.race([benches[rule]?.(run), tooLong()]);
       if (!findings) continue;
       const took = `took ${((performance.now() - begun) / 1000).toFixed(0)} s`;
       const complete = { ...findings, notes: [...findings.notes, took] };
@@ -70,12 +77,19 @@ async function main(): Promise<void> {
     } catch (error) {
       if (ending) return;
       broken += 1;
+      run.killAll();
       process.stderr.write(`${rule}: the bench broke. ${(error as Error).stack ?? String(error)}\n\n`);
     }
   }
   printSummary(all);
   broken += await end();
   process.exitCode = broken > 0 ? 1 : 0;
+}
+
+/** A bench that waits for what never comes must not wait for ever. */
+async function tooLong(): Promise<never> {
+  await pause(longestMs, undefined, { ref: false });
+  throw new Error(`It has not ended after ${longestMs / 60_000} minutes.`);
 }
 
 /** How many processes had to be ended. */

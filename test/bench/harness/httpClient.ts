@@ -55,6 +55,11 @@ export class HttpClient {
     return this.ask('tools/call', { name, arguments: args });
   }
 
+  /** The first page. */
+  list(): Promise<Json> {
+    return this.ask('tools/list');
+  }
+
   /** Hears what the server says by itself; resolves when the stream is open. Not every gateway has one. */
   listen(onMessage: (message: Json) => void): Promise<boolean> {
     return new Promise((resolve, reject) => {

@@ -2,10 +2,11 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { HttpClient, type Endpoint, type HttpKind, type Json } from '../harness/httpClient.js';
-import { serve } from '../harness/served.js';
+import { now, serve } from '../harness/served.js';
 
 interface Way {
   call(name: string, args: Json): Promise<Json>;
+  list(): Promise<unknown>;
   close(): unknown;
 }
 
@@ -15,6 +16,8 @@ interface Call {
   readonly arguments: Json;
   readonly calls: number;
 }
+
+let quieten = (): Promise<{ calls: number; failures: string[] }> => Promise.resolve({ calls: 0, failures: [] });
 
 const ways = new Map<string, Way>();
 
@@ -30,6 +33,7 @@ serve({
     await client.connect(new StdioClientTransport({ command, args, env: process.env as Record<string, string> }));
     ways.set(name, {
       call: (tool, given) => client.callTool({ name: tool, arguments: given }) as Promise<Json>,
+      list: () => client.listTools(),
       close: () => client.close(),
     });
   },
@@ -45,6 +49,41 @@ serve({
   async once({ way: name, tool, arguments: args }: Call) {
     return way(name).call(tool, args);
   },
+
+  /** One call, with the times in the machine's milliseconds. */
+  async timed({ way: name, tool, arguments: args }: Call) {
+    const asked = now();
+    const answer = await way(name).call(tool, args);
+    return { asked, answered: now(), answer };
+  },
+
+  /** Calls one after the other, and lists between them, until `quiet`; tells what went wrong. */
+  traffic({ way: name, tool, arguments: args, list }: Call & { list: boolean }) {
+    const running = { ended: false };
+    const failures: string[] = [];
+    let calls = 0;
+    const lane = async (): Promise<void> => {
+      while (!running.ended) {
+        calls += 1;
+        try {
+          const answer = await way(name).call(tool, args);
+          if (answer['isError'] === true) failures.push(JSON.stringify(answer));
+          if (list && calls % 10 === 0) await way(name).list();
+        } catch (error) {
+          failures.push(String(error));
+        }
+        await new Promise((resolve) => setTimeout(resolve, 2));
+      }
+    };
+    const ended = lane();
+    quieten = async () => {
+      running.ended = true;
+      await ended;
+      return { calls, failures };
+    };
+  },
+
+  quiet: () => quieten(),
 
   /** Milliseconds of each call, one after the other. */
   async latency({ way: name, tool, arguments: args, calls }: Call) {

@@ -93,6 +93,12 @@ serve({
     return { at, took: applied - at, published };
   },
 
+  /** A call past the gateway, by a dialog of the bench's choice. */
+  async call({ toolset, tool, dialog }: { toolset: string; tool: string; dialog: string }) {
+    const { signal } = new AbortController();
+    return running().host.call({ toolset, tool, arguments: {}, dialog, signal });
+  },
+
   async endpoint({ id, kind }: { id: string; kind: ClientKind }): Promise<GatewayEndpoint> {
     return (await running().gateway).endpoint(id, kind);
   },

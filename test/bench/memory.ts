@@ -1,0 +1,169 @@
+/**
+ * P4: what an idle instance costs the host, and what calls leave behind. Heap is what is in use after collection; RSS is
+ * read as it is, with nothing collected for the reading.
+ */
+import { median, megabytes } from './harness/figures.js';
+import type { Endpoint } from './harness/httpClient.js';
+import { Program, withProgram } from './harness/program.js';
+import { limited, plain, type Findings, type Row } from './harness/report.js';
+import type { Run } from './harness/run.js';
+import { configText, everything, fixture, type ServerEntry } from './harness/servers.js';
+import type { Memory } from './harness/usage.js';
+
+const instances = 20;
+const firstCalls = 2000;
+const mebibyte = 1024 * 1024;
+const exposed = { execArgv: ['--expose-gc'] };
+/** What collection and the allocator leave to chance; less is flat. */
+const flat = 5 * mebibyte;
+
+export async function memory(run: Run): Promise<Findings> {
+  const rows: Row[] = [];
+  await idleInstances(run, rows);
+  const more = run.options.full ? 100_000 : run.count(20_000, 5_000);
+  await afterCalls(run, more, rows);
+  return {
+    rule: 'P4',
+    title: 'Memory of the host',
+    rows,
+    notes: [
+      'heap: in use after collection; RSS: as it is, read before anything is collected',
+      'V8 lets its young generation grow under load, once; what leaks grows in the second half too',
+      `the bare gateway has no sessions, no timers, no status; its client is the SDK’s${run.options.full ? '' : '; --full makes 100,000 calls'}`,
+    ],
+  };
+}
+
+async function heapOf(program: Program): Promise<number> {
+  return (await program.ask<Memory>('memory', { collect: true })).heap ?? NaN;
+}
+
+async function idleInstances(run: Run, rows: Row[]): Promise<void> {
+  const product = await run.product();
+  const command = fixture('raw');
+  const entries = (count: number): ServerEntry[] =>
+    Array.from({ length: count }, (_, index) => ({
+      id: `idle${index}`,
+      ...command,
+      more: { transform: [{ prefix: `idle${index}_` }] },
+    }));
+  const ids = (count: number): string[] => entries(count).map(({ id }) => id);
+  const servers: number[] = [];
+  const leases: number[] = [];
+  const bare: number[] = [];
+  for (let round = 0; round < run.count(3, 1); round++) {
+    await withProgram(run, 'engine', exposed, async (engine) => {
+      await engine.ask('start', { product, text: configText(entries(1)), publishing: ids(1) });
+      const before = await heapOf(engine);
+      await engine.ask('edit', { text: configText(entries(1 + instances)), publishing: ids(1 + instances) });
+      servers.push(((await heapOf(engine)) - before) / instances);
+    });
+    await withProgram(run, 'engine', exposed, async (engine) => {
+      await engine.ask('start', { product, text: configText(entries(1)), publishing: ids(1) });
+      const call = (dialog: string): Promise<unknown> =>
+        engine.ask('call', { toolset: 'idle0', tool: 'idle0_pid', dialog });
+      await call('first');
+      const before = await heapOf(engine);
+      for (let index = 0; index < instances; index++) await call(`dialog ${index}`);
+      leases.push(((await heapOf(engine)) - before) / instances);
+    });
+    await withProgram(run, 'bareClient', exposed, async (client) => {
+      await client.ask('start', { commands: [command] });
+      const before = await heapOf(client);
+      await client.ask('start', { commands: Array.from({ length: instances }, () => command) });
+      bare.push(((await heapOf(client)) - before) / instances);
+    });
+  }
+  for (const [what, values] of [
+    [`heap of an idle instance, ${instances} servers of 19 tools, one each`, servers],
+    [`heap of an idle instance, ${instances} leases of one server`, leases],
+  ] as const) {
+    rows.push(
+      limited({
+        what: `${what}; SDK client`,
+        ours: megabytes(median(values)),
+        base: megabytes(median(bare)),
+        value: median(values),
+        limit: 0.3 * mebibyte,
+        write: megabytes,
+      }),
+    );
+  }
+}
+
+interface Growth {
+  readonly idle: number;
+  readonly after: number;
+  readonly halfWay: number;
+  readonly later: number;
+  readonly heap: number;
+}
+
+async function afterCalls(run: Run, more: number, rows: Row[]): Promise<void> {
+  const caller = await Program.start(run, 'caller');
+  const engine = await Program.start(run, 'engine', exposed);
+  const bare = await Program.start(run, 'bareGateway', exposed);
+  try {
+    const product = await run.product();
+    await engine.ask('start', {
+      product,
+      text: configText([{ id: 'subject', ...everything }]),
+      publishing: ['subject'],
+    });
+    const endpoint = await engine.ask<Endpoint>('endpoint', { id: 'subject', kind: 'editor' });
+    await caller.ask('http', { name: 'ours', endpoint, kind: 'node:http' });
+    await caller.ask('http', { name: 'bare', endpoint: await bare.ask('start', everything), kind: 'node:http' });
+
+    const ours = await grow(caller, engine, 'ours', more);
+    const base = await grow(caller, bare, 'bare', more);
+    const count = more.toLocaleString('en-US');
+    rows.push(
+      plain('RSS, started and idle; bare gateway', megabytes(ours.idle), megabytes(base.idle)),
+      limited({
+        what: 'RSS, more after 2,000 calls; bare gateway',
+        ours: megabytes(ours.after - ours.idle),
+        base: megabytes(base.after - base.idle),
+        value: ours.after - ours.idle,
+        limit: 15 * mebibyte,
+        write: megabytes,
+      }),
+      plain(
+        `RSS, more over the next ${count} calls, 8 in flight; bare gateway`,
+        megabytes(ours.later - ours.after),
+        megabytes(base.later - base.after),
+      ),
+      limited({
+        what: `RSS, more over the second half of them; bare gateway`,
+        ours: megabytes(ours.later - ours.halfWay),
+        base: megabytes(base.later - base.halfWay),
+        value: ours.later - ours.halfWay,
+        limit: flat,
+        write: megabytes,
+      }),
+      limited({
+        what: `heap, more over the next ${count} calls, 8 in flight; bare gateway`,
+        ours: megabytes(ours.heap),
+        base: megabytes(base.heap),
+        value: ours.heap,
+        limit: flat,
+        write: megabytes,
+      }),
+    );
+  } finally {
+    await Promise.all([caller.end(), engine.end(), bare.end()]);
+  }
+}
+
+async function grow(caller: Program, gateway: Program, way: string, more: number): Promise<Growth> {
+  const call = { way, tool: 'echo', arguments: { message: 'hello' } };
+  const rss = async (): Promise<number> => (await gateway.ask<Memory>('memory', { collect: false })).rss;
+  const idle = await rss();
+  await caller.ask('latency', { ...call, calls: firstCalls });
+  const after = await rss();
+  const before = await heapOf(gateway);
+  await caller.ask('rate', { ...call, calls: more / 2, inFlight: 8 });
+  const halfWay = await rss();
+  await caller.ask('rate', { ...call, calls: more / 2, inFlight: 8 });
+  const later = await rss();
+  return { idle, after, halfWay, later, heap: (await heapOf(gateway)) - before };
+}
