@@ -3,18 +3,21 @@
  * The core without an editor (spec H1): checks a config file, shows what its servers publish, calls a tool. It starts
  * only what a command needs, and ends everything before it exits.
  */
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { problemLine, statusTable, toolsTable } from './cli/render.js';
+import { untilCallable } from './cli/callable.js';
+import { readConfigFile } from './cli/configFile.js';
+import { Interruption } from './cli/interruption.js';
+import { inOrder, problemLine, statusTable, toolsTable } from './cli/render.js';
 import { systemClock } from './core/base/clock.js';
 import { Redactor, type Log } from './core/base/log.js';
 import type { Problem } from './core/base/problem.js';
 import { ConfigState } from './core/config/merge.js';
-import type { SourceText } from './core/config/model.js';
 import { createConnector } from './core/connections/createConnector.js';
 import { createHost } from './core/host.js';
 import type { Host } from './core/hostContract.js';
+import type { ServerStatus } from './core/reconcile/status.js';
 import { builtInNames } from './core/tools/builtIn.js';
 import { version } from '../package.json';
 
@@ -58,23 +61,18 @@ async function main(argv: string[]): Promise<number> {
   if (values.help) return print(usage.trimEnd());
   const [command, ...rest] = positionals;
   const folder = path.resolve(values.folder ?? '.');
+  if (!directoryExists(folder)) return misuse(`There is no folder ${folder}.`);
   const run = { folder, json: values.json, debug: values.debug };
   switch (command) {
     case 'check':
-      return values.start ? withHost(run, (host) => report(run, host.snapshot.problems)) : report(run, checkOnly(run));
+      return values.start ? withServers(run, ({ host }) => report(run, host.snapshot.problems)) : check(run);
     case 'status':
-      return withHost(run, (host) => {
+      return withServers(run, ({ host }) => {
         print(run.json ? toJson(host.snapshot) : statusTable(host.snapshot));
-        return host.snapshot.servers.some(({ state }) => state.kind === 'failed' || state.kind === 'invalid') ? 1 : 0;
+        return host.snapshot.servers.some(isBroken) ? 1 : 0;
       });
     case 'tools':
-      return withHost(run, (host) => {
-        const wanted = host.snapshot.servers.filter((server) => rest[0] === undefined || server.id === rest[0]);
-        if (rest[0] !== undefined && wanted.length === 0) return complain(`There is no server "${rest[0]}".`);
-        return print(
-          run.json ? toJson(wanted.map(({ id, tools, excluded }) => ({ id, tools, excluded }))) : toolsTable(wanted),
-        );
-      });
+      return withServers(run, ({ host }) => tools(run, host, rest[0]));
     case 'call':
       return call(run, rest[0], rest[1]);
     case undefined:
@@ -90,55 +88,78 @@ interface Run {
   readonly debug: boolean;
 }
 
-function sourcesOf(run: Run): SourceText[] {
-  const file = path.join(run.folder, '.minds', 'mcp.yaml');
-  return [{ file, folder: run.folder, text: existsSync(file) ? readFileSync(file, 'utf8') : undefined }];
+/** A host that has been given the config file. */
+interface Session {
+  readonly host: Host;
+  /** Resolves when every server has started or failed. */
+  readonly started: Promise<void>;
+  /** Aborted when the process is told to end. */
+  readonly signal: AbortSignal;
 }
 
 function directoryExists(folder: string): boolean {
   return statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
-function checkOnly(run: Run): readonly Problem[] {
-  return new ConfigState().apply(sourcesOf(run), { env: process.env, directoryExists }).problems;
+function check(run: Run): number {
+  const { source, problems } = readConfigFile(run.folder);
+  if (source.text === undefined && problems.length === 0 && !run.json) {
+    return print(`There is no file ${source.file}: nothing is configured.`);
+  }
+  const found = new ConfigState().apply([source], { env: process.env, directoryExists }).problems;
+  return report(run, [...problems, ...found]);
 }
 
 function report(run: Run, problems: readonly Problem[]): number {
-  if (run.json) print(toJson(problems));
+  if (run.json) print(toJson(inOrder(problems)));
   else if (problems.length === 0) print('No problems.');
-  else for (const problem of problems) print(problemLine(problem));
-  return problems.some((problem) => problem.severity === 'error') ? 1 : 0;
+  else for (const problem of inOrder(problems)) print(problemLine(problem));
+  return problems.some(({ severity }) => severity === 'error') ? 1 : 0;
+}
+
+function tools(run: Run, host: Host, id: string | undefined): number {
+  const wanted = host.snapshot.servers.filter((server) => id === undefined || server.id === id);
+  if (id !== undefined && wanted.length === 0) return complain(`There is no server "${id}".`);
+  for (const problem of host.snapshot.problems) {
+    const concerns = problem.server === undefined || wanted.some((server) => server.id === problem.server);
+    if (concerns && problem.severity === 'error') complain(problemLine(problem));
+  }
+  print(run.json ? toJson(wanted.map(({ id, tools, excluded }) => ({ id, tools, excluded }))) : toolsTable(wanted));
+  return id !== undefined && wanted.some(isBroken) ? 1 : 0;
+}
+
+function isBroken({ state }: ServerStatus): boolean {
+  return state.kind === 'failed' || state.kind === 'invalid';
 }
 
 async function call(run: Run, tool: string | undefined, json: string | undefined): Promise<number> {
   if (tool === undefined) return misuse('The name of a tool is missing.');
-  let input: Record<string, unknown>;
+  let input: unknown;
   try {
-    input = json === undefined ? {} : (JSON.parse(json) as Record<string, unknown>);
+    input = json === undefined ? {} : JSON.parse(json);
   } catch (error) {
     return misuse(`The arguments are not JSON: ${(error as Error).message}`);
   }
-  return withHost(run, async (host) => {
-    const toolset = host.catalogue.toolsets.find(({ tools }) => tools.some(({ published }) => published === tool));
+  if (typeof input !== 'object' || input === null || Array.isArray(input)) {
+    return misuse('The arguments are not a JSON object, such as {"text":"hello"}.');
+  }
+  const args = input as Record<string, unknown>;
+  return withHost(run, async ({ host, started, signal }) => {
+    const toolset = await untilCallable(host, tool, started);
+    if (signal.aborted) return 1;
     if (!toolset) {
-      for (const problem of host.snapshot.problems) process.stderr.write(`${problemLine(problem)}\n`);
+      for (const problem of inOrder(host.snapshot.problems)) complain(problemLine(problem));
       return complain(`No toolset publishes a tool "${tool}". \`mcp-toolsets tools\` lists what there is.`);
     }
-    const interrupt = new AbortController();
-    const onInterrupt = (): void => interrupt.abort();
-    process.once('SIGINT', onInterrupt);
     const outcome = await host.call({
       toolset: toolset.id,
       tool,
-      arguments: input,
+      arguments: args,
       dialog: 'command line',
-      signal: interrupt.signal,
+      signal,
       onProgress: ({ progress, total, message }) =>
-        process.stderr.write(
-          `${progress}${total === undefined ? '' : ` of ${total}`}${message ? ` ${message}` : ''}\n`,
-        ),
+        complain(`${progress}${total === undefined ? '' : ` of ${total}`}${message ? ` ${message}` : ''}`),
     });
-    process.off('SIGINT', onInterrupt);
     if (outcome.kind === 'cancelled') return complain('Cancelled.');
     if (outcome.kind === 'error') return complain(`The server answered with error ${outcome.code}: ${outcome.message}`);
     const { result } = outcome;
@@ -153,13 +174,24 @@ async function call(run: Run, tool: string | undefined, json: string | undefined
   });
 }
 
-async function withHost(run: Run, use: (host: Host) => number | Promise<number>): Promise<number> {
+/** For commands that need all servers. */
+function withServers(run: Run, use: (session: Session) => number): Promise<number> {
+  return withHost(run, async (session) => {
+    await session.started;
+    return session.signal.aborted ? 1 : use(session);
+  });
+}
+
+async function withHost(run: Run, use: (session: Session) => Promise<number>): Promise<number> {
+  const { source, problems } = readConfigFile(run.folder);
+  if (problems.length > 0) return report(run, problems);
   const log: Log = {
     write: (level, message) => {
-      if (run.debug) process.stderr.write(`[${level}] ${message}\n`);
+      if (run.debug) complain(`[${level}] ${message}`);
     },
   };
   const serverLog = (server: string): Log => ({ write: (level, message) => log.write(level, `${server}: ${message}`) });
+  const interruption = new Interruption();
   const connector = createConnector({
     env: process.env,
     clock: systemClock,
@@ -179,11 +211,12 @@ async function withHost(run: Run, use: (host: Host) => number | Promise<number>)
     filteredTools: () => 'information',
   });
   try {
-    await host.setSources(sourcesOf(run));
-    return await use(host);
+    const started = host.setSources([source]);
+    return await Promise.race([use({ host, started, signal: interruption.signal }), interruption.exitCode]);
   } finally {
     await host.dispose();
     await connector.dispose();
+    interruption.dispose();
   }
 }
 
@@ -204,6 +237,13 @@ function complain(text: string): number {
 function misuse(text: string): number {
   process.stderr.write(`${text}\n\n${usage}`);
   return 2;
+}
+
+// Whoever read the output has gone, `head` for one: that is no error of ours.
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
 }
 
 void main(process.argv.slice(2)).then(

@@ -4,11 +4,24 @@ import type { Problem } from '../core/base/problem.js';
 import type { ExclusionReason } from '../core/tools/catalogue.js';
 import type { ServerState, ServerStatus, StatusSnapshot } from '../core/reconcile/status.js';
 
-/** `file:line:column: severity code: message fix`, one-based, as editors and CI systems read it. */
+/** `file:line:column: severity code: message fix`, one-based and on one line, as editors and CI systems read it. */
 export function problemLine(problem: Problem): string {
   const { file, range } = problem.place;
   const where = `${file}:${range.start.line + 1}:${range.start.character + 1}`;
-  return `${where}: ${problem.severity} ${problem.code}: ${problem.message} ${problem.fix}`;
+  return oneLine(`${where}: ${problem.severity} ${problem.code}: ${problem.message} ${problem.fix}`);
+}
+
+/** As they stand in the files. */
+export function inOrder(problems: readonly Problem[]): readonly Problem[] {
+  return problems.toSorted((a, b) => {
+    const [one, other] = [a.place.range.start, b.place.range.start];
+    if (a.place.file !== b.place.file) return a.place.file < b.place.file ? -1 : 1;
+    return one.line - other.line || one.character - other.character;
+  });
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s*\n\s*/g, ' ');
 }
 
 export function stateWord(state: ServerState): string {
@@ -61,7 +74,7 @@ export function statusTable(snapshot: StatusSnapshot): string {
       server.id,
       server.transport ?? '',
       `${server.tools.length} of ${server.offered}`,
-      stateWord(server.state),
+      oneLine(stateWord(server.state)),
     ]),
   );
 }

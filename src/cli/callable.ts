@@ -1,0 +1,29 @@
+/** When a tool can be called though other servers still start: a name is the first one's in the file (spec N5). */
+import type { Host } from '../core/hostContract.js';
+import type { Toolset } from '../core/tools/catalogue.js';
+
+/** Resolves as soon as the tool has its holder for good, or `started` says that none will come: undefined. */
+export async function untilCallable(host: Host, tool: string, started: Promise<void>): Promise<Toolset | undefined> {
+  await new Promise<void>((resolve, reject) => {
+    const look = (): void => {
+      if (isDecided(host, tool)) resolve();
+    };
+    host.onDidChange(look);
+    started.then(resolve, reject);
+    look();
+  });
+  return holderOf(host, tool);
+}
+
+function holderOf(host: Host, tool: string): Toolset | undefined {
+  return host.catalogue.toolsets.find(({ tools }) => tools.some(({ published }) => published === tool));
+}
+
+/** No server that stands before the holder may yet come with a tool of that name. */
+function isDecided(host: Host, tool: string): boolean {
+  const holder = holderOf(host, tool);
+  const { servers } = host.snapshot;
+  const place = servers.findIndex(({ id }) => id === holder?.id);
+  // What the built-in toolset does is about the others.
+  return place >= 0 && servers.slice(0, place).every(({ state }) => state.kind !== 'starting');
+}

@@ -1,0 +1,320 @@
+/** The command line as a process (spec H1, C4, E4, X5): what it prints, its exit code, and that it leaves nothing. */
+import assert from 'node:assert/strict';
+import { mkdirSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import type { StatusSnapshot } from '../../../src/core/reconcile/status.js';
+import { CommandLine, type Output } from '../../support/core/commandLine.js';
+import { fixture, officialServer, rawWith, type Servers } from '../../support/core/configText.js';
+import { within } from '../../support/core/within.js';
+
+describe('command line', () => {
+  let cli: CommandLine;
+
+  before(async () => {
+    cli = await CommandLine.open();
+  });
+
+  afterEach(() => {
+    rmSync(cli.file, { recursive: true, force: true });
+  });
+
+  after(() => cli.close());
+
+  const run = (config: Servers | string | undefined, ...args: string[]): Promise<Output> => {
+    if (config !== undefined) cli.save(config);
+    return cli.run(...args);
+  };
+
+  describe('itself', () => {
+    it('says what it can, and its version', async () => {
+      const help = await cli.run('--help');
+      assert.deepEqual([help.code, help.stderr], [0, '']);
+      for (const command of ['check', 'status', 'tools', 'call'])
+        assert.match(help.stdout, new RegExp(`^  ${command}`, 'm'));
+      const { code, stdout } = await cli.run('--version');
+      assert.equal(code, 0);
+      assert.match(stdout, /^\d+\.\d+\.\d+\n$/);
+    });
+
+    for (const [args, says] of [
+      [[], /A command is missing/],
+      [['chekc'], /no command "chekc"/],
+      [['check', '--strat'], /--strat/],
+      [['call'], /name of a tool is missing/],
+      [['check', '-C', 'no/such/folder'], /no folder .*no\/such\/folder/],
+    ] as const) {
+      it(`used wrongly it exits with 2: ${args.join(' ') || 'nothing'}`, async () => {
+        const { code, stdout, stderr } = await cli.run(...args);
+        assert.deepEqual([code, stdout], [2, '']);
+        assert.match(stderr, says);
+        assert.match(stderr, /Usage/);
+      });
+    }
+  });
+
+  describe('check', () => {
+    it('of a good file: no problems', async () => {
+      const { code, stdout, stderr } = await run({ a: rawWith(['echo']) }, 'check');
+      assert.deepEqual([code, stdout, stderr], [0, 'No problems.\n', '']);
+    });
+
+    it('without a file: nothing wrong, and it says that there is none', async () => {
+      const { code, stdout } = await run(undefined, 'check');
+      assert.equal(code, 0);
+      assert.match(stdout, /There is no file .*mcp\.yaml/);
+    });
+
+    it('of a file that cannot be read: an error', async () => {
+      mkdirSync(cli.file);
+      const { code, stdout, stderr } = await run(undefined, 'check');
+      assert.equal(code, 1);
+      assert.match(stdout, /mcp\.yaml:1:1: error file-unreadable: /);
+      assert.equal(stderr, '');
+    });
+
+    it('names each problem as file:line:column, and exits with 1', async () => {
+      const text = [
+        'version: 1',
+        'servers:',
+        '  good: { transport: stdio, command: node }',
+        '  old:',
+        '    transport: sse',
+        '    url: https://example.com/mcp',
+        '  unset:',
+        '    transport: stdio',
+        '    command: node',
+        '    env: { TOKEN: { env: SURELY_NOT_SET_ANYWHERE } }',
+        '    truely_stateless: true',
+        '',
+      ].join('\n');
+      const { code, stdout } = await run(text, 'check');
+      assert.equal(code, 1);
+      const lines = stdout.trimEnd().split('\n');
+      assert.deepEqual(
+        lines.map((line) => /^(.*?):(\d+:\d+): (\w+) ([\w-]+): /.exec(line)?.slice(1)),
+        [
+          [cli.file, '5:16', 'error', 'transport-sse'],
+          [cli.file, '10:19', 'error', 'env-unset'],
+          [cli.file, '11:5', 'warning', 'unknown-key'],
+        ],
+      );
+    });
+
+    it('of a syntax error: its line; of warnings alone: 0', async () => {
+      const wrong = await run('version: 1\nservers:\n  a: [\n', 'check');
+      assert.equal(wrong.code, 1);
+      assert.match(wrong.stdout, /mcp\.yaml:\d+:\d+: error yaml-syntax: /);
+      const warned = await run('version: 1\nservers: {}\nextra: 1\n', 'check');
+      assert.equal(warned.code, 0);
+      assert.match(warned.stdout, /mcp\.yaml:3:1: warning unknown-key: /);
+    });
+
+    it('in another folder, and as JSON', async () => {
+      cli.save('version: 2\n');
+      const { code, stdout } = await cli.run('check', '--json', '-C', path.join(cli.folder, '.minds', '..'));
+      assert.equal(code, 1);
+      const problems = JSON.parse(stdout) as { code: string; place: { file: string } }[];
+      assert.equal(problems[0]?.code, 'version-unsupported');
+      assert.equal(problems[0]?.place.file, cli.file);
+      assert.deepEqual(JSON.parse((await run({}, 'check', '--json')).stdout), []);
+    });
+
+    it('--start also finds what only servers tell', async () => {
+      const config = {
+        a: rawWith(['echo', 'add'], { tools: { blacklist: ['nothing_of_it'] } }),
+        b: rawWith(['echo']),
+        c: fixture('exits'),
+      };
+      assert.equal((await run(config, 'check')).code, 0);
+      const { code, stdout } = await cli.run('check', '--start');
+      assert.equal(code, 1);
+      for (const found of ['pattern-matches-nothing', 'name-taken', 'server-exited'])
+        assert.match(stdout, new RegExp(`^\\S+: \\w+ ${found}: .*$`, 'm'));
+      const good = await run({ a: rawWith(['echo']) }, 'check', '--start');
+      assert.deepEqual([good.code, good.stdout], [0, 'No problems.\n']);
+    });
+  });
+
+  const several: Servers = {
+    good: rawWith(['echo', 'add', 'fail', 'throw', 'slow'], {
+      tools: { blacklist: ['add'] },
+      transform: [{ prefix: 'good_' }],
+    }),
+    off: rawWith(['count'], { enabled: false }),
+    bad: fixture('exits'),
+  };
+
+  describe('status', () => {
+    it('is a table of servers; 1 if one of them failed', async () => {
+      const { code, stdout } = await run(several, 'status');
+      assert.equal(code, 1);
+      assert.match(stdout, /^server +transport +tools +state$/m);
+      assert.match(stdout, /^good +stdio +4 of 5 +running$/m);
+      assert.match(stdout, /^off +stdio +0 of 0 +disabled$/m);
+      assert.match(stdout, /^bad +stdio +0 of 0 +failed: .*exit code 3/m);
+    });
+
+    it('as JSON it is the snapshot', async () => {
+      const { code, stdout } = await run({ good: several['good'] ?? {} }, 'status', '--json');
+      assert.equal(code, 0);
+      const { servers } = JSON.parse(stdout) as StatusSnapshot;
+      assert.deepEqual([servers[0]?.id, servers[0]?.state.kind, servers[0]?.offered], ['good', 'running', 5]);
+    });
+
+    it('of no servers says so', async () => {
+      const { code, stdout } = await run({}, 'status');
+      assert.deepEqual([code, stdout], [0, 'No servers are configured.\n']);
+    });
+  });
+
+  describe('tools', () => {
+    it('lists what is published with its original name, and what is left out with the reason', async () => {
+      const { code, stdout } = await run(several, 'tools');
+      assert.equal(code, 0);
+      assert.match(stdout, /^good +good_echo +echo$/m);
+      assert.match(stdout, /^good +\(add\) +blacklisted by "add"$/m);
+      assert.doesNotMatch(stdout, /count/);
+    });
+
+    it('of one server, as JSON; an unknown one is an error', async () => {
+      const { code, stdout } = await run({ ...several, other: rawWith(['pid']) }, 'tools', 'other', '--json');
+      assert.equal(code, 0);
+      const listed = JSON.parse(stdout) as { id: string; tools: { published: string }[] }[];
+      assert.deepEqual(
+        listed.map(({ id, tools }) => [id, tools.map(({ published }) => published)]),
+        [['other', ['pid']]],
+      );
+      const unknown = await cli.run('tools', 'nobody');
+      assert.equal(unknown.code, 1);
+      assert.match(unknown.stderr, /no server "nobody"/);
+    });
+
+    it('of a server from the registry', async () => {
+      const { code, stdout } = await run({ memory: officialServer('memory') }, 'tools');
+      assert.equal(code, 0);
+      assert.match(stdout, /^memory +read_graph$/m);
+    });
+  });
+
+  describe('call', () => {
+    it('prints the text of the result', async () => {
+      const { code, stdout, stderr } = await run(several, 'call', 'good_echo', '{"text":"hello\\nthere"}');
+      assert.deepEqual([code, stdout, stderr], [0, 'hello\nthere\n', '']);
+    });
+
+    it('prints progress on stderr, and the result as JSON', async () => {
+      const { code, stdout, stderr } = await run(several, 'call', 'good_slow', '{"ms":20,"steps":2}', '--json');
+      assert.equal(code, 0);
+      assert.deepEqual(JSON.parse(stdout), { content: [{ type: 'text', text: 'done' }] });
+      assert.equal(stderr, '1 of 2 step 1\n2 of 2 step 2\n');
+    });
+
+    it('prints structured content and other parts', async () => {
+      const { code, stdout } = await run({ a: fixture('raw') }, 'call', 'content');
+      assert.equal(code, 0);
+      assert.match(stdout, /^some text\n/);
+      assert.match(stdout, /"type":"resource_link"/);
+    });
+
+    it('of a tool that fails, or a server that answers with an error: 1, with the reason', async () => {
+      const failed = await run(several, 'call', 'good_fail', '{"text":"no disk"}');
+      assert.deepEqual([failed.code, failed.stdout], [1, 'no disk\n']);
+      const refused = await run(several, 'call', 'good_throw', '{"text":"not now"}');
+      assert.equal(refused.code, 1);
+      assert.match(refused.stderr, /-32000: not now/);
+      const died = await run({ a: fixture('crashes-on-call') }, 'call', 'crash');
+      assert.equal(died.code, 1);
+      assert.match(died.stdout, /result unknown.*exit code 70/);
+    });
+
+    it('of a tool that nobody publishes: 1, with the problems that may be the cause', async () => {
+      const { code, stderr } = await run(several, 'call', 'good_add', '{}');
+      assert.equal(code, 1);
+      assert.match(stderr, /No toolset publishes a tool "good_add"/);
+      assert.match(stderr, /server-exited/);
+    });
+
+    for (const json of ['{not json', '[1]', '"text"', 'null', '7']) {
+      it(`with arguments that are no JSON object: 2, and nothing is started: ${json}`, async () => {
+        const { code, stderr } = await run(several, 'call', 'good_echo', json);
+        assert.equal(code, 2);
+        assert.match(stderr, /arguments are not (JSON|a JSON object)/);
+      });
+    }
+
+    it('does not wait for servers that hang', async () => {
+      const config = { good: several['good'] ?? {}, hanging: fixture('never-initialises') };
+      const { code, stdout } = await run(config, 'call', 'good_echo', '{"text":"hi"}');
+      assert.deepEqual([code, stdout], [0, 'hi\n']);
+    });
+
+    it('waits for those that may have the first right to the name', async () => {
+      const config = {
+        slow: fixture('slow-start', ['--delay', '400', '--tools', 'count']),
+        quick: rawWith(['echo', 'count']),
+      };
+      const { code, stderr } = await run(config, 'call', 'count', '{}', '--debug');
+      assert.equal(code, 0);
+      assert.match(stderr, /slow: → tools\/call/);
+    });
+  });
+
+  describe('interrupted', () => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+      it(`by ${signal} in a call it cancels it and ends everything`, async () => {
+        cli.save({ a: fixture('hangs-on-call', [], { env: { X: 'y' } }) });
+        const child = cli.begin('call', 'trickle', '--debug');
+        const begun = new Promise<void>((resolve) => {
+          child.stderr?.on('data', (chunk) => /^\d+$/m.test(String(chunk)) && resolve());
+        });
+        await within(begun, 'progress');
+        child.kill(signal);
+        const { code, stderr } = await cli.finish(child);
+        assert.equal(code, signal === 'SIGINT' ? 130 : 143);
+        assert.match(stderr, /notifications\/cancelled/);
+      });
+    }
+
+    it('while servers start it ends them', async () => {
+      cli.save({ a: fixture('never-initialises'), b: fixture('stubborn') });
+      const child = cli.begin('status');
+      await cli.untilRuns('never-initialises');
+      child.kill('SIGINT');
+      const { code, stdout } = await cli.finish(child);
+      assert.deepEqual([code, stdout], [130, '']);
+    });
+
+    it('a reader that goes away is no error', async () => {
+      cli.save({ a: fixture('pages', ['--pages', '10', '--tools-per-page', '1000']) });
+      const child = cli.begin('tools');
+      child.stdout?.once('data', () => child.stdout?.destroy());
+      const { stderr } = await cli.finish(child);
+      assert.equal(stderr, '');
+    });
+  });
+
+  describe('--debug', () => {
+    it('shows logs and traffic on stderr, secrets removed, and leaves stdout as it is', async () => {
+      cli.env['CLI_SECRET'] = 'canary-of-the-host';
+      const env = { TOKEN: { env: 'CLI_SECRET' }, OTHER: 'canary-in-the-file' };
+      cli.save({ a: fixture('raw', [], { env }) });
+      const { code, stdout, stderr } = await cli.run(
+        'call',
+        'stderr',
+        '{"text":"token canary-of-the-host"}',
+        '--debug',
+      );
+      assert.deepEqual([code, stdout], [0, 'written\n']);
+      assert.match(stderr, /^\[trace\] a: → initialize /m);
+      assert.match(stderr, /^\[trace\] a: ← tools\/call /m);
+      assert.match(stderr, /^\[info\] a: \[stderr\] token •••$/m);
+      assert.match(stderr, /^\[info\] Registry version/m);
+      assert.doesNotMatch(stderr, /canary/);
+    });
+
+    it('without it stderr is silent', async () => {
+      const { stderr } = await run({ a: fixture('noisy-stdout') }, 'status');
+      assert.equal(stderr, '');
+    });
+  });
+});

@@ -1,0 +1,108 @@
+/**
+ * The command line as a person has it: the product's own build, made once a run in a folder of its own (others may be
+ * building `dist/`), run as a process in a workspace that ends with the test. After each run nothing of it may be left.
+ */
+import assert from 'node:assert/strict';
+import { spawn, type ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { untilNone, type TestProcess } from '../processes.js';
+import { repository, runFolder } from './bundles.js';
+import { configText, type Servers } from './configText.js';
+import { everyProcessOf, runVariable } from './stage.js';
+import { within } from './within.js';
+
+let built: Promise<string> | undefined;
+
+/** Resolves with the path of cli.js. */
+export function builtCommandLine(): Promise<string> {
+  built ??= build();
+  return built;
+}
+
+async function build(): Promise<string> {
+  const root = path.join(runFolder(), 'build');
+  for (const name of ['src', 'package.json', 'tsconfig.json', 'esbuild.mjs']) {
+    cpSync(path.join(repository, name), path.join(root, name), { recursive: true });
+  }
+  symlinkSync(path.join(repository, 'node_modules'), path.join(root, 'node_modules'));
+  const { code, stderr } = await outputOf(spawn(process.execPath, ['esbuild.mjs'], { cwd: root }));
+  assert.equal(code, 0, stderr);
+  return path.join(root, 'dist', 'cli.js');
+}
+
+export interface Output {
+  /** Undefined: ended by a signal. */
+  readonly code: number | undefined;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export class CommandLine {
+  readonly mark = randomBytes(8).toString('hex');
+  readonly folder = mkdtempSync(path.join(tmpdir(), 'mcp-toolsets-cli-'));
+  readonly file = path.join(this.folder, '.minds', 'mcp.yaml');
+  readonly env: Record<string, string | undefined> = { ...process.env, [runVariable]: this.mark };
+
+  private constructor(private readonly script: string) {
+    delete this.env['NODE_OPTIONS'];
+    mkdirSync(path.dirname(this.file));
+  }
+
+  static async open(config?: Servers | string): Promise<CommandLine> {
+    const opened = new CommandLine(await builtCommandLine());
+    if (config !== undefined) opened.save(config);
+    return opened;
+  }
+
+  save(config: Servers | string): void {
+    writeFileSync(this.file, typeof config === 'string' ? config : configText(config));
+  }
+
+  /** In the workspace, to its end. */
+  async run(...args: string[]): Promise<Output> {
+    return await this.finish(this.begin(...args));
+  }
+
+  begin(...args: string[]): ChildProcess {
+    return spawn(process.execPath, [this.script, ...args], { cwd: this.folder, env: this.env });
+  }
+
+  /** Its end, at which nothing that it started may be left. */
+  async finish(child: ChildProcess): Promise<Output> {
+    const output = await outputOf(child);
+    assert.deepEqual(this.processes(), [], 'processes are left');
+    return output;
+  }
+
+  processes(): TestProcess[] {
+    return everyProcessOf(this.mark);
+  }
+
+  /** Resolves when a server whose command line has these words runs. */
+  async untilRuns(words: string): Promise<void> {
+    const look = async (): Promise<void> => {
+      while (!this.processes().some(({ command }) => command.includes(words))) {
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      }
+    };
+    await within(look(), `a process ${words}`);
+  }
+
+  async close(): Promise<void> {
+    await untilNone(() => this.processes(), 5000);
+    rmSync(this.folder, { recursive: true });
+  }
+}
+
+async function outputOf(child: ChildProcess): Promise<Output> {
+  let [stdout, stderr] = ['', ''];
+  child.stdout?.on('data', (chunk) => (stdout += String(chunk)));
+  child.stderr?.on('data', (chunk) => (stderr += String(chunk)));
+  const what = child.spawnargs.join(' ');
+  const [code] = (await within(once(child, 'close'), `the end of ${what}`, () => stdout + stderr)) as [number | null];
+  return { code: code ?? undefined, stdout, stderr };
+}
