@@ -29,7 +29,7 @@ export interface PoolOptions {
   /** An instance ended that nobody ended; `use` is what it was used for. */
   readonly onDeath: (cause: string, use: InstanceUse) => void;
   /** An instance that a call or a restart needed did or did not start. */
-  readonly onStarted: () => void;
+  readonly onStarted: (listing: ToolListing) => void;
   readonly onStartFailed: (failure: StartFailure) => void;
 }
 
@@ -140,8 +140,16 @@ export class InstancePool {
   /** Takes no more starts of its own; calls in flight may finish within `limitMs` (spec R4). */
   async drain(limitMs: number, reason: string): Promise<void> {
     this.draining = true;
-    await Promise.all([...this.starting.values()].map(({ outcome }) => outcome));
-    await Promise.all([...this.instances].map((instance) => this.retire(instance, limitMs, reason)));
+    const retireAll = (): Promise<unknown> =>
+      Promise.all(
+        [...this.instances]
+          .filter(({ use }) => use.kind !== 'draining')
+          .map((instance) => this.retire(instance, limitMs, reason)),
+      );
+    // What starts for calls that wait is not waited for by what lives already.
+    const living = retireAll();
+    const starting = [...this.starting.values()].map(({ outcome }) => outcome.then(retireAll));
+    await Promise.all([living, ...starting]);
     this.closed = true;
     await this.ends.settled();
   }
@@ -209,7 +217,7 @@ export class InstancePool {
     if (this.options.trulyStateless) this.hold(instance, everyDialog);
     else if (dialog === undefined) this.warm = instance;
     else this.hold(instance, key);
-    if (!this.draining) this.options.onStarted();
+    if (!this.draining) this.options.onStarted(connected.listing);
     return { kind: 'started', instance, listing: connected.listing };
   }
 

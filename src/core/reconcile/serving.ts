@@ -33,6 +33,8 @@ export class Serving {
   readonly since: number;
   /** Why the server's newest list was not taken. */
   refreshTrouble: string | undefined;
+  /** The newest list, if it gives two tools one name: other transforms may make it right. */
+  private rejected: ToolListing | undefined;
   idleSince: number | undefined;
 
   private refreshFrom: Connection;
@@ -77,8 +79,9 @@ export class Serving {
           this.lastCause = cause;
           if (use.kind === 'warm' || use.kind === 'shared') this.reconnection.died();
         }),
-      onStarted: () =>
+      onStarted: (newest) =>
         this.unlessEnded(() => {
+          this.relist(newest);
           this.reconnection.well();
           events.onWell();
         }),
@@ -96,22 +99,23 @@ export class Serving {
 
   /** Takes a definition of the same launch. Returns the problems if two tools would have one name; then nothing changed. */
   recurate(definition: ServerDefinition): Extract<Curation, { kind: 'refused' }> | undefined {
-    const curated = curate(definition, this.listing, this.report());
+    const { rejected } = this;
+    const ofNewest = rejected && curate(definition, rejected, this.report());
+    const isNewer = ofNewest?.kind === 'curated';
+    const curated = isNewer ? ofNewest : curate(definition, this.listing, this.report());
     if (curated.kind === 'refused') return curated;
     const sameView = definition.viewHash === this.definition.viewHash;
     this.definition = definition;
-    this.curated = curated;
+    if (rejected && isNewer) this.take(rejected, curated);
+    else this.curated = curated;
     // Places move with every edit of the file; only what agents see is a change of the registry.
     if (!sameView) this.events.onCommit();
     return undefined;
   }
 
-  /** Starts an instance and takes its list; does nothing about those that live. Resolves to whether it started. */
+  /** Starts an instance; does nothing about those that live. Resolves to whether it started. */
   startFresh(): Promise<boolean> {
-    const started = this.pool.startWarm().then((outcome) => {
-      if (outcome.kind === 'started') this.relist(outcome.listing);
-      return outcome.kind === 'started';
-    });
+    const started = this.pool.startWarm().then((outcome) => outcome.kind === 'started');
     this.starting = started;
     return started;
   }
@@ -147,13 +151,19 @@ export class Serving {
     const curated = curate(this.definition, listing, this.report());
     if (curated.kind === 'refused') {
       this.refreshTrouble = curated.problems[0].message;
+      this.rejected = listing;
     } else {
-      this.refreshTrouble = undefined;
-      this.listing = listing;
-      this.curated = curated;
+      this.take(listing, curated);
       this.events.onCommit();
     }
     this.events.onChange();
+  }
+
+  private take(listing: ToolListing, curated: Curated): void {
+    this.refreshTrouble = undefined;
+    this.rejected = undefined;
+    this.listing = listing;
+    this.curated = curated;
   }
 
   private async refresh(): Promise<void> {
