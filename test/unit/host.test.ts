@@ -407,6 +407,23 @@ describe('instances and leases (L1, L2, L4)', () => {
     assert.equal(warm.closed, true);
   });
 
+  it('a call right after the release of a lease that was starting gets a start of its own', async () => {
+    const warm = await serve('a', 'command: a', 'x');
+    const keep = stage.call('a', 'x', 'd1');
+    const kept = await warm.nextCall();
+    const first = stage.call('a', 'x', 'd2');
+    await stage.connector.nextConnect();
+    const released = stage.host.release('a', 'd2');
+    const second = stage.call('a', 'x', 'd2');
+    assert.match(JSON.stringify(await first), /its start was cancelled/);
+    assert.equal(await released, true);
+    const fresh = (await stage.connector.nextConnect()).succeed(listing('x'));
+    (await fresh.nextCall()).answer({ kind: 'result', result: textResult('2') });
+    assert.equal((await second).kind, 'result');
+    kept.answer({ kind: 'cancelled' });
+    await keep;
+  });
+
   it('releases a lease, and cancels one that is starting', async () => {
     const warm = await serve('a', 'command: a', 'x');
     const running = stage.call('a', 'x', 'd1');
@@ -688,6 +705,20 @@ describe('a person’s actions (E3)', () => {
     starting.succeed(listing('x', 'new'));
     await restarted;
     assert.deepEqual(stage.published(), ['a/x', 'a/new']);
+  });
+
+  it('restart while an instance starts begins anew', async () => {
+    await serve('a', 'command: a, timeouts: { idle: 1s }', 'x');
+    stage.clock.advance(1000);
+    await stage.until(() => stage.server('a').state.kind === 'idle');
+    const started = stage.host.start('a');
+    const first = await stage.connector.nextConnect();
+    const restarted = stage.host.restart('a');
+    assert.equal(first.request.signal.aborted, true);
+    (await stage.connector.nextConnect()).succeed(listing('x', 'new'));
+    await Promise.all([started, restarted]);
+    assert.deepEqual(stage.published(), ['a/x', 'a/new']);
+    assert.equal(stage.server('a').state.kind, 'running');
   });
 
   it('restart of an entry that was wrong reads it again', async () => {

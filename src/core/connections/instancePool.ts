@@ -184,13 +184,16 @@ export class InstancePool {
   private startFor(dialog: string | undefined): Promise<StartOutcome> {
     const key = this.options.trulyStateless ? everyDialog : (dialog ?? `${everyDialog} warm`);
     const under = this.starting.get(key);
-    if (under) return under.outcome;
+    if (under && !under.controller.signal.aborted) return under.outcome;
+    // One that was cancelled still ends; whoever asks now wants another.
+    if (under) this.ends.add(under.outcome);
     const controller = new AbortController();
     const outcome = this.start(key, dialog, controller.signal).finally(() => {
-      this.starting.delete(key);
+      if (this.starting.get(key) === starting) this.starting.delete(key);
       this.options.onChange();
     });
-    this.starting.set(key, { controller, outcome, since: this.options.clock.now() });
+    const starting: Starting = { controller, outcome, since: this.options.clock.now() };
+    this.starting.set(key, starting);
     this.options.onChange();
     return outcome;
   }
