@@ -235,6 +235,46 @@ describe('core: calls and instances', () => {
       assert.equal(await stage.text('a', 'count'), '1');
     });
 
+    it('the instance that all share, or that waits for the first dialog, comes back by itself; a lease does not (X4)', async () => {
+      const named = (prefix: string, rest: Entry = {}): Entry => rawWith(['pid'], { transform: [{ prefix }], ...rest });
+      await stage.edit({
+        warm: named('w_'),
+        shared: named('s_', { 'truely-stateless': true }),
+        leased: named('l_'),
+        removed: named('r_'),
+      });
+      await stage.text('leased', 'l_pid');
+      const ids = ['warm', 'shared', 'leased', 'removed'];
+      const pids = ids.map((id) => stage.pid(id));
+      for (const pid of pids) process.kill(pid, 'SIGKILL');
+      await Promise.all(['warm', 'shared', 'removed'].map((id) => stage.untilState(id, 'reconnecting')));
+      await stage.untilState('leased', 'idle');
+      await stage.edit({ warm: named('w_'), shared: named('s_', { 'truely-stateless': true }), leased: named('l_') });
+      await Promise.all(['warm', 'shared'].map((id) => stage.untilState(id, 'running')));
+      assert.equal(stage.server('leased').state.kind, 'idle');
+      assert.equal(starts(), 4 + 2, 'and one that was removed meanwhile does not either');
+      assert.deepEqual(stage.published(), ['warm/w_pid', 'shared/s_pid', 'leased/l_pid']);
+    });
+
+    it('at most so many at once: the longest idle makes room, and calls in flight are never ended for it (L2)', async () => {
+      await stage.dispose();
+      stage = await startStage({ maxInstances: 2 });
+      await stage.edit({ a: fixture('hangs-on-call') });
+      const cancel = new AbortController();
+      const count = (dialog: string): Promise<string> => stage.text('a', 'count', {}, { dialog });
+      assert.equal(await count('one'), '1');
+      const busy = stage.outcome('a', 'hang', {}, { dialog: 'one', signal: cancel.signal });
+      assert.equal(await count('two'), '1');
+      assert.equal(await count('three'), '1', 'in the place of two');
+      assert.equal(await count('two'), '1', 'a new one, in the place of three');
+      const alsoBusy = stage.outcome('a', 'hang', {}, { dialog: 'two', signal: cancel.signal });
+      assert.match(await stage.failure('a', 'count', {}, { dialog: 'four' }), /did not start.*2/s);
+      assert.equal(stage.processes().filter(({ command }) => command.includes('hangs-on-call')).length, 2);
+      cancel.abort();
+      await Promise.all([busy, alsoBusy]);
+      assert.equal(await count('four'), '1');
+    });
+
     it('a restart while calls run fails them as result unknown, and says who did it', async () => {
       await stage.edit({ a: fixture('hangs-on-call') });
       const call = stage.failure('a', 'hang');

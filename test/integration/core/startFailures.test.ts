@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { ProblemCode } from '../../../src/core/base/problem.js';
-import { fixture, http, rawWith, type Entry } from '../../support/core/configText.js';
+import { fixture, fixturePath, http, rawWith, type Entry } from '../../support/core/configText.js';
 import { freePort } from '../../support/core/httpServers.js';
 import { endStages, startStage, type Stage } from '../../support/core/stage.js';
 
@@ -230,5 +230,37 @@ describe('core: servers that do not start', () => {
       rows.map(({ id }) => `${id} running`),
     );
     assert.equal(stage.published().length, rows.length);
+  });
+});
+
+describe('core: servers that are odd, and well', () => {
+  afterEach(endStages);
+
+  it('old protocol, requests of their own, noise, no tools, slowness: they serve', async () => {
+    const stage = await startStage();
+    const prefixed = (prefix: string): Entry => ({ transform: [{ prefix }] });
+    await stage.edit({
+      old: fixture('wrong-initialize', ['--kind', 'old'], prefixed('old_')),
+      chatty: fixture('wrong-initialize', ['--kind', 'chatty'], prefixed('chatty_')),
+      empty: fixture('wrong-initialize', ['--kind', 'no-tools']),
+      noisy: fixture('noisy-stdout', ['--long', '300000', '--tools', 'echo'], prefixed('noisy_')),
+      slow: fixture('slow-start', ['--delay', '300', '--tools', 'echo'], prefixed('slow_')),
+      floods: {
+        ...command(
+          'sh',
+          '-c',
+          `yes 'a line' | head -c 2000000 >&2; '${process.execPath}' '${fixturePath('raw')}' --tools echo`,
+        ),
+        ...prefixed('floods_'),
+      },
+    });
+    assert.deepEqual(stage.problems(), []);
+    const ids = ['old', 'chatty', 'noisy', 'slow', 'floods'];
+    assert.deepEqual(
+      stage.published(),
+      ids.map((id) => `${id}/${id}_echo`),
+    );
+    assert.equal(stage.server('empty').state.kind, 'running');
+    for (const id of ids) assert.equal(await stage.text(id, `${id}_echo`, { text: id }), id);
   });
 });

@@ -39,6 +39,7 @@ export interface StageOptions {
   /** JSON-RPC traffic in the logs. */
   readonly trace?: boolean;
   readonly drainLimitMs?: number;
+  readonly maxInstances?: number;
   readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -95,6 +96,7 @@ export class Stage {
       clientVersion: '0.0.0-test',
       guardianScript: guardian,
     });
+    const { drainLimitMs, maxInstances } = options;
     this.host = createHost({
       clock: systemClock,
       log: this.logs.sink(),
@@ -105,7 +107,8 @@ export class Stage {
       directoryExists: (folder) => statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true,
       reservedNames: builtInNames,
       filteredTools: () => 'information',
-      ...(options.drainLimitMs !== undefined && { drainLimitMs: options.drainLimitMs }),
+      ...(drainLimitMs !== undefined && { drainLimitMs }),
+      ...(maxInstances !== undefined && { maxInstances: () => maxInstances }),
     });
   }
 
