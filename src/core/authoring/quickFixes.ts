@@ -7,24 +7,21 @@
 import type { Problem, ProblemCode } from '../base/problem.js';
 import { EditNodes } from '../config/editNodes.js';
 import * as edits from '../config/edits.js';
-import { nearest, suggestKey } from '../config/keys.js';
+import { nearest } from '../config/keys.js';
 import { addPrefix, setEnabled, setServerKey } from '../config/serverEdits.js';
 import { TextOffsets } from '../config/textOffsets.js';
 import { readYaml, type YamlNode } from '../config/yamlTree.js';
+import {
+  duration,
+  fix,
+  transport,
+  unknownKey,
+  wrongType,
+  type KeyMark,
+  type QuickFix,
+  type ServerCommand,
+} from './keyFixes.js';
 import { landmarksOf, type Landmark } from './landmarks.js';
-
-export interface QuickFix {
-  /** In the imperative. */
-  readonly title: string;
-  readonly does:
-    | { readonly kind: 'edit'; readonly edits: readonly edits.TextEdit[] }
-    | { readonly kind: 'command'; readonly command: ServerCommand; readonly server: string };
-  /** The one that is most likely meant. */
-  readonly preferred: boolean;
-  readonly safe: boolean;
-}
-
-export type ServerCommand = 'restart' | 'start' | 'showServerLog';
 
 export interface FixSurroundings {
   /** Original names of all tools of a server; empty where they are not known. */
@@ -169,18 +166,23 @@ export class QuickFixes {
     const mark = this.landmarks.find((one) => one.kind === 'server' && one.span.start === at);
     if (mark?.kind !== 'server' || !mark.entry.keyIsText) return [];
     const taken = this.landmarks.flatMap((one) => (one.kind === 'server' ? [one.entry.key] : []));
-    const id = mark.entry.key.trim().replace(/[^a-zA-Z0-9_-]+/g, '_').slice(0, 64); // prettier-ignore
+    const id = mark.entry.key
+      .trim()
+      .replace(/[^a-zA-Z0-9_-]+/g, '_')
+      .slice(0, 64);
     if (id === '' || id === '_' || id === mark.entry.key || taken.includes(id)) return [];
     return fix(`Rename to \`${id}\``, edits.renameKey(nodes, at, id), { preferred: true });
   }
 
   private similarVariable(nodes: EditNodes, at: number): QuickFix[] {
-    const mark = this.landmarks.find((one) => one.kind === 'variable' && at <= one.span.start && one.span.start - at < 300);
+    const mark = this.landmarks.find(
+      (one) => one.kind === 'variable' && at <= one.span.start && one.span.start - at < 300,
+    );
     if (mark?.kind !== 'variable' || this.around.variables.includes(mark.name)) return [];
     const similar = nearest(mark.name, this.around.variables);
     if (similar === undefined) return [];
     return fix(`Write \`${similar}\`, which is set`, edits.replaceValue(nodes, mark.entry.keySpan.start, similar));
-  } // prettier-ignore
+  }
 
   private deadPattern(nodes: EditNodes, at: number, server: string | undefined): QuickFix[] {
     const mark = this.landmarks.find((one) => one.kind === 'pattern' && one.span.start === at);
@@ -197,68 +199,13 @@ export class QuickFixes {
           ? 'Remove the pattern: the whitelist is empty then, and lets all tools through'
           : 'Remove the pattern, the last of its list';
     return [
-      ...(meant === undefined ? [] : fix(`Write \`${meant}\``, edits.replaceItem(nodes, at, meant), { preferred: true })),
-      ...fix(title, edits.removeItem(nodes, at), { preferred: meant === undefined && left > 0, safe: left > 0 && meant === undefined }),
+      ...(meant === undefined
+        ? []
+        : fix(`Write \`${meant}\``, edits.replaceItem(nodes, at, meant), { preferred: true })),
+      ...fix(title, edits.removeItem(nodes, at), {
+        preferred: meant === undefined && left > 0,
+        safe: left > 0 && meant === undefined,
+      }),
     ];
-  } // prettier-ignore
-}
-
-type KeyMark = Extract<Landmark, { kind: 'key' }>;
-
-function fix(title: string, made: edits.Edits, is: { preferred?: boolean; safe?: boolean } = {}): QuickFix[] {
-  if (!made || made.length === 0) return [];
-  return [{ title, does: { kind: 'edit', edits: made }, preferred: is.preferred ?? false, safe: is.safe ?? false }];
-}
-
-function unknownKey(nodes: EditNodes, { level, entry, map, doc }: KeyMark): QuickFix[] {
-  if (doc) return [];
-  const at = entry.keySpan.start;
-  const remove = fix(`Remove \`${entry.key}\``, edits.removeKey(nodes, at));
-  const { value } = entry;
-  if (level === 'server' && entry.key.toLowerCase() === 'disabled') {
-    if (value.kind !== 'scalar' || typeof value.value !== 'boolean' || map.entries.has('enabled')) return remove;
-    const [key, turned] = [edits.renameKey(nodes, at, 'enabled'), edits.replaceValue(nodes, at, String(!value.value), 'raw')];
-    return [...fix(`Write \`enabled: ${!value.value}\``, key && turned && [...key, ...turned], { preferred: true, safe: true }), ...remove];
   }
-  const meant = suggestKey(level, entry.key);
-  if (meant === undefined || map.entries.has(meant)) return remove;
-  return [...fix(`Rename to \`${meant}\``, edits.renameKey(nodes, at, meant), { preferred: true, safe: true }), ...remove];
-} // prettier-ignore
-
-function transport(nodes: EditNodes, { entry }: KeyMark, code: ProblemCode): QuickFix[] {
-  const found = entry.value.kind === 'scalar' ? String(entry.value.value) : '';
-  const sse = code === 'transport-sse';
-  const meant = /http|sse|remote|url/i.test(found) ? 'streamable_http' : nearest(found, ['stdio', 'streamable_http']);
-  return (meant === undefined ? ['stdio', 'streamable_http'] : [meant]).flatMap((value) =>
-    fix(`Write \`transport: ${value}\``, edits.replaceValue(nodes, entry.keySpan.start, value), {
-      preferred: value === meant,
-      safe: sse,
-    }),
-  );
 }
-
-function wrongType(nodes: EditNodes, { entry, doc }: KeyMark): QuickFix[] {
-  const { value, keySpan } = entry;
-  if (value.kind !== 'scalar' || value.value === null) return [];
-  const written = nodes.text.slice(value.span.start, value.span.end);
-  if (doc?.value.kind === 'truth') {
-    const said = /^(true|yes|on)$/i.test(String(value.value)) ? 'true' : /^(false|no|off)$/i.test(String(value.value)) ? 'false' : undefined;
-    return said === undefined ? [] : fix(`Write \`${said}\``, edits.replaceValue(nodes, keySpan.start, said, 'raw'), { preferred: true, safe: true });
-  }
-  if (doc?.value.kind === 'texts' && !/[\r\n]/.test(written) && !/^[|>&*!]/.test(written)) {
-    return fix(`Make it a list: \`[${written}]\``, edits.replaceValue(nodes, keySpan.start, `[${edits.scalarText(String(value.value))}]`, 'raw'), { preferred: true });
-  }
-  return [];
-} // prettier-ignore
-
-function duration(nodes: EditNodes, { entry }: KeyMark): QuickFix[] {
-  const written = entry.value.kind === 'scalar' ? String(entry.value.value).trim() : '';
-  const [, amount, unit] = /^(\d{1,4}) ?(h|hours?|min|minutes?|sec|seconds?)?$/i.exec(written) ?? [];
-  if (amount === undefined || amount === '0') return [];
-  const letter = unit?.charAt(0).toLowerCase();
-  const options =
-    letter === 'h' ? [`${Number(amount) * 60}m`] : letter === undefined ? [`${amount}s`, `${amount}ms`] : [`${amount}${letter}`];
-  return options.flatMap((value) =>
-    fix(`Write \`${value}\``, edits.replaceValue(nodes, entry.keySpan.start, value, 'raw'), { preferred: options.length === 1 }),
-  );
-} // prettier-ignore

@@ -63,7 +63,8 @@ const blacklist = (things: string): KeyDoc => ({
 
 const transform = (things: string): KeyDoc => ({
   summary: `How the names of the ${things} are changed, in the order written.`,
-  details: "`prefix: x` and `suffix: x` always add; `prefix: { remove: x, add: y }` takes `x` off the front if it is there, then adds `y` either way.", // prettier-ignore
+  details:
+    '`prefix: x` and `suffix: x` always add; `prefix: { remove: x, add: y }` takes `x` off the front if it is there, then adds `y` either way.',
   value: { kind: 'transforms' },
   block: ":\n  - prefix: '$1'",
   flow: ": [{ prefix: '$1' }]",

@@ -1,0 +1,140 @@
+/**
+ * What can be written at a place of a config file (spec E2): keys with documentation, values, names that are live.
+ * Works on the sketch of the text, so that it works while the YAML is broken.
+ *
+ * Invariant: never offers a key that its map has already, nor the value of a variable.
+ */
+import { keyDocs, requiredKeys, type KeyDoc } from '../config/keyDocs.js';
+import { transportOfKey, type KeyLevel } from '../config/keys.js';
+import { sketch, type Sketch } from '../config/sketch.js';
+import type { Slot } from '../config/sketchState.js';
+import { itemDrafts, likelihood, valueDrafts } from './completionValues.js';
+import { boxAt, levelOf, placeAt, textOf, type KnownPlace } from './shapes.js';
+import { escapeSnippet, fit, type CompletionSurroundings, type Draft, type Suggestion } from './suggestion.js';
+
+/** Of variables, before anything is typed. */
+const mostVariables = 200;
+
+/** @param text without a byte order mark */
+export async function complete(
+  text: string,
+  offset: number,
+  around: CompletionSurroundings,
+): Promise<readonly Suggestion[]> {
+  const read = sketch(text, offset);
+  const { slot } = read;
+  const place = slot && placeAt(read, slot.path);
+  if (!slot || !place) return [];
+  const typed = text.slice(slot.span.start, offset);
+  const drafts =
+    slot.role === 'key'
+      ? keyDrafts(read, slot, place, around, typed)
+      : place.shape.kind === 'transformItem'
+        ? levelDrafts('transformItem', read, slot, slot.flow ? ['{ ', ' }'] : ['', ''])
+        : await valueDrafts(slot, place, around, typed);
+  return fit(drafts, slot, typed);
+}
+
+/** What documents a key wherever it is shown. Markdown. */
+export function documentation({ summary, details, byDefault }: KeyDoc): string {
+  const value = byDefault === undefined || byDefault.includes(' ') ? byDefault : `\`${byDefault}\``;
+  return [summary, details, value && `Default: ${value}.`].filter(Boolean).join('\n\n');
+}
+
+function keyDrafts(
+  read: Sketch,
+  slot: Slot,
+  place: KnownPlace,
+  around: CompletionSurroundings,
+  typed: string,
+): readonly Draft[] {
+  const { shape } = place;
+  // A place below a key that takes a list.
+  if (shape.kind === 'texts' && !slot.flow) return itemDrafts(place, around, ['- ', '']);
+  if (shape.kind === 'transforms' && !slot.flow) return levelDrafts('transformItem', read, slot, ['- ', '']);
+  if (shape.kind === 'servers') return slot.complete || slot.quote !== '' ? [] : serverDrafts(slot, typed);
+  if (shape.kind === 'values') return slot.complete ? [] : freeDrafts(shape.level, typed, around);
+  const level = levelOf(shape);
+  return level === undefined ? [] : levelDrafts(level, read, slot, ['', '']);
+}
+
+/** @param around what is written before and behind each */
+function levelDrafts(level: KeyLevel, read: Sketch, slot: Slot, [before, behind]: [string, string]): Draft[] {
+  const docs: Readonly<Record<string, KeyDoc>> = keyDocs[level];
+  const beside = boxAt(read, slot.path)?.entries.filter(({ keySpan }) => keySpan.start !== slot.span.start) ?? [];
+  const written = new Set(beside.map(({ key }) => key));
+  // Prefix and suffix of one item exclude each other.
+  if (level === 'transformItem' && before === '' && slot.role === 'key' && written.size > 0) return [];
+  const transport = level === 'server' ? textOf(read, slot.path, 'transport') : undefined;
+  const required = requiredKeys(level, transport);
+  return Object.entries(docs).flatMap(([key, doc], index): Draft[] => {
+    const belongsTo = level === 'server' ? transportOfKey.get(key) : undefined;
+    if (slot.role === 'key' && before === '' && written.has(key)) return [];
+    if (belongsTo !== undefined && transport && belongsTo !== transport) return [];
+    const block = slot.flow ? (doc.flow ?? doc.block) : doc.block;
+    const rest = slot.complete ? '' : block;
+    return [
+      {
+        label: key,
+        kind: 'key',
+        detail: required.includes(key) ? 'required' : doc.byDefault === undefined ? '' : `default: ${doc.byDefault}`,
+        documentation: documentation(doc),
+        writes:
+          before === '' ? { kind: 'key', key, rest } : { kind: 'snippet', snippet: `${before}${key}${rest}${behind}` },
+        rank: (required.includes(key) ? 0 : 100) + index,
+        andThen: !slot.complete && (block === ': ' || doc.value.kind === 'texts'),
+      },
+    ];
+  });
+}
+
+/** Whole entries, named by what is typed. */
+function serverDrafts(slot: Slot, typed: string): Draft[] {
+  const name = `\${1:${/^[a-zA-Z0-9_-]+$/.test(typed) ? typed : 'name'}}`;
+  const draft = (label: string, detail: string, lines: readonly string[], rank: number): Draft => {
+    const block = [`${name}:`, ...lines.map((line) => `  ${line}`)].join('\n');
+    const flow = `${name}: { ${inFlow(lines)} }`;
+    return {
+      label,
+      kind: 'server',
+      detail,
+      documentation: `\`\`\`yaml\n${block.replace(/\$\{\d+:([^}]*)\}/g, '$1')}\n\`\`\``,
+      writes: { kind: 'snippet', snippet: slot.flow ? flow : `${block}\n$0` },
+      rank,
+      always: true,
+    };
+  };
+  const http = ['transport: streamable_http', 'url: ${2:https://example.com/mcp}'];
+  const token = ['headers:', "  Authorization: { prefix: 'Bearer ', env: ${3:NAME} }"];
+  const program = ['transport: stdio', 'command: ${2:npx}', "args: ['-y', '${3:package}']"];
+  return [
+    draft('server: stdio', 'a program that is started here', program, 0),
+    draft('server: streamable_http', 'a server at a URL', http, 1),
+    draft('server: streamable_http with a token', 'the token comes from the environment', [...http, ...token], 2),
+  ];
+}
+
+function inFlow(lines: readonly string[]): string {
+  return lines.join(', ').replace(/headers:,\s+(.*)$/, 'headers: { $1 }');
+}
+
+function freeDrafts(level: 'envValue' | 'headerValue', typed: string, around: CompletionSurroundings): Draft[] {
+  if (level === 'headerValue') {
+    return [
+      {
+        label: 'Authorization',
+        kind: 'key',
+        detail: 'bearer token from the environment',
+        documentation: 'The value of an environment variable of the editor behind `Bearer `. No secret is in the file.',
+        writes: { kind: 'key', key: 'Authorization', rest: ": { prefix: 'Bearer ', env: ${1:NAME} }" },
+      },
+    ];
+  }
+  return around.variables.slice(0, typed === '' ? mostVariables : undefined).map((name) => ({
+    label: name,
+    kind: 'variable',
+    detail: "copied from the editor's environment",
+    writes: { kind: 'key', key: name, rest: `: { env: ${escapeSnippet(name)} }` },
+    rank: likelihood(name),
+  }));
+}

@@ -1,0 +1,161 @@
+/** What can be written as a value: choices, durations, names of variables, tools and folders. Never a variable's value. */
+import { scalarText } from '../config/edits.js';
+import type { Slot } from '../config/sketchState.js';
+import type { KnownPlace, PlaceShape } from './shapes.js';
+import { escapeSnippet, type CompletionSurroundings, type Draft } from './suggestion.js';
+
+const fromEnvironment = "copied from the editor's environment";
+
+export async function valueDrafts(
+  slot: Slot,
+  place: KnownPlace,
+  around: CompletionSurroundings,
+  typed: string,
+): Promise<readonly Draft[]> {
+  const { shape, doc } = place;
+  const snippet = (label: string, detail: string, text: string, rank: number): Draft => ({
+    label,
+    kind: 'value',
+    detail,
+    writes: { kind: 'snippet', snippet: text },
+    rank,
+    always: true,
+    andThen: true,
+  });
+  switch (shape.kind) {
+    case 'one':
+      return [{ label: '1', kind: 'value', detail: 'the only version', writes: { kind: 'snippet', snippet: '1' } }];
+    case 'truth':
+      return raw(['true', 'false'], doc?.byDefault);
+    case 'duration':
+      return raw(['10s', '30s', '1m', '5m', '10m', '15m', '30m', '60m'], doc?.byDefault);
+    case 'choice':
+      return shape.values.map(({ value, summary }, rank) => ({
+        label: value,
+        kind: 'value',
+        documentation: summary,
+        writes: { kind: 'text', value },
+        rank,
+      }));
+    case 'item':
+      return itemDrafts(place, around);
+    case 'texts':
+      return itemDrafts(place, around, ['[', '$1]']);
+    case 'text':
+      return textDrafts(shape, slot, around, typed);
+    case 'freeValue':
+      return [
+        ...(shape.level === 'headerValue'
+          ? [snippet("{ prefix: 'Bearer ', env: … }", 'bearer token', "{ prefix: 'Bearer ', env: $1 }", 0)]
+          : []),
+        snippet('{ env: … }', fromEnvironment, '{ env: $1 }', 1),
+      ];
+    case 'prefix':
+      return [snippet('{ remove: …, add: … }', 'one prefix for another', "{ remove: '$1', add: '$2' }", 0)];
+    default:
+      return [];
+  }
+}
+
+/** Tools of the server, and patterns for those of one family. `frame`: what is written around each. */
+export function itemDrafts(
+  { shape, server, selection }: KnownPlace,
+  around: CompletionSurroundings,
+  frame?: readonly [string, string],
+): Draft[] {
+  const of = shape.kind === 'texts' || shape.kind === 'item' ? shape.of : 'argument';
+  if (of === 'argument' || server === undefined || selection !== 'tools') return [];
+  const writes = (value: string): Draft['writes'] => {
+    if (!frame) return { kind: 'quoted', value };
+    return { kind: 'snippet', snippet: frame[0] + escapeSnippet(scalarText(value, "'")) + frame[1] };
+  };
+  const tools = around.tools(server);
+  const families = new Map<string, number>();
+  for (const { original } of tools) {
+    const family = /^[^_.-]+[_.-]/.exec(original)?.[0];
+    if (family !== undefined) families.set(family, (families.get(family) ?? 0) + 1);
+  }
+  return [
+    ...[...families]
+      .filter(([, count]) => count > 1)
+      .map(([family, count]): Draft => {
+        const pattern = `${family}*`;
+        return { label: pattern, kind: 'pattern', detail: `matches ${count} tools`, writes: writes(pattern), rank: 0 };
+      }),
+    ...tools.map(({ original, description }): Draft => ({
+      label: original,
+      kind: 'tool',
+      documentation: description,
+      writes: writes(original),
+      rank: 100,
+    })),
+  ];
+}
+
+/** Secrets are what references are for. */
+export function likelihood(variable: string): number {
+  if (/TOKEN|KEY|SECRET|PASSWORD|AUTH/i.test(variable)) return 0;
+  return /^(?:VSCODE|ELECTRON|npm_|XDG|LC_|_)/.test(variable) ? 2 : 1;
+}
+
+async function textDrafts(
+  { of }: Extract<PlaceShape, { kind: 'text' }>,
+  slot: Slot,
+  around: CompletionSurroundings,
+  typed: string,
+): Promise<Draft[]> {
+  switch (of) {
+    case 'variable':
+      return around.variables.map((name) => ({
+        label: name,
+        kind: 'variable',
+        detail: 'is set',
+        writes: { kind: 'text', value: name },
+        rank: likelihood(name),
+      }));
+    case 'folder':
+      return folderDrafts(typed.slice(slot.quote.length), around);
+    case 'command':
+      return ['npx', 'node', 'uvx', 'python', 'docker'].map((value, rank) => ({
+        label: value,
+        kind: 'value',
+        writes: { kind: 'text', value },
+        rank,
+      }));
+    case 'headerPrefix':
+      return [
+        { label: 'Bearer ', kind: 'value', detail: 'bearer token', writes: { kind: 'quoted', value: 'Bearer ' } },
+      ];
+    case 'url':
+    case 'session':
+    case 'affix':
+      return [];
+  }
+}
+
+async function folderDrafts(typed: string, around: CompletionSurroundings): Promise<Draft[]> {
+  const parent = typed.slice(0, typed.lastIndexOf('/') + 1);
+  if (parent.startsWith('/') || parent.startsWith('~')) return [];
+  const names = await around.folders(parent.slice(0, -1));
+  const drafts = names
+    .filter((name) => name !== '.git' && name !== 'node_modules')
+    .map((name): Draft => {
+      const value = parent + name;
+      return { label: value, kind: 'folder', writes: { kind: 'text', value }, rank: 1 };
+    });
+  if (parent !== '') return drafts;
+  return [
+    { label: '.', kind: 'folder', detail: 'the workspace folder', writes: { kind: 'text', value: '.' } },
+    ...drafts,
+  ];
+}
+
+function raw(values: readonly string[], byDefault: string | undefined): Draft[] {
+  return values.map((value, rank) => ({
+    label: value,
+    kind: 'value',
+    detail: value === byDefault ? 'default' : '',
+    writes: { kind: 'snippet', snippet: value },
+    rank,
+  }));
+}

@@ -1,0 +1,110 @@
+/** Quick fixes at a key and its value: each a minimal edit, none where it does not help. */
+import type { ProblemCode } from '../base/problem.js';
+import type { EditNodes } from '../config/editNodes.js';
+import * as edits from '../config/edits.js';
+import { nearest, suggestKey } from '../config/keys.js';
+import type { Landmark } from './landmarks.js';
+
+export interface QuickFix {
+  /** In the imperative. */
+  readonly title: string;
+  readonly does:
+    | { readonly kind: 'edit'; readonly edits: readonly edits.TextEdit[] }
+    | { readonly kind: 'command'; readonly command: ServerCommand; readonly server: string };
+  /** The one that is most likely meant. */
+  readonly preferred: boolean;
+  readonly safe: boolean;
+}
+
+export type ServerCommand = 'restart' | 'start' | 'showServerLog';
+
+export type KeyMark = Extract<Landmark, { kind: 'key' }>;
+
+export function fix(title: string, made: edits.Edits, is: { preferred?: boolean; safe?: boolean } = {}): QuickFix[] {
+  if (!made || made.length === 0) return [];
+  return [{ title, does: { kind: 'edit', edits: made }, preferred: is.preferred ?? false, safe: is.safe ?? false }];
+}
+
+export function unknownKey(nodes: EditNodes, { level, entry, map, doc }: KeyMark): QuickFix[] {
+  if (doc) return [];
+  const at = entry.keySpan.start;
+  const remove = fix(`Remove \`${entry.key}\``, edits.removeKey(nodes, at));
+  const { value } = entry;
+  if (level === 'server' && entry.key.toLowerCase() === 'disabled') {
+    if (value.kind !== 'scalar' || typeof value.value !== 'boolean' || map.entries.has('enabled')) return remove;
+    const [key, turned] = [
+      edits.renameKey(nodes, at, 'enabled'),
+      edits.replaceValue(nodes, at, String(!value.value), 'raw'),
+    ];
+    return [
+      ...fix(`Write \`enabled: ${!value.value}\``, key && turned && [...key, ...turned], {
+        preferred: true,
+        safe: true,
+      }),
+      ...remove,
+    ];
+  }
+  const meant = suggestKey(level, entry.key);
+  if (meant === undefined || map.entries.has(meant)) return remove;
+  return [
+    ...fix(`Rename to \`${meant}\``, edits.renameKey(nodes, at, meant), { preferred: true, safe: true }),
+    ...remove,
+  ];
+}
+
+export function transport(nodes: EditNodes, { entry }: KeyMark, code: ProblemCode): QuickFix[] {
+  const found = entry.value.kind === 'scalar' ? String(entry.value.value) : '';
+  const sse = code === 'transport-sse';
+  const meant = /http|sse|remote|url/i.test(found) ? 'streamable_http' : nearest(found, ['stdio', 'streamable_http']);
+  return (meant === undefined ? ['stdio', 'streamable_http'] : [meant]).flatMap((value) =>
+    fix(`Write \`transport: ${value}\``, edits.replaceValue(nodes, entry.keySpan.start, value), {
+      preferred: value === meant,
+      safe: sse,
+    }),
+  );
+}
+
+export function wrongType(nodes: EditNodes, { entry, doc }: KeyMark): QuickFix[] {
+  const { value, keySpan } = entry;
+  if (value.kind !== 'scalar' || value.value === null) return [];
+  const written = nodes.text.slice(value.span.start, value.span.end);
+  if (doc?.value.kind === 'truth') {
+    const said = /^(true|yes|on)$/i.test(String(value.value))
+      ? 'true'
+      : /^(false|no|off)$/i.test(String(value.value))
+        ? 'false'
+        : undefined;
+    return said === undefined
+      ? []
+      : fix(`Write \`${said}\``, edits.replaceValue(nodes, keySpan.start, said, 'raw'), {
+          preferred: true,
+          safe: true,
+        });
+  }
+  if (doc?.value.kind === 'texts' && !/[\r\n]/.test(written) && !/^[|>&*!]/.test(written)) {
+    return fix(
+      `Make it a list: \`[${written}]\``,
+      edits.replaceValue(nodes, keySpan.start, `[${edits.scalarText(String(value.value))}]`, 'raw'),
+      { preferred: true },
+    );
+  }
+  return [];
+}
+
+export function duration(nodes: EditNodes, { entry }: KeyMark): QuickFix[] {
+  const written = entry.value.kind === 'scalar' ? String(entry.value.value).trim() : '';
+  const [, amount, unit] = /^(\d{1,4}) ?(h|hours?|min|minutes?|sec|seconds?)?$/i.exec(written) ?? [];
+  if (amount === undefined || amount === '0') return [];
+  const letter = unit?.charAt(0).toLowerCase();
+  const options =
+    letter === 'h'
+      ? [`${Number(amount) * 60}m`]
+      : letter === undefined
+        ? [`${amount}s`, `${amount}ms`]
+        : [`${amount}${letter}`];
+  return options.flatMap((value) =>
+    fix(`Write \`${value}\``, edits.replaceValue(nodes, entry.keySpan.start, value, 'raw'), {
+      preferred: options.length === 1,
+    }),
+  );
+}

@@ -1,0 +1,117 @@
+/** What the format has at a path of a sketched file, anchors followed to where they are used. */
+import { docOf, type KeyDoc, type ValueShape } from '../config/keyDocs.js';
+import type { KeyLevel } from '../config/keys.js';
+import type { Sketch } from '../config/sketch.js';
+import { pathKey, type SketchBox, type SketchPath } from '../config/sketchState.js';
+
+/** What may stand as the value at a path. */
+export type PlaceShape =
+  | ValueShape
+  | { readonly kind: 'server' }
+  | { readonly kind: 'item'; readonly of: 'argument' | 'pattern' }
+  | { readonly kind: 'transformItem' }
+  | { readonly kind: 'freeValue'; readonly level: 'envValue' | 'headerValue'; readonly name: string };
+
+export interface KnownPlace {
+  readonly shape: PlaceShape;
+  /** The server it belongs to. */
+  readonly server: string | undefined;
+  /** `tools`, `prompts` or `resources`, whichever it is inside of; `tools` else. */
+  readonly selection: string;
+  /** Of the last key of the path. */
+  readonly doc: KeyDoc | undefined;
+}
+
+/** Anchors in anchors in … */
+const mostHops = 4;
+
+export function placeAt(read: Sketch, path: SketchPath, hops = 0): KnownPlace | undefined {
+  const direct = walk(path);
+  if (direct || hops >= mostHops) return direct;
+  for (const [name, anchored] of read.anchors) {
+    if (!anchored.every((step, index) => step === path[index])) continue;
+    const rest = path.slice(anchored.length);
+    for (const use of read.aliases) {
+      if (use.name !== name) continue;
+      const merge = use.path.lastIndexOf('<<');
+      const at = merge >= 0 && merge >= use.path.length - 2 ? use.path.slice(0, merge) : use.path;
+      const found = placeAt(read, [...at, ...rest], hops + 1);
+      if (found) return found;
+    }
+  }
+  return undefined;
+}
+
+function walk(path: SketchPath): KnownPlace | undefined {
+  let shape: PlaceShape = { kind: 'table', level: 'root' };
+  let server: string | undefined;
+  let selection = 'tools';
+  let doc: KeyDoc | undefined;
+  for (const step of path) {
+    const level = levelOf(shape);
+    if (level !== undefined) {
+      if (typeof step !== 'string') return undefined;
+      doc = docOf(level, step);
+      if (!doc) return undefined;
+      if (level === 'server' && (step === 'prompts' || step === 'resources')) selection = step;
+      shape = doc.value;
+      continue;
+    }
+    const next = below(shape, step);
+    if (!next) return undefined;
+    if (shape.kind === 'servers') server = String(step);
+    shape = next;
+    doc = undefined;
+  }
+  return { shape, server, selection, doc };
+}
+
+function below(shape: PlaceShape, step: string | number): PlaceShape | undefined {
+  switch (shape.kind) {
+    case 'servers':
+      return typeof step === 'string' ? { kind: 'server' } : undefined;
+    case 'values':
+      return typeof step === 'string' ? { kind: 'freeValue', level: shape.level, name: step } : undefined;
+    case 'texts':
+      return typeof step === 'number' ? { kind: 'item', of: shape.of } : undefined;
+    case 'transforms':
+      return typeof step === 'number' ? { kind: 'transformItem' } : undefined;
+    default:
+      return undefined;
+  }
+}
+
+/** The level of the keys of a map at a place; undefined where keys are free or a map is out of place. */
+export function levelOf(shape: PlaceShape): KeyLevel | undefined {
+  switch (shape.kind) {
+    case 'table':
+      return shape.level;
+    case 'server':
+      return 'server';
+    case 'transformItem':
+      return 'transformItem';
+    case 'prefix':
+      return 'replacePrefix';
+    case 'freeValue':
+      return shape.level;
+    default:
+      return undefined;
+  }
+}
+
+/** The text of a key of the map at a path, in it or in what is merged into it. */
+export function textOf(read: Sketch, path: SketchPath, key: string, hops = 0): string | undefined {
+  const own = read.boxes.get(pathKey(path))?.entries.find((entry) => entry.key === key);
+  if (own || hops >= mostHops) return own?.text;
+  for (const { name, path: use } of read.aliases) {
+    if (use[path.length] !== '<<' || !path.every((step, index) => step === use[index])) continue;
+    const anchored = read.anchors.get(name);
+    const found = anchored && textOf(read, anchored, key, hops + 1);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+export function boxAt(read: Sketch, path: SketchPath): SketchBox | undefined {
+  return read.boxes.get(pathKey(path));
+}

@@ -1,0 +1,92 @@
+/** What can be written at a place, before and after it is fitted into the quotes and style of its place. */
+import { scalarText } from '../config/edits.js';
+import type { Slot } from '../config/sketchState.js';
+import type { Span } from '../config/textPositions.js';
+
+export interface Suggestion {
+  readonly label: string;
+  readonly kind: 'key' | 'value' | 'server' | 'tool' | 'pattern' | 'variable' | 'folder';
+  readonly detail: string;
+  /** Markdown. */
+  readonly documentation: string;
+  /** What replaces the span: a snippet of the editor, whose later lines are indented from its first. */
+  readonly snippet: string;
+  readonly span: Span;
+  /** Compared with what is typed. */
+  readonly filter: string;
+  /** Suggestions stand in the order of this. */
+  readonly order: string;
+  /** Ask again once it is written: what comes next can be suggested too. */
+  readonly andThen: boolean;
+}
+
+export interface KnownTool {
+  readonly original: string;
+  readonly description: string;
+}
+
+export interface CompletionSurroundings {
+  /** All tools of a server, also those that are kept out. */
+  readonly tools: (server: string) => readonly KnownTool[];
+  /** Names of the variables that are set. */
+  readonly variables: readonly string[];
+  /** Names of the folders in a folder, relative to the workspace folder; `''` is that itself. */
+  readonly folders: (path: string) => Promise<readonly string[]>;
+}
+
+/** A suggestion before it is fitted in. */
+export interface Draft {
+  readonly label: string;
+  readonly kind: Suggestion['kind'];
+  readonly detail?: string;
+  readonly documentation?: string;
+  /** What it writes. `text` and `quoted` are scalars, the second in quotes also where none are needed. */
+  readonly writes:
+    | { readonly kind: 'text' | 'quoted'; readonly value: string }
+    /** `rest` is a snippet. */
+    | { readonly kind: 'key'; readonly key: string; readonly rest: string }
+    | { readonly kind: 'snippet'; readonly snippet: string };
+  readonly rank?: number;
+  /** Shown whatever is typed. */
+  readonly always?: boolean;
+  readonly andThen?: boolean;
+}
+
+/** @param typed what stands between the beginning of the slot and the cursor */
+export function fit(drafts: readonly Draft[], slot: Slot, typed: string): Suggestion[] {
+  return drafts.flatMap((draft) => {
+    const snippet = written(draft, slot);
+    if (snippet === undefined) return [];
+    const rank = String((draft.rank ?? 0) + 1000).padStart(6, '0');
+    return [
+      {
+        label: draft.label,
+        kind: draft.kind,
+        detail: draft.detail ?? '',
+        documentation: draft.documentation ?? '',
+        snippet: slot.spaced ? snippet : ` ${snippet}`,
+        span: slot.span,
+        filter: draft.always ? typed || draft.label : slot.quote + draft.label,
+        order: rank + draft.label,
+        andThen: draft.andThen ?? false,
+      },
+    ];
+  });
+}
+
+function written({ writes }: Draft, { quote }: Slot): string | undefined {
+  switch (writes.kind) {
+    case 'text':
+      return escapeSnippet(scalarText(writes.value, quote));
+    case 'quoted':
+      return escapeSnippet(scalarText(writes.value, quote || "'"));
+    case 'key':
+      return escapeSnippet(quote === '' ? writes.key : scalarText(writes.key, quote)) + writes.rest;
+    case 'snippet':
+      return quote === '' ? writes.snippet : undefined;
+  }
+}
+
+export function escapeSnippet(text: string): string {
+  return text.replace(/[\\$}]/g, '\\$&');
+}

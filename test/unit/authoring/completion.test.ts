@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { complete } from '../../../src/core/authoring/completion.js';
+import type { CompletionSurroundings, Suggestion } from '../../../src/core/authoring/suggestion.js';
+import { parse } from '../config/fixtures.js';
+
+const around: CompletionSurroundings = {
+  tools: (server) =>
+    server === 'a'
+      ? ['browser_click', 'browser_type', 'open'].map((original) => ({ original, description: `Does ${original}.` }))
+      : [],
+  variables: ['HOME', 'SEARCH_TOKEN'],
+  folders: (path) => Promise.resolve(path === '' ? ['src', 'test', '.git'] : path === 'src' ? ['core'] : []),
+};
+
+async function at(marked: string): Promise<readonly Suggestion[]> {
+  return complete(marked.replace('¦', ''), marked.indexOf('¦'), around);
+}
+
+/** The text after a suggestion was taken, placeholders at their defaults, as the editor indents it. */
+async function taken(marked: string, label: string): Promise<string> {
+  const found = await at(marked);
+  const one = found.find((suggestion) => suggestion.label === label);
+  assert.ok(one, `${label} is not among ${found.map((suggestion) => suggestion.label).join(', ') || 'none'}`);
+  const text = marked.replace('¦', '');
+  const indent = /[ ]*$/.exec(text.slice(text.lastIndexOf('\n', one.span.start - 1) + 1, one.span.start))?.[0] ?? '';
+  const written = one.snippet
+    .replace(/\$\{\d+\|([^,|]*)[^}]*\}|\$\{\d+:([^}]*)\}|\$\d+/g, (_, choice?: string, word?: string) => choice ?? word ?? '')
+    .replace(/\\([\\$}])/g, '$1')
+    .replaceAll('\n', `\n${indent}`);
+  return text.slice(0, one.span.start) + written + text.slice(one.span.end);
+} // prettier-ignore
+
+const server = 'version: 1\nservers:\n  a:\n    transport: stdio\n    command: npx\n';
+
+describe('completion (E2)', () => {
+  const offered: readonly (readonly [string, string, string])[] = [
+    ['an empty file', '¦', 'version servers'],
+    ['a file with a version', 'version: 1\n¦', 'servers'],
+    ['below `servers`', 'servers:\n  ¦', 'server: stdio|server: streamable_http|server: streamable_http with a token'],
+    ['a server with no transport', 'servers:\n  a:\n    ¦', 'transport command args cwd env url headers sessionId enabled truely-stateless tools transform timeouts prompts resources'],
+    ['a program', `${server}    ¦`, 'args cwd env enabled truely-stateless tools transform timeouts prompts resources'],
+    ['a server at a URL, while a key is typed', 'servers:\n  a:\n    ¦\n    transport: streamable_http\n', 'url headers sessionId enabled truely-stateless tools transform timeouts prompts resources'],
+    ['a transport that is merged', 'x: &x { transport: streamable_http }\nservers:\n  a:\n    <<: *x\n    ¦', 'transport url headers sessionId enabled truely-stateless tools transform timeouts prompts resources'],
+    ['in an anchor', 'x-a: &x\n  comm¦\nservers:\n  a:\n    <<: *x\n', 'transport command args cwd env url headers sessionId enabled truely-stateless tools transform timeouts prompts resources'],
+    ['transports', 'servers: { a: { transport: ¦ } }', 'stdio streamable_http'],
+    ['truth', `${server}    enabled: ¦`, 'true false'],
+    ['durations', `${server}    timeouts: { idle: ¦ }`, '10s 30s 1m 5m 10m 15m 30m 60m'],
+    ['keys of timeouts', `${server}    timeouts: { idle: 1m, ¦ }`, 'connect call callMax'],
+    ['live names of tools', `${server}    tools:\n      whitelist:\n        - ¦`, 'browser_* browser_click browser_type open'],
+    ['live names in flow style', `${server}    tools: { blacklist: ['ope¦`, 'browser_* browser_click browser_type open'],
+    ['names below a list’s key', `${server}    tools:\n      whitelist:\n        ¦`, 'browser_* browser_click browser_type open'],
+    ['no names for prompts', `${server}    prompts:\n      whitelist:\n        - ¦`, ''],
+    ['variables for a reference', `${server}    env: { T: { env: ¦`, 'SEARCH_TOKEN HOME'],
+    ['variables for a name', `${server}    env:\n      ¦`, 'SEARCH_TOKEN HOME'],
+    ['folders', `${server}    cwd: ¦`, '. src test'],
+    ['folders in a folder', `${server}    cwd: 'src/¦'`, 'src/core'],
+    ['transforms', `${server}    transform:\n      - ¦`, 'prefix suffix'],
+    ['one for a transform', `${server}    transform:\n      - prefix: x\n        ¦`, ''],
+    ['in broken YAML', 'servers: {\n  a: [\nservers:\n  a:\n    transport: "\n    enabled: ¦', 'true false'],
+    ['nothing in a comment', 'servers:\n  # ¦', ''],
+    ['nothing in a free value', `${server}    url: htt¦`, ''],
+  ]; // prettier-ignore
+  for (const [name, marked, labels] of offered) {
+    it(name, async () => {
+      const found = [...(await at(marked))].sort((a, b) => (a.order < b.order ? -1 : 1)).map(({ label }) => label);
+      assert.equal(found.join(labels.includes('|') ? '|' : ' '), labels);
+    });
+  }
+
+  const writes: readonly (readonly [string, string, string])[] = [
+    ['servers:\n  sea¦', 'server: stdio', "servers:\n  sea:\n    transport: stdio\n    command: npx\n    args: ['-y', 'package']\n  "],
+    ['servers:\n  a:\n    tra¦\n', 'transport', 'servers:\n  a:\n    transport: \n'],
+    ['servers:\n  a:\n    transport:¦\n', 'stdio', 'servers:\n  a:\n    transport: stdio\n'],
+    ['servers:\n  a:\n    trans¦port: stdio\n', 'command', 'servers:\n  a:\n    command: stdio\n'],
+    ["servers:\n  a:\n    transport: 's¦'\n", 'stdio', "servers:\n  a:\n    transport: 'stdio'\n"],
+    ['{"servers":{"a":{"tra¦"}}}', 'transport', '{"servers":{"a":{"transport": }}}'],
+    ['servers: { a: { ¦ } }', 'headers', "servers: { a: { headers: { Authorization: { prefix: 'Bearer ', env: NAME } } } }"],
+    [`${server}    tools: { whitelist: [ope¦] }`, 'open', `${server}    tools: { whitelist: ['open'] }`],
+    [`${server}    tools: { whitelist: ["ope¦"] }`, 'open', `${server}    tools: { whitelist: ["open"] }`],
+    [`${server}    tools: { whitelist: ¦ }`, 'open', `${server}    tools: { whitelist: ['open'] }`],
+    [`${server}    tools:\n      whitelist:\n        ¦`, 'browser_*', `${server}    tools:\n      whitelist:\n        - 'browser_*'`],
+    [`${server}    transform:\n      ¦`, 'suffix', `${server}    transform:\n      - suffix: ''`],
+    [`${server}    transform: [¦]`, 'prefix', `${server}    transform: [{ prefix: '' }]`],
+    [`${server}    env:\n      SEA¦`, 'SEARCH_TOKEN', `${server}    env:\n      SEARCH_TOKEN: { env: SEARCH_TOKEN }`],
+    [`${server}    headers:\n      Auth: ¦`, "{ prefix: 'Bearer ', env: … }", `${server}    headers:\n      Auth: { prefix: 'Bearer ', env:  }`],
+    [`${server}    tools¦`, 'tools', `${server}    tools:\n      whitelist:\n        - ''`],
+  ]; // prettier-ignore
+  for (const [marked, label, expected] of writes) {
+    it(`${label} in ${JSON.stringify(marked.slice(-40))}`, async () =>
+      assert.equal(await taken(marked, label), expected));
+  }
+
+  it('a first server from completion alone is a valid file', async () => {
+    let text = await taken('¦', 'version');
+    text = await taken(`${text}\n¦`, 'servers');
+    text = await taken(`${text.trimEnd()}\n  ¦`, 'server: stdio');
+    const parsed = parse(text);
+    assert.deepEqual(parsed.problems, []);
+    text = (await taken('version: 1\nservers:\n  ¦', 'server: streamable_http with a token')).replace('NAME', 'SEARCH_TOKEN');
+    assert.deepEqual(parse(text).problems, []);
+  }); // prettier-ignore
+
+  it('every key is documented', async () => {
+    for (const { documentation } of await at('servers:\n  a:\n    ¦')) assert.ok(documentation.length > 10);
+  });
+});
