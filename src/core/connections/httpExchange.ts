@@ -189,7 +189,9 @@ function undelivered(error: NodeJS.ErrnoException, url: URL): TransportTrouble {
   const first = error instanceof AggregateError ? (error.errors[0] as NodeJS.ErrnoException | undefined) : undefined;
   const code = error.code ?? first?.code ?? 'UNKNOWN';
   const message = error.message === '' ? (first?.message ?? code) : error.message;
-  const detail = code === 'ECONNREFUSED' ? 'the connection was refused' : message;
+  // Newer versions of Node add advice that does not fit the editor.
+  const plain = message.replace(/; if the root CA is installed locally.*$/, '');
+  const detail = code === 'ECONNREFUSED' ? 'the connection was refused' : plain;
   return { kind: 'unreachable', code, detail, url: shown(url) };
 }
 

@@ -134,7 +134,7 @@ export class StdioTransport implements ServerTransport {
     const { stdin } = this.options.tree;
     if (this.finished || !stdin.writable) throw new Error('The server takes no more input');
     this.onsend?.(message);
-    if (stdin.write(`${JSON.stringify(message)}\n`)) return;
+    if (stdin.write(`${oneLine(message)}\n`)) return;
     this.drained ??= new Promise((resolve) => {
       this.releaseDrain = () => {
         this.drained = undefined;
@@ -206,4 +206,11 @@ export class StdioTransport implements ServerTransport {
     if (this.stderr.length === keptStderrLines) this.stderr.shift();
     this.stderr.push(shortened(line, keptLineLength));
   }
+}
+
+/** Some readers, Node's own among them, take these for line breaks too. Escaped they are the same JSON. */
+function oneLine(message: JSONRPCMessage): string {
+  return JSON.stringify(message).replace(/[\u0085\u2028\u2029]/g, (character) => {
+    return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  });
 }

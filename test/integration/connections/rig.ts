@@ -27,6 +27,9 @@ export const repository = path.resolve(__dirname, '../../..');
 export const servers = path.join(repository, 'test/fixtures/servers');
 export const runVariable = 'CONNECTIONS_TEST_RUN';
 
+/** A time limit that does not end by itself. */
+const untilSaid = 777_000;
+
 export const literal = (value: string): EnvValue => ({ kind: 'literal', value });
 
 export function stdio(command: string, args: readonly string[] = [], own: Partial<StdioLaunch> = {}): StdioLaunch {
@@ -56,6 +59,7 @@ export class Rig {
   readonly env: Record<string, string | undefined> = { ...process.env, [runVariable]: this.run };
   readonly lines: { level: LogLevel; text: string }[] = [];
   traces = false;
+  private timeIsUp: (() => void) | undefined;
   readonly connector: Connector;
   private readonly connections: Connection[] = [];
   private readonly children: ChildProcess[] = [];
@@ -65,7 +69,14 @@ export class Rig {
   constructor(own: Partial<ConnectorOptions> = {}) {
     this.connector = createConnector({
       env: this.env,
-      clock: systemClock,
+      clock: {
+        now: () => systemClock.now(),
+        after: (ms, run) => {
+          if (ms !== untilSaid) return systemClock.after(ms, run);
+          this.timeIsUp ??= run;
+          return { dispose: () => {} };
+        },
+      },
       trace: () => this.traces,
       clientVersion: '9.9.9',
       ...own,
@@ -104,6 +115,15 @@ export class Rig {
     }
     assert.equal(outcome.kind, 'failed');
     return (outcome as Extract<ConnectOutcome, { kind: 'failed' }>).failure;
+  }
+
+  /** The failure of a start whose time is up as soon as this stands in the log. */
+  async failureAfter(part: string, launch: Launch): Promise<StartFailure> {
+    this.timeIsUp = undefined;
+    const failure = this.failure(launch, { timeoutMs: untilSaid });
+    await this.logged(part);
+    this.timeIsUp?.();
+    return await failure;
   }
 
   /** Resolves with the first line of the log in which `part` stands. */
