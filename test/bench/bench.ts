@@ -21,6 +21,7 @@ import { activation } from './activation.js';
 import { memory } from './memory.js';
 import { death } from './death.js';
 import { start } from './start.js';
+import { stopping } from './stopping.js';
 import { calls } from './calls.js';
 import { catalogue } from './catalogue.js';
 
@@ -31,6 +32,7 @@ const benches: Readonly<Record<string, (run: Run) => Promise<Findings>>> = {
   P4: memory,
   P5: catalogue,
   P6: death,
+  P7: stopping,
 };
 
 const longestMs = 10 * 60_000;

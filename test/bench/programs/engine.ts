@@ -1,5 +1,6 @@
 /** The product's own engine (host, connector, gateway), from the production build, as the editor's extension host runs it. */
 import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 import type { ClientKind } from '../../../src/core/gateway/backend.js';
 import type { GatewayEndpoint } from '../../../src/core/gateway/gateway.js';
 import type * as engineModule from '../../../src/vscode/engine.js';
@@ -37,6 +38,11 @@ function create(product: Product): engineModule.Engine {
     filteredTools: () => 'information',
     trace: () => false,
     maxInstances: () => 64,
+    results: {
+      folder: join(dirname(product.guardian), 'artifacts'),
+      quota: () => 200 * 1024 * 1024,
+      maxResultBytes: () => 1024 * 1024,
+    },
   });
 }
 
