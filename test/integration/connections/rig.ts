@@ -59,7 +59,8 @@ export class Rig {
   readonly env: Record<string, string | undefined> = { ...process.env, [runVariable]: this.run };
   readonly lines: { level: LogLevel; text: string }[] = [];
   traces = false;
-  private timeIsUp: (() => void) | undefined;
+  /** What is to run when the time of a start is up. */
+  private readonly limits: (() => void)[] = [];
   readonly connector: Connector;
   private readonly connections: Connection[] = [];
   private readonly children: ChildProcess[] = [];
@@ -73,7 +74,7 @@ export class Rig {
         now: () => systemClock.now(),
         after: (ms, run) => {
           if (ms !== untilSaid) return systemClock.after(ms, run);
-          this.timeIsUp ??= run;
+          this.limits.push(run);
           return { dispose: () => {} };
         },
       },
@@ -119,10 +120,10 @@ export class Rig {
 
   /** The failure of a start whose time is up as soon as this stands in the log. */
   async failureAfter(part: string, launch: Launch): Promise<StartFailure> {
-    this.timeIsUp = undefined;
+    this.limits.length = 0;
     const failure = this.failure(launch, { timeoutMs: untilSaid });
     await this.logged(part);
-    this.timeIsUp?.();
+    this.limits[0]?.();
     return await failure;
   }
 
