@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { hover, type HoverSurroundings } from '../../../src/core/authoring/hover.js';
+import { outline, serversIn, type OutlineEntry } from '../../../src/core/authoring/outline.js';
+import { wholeFormat } from '../config/fixtures.js';
+
+const around: HoverSurroundings = {
+  toolNames: (server) => (server === 'a' ? ['stock_open', 'browser_click', 'browser_type', 'close'] : undefined),
+  isSet: (name) => name === 'SET',
+  serverState: (server) => (server === 'a' ? 'running, 4 tools' : undefined),
+};
+
+/** `[text] markdown`, at the place marked by `¦`. */
+function at(marked: string): string {
+  const text = marked.replace('¦', '');
+  const found = hover(text, marked.indexOf('¦'), around);
+  return found ? `[${text.slice(found.span.start, found.span.end)}] ${found.markdown}` : 'nothing';
+}
+
+const head = 'version: 1\nservers:\n  a:\n    transport: stdio\n    command: npx\n';
+
+describe('hover (E2)', () => {
+  const cases: readonly (readonly [string, string, RegExp])[] = [
+    ['a key', 'versi¦on: 1\n', /^\[version\] \*\*version\*\*\n\nThe version of the format/],
+    ['a key with a default', `${head}    ena¦bled: true\n`, /^\[enabled\][^]*Default: `true`\./],
+    ['a key in flow style', `${head}    timeouts: { id¦le: 1m }\n`, /^\[idle\][^]*`15m`/],
+    ['a key in an anchor', 'version: 1\nx-b: &b\n  com¦mand: x\nservers:\n  a: { <<: *b }\n', /^\[command\] \*\*command\*\*/],
+    ['a key while the YAML is broken', `${head}    truely-stat¦eless: [\n`, /^\[truely-stateless\] \*\*truely-stateless\*\*/],
+    ['a server', head.replace('  a:', '  ¦a:'), /^\[a\] running, 4 tools$/],
+    ['a pattern', `${head}    tools: { whitelist: ['brow¦ser_*'] }\n`, /^\['browser_\*'\] Matches \*\*2\*\* of the 4 tools of `a`: `browser_click`, `browser_type`\.$/],
+    ['a pattern that matches nothing', `${head}    tools:\n      blacklist:\n        - no¦pe\n`, /^\[nope\] Matches \*\*none\*\* of the 4 tools/],
+    ['a pattern of a server that has not listed', `${head.replace(' a:', ' b:')}    tools: { whitelist: [¦x] }\n`, /`b` has not listed/],
+    ['a prefix', `${head}    transform:\n      - prefix: 'm¦y_'\n`, /\| before \| after \|\n\|---\|---\|\n\| `stock_open` \| `my_stock_open` \|\n\| `browser_click` \|[^\n]*\n\| `browser_type` \|[^\n]*$/],
+    ['a prefix that is replaced, with names that have it first', `${head}    transform: [{ suffix: _v2 }, { prefix: { remo¦ve: browser_, add: b_ } }]\n`, /`browser_click_v2` \| `b_click_v2` \|\n\| `browser_type_v2` \| `b_type_v2` \|\n\| `stock_open_v2` \| `b_stock_open_v2` \|/],
+    ['a suffix that makes names invalid', `${head}    transform: [{ su¦ffix: ' x' }]\n`, /not a valid name/],
+    ['a variable that is set', `${head}    env: { T: { env: S¦ET } }\n`, /^\[SET\] `SET` is set/],
+    ['a variable that is not', `${head}    env: { T: { env: UN¦SET } }\n`, /`UNSET` is \*\*not set\*\*/],
+  ]; // prettier-ignore
+  for (const [name, marked, expected] of cases) it(name, () => assert.match(at(marked), expected));
+
+  for (const [name, marked] of [
+    ['a free name', `${head}    env: { ¦T: x }\n`],
+    ['a value', head.replace('npx', 'n¦px')],
+    ['a comment', `${head}# com¦mand\n`],
+    ['an unknown key', `${head}    col¦our: red\n`],
+  ] as const) {
+    it(`says nothing of ${name}`, () => assert.equal(at(marked), 'nothing'));
+  }
+});
+
+describe('outline (E2)', () => {
+  const shown = ({ name, detail, children }: OutlineEntry): unknown =>
+    children.length > 0 ? { [name]: children.map(shown) } : detail ? `${name} ${detail}` : name;
+
+  it('has the servers with their keys, and no secret', () => {
+    const entries = outline(wholeFormat);
+    assert.equal(entries[0]?.name, 'version');
+    const [playwright, search] = entries[1]?.children ?? [];
+    assert.deepEqual([playwright?.name, playwright?.kind, playwright?.detail], ['playwright', 'server', 'npx']);
+    assert.equal(search?.detail, 'streamable_http');
+    const keys = JSON.stringify(search?.children.map(shown));
+    assert.match(keys, /"headers":\["Authorization","X-Client"\]/);
+    assert.doesNotMatch(JSON.stringify(entries), /example\.com|"minds"/);
+  });
+
+  it('has every span within that of its parent, and around its key', () => {
+    const check = (entries: readonly OutlineEntry[], within: { start: number; end: number }): void => {
+      for (const { span, keySpan, children } of entries) {
+        assert.ok(within.start <= span.start && span.end <= within.end);
+        assert.ok(span.start <= keySpan.start && keySpan.end <= span.end);
+        check(children, span);
+      }
+    };
+    for (let end = 0; end <= wholeFormat.length; end += 7) check(outline(wholeFormat.slice(0, end)), { start: 0, end });
+  });
+
+  it('finds the servers while the YAML is broken', () => {
+    assert.deepEqual(
+      serversIn('servers:\n  a:\n    args: [x\n  b:\n    command: "x\n  c: { ').map(({ id }) => id),
+      ['a', 'b', 'c'],
+    );
+  });
+});
