@@ -4,7 +4,9 @@
  */
 import * as vscode from 'vscode';
 import { join } from 'node:path';
+import { ApprovalLedger } from './core/approval/ledger.js';
 import { delay, systemClock } from './core/base/clock.js';
+import { askForApprovals } from './vscode/approvals.js';
 import { childEnvironment } from './vscode/childEnvironment.js';
 import { registerCommands } from './vscode/commands.js';
 import { openConfigFiles } from './vscode/configFiles.js';
@@ -15,6 +17,7 @@ import { offerToolsets } from './vscode/mcpProvider.js';
 import { registerProblemPages } from './vscode/problemPages.js';
 import {
   artifactsQuota,
+  asksForApproval,
   filteredTools,
   maxInstances,
   maxResultBytes,
@@ -32,6 +35,7 @@ let running: EngineSlot | undefined;
 export function activate(context: vscode.ExtensionContext): void {
   const clock = systemClock;
   const logs = new Logs(trace);
+  const ledger = new ApprovalLedger({ storage: context.workspaceState, asks: asksForApproval });
   const slot = new EngineSlot({
     log: logs.host,
     isTrusted: () => vscode.workspace.isTrusted,
@@ -49,6 +53,7 @@ export function activate(context: vscode.ExtensionContext): void {
         maxInstances,
         results: { folder: context.storageUri?.fsPath, quota: artifactsQuota, maxResultBytes },
         trace,
+        approvals: ledger,
       });
     },
     onFailure: (error) => void vscode.window.showErrorMessage(`MCP Toolsets could not start: ${String(error)}`),
@@ -56,6 +61,8 @@ export function activate(context: vscode.ExtensionContext): void {
   running = slot;
   context.subscriptions.push(
     logs,
+    ledger,
+    askForApprovals({ slot, ledger }),
     showTree(slot, clock),
     showStatusBar(slot),
     showDiagnostics(slot),

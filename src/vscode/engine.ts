@@ -3,6 +3,7 @@
  * a trusted workspace, because it brings the YAML parser and the rest along (spec P1). Does not import `vscode`.
  */
 import { statSync } from 'node:fs';
+import type { Approvals } from '../core/approval/approvals.js';
 import type { Clock } from '../core/base/clock.js';
 import { Redactor, redactingLog, type Log } from '../core/base/log.js';
 import { createConnector } from '../core/connections/createConnector.js';
@@ -27,6 +28,8 @@ export interface EngineOptions {
   readonly guardianScript: string;
   readonly filteredTools: () => 'information' | 'warning' | 'off';
   readonly trace: () => boolean;
+  /** What may be started. Absent: everything. */
+  readonly approvals?: Approvals;
   /** How many instances may live at once. */
   readonly maxInstances: () => number;
   /** Without it, nothing of results is written to a disk. */
@@ -69,6 +72,7 @@ export function createEngine(options: EngineOptions): Engine {
     reservedNames: builtInNames,
     filteredTools: options.filteredTools,
     maxInstances: options.maxInstances,
+    ...(options.approvals && { approvals: options.approvals }),
   });
   const backend = createGatewayBackend(host);
   const hostLog = redactingLog(log, redactor);

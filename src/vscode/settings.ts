@@ -28,6 +28,20 @@ export function maxResultBytes(): number {
   return Number.isInteger(value) && value >= 1024 ? value : usualMaxResultBytes;
 }
 
+/**
+ * Whether a person wants to be asked before a server of the workspace starts (spec S1). A setting of the application:
+ * neither a workspace nor a dev container that a workspace describes can say so for itself.
+ */
+export function asksForApproval(): boolean {
+  return vscode.workspace.getConfiguration(section).get<string>('approval') !== 'trustedWorkspace';
+}
+
+export function onDidChangeApproval(run: () => void): Disposable {
+  return vscode.workspace.onDidChangeConfiguration((change) => {
+    if (change.affectsConfiguration(`${section}.approval`)) run();
+  });
+}
+
 const severities = ['information', 'warning', 'off'] as const;
 
 /** How tools are told of that a list keeps out (spec N2). */

@@ -16,12 +16,21 @@ export function showStatusBar(slot: EngineSlot): Disposable {
         return;
       }
       const { text, tooltip, severity } = summary(snapshot);
-      item.text = severity === 'busy' ? `$(loading~spin) ${text}` : severity === 'error' ? `$(error) ${text}` : text;
+      item.text = icons[severity] + text;
       item.tooltip = tooltip;
-      item.backgroundColor = severity === 'error' ? new vscode.ThemeColor('statusBarItem.errorBackground') : undefined;
+      const background = backgrounds[severity];
+      item.backgroundColor = background === undefined ? undefined : new vscode.ThemeColor(background);
       item.accessibilityInformation = { label: `MCP Toolsets, ${text}. ${tooltip}` };
       item.show();
     }),
   );
   return store;
 }
+
+const icons = { ok: '', busy: '$(loading~spin) ', pending: '$(shield) ', error: '$(error) ' } as const;
+const backgrounds = {
+  ok: undefined,
+  busy: undefined,
+  pending: 'statusBarItem.warningBackground',
+  error: 'statusBarItem.errorBackground',
+} as const;

@@ -8,7 +8,7 @@ import { DisposableStore, type Disposable } from '../core/base/disposables.js';
 import type { Clock } from '../core/base/clock.js';
 import { toLocation } from './diagnostics.js';
 import type { EngineSlot, WindowState } from './engineSlot.js';
-import { summary } from './phrases.js';
+import { summary, type StatusSummary } from './phrases.js';
 import { treeModel, type TreeNode } from './treeModel.js';
 
 export const viewId = 'mcpToolsets.servers';
@@ -25,9 +25,8 @@ export function showTree(slot: EngineSlot, clock: Clock): Disposable {
   store.add(
     slot.onDidChange((state) => {
       rows.show(state);
-      const { broken } = summary(state.snapshot);
-      const tooltip = broken === 1 ? '1 problem with MCP servers' : `${broken} problems with MCP servers`;
-      if (view.badge?.value !== (broken || undefined)) view.badge = broken > 0 ? { value: broken, tooltip } : undefined;
+      const badge = badgeOf(summary(state.snapshot));
+      if (view.badge?.value !== badge?.value || view.badge?.tooltip !== badge?.tooltip) view.badge = badge;
       const message = refusal(state);
       if ((view.message ?? '') !== message) view.message = message;
       if (phase !== state.phase) void vscode.commands.executeCommand('setContext', 'mcpToolsets.phase', state.phase);
@@ -35,6 +34,15 @@ export function showTree(slot: EngineSlot, clock: Clock): Disposable {
     }),
   );
   return store;
+}
+
+function badgeOf({ broken, pending }: StatusSummary): vscode.ViewBadge | undefined {
+  if (broken + pending === 0) return undefined;
+  const parts = [
+    ...(broken > 0 ? [broken === 1 ? '1 problem with MCP servers' : `${broken} problems with MCP servers`] : []),
+    ...(pending > 0 ? [pending === 1 ? '1 server waits for approval' : `${pending} servers wait for approval`] : []),
+  ];
+  return { value: broken + pending, tooltip: parts.join(', ') };
 }
 
 /** Empty: nothing to say above the rows. */

@@ -4,6 +4,7 @@ export const defaultSettings: Readonly<Record<string, unknown>> = {
   'extensions.autoUpdate': false,
   'extensions.ignoreRecommendations': true,
   'git.enabled': false,
+  'mcpToolsets.approval': 'trustedWorkspace',
   'security.workspace.trust.banner': 'never',
   'security.workspace.trust.startupPrompt': 'never',
   'telemetry.telemetryLevel': 'off',

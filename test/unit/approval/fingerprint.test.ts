@@ -1,0 +1,158 @@
+/** What counts as another launch (spec S1): each way to swap what runs behind the same id, and what is no such thing. */
+import assert from 'node:assert/strict';
+import { describeLaunch, type LaunchDescription } from '../../../src/core/approval/fingerprint.js';
+import { parseMindsFile } from '../../../src/core/config/parse.js';
+
+const env = { TOKEN: 'host-secret-1', OTHER: 'host-secret-1' };
+
+function describe1(
+  entry: string,
+  file = '/ws/.minds/mcp.yaml',
+  variables: Record<string, string> = env,
+): LaunchDescription {
+  const text = entry.startsWith('version') ? entry : `version: 1\nservers:\n  demo: ${entry}\n`;
+  const folder = file.replace('/.minds/mcp.yaml', '');
+  const parsed = parseMindsFile({ file, folder, text }, { env: variables, directoryExists: () => true });
+  assert.equal(parsed.kind, 'accepted');
+  const [server] = parsed.kind === 'accepted' ? parsed.servers : [];
+  assert.ok(server?.kind === 'valid', JSON.stringify(parsed.problems));
+  return describeLaunch(server.definition);
+}
+
+const stdio =
+  "{ transport: stdio, command: node, args: [a.js, '-x'], cwd: sub, env: { MODE: literal-secret-2, T: { env: TOKEN } } }";
+const http =
+  "{ transport: streamable_http, url: 'https://example.com/mcp', headers: { X-Mode: literal-secret-3, Authorization: { prefix: 'Bearer ', env: TOKEN } } }";
+
+describe('fingerprint of a launch (S1)', () => {
+  const rugPulls: [string, string, string, string][] = [
+    ['another command', stdio, 'command: node', 'command: nodee'],
+    ['another argument', stdio, 'a.js', 'b.js'],
+    ['one argument more', stdio, "'-x'", "'-x', '-y'"],
+    ['one argument less', stdio, ", '-x'", ''],
+    ['other order of arguments', stdio, "a.js, '-x'", "'-x', a.js"],
+    ['two arguments joined to one', stdio, "a.js, '-x'", "'a.js -x'"],
+    ['two arguments joined by a comma', stdio, "a.js, '-x'", "'a.js,-x'"],
+    ['another working directory', stdio, 'cwd: sub', 'cwd: sub2'],
+    ['no working directory', stdio, 'cwd: sub, ', ''],
+    ['another name in env', stdio, 'MODE:', 'NODE_OPTIONS:'],
+    ['another literal in env', stdio, 'literal-secret-2', 'literal-secret-4'],
+    ['one name less in env', stdio, 'MODE: literal-secret-2, ', ''],
+    ['another variable behind a name, though of the same value', stdio, 'env: TOKEN', 'env: OTHER'],
+    ['a variable in place of a literal', stdio, 'literal-secret-2', '{ env: TOKEN }'],
+    ['a literal in place of a variable, though of the same value', stdio, '{ env: TOKEN }', 'host-secret-1'],
+    ['another transport', stdio, stdio, http],
+    ['another host', http, 'example.com', 'example.org'],
+    ['another path', http, '/mcp', '/mcp2'],
+    ['another scheme', http, 'https:', 'http:'],
+    ['credentials in the address', http, 'https://', 'https://user:password@'],
+    ['another name of a header', http, 'X-Mode', 'X-Other'],
+    ['another literal of a header', http, 'literal-secret-3', 'literal-secret-5'],
+    ['another variable behind a header', http, 'env: TOKEN', 'env: OTHER'],
+    ['another prefix of a header', http, "'Bearer '", "'Basic '"],
+    ['a session id', http, 'headers:', 'sessionId: some-session, headers:'],
+  ];
+  for (const [what, entry, from, to] of rugPulls) {
+    it(`is another for ${what}`, () => {
+      const changed = entry.replace(from, to);
+      assert.notEqual(changed, entry);
+      assert.notEqual(describe1(changed).fingerprint, describe1(entry).fingerprint);
+    });
+  }
+
+  it('is another for the same address with other credentials, and with another secret in its query', () => {
+    const at = (url: string): string => describe1(`{ transport: streamable_http, url: '${url}' }`).fingerprint;
+    assert.notEqual(at('https://u:secret-aaaa@h/'), at('https://u:secret-bbbb@h/'));
+    assert.notEqual(at('https://h/?token=secret-aaaa'), at('https://h/?token=secret-bbbb'));
+  });
+
+  it('is another for another file, another id, another session id', () => {
+    assert.notEqual(describe1(stdio, '/other/.minds/mcp.yaml').fingerprint, describe1(stdio).fingerprint);
+    const renamed = `version: 1\nservers:\n  demo2: ${stdio}\n`;
+    assert.notEqual(describe1(renamed).fingerprint, describe1(stdio).fingerprint);
+    const session = (id: string): string =>
+      describe1(`{ transport: streamable_http, url: 'https://h/', sessionId: ${id} }`).fingerprint;
+    assert.notEqual(session('session-a'), session('session-b'));
+  });
+
+  const harmless: [string, string, string][] = [
+    ['filters', stdio, 'tools: { whitelist: [a], blacklist: [b] }, '],
+    ['transforms', stdio, 'transform: [{ prefix: x_ }], '],
+    ['time limits', stdio, 'timeouts: { call: 1s, connect: 2s }, '],
+    ['`enabled`', stdio, 'enabled: false, '],
+    ['`truely-stateless`', stdio, 'truely-stateless: true, '],
+    ['prompts and resources', http, 'prompts: { whitelist: [a] }, resources: { blacklist: [b] }, '],
+  ];
+  for (const [what, entry, added] of harmless) {
+    it(`is the same for other ${what}`, () => {
+      assert.equal(describe1(entry.replace('{ ', `{ ${added}`)).fingerprint, describe1(entry).fingerprint);
+    });
+  }
+
+  it('is the same for another order of env, another spelling in YAML, a comment, another place in the file', () => {
+    const block = `version: 1
+# first
+servers:
+  demo: # the one
+    command: "node"
+    env:
+      T: { env: TOKEN }
+      MODE: literal-secret-2
+    cwd: sub
+    args: ["a.js", -x]
+    transport: stdio
+`;
+    assert.equal(describe1(block).fingerprint, describe1(stdio).fingerprint);
+  });
+
+  it('is the same for another value of a host variable: the person set that', () => {
+    const other = describe1(stdio, undefined, { ...env, TOKEN: 'another-value' });
+    assert.equal(other.fingerprint, describe1(stdio).fingerprint);
+  });
+});
+
+describe('description of a launch', () => {
+  const shown = (entry: string): string => JSON.stringify(describe1(entry));
+
+  it('holds no secret in clear', () => {
+    const all = [
+      stdio,
+      http,
+      "{ transport: streamable_http, url: 'https://user:literal-secret-5@h/?api_key=literal-secret-6', sessionId: literal-secret-7 }",
+      "{ transport: streamable_http, url: 'https://h/', headers: { A: { prefix: 'literal-secret-8 ', env: TOKEN } } }",
+      "{ transport: stdio, command: npx, args: [mcp-remote, --header, 'Authorization: Bearer literal-secret-9', '--api-key=literal-secret-0'] }",
+      "{ transport: stdio, command: npx, env: { HTTPS_PROXY: 'http://user:literal-secret-1@proxy', npm_config_token: literal-secret-1 } }",
+    ];
+    for (const entry of all) assert.doesNotMatch(shown(entry), /secret-\d/, entry);
+  });
+
+  it('says where values come from', () => {
+    const parts = describe1(http).parts.map(({ label, shown: text }) => `${label}: ${text}`);
+    assert.deepEqual(parts, [
+      'transport: streamable_http',
+      'address: https://example.com/mcp',
+      'header: Authorization = "Bearer " and the variable TOKEN',
+      'header: X-Mode = •••',
+    ]);
+  });
+
+  it('shows the variables by which a value decides what runs', () => {
+    assert.match(shown("{ transport: stdio, command: a, env: { NODE_OPTIONS: '--require ./evil.js' } }"), /evil\.js/);
+    assert.match(shown('{ transport: stdio, command: a, env: { LD_PRELOAD: ./evil.so } }'), /evil\.so/);
+  });
+
+  it('hides no shell syntax behind what looks like a secret', () => {
+    const argument = 'curl http://h/?token=abc;rm$IFS-rf$IFS~ --password=x;evil http://a:$(evil)@h/';
+    assert.equal(
+      describe1(`{ transport: stdio, command: sh, args: ['-c', '${argument}'] }`).parts[3]?.shown.includes(
+        ';rm$IFS-rf$IFS~ --password=x;evil http://a:$(evil)@h/',
+      ),
+      true,
+    );
+  });
+
+  it('escapes what does not show', () => {
+    const [, , argument] = describe1('{ transport: stdio, command: a, args: ["x\\u202Etxt\\u200B\\n"] }').parts;
+    assert.equal(argument?.shown, '"x\\u{202e}txt\\u{200b}\\n"');
+  });
+});

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { ApprovalLedger, type Storage } from '../../../src/core/approval/ledger.js';
+import type { LaunchDescription } from '../../../src/core/approval/fingerprint.js';
+
+function launch(server: string, fingerprint: string, source = '/ws/.minds/mcp.yaml'): LaunchDescription {
+  return { server, source, fingerprint, parts: [{ label: 'command', shown: fingerprint }] };
+}
+
+class MemoryStorage implements Storage {
+  constructor(public value?: unknown) {}
+  get(): unknown {
+    return this.value;
+  }
+  update(_key: string, value: unknown): Promise<void> {
+    this.value = JSON.parse(JSON.stringify(value));
+    return Promise.resolve();
+  }
+}
+
+describe('approval ledger (S1)', () => {
+  let storage: MemoryStorage;
+  let asks: boolean;
+  const open = (): ApprovalLedger => new ApprovalLedger({ storage, asks: () => asks });
+
+  beforeEach(() => {
+    storage = new MemoryStorage();
+    asks = true;
+  });
+
+  it('approves exactly what was approved, and remembers it', async () => {
+    const ledger = open();
+    let changes = 0;
+    ledger.onDidChange(() => changes++);
+    assert.equal(ledger.judge(launch('a', '1')), 'pending');
+    await ledger.approve([launch('a', '1')]);
+    assert.equal(changes, 1);
+    for (const each of [ledger, open()]) {
+      assert.equal(each.judge(launch('a', '1')), 'approved');
+      assert.equal(each.judge(launch('a', '2')), 'pending');
+    }
+  });
+
+  it('remembers what was approved before it', async () => {
+    const ledger = open();
+    await ledger.approve([launch('a', '1')]);
+    await ledger.approve([launch('a', '2')]);
+    assert.equal(ledger.judge(launch('a', '1')), 'approved');
+    assert.equal(ledger.approvedBefore(launch('a', '3'))?.fingerprint, '2');
+    assert.equal(ledger.approvedBefore(launch('a', '3', '/other')), undefined);
+    assert.equal(ledger.approvedBefore(launch('b', '3')), undefined);
+  });
+
+  it('revokes everything of one server of one file, and nothing else', async () => {
+    const ledger = open();
+    await ledger.approve([launch('a', '1'), launch('a', '2'), launch('b', '3'), launch('a', '4', '/other')]);
+    assert.equal(ledger.servers.length, 3);
+    await ledger.revoke({ server: 'a', source: '/ws/.minds/mcp.yaml' });
+    const judged = [launch('a', '1'), launch('a', '2'), launch('b', '3'), launch('a', '4', '/other')];
+    assert.deepEqual(
+      judged.map((each) => open().judge(each)),
+      ['pending', 'pending', 'approved', 'approved'],
+    );
+  });
+
+  it('asks nobody who does not want to be asked, and approves nothing by that', () => {
+    const ledger = open();
+    asks = false;
+    assert.equal(ledger.judge(launch('a', '1')), 'notAsked');
+    asks = true;
+    assert.equal(ledger.judge(launch('a', '1')), 'pending');
+  });
+
+  it('keeps the last launches of a server', async () => {
+    const ledger = open();
+    for (let index = 0; index < 30; index++) await ledger.approve([launch('a', String(index))]);
+    await ledger.approve([launch('b', 'b')]);
+    assert.equal((storage.value as unknown[]).length, 21);
+    assert.equal(ledger.judge(launch('a', '9')), 'pending');
+    assert.equal(ledger.judge(launch('a', '10')), 'approved');
+  });
+
+  for (const stored of [
+    'text',
+    7,
+    { a: 1 },
+    [null, 1, { server: 'a' }, { server: 'a', source: 'b', fingerprint: '1', parts: [{}] }],
+  ]) {
+    it(`takes nothing from a store that holds ${JSON.stringify(stored)}`, () => {
+      storage.value = stored;
+      assert.equal(open().judge(launch('a', '1')), 'pending');
+      assert.deepEqual(open().servers, []);
+    });
+  }
+});
