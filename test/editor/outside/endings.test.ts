@@ -5,6 +5,8 @@ import { copyWorkspace } from '../../support/editor/workspaces.ts';
 
 /** The bound of X5, in milliseconds. */
 const endLimit = 5_000;
+/** For a window with four servers to be up, on a busy machine. */
+const appearLimit = 60_000;
 const tools = ['mcp_deaf_echo', 'mcp_family_child', 'mcp_npx_echo', 'mcp_shell_echo'];
 
 describe('the end of a window', () => {
@@ -34,6 +36,7 @@ describe('the end of a window', () => {
       window.waitFor(
         (api) => api.lm.tools.map(({ name }) => name),
         (names) => tools.every((tool) => names.includes(tool)),
+        appearLimit,
       );
     await published();
     return { window, published };

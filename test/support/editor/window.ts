@@ -60,7 +60,7 @@ export class EditorWindow {
       window.consoleLines.push(`[${type}] ${args.map(String).join(' ')}`);
     });
     await page.exposeFunction('codeAutomationExit', (code: number) => window.#endTests(code));
-    await page.goto(addressWithPayload(editor, target, options));
+    await page.goto(addressWithPayload(editor, target, options), { timeout: appearLimit });
     await page.waitForSelector('.monaco-workbench', { timeout: appearLimit });
     return window;
   }
@@ -92,7 +92,7 @@ export class EditorWindow {
   /** Reloads the window as a person does, and waits for its new extension host. */
   async reload(): Promise<ExtensionHost> {
     this.#others.add(this.#host ?? (await this.host()));
-    await this.page.reload();
+    await this.page.reload({ timeout: appearLimit });
     await this.page.waitForSelector('.monaco-workbench', { timeout: appearLimit });
     return (this.#host = await this.#nextHost());
   }
