@@ -78,8 +78,10 @@ export function parseProcStat(text: string): ProcessEntry | undefined {
   };
 }
 
-async function psTable(): Promise<ProcessTable> {
-  return parsePs(await output('ps', ['-axo', 'pid=,ppid=,pgid=,stat=,lstart=']));
+/** POSIX: in one `-o`, an equals sign would make all that follows it the header. */
+export async function psTable(): Promise<ProcessTable> {
+  const columns = ['pid=', 'ppid=', 'pgid=', 'stat=', 'lstart='].flatMap((column) => ['-o', column]);
+  return parsePs(await output('ps', ['-ax', ...columns]));
 }
 
 /** Lines of `pid ppid pgid stat start…`. */
@@ -145,7 +147,7 @@ export async function carryingMark(mark: string, candidates: Iterable<ProcessEnt
     }
     return found;
   }
-  const listing = await output('ps', ['-xwwE', '-o', 'pid=,command=']);
+  const listing = await output('ps', ['-xwwE', '-o', 'pid=', '-o', 'command=']);
   const marked = new Set<number>();
   for (const line of listing.split('\n')) if (line.includes(mark)) marked.add(Number.parseInt(line, 10));
   for (const entry of candidates) if (marked.has(entry.pid)) found.push(entry);

@@ -7,6 +7,8 @@
  * nothing listens any more is found out at once by whatever broke.
  */
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import { finished } from 'node:stream/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { delay } from '../base/clock.js';
 import { readAnswer, readStream, statusFailure, type AnswerEnd, type AnswerReader } from './httpAnswer.js';
 import {
@@ -33,6 +35,7 @@ const mostResumptions = 5;
 const firstDelayMs = 1000;
 /** A stream that stays open after its answer gives its socket back after this. */
 const afterAnswerMs = 2000;
+const handBackLimitMs = 50;
 const probeLimitMs = 2000;
 const removeLimitMs = 500;
 
@@ -170,11 +173,23 @@ export class StreamableChannel implements HttpChannel {
     try {
       const reply = await this.post(message, 'other', this.closing.signal);
       if (reply.status < 200 || reply.status > 299) throw await statusFailure(reply);
-      reply.body.resume();
+      await this.handBack(reply);
     } catch (error) {
       if (error instanceof TransportFailure) this.judge(error);
       throw error;
     }
+  }
+
+  /**
+   * Gives the socket of a reply that says nothing back before more is sent, as the next request then goes out on it at
+   * once: so the server's stream is asked for before the first call is, and needs no connection of its own.
+   */
+  private async handBack({ body }: HttpReply): Promise<void> {
+    const limit = new AbortController();
+    const read = finished(body.resume()).catch(() => undefined);
+    await Promise.race([read, delay(this.parts.clock, handBackLimitMs, limit.signal).catch(() => undefined)]);
+    limit.abort();
+    await nextTurn();
   }
 
   /** Our own question; its answer goes to nobody else. */

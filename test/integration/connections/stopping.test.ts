@@ -1,7 +1,7 @@
 /** Spec X5, P7: what is stopped is gone, the whole tree of it, in time. */
 import assert from 'node:assert/strict';
 import path from 'node:path';
-import { readProcessTable } from '../../../src/core/connections/processTable.js';
+import { psTable, readProcessTable } from '../../../src/core/connections/processTable.js';
 import { processOf, supported } from '../../support/processes.js';
 import { fixture, Rig, servers, stdio, textOf } from './rig.js';
 
@@ -88,7 +88,9 @@ describe('stopping', function () {
   }
 
   it('sees the processes of this machine, itself among them', async () => {
-    assert.equal((await readProcessTable()).get(process.pid)?.parent, process.ppid);
+    const [own, byPs] = [await readProcessTable(), await psTable()];
+    for (const table of [own, byPs]) assert.equal(table.get(process.pid)?.parent, process.ppid);
+    assert.equal(byPs.get(process.pid)?.group, own.get(process.pid)?.group);
   });
 
   it('ends what a server left that went by itself, at once', async () => {
