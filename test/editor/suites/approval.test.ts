@@ -1,0 +1,178 @@
+/** Approval (S1) as a person meets it: nothing starts before they said so, and they see what they say yes to. */
+import assert from 'node:assert/strict';
+import * as vscode from 'vscode';
+import { page } from '../../support/editor/bridge.ts';
+import {
+  invoke,
+  problems,
+  readConfig,
+  servers,
+  until,
+  untilProblems,
+  untilTools,
+  writeConfig,
+} from '../../support/editor/product.ts';
+
+const rows = '.part.sidebar .monaco-list-row';
+/** Of the notification centre: an editor under test shows no toasts. */
+const question = '.notifications-center .notification-list-item';
+const all = ['mcp_alpha_echo', 'mcp_alpha_pid', 'mcp_beta_add'];
+
+const button = (within: string, label: string): string => `${within} .monaco-button:text-is("${label}")`;
+
+function untilTexts(selector: string, pattern: RegExp): Promise<string[]> {
+  return until(
+    () => page.texts(selector),
+    (texts) => texts.some((text) => pattern.test(text.replace(/\s+/g, ' '))),
+    `${selector} with ${String(pattern)}`,
+  );
+}
+
+async function untilQuestion(pattern: RegExp): Promise<string[]> {
+  return until(
+    async () => {
+      const texts = await page.texts(question);
+      // It closes when it has nothing more to show.
+      if (texts.length === 0) await vscode.commands.executeCommand('notifications.showList');
+      return texts;
+    },
+    (texts) => texts.some((text) => pattern.test(text.replace(/\s+/g, ' '))),
+    `the question ${String(pattern)}`,
+  );
+}
+
+const untilNoQuestion = (): Promise<string[]> =>
+  until(
+    () => page.texts(question),
+    (texts) => texts.length === 0,
+    'no question',
+  );
+
+function shownDocuments(): vscode.Uri[] {
+  const input = vscode.window.tabGroups.activeTabGroup.activeTab?.input;
+  if (input instanceof vscode.TabInputTextDiff) return [input.original, input.modified];
+  return input instanceof vscode.TabInputText ? [input.uri] : [];
+}
+
+async function untilReview(): Promise<string[]> {
+  const uris = await until(shownDocuments, (all) => all[0]?.scheme === 'mcp-toolsets-approval', 'a review');
+  return Promise.all(uris.map(async (uri) => (await vscode.workspace.openTextDocument(uri)).getText()));
+}
+
+describe('approval', () => {
+  let original: string;
+
+  before(async () => {
+    original = await readConfig();
+    await vscode.commands.executeCommand('mcpToolsets.servers.focus');
+  });
+
+  it('starts nothing in a fresh workspace and asks once, whatever the workspace’s settings say', async () => {
+    await untilQuestion(/2 MCP servers of \.minds\/mcp\.yaml want to start: “alpha”, “beta”\./);
+    assert.equal((await page.texts(question)).length, 1);
+    assert.deepEqual(await servers(), []);
+    await untilTools([]);
+    await untilTexts(rows, /alpha ?waits for approval/);
+    await untilTexts(rows, /node .*plain\.mjs --tools echo,pid/);
+    await untilTexts('.statusbar-item', /MCP 0\/2, 2 to approve/);
+    assert.deepEqual(
+      (await problems()).map(({ code, severity, text }) => [code, severity, text]),
+      [
+        ['approval-pending', 'Information', 'alpha'],
+        ['approval-pending', 'Information', 'beta'],
+      ],
+    );
+    await page.screenshot('question');
+  });
+
+  it('cannot be talked into starting by the commands that start', async () => {
+    await vscode.commands.executeCommand('mcpToolsets.start', 'alpha');
+    await vscode.commands.executeCommand('mcpToolsets.restart', 'alpha');
+    await vscode.commands.executeCommand('mcpToolsets.reload');
+    assert.deepEqual(await servers(), []);
+  });
+
+  it('shows exactly what would run, and no secret', async () => {
+    await page.click(button(question, 'Review…'));
+    const [text = '', ...others] = await untilReview();
+    assert.deepEqual(others, []);
+    assert.match(text, /alpha {2}· {2}\.minds\/mcp\.yaml/);
+    assert.match(text, /command +node\n/);
+    assert.match(text, /argument +--tools\n +argument +echo,pid\n/);
+    assert.match(text, /environment +NODE_OPTIONS = "--no-warnings"\n/);
+    assert.match(text, /environment +MODE = ••• +\(masked, digest [0-9a-f]{8}\)\n/);
+    assert.doesNotMatch(text, /not-for-everyone/);
+    await untilQuestion(/Let these 2 MCP servers start\?/);
+    await page.screenshot('review');
+  });
+
+  it('starts them when they are approved', async () => {
+    await page.click(button(question, 'Approve All'));
+    await untilTools(all);
+    await untilProblems([]);
+    await untilTexts('.statusbar-item', /MCP 2\/2$/);
+    await untilNoQuestion();
+    await until(shownDocuments, (uris) => uris.length === 0, 'no review');
+  });
+
+  it('asks again when what it starts changes, and what was approved serves on', async () => {
+    const pid = await invoke('mcp_alpha_pid');
+    await writeConfig(original.replace('echo,pid', 'echo,pid,count').replace('not-for-everyone', 'another-one'));
+    await untilQuestion(/What the MCP server “alpha” of \.minds\/mcp\.yaml starts has changed/);
+    await untilProblems(['approval-pending alpha']);
+    await untilTexts(rows, /alpha ?2 tools · previous definition · waits for approval/);
+    assert.equal(await invoke('mcp_alpha_pid'), pid);
+    await untilTools(all);
+    await page.screenshot('changed');
+  });
+
+  it('shows the difference to what was approved', async () => {
+    await page.click(button(question, 'Review…'));
+    const [before = '', now = ''] = await untilReview();
+    assert.match(before, /argument +echo,pid\n/);
+    assert.match(now, /argument +echo,pid,count\n/);
+    const digest = (text: string): string | undefined => /MODE = ••• +\(masked, digest (.{8})\)/.exec(text)?.[1];
+    assert.ok(digest(before));
+    assert.notEqual(digest(before), digest(now));
+    await untilQuestion(/Let “alpha” start\?/);
+    await page.screenshot('difference');
+    await page.click(button(question, 'Not Now'));
+    await untilNoQuestion();
+    await untilTools(all);
+  });
+
+  it('approves a single server that was reviewed from the sidebar', async () => {
+    await page.hover(`${rows}[aria-label^="alpha"]`);
+    await page.screenshot('row-actions');
+    await page.click(`${rows}[aria-label^="alpha"] .action-label[aria-label*="Review"]`);
+    await untilQuestion(/Let “alpha” start\?/);
+    await page.click(button(question, 'Approve'));
+    await untilTools([...all, 'mcp_alpha_count']);
+    await untilProblems([]);
+  });
+
+  it('goes back to what was approved before without a question', async () => {
+    await writeConfig(original);
+    await untilTools(all);
+    await untilNoQuestion();
+  });
+
+  it('lets a filter change without a question', async () => {
+    await writeConfig(original.replace('  beta:', '    tools: { whitelist: [echo] }\n  beta:'));
+    await untilTools(['mcp_alpha_echo', 'mcp_beta_add']);
+    assert.deepEqual(await page.texts(question), []);
+    await writeConfig(original);
+    await untilTools(all);
+  });
+
+  it('stops a server whose approval is revoked, and asks before it starts again', async () => {
+    await vscode.commands.executeCommand('mcpToolsets.revoke', 'alpha');
+    await untilTools(['mcp_beta_add']);
+    await until(servers, (running) => running.length === 1, 'one process');
+    await untilTexts(rows, /alpha ?waits for approval/);
+    await untilQuestion(/“alpha” of \.minds\/mcp\.yaml wants to start/);
+    await page.screenshot('revoked');
+    await page.click(button(question, 'Approve'));
+    await untilTools(all);
+  });
+});
