@@ -1,0 +1,106 @@
+/**
+ * What the model is sent of results, asked by the editor's own agent: each kind of content, a mix, long texts, and the
+ * files they name (V1–V3). The agent writes texts over 8 KiB to files of its own; what we shorten has to stay below that.
+ */
+import assert from 'node:assert/strict';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { dirname, sep } from 'node:path';
+import * as vscode from 'vscode';
+import { ask, calls, enableAgentMode, forgetRequests, modelRequests, newChat } from '../../support/editor/agentMode.ts';
+import { untilTools } from '../../support/editor/product.ts';
+
+describe('results in agent mode', () => {
+  before(async () => {
+    await untilTools(['content', 'large', 'structured', 'fail'].map((name) => `mcp_shop_${name}`));
+    await enableAgentMode();
+  });
+
+  beforeEach(async () => {
+    await newChat();
+    await forgetRequests();
+  });
+
+  afterEach(async () => {
+    await set('maxResultBytes', undefined);
+    await set('artifactsQuota', undefined);
+  });
+
+  async function set(name: string, value: number | undefined): Promise<void> {
+    await vscode.workspace.getConfiguration('mcpToolsets').update(name, value, vscode.ConfigurationTarget.Global);
+  }
+
+  /** The results that the model was sent with its last request, in the order of the calls. */
+  async function seen(...asked: { tool: string; input?: unknown }[]): Promise<string[]> {
+    await ask(calls(asked));
+    const last = (await modelRequests()).at(-1);
+    return last?.messages.flatMap(({ results }) => results.map(({ text }) => text)) ?? [];
+  }
+
+  const fileIn = (text: string, before: string): string => {
+    const found = new RegExp(`${before} ([^\\]]+)\\]`).exec(text)?.[1];
+    assert.ok(found, `no path after "${before}" in ${text.slice(0, 2_000)}`);
+    return found;
+  };
+
+  it('each kind of content can be read, and its files are there (V1, V2)', async () => {
+    const [text = ''] = await seen({ tool: 'mcp_shop_content' });
+    assert.doesNotMatch(text, /some text/, 'what is for the user alone');
+    assert.match(text, /\[image\/png, 70 bytes\]/, 'the image itself');
+    assert.match(text, /Resource test:\/\/embedded\/text \(text\/plain\):\nembedded text/);
+    assert.match(text, /Resource link "linked": test:\/\/linked \(text\/plain\)\nA link\./);
+    const png = fileIn(text, '\\[Image: image/png, 70 bytes\\. Saved as');
+    const wav = fileIn(text, '\\[Audio: audio/wav, 44 bytes\\. Saved as');
+    const bin = fileIn(text, '\\[Resource test://embedded/blob: application/octet-stream, 3 bytes\\. Saved as');
+    assert.equal((await readFile(png)).toString('latin1', 1, 4), 'PNG');
+    assert.equal((await readFile(wav)).toString('latin1', 0, 4), 'RIFF');
+    assert.deepEqual([...(await readFile(bin))], [0, 1, 2]);
+    const storage = ['workspaceStorage', 'minds.mcp-toolsets', 'artifacts', 'mcp', 'shop', 'content'];
+    for (const file of [png, wav, bin]) {
+      assert.deepEqual(
+        file.split(sep).filter((part) => storage.includes(part)),
+        storage,
+      );
+    }
+    assert.equal((await readdir(dirname(png))).length, 3, 'nothing unfinished is left');
+  });
+
+  it('structured content and errors, beside each other (V1)', async () => {
+    const [weather = '', failed = ''] = await seen(
+      { tool: 'mcp_shop_structured' },
+      { tool: 'mcp_shop_fail', input: { text: 'no luck' } },
+    );
+    assert.deepEqual(JSON.parse(weather), { celsius: 21.5, place: 'Bremen' });
+    assert.equal(failed, 'Error: no luck');
+  });
+
+  it('of a text over the limit: head, tail, sizes, and the path of all of it (V3)', async () => {
+    const bytes = 3_000_000;
+    const [text = ''] = await seen({ tool: 'mcp_shop_large', input: { bytes } });
+    assert.match(
+      text,
+      /^x{4096}\n\n\[3\.0 MB of 3\.0 MB left out here, over the limit of 1\.0 MB\. All of it is in .+\]\n\nx{2048}$/,
+    );
+    assert.equal((await stat(fileIn(text, 'All of it is in'))).size, bytes);
+  });
+
+  it('both settings count at once', async () => {
+    await set('maxResultBytes', 2_048);
+    const [first = ''] = await seen({ tool: 'mcp_shop_large', input: { bytes: 4_000 } });
+    assert.match(first, /over the limit of 2\.0 kB\. All of it is in /);
+    await set('artifactsQuota', 0);
+    await newChat();
+    const [second = '', content = ''] = await seen(
+      { tool: 'mcp_shop_large', input: { bytes: 4_000 } },
+      { tool: 'mcp_shop_content' },
+    );
+    assert.match(second, /It was not saved: mcpToolsets\.artifactsQuota is 0\]/);
+    assert.match(content, /\[Audio: audio\/wav, 44 bytes\. Not saved: mcpToolsets\.artifactsQuota is 0\]/);
+    assert.match(content, /\[image\/png, 70 bytes\]/, 'the model still sees the image');
+  });
+
+  it('a long error is an error, and shortened', async () => {
+    await set('maxResultBytes', 2_048);
+    const [text = ''] = await seen({ tool: 'mcp_shop_fail', input: { text: 'no '.repeat(1_000) } });
+    assert.match(text, /^Error: no no [^]+ All of it is in .+\.txt\]/);
+  });
+});
