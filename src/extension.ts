@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { ApprovalLedger } from './core/approval/ledger.js';
 import { delay, systemClock } from './core/base/clock.js';
 import { askForApprovals } from './vscode/approvals.js';
+import { registerAuthoring } from './vscode/authoring/register.js';
 import { childEnvironment } from './vscode/childEnvironment.js';
 import { registerCommands } from './vscode/commands.js';
 import { openConfigFiles } from './vscode/configFiles.js';
@@ -68,6 +69,7 @@ export function activate(context: vscode.ExtensionContext): void {
     showDiagnostics(slot),
     registerCommands({ slot, logs }),
     registerProblemPages(context.extensionUri),
+    registerAuthoring({ slot, env: () => childEnvironment(process.env) }),
     offerToolsets({ slot, clock, log: logs.host, extensionId: context.extension.id }),
     slot.onDidChange(({ snapshot }) => logs.keep(snapshot.servers.map(({ id }) => id))),
     onDidChangeFilteredTools(() => void slot.engine?.host.reload()),

@@ -73,9 +73,24 @@ export function registerCommands({ slot, logs }: CommandSurroundings): Disposabl
     return choice?.label;
   }
 
+  /** In the file, where the server stands. */
+  async function enable(enabled: boolean, subject: Subject): Promise<void> {
+    const id = await chooseServer(subject, ({ state }) => (state.kind === 'disabled') === enabled);
+    const server = slot.state.snapshot.servers.find((one) => one.id === id);
+    if (!server) return;
+    const { writeEnabled } = await import('./authoring/enabling.js');
+    try {
+      await writeEnabled(server, enabled);
+    } catch (error) {
+      void vscode.window.showErrorMessage(messageOf(error));
+    }
+  }
+
   register('start', (subject) => act('start', subject));
   register('stop', (subject) => act('stop', subject));
   register('restart', (subject) => act('restart', subject));
+  register('enable', (subject) => enable(true, subject));
+  register('disable', (subject) => enable(false, subject));
   register('release', async (subject) => {
     if (typeof subject !== 'object' || subject.node.dialog === undefined) return;
     const { server, dialog } = subject.node;

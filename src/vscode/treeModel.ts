@@ -69,6 +69,7 @@ function serverNode(
     ...group(id, server.id, 'Kept out', 'excluded', excludedNodes(id, server)),
     ...group(id, server.id, 'Instances', 'instances', instanceNodes(id, server, around.now)),
   ];
+  const switched = server.state.kind === 'disabled' ? 'disabled' : 'enabled';
   return {
     id,
     kind: 'server',
@@ -79,7 +80,7 @@ function serverNode(
     ),
     tooltip: serverTooltip(server, around),
     icon: serverIcon(server),
-    context: ['server', ...actions(server.state), ...approvalActions(server)].join(' '),
+    context: ['server', ...actions(server.state), ...approvalActions(server), switched].join(' '),
     initially: server.state.kind === 'pending' ? 'expanded' : children.length > 0 ? 'collapsed' : 'leaf',
     place: server.place,
     name: server.id,
@@ -92,7 +93,7 @@ function serverDescription(server: ServerStatus): string[] {
   return [
     ...(server.tools.length > 0 || state === 'running' ? [toolCount(server.tools.length, server.offered)] : []),
     ...(state === 'running' ? [] : [state === 'starting' ? 'starting…' : stateWord(server.state)]),
-    ...(server.previous ? ['previous definition'] : []),
+    ...(server.previous && server.approval.kind !== 'pending' ? ['previous definition'] : []),
     ...(server.approval.kind === 'pending' && state !== 'pending' ? ['waits for approval'] : []),
   ];
 }

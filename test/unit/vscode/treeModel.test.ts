@@ -47,7 +47,7 @@ describe('treeModel', () => {
     it(`says ${state.kind} in words and offers what is possible`, () => {
       const row = serverRow({ state });
       assert.equal(row.description, description);
-      assert.equal(row.context, context);
+      assert.equal(row.context, `${context} ${state.kind === 'disabled' ? 'disabled' : 'enabled'}`);
       assert.ok(row.icon.id);
     });
   }

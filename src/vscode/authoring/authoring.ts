@@ -1,0 +1,198 @@
+/** The editor's requests about a config file, translated for the core and back. Decides nothing. */
+import * as vscode from 'vscode';
+import { readdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { complete } from '../../core/authoring/completion.js';
+import { hover } from '../../core/authoring/hover.js';
+import { outline, type OutlineEntry } from '../../core/authoring/outline.js';
+import { QuickFixes } from '../../core/authoring/quickFixes.js';
+import type { QuickFix } from '../../core/authoring/keyFixes.js';
+import type { Suggestion } from '../../core/authoring/suggestion.js';
+import type { Problem } from '../../core/base/problem.js';
+import type { TextEdit } from '../../core/config/edits.js';
+import type { Span } from '../../core/config/textPositions.js';
+import type { ServerStatus } from '../../core/reconcile/status.js';
+import { diagnosticSource, toRange } from '../diagnostics.js';
+import { escapeMarkdown } from '../markdown.js';
+import { stateWord, toolCount } from '../phrases.js';
+import { actions } from '../treeModel.js';
+import { lenses } from './lensModel.js';
+import type { AuthoringSurroundings } from './register.js';
+
+export type Authoring = ReturnType<typeof createAuthoring>;
+
+export function createAuthoring({ slot, env }: AuthoringSurroundings) {
+  /** The status of a server of this file. */
+  const statusOf = ({ uri }: vscode.TextDocument, id: string): ServerStatus | undefined =>
+    slot.state.snapshot.servers.find((server) => server.id === id && server.source === uri.fsPath);
+  const setVariables = (): string[] =>
+    Object.entries(env())
+      .filter(([, value]) => value !== undefined)
+      .map(([name]) => name)
+      .sort();
+
+  async function completeAt(
+    document: vscode.TextDocument,
+    position: vscode.Position,
+  ): Promise<vscode.CompletionItem[]> {
+    const suggestions = await complete(document.getText(), document.offsetAt(position), {
+      variables: setVariables(),
+      tools: (server) => knownTools(statusOf(document, server)),
+      folders: (path) => foldersIn(join(folderOf(document), path)),
+    });
+    return suggestions.map((suggestion) => toItem(document, suggestion));
+  }
+
+  function hoverAt(document: vscode.TextDocument, position: vscode.Position): vscode.Hover | undefined {
+    const variables = env();
+    const found = hover(document.getText(), document.offsetAt(position), {
+      toolNames: (server) => {
+        const names = knownTools(statusOf(document, server)).map(({ original }) => original);
+        return names.length > 0 ? names : undefined;
+      },
+      isSet: (name) => Object.hasOwn(variables, name) && variables[name] !== undefined,
+      serverState: (server) => stateText(statusOf(document, server)),
+    });
+    return found && new vscode.Hover(new vscode.MarkdownString(found.markdown), rangeOf(document, found.span));
+  }
+
+  function lensesOf(document: vscode.TextDocument): vscode.CodeLens[] {
+    const servers = slot.state.snapshot.servers.filter(({ source }) => source === document.uri.fsPath);
+    return lenses(document.getText(), servers).map(
+      ({ span, title, tooltip, command, server }) =>
+        new vscode.CodeLens(rangeOf(document, span), { title, tooltip, command, arguments: [server] }),
+    );
+  }
+
+  function fixesAt(
+    document: vscode.TextDocument,
+    { diagnostics, only }: vscode.CodeActionContext,
+  ): vscode.CodeAction[] {
+    const problems = slot.state.snapshot.problems.filter(({ place }) => place.file === document.uri.fsPath);
+    if (problems.length === 0) return [];
+    const fixes = new QuickFixes(document.getText(), {
+      variables: setVariables(),
+      toolNames: (server) => knownTools(statusOf(document, server)).map(({ original }) => original),
+      restartable: (server) => actionsOf(statusOf(document, server)).includes('restartable'),
+    });
+    const all = fixes.all(problems);
+    const fixAll = (kind: vscode.CodeActionKind, title: string): vscode.CodeAction[] => {
+      if (all.length === 0) return [];
+      const action = new vscode.CodeAction(title, kind);
+      action.edit = workspaceEdit(document, all);
+      return [action];
+    };
+    const { SourceFixAll, QuickFix: quickFix } = vscode.CodeActionKind;
+    if (only && !only.contains(quickFix)) {
+      const kind = SourceFixAll.append('mcpToolsets');
+      return only.contains(kind) ? fixAll(kind, 'Fix what can be fixed safely') : [];
+    }
+    const asked = problems.flatMap((problem) => {
+      const diagnostic = diagnostics.find((one) => isOf(one, problem));
+      return diagnostic ? [{ problem, diagnostic }] : [];
+    });
+    const found = asked.flatMap(({ problem, diagnostic }) =>
+      fixes.for(problem).map((fix) => toAction(document, fix, diagnostic)),
+    );
+    return [
+      ...found,
+      ...(all.length > 1 && found.length > 0 ? fixAll(quickFix, 'Fix all that can be fixed safely') : []),
+    ];
+  }
+
+  return {
+    complete: completeAt,
+    hover: hoverAt,
+    lenses: lensesOf,
+    fixes: fixesAt,
+    symbols: (document: vscode.TextDocument) => outline(document.getText()).map((entry) => toSymbol(document, entry)),
+  };
+}
+
+function knownTools(server: ServerStatus | undefined): { original: string; description: string }[] {
+  if (!server) return [];
+  return [
+    ...server.tools.map(({ original, tool }) => ({ original, description: escapeMarkdown(tool.description ?? '') })),
+    ...server.excluded.map(({ original }) => ({ original, description: '' })),
+  ];
+}
+
+function actionsOf(server: ServerStatus | undefined): readonly string[] {
+  return server ? actions(server.state) : [];
+}
+
+function stateText(server: ServerStatus | undefined): string | undefined {
+  if (!server) return undefined;
+  const { state, previous, serverInfo } = server;
+  const lines = [
+    `**${escapeMarkdown(server.id)}** ${stateWord(state)}${server.offered > 0 ? `, ${toolCount(server.tools.length, server.offered)}` : ''}`,
+    state.kind === 'failed' ? `${escapeMarkdown(state.reason)}\n\n*${escapeMarkdown(state.fix)}*` : '',
+    previous ? `Serves its previous definition: ${escapeMarkdown(previous.reason)}` : '',
+    serverInfo ? escapeMarkdown(`${serverInfo.name} ${serverInfo.version}`) : '',
+  ];
+  return lines.filter((line) => line !== '').join('\n\n');
+}
+
+function folderOf({ uri }: vscode.TextDocument): string {
+  return vscode.workspace.getWorkspaceFolder(uri)?.uri.fsPath ?? dirname(dirname(uri.fsPath));
+}
+
+async function foldersIn(path: string): Promise<string[]> {
+  const entries = await readdir(path, { withFileTypes: true }).catch(() => []);
+  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+}
+
+const itemKinds: Readonly<Record<Suggestion['kind'], vscode.CompletionItemKind>> = {
+  key: vscode.CompletionItemKind.Property,
+  value: vscode.CompletionItemKind.Value,
+  server: vscode.CompletionItemKind.Snippet,
+  tool: vscode.CompletionItemKind.Function,
+  pattern: vscode.CompletionItemKind.Operator,
+  variable: vscode.CompletionItemKind.Variable,
+  folder: vscode.CompletionItemKind.Folder,
+};
+
+function toItem(document: vscode.TextDocument, suggestion: Suggestion): vscode.CompletionItem {
+  const { label, kind, detail, documentation, snippet, span, filter, order, andThen } = suggestion;
+  const item = new vscode.CompletionItem({ label, description: detail }, itemKinds[kind]);
+  item.documentation = new vscode.MarkdownString(documentation);
+  item.insertText = new vscode.SnippetString(snippet);
+  item.range = rangeOf(document, span);
+  item.filterText = filter;
+  item.sortText = order;
+  if (andThen) item.command = { command: 'editor.action.triggerSuggest', title: 'Suggest' };
+  return item;
+}
+
+function toSymbol(document: vscode.TextDocument, entry: OutlineEntry): vscode.DocumentSymbol {
+  const kind = entry.kind === 'server' ? vscode.SymbolKind.Module : vscode.SymbolKind.Property;
+  const { name, detail, span, keySpan, children } = entry;
+  const symbol = new vscode.DocumentSymbol(name, detail, kind, rangeOf(document, span), rangeOf(document, keySpan));
+  symbol.children = children.map((child) => toSymbol(document, child));
+  return symbol;
+}
+
+function toAction(document: vscode.TextDocument, fix: QuickFix, diagnostic: vscode.Diagnostic): vscode.CodeAction {
+  const action = new vscode.CodeAction(fix.title, vscode.CodeActionKind.QuickFix);
+  action.diagnostics = [diagnostic];
+  action.isPreferred = fix.preferred;
+  const { does } = fix;
+  if (does.kind === 'edit') action.edit = workspaceEdit(document, does.edits);
+  else action.command = { command: `mcpToolsets.${does.command}`, title: fix.title, arguments: [does.server] };
+  return action;
+}
+
+function isOf({ source, code, range }: vscode.Diagnostic, problem: Problem): boolean {
+  const value = typeof code === 'object' ? code.value : code;
+  return source === diagnosticSource && value === problem.code && range.isEqual(toRange(problem.place.range));
+}
+
+export function workspaceEdit(document: vscode.TextDocument, edits: readonly TextEdit[]): vscode.WorkspaceEdit {
+  const edit = new vscode.WorkspaceEdit();
+  for (const { span, text } of edits) edit.replace(document.uri, rangeOf(document, span), text);
+  return edit;
+}
+
+function rangeOf(document: vscode.TextDocument, { start, end }: Span): vscode.Range {
+  return new vscode.Range(document.positionAt(start), document.positionAt(end));
+}

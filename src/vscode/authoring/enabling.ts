@@ -1,0 +1,27 @@
+/** Writes `enabled` of a server into its file, comments kept (spec E3). Loaded when it is asked for. */
+import * as vscode from 'vscode';
+import { setEnabled } from '../../core/config/serverEdits.js';
+import type { ServerStatus } from '../../core/reconcile/status.js';
+import { configPath } from '../configFiles.js';
+import { workspaceEdit } from './authoring.js';
+
+/** Rejects with what a person can do. A file with changes that are not saved is edited and left to be saved. */
+export async function writeEnabled({ id, source }: ServerStatus, enabled: boolean): Promise<void> {
+  const name = vscode.workspace.asRelativePath(source);
+  if (!vscode.Uri.file(source).path.endsWith(`/${configPath}`)) {
+    throw new Error(`"${id}" comes from ${name}, which has to be changed there.`);
+  }
+  const document = await vscode.workspace.openTextDocument(source);
+  const edits = setEnabled(document.getText(), id, enabled);
+  if (!edits) throw new Error(`${name} could not be changed: mend its errors first, or write \`enabled: ${enabled}\`.`);
+  const wasDirty = document.isDirty;
+  if (edits.length > 0 && !(await vscode.workspace.applyEdit(workspaceEdit(document, edits)))) {
+    throw new Error(`${name} could not be changed.`);
+  }
+  if (!wasDirty) {
+    if (!(await document.save())) throw new Error(`${name} could not be saved.`);
+    return;
+  }
+  await vscode.window.showTextDocument(document);
+  void vscode.window.showInformationMessage(`${name} has other changes too; save it for "${id}" to follow.`);
+}

@@ -1,0 +1,85 @@
+/**
+ * Helps whoever writes `.minds/mcp.yaml`: completion, hover, lenses, outline, quick fixes (spec E1, E2). Registers only;
+ * what works is loaded when the editor first asks, because it brings the YAML parser along (spec P1).
+ */
+import * as vscode from 'vscode';
+import { isDeepStrictEqual } from 'node:util';
+import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
+import type { ServerStatus } from '../../core/reconcile/status.js';
+import { configPath } from '../configFiles.js';
+import type { EngineSlot } from '../engineSlot.js';
+import type { Authoring } from './authoring.js';
+
+export interface AuthoringSurroundings {
+  readonly slot: EngineSlot;
+  /** The environment that references read. */
+  readonly env: () => Readonly<Record<string, string | undefined>>;
+}
+
+export function registerAuthoring({ slot, env }: AuthoringSurroundings): Disposable {
+  const store = new DisposableStore('authoring');
+  const files: vscode.DocumentSelector = { scheme: 'file', pattern: `**/${configPath}` };
+  let loaded: Promise<Authoring> | undefined;
+  const load = (): Promise<Authoring> => {
+    loaded ??= import('./authoring.js').then(({ createAuthoring }) => createAuthoring({ slot, env }));
+    return loaded;
+  };
+  const { languages } = vscode;
+  const stale = store.add(new vscode.EventEmitter<void>());
+  store.add(
+    languages.registerCompletionItemProvider(
+      files,
+      { provideCompletionItems: async (document, at) => (await load()).complete(document, at) },
+      ...[' ', ':', "'", '"', '[', '{', ',', '/'],
+    ),
+  );
+  store.add(
+    languages.registerHoverProvider(files, {
+      provideHover: async (document, at) => (await load()).hover(document, at),
+    }),
+  );
+  store.add(
+    languages.registerCodeLensProvider(files, {
+      onDidChangeCodeLenses: stale.event,
+      provideCodeLenses: async (document) => (await load()).lenses(document),
+    }),
+  );
+  store.add(
+    languages.registerDocumentSymbolProvider(files, {
+      provideDocumentSymbols: async (document) => (await load()).symbols(document),
+    }),
+  );
+  store.add(
+    languages.registerCodeActionsProvider(
+      files,
+      { provideCodeActions: async (document, _, context) => (await load()).fixes(document, context) },
+      { providedCodeActionKinds: [vscode.CodeActionKind.QuickFix, fixAllKind] },
+    ),
+  );
+  let shown: unknown;
+  store.add(
+    slot.onDidChange(({ snapshot }) => {
+      const next = snapshot.servers.map(lensFacts);
+      if (isDeepStrictEqual(next, shown)) return;
+      shown = next;
+      stale.fire();
+    }),
+  );
+  return store;
+}
+
+const fixAllKind = vscode.CodeActionKind.SourceFixAll.append('mcpToolsets');
+
+/** What the lenses show of a server; nothing else makes them new. */
+function lensFacts({ id, source, state, tools, offered, previous, approval }: ServerStatus): unknown {
+  return [
+    id,
+    source,
+    state.kind,
+    'reason' in state && state.reason,
+    tools.length,
+    offered,
+    previous?.reason,
+    approval.kind,
+  ];
+}
