@@ -649,6 +649,30 @@ describe('an instance that dies', () => {
     assert.equal(fresh.calls.length, 0);
     await stage.until(({ problems }) => problems.length === 0);
   });
+
+  it('has died for who hears of the loss of a call, though the connection tells that later', async () => {
+    const warm = await serve('a', 'command: a', 'x');
+    const running = stage.call('a', 'x');
+    (await warm.nextCall()).answer({ kind: 'lost', cause: 'it crashed' });
+    setImmediate(() => warm.die('it crashed'));
+    assert.match(JSON.stringify(await running), /result unknown.*it crashed/);
+    const next = stage.call('a', 'x');
+    const fresh = (await stage.connector.nextConnect()).succeed(listing('x'));
+    (await fresh.nextCall()).answer({ kind: 'result', result: textResult('new') });
+    assert.equal((await next).kind, 'result');
+  });
+
+  it('goes on when only a call was lost', async () => {
+    const warm = await serve('a', 'command: a', 'x');
+    const running = stage.call('a', 'x');
+    (await warm.nextCall()).answer({ kind: 'lost', cause: 'the answer broke off' });
+    await new Promise((resolve) => setImmediate(resolve));
+    stage.clock.advance(20);
+    assert.match(JSON.stringify(await running), /the answer broke off/);
+    const next = stage.call('a', 'x');
+    (await warm.nextCall()).answer({ kind: 'result', result: textResult('still') });
+    assert.match(JSON.stringify(await next), /still/);
+  });
 });
 
 describe('tools that change (R6)', () => {

@@ -32,6 +32,9 @@ export interface InstanceOptions {
   readonly onToolsChanged: (instance: Instance) => void;
 }
 
+/** How long the death of a connection may be told after the loss of its calls, in milliseconds. */
+const deathLimitMs = 20;
+
 export class Instance {
   readonly id: string;
   readonly connection: Connection;
@@ -55,6 +58,7 @@ export class Instance {
       options.connection.onDidDie((cause) => {
         this.unsubscribe();
         options.onDeath(this, cause);
+        this.announceDeath();
       }),
       options.connection.onDidChangeTools(() => options.onToolsChanged(this)),
       options.connection.onDidRenewSession?.(() => {
@@ -76,9 +80,10 @@ export class Instance {
     this.idleTimer?.dispose();
     try {
       const outcome = await this.connection.callTool(request);
-      return outcome.kind === 'lost' && this.endReason !== undefined
-        ? { kind: 'lost', cause: this.endReason }
-        : outcome;
+      if (outcome.kind !== 'lost') return outcome;
+      // A connection tells of its calls first and of its death after; whose call was lost must find the next instance.
+      if (this.endReason === undefined) await this.untilDeath();
+      return this.endReason === undefined ? outcome : { kind: 'lost', cause: this.endReason };
     } finally {
       this.callsInFlight--;
       this.lastCallAt = this.options.clock.now();
@@ -106,6 +111,17 @@ export class Instance {
   end(reason: string): Promise<void> {
     this.ending ??= this.finish(reason);
     return this.ending;
+  }
+
+  private announceDeath: () => void = () => {};
+  private readonly death = new Promise<void>((resolve) => (this.announceDeath = resolve));
+
+  /** Not for long: a call can be lost though the connection lives. */
+  private async untilDeath(): Promise<void> {
+    let limit: Disposable | undefined;
+    const passed = new Promise<void>((resolve) => (limit = this.options.clock.after(deathLimitMs, resolve)));
+    await Promise.race([this.death, passed]);
+    limit?.dispose();
   }
 
   private announceGone: () => void = () => {};

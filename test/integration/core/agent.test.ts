@@ -127,7 +127,7 @@ describe('core: an agent at the gateway', () => {
   });
 
   it('hears progress, in order, before the result', async () => {
-    await stage.edit({ a: fixture('plain') });
+    await stage.edit({ a: fixture('raw') });
     const agent = await Agent.connect(stage, 'a');
     const heard: unknown[] = [];
     const text = await agent.text(
@@ -147,7 +147,7 @@ describe('core: an agent at the gateway', () => {
   });
 
   it('cancels, and the server hears of it; other calls go on', async () => {
-    await stage.edit({ a: fixture('plain') });
+    await stage.edit({ a: fixture('raw') });
     const agent = await Agent.connect(stage, 'a');
     const cancel = new AbortController();
     const long = { ms: 600_000, steps: 60_000 };
@@ -159,7 +159,7 @@ describe('core: an agent at the gateway', () => {
   });
 
   it('50 calls in parallel on one instance, each with its own answer', async () => {
-    await stage.edit({ a: fixture('plain') });
+    await stage.edit({ a: fixture('raw') });
     const agent = await Agent.connect(stage, 'a');
     const texts = Array.from({ length: 50 }, (_, n) => `call ${n}`);
     const answers = await Promise.all(texts.map((text) => agent.text('echo', { text })));

@@ -78,7 +78,7 @@ describe('core: servers from the registry', () => {
     assert.match(await stage.failure('files', 'files_read_text_file', { path: '/etc/hostname' }), /Access denied/);
   });
 
-  it('results with images, links and structured content arrive whole', async () => {
+  it('results arrive whole; progress and cancellation of a long operation', async () => {
     await stage.edit({ everything: officialServer('everything') });
     const image = await stage.result('everything', 'get-tiny-image');
     assert.ok(image.content.some((part) => part.type === 'image' && part.mimeType === 'image/png'));
@@ -86,10 +86,7 @@ describe('core: servers from the registry', () => {
     assert.equal(links.content.filter(({ type }) => type === 'resource_link').length, 3);
     const structured = await stage.result('everything', 'get-structured-content', { location: 'Chicago' });
     assert.equal(typeof structured.structuredContent?.['temperature'], 'number');
-  });
 
-  it('progress of a long operation, and its cancellation', async () => {
-    await stage.edit({ everything: officialServer('everything') });
     const seen: number[] = [];
     const operation = { duration: 0.2, steps: 4 };
     await stage.text('everything', 'trigger-long-running-operation', operation, {
