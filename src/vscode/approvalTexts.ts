@@ -1,5 +1,8 @@
 /** What a person reads before they approve a start (spec S1). Pure; does not import `vscode`. */
-import type { LaunchDescription } from '../core/approval/fingerprint.js';
+import type { LaunchDescription, LaunchPart } from '../core/approval/fingerprint.js';
+
+/** Of the labels; the same in all documents, so that those that are compared differ in nothing else. */
+const widest = 'environment'.length;
 
 export interface PendingLaunch {
   readonly launch: LaunchDescription;
@@ -17,12 +20,12 @@ export function commandLine({ parts }: LaunchDescription): string {
 
 /** All of it, a part a line. */
 export function launchLines({ parts }: LaunchDescription): string[] {
-  const width = Math.max(...parts.map(({ label }) => label.length));
-  return parts.map(({ label, shown, digest }) => {
-    // So that one masked value can be told from another.
-    const mark = digest === undefined ? '' : `   (masked, digest ${digest.slice(0, 8)})`;
-    return `${label.padEnd(width)}  ${shown}${mark}`;
-  });
+  return parts.map((part) => `${part.label}: ${valueOf(part)}`);
+}
+
+/** With a digest, so that one masked value can be told from another. */
+function valueOf({ shown, digest }: LaunchPart): string {
+  return digest === undefined ? shown : `${shown}   (masked, digest ${digest.slice(0, 8)})`;
 }
 
 /** @param fileLabel how a file is written for a person. */
@@ -54,12 +57,13 @@ export function reviewTexts(
     [
       `${heading.server}  ·  ${fileLabel(heading.source)}`,
       '',
-      ...(launch ? launchLines(launch).map((line) => `    ${line}`) : []),
+      ...(launch?.parts.map((part) => `  ${part.label.padEnd(widest)}  ${valueOf(part)}`) ?? []),
       '',
     ].join('\n');
   const head = [
-    'This is what would run, exactly. Characters that do not show are escaped. Values that may be secret are masked;',
-    'where one has changed, its digest has. What the programs themselves do is not seen here.',
+    'What would run, and what it would be given. Characters that do not show',
+    'are escaped. Values that may be secret are masked: another digest is',
+    'another value. What the programs do is not seen here.',
     '',
     '',
   ].join('\n');

@@ -120,7 +120,7 @@ describe('approval', () => {
     await writeConfig(original.replace('echo,pid', 'echo,pid,count').replace('not-for-everyone', 'another-one'));
     await untilQuestion(/What the MCP server “alpha” of \.minds\/mcp\.yaml starts has changed/);
     await untilProblems(['approval-pending alpha']);
-    await untilTexts(rows, /alpha ?2 tools · previous definition · waits for approval/);
+    await untilTexts(rows, /alpha ?2 tools · waits for approval/);
     assert.equal(await invoke('mcp_alpha_pid'), pid);
     await untilTools(all);
     await page.screenshot('changed');
