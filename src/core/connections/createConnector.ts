@@ -5,11 +5,11 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../base/clock.js';
 import { assertNever } from '../base/assertNever.js';
+import { boundedLog } from './boundedLog.js';
 import { longestMs } from './callLimits.js';
 import type { ConnectOutcome } from './connection.js';
 import type { Connector, ConnectRequest } from './connector.js';
 import { Guardian } from './guardian.js';
-import { attemptHttp } from './httpAttempt.js';
 import { attemptStdio } from './stdioAttempt.js';
 
 export interface ConnectorOptions {
@@ -41,7 +41,8 @@ export function createConnector(options: ConnectorOptions): Connector {
 
   /** What it starts comes into being before it returns its promise. */
   const attempt = async (request: ConnectRequest, stop: AbortController): Promise<ConnectOutcome> => {
-    const { launch, log, timeoutMs } = request;
+    const { launch, timeoutMs } = request;
+    const log = boundedLog(request.log, clock);
     let isUp = false;
     const cancel = (): void => stop.abort();
     request.signal.addEventListener('abort', cancel, { once: true });
@@ -61,8 +62,10 @@ export function createConnector(options: ConnectorOptions): Connector {
           };
           return await attemptStdio({ ...parts, launch, hostEnv: env, process }, timedOut);
         }
-        case 'streamable_http':
+        case 'streamable_http': {
+          const { attemptHttp } = await import('./httpAttempt.js');
           return await attemptHttp({ ...parts, launch }, timedOut);
+        }
         default:
           return assertNever(launch);
       }

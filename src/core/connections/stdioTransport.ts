@@ -11,6 +11,7 @@ import type { Log } from '../base/log.js';
 import { parseMessages, shortened } from './jsonRpc.js';
 import { LineSplitter } from './lineSplitter.js';
 import type { ProcessExit, ProcessTree } from './processTree.js';
+import { ReadPace } from './readPace.js';
 import type { ServerTransport } from './transport.js';
 
 /** Why the transport ended. `closed`: by `close()`. */
@@ -46,6 +47,12 @@ const keptLineLength = 500;
 const loggedLineLength = 2000;
 /** How long the exit is waited for when a stream ends first; it says more. */
 const exitGraceMs = 150;
+/** Of messages and lines that answer nothing we asked, a second: more are read more slowly. */
+const unaskedRate = 2_000;
+/** Of stderr, in bytes a second. */
+const stderrRate = 4 * 1024 * 1024;
+/** In bytes: what a server that reads nothing has waiting before it gets no more answers to requests of its own. */
+const answerBacklog = 1024 * 1024;
 /** What a grandchild writes after the exit is not waited for longer than this. */
 const drainLimitMs = 30;
 
@@ -68,6 +75,10 @@ export class StdioTransport implements ServerTransport {
   private releaseDrain: (() => void) | undefined;
   private readonly stdoutLines: LineSplitter;
   private readonly stderrLines: LineSplitter;
+  private readonly stdoutPace: ReadPace;
+  private readonly stderrPace: ReadPace;
+  /** Ids of our requests that have no answer yet. */
+  private readonly asked = new Set<unknown>();
   private resolveEnded: (ending: StdioEnding) => void = () => {};
   /** Resolves when the transport has ended, also before it was started. */
   readonly ended = new Promise<StdioEnding>((resolve) => {
@@ -85,6 +96,8 @@ export class StdioTransport implements ServerTransport {
         return 'stop';
       },
     });
+    this.stdoutPace = new ReadPace(tree.stdout, unaskedRate);
+    this.stderrPace = new ReadPace(tree.stderr, stderrRate);
     this.stderrLines = new LineSplitter({
       limit: stderrLineLimit,
       onLine: (line) => this.readStderr(line),
@@ -97,11 +110,13 @@ export class StdioTransport implements ServerTransport {
     tree.stderr.on('data', (chunk: Buffer) => {
       this.quietTurns = 0;
       this.stderrLines.push(chunk);
+      this.stderrPace.spend(chunk.length);
     });
     tree.stdin.on('drain', () => this.releaseDrain?.());
     tree.stdin.on('error', () => void this.streamClosed('input'));
     tree.stdout.on('end', () => void this.streamClosed('output'));
     void tree.exited.then(async (exit) => {
+      this.endPaces();
       await this.readTheRest();
       this.finish({ kind: 'exited', exit });
     });
@@ -133,6 +148,11 @@ export class StdioTransport implements ServerTransport {
   async send(message: JSONRPCMessage): Promise<void> {
     const { stdin } = this.options.tree;
     if (this.finished || !stdin.writable) throw new Error('The server takes no more input');
+    if ('method' in message) {
+      if ('id' in message) this.asked.add(message.id);
+    } else if (stdin.writableLength > answerBacklog) {
+      return this.options.log.write('warn', 'The server reads nothing; it gets no more answers to its requests.');
+    }
     this.onsend?.(message);
     if (stdin.write(`${oneLine(message)}\n`)) return;
     this.drained ??= new Promise((resolve) => {
@@ -156,9 +176,15 @@ export class StdioTransport implements ServerTransport {
     this.options.log.write('warn', `Processes that could not be ended: ${survivors.join(', ')}`);
   }
 
+  private endPaces(): void {
+    this.stdoutPace.dispose();
+    this.stderrPace.dispose();
+  }
+
   private finish(ending: StdioEnding): void {
     if (this.finished) return;
     this.finished = ending;
+    this.endPaces();
     this.stderrLines.end();
     this.releaseDrain?.();
     this.resolveEnded(ending);
@@ -190,6 +216,9 @@ export class StdioTransport implements ServerTransport {
   private readLine(line: string): void {
     if (this.finished || line.trim() === '') return;
     const messages = parseMessages(line);
+    if (!messages?.every((message) => !('method' in message) && this.asked.delete(message.id))) {
+      this.stdoutPace.spend(1);
+    }
     if (!messages) {
       this.options.log.write('warn', `[stdout] not JSON-RPC: ${shortened(line, loggedLineLength)}`);
       if (this.stray.length < keptStrayLines) this.stray.push(shortened(line, keptLineLength));

@@ -7,6 +7,11 @@ import { ListError, type ToolListing } from './connection.js';
 import { isObject, shortened } from './jsonRpc.js';
 
 const mostPages = 1000;
+/** In characters, of one tool and of the whole list: what is larger is an attack or an accident. */
+const largestTool = 1024 * 1024;
+const largestList = 64 * 1024 * 1024;
+/** Of one tool; what is deeper cannot be written as JSON again. */
+const deepestTool = 256;
 const mostTools = 10_000;
 
 /** @param page the result of `tools/list`; rejects when the server fails */
@@ -14,6 +19,7 @@ export async function listAllTools(page: (cursor: string | undefined) => Promise
   const tools: OfferedTool[] = [];
   const malformed: { name: string; detail: string }[] = [];
   const seen = new Set<string>();
+  let total = 0;
   let cursor: string | undefined;
   for (let pages = 1; ; pages++) {
     const result = await page(cursor);
@@ -24,10 +30,13 @@ export async function listAllTools(page: (cursor: string | undefined) => Promise
       );
     }
     for (const entry of entries as unknown[]) {
-      const detail = whatIsWrong(entry);
+      const size = measured(entry);
+      const detail = whatIsWrong(entry) ?? size.trouble;
+      total += size.characters;
       if (detail === undefined) tools.push(withoutNulls(entry as OfferedTool));
       else malformed.push({ name: nameOf(entry, tools.length + malformed.length), detail });
     }
+    if (total > largestList) throw new ListError('The server lists more than 64 MiB of tools.');
     if (tools.length > mostTools) throw new ListError(`The server lists more than ${mostTools} tools.`);
     const next = (result as { nextCursor?: unknown }).nextCursor;
     // An empty cursor is how some servers write that there is none.
@@ -39,6 +48,25 @@ export async function listAllTools(page: (cursor: string | undefined) => Promise
     seen.add(next);
     cursor = next;
   }
+}
+
+/** Walks without recursion, and no further than the limits. */
+function measured(entry: unknown): { readonly characters: number; readonly trouble: string | undefined } {
+  let characters = 0;
+  const left: { readonly value: unknown; readonly depth: number }[] = [{ value: entry, depth: 0 }];
+  for (let next = left.pop(); next; next = left.pop()) {
+    const { value, depth } = next;
+    characters += typeof value === 'string' ? value.length + 2 : 4;
+    if (typeof value === 'object' && value !== null) {
+      if (depth > deepestTool) return { characters, trouble: `is more than ${deepestTool} levels deep` };
+      for (const [key, member] of Object.entries(value)) {
+        characters += key.length;
+        left.push({ value: member, depth: depth + 1 });
+      }
+    }
+    if (characters > largestTool) return { characters, trouble: 'is larger than 1 MiB' };
+  }
+  return { characters, trouble: undefined };
 }
 
 function whatIsWrong(entry: unknown): string | undefined {

@@ -9,6 +9,7 @@ import { ListError, type Connection, type ToolListing } from '../connections/con
 import { InstancePool } from '../connections/instancePool.js';
 import { Reconnection } from '../connections/reconnection.js';
 import { curate, type Curation, type FilteredToolsReport } from '../tools/curate.js';
+import { RefreshPace } from './refreshPace.js';
 import type { TroubleCause } from './unitFacts.js';
 import type { UnitOptions } from './unitOptions.js';
 
@@ -38,7 +39,10 @@ export class Serving {
   idleSince: number | undefined;
 
   private refreshFrom: Connection;
-  private readonly refreshing = new SingleFlight(() => this.refresh());
+  private readonly refreshing = new SingleFlight(() => this.refreshInTurn());
+  private readonly refreshPace: RefreshPace;
+  /** The listing under way. */
+  private listingNow: Promise<void> | undefined;
   /** The last start that was asked for. */
   private starting: Promise<unknown> | undefined;
   private ended = false;
@@ -57,6 +61,7 @@ export class Serving {
     this.instructions = connection.instructions;
     this.since = options.clock.now();
     this.refreshFrom = connection;
+    this.refreshPace = new RefreshPace(options.clock);
     this.pool = new InstancePool({
       server: options.id,
       launch: definition.launch,
@@ -128,7 +133,8 @@ export class Serving {
 
   async settled(): Promise<void> {
     await this.starting;
-    await this.refreshing.settled();
+    // Not those to come: a server that announces changes for ever must not hold up the edit of another.
+    await this.listingNow;
   }
 
   /** New calls no longer come; those in flight have `limitMs` (spec R4). */
@@ -166,6 +172,13 @@ export class Serving {
     this.curated = curated;
   }
 
+  private async refreshInTurn(): Promise<void> {
+    await this.refreshPace.turn();
+    if (this.ended) return;
+    this.listingNow = this.refresh();
+    await this.listingNow;
+  }
+
   private async refresh(): Promise<void> {
     const connection = this.refreshFrom;
     try {
@@ -182,6 +195,7 @@ export class Serving {
   private end(): void {
     this.ended = true;
     this.reconnection.dispose();
+    this.refreshPace.dispose();
   }
 
   private unlessEnded(run: () => void): void {

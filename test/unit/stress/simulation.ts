@@ -55,6 +55,8 @@ interface InstanceRecord {
   dialog?: string;
   /** Why it may be closed. */
   excuse?: string;
+  /** By the clock. */
+  replacedAt?: number;
 }
 
 const toolNames = ['t0', 't1', 't2', 'x_t0', 'x_t1', 'mcp_status', 'n'.repeat(50)];
@@ -367,6 +369,8 @@ export class Simulation {
       return;
     }
     const instance = this.track(connection, server, this.program(pending), purpose.serving);
+    // The lease is there though the call that asked for it may be cancelled.
+    if (purpose.call && !purpose.serving.stateless) instance.dialog = purpose.call.dialog;
     if (!this.isCurrent(server, purpose.serving)) {
       instance.excuse = 'its definition was replaced';
       return;
@@ -390,7 +394,9 @@ export class Simulation {
   /** What does not serve any more may end when its calls have ended. */
   private excuseReplaced(): void {
     for (const instance of this.instances) {
-      if (!this.isCurrent(instance.server, instance.serving)) instance.excuse ??= 'its definition was replaced';
+      if (this.isCurrent(instance.server, instance.serving)) continue;
+      instance.excuse ??= 'its definition was replaced';
+      instance.replacedAt ??= this.clock.now();
     }
   }
 
@@ -464,7 +470,7 @@ export class Simulation {
     instance.connection.die('it was killed');
   }
 
-  private changeTools(broken: boolean): void {
+  private async changeTools(broken: boolean): Promise<void> {
     const live = [...this.instances].filter(
       ({ connection, server, serving }) => !connection.closed && this.isCurrent(server, serving),
     );
@@ -472,14 +478,22 @@ export class Simulation {
     const { program } = this.random.pick(live);
     const offers = this.randomOffers();
     if (!broken) this.offers.set(program, offers);
-    for (const instance of live.filter((each) => each.program === program)) {
+    const told = live.filter((each) => each.program === program);
+    for (const instance of told) {
       const { connection, serving } = instance;
       this.oracle.relisted(serving, broken ? undefined : offers);
       for (let times = 1 + this.random.int(3); times > 0; times--) {
         connection.changeTools(broken ? new ListError('no list now.') : listing(...offers));
       }
-      if (broken) void turn().then(() => (connection.offers = listing(...(this.offers.get(program) ?? []))));
     }
+    // Who announces changes often is asked after a while (`RefreshPace`), twice at most for what was announced here.
+    for (let times = 0; times < 2; times++) {
+      await turn();
+      this.clock.advance(600);
+    }
+    await turn();
+    if (!broken) return;
+    for (const { connection } of told) connection.offers = listing(...(this.offers.get(program) ?? []));
   }
 
   private async advance(ms: number): Promise<void> {
@@ -487,7 +501,7 @@ export class Simulation {
     const busy = new Set(before.filter(({ calls }) => calls.size > 0));
     for (const instance of before) {
       if (ms > 15 * 60_000 && !busy.has(instance)) instance.excuse ??= 'it was idle';
-      if (ms > 30_000 && !this.isCurrent(instance.server, instance.serving)) {
+      if (this.clock.now() + ms - (instance.replacedAt ?? Infinity) >= 30_000) {
         for (const call of instance.calls) call.excuse ??= 'the drain limit';
       }
     }
@@ -497,7 +511,7 @@ export class Simulation {
       if (excuse === 'it was idle') assert.ok(connection.closed, 'an idle instance lives');
     }
     for (const instance of busy) {
-      if (ms > 30_000 && !this.isCurrent(instance.server, instance.serving)) {
+      if (this.clock.now() - (instance.replacedAt ?? Infinity) >= 30_000) {
         assert.ok(instance.connection.closed, 'the drain limit has passed');
       }
     }
@@ -562,14 +576,16 @@ export class Simulation {
       const pendings = this.pendings();
       for (const pending of this.random.shuffled(pendings)) await this.answer(pending);
       const running = [...this.calls].filter(({ outcome }) => !outcome);
-      for (const call of running) if (call.answer && this.random.chance(0.7)) await this.answerCall(call);
+      for (const call of running) if (call.answer && !call.outcome) await this.answerCall(call);
       if (pendings.length === 0 && this.pendings().length === 0) break;
     }
     // What is asked again too soon is asked a little later (rate limits of refreshing).
-    this.clock.advance(900);
-    await turn();
-    this.claimStarts();
-    for (const pending of this.pendings()) await this.answer(pending);
+    for (let times = 0; times < 3; times++) {
+      this.clock.advance(600);
+      await turn();
+      this.claimStarts();
+      for (const pending of this.pendings()) await this.answer(pending);
+    }
     await within(Promise.all(this.waits));
     this.compareSettled();
   }

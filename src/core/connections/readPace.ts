@@ -1,0 +1,46 @@
+/**
+ * Slows the reading of a stream whose writer sends more than anyone has use for (spec S2): nothing is dropped, the pipe
+ * makes the writer wait. Below the rate nothing is delayed.
+ */
+import type { Readable } from 'node:stream';
+
+/** In milliseconds: shorter pauses cost more than they keep back. */
+const leastPause = 20;
+
+export class ReadPace {
+  private left: number;
+  private since = performance.now();
+  private timer: NodeJS.Timeout | undefined;
+  private ended = false;
+
+  /** @param perSecond of whatever is counted; as much may come at once after a second of quiet. */
+  constructor(
+    private readonly stream: Readable,
+    private readonly perSecond: number,
+  ) {
+    this.left = perSecond;
+  }
+
+  spend(amount: number): void {
+    if (this.ended) return;
+    const now = performance.now();
+    this.left = Math.min(this.perSecond, this.left + ((now - this.since) / 1000) * this.perSecond) - amount;
+    this.since = now;
+    if (this.left >= 0 || this.timer) return;
+    this.stream.pause();
+    this.timer = setTimeout(() => this.resume(), Math.max(leastPause, (-this.left / this.perSecond) * 1000));
+    this.timer.unref();
+  }
+
+  /** From now on everything is read as it comes. */
+  dispose(): void {
+    this.ended = true;
+    if (this.timer) this.resume();
+  }
+
+  private resume(): void {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    if (!this.stream.destroyed) this.stream.resume();
+  }
+}

@@ -1,0 +1,261 @@
+/**
+ * Servers that hang, flood and lie (spec S2, X): each beside a good one, which goes on answering; the event loop stays
+ * responsive compared with the good server alone, memory is bounded, the message says what happened, all is gone at the
+ * end. How long a flood is watched is told by how many calls the good server answers meanwhile.
+ */
+import assert from 'node:assert/strict';
+import { fixture, rawWith, type Entry } from '../../support/core/configText.js';
+import { endStages, startStage, type Stage } from '../../support/core/stage.js';
+import { heapNow, strainOf, type Strain } from './loopDelay.js';
+
+const megabytes = 1024 * 1024;
+const callsWatched = 100;
+/** A hold-up of the loop in the base run is a few milliseconds; the machine's own noise is of that order. */
+const leastBase = 10;
+const worseThanBase = 25;
+
+interface Hostile {
+  readonly what: string;
+  readonly trait: string;
+  readonly args?: readonly string[];
+  readonly entry?: Entry;
+  /** MB over what there was; the longest line that is read has 64. */
+  readonly heap?: number;
+  readonly check: (stage: Stage) => Promise<void> | void;
+}
+
+const start = (connect: string): Entry => ({ timeouts: { connect } });
+const failsWith =
+  (code: string, said: RegExp) =>
+  (stage: Stage): void => {
+    assert.deepEqual(stage.publishedBy('bad'), []);
+    assert.match(stage.problem(code).message, said);
+  };
+const works = async (stage: Stage): Promise<void> => {
+  assert.equal(await stage.text('bad', 'b_echo', { text: 'still there' }), 'still there');
+};
+
+/** A flood is not one in the log, and a line says that there was more. */
+const quietLog = async (stage: Stage): Promise<void> => {
+  await stage.logs.until(({ server, message }) => server === 'bad' && /left out/.test(message), 'what was left out');
+  const lines = stage.logs.lines.filter(({ server }) => server === 'bad').length;
+  assert.ok(lines < 2_000, `${lines} lines in the log`);
+};
+
+const cases: readonly Hostile[] = [
+  {
+    what: 'answers under ids of its own',
+    trait: 'wrong-ids',
+    entry: start('1s'),
+    check: failsWith('server-silent', /1 s/),
+  },
+  { what: 'exits at once, with 0', trait: 'exit-0', check: failsWith('server-exited', /exit|ended/i) },
+  { what: 'hangs at 100 % CPU', trait: 'spin', entry: start('1s'), check: failsWith('server-silent', /1 s/) },
+  {
+    what: 'writes garbage without end',
+    trait: 'garbage',
+    check: async (stage) => {
+      await works(stage);
+      await quietLog(stage);
+    },
+  },
+  {
+    what: 'writes 100 MB on one line',
+    trait: 'long-line',
+    args: ['--size', String(100 * megabytes)],
+    heap: 200,
+    check: (stage) => {
+      assert.match(stage.host.snapshot.problems.map(({ message }) => message).join(), /64 M/);
+    },
+  },
+  {
+    what: 'closes its input',
+    trait: 'closes-input',
+    entry: start('3s'),
+    check: (stage) => assert.equal(stage.server('bad').state.kind, 'failed'),
+  },
+  {
+    what: 'closes its output',
+    trait: 'closes-output',
+    entry: start('3s'),
+    check: (stage) => assert.equal(stage.server('bad').state.kind, 'failed'),
+  },
+  {
+    what: 'has 10,000 tools',
+    trait: 'many-tools',
+    args: ['--size', '9998'],
+    heap: 100,
+    check: (stage) => assert.equal(stage.publishedBy('bad').length, 10_000),
+  },
+  {
+    what: 'has more tools than are taken',
+    trait: 'many-tools',
+    args: ['--size', '30000'],
+    heap: 150,
+    check: failsWith('list-failed', /more than 10000 tools/),
+  },
+  {
+    what: 'has a schema 20,000 levels deep',
+    trait: 'deep-schema',
+    args: ['--size', '20000'],
+    check: async (stage) => {
+      await works(stage);
+      assert.deepEqual(stage.publishedBy('bad'), ['b_echo']);
+      assert.match(stage.problem('tool-malformed').message, /bomb.*deep/);
+    },
+  },
+  {
+    what: 'has a schema of 200,000 properties',
+    trait: 'wide-schema',
+    args: ['--size', '200000'],
+    heap: 200,
+    check: async (stage) => {
+      await works(stage);
+      assert.match(stage.problem('tool-malformed').message, /bomb.*MiB/);
+    },
+  },
+  {
+    what: 'has a schema that unfolds to 2^64',
+    trait: 'self-similar',
+    check: async (stage) => {
+      await works(stage);
+      assert.equal(stage.publishedBy('bad').length, 3);
+    },
+  },
+  {
+    what: 'has a description of 20 MB',
+    trait: 'huge-description',
+    args: ['--size', String(20 * megabytes)],
+    heap: 200,
+    check: async (stage) => {
+      await works(stage);
+      assert.match(stage.problem('tool-malformed').message, /bomb.*MiB/);
+    },
+  },
+  { what: 'answers three times', trait: 'duplicates', check: works },
+  {
+    what: 'answers requests that were never made, without end',
+    trait: 'strangers',
+    check: async (stage) => {
+      await works(stage);
+      await quietLog(stage);
+    },
+  },
+  { what: 'answers under ids that no number holds, without end', trait: 'huge-ids', check: works },
+  { what: 'asks without end', trait: 'requests', check: works },
+  { what: 'pings without end', trait: 'pings', check: works },
+  { what: 'asks without end and reads nothing', trait: 'deaf-requests', check: () => {} },
+  { what: 'says without end that its tools changed', trait: 'storm', check: works },
+  {
+    what: 'logs without end',
+    trait: 'logs',
+    check: async (stage) => {
+      await works(stage);
+      await quietLog(stage);
+    },
+  },
+  {
+    what: 'complains without end on stderr',
+    trait: 'stderr',
+    check: async (stage) => {
+      await works(stage);
+      await quietLog(stage);
+    },
+  },
+  {
+    what: 'writes one endless line to stderr',
+    trait: 'stderr-line',
+    check: async (stage) => {
+      await works(stage);
+      await quietLog(stage);
+    },
+  },
+  {
+    what: 'writes what is not UTF-8',
+    trait: 'invalid-utf8',
+    check: async (stage) => {
+      assert.equal(await stage.text('bad', 'b_echo', { text: 'ü' }), 'ü\ufffd');
+    },
+  },
+  { what: 'makes children that leave its group', trait: 'forks', check: works },
+  {
+    what: 'answers after the call was cancelled',
+    trait: 'answers-late',
+    check: async (stage) => {
+      for (let n = 0; n < 3; n++) {
+        const controller = new AbortController();
+        const call = stage.outcome('bad', 'b_echo', {}, { signal: controller.signal });
+        controller.abort();
+        assert.equal((await call).kind, 'cancelled');
+      }
+      assert.match(await stage.text('bad', 'b_pid'), /^\d+$/);
+    },
+  },
+  {
+    what: 'hangs at 100 % CPU when it is called',
+    trait: 'spin-on-call',
+    entry: { timeouts: { call: '500ms' } },
+    check: async (stage) => {
+      assert.match(await stage.failure('bad', 'b_echo'), /result unknown.*0\.5 s/);
+    },
+  },
+  {
+    what: 'answers a call with 100 MB on one line',
+    trait: 'long-line-on-call',
+    args: ['--size', String(100 * megabytes)],
+    heap: 300,
+    check: async (stage) => {
+      assert.match(await stage.failure('bad', 'b_echo'), /result unknown.*64 M/);
+    },
+  },
+];
+
+describe('hostile servers', function () {
+  this.timeout(60_000);
+  let base: Strain;
+  let stage: Stage;
+
+  const good = (): Entry => rawWith(['echo']);
+  const watch = async (): Promise<void> => {
+    for (let n = 0; n < callsWatched; n++) {
+      assert.equal(await stage.text('good', 'echo', { text: String(n) }), String(n));
+    }
+  };
+
+  before(async () => {
+    stage = await startStage();
+    base = await strainOf(async () => {
+      await stage.edit({ good: good() });
+      await watch();
+    });
+    await endStages();
+  });
+
+  beforeEach(async () => {
+    stage = await startStage();
+  });
+
+  afterEach(endStages);
+
+  for (const { what, trait, args = [], entry = {}, heap = 64, check } of cases) {
+    it(`one that ${what}`, async () => {
+      await stage.edit({ good: good() });
+      const bad = fixture('hostile', [trait, ...args], { transform: [{ prefix: 'b_' }], ...entry });
+      const heapBefore = heapNow();
+      const strain = await strainOf(async () => {
+        const edited = stage.edit({ good: good(), bad });
+        await Promise.all([watch(), edited]);
+        await watch();
+        await check(stage);
+      });
+      const bound = worseThanBase * Math.max(leastBase, base.max);
+      assert.ok(strain.max < bound, `the loop was held up for ${strain.max} ms; the good server alone ${base.max} ms`);
+      assert.ok(strain.heapGrown < heap, `${strain.heapGrown} MB of heap`);
+      if (process.env['MCP_TOOLSETS_FIGURES']) console.log(`      ${trait}: ${JSON.stringify(strain)}`);
+      await stage.edit({ good: good() });
+      await stage.until(({ servers }) => servers.length === 1, 'the good server alone');
+      const left = heapNow() - heapBefore;
+      assert.ok(left < heap, `${left} MB of heap are left`);
+    });
+  }
+});
