@@ -59,14 +59,17 @@ function measured(entry: unknown): { readonly characters: number; readonly troub
     characters += typeof value === 'string' ? value.length + 2 : 4;
     if (typeof value === 'object' && value !== null) {
       if (depth > deepestTool) return { characters, trouble: `is more than ${deepestTool} levels deep` };
-      for (const [key, member] of Object.entries(value)) {
+      const keys = Object.keys(value);
+      characters += keys.length * 4;
+      if (characters > largestTool) break;
+      for (const key of keys) {
         characters += key.length;
-        left.push({ value: member, depth: depth + 1 });
+        left.push({ value: (value as Record<string, unknown>)[key], depth: depth + 1 });
       }
     }
-    if (characters > largestTool) return { characters, trouble: 'is larger than 1 MiB' };
+    if (characters > largestTool) break;
   }
-  return { characters, trouble: undefined };
+  return { characters, trouble: characters > largestTool ? 'is larger than 1 MiB' : undefined };
 }
 
 function whatIsWrong(entry: unknown): string | undefined {

@@ -1,0 +1,136 @@
+/**
+ * The random edits of test/unit/stress against real processes, with conversations that call through the gateway all the
+ * while: no call is lost by an edit, what is published is what the oracle says, and no process lives that nobody knows
+ * of. A failure prints its seed; `MCP_TOOLSETS_SEED=n` runs it again.
+ */
+import assert from 'node:assert/strict';
+import { adminId } from '../../../src/core/admin.js';
+import { builtInNames } from '../../../src/core/tools/builtIn.js';
+import { Agent } from '../../support/core/agent.js';
+import { endStages, startStage, textOf, type Stage } from '../../support/core/stage.js';
+import { untilNone, type TestProcess } from '../../support/processes.js';
+import { emptyFile, randomEdit, type FileModel } from '../../unit/stress/edits.js';
+import { Oracle } from '../../unit/stress/oracle.js';
+import { Random, seedOf } from '../../unit/stress/random.js';
+import { failureOf, offersOf, realText, realVocabulary } from './realServers.js';
+
+const editsInAll = Number(process.env['MCP_TOOLSETS_EDITS'] ?? 100);
+const goneWithinMs = 10_000;
+
+describe('random edits of real servers', function () {
+  this.timeout(0);
+  let stage: Stage;
+  const oracle = new Oracle(builtInNames);
+  const lost: string[] = [];
+  let answered = 0;
+  let finished = false;
+
+  afterEach(endStages);
+
+  it(`${editsInAll} edits with calls in flight`, async () => {
+    const seed = seedOf('MCP_TOOLSETS_SEED');
+    const random = new Random(seed);
+    stage = await startStage();
+    let file: FileModel = emptyFile;
+    let edits = 0;
+    const trail: string[] = [];
+
+    const apply = (next: FileModel, kind: string): Promise<void> => {
+      file = next;
+      trail.push(kind);
+      edits++;
+      const applied = stage.edit(realText(file, `edit ${edits}`));
+      oracle.apply(file, '');
+      return applied;
+    };
+    const settle = (): void => {
+      for (const id of oracle.ids) {
+        const { pending } = oracle.history(id);
+        if (!pending) continue;
+        const failure = failureOf(pending.launch);
+        oracle.settle(id, failure === undefined ? { offers: offersOf(pending.launch) } : { failure });
+      }
+    };
+    /** An edit that leaves those alone whose start may come about at any moment. */
+    const elsewhere = (): { file: FileModel; kind: string } | undefined => {
+      const starting = oracle.ids.filter((id) => oracle.history(id).pending);
+      for (let tries = 0; tries < 10; tries++) {
+        const made = randomEdit(file, random, realVocabulary);
+        const same = starting.every((id) => made.file.entries.some((entry) => entry === oracle.entry(id)));
+        if (same && !made.file.broken) return made;
+      }
+      return undefined;
+    };
+
+    const talks = [0, 1, 2].map((index) => converse(index, new Random(seed + 1 + index)));
+    try {
+      while (edits < editsInAll) {
+        const { file: next, kind } = randomEdit(file, random, realVocabulary);
+        const applied = [apply(next, kind)];
+        // A second edit before anything of the first has come about, and one in the middle of its starts.
+        if (random.chance(0.2)) {
+          const second = randomEdit(file, random, realVocabulary);
+          applied.push(apply(second.file, `at once ${second.kind}`));
+        }
+        if (random.chance(0.2)) {
+          await new Promise((resolve) => setImmediate(resolve));
+          const third = elsewhere();
+          if (third) applied.push(apply(third.file, `meanwhile ${third.kind}`));
+        }
+        await Promise.all(applied);
+        settle();
+        assert.deepEqual(
+          stage.published().filter((name) => !name.startsWith(`${adminId}/`)),
+          oracle.published(),
+        );
+        const codes = new Set(stage.host.snapshot.problems.map(({ code }) => code as string));
+        assert.deepEqual([...codes].sort(), [...new Set(oracle.problems())].sort());
+        assert.deepEqual(lost, []);
+      }
+      finished = true;
+      await Promise.all(talks);
+      assert.deepEqual(lost, []);
+      assert.ok(answered > editsInAll / 2, `${answered} calls were answered`);
+      await untilNone(strangers, goneWithinMs);
+    } catch (error) {
+      const steps = trail.slice(-20).join(', ');
+      throw new Error(`seed ${seed}, ${edits} edits: ${steps}\n${JSON.stringify(file)}`, { cause: error });
+    } finally {
+      finished = true;
+      await Promise.allSettled(talks);
+    }
+  });
+
+  /** Processes that are neither an instance nor the guardian. */
+  function strangers(): TestProcess[] {
+    const known = new Set(stage.host.snapshot.servers.flatMap(({ instances }) => instances.map(({ pid }) => pid)));
+    return stage.processes().filter(({ pid, command }) => !known.has(pid) && !command.includes('guardian'));
+  }
+
+  async function converse(index: number, random: Random): Promise<void> {
+    const agents = new Map<string, Agent>();
+    for (let number = 0; !finished; number++) {
+      const toolsets = stage.host.catalogue.toolsets.filter(({ id, tools }) => id !== adminId && tools.length > 0);
+      if (toolsets.length === 0) {
+        await new Promise((resolve) => setImmediate(resolve));
+        continue;
+      }
+      const { id, tools } = random.pick(toolsets);
+      const tool = random.pick(tools);
+      const { version } = stage.host.catalogue;
+      try {
+        const agent = agents.get(id) ?? (await Agent.connect(stage, id, 'plain'));
+        agents.set(id, agent);
+        const input = { ms: 200, text: `${index}.${number}` };
+        const result = await agent.result(tool.published, input, { conversation: `d${index}` });
+        if (result.isError === true) lost.push(`${id}/${tool.published}: ${textOf(result)}`);
+        else answered++;
+      } catch (error) {
+        const went = /has no tool|not there any more|404/.test(String(error));
+        if (!went || stage.host.catalogue.version === version) lost.push(`${id}/${tool.published}: ${String(error)}`);
+        // Where the toolset had gone when the client came, there is no session to go on with.
+        agents.delete(id);
+      }
+    }
+  }
+});
