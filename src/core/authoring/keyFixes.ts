@@ -28,7 +28,7 @@ export function fix(title: string, made: edits.Edits, is: { preferred?: boolean;
 export function unknownKey(nodes: EditNodes, { level, entry, map, doc }: KeyMark): QuickFix[] {
   if (doc) return [];
   const at = entry.keySpan.start;
-  const remove = fix(`Remove \`${entry.key}\``, edits.removeKey(nodes, at));
+  const remove = fix(`Remove "${entry.key}"`, edits.removeKey(nodes, at));
   const { value } = entry;
   if (level === 'server' && entry.key.toLowerCase() === 'disabled') {
     if (value.kind !== 'scalar' || typeof value.value !== 'boolean' || map.entries.has('enabled')) return remove;
@@ -37,7 +37,7 @@ export function unknownKey(nodes: EditNodes, { level, entry, map, doc }: KeyMark
       edits.replaceValue(nodes, at, String(!value.value), 'raw'),
     ];
     return [
-      ...fix(`Write \`enabled: ${!value.value}\``, key && turned && [...key, ...turned], {
+      ...fix(`Write "enabled: ${!value.value}"`, key && turned && [...key, ...turned], {
         preferred: true,
         safe: true,
       }),
@@ -47,7 +47,7 @@ export function unknownKey(nodes: EditNodes, { level, entry, map, doc }: KeyMark
   const meant = suggestKey(level, entry.key);
   if (meant === undefined || map.entries.has(meant)) return remove;
   return [
-    ...fix(`Rename to \`${meant}\``, edits.renameKey(nodes, at, meant), { preferred: true, safe: true }),
+    ...fix(`Rename to "${meant}"`, edits.renameKey(nodes, at, meant), { preferred: true, safe: true }),
     ...remove,
   ];
 }
@@ -57,7 +57,7 @@ export function transport(nodes: EditNodes, { entry }: KeyMark, code: ProblemCod
   const sse = code === 'transport-sse';
   const meant = /http|sse|remote|url/i.test(found) ? 'streamable_http' : nearest(found, ['stdio', 'streamable_http']);
   return (meant === undefined ? ['stdio', 'streamable_http'] : [meant]).flatMap((value) =>
-    fix(`Write \`transport: ${value}\``, edits.replaceValue(nodes, entry.keySpan.start, value), {
+    fix(`Write "transport: ${value}"`, edits.replaceValue(nodes, entry.keySpan.start, value), {
       preferred: value === meant,
       safe: sse,
     }),
@@ -76,14 +76,14 @@ export function wrongType(nodes: EditNodes, { entry, doc }: KeyMark): QuickFix[]
         : undefined;
     return said === undefined
       ? []
-      : fix(`Write \`${said}\``, edits.replaceValue(nodes, keySpan.start, said, 'raw'), {
+      : fix(`Write "${said}"`, edits.replaceValue(nodes, keySpan.start, said, 'raw'), {
           preferred: true,
           safe: true,
         });
   }
   if (doc?.value.kind === 'texts' && !/[\r\n]/.test(written) && !/^[|>&*!]/.test(written)) {
     return fix(
-      `Make it a list: \`[${written}]\``,
+      `Make it a list: "[${written}]"`,
       edits.replaceValue(nodes, keySpan.start, `[${edits.scalarText(String(value.value))}]`, 'raw'),
       { preferred: true },
     );
@@ -103,7 +103,7 @@ export function duration(nodes: EditNodes, { entry }: KeyMark): QuickFix[] {
         ? [`${amount}s`, `${amount}ms`]
         : [`${amount}${letter}`];
   return options.flatMap((value) =>
-    fix(`Write \`${value}\``, edits.replaceValue(nodes, entry.keySpan.start, value, 'raw'), {
+    fix(`Write "${value}"`, edits.replaceValue(nodes, entry.keySpan.start, value, 'raw'), {
       preferred: options.length === 1,
     }),
   );

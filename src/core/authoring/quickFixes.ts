@@ -108,11 +108,11 @@ export class QuickFixes {
       case 'transport-unsupported':
         return valueKey?.kind === 'key' ? transport(nodes, valueKey, problem.code) : [];
       case 'version-missing':
-        return fix('Insert `version: 1`', edits.insertVersion(nodes), { preferred: true, safe: true });
+        return fix('Insert "version: 1"', edits.insertVersion(nodes), { preferred: true, safe: true });
       case 'version-unsupported':
-        return fix('Write `version: 1`', edits.insertVersion(nodes), { preferred: true });
+        return fix('Write "version: 1"', edits.insertVersion(nodes), { preferred: true });
       case 'key-not-for-transport':
-        return key && this.ownKey(key) ? fix(`Remove \`${key.entry.key}\``, edits.removeKey(nodes, at)) : [];
+        return key && this.ownKey(key) ? fix(`Remove "${key.entry.key}"`, edits.removeKey(nodes, at)) : [];
       case 'duplicate-key':
         return fix('Remove this one of the two', edits.removeKey(nodes, at));
       case 'missing-key':
@@ -131,7 +131,7 @@ export class QuickFixes {
       case 'name-reserved':
         return problem.server === undefined
           ? []
-          : fix(`Add the prefix \`${problem.server}_\``, addPrefix(this.text, problem.server, `${problem.server}_`), {
+          : fix(`Add the prefix "${problem.server}_"`, addPrefix(this.text, problem.server, `${problem.server}_`), {
               preferred: true,
             });
       default:
@@ -159,7 +159,7 @@ export class QuickFixes {
     if (body.entries.has('url') === body.entries.has('command')) return [];
     const value = body.entries.has('url') ? 'streamable_http' : 'stdio';
     const inserted = setServerKey(this.text, server, 'transport', value);
-    return fix(`Insert \`transport: ${value}\``, inserted, { preferred: true, safe: true });
+    return fix(`Insert "transport: ${value}"`, inserted, { preferred: true, safe: true });
   }
 
   private serverId(nodes: EditNodes, at: number): QuickFix[] {
@@ -171,7 +171,7 @@ export class QuickFixes {
       .replace(/[^a-zA-Z0-9_-]+/g, '_')
       .slice(0, 64);
     if (id === '' || id === '_' || id === mark.entry.key || taken.includes(id)) return [];
-    return fix(`Rename to \`${id}\``, edits.renameKey(nodes, at, id), { preferred: true });
+    return fix(`Rename to "${id}"`, edits.renameKey(nodes, at, id), { preferred: true });
   }
 
   private similarVariable(nodes: EditNodes, at: number): QuickFix[] {
@@ -181,7 +181,7 @@ export class QuickFixes {
     if (mark?.kind !== 'variable' || this.around.variables.includes(mark.name)) return [];
     const similar = nearest(mark.name, this.around.variables);
     if (similar === undefined) return [];
-    return fix(`Write \`${similar}\`, which is set`, edits.replaceValue(nodes, mark.entry.keySpan.start, similar));
+    return fix(`Write "${similar}", which is set`, edits.replaceValue(nodes, mark.entry.keySpan.start, similar));
   }
 
   private deadPattern(nodes: EditNodes, at: number, server: string | undefined): QuickFix[] {
@@ -199,9 +199,7 @@ export class QuickFixes {
           ? 'Remove the pattern: the whitelist is empty then, and lets all tools through'
           : 'Remove the pattern, the last of its list';
     return [
-      ...(meant === undefined
-        ? []
-        : fix(`Write \`${meant}\``, edits.replaceItem(nodes, at, meant), { preferred: true })),
+      ...(meant === undefined ? [] : fix(`Write "${meant}"`, edits.replaceItem(nodes, at, meant), { preferred: true })),
       ...fix(title, edits.removeItem(nodes, at), {
         preferred: meant === undefined && left > 0,
         safe: left > 0 && meant === undefined,

@@ -51,7 +51,8 @@ function stateTitle(server: ServerStatus): string {
   const { state, tools, offered, previous } = server;
   const listed = tools.length > 0 || state.kind === 'running';
   return [
-    `$(${icon(state, previous !== undefined)}) ${stateWord(state)}`,
+    // The editor drops a blank behind an icon.
+    `$(${icon(state, previous !== undefined)})\u00a0${stateWord(state)}`,
     ...(listed ? [toolCount(tools.length, offered)] : []),
     ...(previous ? ['previous definition'] : []),
   ].join(' · ');

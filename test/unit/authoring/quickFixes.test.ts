@@ -30,25 +30,25 @@ const edit = (text: string, { does }: QuickFix): string =>
 
 describe('quick fixes (E1)', () => {
   const cases: readonly (readonly [ProblemCode, string, string, string, string])[] = [
-    ['unknown-key', 'a misspelt key', head + "    truly-stateless: true # c\n", 'Rename to `truely-stateless`', head + '    truely-stateless: true # c\n'],
-    ['unknown-key', 'a misspelt key in flow style', head + "    tools: { 'white-list': [open] }\n", 'Rename to `whitelist`', head + "    tools: { 'whitelist': [open] }\n"],
-    ['unknown-key', 'a misspelt key of the file', 'version: 1\nserver: {}\n', 'Rename to `servers`', 'version: 1\nservers: {}\n'],
-    ['unknown-key', 'a key that is written already', head + '    comand: x\n', 'Remove `comand`', head],
-    ['unknown-key', '`disabled`', head + '    disabled: true\n', 'Write `enabled: false`', head + '    enabled: false\n'],
-    ['unknown-key', 'a misspelt key in an anchor', 'version: 1\nx-x: &x\n  enabled: true\n  comand: npx\nservers:\n  a: { transport: stdio, command: y, <<: *x }\n', 'Remove `comand`', 'version: 1\nx-x: &x\n  enabled: true\nservers:\n  a: { transport: stdio, command: y, <<: *x }\n'],
-    ['transport-sse', '`sse`', "version: 1\nservers:\n  a: { transport: 'sse', url: 'http://x' }\n", 'Write `transport: streamable_http`', "version: 1\nservers:\n  a: { transport: 'streamable_http', url: 'http://x' }\n"],
-    ['transport-unsupported', 'a misspelt transport', head.replace('stdio', 'stdoi'), 'Write `transport: stdio`', head],
-    ['version-missing', 'no version', '# all\nservers: {} # none\n', 'Insert `version: 1`', '# all\nversion: 1\nservers: {} # none\n'],
-    ['version-unsupported', 'a version in quotes', "version: '1' # one\nservers: {}\n", 'Write `version: 1`', 'version: 1 # one\nservers: {}\n'],
-    ['key-not-for-transport', '`url` of a program', head + '    url: http://x # no\n', 'Remove `url`', head],
+    ['unknown-key', 'a misspelt key', head + "    truly-stateless: true # c\n", 'Rename to "truely-stateless"', head + '    truely-stateless: true # c\n'],
+    ['unknown-key', 'a misspelt key in flow style', head + "    tools: { 'white-list': [open] }\n", 'Rename to "whitelist"', head + "    tools: { 'whitelist': [open] }\n"],
+    ['unknown-key', 'a misspelt key of the file', 'version: 1\nserver: {}\n', 'Rename to "servers"', 'version: 1\nservers: {}\n'],
+    ['unknown-key', 'a key that is written already', head + '    comand: x\n', 'Remove "comand"', head],
+    ['unknown-key', '`disabled`', head + '    disabled: true\n', 'Write "enabled: false"', head + '    enabled: false\n'],
+    ['unknown-key', 'a misspelt key in an anchor', 'version: 1\nx-x: &x\n  enabled: true\n  comand: npx\nservers:\n  a: { transport: stdio, command: y, <<: *x }\n', 'Remove "comand"', 'version: 1\nx-x: &x\n  enabled: true\nservers:\n  a: { transport: stdio, command: y, <<: *x }\n'],
+    ['transport-sse', '`sse`', "version: 1\nservers:\n  a: { transport: 'sse', url: 'http://x' }\n", 'Write "transport: streamable_http"', "version: 1\nservers:\n  a: { transport: 'streamable_http', url: 'http://x' }\n"],
+    ['transport-unsupported', 'a misspelt transport', head.replace('stdio', 'stdoi'), 'Write "transport: stdio"', head],
+    ['version-missing', 'no version', '# all\nservers: {} # none\n', 'Insert "version: 1"', '# all\nversion: 1\nservers: {} # none\n'],
+    ['version-unsupported', 'a version in quotes', "version: '1' # one\nservers: {}\n", 'Write "version: 1"', 'version: 1 # one\nservers: {}\n'],
+    ['key-not-for-transport', '`url` of a program', head + '    url: http://x # no\n', 'Remove "url"', head],
     ['duplicate-key', 'a key twice', head + '    command: y\n', 'Remove this one of the two', head],
-    ['missing-key', 'no transport', 'version: 1\nservers:\n  a: # x\n    url: http://x\n', 'Insert `transport: streamable_http`', 'version: 1\nservers:\n  a: # x\n    transport: streamable_http\n    url: http://x\n'],
-    ['wrong-type', 'a truth in quotes', head + "    enabled: 'no'\n", 'Write `false`', head + '    enabled: false\n'],
-    ['wrong-type', 'a text for a list', head + '    args: -y # yes\n', 'Make it a list: `[-y]`', head + "    args: ['-y'] # yes\n"],
-    ['duration-invalid', 'hours', head + '    timeouts: { idle: 2h }\n', 'Write `120m`', head + '    timeouts: { idle: 120m }\n'],
-    ['server-id-invalid', 'an id with blanks', head.replace('a:', 'my server:'), 'Rename to `my_server`', head.replace('a:', 'my_server:')],
-    ['env-unset', 'a variable that is nearly set', head + '    env: { T: { env: SERCH_TOKEN } }\n', 'Write `SEARCH_TOKEN`, which is set', head + '    env: { T: { env: SEARCH_TOKEN } }\n'],
-    ['pattern-matches-nothing', 'a misspelt name', head + '    tools: { whitelist: [open, brwser_click] }\n', 'Write `browser_click`', head + '    tools: { whitelist: [open, browser_click] }\n'],
+    ['missing-key', 'no transport', 'version: 1\nservers:\n  a: # x\n    url: http://x\n', 'Insert "transport: streamable_http"', 'version: 1\nservers:\n  a: # x\n    transport: streamable_http\n    url: http://x\n'],
+    ['wrong-type', 'a truth in quotes', head + "    enabled: 'no'\n", 'Write "false"', head + '    enabled: false\n'],
+    ['wrong-type', 'a text for a list', head + '    args: -y # yes\n', 'Make it a list: "[-y]"', head + "    args: ['-y'] # yes\n"],
+    ['duration-invalid', 'hours', head + '    timeouts: { idle: 2h }\n', 'Write "120m"', head + '    timeouts: { idle: 120m }\n'],
+    ['server-id-invalid', 'an id with blanks', head.replace('a:', 'my server:'), 'Rename to "my_server"', head.replace('a:', 'my_server:')],
+    ['env-unset', 'a variable that is nearly set', head + '    env: { T: { env: SERCH_TOKEN } }\n', 'Write "SEARCH_TOKEN", which is set', head + '    env: { T: { env: SEARCH_TOKEN } }\n'],
+    ['pattern-matches-nothing', 'a misspelt name', head + '    tools: { whitelist: [open, brwser_click] }\n', 'Write "browser_click"', head + '    tools: { whitelist: [open, browser_click] }\n'],
     ['pattern-matches-nothing', 'a dead pattern', head + "    tools:\n      blacklist:\n        - open\n        - '*_unsafe' # old\n", 'Remove the pattern', head + '    tools:\n      blacklist:\n        - open\n'],
     ['pattern-matches-nothing', 'the only pattern', head + "    tools: { whitelist: ['x_*'] }\n", 'Remove the pattern: the whitelist is empty then, and lets all tools through', head + '    tools: { whitelist: [] }\n'],
   ]; // prettier-ignore
@@ -70,7 +70,7 @@ describe('quick fixes (E1)', () => {
 
   it('a name that is taken: a prefix', () => {
     const [fix] = new QuickFixes(head, around).for(at('name-taken', 'a'));
-    assert.equal(fix?.title, 'Add the prefix `a_`');
+    assert.equal(fix?.title, 'Add the prefix "a_"');
     assert.equal(edit(head, fix), `${head}    transform:\n      - prefix: 'a_'\n`);
   });
 

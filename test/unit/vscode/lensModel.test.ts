@@ -7,7 +7,7 @@ const text = 'version: 1\nservers:\n  # the first\n  a:\n    command: x\n  b: { 
 
 function titles(state: ServerState, changes: Parameters<typeof status>[1] = {}): string {
   return lenses(text, [status('a', { state, ...changes })])
-    .map(({ title }) => title)
+    .map(({ title }) => title.replace('\u00a0', ' '))
     .join(' | ');
 }
 

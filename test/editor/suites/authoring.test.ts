@@ -1,0 +1,278 @@
+/** Writing the config file with nothing but this extension: completion, hover, lenses, outline, quick fixes (E1, E2, E3). */
+import assert from 'node:assert/strict';
+import * as vscode from 'vscode';
+import { needsPage, page } from '../../support/editor/bridge.ts';
+import { configFile, problems, readConfig, until, untilProblems, untilTools } from '../../support/editor/product.ts';
+
+const uri = (): vscode.Uri => vscode.Uri.file(configFile());
+const start = ['mcp_alpha_echo', 'mcp_alpha_count', 'mcp_alpha_count_up', 'mcp_beta_echo', 'mcp_beta_add'];
+const kept = 'filtered-tools whitelist';
+
+/** The file in an editor, with another text that is not saved; `¦` marks where the cursor goes. */
+async function typed(marked: string): Promise<vscode.TextEditor> {
+  const editor = await vscode.window.showTextDocument(uri());
+  const cursor = marked.indexOf('¦');
+  const whole = new vscode.Range(0, 0, editor.document.lineCount, 0);
+  await editor.edit((edit) => edit.replace(whole, marked.replace('¦', '')));
+  const at = editor.document.positionAt(Math.max(0, cursor));
+  editor.selection = new vscode.Selection(at, at);
+  editor.revealRange(new vscode.Range(at, at));
+  return editor;
+}
+
+/** As a person changes the file: in the editor, saved. */
+async function saved(text: string): Promise<void> {
+  const { document } = await typed(text);
+  assert.ok(await document.save());
+}
+
+async function completions(marked: string): Promise<string[]> {
+  const editor = await typed(marked);
+  const { items } = await vscode.commands.executeCommand<vscode.CompletionList>(
+    'vscode.executeCompletionItemProvider',
+    uri(),
+    editor.selection.active,
+  );
+  return items
+    .filter(({ kind }) => kind !== vscode.CompletionItemKind.Text)
+    .map(({ label }) => (typeof label === 'string' ? label : label.label));
+}
+
+async function hovers(marked: string): Promise<string> {
+  const editor = await typed(marked);
+  const found = await vscode.commands.executeCommand<vscode.Hover[]>(
+    'vscode.executeHoverProvider',
+    uri(),
+    editor.selection.active,
+  );
+  return found.flatMap(({ contents }) => contents.map((one) => (one as vscode.MarkdownString).value)).join('\n');
+}
+
+async function lensTitles(): Promise<string[]> {
+  const found = await vscode.commands.executeCommand<vscode.CodeLens[]>('vscode.executeCodeLensProvider', uri());
+  return found.map(({ range, command }) => `${range.start.line + 1} ${(command?.title ?? '').replace('\u00a0', ' ')}`);
+}
+
+async function actionsFor(code: string): Promise<vscode.CodeAction[]> {
+  const diagnostic = vscode.languages
+    .getDiagnostics(uri())
+    .find((one) => (typeof one.code === 'object' ? one.code.value : one.code) === code);
+  assert.ok(diagnostic, `no problem ${code}`);
+  return vscode.commands.executeCommand('vscode.executeCodeActionProvider', uri(), diagnostic.range);
+}
+
+async function apply(actions: readonly vscode.CodeAction[], title: string): Promise<void> {
+  const action = actions.find((one) => one.title === title);
+  assert.ok(action?.edit, actions.map((one) => one.title).join(' | ') || 'no action');
+  await vscode.workspace.applyEdit(action.edit);
+  assert.ok(await (await vscode.workspace.openTextDocument(uri())).save());
+}
+
+describe('authoring', () => {
+  let original: string;
+
+  before(async () => {
+    original = await readConfig();
+    await untilTools(start);
+    await vscode.window.showTextDocument(uri());
+  });
+
+  afterEach(async () => {
+    const { document } = await vscode.window.showTextDocument(uri());
+    await vscode.commands.executeCommand('leaveSnippet');
+    await until(
+      async () => {
+        if (document.isDirty || document.getText() !== original) await saved(original);
+        return readConfig();
+      },
+      (text) => text === original && !document.isDirty,
+      'the original file',
+    );
+    await untilTools(start);
+    await untilProblems([kept]);
+  });
+
+  it('completes keys, values, live names of tools, variables and folders', async () => {
+    assert.deepEqual((await completions('¦')).sort(), ['servers', 'version']);
+    assert.ok((await completions('version: 1\nservers:\n  a:\n    tra¦\n    command: npx\n')).includes('transport'));
+    assert.deepEqual(await completions(original.replace('transport: stdio #', 'transport: ¦ #')), [
+      'stdio',
+      'streamable_http',
+    ]);
+    const names = await completions(original.replace("'count*', 'echo'", "'count*', ¦"));
+    assert.deepEqual(
+      names.sort(),
+      ['count', 'count_*', 'count_up', 'echo', 'pid'].filter((name) => names.includes(name)),
+    );
+    assert.ok(names.includes('pid'), 'also what is kept out');
+    assert.ok((await completions(original.replace('env: HOME', 'env: ¦'))).includes('HOME'));
+    assert.ok((await completions(`${original}    cwd: ¦`)).includes('notes'));
+  });
+
+  it('takes a completion as the editor writes it, with its indentation', async () => {
+    const editor = await typed('version: 1\nservers:\n  search¦');
+    await vscode.commands.executeCommand('editor.action.triggerSuggest');
+    await new Promise((done) => setTimeout(done, 1000));
+    await vscode.commands.executeCommand('acceptSelectedSuggestion');
+    const text = await until(
+      () => editor.document.getText(),
+      (now) => now.includes('transport'),
+      'the snippet',
+    );
+    assert.match(text, /^version: 1\nservers:\n {2}search:\n {4}transport: stdio\n {4}command: npx\n/);
+  });
+
+  it('explains keys, patterns, transforms and references', async () => {
+    assert.match(await hovers(original.replace('command: node', 'comm¦and: node')), /The program to start/);
+    assert.match(
+      await hovers(original.replace("'count*'", "'cou¦nt*'")),
+      /Matches \*\*2\*\* of the 4 tools of `alpha`/,
+    );
+    assert.match(await hovers(original.replace("prefix: 'alpha_'", "prefix: 'al¦pha_'")), /`echo` \| `alpha_echo`/);
+    const reference = await hovers(original.replace('env: HOME', 'env: HO¦ME'));
+    assert.match(reference, /`HOME` is set/);
+    assert.ok(!reference.includes(process.env['HOME'] ?? 'none'), 'never the value');
+    assert.match(await hovers(original.replace('  alpha:', '  al¦pha:')), /running, 3 of 4 tools/);
+  });
+
+  it('shows state and actions above each server, and follows it', async () => {
+    assert.deepEqual(await lensTitles(), [
+      ...['$(pass) running · 3 of 4 tools', 'restart', 'log', 'stop'].map((title) => `4 ${title}`),
+      ...['$(pass) running · 2 tools', 'restart', 'log', 'stop'].map((title) => `13 ${title}`),
+    ]);
+    await vscode.commands.executeCommand('mcpToolsets.stop', 'beta');
+    await until(lensTitles, (titles) => titles.includes('13 $(circle-large-outline) stopped'), 'the lens of beta');
+    await vscode.commands.executeCommand('mcpToolsets.start', 'beta');
+    await typed(original.replace('whitelist: [', 'whitelist: [['));
+    assert.equal((await lensTitles()).length, 8, 'while the YAML is broken');
+  });
+
+  it('has an outline', async () => {
+    const found = await vscode.commands.executeCommand<vscode.DocumentSymbol[]>(
+      'vscode.executeDocumentSymbolProvider',
+      uri(),
+    );
+    assert.deepEqual(
+      found.map(({ name, children }) => [name, children.map((child) => child.name)]),
+      [
+        ['version', []],
+        ['servers', ['alpha', 'beta']],
+      ],
+    );
+  });
+
+  it('mends a misspelt key at one click, and leaves the rest as it was', async () => {
+    await saved(original.replace('transform:', 'transfrom:'));
+    await untilProblems([kept, 'unknown-key transfrom', 'name-taken beta']);
+    await apply(await actionsFor('unknown-key'), 'Rename to "transform"');
+    assert.equal(await readConfig(), original);
+    await untilProblems([kept]);
+  });
+
+  it('gives a prefix to a server whose name is taken', async () => {
+    await saved(original.replace("    transform:\n      - prefix: 'alpha_'\n", ''));
+    await untilProblems([kept, 'name-taken beta']);
+    await apply(await actionsFor('name-taken'), 'Add the prefix "beta_"');
+    assert.match(await readConfig(), /env: \{ TOKEN: \{ env: HOME \} \}\n {4}transform:\n {6}- prefix: 'beta_'\n$/);
+    await untilProblems([kept]);
+  });
+
+  it('fixes all that is safe when asked to', async () => {
+    const broken = original.replace('version: 1\n', '').replace('truely', 'truly');
+    await saved(broken);
+    await until(problems, (all) => all.some(({ code }) => code === 'version-missing'), 'the problem');
+    const actions = await vscode.commands.executeCommand<vscode.CodeAction[]>(
+      'vscode.executeCodeActionProvider',
+      uri(),
+      new vscode.Range(0, 0, 0, 0),
+      vscode.CodeActionKind.SourceFixAll.value,
+    );
+    await apply(actions, 'Fix what can be fixed safely');
+    assert.equal(await readConfig(), original);
+  });
+
+  it('offers to restart, to look at the log and to disable what does not start', async () => {
+    await saved(original.replace('    command: node\n    args', '    command: no-such-command\n    args'));
+    await until(problems, (all) => all.some(({ code }) => code === 'command-not-found'), 'the problem');
+    const actions = await actionsFor('command-not-found');
+    const titles = actions.map(({ title }) => title);
+    for (const title of ['Show the log of "alpha"', 'Disable "alpha"'])
+      assert.ok(titles.includes(title), titles.join(' | '));
+    await apply(actions, 'Disable "alpha"');
+    assert.match(await readConfig(), /^ {2}alpha:\n {4}enabled: false\n {4}transport: stdio # started here\n/m);
+    await untilProblems([]);
+  });
+
+  it('disables and enables a server in the file, comments kept (E3)', async () => {
+    await vscode.commands.executeCommand('mcpToolsets.disable', 'alpha');
+    await untilTools(['mcp_beta_echo', 'mcp_beta_add']);
+    assert.equal(await readConfig(), original.replace('  alpha:\n', '  alpha:\n    enabled: false\n'));
+    await vscode.commands.executeCommand('mcpToolsets.enable', 'alpha');
+    await untilTools(start);
+    assert.equal(await readConfig(), original.replace('  alpha:\n', '  alpha:\n    enabled: true\n'));
+  });
+
+  describe('as a person sees it', () => {
+    before(async function () {
+      await needsPage(this);
+      await vscode.commands.executeCommand('workbench.action.closeSidebar');
+    });
+
+    const settled = (): Promise<void> => new Promise((done) => setTimeout(done, 700));
+
+    it('the lenses', async () => {
+      await page.waitFor('.codelens-decoration >> text=restart');
+      await page.screenshot('lenses');
+    });
+
+    it('the completion of keys, with documentation', async () => {
+      await typed(original.replace('    tools:\n', '    ¦\n    tools:\n'));
+      await vscode.commands.executeCommand('editor.action.triggerSuggest');
+      await page.waitFor('.suggest-widget .monaco-list-row');
+      await vscode.commands.executeCommand('toggleSuggestionDetails');
+      await settled();
+      await page.screenshot('completion-keys');
+      await page.press('Escape');
+    });
+
+    it('the completion of tool names', async () => {
+      await typed(original.replace("'count*', 'echo'", "'count*', ¦"));
+      await vscode.commands.executeCommand('editor.action.triggerSuggest');
+      await page.waitFor('.suggest-widget .monaco-list-row');
+      await settled();
+      await page.screenshot('completion-tools');
+      await page.press('Escape');
+    });
+
+    it('the hover of a transform', async () => {
+      await typed(original.replace("prefix: 'alpha_'", "prefix: 'al¦pha_'"));
+      await vscode.commands.executeCommand('editor.action.showHover');
+      await page.waitFor('.monaco-hover table');
+      await settled();
+      await page.screenshot('hover-transform');
+      await page.press('Escape');
+    });
+
+    it('the hover of a pattern', async () => {
+      await typed(original.replace("'count*'", "'cou¦nt*'"));
+      await vscode.commands.executeCommand('editor.action.showHover');
+      await page.waitFor('.monaco-hover >> text=Matches');
+      await settled();
+      await page.screenshot('hover-pattern');
+      await page.press('Escape');
+    });
+
+    it('the quick fixes of a problem', async () => {
+      await saved(original.replace('transform:', 'transfrom:'));
+      await untilProblems([kept, 'unknown-key transfrom', 'name-taken beta']);
+      const editor = await vscode.window.showTextDocument(uri());
+      const at = editor.document.positionAt(editor.document.getText().indexOf('transfrom') + 2);
+      editor.selection = new vscode.Selection(at, at);
+      await vscode.commands.executeCommand('editor.action.quickFix');
+      await page.waitFor('.action-widget');
+      await settled();
+      await page.screenshot('quick-fixes');
+      await page.press('Escape');
+    });
+  });
+});

@@ -1,0 +1,67 @@
+/** A file of 2,000 lines (E2): each request takes a few times what parsing the file takes, measured in the same run. */
+import assert from 'node:assert/strict';
+import { complete } from '../../../src/core/authoring/completion.js';
+import { hover } from '../../../src/core/authoring/hover.js';
+import { outline } from '../../../src/core/authoring/outline.js';
+import { QuickFixes } from '../../../src/core/authoring/quickFixes.js';
+import { setEnabled } from '../../../src/core/config/serverEdits.js';
+import { status } from '../vscode/statuses.js';
+import { lenses } from '../../../src/vscode/authoring/lensModel.js';
+import { parse } from '../config/fixtures.js';
+
+const servers = Array.from({ length: 150 }, (_, index) => `  s${index}:
+    # number ${index}
+    transport: stdio
+    command: npx
+    args: ['-y', 'some-package-${index}']
+    env:
+      MODE: ci
+    tools:
+      whitelist:
+        - 'browser_*'
+        - open
+    transform:
+      - prefix: 's${index}_'
+`); // prettier-ignore
+const text = `version: 1\nservers:\n${servers.join('')}`;
+const middle = text.indexOf("'browser_*'", text.length / 2) + 3;
+
+/** The fastest of some runs, in milliseconds: what else the machine does makes a run longer, never shorter. */
+async function fastest(run: () => unknown): Promise<number> {
+  let best = Infinity;
+  for (let turn = 0; turn < 7; turn++) {
+    const start = performance.now();
+    await run();
+    best = Math.min(best, performance.now() - start);
+  }
+  return best;
+}
+
+describe('a file of 2,000 lines', function () {
+  this.timeout(60_000);
+  let base: number;
+  before(async () => {
+    assert.ok(text.split('\n').length > 1950);
+    base = await fastest(() => parse(text));
+  });
+
+  const names = Array.from({ length: 100 }, (_, index) => `browser_${index}`);
+  const completion = { tools: () => names.map((original) => ({ original, description: '' })), variables: names, folders: () => Promise.resolve([]) }; // prettier-ignore
+  const around = { toolNames: () => names, isSet: () => true, serverState: () => 'running' };
+  const states = Array.from({ length: 150 }, (_, index) => status(`s${index}`));
+  const requests: readonly (readonly [string, number, () => unknown])[] = [
+    ['completion', 1.5, () => complete(text, middle, completion)],
+    ['completion while the YAML is broken', 1.5, () => complete(`${text}    args: [`, text.length + 12, completion)],
+    ['hover', 2.5, () => hover(text, middle, around)],
+    ['lenses', 1.5, () => lenses(text, states)],
+    ['outline', 1.5, () => outline(text)],
+    ['quick fixes', 4, () => new QuickFixes(text, { toolNames: () => names, restartable: () => true, variables: [] }).all([])],
+    ['disabling a server', 8, () => setEnabled(text, 's75', false)],
+  ]; // prettier-ignore
+  for (const [name, most, run] of requests) {
+    it(`${name}: at most ${most} × parsing`, async () => {
+      const took = await fastest(run);
+      assert.ok(took <= most * base, `${(took / base).toFixed(2)} × parsing`);
+    });
+  }
+});
