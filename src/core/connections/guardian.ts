@@ -4,7 +4,8 @@
  *
  * On POSIX it is /bin/sh, which costs next to nothing while all is well; for the end it starts Node on guardianMain,
  * which finds whole trees, and without that ends the groups and the marked by itself. On Windows it is Node from the
- * start. Invariants: at most one at a time; told of a server in the turn in which it comes into being; in a session of
+ * start. A host that goes without a word may have started what it had no time to tell of: then the marked are looked
+ * for, though none is registered. Invariants: at most one at a time; told of a server in the turn in which it comes into being; in a session of
  * its own, so that a signal for the host's group does not reach it; gone when `dispose` resolves.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
@@ -24,9 +25,11 @@ export interface GuardianOptions {
 /** `$1` the mark as it stands in an environment, `$2` Node, `$3` guardianMain, `$4` the mark for it. */
 const shellScript = `
 trap '' HUP INT QUIT TERM PIPE
-groups=
+groups= calm=
 while IFS= read -r line; do
   case $line in
+  bye) calm=1 ;;
+  'add '[01] | 'add '*[!0-9]*) ;;
   'add '*) groups="$groups \${line#add }" ;;
   'del '*)
     left=
@@ -34,7 +37,7 @@ while IFS= read -r line; do
     groups=$left ;;
   esac
 done
-[ -n "$groups" ] || exit 0
+if [ -z "$groups" ] && [ -n "$calm" ]; then exit 0; fi
 if [ -x "$2" ] && [ -f "$3" ]; then "$2" "$3" end "$4" $groups && exit 0; fi
 end() {
   for group in $groups; do kill -s "$1" -- "-$group"; done
@@ -132,7 +135,7 @@ export class Guardian {
     if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
     child.ref();
     const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
-    child.stdin?.end();
+    child.stdin?.end('bye\n');
     const limit = setTimeout(() => child.kill('SIGKILL'), endLimitMs);
     await exited;
     clearTimeout(limit);

@@ -2,7 +2,7 @@
  * The program of the guardian, bundled to a file of its own (see guardian.ts). Runs when the host is gone.
  *
  *   node guardian.js end MARK GROUP…     ends these trees and all that carries the mark; the shell calls it so
- *   node guardian.js watch MARK          reads `add GROUP` and `del GROUP` lines, does the same at the end of input
+ *   node guardian.js watch MARK          reads `add GROUP`, `del GROUP` and `bye`, does the same at the end of input
  */
 import { createInterface } from 'node:readline';
 import { LivingTree } from './livingTree.js';
@@ -32,21 +32,23 @@ async function endTrees(mark: string, groups: readonly number[]): Promise<void> 
   while (!(await within(100)) && performance.now() < deadline);
 }
 
-async function watch(): Promise<number[]> {
+async function watch(): Promise<{ readonly groups: readonly number[]; readonly calm: boolean }> {
   const groups = new Set<number>();
+  let calm = false;
   for await (const line of createInterface({ input: process.stdin, terminal: false })) {
     const [what, group] = line.split(' ');
+    if (what === 'bye') calm = true;
     if (what === 'add') groups.add(Number(group));
     if (what === 'del') groups.delete(Number(group));
   }
-  return [...groups];
+  return { groups: [...groups], calm };
 }
 
 async function main(): Promise<void> {
   const [mode, mark, ...rest] = process.argv.slice(2);
   if (mark === undefined) throw new Error('Started without a mark');
-  const groups = mode === 'watch' ? await watch() : rest.map(Number);
-  if (groups.length > 0) await endTrees(mark, groups);
+  const { groups, calm } = mode === 'watch' ? await watch() : { groups: rest.map(Number), calm: false };
+  if (groups.length > 0 || !calm) await endTrees(mark, groups);
 }
 
 main().then(

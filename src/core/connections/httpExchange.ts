@@ -11,6 +11,7 @@ import type { Socket } from 'node:net';
 import { pipeline, type Readable } from 'node:stream';
 import { TLSSocket } from 'node:tls';
 import zlib from 'node:zlib';
+import { shortened } from './jsonRpc.js';
 import { TransportFailure, type TransportTrouble } from './transport.js';
 
 export interface HttpAgents {
@@ -118,7 +119,7 @@ export async function readShort(reply: HttpReply): Promise<string> {
 export function inShort(text: string): string {
   const plain = /<html|<!doctype/i.test(text) ? pageText(text) : text;
   const line = plain.replace(/\s+/g, ' ').trim();
-  return line.length > 300 ? `${line.slice(0, 300)}…` : line;
+  return shortened(line, 300);
 }
 
 function pageText(page: string): string {

@@ -77,7 +77,13 @@ function errorAnswer(id: Id | undefined, value: unknown): JSONRPCMessage {
   };
 }
 
-/** For messages and logs: at most `limit` characters, with a mark where something was cut. */
+/**
+ * For messages and logs: at most `limit` characters, with a mark where something was cut. Cuts between words where that
+ * takes no more than half of it: half a secret would not be recognised as one by who removes secrets.
+ */
 export function shortened(text: string, limit: number): string {
-  return text.length <= limit ? text : `${text.slice(0, limit)}…`;
+  if (text.length <= limit) return text;
+  const head = text.slice(0, limit);
+  const between = head.search(/[^\s"',;<>(){}[\]&]*$/);
+  return `${between > limit / 2 ? head.slice(0, between).trimEnd() : head}…`;
 }

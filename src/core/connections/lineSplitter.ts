@@ -6,12 +6,13 @@ export interface LineSplitterOptions {
   /** In bytes, without the break. */
   readonly limit: number;
   readonly onLine: (line: string) => void;
-  /** A line grows over the limit. `cut`: its pieces come as lines; `stop`: nothing comes any more. */
+  /** A line grows over the limit. `cut`: its pieces come as lines, cut between words; `stop`: nothing comes any more. */
   readonly onExcess: () => 'cut' | 'stop';
 }
 
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
+const space = 0x20;
 
 export class LineSplitter {
   private pieces: Buffer[] = [];
@@ -54,8 +55,13 @@ export class LineSplitter {
       return 0;
     }
     const taken = this.options.limit - this.length;
-    this.keep(rest.subarray(0, taken));
-    this.flush();
+    const whole = Buffer.concat([...this.pieces, rest.subarray(0, taken)]);
+    const lastSpace = whole.lastIndexOf(space);
+    const cut = lastSpace > whole.length / 2 ? lastSpace : whole.length;
+    this.options.onLine(whole.toString('utf8', 0, cut));
+    this.pieces = [];
+    this.length = 0;
+    if (cut < whole.length) this.keep(whole.subarray(cut));
     return taken;
   }
 

@@ -153,6 +153,8 @@ function push(map: Map<number, ProcessEntry[]>, key: number, entry: ProcessEntry
 }
 
 function send(pid: number, name: NodeJS.Signals): void {
+  // kill(2) takes 0, 1 and -1 for this group, init and everyone.
+  if (!Number.isSafeInteger(pid) || Math.abs(pid) <= 1) return;
   try {
     process.kill(pid, name);
   } catch {

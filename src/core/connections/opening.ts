@@ -97,8 +97,10 @@ async function list(connection: SdkConnection, { signal, timeoutMs }: OpeningPar
     for (let listings = 1; ; listings++) {
       const changes = connection.toolChanges;
       const listing = await connection.listTools({ signal, timeoutMs });
-      if (connection.toolChanges === changes || listings === mostListings)
-        return { kind: 'opened', connection, listing };
+      const changed = connection.toolChanges !== changes;
+      if (changed && listings < mostListings) continue;
+      if (changed) connection.leaveChangeUnheard();
+      return { kind: 'opened', connection, listing };
     }
   } catch (error) {
     if (signal.aborted) return { kind: 'stopped', during: 'list' };

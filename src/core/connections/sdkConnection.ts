@@ -51,7 +51,12 @@ export class SdkConnection implements Connection {
   private readonly toolsChanged = new Emitter<void>();
   private readonly died = new Emitter<string>();
   private readonly sessionRenewed = new Emitter<void>();
-  readonly onDidChangeTools = this.toolsChanged.event;
+  readonly onDidChangeTools: Event<void> = (listener) => {
+    const subscription = this.toolsChanged.event(listener);
+    if (this.changedUnheard) queueMicrotask(() => this.toolsChanged.fire());
+    this.changedUnheard = false;
+    return subscription;
+  };
   readonly onDidRenewSession = this.sessionRenewed.event;
   /** Who listens too late hears it too. */
   readonly onDidDie: Event<string> = (listener) => {
@@ -63,6 +68,7 @@ export class SdkConnection implements Connection {
   };
 
   private state: State = { kind: 'live' };
+  private changedUnheard = false;
   private told: string | undefined;
   private nextToken = 1;
   private readonly progress = new Map<number, (params: Readonly<Record<string, unknown>>) => void>();
@@ -82,6 +88,11 @@ export class SdkConnection implements Connection {
 
   get toolChanges(): number {
     return this.changes;
+  }
+
+  /** The tools changed while they were listed, and the list is handed out all the same: who listens first hears it. */
+  leaveChangeUnheard(): void {
+    this.changedUnheard = true;
   }
 
   /** Hears every message before the client does: the client brings notifications one turn later than answers. */

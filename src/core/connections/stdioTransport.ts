@@ -205,7 +205,8 @@ export class StdioTransport implements ServerTransport {
     const { stdout, stderr } = this.options.tree;
     const deadline = performance.now() + drainLimitMs;
     this.quietTurns = 0;
-    while (this.quietTurns < 3 && performance.now() < deadline) {
+    // On a machine that is busy few turns take long: the limit is for a grandchild that goes on and on.
+    for (let turn = 0; this.quietTurns < 3 && (turn < 10 || performance.now() < deadline); turn++) {
       this.quietTurns += 1;
       await nextTurn();
       if (stdout.readableEnded && stderr.readableEnded) break;

@@ -48,9 +48,13 @@ describe('guardian', function () {
   const marked = () => processesWith(runVariable, run);
   const guardians = () => marked().filter(({ command }) => command.includes('mcp-toolsets-guardian'));
 
-  async function startHost(launches: readonly object[], script: string | undefined): Promise<ChildProcess> {
+  async function startHost(
+    launches: readonly object[],
+    script: string | undefined,
+    untold = false,
+  ): Promise<ChildProcess> {
     const program = path.join(repository, 'test/integration/connections/hostProcess.ts');
-    const told = JSON.stringify({ launches, guardianScript: script });
+    const told = JSON.stringify({ launches, guardianScript: script, untold });
     const child = spawn(process.execPath, ['--import', 'tsx', program, told], {
       cwd: repository,
       env: { ...process.env, [runVariable]: run },
@@ -97,6 +101,18 @@ describe('guardian', function () {
     child.kill('SIGKILL');
     await untilNone(marked, 5000);
   });
+
+  for (const [how, script] of [
+    ['with Node', () => guardianScript],
+    ['with nothing but the shell', () => undefined],
+  ] as const) {
+    it(`ends what it was never told of, ${how}`, async () => {
+      const child = await startHost([fixture('stubborn', '--term')], script(), true);
+      assert.equal(guardians().length, 1);
+      child.kill('SIGKILL');
+      await untilNone(marked, 5000);
+    });
+  }
 
   it('is replaced when it is killed', async () => {
     const child = await startHost([fixture('stubborn', '--term')], guardianScript);

@@ -1,18 +1,25 @@
 /**
  * A host for guardian.test.ts to kill: starts the servers it is told of, says `ready` with its guardian, and waits.
  *
- *   node --import tsx hostProcess.ts '{"launches": [...], "guardianScript": "..."}'
+ *   node --import tsx hostProcess.ts '{"launches": [...], "guardianScript": "...", "untold": false}'
+ *
+ * untold: starts them as if it had no time to tell the guardian of them
  */
+import { spawn } from 'node:child_process';
 import { systemClock } from '../../../src/core/base/clock.js';
 import { silentLog } from '../../../src/core/base/log.js';
 import type { StdioLaunch } from '../../../src/core/config/model.js';
 import { createConnector } from '../../../src/core/connections/createConnector.js';
+import { Guardian } from '../../../src/core/connections/guardian.js';
+import { markVariable } from '../../../src/core/connections/livingTree.js';
 
 async function main(): Promise<void> {
-  const { launches, guardianScript } = JSON.parse(process.argv[2] ?? '') as {
+  const { launches, guardianScript, untold } = JSON.parse(process.argv[2] ?? '') as {
     launches: Pick<StdioLaunch, 'command' | 'args'>[];
     guardianScript: string | undefined;
+    untold: boolean;
   };
+  if (untold) return startUntold(launches, guardianScript);
   const connector = createConnector({
     env: process.env,
     clock: systemClock,
@@ -38,6 +45,20 @@ async function main(): Promise<void> {
   process.stdin.on('data', (word) => {
     if (String(word).includes('leave')) process.exit(0);
   });
+}
+
+function startUntold(launches: readonly Pick<StdioLaunch, 'command' | 'args'>[], script: string | undefined): void {
+  const mark = `${process.pid}-untold.`;
+  const guardian = new Guardian({ mark, script, execPath: process.execPath, env: process.env });
+  const nobody = 2 ** 31 - 2;
+  guardian.add(nobody); // which starts it
+  guardian.remove(nobody);
+  for (const { command, args } of launches) {
+    const env = { ...process.env, [markVariable]: `${mark}1.` };
+    spawn(command, args, { env, stdio: 'ignore', detached: true });
+  }
+  process.stdout.write('ready\n');
+  setInterval(() => {}, 1000);
 }
 
 void main();

@@ -1,7 +1,7 @@
 /** Spec X3, N7, R6: lists of tools, of every length and oddity, and their changes. */
 import assert from 'node:assert/strict';
 import { ListError } from '../../../src/core/connections/connection.js';
-import { callTool, fixture, http, once, Rig } from './rig.js';
+import { callTool, fixture, http, once, Rig, stdio } from './rig.js';
 
 const listOptions = (): { signal: AbortSignal; timeoutMs: number } => ({
   signal: new AbortController().signal,
@@ -117,6 +117,27 @@ describe('listing', function () {
   it('is done again when the tools change while they are listed', async () => {
     const { listing } = await rig.start(fixture('changes-tools', '--while-listing'));
     assert(listing.tools.some(({ name }) => name === 'late'));
+  });
+
+  it('tells who listens first of a change that came with the last list', async () => {
+    const program = `
+      let lists = 0;
+      const write = (message) => console.log(JSON.stringify({ jsonrpc: '2.0', ...message }));
+      const answer = ({ id, method, params }) => {
+        const serverInfo = { name: 'x', version: '1' };
+        if (method === 'initialize') write({ id, result: { ...params, capabilities: { tools: {} }, serverInfo } });
+        if (method !== 'tools/list') return;
+        lists += 1;
+        if (lists < 6) write({ method: 'notifications/tools/list_changed' });
+        write({ id, result: { tools: [{ name: 'list_' + lists, inputSchema: { type: 'object' } }] } });
+      };
+      process.stdin.on('data', (lines) => {
+        for (const line of String(lines).trim().split('\\n')) answer(JSON.parse(line));
+      });`;
+    const { connection, listing } = await rig.start(stdio(process.execPath, ['-e', program]));
+    assert.equal(listing.tools[0]?.name, 'list_3');
+    await once(connection.onDidChangeTools);
+    assert.equal((await connection.listTools(listOptions())).tools[0]?.name, 'list_4');
   });
 
   it('tells of every change, of storms too', async () => {

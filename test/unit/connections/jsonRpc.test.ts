@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js';
-import { parseMessages, readMessages } from '../../../src/core/connections/jsonRpc.js';
+import { parseMessages, readMessages, shortened } from '../../../src/core/connections/jsonRpc.js';
 
 describe('JSON-RPC as servers write it', () => {
   it('is none', () => {
@@ -80,5 +80,14 @@ describe('JSON-RPC as servers write it', () => {
       { jsonrpc: '2.0', id: 1, result: {} },
     ];
     assert.deepEqual(parseMessages(JSON.stringify(two)), two);
+  });
+});
+
+describe('shortened', () => {
+  it('leaves what is short, and cuts between words', () => {
+    assert.equal(shortened('one two', 7), 'one two');
+    assert.equal(shortened('one two three', 10), 'one two…');
+    assert.equal(shortened('{"one":"two","three":4}', 16), '{"one":"two","…');
+    assert.equal(shortened('onetwothreefour five', 10), 'onetwothre…');
   });
 });

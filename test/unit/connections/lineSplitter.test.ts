@@ -63,6 +63,13 @@ describe('line splitter', () => {
     }
   });
 
+  it('cuts between words where it can, so that no word is cut that is not half the limit long', () => {
+    for (const size of [1, 3, 4, 5, 100]) {
+      const pieces = split(chunked('one two three four five\nsix\n', [size]), 10, () => 'cut');
+      assert.deepEqual(pieces, ['one two', ' three', ' four five', 'six']);
+    }
+  });
+
   it('is linear in the length of a line', () => {
     const chunk = Buffer.alloc(64 * 1024, 'x');
     const lines: number[] = [];
