@@ -14,6 +14,8 @@ import { Guardian } from '../../../src/core/connections/guardian.js';
 import { markVariable } from '../../../src/core/connections/livingTree.js';
 
 async function main(): Promise<void> {
+  process.on('SIGTERM', () => {}); // only SIGKILL ends it, and the message `leave`
+  process.on('SIGINT', () => {});
   const { launches, guardianScript, untold } = JSON.parse(process.argv[2] ?? '') as {
     launches: Pick<StdioLaunch, 'command' | 'args'>[];
     guardianScript: string | undefined;
@@ -40,8 +42,6 @@ async function main(): Promise<void> {
   );
   const failed = outcomes.flatMap((outcome) => (outcome.kind === 'failed' ? [outcome.failure.message] : []));
   process.stdout.write(`${failed.length === 0 ? 'ready' : failed.join(' ').replaceAll('\n', ' ')}\n`);
-  process.on('SIGTERM', () => {}); // only SIGKILL ends it, and the message `leave`
-  process.on('SIGINT', () => {});
   process.stdin.on('data', (word) => {
     if (String(word).includes('leave')) process.exit(0);
   });
