@@ -131,8 +131,8 @@ class ToolsetHost implements Host {
     await this.known(server).start();
   }
 
-  stop(server: string): Promise<void> {
-    return this.known(server).stop();
+  async stop(server: string): Promise<void> {
+    await this.known(server).stop();
   }
 
   async restart(server: string): Promise<void> {
@@ -140,8 +140,8 @@ class ToolsetHost implements Host {
     await this.known(server).restart();
   }
 
-  release(server: string, dialog: string): Promise<boolean> {
-    return this.known(server).release(dialog);
+  async release(server: string, dialog: string): Promise<boolean> {
+    return await this.known(server).release(dialog);
   }
 
   async dispose(): Promise<void> {

@@ -731,6 +731,12 @@ describe('a person’s actions (E3)', () => {
     assert.deepEqual(stage.published(), ['a/x', 'a/new']);
   });
 
+  it('rejects for a server that nobody knows', async () => {
+    for (const action of ['start', 'stop', 'restart', 'release'] as const) {
+      await assert.rejects(stage.host[action]('nobody', 'd1'), /no server "nobody"/);
+    }
+  });
+
   it('restart while an instance starts begins anew', async () => {
     await serve('a', 'command: a, timeouts: { idle: 1s }', 'x');
     stage.clock.advance(1000);
