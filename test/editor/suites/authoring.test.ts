@@ -100,11 +100,7 @@ describe('authoring', () => {
       'streamable_http',
     ]);
     const names = await completions(original.replace("'count*', 'echo'", "'count*', ¦"));
-    assert.deepEqual(
-      names.sort(),
-      ['count', 'count_*', 'count_up', 'echo', 'pid'].filter((name) => names.includes(name)),
-    );
-    assert.ok(names.includes('pid'), 'also what is kept out');
+    assert.deepEqual(names.sort(), ['count', 'count_up', 'echo', 'pid'], 'also what is kept out');
     assert.ok((await completions(original.replace('env: HOME', 'env: ¦'))).includes('HOME'));
     assert.ok((await completions(`${original}    cwd: ¦`)).includes('notes'));
   });
@@ -178,7 +174,7 @@ describe('authoring', () => {
   });
 
   it('fixes all that is safe when asked to', async () => {
-    const broken = original.replace('version: 1\n', '').replace('truely', 'truly');
+    const broken = original.replace('version: 1\n', '');
     await saved(broken);
     await until(problems, (all) => all.some(({ code }) => code === 'version-missing'), 'the problem');
     const actions = await vscode.commands.executeCommand<vscode.CodeAction[]>(
