@@ -52,6 +52,8 @@ export interface Connection {
   readonly protocolVersion: string;
   /** Of the direct child; undefined for HTTP. */
   readonly pid: number | undefined;
+  /** It has ended, and takes no calls; `onDidDie` fires after the calls in flight have failed. */
+  readonly isOver?: boolean;
   /** The server says its tools changed. */
   readonly onDidChangeTools: Event<void>;
   /** Fires once when the connection ends without `close`, with the cause in words. Calls in flight have failed by then. */

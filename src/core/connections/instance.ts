@@ -57,6 +57,7 @@ export class Instance {
     this.subscriptions = [
       options.connection.onDidDie((cause) => {
         this.unsubscribe();
+        this.announceOver();
         options.onDeath(this, cause);
         this.announceDeath();
       }),
@@ -124,12 +125,16 @@ export class Instance {
     limit?.dispose();
   }
 
+  private announceOver: () => void = () => {};
+  /** Resolves when it takes no more calls because its connection has ended: whoever holds it has been told. */
+  readonly over = new Promise<void>((resolve) => (this.announceOver = resolve));
   private announceGone: () => void = () => {};
   /** Resolves when the instance has ended, by whatever cause. */
   readonly gone = new Promise<void>((resolve) => (this.announceGone = resolve));
 
   private async finish(reason: string): Promise<void> {
     this.endReason = reason;
+    this.announceOver();
     this.unsubscribe();
     this.idleTimer?.dispose();
     try {

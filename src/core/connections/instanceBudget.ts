@@ -126,6 +126,10 @@ class SeatedConnection implements Connection {
     if (inner.onDidRenewSession) this.onDidRenewSession = inner.onDidRenewSession;
   }
 
+  get isOver(): boolean {
+    return this.inner.isOver === true;
+  }
+
   listTools(options: { signal: AbortSignal; timeoutMs: number }): Promise<ToolListing> {
     return this.inner.listTools(options);
   }

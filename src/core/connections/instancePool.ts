@@ -96,6 +96,11 @@ export class InstancePool {
 
   async call(dialog: string, request: CallRequest): Promise<PoolCallOutcome> {
     const held = this.heldBy(dialog);
+    if (held?.connection.isOver) {
+      // Its death is about to be told; a call that was never sent must not be lost by it.
+      await held.over;
+      return this.call(dialog, request);
+    }
     if (held) return callAndTell(held, request);
     if (this.closed) return { kind: 'lost', cause: 'the server was stopped' };
     // Chained here, not awaited: a drain that begins later must find this call already in flight when the start is done.

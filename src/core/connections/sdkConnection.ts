@@ -86,6 +86,10 @@ export class SdkConnection implements Connection {
     this.pid = parts.pid;
   }
 
+  get isOver(): boolean {
+    return this.state.kind !== 'live';
+  }
+
   get toolChanges(): number {
     return this.changes;
   }

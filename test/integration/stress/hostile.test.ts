@@ -105,9 +105,9 @@ const cases: readonly Hostile[] = [
     },
   },
   {
-    what: 'has a schema of 200,000 properties',
+    what: 'has a schema of 60,000 properties',
     trait: 'wide-schema',
-    args: ['--size', '200000'],
+    args: ['--size', '60000'],
     heap: 200,
     check: async (stage) => {
       await works(stage);

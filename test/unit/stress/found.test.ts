@@ -93,6 +93,19 @@ describe('found by random edits', () => {
     await restart;
   });
 
+  it('a call between the end of a connection and the word of it is not lost', async () => {
+    const first = edit({ a: server('one') });
+    const warm = (await connector.nextConnect()).succeed(listing('x'));
+    await first;
+    Object.defineProperty(warm, 'isOver', { value: true });
+    const running = call('a', 'x');
+    await turn();
+    warm.die('it was killed');
+    const again = (await connector.nextConnect()).succeed(listing('x'));
+    (await again.nextCall()).answer({ kind: 'result', result: textResult('1') });
+    assert.deepEqual([(await running).kind, warm.calls.length], ['result', 0]);
+  });
+
   it('a list that was refused is taken with the edit that gives its tools names of their own', async () => {
     const shortened = { transform: [{ prefix: { remove: 'x_', add: '' } }] };
     const first = edit({ a: server('one', shortened) });
