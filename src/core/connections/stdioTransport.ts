@@ -45,8 +45,8 @@ const keptStrayLines = 5;
 const keptEarlyMessages = 100;
 const keptLineLength = 500;
 const loggedLineLength = 2000;
-/** How long the exit is waited for when a stream ends first; it says more. */
-const exitGraceMs = 150;
+/** How long the exit is waited for when a stream ends first: it says more, and on a busy machine it takes its time. */
+const exitGraceMs = 2000;
 /** Of messages and lines that answer nothing we asked, a second: more are read more slowly. */
 const unaskedRate = 2_000;
 /** Of stderr, in bytes a second. */
@@ -126,6 +126,10 @@ export class StdioTransport implements ServerTransport {
     return this.options.tree.pid;
   }
 
+  get isOver(): boolean {
+    return this.finished !== undefined || !this.options.tree.stdin.writable;
+  }
+
   get ending(): StdioEnding | undefined {
     return this.finished;
   }
@@ -147,7 +151,7 @@ export class StdioTransport implements ServerTransport {
   /** Resolves when the pipe has taken the message; rejects when the transport has ended. */
   async send(message: JSONRPCMessage): Promise<void> {
     const { stdin } = this.options.tree;
-    if (this.finished || !stdin.writable) throw new Error('The server takes no more input');
+    if (this.isOver) throw new Error('The server takes no more input');
     if ('method' in message) {
       if ('id' in message) this.asked.add(message.id);
     } else if (stdin.writableLength > answerBacklog) {
