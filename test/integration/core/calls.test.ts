@@ -108,10 +108,12 @@ describe('core: calls and instances', () => {
     });
 
     it('progress is a sign of life; `callMax` ends it all the same', async () => {
-      await stage.edit({ a: limited({ call: '1500ms', callMax: '4s' }) });
-      assert.equal(await stage.text('a', 'slow', { ms: 2500, steps: 25 }), 'done');
+      await stage.edit({ a: limited({ call: '1200ms' }) });
+      assert.equal(await stage.text('a', 'slow', { ms: 1800, steps: 18 }), 'done');
+      await stage.edit({ a: limited({ call: '1200ms', callMax: '1500ms' }) });
       let signs = 0;
-      assert.match(await stage.failure('a', 'trickle', {}, { onProgress: () => void signs++ }), /took longer than 4 s/);
+      const onProgress = (): void => void signs++;
+      assert.match(await stage.failure('a', 'trickle', {}, { onProgress }), /took longer than 1\.5 s/);
       assert.ok(signs > 3, `${signs} signs of life`);
     });
 
