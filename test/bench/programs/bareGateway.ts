@@ -61,7 +61,9 @@ const server = createServer((request, response) => {
 
 serve({
   async start({ command, args }: { command: string; args: string[] }) {
-    await client.connect(new StdioClientTransport({ command, args, env: process.env as Record<string, string> }));
+    await client.connect(
+      new StdioClientTransport({ command, args, env: process.env as Record<string, string>, stderr: 'ignore' }),
+    );
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, headers: {} };
   },

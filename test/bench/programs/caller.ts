@@ -30,7 +30,9 @@ function way(name: string): Way {
 serve({
   async direct({ name, command, args }: { name: string; command: string; args: string[] }) {
     const client = new Client({ name: 'direct', version: '0.0.0' });
-    await client.connect(new StdioClientTransport({ command, args, env: process.env as Record<string, string> }));
+    await client.connect(
+      new StdioClientTransport({ command, args, env: process.env as Record<string, string>, stderr: 'ignore' }),
+    );
     ways.set(name, {
       call: (tool, given) => client.callTool({ name: tool, arguments: given }) as Promise<Json>,
       list: () => client.listTools(),
