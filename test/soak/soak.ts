@@ -34,6 +34,8 @@ const disagreements: string[] = [];
 const excused = new Map<string, number>();
 let moment = 0;
 const excuse = (server: string): void => void excused.set(server, ++moment);
+/** From now until `excuse`. */
+const underFire = (server: string): void => void excused.set(server, Infinity);
 
 interface Memory {
   readonly heap: number;
@@ -60,7 +62,9 @@ async function conversation(stage: Stage, index: number, until: () => boolean): 
     try {
       let agent = agents.get(toolset.id);
       if (!agent) {
-        agent = await Agent.connect(stage, toolset.id, 'plain');
+        // The stage would keep every client there ever was.
+        const place = { gateway: () => stage.gateway(), onDispose: () => {} } as unknown as Stage;
+        agent = await Agent.connect(place, toolset.id, 'plain');
         agents.set(toolset.id, agent);
       }
       const ms = 5 + random.int(150);
@@ -155,7 +159,7 @@ async function havoc(stage: Stage, until: () => boolean): Promise<void> {
         );
         if (live.length === 0) break;
         const { server, pid } = random.pick(live);
-        excuse(server);
+        underFire(server);
         fault('kill -9');
         try {
           process.kill(pid, 'SIGKILL');
@@ -172,7 +176,7 @@ async function havoc(stage: Stage, until: () => boolean): Promise<void> {
       }
       case 'release':
         if (id === undefined) break;
-        excuse(id);
+        underFire(id);
         count('release');
         await stage.host.release(id, `dialog ${random.int(dialogCount)}`);
         excuse(id);
@@ -181,7 +185,7 @@ async function havoc(stage: Stage, until: () => boolean): Promise<void> {
       case 'start':
       case 'stop':
         if (id === undefined) break;
-        excuse(id);
+        underFire(id);
         count(kind);
         await stage.host[kind](id);
         excuse(id);

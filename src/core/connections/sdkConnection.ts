@@ -87,7 +87,7 @@ export class SdkConnection implements Connection {
   }
 
   get isOver(): boolean {
-    return this.state.kind !== 'live';
+    return this.state.kind !== 'live' || this.parts.transport.isOver === true;
   }
 
   get toolChanges(): number {

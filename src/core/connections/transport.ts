@@ -5,6 +5,8 @@ import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.
 export interface ServerTransport extends Transport {
   /** Hears every message that is sent; for the trace. */
   onsend?: ((message: JSONRPCMessage) => void) | undefined;
+  /** Takes no more messages; `onclose` was called or will be. */
+  readonly isOver?: boolean;
 }
 
 /** Why a message got no answer. */
