@@ -373,6 +373,7 @@ export class Simulation {
     if (purpose.call && !purpose.serving.stateless) instance.dialog = purpose.call.dialog;
     if (!this.isCurrent(server, purpose.serving)) {
       instance.excuse = 'its definition was replaced';
+      instance.replacedAt = this.clock.now();
       return;
     }
     this.oracle.history(server).servingTrouble = false;
