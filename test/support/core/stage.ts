@@ -32,8 +32,8 @@ import { startEverything, startHttpFixture, type HttpServer } from './httpServer
 import { processesWith, supported, type TestProcess } from '../processes.js';
 import { within } from './within.js';
 
-/** Of the environment of everything a stage starts. */
-export const runVariable = 'MCP_TOOLSETS_TEST_RUN';
+/** Of the environment of everything a stage starts. Not the variable of the whole run, which its children carry too. */
+export const runVariable = 'MCP_TOOLSETS_TEST_STAGE';
 
 export interface StageOptions {
   /** JSON-RPC traffic in the logs. */
@@ -266,6 +266,7 @@ export class Stage {
 
   async dispose(): Promise<void> {
     if (!open.delete(this)) return;
+    let leftBehind: string[];
     try {
       this.watched?.dispose();
       await Promise.all(this.ends.map((end) => end()));
@@ -277,7 +278,9 @@ export class Stage {
       assert.deepEqual(this.processes(), [], 'processes are left');
     } finally {
       await Promise.all(this.httpServers.map((server) => server.stop()));
-      for (const { pid } of everyProcessOf(this.mark)) process.kill(pid, 'SIGKILL');
+      for (const { pid } of everyProcessOf(this.mark)) killIfThere(pid);
+      leftBehind = readdirSync(this.temporary);
+      rmSync(this.root, { recursive: true });
     }
     assert.deepEqual(
       liveStoreNames().filter((name) => !this.storesBefore.includes(name)),
@@ -285,8 +288,7 @@ export class Stage {
       'stores are live',
     );
     assert.equal(listeningSockets(), this.listeningBefore, 'a socket listens');
-    assert.deepEqual(readdirSync(this.temporary), [], 'temporary files are left');
-    rmSync(this.root, { recursive: true });
+    assert.deepEqual(leftBehind, [], 'temporary files are left');
   }
 
   /** For the message of a failure. */
@@ -310,6 +312,14 @@ export function withoutAdmin(catalogue: Catalogue): readonly Toolset[] {
 /** Where the system does not tell, none. */
 export function everyProcessOf(mark: string): TestProcess[] {
   return supported ? processesWith(runVariable, mark) : [];
+}
+
+function killIfThere(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has gone meanwhile.
+  }
 }
 
 export function textOf(result: CallToolResult): string {
