@@ -55,12 +55,15 @@ serve({
     const usual = loader._load;
     loader._load = (request, ...rest) => (request === 'vscode' ? stub : usual.call(loader, request, ...rest));
     const load = createRequire(__filename);
-    const context = {
+    const state = { get: () => undefined, keys: () => [], update: () => Promise.resolve() };
+    const context = space({
       subscriptions: [],
+      workspaceState: state,
+      globalState: state,
       extensionPath: join(dist, '..'),
       extensionUri: anything,
       extension: { id: 'minds.mcp-toolsets', packageJSON: { version: '0.0.0' } },
-    };
+    });
     const begun = performance.now();
     if (eager)
       for (const name of readdirSync(join(dist, 'chunks'))) if (name.endsWith('.js')) load(join(dist, 'chunks', name));
