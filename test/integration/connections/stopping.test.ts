@@ -58,8 +58,8 @@ const cases: Case[] = [
 describe('stopping', function () {
   this.timeout(60_000);
   if (!supported) this.pending = true;
-  /** Other suites may use the machine at the same time: medians of three, and room for a slow moment. */
-  const slack = 1.5;
+  /** Other suites may use the machine at the same time: the best of five where it goes fast, and room for a slow moment. */
+  const slack = 1.3;
   let rig: Rig;
   beforeEach(() => (rig = new Rig()));
   afterEach(() => rig.end());
@@ -67,7 +67,7 @@ describe('stopping', function () {
   for (const { name, launch, within, atLeast, child } of cases) {
     it(`ends a server that ${name}`, async () => {
       const times: number[] = [];
-      for (let run = 0; run < (within < 500 ? 3 : 1); run++) {
+      for (let run = 0; run < (within < 500 ? 5 : 1); run++) {
         const { connection } = await rig.start(launch);
         const left = child ? processOf(Number(await textOf(connection, 'child'))) : undefined;
         assert.equal(left === undefined, !child);
@@ -80,10 +80,10 @@ describe('stopping', function () {
           [],
         );
       }
-      const median = times.sort((a, b) => a - b)[times.length >> 1] ?? 0;
-      if (process.env['SHOW_TIMES']) console.log(`      ${median.toFixed(0)} ms`);
-      assert(median <= within * slack + 50, `took ${median.toFixed(0)} ms`);
-      assert(median >= (atLeast ?? 0), `took only ${median.toFixed(0)} ms: without the grace`);
+      const best = Math.min(...times);
+      if (process.env['SHOW_TIMES']) console.log(`      ${best.toFixed(0)} ms`);
+      assert(best <= within * slack, `took ${best.toFixed(0)} ms`);
+      assert(best >= (atLeast ?? 0), `took only ${best.toFixed(0)} ms: without the grace`);
     });
   }
 
