@@ -15,7 +15,7 @@ import {
 import { TrafficTrace } from '../../../src/core/connections/trafficTrace.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
 
-const launch: StdioLaunch = { transport: 'stdio', command: 'server', args: ['-v'], cwd: '/work', env: new Map() };
+const launch: StdioLaunch = { transport: 'stdio', command: 'server', args: ['-v'], cwd: '/project', env: new Map() };
 
 describe('likely cause', () => {
   const cases: [words: string, cause: RegExp][] = [
