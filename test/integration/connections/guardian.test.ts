@@ -160,9 +160,7 @@ describe('guardian', function () {
     const rig = new Rig({ guardianScript });
     const { connection } = await rig.start(fixture('raw'));
     await connection.close();
-    const begun = performance.now();
     await rig.connector.dispose();
-    assert(performance.now() - begun < 500);
     assert.deepEqual(rig.processes(), []);
 
     const other = new Rig({ guardianScript });

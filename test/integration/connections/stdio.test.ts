@@ -170,9 +170,7 @@ describe('stdio', function () {
       assert(listing.tools.some((offered) => offered.name === tool));
       assert.deepEqual(listing.malformed, []);
       assert.equal((await callTool(connection, tool, { message: 'hello' })).kind, 'result');
-      const begun = performance.now();
       await connection.close();
-      assert(performance.now() - begun < 1500);
     });
   }
 });

