@@ -26,7 +26,7 @@ import {
   trace,
 } from './vscode/settings.js';
 import { showStatusBar } from './vscode/statusBar.js';
-import { showTree } from './vscode/treeView.js';
+import { showTree } from './vscode/tree/treeView.js';
 
 /** The editor waits about 5 s for an extension to end. */
 const endLimit = 4000;

@@ -13,7 +13,7 @@ import type { StatusSnapshot } from '../core/reconcile/status.js';
 import { commandLine, dialogDetail, question, reviewTexts, type PendingLaunch } from './approvalTexts.js';
 import type { EngineSlot } from './engineSlot.js';
 import { onDidChangeApproval } from './settings.js';
-import type { Row } from './treeView.js';
+import type { Row } from './tree/treeView.js';
 
 export interface ApprovalSurroundings {
   readonly slot: EngineSlot;

@@ -10,8 +10,8 @@ import type { EngineSlot } from './engineSlot.js';
 import { exampleConfig } from './exampleConfig.js';
 import type { Logs } from './logs.js';
 import { stateWord } from './phrases.js';
-import { actions } from './treeModel.js';
-import { viewId, type Row } from './treeView.js';
+import { actions } from './tree/serverActions.js';
+import { viewId, type Row } from './tree/treeView.js';
 
 export interface CommandSurroundings {
   readonly slot: EngineSlot;

@@ -15,7 +15,7 @@ import type { ServerStatus } from '../../core/reconcile/status.js';
 import { diagnosticSource, toRange } from '../diagnostics.js';
 import { escapeMarkdown } from '../markdown.js';
 import { stateWord, toolCount } from '../phrases.js';
-import { actions } from '../treeModel.js';
+import { actions } from '../tree/serverActions.js';
 import { lenses } from './lensModel.js';
 import type { AuthoringSurroundings } from './register.js';
 

@@ -4,7 +4,7 @@ import type { Span } from '../../core/config/textPositions.js';
 import { serversIn } from '../../core/authoring/outline.js';
 import type { ServerState, ServerStatus } from '../../core/reconcile/status.js';
 import { stateWord, toolCount } from '../phrases.js';
-import { actions } from '../treeModel.js';
+import { actions } from '../tree/serverActions.js';
 
 export interface LensModel {
   readonly span: Span;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { LaunchDescription, LaunchPart } from '../../../src/core/approval/fingerprint.js';
-import { approvalActions, launchNodes } from '../../../src/vscode/approvalRows.js';
+import { approvalActions, launchNodes } from '../../../src/vscode/tree/approvalRows.js';
 import { commandLine, dialogDetail, question, reviewTexts } from '../../../src/vscode/approvalTexts.js';
 import { summary } from '../../../src/vscode/phrases.js';
 import { file, servedTool, snapshot, status } from './statuses.js';

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import type { ServerState } from '../../../src/core/reconcile/status.js';
 import type { ExclusionReason } from '../../../src/core/tools/catalogue.js';
 import { escapeMarkdown } from '../../../src/vscode/markdown.js';
-import { treeModel, type TreeNode } from '../../../src/vscode/treeModel.js';
+import { treeModel } from '../../../src/vscode/tree/treeModel.js';
+import type { TreeNode } from '../../../src/vscode/tree/treeNode.js';
 import { file, problem, servedTool, snapshot, status } from './statuses.js';
 
 const around = {

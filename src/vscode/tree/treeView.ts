@@ -4,12 +4,13 @@
  */
 import * as vscode from 'vscode';
 import { isDeepStrictEqual } from 'node:util';
-import { DisposableStore, type Disposable } from '../core/base/disposables.js';
-import type { Clock } from '../core/base/clock.js';
-import { toLocation } from './diagnostics.js';
-import type { EngineSlot, WindowState } from './engineSlot.js';
-import { summary, type StatusSummary } from './phrases.js';
-import { treeModel, type TreeNode } from './treeModel.js';
+import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
+import type { Clock } from '../../core/base/clock.js';
+import { toLocation } from '../diagnostics.js';
+import type { EngineSlot, WindowState } from '../engineSlot.js';
+import { summary, type StatusSummary } from '../phrases.js';
+import { treeModel } from './treeModel.js';
+import type { TreeNode } from './treeNode.js';
 
 export const viewId = 'mcpToolsets.servers';
 

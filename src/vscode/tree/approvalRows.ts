@@ -1,10 +1,8 @@
 /** What the sidebar shows and offers of approval (spec S1, E3): part of `treeModel`. Pure. */
-import type { ServerStatus } from '../core/reconcile/status.js';
-import { commandLine, launchLines } from './approvalTexts.js';
-import { escapeMarkdown } from './markdown.js';
-import type { TreeIcon, TreeNode } from './treeModel.js';
-
-export const pendingIcon: TreeIcon = { id: 'shield', color: 'list.warningForeground' };
+import type { ServerStatus } from '../../core/reconcile/status.js';
+import { commandLine, launchLines } from '../approvalTexts.js';
+import { escapeMarkdown } from '../markdown.js';
+import type { TreeNode } from './treeNode.js';
 
 /** What a person can ask of a server because of its approval. */
 export function approvalActions({ approval, previous }: ServerStatus): readonly ('approvable' | 'revocable')[] {

@@ -1,0 +1,25 @@
+/** What a person can ask of a server. Pure. */
+import { assertNever } from '../../core/base/assertNever.js';
+import type { ServerState } from '../../core/reconcile/status.js';
+
+/** What a person can ask of a server in this state. */
+export function actions(state: ServerState): readonly ('startable' | 'stoppable' | 'restartable')[] {
+  switch (state.kind) {
+    case 'disabled':
+    case 'invalid':
+    case 'pending':
+      return [];
+    case 'stopped':
+    case 'failed':
+      return ['startable'];
+    case 'idle':
+      return ['startable', 'stoppable', 'restartable'];
+    case 'starting':
+      return ['stoppable'];
+    case 'running':
+    case 'reconnecting':
+      return ['stoppable', 'restartable'];
+    default:
+      return assertNever(state);
+  }
+}

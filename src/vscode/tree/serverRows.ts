@@ -1,0 +1,111 @@
+/** The row of a server: its state in words, icon and tooltip, what can be asked of it, and what stands below. Pure. */
+import { assertNever } from '../../core/base/assertNever.js';
+import type { ServerState, ServerStatus, StatusSnapshot } from '../../core/reconcile/status.js';
+import { escapeMarkdown } from '../markdown.js';
+import { stateWord, timeOf, toolCount } from '../phrases.js';
+import { approvalActions, launchNodes } from './approvalRows.js';
+import { instanceNodes } from './instanceRows.js';
+import { problemNodes } from './problemRows.js';
+import { actions } from './serverActions.js';
+import { excludedNodes, toolNode } from './toolRows.js';
+import { group, pendingIcon, warningIcon, type TreeIcon, type TreeNode, type TreeSurroundings } from './treeNode.js';
+
+export function serverNode(
+  id: string,
+  server: ServerStatus,
+  snapshot: StatusSnapshot,
+  around: TreeSurroundings,
+  severalFiles: boolean,
+): TreeNode {
+  const children = [
+    ...launchNodes(id, server),
+    ...problemNodes(id, server, snapshot),
+    ...server.tools.map((tool) => toolNode(id, server.id, tool)),
+    ...group(id, server.id, 'Kept out', 'excluded', excludedNodes(id, server)),
+    ...group(id, server.id, 'Instances', 'instances', instanceNodes(id, server, around.now)),
+  ];
+  const switched = server.state.kind === 'disabled' ? 'disabled' : 'enabled';
+  return {
+    id,
+    kind: 'server',
+    server: server.id,
+    label: server.id,
+    description: [...serverDescription(server), ...(severalFiles ? [around.folderLabel(server.source)] : [])].join(
+      ' · ',
+    ),
+    tooltip: serverTooltip(server, around),
+    icon: serverIcon(server),
+    context: ['server', ...actions(server.state), ...approvalActions(server), switched].join(' '),
+    initially: server.state.kind === 'pending' ? 'expanded' : children.length > 0 ? 'collapsed' : 'leaf',
+    place: server.place,
+    name: server.id,
+    children,
+  };
+}
+
+function serverDescription(server: ServerStatus): string[] {
+  const state = server.state.kind;
+  return [
+    ...(server.tools.length > 0 || state === 'running' ? [toolCount(server.tools.length, server.offered)] : []),
+    ...(state === 'running' ? [] : [state === 'starting' ? 'starting…' : stateWord(server.state)]),
+    ...(server.previous && server.approval.kind !== 'pending' ? ['previous definition'] : []),
+    ...(server.approval.kind === 'pending' && state !== 'pending' ? ['waits for approval'] : []),
+  ];
+}
+
+function serverIcon(server: ServerStatus): TreeIcon {
+  if (server.approval.kind === 'pending') return pendingIcon;
+  return server.previous && server.state.kind !== 'failed' ? warningIcon : stateIcon(server.state);
+}
+
+function stateIcon(state: ServerState): TreeIcon {
+  switch (state.kind) {
+    case 'disabled':
+      return { id: 'circle-slash', color: 'disabledForeground' };
+    case 'invalid':
+    case 'failed':
+      return { id: 'error', color: 'list.errorForeground' };
+    case 'pending':
+      return pendingIcon;
+    case 'starting':
+      return { id: 'loading~spin' };
+    case 'running':
+      return { id: 'pass-filled', color: 'testing.iconPassed' };
+    case 'idle':
+      return { id: 'pass', color: 'testing.iconPassed' };
+    case 'reconnecting':
+      return { id: 'sync~spin', color: 'list.warningForeground' };
+    case 'stopped':
+      return { id: 'circle-large-outline', color: 'disabledForeground' };
+    default:
+      return assertNever(state);
+  }
+}
+
+function serverTooltip(server: ServerStatus, around: TreeSurroundings): string {
+  const { state, previous, serverInfo } = server;
+  const at = (time: number): string => timeOf(time, around.now);
+  const since = 'since' in state ? ` since ${at(state.since)}` : '';
+  const lines = [
+    `**${escapeMarkdown(server.id)}** ${stateWord(state)}${since}`,
+    state.kind === 'reconnecting' ? escapeMarkdown(state.cause) : '',
+    state.kind === 'failed' ? `${escapeMarkdown(state.reason)}\n\n*${escapeMarkdown(state.fix)}*` : '',
+    previous
+      ? `Serves its **previous definition** since ${at(previous.since)}: ${escapeMarkdown(previous.reason)}`
+      : '',
+    server.offered > 0 ? `${toolCount(server.tools.length, server.offered)} published` : '',
+    [
+      server.transport === undefined ? '' : `\`${server.transport}\``,
+      serverInfo ? escapeMarkdown(`${serverInfo.name} ${serverInfo.version}`) : '',
+      server.trulyStateless === undefined
+        ? ''
+        : server.trulyStateless
+          ? 'one shared instance'
+          : 'one instance each conversation',
+    ]
+      .filter((part) => part !== '')
+      .join(' · '),
+    escapeMarkdown(around.fileLabel(server.source)),
+  ];
+  return lines.filter((line) => line !== '').join('\n\n');
+}
