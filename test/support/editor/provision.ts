@@ -24,11 +24,24 @@ export interface ServerForm {
 }
 
 /** Installs what is missing; returns within milliseconds when nothing is. */
-export async function provisionServerForm(): Promise<ServerForm> {
+export function provisionServerForm(): Promise<ServerForm> {
+  return alone(async () => ({
+    node: await ensureNode(),
+    editorRoot: await ensureEditor(),
+    chromium: await ensureChromium(),
+  }));
+}
+
+/** The Node binary alone, for what else needs one as new. */
+export function provisionNode(): Promise<string> {
+  return alone(ensureNode);
+}
+
+async function alone<T>(provide: () => Promise<T>): Promise<T> {
   await mkdir(editorCache, { recursive: true });
   const release = await lock(join(editorCache, 'lock'));
   try {
-    return { node: await ensureNode(), editorRoot: await ensureEditor(), chromium: await ensureChromium() };
+    return await provide();
   } finally {
     await release();
   }

@@ -1,0 +1,44 @@
+/**
+ * The gateway as an MCP server before the published conformance suite, one scenario at a time, with a server behind it
+ * that has the names that the suite wants. Each scenario is a session of its own, so each has an instance of its own.
+ */
+import { assertConformant, runConformance } from '../../support/core/conformance.js';
+import { fixture } from '../../support/core/configText.js';
+import { endStages, startStage } from '../../support/core/stage.js';
+import { startTokenProxy } from '../../support/core/tokenProxy.js';
+
+const scenarios = [
+  'server-initialize',
+  'logging-set-level',
+  'ping',
+  'tools-list',
+  'tools-call-simple-text',
+  'tools-call-image',
+  'tools-call-audio',
+  'tools-call-embedded-resource',
+  'tools-call-mixed-content',
+  'tools-call-error',
+  'tools-call-with-progress',
+  'json-schema-2020-12',
+  'server-sse-multiple-streams',
+  'dns-rebinding-protection',
+];
+
+describe('conformance of the gateway (G2, G4)', function () {
+  this.timeout(60_000);
+  let url = '';
+
+  before(async () => {
+    // Fewer instances than scenarios: those that are done make room.
+    const stage = await startStage({ maxInstances: 3 });
+    await stage.edit({ suite: fixture('conformance') });
+    const proxy = await startTokenProxy((await stage.gateway()).endpoint('suite', 'plain'));
+    stage.onDispose(() => proxy.close());
+    url = proxy.url;
+  });
+  after(endStages);
+
+  for (const scenario of scenarios) {
+    it(scenario, async () => assertConformant(await runConformance({ side: 'server', scenario, url })));
+  }
+});
