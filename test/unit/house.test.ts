@@ -49,6 +49,7 @@ const arrows: Record<string, readonly string[]> = {
   'core/files': ['core/base', 'core/config'],
   'core/connections': ['core/base', 'core/config', 'core/tools'],
   'core/reconcile': ['core/base', 'core/config', 'core/approval', 'core/tools', 'core/connections'],
+  'core/dialog': ['core/base', 'core/config', 'core/tools'],
   'core/gateway': ['core/base', 'core/tools', 'core/results'],
 };
 

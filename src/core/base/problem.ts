@@ -90,6 +90,16 @@ export const problemCodes = [
   'refresh-failed',
   'connection-lost',
   'too-many-instances',
+  // the team (spec D2)
+  'member-id-invalid',
+  'member-unknown',
+  'member-in-other-folder',
+  'toolset-unknown',
+  'toolset-deferred',
+  'grant-without-effect',
+  // the models of dialogs (spec D3, D4)
+  'model-rejected',
+  'model-may-refuse',
 ] as const;
 
 export type ProblemCode = (typeof problemCodes)[number];

@@ -1,0 +1,142 @@
+/**
+ * Makes a conversation fit into what a model reads (spec D1). The oldest tool results are shortened first; when that is
+ * not enough, the oldest questions go with everything that followed from them. What was asked last always stays whole.
+ *
+ * Invariants: the input is not changed; a call keeps its result; what is taken away leaves a line that says so.
+ */
+import type { ContentPart, DialogMessage, DialogModel, ModelRequest, ToolResult } from './model.js';
+
+export interface Fitted {
+  readonly messages: readonly DialogMessage[];
+  /** How many tool results are shortened. */
+  readonly shortened: number;
+  /** How many messages are left out. */
+  readonly dropped: number;
+}
+
+/** Counts are estimates of the provider's own; a part of what the model reads stays free. */
+const usablePart = 0.92;
+/** What stays of a shortened text, in characters, of its beginning and of its end. */
+const head = 400;
+const tail = 200;
+/** What providers count for an image, roughly, whatever its size in bytes. */
+const tokensOfImage = 1600;
+/** Of each message and each tool, besides its text. */
+const overhead = 8;
+
+export async function fitToModel(request: ModelRequest, model: DialogModel, signal: AbortSignal): Promise<Fitted> {
+  const { messages, instructions, tools } = request;
+  const limit = Math.floor(model.maxInputTokens * usablePart);
+  const whole: Fitted = { messages, shortened: 0, dropped: 0 };
+  const fixed = [instructions, ...tools.map((tool) => JSON.stringify([tool.name, tool.description, tool.inputSchema]))];
+  // Tokens are rarely shorter than a character, so that what is short enough needs not be counted.
+  const characters = sum(fixed.map(({ length }) => length)) + sum(messages.map(charactersOf));
+  if (characters + overhead * (messages.length + tools.length) <= limit) return whole;
+
+  const count = (text: string): Promise<number> => model.countTokens(text, signal);
+  const room = limit - (await count(fixed.join('\n'))) - overhead * tools.length;
+  const sizes = await Promise.all(messages.map((message) => tokensOf(message, count)));
+  if (sum(sizes) <= room) return whole;
+  return await squeezed(messages, sizes, room, count);
+}
+
+async function squeezed(
+  messages: readonly DialogMessage[],
+  sizes: number[],
+  room: number,
+  count: (text: string) => Promise<number>,
+): Promise<Fitted> {
+  const fitted = [...messages];
+  let over = sum(sizes) - room;
+  let shortened = 0;
+  for (const [index, message] of messages.entries()) {
+    if (over <= 0) break;
+    if (message.kind !== 'results') continue;
+    const results = message.results.map(shortResult);
+    const changed = results.filter((result, at) => result !== message.results[at]).length;
+    if (changed === 0) continue;
+    const short: DialogMessage = { kind: 'results', results };
+    const size = await tokensOf(short, count);
+    over -= (sizes[index] ?? 0) - size;
+    sizes[index] = size;
+    fitted[index] = short;
+    shortened += changed;
+  }
+  let dropped = 0;
+  for (const next of turnStarts(messages)) {
+    if (over <= 0) break;
+    over -= sum(sizes.slice(dropped, next));
+    dropped = next;
+  }
+  if (dropped === 0) return { messages: fitted, shortened, dropped };
+  const note: DialogMessage = {
+    kind: 'user',
+    text: `[${dropped} earlier messages of this conversation are left out here: they do not fit.]`,
+  };
+  const left = shortenedIn(messages, fitted, dropped);
+  return { messages: [note, ...fitted.slice(dropped)], shortened: left, dropped };
+}
+
+/** Where a turn begins, without the first: everything before such a place may go together. */
+function turnStarts(messages: readonly DialogMessage[]): number[] {
+  return messages.flatMap(({ kind }, index) => (kind === 'user' && index > 0 ? [index] : []));
+}
+
+function shortenedIn(before: readonly DialogMessage[], after: readonly DialogMessage[], from: number): number {
+  return sum(
+    before.map((message, index) => {
+      const now = after[index];
+      if (index < from || message.kind !== 'results' || now?.kind !== 'results') return 0;
+      return message.results.filter((result, at) => result !== now.results[at]).length;
+    }),
+  );
+}
+
+/** The same result where there is nothing to gain. */
+function shortResult(result: ToolResult): ToolResult {
+  const parts = result.parts.map(shortPart);
+  return parts.every((part, index) => part === result.parts[index]) ? result : { ...result, parts };
+}
+
+function shortPart(part: ContentPart): ContentPart {
+  if (part.kind === 'image') return { kind: 'text', text: `[An image (${part.mimeType}) is left out here.]` };
+  const text = shortenedText(part.text, head, tail);
+  return text === part.text ? part : { kind: 'text', text };
+}
+
+/** Beginning and end of a long text, with a line between them that says what is missing. */
+export function shortenedText(text: string, first: number, last: number): string {
+  const note = (left: number): string => `\n[… ${left} of ${text.length} characters are left out here …]\n`;
+  if (text.length <= first + last + note(text.length).length) return text;
+  const begin = text.slice(0, first).replace(/[\uD800-\uDBFF]$/, '');
+  const end = text.slice(text.length - last).replace(/^[\uDC00-\uDFFF]/, '');
+  return begin + note(text.length - begin.length - end.length) + end;
+}
+
+async function tokensOf(message: DialogMessage, count: (text: string) => Promise<number>): Promise<number> {
+  return (await count(textOf(message))) + overhead + tokensOfImage * imagesIn(message);
+}
+
+function charactersOf(message: DialogMessage): number {
+  return textOf(message).length + tokensOfImage * imagesIn(message);
+}
+
+function textOf(message: DialogMessage): string {
+  switch (message.kind) {
+    case 'user':
+      return message.text;
+    case 'answer':
+      return [message.text, ...message.calls.map((call) => `${call.tool} ${JSON.stringify(call.input)}`)].join('\n');
+    case 'results':
+      return message.results.flatMap(({ parts }) => parts.map((part) => ('text' in part ? part.text : ''))).join('\n');
+  }
+}
+
+function imagesIn(message: DialogMessage): number {
+  if (message.kind !== 'results') return 0;
+  return sum(message.results.map(({ parts }) => parts.filter(({ kind }) => kind === 'image').length));
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}

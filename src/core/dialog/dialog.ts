@@ -1,0 +1,212 @@
+/**
+ * One turn of a dialog: asks the model, runs the calls of its answer in parallel, and asks again until it answers
+ * without calls (spec D1). What a person sees goes to `Audience` as it happens; what the conversation gains is returned.
+ *
+ * It knows neither the editor nor MCP, and never throws for what a model or a tool does. Invariants: tools and
+ * instructions are those of the moment of each request; every call of an answer has a result, also one that was refused
+ * or cancelled, so that the conversation can go on from wherever it stopped; no call runs twice.
+ */
+import { delay, type Clock } from '../base/clock.js';
+import { fitToModel, type Fitted } from './budget.js';
+import type {
+  DialogMessage,
+  DialogModel,
+  DialogTool,
+  ModelPart,
+  ModelRequest,
+  ToolCall,
+  ToolCallProgress,
+  ToolResult,
+  ToolRunner,
+} from './model.js';
+import { faultOf, toolIn } from './modelFaults.js';
+import { nextState, started, type RunState, type StopReason } from './stopPolicy.js';
+
+/** What a person is shown of a turn. */
+export interface Audience {
+  text(text: string): void;
+  /** The request failed and will be sent again. `brokeOff`: a part of its answer was shown. */
+  retrying(state: Extract<RunState, { kind: 'retrying' }>, brokeOff: boolean): void;
+  calling(calls: readonly ToolCall[]): void;
+  progress(call: ToolCall, progress: ToolCallProgress): void;
+  finished(call: ToolCall, result: ToolResult): void;
+  /** Something of the conversation did not fit into the request. */
+  shortened(fitted: Fitted): void;
+}
+
+export interface Offer {
+  readonly tools: readonly DialogTool[];
+  readonly instructions: string;
+}
+
+/** `refused` says why, to the model. */
+export type Permit = { readonly kind: 'granted' } | { readonly kind: 'refused'; readonly why: string };
+
+export interface Turn {
+  readonly model: DialogModel;
+  /** The conversation so far, the question last. */
+  readonly messages: readonly DialogMessage[];
+  readonly offer: () => Offer;
+  readonly runner: ToolRunner;
+  /** Asks a person where that is needed. Rejects only when `signal` ends. */
+  readonly permit: (tool: DialogTool, call: ToolCall, signal: AbortSignal) => Promise<Permit>;
+  readonly audience: Audience;
+  readonly clock: Clock;
+  /** In [0, 1). */
+  readonly random: () => number;
+  /** How many requests the turn may send. */
+  readonly maxSteps: number;
+  readonly signal: AbortSignal;
+}
+
+export type TurnEnd =
+  | { readonly kind: 'answered' }
+  | { readonly kind: 'stepLimit'; readonly steps: number }
+  /** `tool`: the one that the provider refused, if it says which. */
+  | { readonly kind: 'stopped'; readonly why: StopReason; readonly tool?: string }
+  | { readonly kind: 'cancelled' };
+
+export interface TurnOutcome {
+  readonly end: TurnEnd;
+  /** What the turn adds to the conversation. */
+  readonly messages: readonly DialogMessage[];
+}
+
+export async function runTurn(turn: Turn): Promise<TurnOutcome> {
+  const added: DialogMessage[] = [];
+  const outcome = (end: TurnEnd): TurnOutcome => ({ end, messages: added });
+  let told = 0;
+  for (let step = 1; step <= turn.maxSteps; step++) {
+    if (turn.signal.aborted) return outcome({ kind: 'cancelled' });
+    const { tools, instructions } = turn.offer();
+    const whole: ModelRequest = { instructions, tools, messages: [...turn.messages, ...added] };
+    const fitted = await fitAsCounted(whole, turn);
+    const touched = fitted.shortened + fitted.dropped;
+    if (touched > told) turn.audience.shortened(fitted);
+    told = Math.max(told, touched);
+
+    const answer = await ask({ ...whole, messages: fitted.messages }, turn);
+    if (answer.text !== '' || answer.calls.length > 0) {
+      added.push({ kind: 'answer', text: answer.text, calls: answer.calls });
+    }
+    if (answer.end) return outcome(answer.end);
+    if (answer.calls.length === 0) return outcome({ kind: 'answered' });
+
+    turn.audience.calling(answer.calls);
+    const results = await Promise.all(answer.calls.map((call) => carryOut(call, tools, turn)));
+    added.push({ kind: 'results', results });
+  }
+  return outcome(turn.signal.aborted ? { kind: 'cancelled' } : { kind: 'stepLimit', steps: turn.maxSteps });
+}
+
+/** A model that cannot count is sent everything: it says itself when that is too much. */
+async function fitAsCounted(request: ModelRequest, { model, signal }: Turn): Promise<Fitted> {
+  try {
+    return await fitToModel(request, model, signal);
+  } catch {
+    return { messages: request.messages, shortened: 0, dropped: 0 };
+  }
+}
+
+interface Answer {
+  readonly text: string;
+  readonly calls: readonly ToolCall[];
+  /** The dialog goes no further. */
+  readonly end?: TurnEnd;
+}
+
+async function ask(request: ModelRequest, turn: Turn): Promise<Answer> {
+  const { model, audience, clock, random, signal } = turn;
+  let state: RunState = started;
+  for (;;) {
+    let text = '';
+    const calls: ToolCall[] = [];
+    try {
+      for await (const part of untilAborted(model.send(request, signal), signal)) {
+        if (part.kind === 'call') {
+          calls.push(part.call);
+        } else if (part.text !== '') {
+          text += part.text;
+          audience.text(part.text);
+        }
+      }
+      if (!signal.aborted) return { text, calls };
+    } catch (error) {
+      if (!signal.aborted) {
+        state = nextState(state, { kind: 'failed', fault: faultOf(error), now: clock.now(), chance: random() });
+      }
+    }
+    // What was said stays said; what was not yet called is not called any more.
+    if (signal.aborted) return { text, calls: [], end: { kind: 'cancelled' } };
+    if (state.kind === 'stopped') return { text: '', calls: [], end: stopped(state.why, request) };
+    if (state.kind !== 'retrying') throw new Error(`A failure left the dialog ${state.kind}.`);
+    audience.retrying(state, text !== '');
+    try {
+      await delay(clock, Math.max(0, state.at - clock.now()), signal);
+    } catch {
+      return { text: '', calls: [], end: { kind: 'cancelled' } };
+    }
+    state = nextState(state, { kind: 'due' });
+  }
+}
+
+function stopped(why: StopReason, { tools }: ModelRequest): TurnEnd {
+  if (why.kind === 'exhausted' || why.kind === 'unavailable') return { kind: 'stopped', why };
+  const names = tools.map(({ name }) => name);
+  const tool = toolIn(why.text, names);
+  return tool === undefined ? { kind: 'stopped', why } : { kind: 'stopped', why, tool };
+}
+
+async function carryOut(call: ToolCall, tools: readonly DialogTool[], turn: Turn): Promise<ToolResult> {
+  const { audience, runner, signal } = turn;
+  const tool = tools.find(({ name }) => name === call.tool);
+  const result = await (async (): Promise<ToolResult> => {
+    if (!tool) return failure(call, `there is no tool "${call.tool}" here. Use one of those that are offered.`);
+    try {
+      const permit = await turn.permit(tool, call, signal);
+      if (permit.kind === 'refused') return failure(call, permit.why);
+      if (signal.aborted) return failure(call, 'the person cancelled before it was called.');
+      return await runner.run(tool, call, signal, (progress) => audience.progress(call, progress));
+    } catch (error) {
+      if (signal.aborted) return failure(call, 'the person cancelled before it was called.');
+      return failure(call, `the call failed inside MCP Toolsets: ${messageOf(error)}`);
+    }
+  })();
+  audience.finished(call, result);
+  return result;
+}
+
+/** @param why a clause or sentence that follows "Error:" */
+export function failure(call: ToolCall, why: string): ToolResult {
+  const text = `Error: ${why}`;
+  return { callId: call.id, tool: call.tool, parts: [{ kind: 'text', text }], isError: true };
+}
+
+/** A stream that does not heed the signal is left alone. */
+async function* untilAborted(stream: AsyncIterable<ModelPart>, signal: AbortSignal): AsyncIterable<ModelPart> {
+  const iterator = stream[Symbol.asyncIterator]();
+  let onAbort = (): void => {};
+  const aborted = new Promise<'aborted'>((resolve) => {
+    onAbort = () => resolve('aborted');
+    if (signal.aborted) onAbort();
+    else signal.addEventListener('abort', onAbort, { once: true });
+  });
+  try {
+    for (;;) {
+      const next = iterator.next();
+      const first = await Promise.race([next, aborted]);
+      if (first === 'aborted') {
+        next.catch(() => undefined); // Nobody reads it any more.
+        return;
+      }
+      if (first.done === true) return;
+      yield first.value;
+    }
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,42 @@
+/**
+ * What a model is told for the whole conversation, made anew for each request, so that it is true at that moment: who it
+ * is, what its toolsets say of themselves, and which instances it holds (spec L3). Pure.
+ */
+
+export interface DialogContext {
+  readonly member: { readonly id: string; readonly name: string; readonly purpose: string | undefined } | undefined;
+  /** Those it is granted that have tools. */
+  readonly toolsets: readonly { readonly id: string; readonly instructions: string | undefined }[];
+  /** Granted, but without tools now; `why` completes "its server is …". */
+  readonly deferred: readonly { readonly id: string; readonly why: string }[];
+  /** Servers of which this conversation has an instance of its own. */
+  readonly held: readonly string[];
+  /** The name under which it may call for the end of an instance; absent: it may not. */
+  readonly release: string | undefined;
+}
+
+export function instructionsOf(context: DialogContext): string {
+  const { member, toolsets, deferred } = context;
+  const parts = [
+    member
+      ? `You are ${member.name}${member.name === member.id ? '' : ` (${member.id})`}, a member of the team that works in this workspace.${member.purpose === undefined ? '' : ` You are there for: ${member.purpose}`}`
+      : 'You are an assistant in a code editor, for the person who works in this workspace.',
+    'Use the tools that are offered where they help, several at once where they do not depend on each other. Say what you did and found in Markdown. Where a tool fails, read its error before you try again.',
+    ...toolsets.flatMap(({ id, instructions }) =>
+      instructions === undefined || instructions.trim() === '' ? [] : [`About the toolset "${id}":\n${instructions}`],
+    ),
+    ...deferred.map(({ id, why }) => `The toolset "${id}" is yours too, and has no tools now: its server is ${why}.`),
+    ...reminderOf(context),
+  ];
+  return parts.join('\n\n');
+}
+
+/** In every request, for as long as an instance is held. */
+function reminderOf({ held, release }: DialogContext): string[] {
+  if (held.length === 0) return [];
+  const names = held.map((id) => `"${id}"`).join(', ');
+  const holds = `[MCP Toolsets] This conversation holds an instance of its own of ${names}, which keeps its state from call to call.`;
+  if (release === undefined) return [`${holds} It ends when it was idle for a while, or when the person releases it.`];
+  const calls = held.map((id) => `${release}({"serverId":"${id}"})`).join(', ');
+  return [`${holds} Call ${calls} when it will not be needed again soon.`];
+}

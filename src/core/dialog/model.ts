@@ -1,0 +1,76 @@
+/**
+ * What a dialog needs of the world, declared here by its consumer: a language model, and tools that run. The shell
+ * provides both; tests give fakes. Types only.
+ */
+import type { Tool } from '@modelcontextprotocol/sdk/types.js';
+
+/** A tool as the model is told of it, under its exact published name (spec D1). */
+export interface DialogTool {
+  readonly name: string;
+  readonly toolset: string;
+  readonly description: string;
+  readonly inputSchema: Tool['inputSchema'];
+  readonly annotations?: Tool['annotations'];
+}
+
+export type ContentPart =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'image'; readonly mimeType: string; readonly base64: string };
+
+export interface ToolCall {
+  readonly id: string;
+  /** The name the model used, published or invented. */
+  readonly tool: string;
+  readonly input: Readonly<Record<string, unknown>>;
+}
+
+export interface ToolResult {
+  readonly callId: string;
+  readonly tool: string;
+  readonly parts: readonly ContentPart[];
+  readonly isError: boolean;
+}
+
+/** What a conversation consists of. Each call of an answer has its result in the message after it. */
+export type DialogMessage =
+  | { readonly kind: 'user'; readonly text: string }
+  | { readonly kind: 'answer'; readonly text: string; readonly calls: readonly ToolCall[] }
+  | { readonly kind: 'results'; readonly results: readonly ToolResult[] };
+
+export interface ModelRequest {
+  /** What holds for the whole conversation, as it is now. */
+  readonly instructions: string;
+  readonly messages: readonly DialogMessage[];
+  readonly tools: readonly DialogTool[];
+}
+
+export type ModelPart =
+  { readonly kind: 'text'; readonly text: string } | { readonly kind: 'call'; readonly call: ToolCall };
+
+export interface DialogModel {
+  /** Whose it is, as the editor names it: `copilot`. */
+  readonly vendor: string;
+  readonly name: string;
+  readonly seesImages: boolean;
+  /** Of a whole request. */
+  readonly maxInputTokens: number;
+  countTokens(text: string, signal: AbortSignal): Promise<number>;
+  /** One request. What it throws while it is read is classified by `modelFaults`. */
+  send(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelPart>;
+}
+
+export interface ToolCallProgress {
+  readonly progress: number;
+  readonly total?: number;
+  readonly message?: string;
+}
+
+/** Runs calls. Never rejects: a failure is a result that the model reads. */
+export interface ToolRunner {
+  run(
+    tool: DialogTool,
+    call: ToolCall,
+    signal: AbortSignal,
+    onProgress: (progress: ToolCallProgress) => void,
+  ): Promise<ToolResult>;
+}

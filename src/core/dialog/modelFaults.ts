@@ -1,0 +1,136 @@
+/**
+ * What went wrong with a request to a model, told from the codes and the words of its provider (spec D4). Only what is
+ * clearly passing is worth another attempt; everything else is a person's business. Pure; does not know the editor.
+ */
+
+export type ModelFault =
+  /** The provider takes no such request: sending it again would change nothing. */
+  | { readonly kind: 'rejected'; readonly text: string }
+  /** The model may not be used, or is not there; a person can change that, or choose another. */
+  | { readonly kind: 'unavailable'; readonly text: string }
+  /** The network, a limit of rate, or a failure of the provider's own. */
+  | { readonly kind: 'transient'; readonly text: string; readonly retryAfterMs: number | undefined }
+  /** Nobody can tell; not tried again. */
+  | { readonly kind: 'unknown'; readonly text: string };
+
+/** Deeper causes say nothing new. */
+const deepestCause = 4;
+
+export function faultOf(error: unknown): ModelFault {
+  const { texts, codes, statuses } = factsOf(error);
+  const text = texts.join(' – ') || 'the provider gave no reason';
+  const said = `${codes.join(' ')} ${texts.join(' ')}`;
+  const status = statuses[0] ?? statusIn(said);
+  const kind = kindByStatus(status, said) ?? kindByCode(codes, said) ?? kindByWords(said);
+  return kind === 'transient' ? { kind, text, retryAfterMs: retryAfterIn(said) } : { kind, text };
+}
+
+type Kind = ModelFault['kind'];
+
+function kindByStatus(status: number | undefined, said: string): Kind | undefined {
+  if (status === undefined) return undefined;
+  if (status === 429) return usedUp.test(said) ? 'unavailable' : 'transient';
+  if (status === 408 || status === 425 || status >= 500) return 'transient';
+  if (status === 401 || status === 402 || status === 403) return 'unavailable';
+  if (status === 404) return refusal.test(said) ? 'rejected' : 'unavailable';
+  return 'rejected';
+}
+
+/** The codes of the editor's `LanguageModelError`. */
+function kindByCode(codes: readonly string[], said: string): Kind | undefined {
+  if (codes.includes('NoPermissions') || codes.includes('NotFound')) return 'unavailable';
+  if (codes.includes('Blocked')) return passing.test(said) && !usedUp.test(said) ? 'transient' : 'unavailable';
+  return undefined;
+}
+
+function kindByWords(said: string): Kind {
+  if (refusal.test(said)) return 'rejected';
+  if (usedUp.test(said) || forbidden.test(said)) return 'unavailable';
+  return passing.test(said) ? 'transient' : 'unknown';
+}
+
+const refusal =
+  /invalid[ _-](?:request|schema|tool|type|param|argument|input|json|function|prompt|value)|\b(?:request|schema|tools?|function|parameters?)\b[^.]{0,80}\b(?:is|are|was|were)? ?(?:invalid|malformed|not supported|unsupported|rejected|not allowed)|bad request|unprocessable|validation(?:_| )error|does not match (?:the )?pattern|string does not match|context[_ ]length|too (?:long|many tokens|many tools)|maximum context|token limit|prompt is too|request too large|array schema missing items|off_topic|content[_ ](?:filter|policy)|input_schema/i;
+const usedUp = /insufficient[_ ]quota|quota|credit balance|billing|payment required|out of credits|spending limit/i;
+const forbidden = /unauthori[sz]ed|forbidden|permission|not signed in|sign in|api key|access denied|model[_ ]not[_ ]/i;
+const passing =
+  /rate[ _-]?limit|too many requests|throttl|overloaded|over capacity|timed? ?out|timeout|econn(?:reset|refused|aborted)|etimedout|enotfound|eai_again|epipe|enetunreach|ehostunreach|socket hang ?up|network|fetch failed|net::err_|connection (?:was |is )?(?:closed|reset|lost|dropped|refused|error|aborted)|stream (?:was |is )?(?:ended|closed|reset|interrupted)|premature|terminated|other side closed|temporarily|service unavailable|bad gateway|gateway time|internal server error|server[_ ]error|try again/i;
+
+const statusWords =
+  /\b(?:status(?:[ _]?code)?|http(?:\/\d(?:\.\d)?)?|request failed|error(?: code)?|code|failed with)\b["']?\s*[:=(]?\s*["']?([45]\d\d)\b/i;
+const statusPhrase =
+  /\b([45]\d\d)\b["':,)]?\s+["']?(?:bad request|unauthori[sz]ed|payment|forbidden|not found|request timeout|conflict|payload|unprocessable|too many|internal|not implemented|bad gateway|service unavailable|gateway|\{)/i;
+
+function statusIn(said: string): number | undefined {
+  const found = statusWords.exec(said)?.[1] ?? statusPhrase.exec(said)?.[1] ?? /^\s*([45]\d\d)\b/.exec(said)?.[1];
+  return found === undefined ? undefined : Number(found);
+}
+
+const waits =
+  /(?:retry[- _]?after|try again in|retry in|wait(?: for)?)["']?\s*[:=]?\s*["']?(\d+(?:\.\d+)?)\s*(ms|milliseconds?|s\b|sec|seconds?|m\b|min|minutes?)?/i;
+
+function retryAfterIn(said: string): number | undefined {
+  const found = waits.exec(said);
+  if (!found) return undefined;
+  const unit = (found[2] ?? 's').toLowerCase();
+  const factor = unit.startsWith('ms') || unit.startsWith('milli') ? 1 : unit.startsWith('m') ? 60_000 : 1000;
+  return Math.round(Number(found[1]) * factor);
+}
+
+interface Facts {
+  readonly texts: string[];
+  readonly codes: string[];
+  readonly statuses: number[];
+}
+
+/** Of the error and its causes; what has no text of its own says nothing. */
+function factsOf(error: unknown): Facts {
+  const facts: Facts = { texts: [], codes: [], statuses: [] };
+  let current: unknown = error;
+  for (let depth = 0; depth < deepestCause && current !== undefined && current !== null; depth++) {
+    if (typeof current !== 'object') {
+      addText(facts, String(current));
+      break;
+    }
+    const { message, code, status, statusCode, cause } = current as Record<string, unknown>;
+    if (typeof message === 'string') addText(facts, message);
+    if (typeof code === 'string' && code !== '') facts.codes.push(code);
+    for (const number of [status, statusCode, code]) {
+      if (typeof number === 'number' && number >= 400 && number < 600) facts.statuses.push(number);
+    }
+    current = cause;
+  }
+  return facts;
+}
+
+function addText(facts: Facts, text: string): void {
+  const trimmed = text.trim();
+  if (trimmed !== '' && !facts.texts.some((earlier) => earlier.includes(trimmed))) facts.texts.push(trimmed);
+}
+
+/**
+ * The tool that a rejection is about, if it says so: by its name, or by its place in the list that was sent, as
+ * `tools.3.custom.input_schema` or `tools[3].function`.
+ */
+export function toolIn(text: string, sent: readonly string[]): string | undefined {
+  const named = sent.filter((name) => wholeName(name).test(text));
+  // A name may be a word of the sentence; the longest is the least likely to be.
+  const quoted = named.filter((name) => new RegExp(`['"\`]${escaped(name)}['"\`]`).test(text));
+  const found = longest(quoted) ?? longest(named.filter((name) => /[_-]/.test(name)));
+  if (found !== undefined) return found;
+  const index = /\btools(?:\.|\[)(\d+)\b/.exec(text)?.[1];
+  const indexed = index === undefined ? undefined : sent[Number(index)];
+  return indexed ?? (named.length === 1 && /\b(?:function|tool)\b/i.test(text) ? named[0] : undefined);
+}
+
+function longest(names: readonly string[]): string | undefined {
+  return [...names].sort((a, b) => b.length - a.length)[0];
+}
+
+function wholeName(name: string): RegExp {
+  return new RegExp(`(?<![A-Za-z0-9_-])${escaped(name)}(?![A-Za-z0-9_-])`);
+}
+
+function escaped(name: string): string {
+  return name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+}

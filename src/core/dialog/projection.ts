@@ -1,0 +1,107 @@
+/**
+ * The one place where what a provider takes of tools would be respected (spec D3). Today every tool passes as it is, so
+ * that nothing is lost to a guess; what a provider is known to refuse is reported beside it. Pure and deterministic.
+ */
+import type { DialogTool } from './model.js';
+
+export interface ProjectionProblem {
+  /** Absent: it is about all of them together. */
+  readonly tool?: string;
+  /** What the provider is known to refuse, a sentence. */
+  readonly message: string;
+}
+
+export interface Projection {
+  readonly tools: readonly DialogTool[];
+  readonly problems: readonly ProjectionProblem[];
+}
+
+interface ProviderRules {
+  /** As people know it. */
+  readonly name: string;
+  readonly vendors: RegExp;
+  readonly mostTools?: number;
+  readonly firstCharacter?: RegExp;
+  readonly propertyName?: RegExp;
+  /** Top-level `oneOf` and the like. */
+  readonly refusesTopLevelChoices?: true;
+  readonly refusesArraysWithoutItems?: true;
+}
+
+/** Each is refused with an error for the whole request, as users of these providers report. */
+const rules: readonly ProviderRules[] = [
+  { name: 'Copilot', vendors: /copilot/i, mostTools: 128, refusesArraysWithoutItems: true },
+  {
+    name: 'OpenAI',
+    vendors: /openai|azure|customoai/i,
+    mostTools: 128,
+    refusesTopLevelChoices: true,
+    refusesArraysWithoutItems: true,
+  },
+  {
+    name: 'Anthropic',
+    vendors: /anthropic|claude/i,
+    propertyName: /^[a-zA-Z0-9_.-]{1,64}$/,
+    refusesTopLevelChoices: true,
+  },
+  { name: 'Gemini', vendors: /gemini|google/i, firstCharacter: /^[a-zA-Z_]/, refusesArraysWithoutItems: true },
+];
+
+/** @param vendor as the editor names it */
+export function projectToolsForProvider(vendor: string, tools: readonly DialogTool[]): Projection {
+  const known = rules.filter(({ vendors }) => vendors.test(vendor));
+  return { tools, problems: known.flatMap((provider) => problemsWith(provider, tools)) };
+}
+
+function problemsWith(provider: ProviderRules, tools: readonly DialogTool[]): ProjectionProblem[] {
+  const { name, mostTools } = provider;
+  const found: ProjectionProblem[] = [];
+  if (mostTools !== undefined && tools.length > mostTools) {
+    found.push({ message: `${name} takes at most ${mostTools} tools in one request; these are ${tools.length}.` });
+  }
+  for (const tool of tools) {
+    for (const message of refusals(provider, tool)) found.push({ tool: tool.name, message });
+  }
+  return found;
+}
+
+const choices = ['oneOf', 'anyOf', 'allOf', 'not', 'enum'] as const;
+
+function refusals(provider: ProviderRules, tool: DialogTool): string[] {
+  const { name, firstCharacter, propertyName, refusesTopLevelChoices, refusesArraysWithoutItems } = provider;
+  const schema = tool.inputSchema as Record<string, unknown>;
+  const found: string[] = [];
+  if (firstCharacter && !firstCharacter.test(tool.name)) {
+    found.push(`${name} takes tool names that begin with a letter or \`_\`; this is \`${tool.name}\`.`);
+  }
+  const choice = choices.find((keyword) => schema[keyword] !== undefined);
+  if (refusesTopLevelChoices && choice) {
+    found.push(`${name} takes no \`${choice}\` at the top of an input schema, which \`${tool.name}\` has.`);
+  }
+  if (propertyName) {
+    const odd = Object.keys(objectIn(schema['properties'])).find((key) => !propertyName.test(key));
+    if (odd !== undefined) found.push(`${name} takes no property of the name \`${odd}\`, which \`${tool.name}\` has.`);
+  }
+  if (refusesArraysWithoutItems && hasArrayWithoutItems(schema, 0)) {
+    found.push(`${name} takes no array without \`items\` in an input schema, which \`${tool.name}\` has.`);
+  }
+  return found;
+}
+
+/** Keywords whose content is no schema. */
+const values: ReadonlySet<string> = new Set(['enum', 'const', 'default', 'examples']);
+
+/** Schemas of real tools are flat; what is nested deeper than this is not looked at. */
+const deepestLook = 16;
+
+function hasArrayWithoutItems(schema: unknown, depth: number): boolean {
+  if (depth > deepestLook || typeof schema !== 'object' || schema === null) return false;
+  if (Array.isArray(schema)) return schema.some((item) => hasArrayWithoutItems(item, depth + 1));
+  const { type, items, prefixItems } = schema as Record<string, unknown>;
+  if (type === 'array' && items === undefined && prefixItems === undefined) return true;
+  return Object.entries(schema).some(([key, inner]) => !values.has(key) && hasArrayWithoutItems(inner, depth + 1));
+}
+
+function objectIn(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}

@@ -1,0 +1,74 @@
+/**
+ * When a dialog sends a request again and when it stops (spec D4), as a pure state machine: what happened goes in, the
+ * next state comes out. Time and chance are given. Invariants: what is stopped or cancelled stays so; a request is sent
+ * again at most `mostRetries` times; an answer that arrived whole sets the count back.
+ */
+import { assertNever } from '../base/assertNever.js';
+import type { ModelFault } from './modelFaults.js';
+
+export const mostRetries = 3;
+
+/** Before the first retry; doubled with each. Milliseconds. */
+const firstDelayMs = 1000;
+/** A provider that asks for more patience than this is not waited for. Milliseconds. */
+export const longestWaitMs = 60_000;
+
+export type StopReason =
+  | { readonly kind: 'rejected'; readonly text: string }
+  | { readonly kind: 'unavailable'; readonly text: string }
+  | { readonly kind: 'unknown'; readonly text: string }
+  /** Passing trouble that did not pass. */
+  | { readonly kind: 'exhausted'; readonly text: string; readonly attempts: number };
+
+export type RunState =
+  /** `attempt` counts the retries of the request under way: 0 for its first sending. */
+  | { readonly kind: 'running'; readonly attempt: number }
+  /** To be sent again at `at`, epoch milliseconds, as retry number `attempt`. */
+  | { readonly kind: 'retrying'; readonly attempt: number; readonly at: number; readonly cause: string }
+  | { readonly kind: 'stopped'; readonly why: StopReason }
+  | { readonly kind: 'cancelled' };
+
+export type RunEvent =
+  /** `now`: epoch milliseconds; `chance`: in [0, 1), spreads the retries of several dialogs. */
+  | { readonly kind: 'failed'; readonly fault: ModelFault; readonly now: number; readonly chance: number }
+  | { readonly kind: 'due' }
+  | { readonly kind: 'answered' }
+  | { readonly kind: 'cancelled' };
+
+export const started: RunState = { kind: 'running', attempt: 0 };
+
+export function nextState(state: RunState, event: RunEvent): RunState {
+  if (state.kind === 'stopped' || state.kind === 'cancelled') return state;
+  switch (event.kind) {
+    case 'cancelled':
+      return { kind: 'cancelled' };
+    case 'answered':
+      return started;
+    case 'due':
+      return { kind: 'running', attempt: state.attempt };
+    case 'failed':
+      return afterFailure(state.attempt, event.fault, event.now, event.chance);
+    default:
+      return assertNever(event);
+  }
+}
+
+function afterFailure(attempt: number, fault: ModelFault, now: number, chance: number): RunState {
+  const { text } = fault;
+  switch (fault.kind) {
+    case 'rejected':
+    case 'unavailable':
+    case 'unknown':
+      return { kind: 'stopped', why: { kind: fault.kind, text } };
+    case 'transient': {
+      const asked = fault.retryAfterMs ?? 0;
+      if (attempt >= mostRetries || asked > longestWaitMs) {
+        return { kind: 'stopped', why: { kind: 'exhausted', text, attempts: attempt + 1 } };
+      }
+      const backOff = firstDelayMs * 2 ** attempt * (1 + chance / 4);
+      return { kind: 'retrying', attempt: attempt + 1, at: now + Math.max(backOff, asked), cause: text };
+    }
+    default:
+      return assertNever(fault);
+  }
+}
