@@ -1,7 +1,7 @@
 /** What the command line prints, as text. Pure. */
 import { assertNever } from '../core/base/assertNever.js';
 import type { Problem } from '../core/base/problem.js';
-import type { ExclusionReason } from '../core/tools/catalogue.js';
+import { exclusionPhrase } from '../core/tools/exclusion.js';
 import type { ServerState, ServerStatus, StatusSnapshot } from '../core/reconcile/status.js';
 
 /** `file:line:column: severity code: message fix`, one-based and on one line, as editors and CI systems read it. */
@@ -43,29 +43,6 @@ export function stateWord(state: ServerState): string {
   }
 }
 
-export function exclusionWord(reason: ExclusionReason): string {
-  switch (reason.kind) {
-    case 'blacklist':
-      return `blacklisted by "${reason.pattern}"`;
-    case 'whitelist':
-      return 'not in the whitelist';
-    case 'originalNameInvalid':
-      return 'invalid name';
-    case 'publishedNameInvalid':
-      return `invalid published name "${reason.published}"`;
-    case 'schema':
-      return `unusable schema: ${reason.detail}`;
-    case 'nameTaken':
-      return `"${reason.published}" is published by "${reason.holder}"`;
-    case 'nameReserved':
-      return `"${reason.published}" is a built-in name`;
-    case 'editorIdTooLong':
-      return `id too long in the editor: ${reason.editorId}`;
-    default:
-      return assertNever(reason);
-  }
-}
-
 export function statusTable(snapshot: StatusSnapshot): string {
   if (snapshot.servers.length === 0) return 'No servers are configured.';
   return table(
@@ -82,7 +59,7 @@ export function statusTable(snapshot: StatusSnapshot): string {
 export function toolsTable(servers: readonly ServerStatus[]): string {
   const rows = servers.flatMap((server) => [
     ...server.tools.map((tool) => [server.id, tool.published, tool.original === tool.published ? '' : tool.original]),
-    ...server.excluded.map((tool) => [server.id, `(${tool.original})`, exclusionWord(tool.reason)]),
+    ...server.excluded.map((tool) => [server.id, `(${tool.original})`, exclusionPhrase(tool.reason)]),
   ]);
   if (rows.length === 0) return 'No tools are published.';
   return table(['toolset', 'tool', 'original name, or why it is left out'], rows);

@@ -8,6 +8,7 @@ import type { Disposable } from './base/disposables.js';
 import { Emitter } from './base/events.js';
 import { redactingLog, type Log } from './base/log.js';
 import type { Problem } from './base/problem.js';
+import { Soon } from './base/soon.js';
 import { ConfigState } from './config/merge.js';
 import type { ConfiguredServer, ServerDefinition, SourceText } from './config/model.js';
 import { LimitedConnector } from './connections/instanceBudget.js';
@@ -30,6 +31,8 @@ export function createHost(options: HostOptions): Host {
 
 const defaultDrainLimitMs = 30_000;
 const defaultMaxInstances = 32;
+/** Views follow calls at this pace. */
+const activityMs = 1000;
 
 class ToolsetHost implements Host {
   private readonly config = new ConfigState();
@@ -52,6 +55,7 @@ class ToolsetHost implements Host {
   private readonly catalogueEmitter = new Emitter<Catalogue>();
   private readonly log: Log;
   private readonly connector: LimitedConnector;
+  private readonly activity: Soon;
   private readonly approvalChanges: Disposable | undefined;
 
   readonly onDidChange = this.changeEmitter.event;
@@ -63,6 +67,7 @@ class ToolsetHost implements Host {
       faultTolerant(options.connector, this.log),
       () => options.maxInstances?.() ?? defaultMaxInstances,
     );
+    this.activity = new Soon(options.clock, activityMs, () => this.announceChange());
     this.approvalChanges = options.approvals?.onDidChange(() => {
       this.inOneSwap(() => this.units.forEach((unit) => unit.reconsider()));
     });
@@ -113,13 +118,15 @@ class ToolsetHost implements Host {
       };
     }
     const { dialog, signal, onProgress } = request;
-    const outcome = await unit.call(dialog, {
+    this.activity.ask();
+    const calling = unit.call(dialog, {
       name: tool.original,
       arguments: request.arguments,
       meta: request.meta,
       signal,
       onProgress: onProgress ?? ((): void => {}),
     });
+    const outcome = await calling.finally(() => this.activity.ask());
     if (outcome.kind !== 'lost' && outcome.kind !== 'timedOut' && outcome.kind !== 'startFailed') return outcome;
     const text = this.options.redactor.redact(callText(request.toolset, request.tool, outcome));
     this.log.write('warn', text);
@@ -146,6 +153,7 @@ class ToolsetHost implements Host {
 
   async dispose(): Promise<void> {
     this.disposed = true;
+    this.activity.dispose();
     this.approvalChanges?.dispose();
     await Promise.all([...this.units.values(), ...this.leaving].map((unit) => unit.dispose()));
     this.units.clear();

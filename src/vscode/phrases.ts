@@ -1,7 +1,7 @@
 /** Words for states, tools and reasons, the same in every view. Pure; does not import `vscode`. */
 import { assertNever } from '../core/base/assertNever.js';
+import { estimatedTokensOf } from '../core/tools/tokens.js';
 import type { InstanceStatus, ServerState, ServerStatus, StatusSnapshot } from '../core/reconcile/status.js';
-import type { ExclusionReason } from '../core/tools/catalogue.js';
 
 /** `12 of 34 tools`; `12 tools` where nothing is kept out. */
 export function toolCount(published: number, offered: number): string {
@@ -29,27 +29,25 @@ export function stateWord(state: ServerState): string {
   }
 }
 
-/** Why agents do not see a tool, as a phrase. */
-export function exclusionPhrase(reason: ExclusionReason): string {
-  switch (reason.kind) {
-    case 'blacklist':
-      return `blacklist: ${reason.pattern}`;
-    case 'whitelist':
-      return 'not in the whitelist';
-    case 'originalNameInvalid':
-      return 'its name breaks the rule for tool names';
-    case 'publishedNameInvalid':
-      return `would be “${reason.published}”, which breaks the rule for tool names`;
-    case 'schema':
-      return `its schema cannot be used: ${reason.detail}`;
-    case 'nameTaken':
-      return `“${reason.published}” belongs to ${reason.holder}`;
-    case 'nameReserved':
-      return `“${reason.published}” belongs to a built-in tool`;
-    case 'editorIdTooLong':
-      return `too long for the editor: ${reason.editorId}`;
+/** `~310 tokens`, `~3.1k tokens`: an estimate, rounded to what it is good for. */
+export function tokenPhrase(tokens: number): string {
+  if (tokens < 1000) return `~${tokens} tokens`;
+  return `~${tokens < 10_000 ? (tokens / 1000).toFixed(1) : Math.round(tokens / 1000)}k tokens`;
+}
+
+/** Short, for a row. */
+export function instanceLabel(use: InstanceStatus['use']): string {
+  switch (use.kind) {
+    case 'warm':
+      return 'ready';
+    case 'shared':
+      return 'shared';
+    case 'leased':
+      return `chat ${use.dialog.slice(0, 8)}`;
+    case 'draining':
+      return 'ending';
     default:
-      return assertNever(reason);
+      return assertNever(use);
   }
 }
 
@@ -75,6 +73,15 @@ export function timeOf(at: number, now: number): string {
   return date.toDateString() === new Date(now).toDateString() ? time : `${date.toLocaleDateString()} ${time}`;
 }
 
+/** How long something lasted, to the minute: `<1 min`, `4 min`, `2 h 5 min`. */
+export function durationPhrase(ms: number): string {
+  const minutes = Math.floor(ms / 60_000);
+  if (minutes < 1) return '<1 min';
+  if (minutes < 60) return `${minutes} min`;
+  const rest = minutes % 60;
+  return `${Math.floor(minutes / 60)} h${rest > 0 ? ` ${rest} min` : ''}`;
+}
+
 /** Whether agents can use the tools of a server now. */
 export function serves(server: ServerStatus): boolean {
   return server.state.kind === 'running' || server.state.kind === 'idle';
@@ -86,11 +93,14 @@ export function isBroken(server: ServerStatus): boolean {
   return server.previous !== undefined && server.approval.kind !== 'pending';
 }
 
+/** The Problems view says more. */
+export const crowdedLine = 'There are more tools than the 128 that some models take; see Problems.';
+
 export interface StatusSummary {
   /** `MCP 3/4`: servers that serve, of those that should. */
   readonly text: string;
   readonly tooltip: string;
-  readonly severity: 'ok' | 'busy' | 'pending' | 'error';
+  readonly severity: 'ok' | 'busy' | 'pending' | 'crowded' | 'error';
   /** Servers and files that a person should look at. */
   readonly broken: number;
   /** Servers that wait for approval. */
@@ -101,8 +111,16 @@ export function summary(snapshot: StatusSnapshot): StatusSummary {
   const wanted = snapshot.servers.filter(({ state }) => state.kind !== 'disabled');
   const broken = wanted.filter(isBroken);
   const busy = wanted.some(({ state }) => state.kind === 'starting' || state.kind === 'reconnecting');
+  const crowded = isCrowded(snapshot);
+  const unreadable = snapshot.servers.length === 0 && snapshot.problems.some(({ severity }) => severity === 'error');
+  const fileErrors = snapshot.refused.length > 0 ? snapshot.refused.length : unreadable ? 1 : 0;
+  const fileLine = unreadable
+    ? 'The config file has an error, and nothing runs.'
+    : 'The config file has an error; what stood there before still runs.';
   const lines = [
-    ...snapshot.refused.map(() => 'The config file has an error; what stood there before still runs.'),
+    ...Array.from({ length: fileErrors }, () => fileLine),
+    ...(snapshot.servers.some(({ tools }) => tools.length > 0) ? [totalPhrase(snapshot)] : []),
+    ...(crowded ? [crowdedLine] : []),
     ...wanted.map(
       (server) =>
         `${server.id}: ${stateWord(server.state)}` +
@@ -112,12 +130,23 @@ export function summary(snapshot: StatusSnapshot): StatusSummary {
     ),
   ];
   const pending = wanted.filter(({ approval }) => approval.kind === 'pending').length;
-  const failures = broken.length + snapshot.refused.length;
+  const failures = broken.length + fileErrors;
   return {
     text: `MCP ${wanted.filter(serves).length}/${wanted.length}${pending > 0 ? `, ${pending} to approve` : ''}`,
     tooltip: lines.length > 0 ? lines.join('\n') : 'No servers are configured.',
-    severity: failures > 0 ? 'error' : pending > 0 ? 'pending' : busy ? 'busy' : 'ok',
+    severity: failures > 0 ? 'error' : pending > 0 ? 'pending' : crowded ? 'crowded' : busy ? 'busy' : 'ok',
     broken: failures,
     pending,
   };
+}
+
+/** Whether there are more tools than some models take. */
+export function isCrowded({ problems }: StatusSnapshot): boolean {
+  return problems.some(({ code }) => code === 'too-many-tools');
+}
+
+/** What all toolsets have together. */
+export function totalPhrase({ servers }: StatusSnapshot): string {
+  const tools = servers.flatMap((server) => server.tools);
+  return `${toolCount(tools.length, tools.length)}, ${tokenPhrase(estimatedTokensOf(tools))} in each request`;
 }

@@ -27,10 +27,17 @@ export function showStatusBar(slot: EngineSlot): Disposable {
   return store;
 }
 
-const icons = { ok: '', busy: '$(loading~spin) ', pending: '$(shield) ', error: '$(error) ' } as const;
+const icons = {
+  ok: '',
+  busy: '$(loading~spin) ',
+  pending: '$(shield) ',
+  crowded: '$(warning) ',
+  error: '$(error) ',
+} as const;
 const backgrounds = {
   ok: undefined,
   busy: undefined,
   pending: 'statusBarItem.warningBackground',
+  crowded: 'statusBarItem.warningBackground',
   error: 'statusBarItem.errorBackground',
 } as const;

@@ -72,6 +72,7 @@ export const problemCodes = [
   'tool-malformed',
   'editor-id-too-long',
   'editor-toolset-hidden',
+  'too-many-tools',
   // starting and running (spec S1, X, R)
   'approval-pending',
   'command-not-found',

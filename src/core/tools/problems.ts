@@ -152,3 +152,14 @@ export function editorIdTooLong(at: At, published: string, editorId: string): Pr
     server: at.server,
   };
 }
+
+export function tooManyTools(at: At, total: number, limit: number): Problem {
+  return {
+    code: 'too-many-tools',
+    severity: 'warning',
+    message: `Agents are served ${total} tools, and with "${at.server}" the count passes ${limit}: models that cannot search among tools take no more in one request, the editor's own tools included.`,
+    fix: 'Keep out what agents do not need with whitelist or blacklist, disable a server, or choose fewer in the tool picker of the chat.',
+    place: at.places.key,
+    server: at.server,
+  };
+}

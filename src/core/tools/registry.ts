@@ -6,7 +6,10 @@ import type { Problem } from '../base/problem.js';
 import type { ServerPlaces } from '../config/model.js';
 import type { ExcludedTool, PublishedTool, ServedTool, Toolset } from './catalogue.js';
 import { editorId, editorNames, longestEditorId } from './editorNames.js';
-import { editorIdTooLong, nameReserved, nameTaken } from './problems.js';
+import { editorIdTooLong, nameReserved, nameTaken, tooManyTools } from './problems.js';
+
+/** What editor and providers take in one request of a model that cannot search among tools. */
+export const mostTools = 128;
 
 export interface Candidate {
   readonly id: string;
@@ -70,7 +73,17 @@ export function publish(candidates: readonly Candidate[], reserved: ReadonlySet<
       leased: candidate.leased,
     };
   });
-  return { toolsets, problems };
+  return { toolsets, problems: [...problems, ...crowd(candidates, toolsets, reserved.size)] };
+}
+
+/** Told where the limit is passed: what stands before still fits. */
+function crowd(candidates: readonly Candidate[], toolsets: readonly Toolset[], builtIn: number): Problem[] {
+  const total = toolsets.reduce((sum, { tools }) => sum + tools.length, builtIn);
+  if (total <= mostTools) return [];
+  let count = builtIn;
+  const index = toolsets.findIndex(({ tools }) => (count += tools.length) > mostTools);
+  const candidate = candidates[index];
+  return candidate ? [tooManyTools({ server: candidate.id, places: candidate.places }, total, mostTools)] : [];
 }
 
 /** What clients and views see of the two is the same. */

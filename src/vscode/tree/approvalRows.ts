@@ -27,6 +27,7 @@ export function launchNodes(parent: string, { id: server, approval, place }: Ser
       server,
       label: commandLine(approval.launch),
       description: '',
+      spoken: `waits for approval: ${commandLine(approval.launch)}`,
       tooltip: launchLines(approval.launch).map(escapeMarkdown).join('\n\n'),
       icon: { id: 'terminal' },
       context: 'launch',

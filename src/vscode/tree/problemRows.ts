@@ -14,6 +14,7 @@ export function problemNodes(parent: string, server: ServerStatus, snapshot: Sta
       server: server.id,
       label: problem.message,
       description: '',
+      spoken: `${problem.severity}: ${problem.message}`,
       tooltip: `${escapeMarkdown(problem.message)}\n\n*${escapeMarkdown(problem.fix)}*`,
       icon: problem.severity === 'error' ? { id: 'error', color: 'list.errorForeground' } : warningIcon,
       context: 'problem',

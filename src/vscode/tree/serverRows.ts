@@ -2,7 +2,8 @@
 import { assertNever } from '../../core/base/assertNever.js';
 import type { ServerState, ServerStatus, StatusSnapshot } from '../../core/reconcile/status.js';
 import { escapeMarkdown } from '../markdown.js';
-import { stateWord, timeOf, toolCount } from '../phrases.js';
+import { estimatedTokensOf } from '../../core/tools/tokens.js';
+import { stateWord, timeOf, tokenPhrase, toolCount } from '../phrases.js';
 import { approvalActions, launchNodes } from './approvalRows.js';
 import { instanceNodes } from './instanceRows.js';
 import { problemNodes } from './problemRows.js';
@@ -24,15 +25,18 @@ export function serverNode(
     ...group(id, server.id, 'Kept out', 'excluded', excludedNodes(id, server)),
     ...group(id, server.id, 'Instances', 'instances', instanceNodes(id, server, around.now)),
   ];
+  const facts = [
+    ...serverDescription(server, around.now),
+    ...(severalFiles ? [around.folderLabel(server.source)] : []),
+  ];
   const switched = server.state.kind === 'disabled' ? 'disabled' : 'enabled';
   return {
     id,
     kind: 'server',
     server: server.id,
     label: server.id,
-    description: [...serverDescription(server), ...(severalFiles ? [around.folderLabel(server.source)] : [])].join(
-      ' · ',
-    ),
+    description: facts.join(' · '),
+    spoken: [server.id, 'server', ...(server.state.kind === 'running' ? ['running'] : []), ...facts].join(', '),
     tooltip: serverTooltip(server, around),
     icon: serverIcon(server),
     context: ['server', ...actions(server.state), ...approvalActions(server), switched].join(' '),
@@ -43,14 +47,23 @@ export function serverNode(
   };
 }
 
-function serverDescription(server: ServerStatus): string[] {
+function serverDescription(server: ServerStatus, now: number): string[] {
   const state = server.state.kind;
+  const { previous, transport } = server;
   return [
     ...(server.tools.length > 0 || state === 'running' ? [toolCount(server.tools.length, server.offered)] : []),
     ...(state === 'running' ? [] : [state === 'starting' ? 'starting…' : stateWord(server.state)]),
-    ...(server.previous && server.approval.kind !== 'pending' ? ['previous definition'] : []),
+    ...(previous && server.approval.kind !== 'pending'
+      ? [`previous definition since ${timeOf(previous.since, now)}`]
+      : []),
     ...(server.approval.kind === 'pending' && state !== 'pending' ? ['waits for approval'] : []),
+    ...(server.tools.length > 0 ? [tokenPhrase(estimatedTokensOf(server.tools))] : []),
+    ...(transport === undefined ? [] : [transportWord(transport)]),
   ];
+}
+
+function transportWord(transport: 'stdio' | 'streamable_http'): string {
+  return transport === 'stdio' ? 'stdio' : 'http';
 }
 
 function serverIcon(server: ServerStatus): TreeIcon {
@@ -93,7 +106,8 @@ function serverTooltip(server: ServerStatus, around: TreeSurroundings): string {
     previous
       ? `Serves its **previous definition** since ${at(previous.since)}: ${escapeMarkdown(previous.reason)}`
       : '',
-    server.offered > 0 ? `${toolCount(server.tools.length, server.offered)} published` : '',
+    server.offered > 0 ? toolsLine(server) : '',
+    leaseLine(server),
     [
       server.transport === undefined ? '' : `\`${server.transport}\``,
       serverInfo ? escapeMarkdown(`${serverInfo.name} ${serverInfo.version}`) : '',
@@ -108,4 +122,16 @@ function serverTooltip(server: ServerStatus, around: TreeSurroundings): string {
     escapeMarkdown(around.fileLabel(server.source)),
   ];
   return lines.filter((line) => line !== '').join('\n\n');
+}
+
+/** The estimate says what it is of: the person who reads it compares. */
+function toolsLine({ tools, offered }: ServerStatus): string {
+  const tokens = estimatedTokensOf(tools);
+  return `${toolCount(tools.length, offered)} published, ${escapeMarkdown(tokenPhrase(tokens))} in each request (names, descriptions and schemas, four bytes to a token)`;
+}
+
+function leaseLine({ instances }: ServerStatus): string {
+  const leases = instances.filter(({ use }) => use.kind === 'leased').length;
+  if (leases === 0) return '';
+  return leases === 1 ? '1 conversation holds an instance' : `${leases} conversations hold an instance each`;
 }

@@ -1,8 +1,10 @@
 /** The tools of a server: those agents see, and those kept out with the reason. Pure. */
 import type { ServerStatus } from '../../core/reconcile/status.js';
-import type { ExcludedTool, ServedTool } from '../../core/tools/catalogue.js';
+import type { ExcludedTool, OfferedTool, ServedTool } from '../../core/tools/catalogue.js';
+import { exclusionPhrase, exclusionRemedy } from '../../core/tools/exclusion.js';
+import { estimatedTokens } from '../../core/tools/tokens.js';
 import { escapeMarkdown } from '../markdown.js';
-import { exclusionPhrase } from '../phrases.js';
+import { tokenPhrase } from '../phrases.js';
 import { uniqueIds, type TreeNode } from './treeNode.js';
 
 export function toolNode(parent: string, server: string, tool: ServedTool): TreeNode {
@@ -11,8 +13,10 @@ export function toolNode(parent: string, server: string, tool: ServedTool): Tree
   const lines = [
     `**${escapeMarkdown(published)}**${title ? ` ${escapeMarkdown(title)}` : ''}`,
     escapeMarkdown(tool.tool.description ?? ''),
+    argumentLine(tool.tool),
     original === published ? '' : `The server calls it \`${original}\`.`,
     `In this editor: \`${tool.editorId}\``,
+    [...effects(tool.tool), tokenPhrase(estimatedTokens(tool))].join(' · '),
   ];
   return {
     id: `${parent}/tool/${published}`,
@@ -20,6 +24,7 @@ export function toolNode(parent: string, server: string, tool: ServedTool): Tree
     server,
     label: published,
     description: original === published ? '' : original,
+    spoken: [published, 'tool', ...(original === published ? [] : [`originally ${original}`])].join(', '),
     tooltip: lines.filter((line) => line !== '').join('\n\n'),
     icon: { id: 'tools' },
     context: 'tool',
@@ -29,19 +34,38 @@ export function toolNode(parent: string, server: string, tool: ServedTool): Tree
   };
 }
 
+/** What it takes: `path` and what else, those that may be left out in brackets. */
+function argumentLine({ inputSchema }: OfferedTool): string {
+  const required = new Set(inputSchema.required ?? []);
+  const names = Object.keys(inputSchema.properties ?? {});
+  if (names.length === 0) return 'Takes no arguments.';
+  const listed = names.map((name) => escapeMarkdown(required.has(name) ? name : `[${name}]`));
+  return `Takes ${listed.join(', ')}`;
+}
+
+/** What the server says of it; the editor asks before a call by it. */
+function effects({ annotations }: OfferedTool): string[] {
+  if (annotations?.readOnlyHint === true) return ['only reads'];
+  return annotations?.destructiveHint === true ? ['may destroy'] : [];
+}
+
 export function excludedNodes(parent: string, server: ServerStatus): TreeNode[] {
   const unique = uniqueIds();
-  return server.excluded.map(({ original, reason }: ExcludedTool) => ({
-    id: unique(`${parent}/excluded/${original}`),
-    kind: 'excluded',
-    server: server.id,
-    label: original,
-    description: exclusionPhrase(reason),
-    tooltip: `**${escapeMarkdown(original)}** ${escapeMarkdown(exclusionPhrase(reason))}`,
-    icon: { id: 'circle-slash', color: 'disabledForeground' },
-    context: 'excluded',
-    initially: 'leaf',
-    name: original,
-    children: [],
-  }));
+  return server.excluded.map(({ original, reason }: ExcludedTool) => {
+    const phrase = exclusionPhrase(reason);
+    return {
+      id: unique(`${parent}/excluded/${original}`),
+      kind: 'excluded',
+      server: server.id,
+      label: original,
+      description: phrase,
+      spoken: `${original}, kept out: ${phrase}`,
+      tooltip: `**${escapeMarkdown(original)}** ${escapeMarkdown(phrase)}\n\n*${escapeMarkdown(exclusionRemedy(reason))}*`,
+      icon: { id: 'circle-slash', color: 'disabledForeground' },
+      context: 'excluded',
+      initially: 'leaf',
+      name: original,
+      children: [],
+    };
+  });
 }

@@ -15,6 +15,8 @@ export interface TreeNode {
   readonly server: string;
   readonly label: string;
   readonly description: string;
+  /** For a screen reader, instead of label and description: what the icon says is in it. */
+  readonly spoken?: string;
   /** Markdown; what comes from servers is escaped. */
   readonly tooltip: string;
   readonly icon: TreeIcon;
@@ -51,6 +53,7 @@ export function group(parent: string, server: string, label: string, key: string
       server,
       label,
       description: String(children.length),
+      spoken: `${label}, ${children.length}`,
       tooltip: '',
       icon: { id: key === 'excluded' ? 'filter' : 'server-process' },
       context: `group ${key}`,

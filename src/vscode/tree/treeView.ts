@@ -3,54 +3,55 @@
  * else, so that the view neither flickers nor loses what is selected or folded.
  */
 import * as vscode from 'vscode';
-import { isDeepStrictEqual } from 'node:util';
-import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
+import { DisposableStore, toDisposable, type Disposable } from '../../core/base/disposables.js';
 import type { Clock } from '../../core/base/clock.js';
 import { toLocation } from '../diagnostics.js';
 import type { EngineSlot, WindowState } from '../engineSlot.js';
-import { summary, type StatusSummary } from '../phrases.js';
+import { changedRows } from './rowChanges.js';
 import { treeModel } from './treeModel.js';
 import type { TreeNode } from './treeNode.js';
+import { badgeOf, isBroken, messageOf } from './viewWords.js';
 
 export const viewId = 'mcpToolsets.servers';
 
 /** Rows of this scheme are drawn grey. */
 const dimmedScheme = 'mcp-toolsets-kept-out';
 
+/** How old and how long idle instances are is told to the minute. */
+const agesLast = 30_000;
+
 export function showTree(slot: EngineSlot, clock: Clock): Disposable {
   const store = new DisposableStore('tree view');
   const rows = store.add(new ServerRows(clock));
   const view = store.add(vscode.window.createTreeView(viewId, { treeDataProvider: rows, showCollapseAll: true }));
   store.add(vscode.window.registerFileDecorationProvider(dimmed));
-  let phase: string | undefined;
+  const context = (): ((name: string, value: unknown) => void) => {
+    let known: unknown;
+    return (name, value) => {
+      if (known !== value) void vscode.commands.executeCommand('setContext', `mcpToolsets.${name}`, value);
+      known = value;
+    };
+  };
+  const [phase, broken] = [context(), context()];
   store.add(
     slot.onDidChange((state) => {
       rows.show(state);
-      const badge = badgeOf(summary(state.snapshot));
+      const badge = badgeOf(state.snapshot);
       if (view.badge?.value !== badge?.value || view.badge?.tooltip !== badge?.tooltip) view.badge = badge;
-      const message = refusal(state);
+      const message = messageOf(state, (file) => vscode.workspace.asRelativePath(file));
       if ((view.message ?? '') !== message) view.message = message;
-      if (phase !== state.phase) void vscode.commands.executeCommand('setContext', 'mcpToolsets.phase', state.phase);
-      phase = state.phase;
+      broken('broken', isBroken(state));
+      phase('phase', state.phase);
     }),
   );
+  let ticking = clock.after(agesLast, tick);
+  store.add(toDisposable(() => ticking.dispose()));
+  function tick(): void {
+    if (view.visible && slot.state.snapshot.servers.some(({ instances }) => instances.length > 0))
+      rows.show(slot.state);
+    ticking = clock.after(agesLast, tick);
+  }
   return store;
-}
-
-function badgeOf({ broken, pending }: StatusSummary): vscode.ViewBadge | undefined {
-  if (broken + pending === 0) return undefined;
-  const parts = [
-    ...(broken > 0 ? [broken === 1 ? '1 problem with MCP servers' : `${broken} problems with MCP servers`] : []),
-    ...(pending > 0 ? [pending === 1 ? '1 server waits for approval' : `${pending} servers wait for approval`] : []),
-  ];
-  return { value: broken + pending, tooltip: parts.join(', ') };
-}
-
-/** Empty: nothing to say above the rows. */
-function refusal({ phase, snapshot }: WindowState): string {
-  if (phase !== 'serving' || snapshot.refused.length === 0) return '';
-  const files = snapshot.refused.map(({ file }) => vscode.workspace.asRelativePath(file)).join(', ');
-  return `${files} has an error. What stood there before still runs; see Problems.`;
 }
 
 /** What the editor knows a row by: it stays the same object while the row's content changes. */
@@ -76,15 +77,9 @@ class ServerRows implements vscode.TreeDataProvider<Row>, Disposable {
     const before = this.servers;
     this.servers = phase === 'serving' ? treeModel(snapshot, around) : [];
     this.keepRows();
-    const sameServers =
-      this.servers.length === before.length && this.servers.every(({ id }, index) => id === before[index]?.id);
-    if (!sameServers) {
-      this.changes.fire(undefined);
-      return;
-    }
-    this.servers.forEach((node, index) => {
-      if (!isDeepStrictEqual(node, before[index])) this.changes.fire(this.rowOf(node));
-    });
+    const changed = changedRows(before, this.servers);
+    if (changed) changed.forEach((node) => this.changes.fire(this.rowOf(node)));
+    else this.changes.fire(undefined);
   }
 
   getChildren(row?: Row): Row[] {
@@ -95,6 +90,7 @@ class ServerRows implements vscode.TreeDataProvider<Row>, Disposable {
     const item = new vscode.TreeItem(node.label, foldings[node.initially]);
     item.id = node.id;
     if (node.description !== '') item.description = node.description;
+    item.accessibilityInformation = { label: node.spoken ?? [node.label, node.description].join(' ').trim() };
     item.tooltip = new vscode.MarkdownString(node.tooltip);
     item.iconPath = new vscode.ThemeIcon(
       node.icon.id,
@@ -125,6 +121,9 @@ class ServerRows implements vscode.TreeDataProvider<Row>, Disposable {
     const present = new Set<string>();
     const visit = (node: TreeNode): void => {
       present.add(node.id);
+      // Also where nothing is drawn anew: what is unfolded later is what is true then.
+      const row = this.rows.get(node.id);
+      if (row) row.node = node;
       node.children.forEach(visit);
     };
     this.servers.forEach(visit);

@@ -2,7 +2,18 @@
 import assert from 'node:assert/strict';
 import * as vscode from 'vscode';
 import { needsPage, page } from '../../support/editor/bridge.ts';
-import { configFile, invoke, servers, until, untilTools } from '../../support/editor/product.ts';
+import {
+  configFile,
+  entry,
+  invoke,
+  readConfig,
+  removeConfig,
+  servers,
+  until,
+  untilProblems,
+  untilTools,
+  writeConfig,
+} from '../../support/editor/product.ts';
 
 const rows = '.part.sidebar .monaco-list-row';
 const alpha = ['echo', 'pid', 'count', 'quiet'].map((name) => `mcp_alpha_${name}`);
@@ -36,11 +47,45 @@ describe('sidebar', () => {
     await page.click(`${rows}[aria-label^="Kept out"]`);
     await untilRow(/^add ?.*whitelist/);
     await page.click(`${rows}[aria-label^="Instances"]`);
+    await untilRow(/^shared ?not called yet · <1 min old/);
     await page.screenshot('server-open');
   });
 
   it('says the state to a screen reader, not by colour alone', async () => {
-    await page.waitFor(`${rows}[aria-label*="gone"][aria-label*="ailed"]`);
+    await page.waitFor(`${rows}[aria-label^="gone, server, failed, stdio"]`);
+    await page.waitFor(`${rows}[aria-label^="alpha, server, running, 4 tools"]`);
+    await page.waitFor(`${rows}[aria-label^="add, kept out: not in the whitelist"]`);
+  });
+
+  it('keeps what is unfolded and selected while servers change', async () => {
+    await page.click(`${rows}[aria-label^="shared by all"]`);
+    await invoke('mcp_beta_echo', { text: 'x' });
+    await untilRow(/^shared ?idle <1 min/);
+    await page.waitFor(`${rows}.selected[aria-label^="shared by all"]`);
+    await page.waitFor(`${rows}[aria-label^="add, kept out"]`);
+  });
+
+  it('is used with the keyboard alone', async () => {
+    await vscode.commands.executeCommand('mcpToolsets.servers.focus');
+    await page.press('Home');
+    await page.waitFor(`${rows}.focused[aria-label^="alpha"]`);
+    await page.press('ArrowRight');
+    await page.waitFor(`${rows}[aria-label="alpha_echo, tool, originally echo"]`);
+    await page.press('Shift+F10');
+    await page.waitFor('.context-view .action-label >> text=Restart Server');
+    await page.screenshot('keyboard-menu');
+    await page.press('Escape');
+    await page.press('ArrowLeft');
+    await page.waitFor(`${rows}[aria-label^="alpha"][aria-expanded="false"]`);
+  });
+
+  it('explains a row when the pointer rests on it', async () => {
+    await page.hover(`${rows}[aria-label^="alpha"]`);
+    await page.waitFor('.workbench-hover >> text=one instance each conversation');
+    await page.screenshot('tooltip-server');
+    await page.hover(`${rows}[aria-label^="add, kept out"]`);
+    await page.waitFor('.workbench-hover >> text=add it to the whitelist');
+    await page.screenshot('tooltip-excluded');
   });
 
   it('stops, starts and restarts a server', async () => {
@@ -95,5 +140,59 @@ describe('sidebar', () => {
       'the problem',
     );
     await page.screenshot('problems');
+  });
+
+  it('warns where there are more tools than some models take', async () => {
+    const original = await readConfig();
+    const many = entry('pages.mjs', ['--pages', '1', '--tools-per-page', '130']);
+    await writeConfig(`version: 1\nservers:\n  few: ${entry('plain.mjs', ['--tools', 'echo'])}\n  many: ${many}\n`);
+    await untilProblems(['too-many-tools many']);
+    await vscode.commands.executeCommand('mcpToolsets.servers.focus');
+    await untilRow(/^many ?130 tools · ~[\d.]+k tokens · stdio/);
+    await page.waitFor('.part.sidebar .message >> text=more tools than the 128');
+    await page.waitFor('.statusbar-item.warning-kind >> text=MCP 2/2');
+    await page.screenshot('too-many-tools');
+    await writeConfig(original);
+    await untilProblems(['command-not-found no-such-command', 'filtered-tools whitelist']);
+  });
+
+  describe('says how to go on where it is empty', () => {
+    const untilText = (pattern: RegExp): Promise<string[]> =>
+      until(
+        () => page.texts('.part.sidebar .pane-body'),
+        (texts) => texts.some((text) => pattern.test(text)),
+        String(pattern),
+      );
+
+    it('all disabled', async () => {
+      const off = entry('plain.mjs', [], 'enabled: false');
+      await writeConfig(`version: 1\nservers:\n  a: ${off}\n  b: ${off}\n`);
+      await untilText(/Every server is disabled/);
+      await page.screenshot('all-disabled');
+    });
+
+    it('no server', async () => {
+      await writeConfig('version: 1\nservers: {}\n');
+      await untilText(/names no server/);
+      await page.screenshot('no-server');
+    });
+
+    it('no file', async () => {
+      await removeConfig();
+      await untilText(/Create Config File/);
+      await page.screenshot('no-file');
+    });
+
+    it('a file that was never right', async () => {
+      await writeConfig('version: 1\nservers: [\n');
+      await untilText(/has an error/);
+      await page.screenshot('broken');
+      await page.click('.part.sidebar .monaco-button >> text=Open Config File');
+      await until(
+        () => vscode.window.activeTextEditor?.document.uri.fsPath,
+        (path) => path === configFile(),
+        'the file',
+      );
+    });
   });
 });

@@ -172,7 +172,7 @@ describe('command line', () => {
       const { code, stdout } = await run(several, 'tools');
       assert.equal(code, 0);
       assert.match(stdout, /^good +good_echo +echo$/m);
-      assert.match(stdout, /^good +\(add\) +blacklisted by "add"$/m);
+      assert.match(stdout, /^good +\(add\) +blacklist: add$/m);
       assert.doesNotMatch(stdout, /count/);
     });
 

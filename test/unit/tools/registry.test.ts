@@ -36,6 +36,17 @@ describe('registry (N5, N6)', () => {
     );
   });
 
+  it('tells of more tools than some models take, at the server that passes the limit', () => {
+    const names = (prefix: string, count: number): string[] => Array.from({ length: count }, (_, n) => `${prefix}${n}`);
+    const [a, b, c] = [candidate('a', names('a', 100)), candidate('b', names('b', 28)), candidate('c', ['c'])];
+    assert.deepEqual(publish([a, b], none).problems, []);
+    const [problem, ...more] = publish([a, b, c], none).problems;
+    assert.deepEqual([problem?.code, problem?.server, more], ['too-many-tools', 'c', []]);
+    assert.match(problem?.message ?? '', /129 tools/);
+    const [earlier] = publish([a, b], new Set(['mcp_status'])).problems;
+    assert.deepEqual([earlier?.code, earlier?.server], ['too-many-tools', 'b'], 'built-in tools count');
+  });
+
   it('keeps built-in names', () => {
     const { toolsets, problems } = publish([candidate('a', ['mcp_status', 'x'])], new Set(['mcp_status']));
     assert.deepEqual(

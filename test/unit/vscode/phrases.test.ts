@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { summary, timeOf, toolCount } from '../../../src/vscode/phrases.js';
-import { file, servedTool, snapshot, status } from './statuses.js';
+import { durationPhrase, summary, timeOf, tokenPhrase, toolCount } from '../../../src/vscode/phrases.js';
+import { file, problem, servedTool, snapshot, status } from './statuses.js';
 
 describe('toolCount', () => {
   for (const [published, offered, text] of [
@@ -25,7 +25,7 @@ describe('summary', () => {
       ]),
     );
     assert.deepEqual([text, severity], ['MCP 2/3', 'ok']);
-    assert.equal(tooltip, 'a: running, 1 of 2 tools\nb: idle\nc: stopped');
+    assert.equal(tooltip, '1 tool, ~18 tokens in each request\na: running, 1 of 2 tools\nb: idle\nc: stopped');
   });
 
   it('is busy while servers start, and an error as soon as one is broken', () => {
@@ -47,6 +47,23 @@ describe('summary', () => {
     assert.match(tooltip, /still runs/);
   });
 
+  it('warns of more tools than some models take', () => {
+    const problems = [
+      problem({ code: 'too-many-tools', severity: 'warning', message: 'Agents are served 130 tools.' }),
+    ];
+    const { severity, tooltip, broken } = summary(snapshot([status('a')], { problems }));
+    assert.deepEqual([severity, broken], ['crowded', 0]);
+    assert.match(tooltip, /more tools than/);
+  });
+
+  it('says that nothing runs where the only file was never right', () => {
+    const { severity, broken, tooltip } = summary(
+      snapshot([], { refused: [{ file, since: 0 }], problems: [problem()] }),
+    );
+    assert.deepEqual([severity, broken], ['error', 1]);
+    assert.match(tooltip, /nothing runs/);
+  });
+
   it('has words for nothing', () => {
     assert.deepEqual([summary(snapshot([])).text, summary(snapshot([])).severity], ['MCP 0/0', 'ok']);
   });
@@ -57,4 +74,26 @@ describe('timeOf', () => {
     const noon = new Date(2026, 0, 2, 12, 0, 0).getTime();
     assert.ok(timeOf(noon - 1000, noon).length < timeOf(noon - 86_400_000, noon).length);
   });
+});
+
+describe('tokenPhrase', () => {
+  for (const [tokens, text] of [
+    [0, '~0 tokens'],
+    [310, '~310 tokens'],
+    [3149, '~3.1k tokens'],
+    [31_400, '~31k tokens'],
+  ] as const) {
+    it(text, () => assert.equal(tokenPhrase(tokens), text));
+  }
+});
+
+describe('durationPhrase', () => {
+  for (const [minutes, text] of [
+    [0.9, '<1 min'],
+    [59.9, '59 min'],
+    [60, '1 h'],
+    [125, '2 h 5 min'],
+  ] as const) {
+    it(text, () => assert.equal(durationPhrase(minutes * 60_000), text));
+  }
 });

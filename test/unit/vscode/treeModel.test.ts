@@ -31,18 +31,18 @@ describe('treeModel', () => {
   });
 
   const states: [ServerState, string, string][] = [
-    [{ kind: 'disabled' }, 'disabled', 'server'],
-    [{ kind: 'invalid' }, 'entry with errors', 'server'],
-    [{ kind: 'starting', since: 0 }, 'starting…', 'server stoppable'],
-    [{ kind: 'running', since: 0 }, '0 tools', 'server stoppable restartable'],
-    [{ kind: 'idle', since: 0 }, 'idle', 'server startable stoppable restartable'],
+    [{ kind: 'disabled' }, 'disabled · stdio', 'server'],
+    [{ kind: 'invalid' }, 'entry with errors · stdio', 'server'],
+    [{ kind: 'starting', since: 0 }, 'starting… · stdio', 'server stoppable'],
+    [{ kind: 'running', since: 0 }, '0 tools · stdio', 'server stoppable restartable'],
+    [{ kind: 'idle', since: 0 }, 'idle · stdio', 'server startable stoppable restartable'],
     [
       { kind: 'reconnecting', attempt: 2, at: 0, cause: 'x' },
-      'reconnecting, attempt 2',
+      'reconnecting, attempt 2 · stdio',
       'server stoppable restartable',
     ],
-    [{ kind: 'failed', since: 0, reason: 'gone', fix: 'look' }, 'failed', 'server startable'],
-    [{ kind: 'stopped', since: 0 }, 'stopped', 'server startable'],
+    [{ kind: 'failed', since: 0, reason: 'gone', fix: 'look' }, 'failed · stdio', 'server startable'],
+    [{ kind: 'stopped', since: 0 }, 'stopped · stdio', 'server startable'],
   ];
   for (const [state, description, context] of states) {
     it(`says ${state.kind} in words and offers what is possible`, () => {
@@ -54,15 +54,15 @@ describe('treeModel', () => {
   }
 
   it('counts the tools that are published, of those offered', () => {
-    assert.equal(serverRow({ tools: [servedTool('a')], offered: 3 }).description, '1 of 3 tools');
-    assert.equal(serverRow({ tools: [servedTool('a')], offered: 1 }).description, '1 tool');
+    assert.equal(serverRow({ tools: [servedTool('a')], offered: 3 }).description, '1 of 3 tools · ~18 tokens · stdio');
+    assert.equal(serverRow({ tools: [servedTool('a')], offered: 1 }).description, '1 tool · ~18 tokens · stdio');
     const idle = serverRow({ tools: [servedTool('a')], offered: 3, state: { kind: 'idle', since: 0 } });
-    assert.equal(idle.description, '1 of 3 tools · idle');
+    assert.equal(idle.description, '1 of 3 tools · idle · ~18 tokens · stdio');
   });
 
   it('says that a previous definition serves, since when and why', () => {
     const row = serverRow({ previous: { since: 0, reason: 'npx was not found' } });
-    assert.match(row.description, /previous definition/);
+    assert.match(row.description, /previous definition since \d/);
     assert.equal(row.icon.id, 'warning');
     assert.match(row.tooltip, /previous definition.*since .*npx was not found/);
   });
@@ -119,7 +119,7 @@ describe('treeModel', () => {
     );
     assert.deepEqual(
       group.children.map(({ label }) => label),
-      ['ready for the next conversation', 'conversation 01234567'],
+      ['ready', 'chat 01234567'],
     );
     assert.deepEqual(
       group.children.map(({ context, dialog }) => [context, dialog]),
@@ -128,7 +128,35 @@ describe('treeModel', () => {
         ['instance leased', '0123456789'],
       ],
     );
-    assert.match(group.children[0]?.description ?? '', /process 7 · since .* · 1 call running/);
+    assert.equal(group.children[0]?.description, '1 call running · <1 min old');
+    assert.match(group.children[0]?.tooltip ?? '', /process 7/);
+  });
+
+  it('says how old an instance is and how long idle', () => {
+    const at = (minutes: number): number => -minutes * 60_000;
+    const leased = { kind: 'leased', dialog: '0123456789', since: at(61) } as const;
+    const instance = { id: '1', pid: undefined, startedAt: at(61), callsInFlight: 0, use: leased };
+    const described = (lastCallAt: number | undefined): string | undefined =>
+      only(serverRow({ instances: [{ ...instance, lastCallAt }] }).children).children[0]?.description;
+    assert.equal(described(at(4)), 'idle 4 min · 1 h 1 min old');
+    assert.equal(described(undefined), 'not called yet · 1 h 1 min old');
+  });
+
+  it('says to a screen reader what icons say', () => {
+    assert.equal(serverRow({}).spoken, 'demo, server, running, 0 tools, stdio');
+    const [tool] = serverRow({ tools: [servedTool('a', { original: 'b' })], offered: 1 }).children;
+    assert.equal(tool?.spoken, 'a, tool, originally b');
+    const excluded = [{ original: 't', reason: { kind: 'whitelist' } as const }];
+    const group = only(serverRow({ excluded, offered: 1 }).children);
+    assert.deepEqual([group.spoken, group.children[0]?.spoken], ['Kept out, 1', 't, kept out: not in the whitelist']);
+  });
+
+  it('says what a tool takes, what it does and how much of a request it is', () => {
+    const tool = servedTool('a');
+    const inputSchema = { type: 'object' as const, properties: { path: {}, depth: {} }, required: ['path'] };
+    const described = { ...tool.tool, inputSchema, annotations: { readOnlyHint: true } };
+    const [row] = serverRow({ tools: [{ ...tool, tool: described }], offered: 1 }).children;
+    assert.match(row?.tooltip ?? '', /Takes path, \\\[depth\\\]\n\n.*\n\nonly reads · ~\d+ tokens$/);
   });
 
   it('shows errors and warnings of a server first, and information not at all', () => {

@@ -1,0 +1,50 @@
+/** Why agents do not see a tool, and what lets it through, in words that are the same in every view. Pure. */
+import { assertNever } from '../base/assertNever.js';
+import type { ExclusionReason } from './catalogue.js';
+
+/** A phrase. */
+export function exclusionPhrase(reason: ExclusionReason): string {
+  switch (reason.kind) {
+    case 'blacklist':
+      return `blacklist: ${reason.pattern}`;
+    case 'whitelist':
+      return 'not in the whitelist';
+    case 'originalNameInvalid':
+      return 'its name breaks the rule for tool names';
+    case 'publishedNameInvalid':
+      return `would be “${reason.published}”, which breaks the rule for tool names`;
+    case 'schema':
+      return `its schema cannot be used: ${reason.detail}`;
+    case 'nameTaken':
+      return `“${reason.published}” belongs to ${reason.holder}`;
+    case 'nameReserved':
+      return `“${reason.published}” belongs to a built-in tool`;
+    case 'editorIdTooLong':
+      return `too long for the editor: ${reason.editorId}`;
+    default:
+      return assertNever(reason);
+  }
+}
+
+/** A sentence in the imperative. */
+export function exclusionRemedy(reason: ExclusionReason): string {
+  switch (reason.kind) {
+    case 'blacklist':
+      return 'To let it through, name it in the whitelist, or change the pattern.';
+    case 'whitelist':
+      return 'To let it through, add it to the whitelist.';
+    case 'originalNameInvalid':
+      return 'Have the server name it with letters, digits, - and _, at most 64 of them.';
+    case 'publishedNameInvalid':
+    case 'editorIdTooLong':
+      return 'Shorten or correct the transforms.';
+    case 'schema':
+      return 'Have the server correct the schema.';
+    case 'nameTaken':
+      return `Give this server or ${reason.holder} a prefix.`;
+    case 'nameReserved':
+      return 'Give this server a prefix.';
+    default:
+      return assertNever(reason);
+  }
+}

@@ -1,0 +1,25 @@
+/**
+ * What a tool takes of a model's context, as an estimate: the name under which it is sent, its description and its
+ * input schema, as JSON, four bytes of UTF-8 to a token. What a model really counts depends on its vocabulary; the figure
+ * is for comparing and for choosing what to keep out. Pure.
+ */
+import type { OfferedTool, ServedTool } from './catalogue.js';
+
+const bytesPerToken = 4;
+
+/** A server's tool is the same object in every snapshot until it is listed anew. */
+const known = new WeakMap<OfferedTool, number>();
+
+export function estimatedTokens({ editorId, tool }: ServedTool): number {
+  let bytes = known.get(tool);
+  if (bytes === undefined) {
+    const { description = '', inputSchema: parameters } = tool;
+    bytes = Buffer.byteLength(JSON.stringify({ name: '', description, parameters }));
+    known.set(tool, bytes);
+  }
+  return Math.ceil((bytes + editorId.length) / bytesPerToken);
+}
+
+export function estimatedTokensOf(tools: readonly ServedTool[]): number {
+  return tools.reduce((sum, tool) => sum + estimatedTokens(tool), 0);
+}

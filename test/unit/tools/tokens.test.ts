@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { estimatedTokens, estimatedTokensOf } from '../../../src/core/tools/tokens.js';
+import type { ServedTool } from '../../../src/core/tools/catalogue.js';
+
+function tool(description: string, inputSchema: ServedTool['tool']['inputSchema'] = { type: 'object' }): ServedTool {
+  const name = 'read';
+  return {
+    original: name,
+    published: name,
+    editorName: name,
+    editorId: 'mcp_a_read',
+    tool: { name, description, inputSchema },
+  };
+}
+
+describe('estimatedTokens', () => {
+  it('counts name, description and schema as they are sent, four bytes to a token', () => {
+    const sent = JSON.stringify({ name: 'mcp_a_read', description: 'Reads.', parameters: { type: 'object' } });
+    assert.equal(estimatedTokens(tool('Reads.')), Math.ceil(sent.length / 4));
+  });
+
+  it('grows with the schema, and with bytes, not characters', () => {
+    const wide = tool('Reads.', {
+      type: 'object',
+      properties: { path: { type: 'string', description: 'Which file' } },
+    });
+    assert.ok(estimatedTokens(wide) > estimatedTokens(tool('Reads.')));
+    assert.ok(estimatedTokens(tool('讀取檔案')) > estimatedTokens(tool('read')));
+  });
+
+  it('leaves out what a model is not sent', () => {
+    const plain = tool('Reads.');
+    const annotated = {
+      ...plain,
+      tool: { ...plain.tool, annotations: { title: 'Read' }, outputSchema: { type: 'object' as const } },
+    };
+    assert.equal(estimatedTokens(annotated), estimatedTokens(plain));
+  });
+
+  it('adds up', () => {
+    assert.equal(estimatedTokensOf([tool('a'), tool('a')]), 2 * estimatedTokens(tool('a')));
+  });
+});
