@@ -5,9 +5,11 @@
 import * as vscode from 'vscode';
 import { join } from 'node:path';
 import { ApprovalLedger } from './core/approval/ledger.js';
+import { ToolLedger } from './core/approval/toolLedger.js';
 import { delay, systemClock } from './core/base/clock.js';
 import { askForApprovals } from './vscode/approvals.js';
 import { registerAuthoring } from './vscode/authoring/register.js';
+import { askForCall } from './vscode/callQuestion.js';
 import { childEnvironment } from './vscode/childEnvironment.js';
 import { registerCommands } from './vscode/commands.js';
 import { openConfigFiles } from './vscode/configFiles.js';
@@ -20,9 +22,13 @@ import {
   artifactsQuota,
   asksForApproval,
   filteredTools,
+  holdsChangedTools,
   maxInstances,
   maxResultBytes,
+  onDidChangeChangedTools,
   onDidChangeFilteredTools,
+  onDidChangeToolPermissions,
+  toolPermissions,
   trace,
 } from './vscode/settings.js';
 import { showStatusBar } from './vscode/statusBar.js';
@@ -37,6 +43,11 @@ export function activate(context: vscode.ExtensionContext): void {
   const clock = systemClock;
   const logs = new Logs(trace);
   const ledger = new ApprovalLedger({ storage: context.workspaceState, asks: asksForApproval });
+  const toolLedger = new ToolLedger({
+    storage: context.workspaceState,
+    holdsBack: holdsChangedTools,
+    onStoreFailure: (error) => logs.host.write('error', `What tools were could not be stored: ${String(error)}`),
+  });
   const slot = new EngineSlot({
     log: logs.host,
     isTrusted: () => vscode.workspace.isTrusted,
@@ -55,6 +66,8 @@ export function activate(context: vscode.ExtensionContext): void {
         results: { folder: context.storageUri?.fsPath, quota: artifactsQuota, maxResultBytes },
         trace,
         approvals: ledger,
+        toolReview: toolLedger,
+        toolPolicy: { permissions: toolPermissions, ask: askForCall },
       });
     },
     onFailure: (error) => void vscode.window.showErrorMessage(`MCP Toolsets could not start: ${String(error)}`),
@@ -63,7 +76,8 @@ export function activate(context: vscode.ExtensionContext): void {
   context.subscriptions.push(
     logs,
     ledger,
-    askForApprovals({ slot, ledger }),
+    toolLedger,
+    askForApprovals({ slot, ledger, toolLedger }),
     showTree(slot, clock),
     showStatusBar(slot),
     showDiagnostics(slot),
@@ -72,6 +86,8 @@ export function activate(context: vscode.ExtensionContext): void {
     registerAuthoring({ slot, env: () => childEnvironment(process.env) }),
     offerToolsets({ slot, clock, log: logs.host, extensionId: context.extension.id }),
     slot.onDidChange(({ snapshot }) => logs.keep(snapshot.servers.map(({ id }) => id))),
+    onDidChangeToolPermissions(() => slot.engine?.recheckToolPolicy()),
+    onDidChangeChangedTools(() => toolLedger.recheck()),
     onDidChangeFilteredTools(() => void slot.engine?.host.reload()),
     vscode.workspace.onDidGrantWorkspaceTrust(() => slot.start()),
   );

@@ -22,6 +22,11 @@ export function callText(server: string, tool: string, outcome: Failed): string 
   }
 }
 
+/** A person was asked and did not allow it (spec S4). */
+export function refusedText(tool: string): string {
+  return `Error: the person did not allow this call of "${tool}". It was not made. Do not repeat it unless they ask for it.`;
+}
+
 /** Some causes are sentences of their own. */
 function clause(cause: string): string {
   return cause.replace(/\.$/, '');

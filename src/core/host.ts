@@ -15,15 +15,16 @@ import { LimitedConnector } from './connections/instanceBudget.js';
 import { secretsOf } from './launchSecrets.js';
 import { faultTolerant } from './reconcile/faultTolerance.js';
 import { ServerUnit } from './reconcile/serverUnit.js';
-import type { StatusSnapshot } from './reconcile/status.js';
+import type { ChangedTool, StatusSnapshot } from './reconcile/status.js';
 import { emptyFacts, problemsOf, statusOf } from './reconcile/unitFacts.js';
-import { adminId, adminToolset, callAdminTool, type AdminActions } from './admin.js';
-import { statusText } from './adminStatus.js';
-import { callText } from './callTexts.js';
+import { adminId, callAdminTool } from './admin.js';
+import { createAdminActions } from './adminActions.js';
+import { callText, refusedText } from './callTexts.js';
 import type { Host, HostOptions, ToolCallOutcome, ToolCallRequest } from './hostContract.js';
-import type { Catalogue } from './tools/catalogue.js';
+import type { Catalogue, ServedTool } from './tools/catalogue.js';
 import { shortNames } from './tools/editorNames.js';
 import { publish, sameToolset, type Candidate } from './tools/registry.js';
+import { ToolAccess } from './toolAccess.js';
 
 export function createHost(options: HostOptions): Host {
   return new ToolsetHost(options);
@@ -57,6 +58,10 @@ class ToolsetHost implements Host {
   private readonly connector: LimitedConnector;
   private readonly activity: Soon;
   private readonly approvalChanges: Disposable | undefined;
+  private readonly access: ToolAccess;
+  private readonly accessChanges: Disposable;
+  /** By server, as last published. */
+  private readonly changedTools = new Map<string, readonly ChangedTool[]>();
 
   readonly onDidChange = this.changeEmitter.event;
   readonly onDidChangeCatalogue = this.catalogueEmitter.event;
@@ -71,6 +76,8 @@ class ToolsetHost implements Host {
     this.approvalChanges = options.approvals?.onDidChange(() => {
       this.inOneSwap(() => this.units.forEach((unit) => unit.reconsider()));
     });
+    this.access = new ToolAccess(options.toolPolicy, options.toolReview);
+    this.accessChanges = this.access.onDidChange(() => this.republish());
   }
 
   get snapshot(): StatusSnapshot {
@@ -106,17 +113,18 @@ class ToolsetHost implements Host {
   }
 
   async call(request: ToolCallRequest): Promise<ToolCallOutcome> {
-    if (request.toolset === adminId) return this.callAdmin(request);
-    const toolset = this.catalogue_.toolsets.find((candidate) => candidate.id === request.toolset);
-    const tool = toolset?.tools.find((candidate) => candidate.published === request.tool);
-    const unit = this.units.get(request.toolset);
-    if (!tool || !unit) {
+    const asked = request.consented ? undefined : this.permissionFor(request);
+    if (asked && !(await asked)) {
+      if (request.signal.aborted) return { kind: 'cancelled' };
       return {
-        kind: 'error',
-        code: -32602,
-        message: `The toolset "${request.toolset}" has no tool "${request.tool}".`,
+        kind: 'result',
+        result: { isError: true, content: [{ type: 'text', text: refusedText(request.tool) }] },
       };
     }
+    if (request.toolset === adminId) return this.callAdmin(request);
+    const tool = this.published(request);
+    const unit = this.units.get(request.toolset);
+    if (!tool || !unit) return unknownTool(request);
     const { dialog, signal, onProgress } = request;
     this.activity.ask();
     const calling = unit.call(dialog, {
@@ -155,6 +163,7 @@ class ToolsetHost implements Host {
     this.disposed = true;
     this.activity.dispose();
     this.approvalChanges?.dispose();
+    this.accessChanges.dispose();
     await Promise.all([...this.units.values(), ...this.leaving].map((unit) => unit.dispose()));
     this.units.clear();
     this.changeEmitter.dispose();
@@ -162,29 +171,25 @@ class ToolsetHost implements Host {
   }
 
   private async callAdmin(request: ToolCallRequest): Promise<ToolCallOutcome> {
-    const result = await callAdminTool(this.adminActions, request.tool, request.arguments, request.dialog);
-    if (result) return { kind: 'result', result };
-    return { kind: 'error', code: -32602, message: `The toolset "${adminId}" has no tool "${request.tool}".` };
+    const { tool, arguments: input, dialog } = request;
+    const result = this.published(request) && (await callAdminTool(this.adminActions, tool, input, dialog));
+    return result ? { kind: 'result', result } : unknownTool(request);
   }
 
-  private readonly adminActions: AdminActions = {
-    status: (dialog) => Promise.resolve(statusText(this.takeSnapshot(), dialog)),
-    release: async (server, dialog) =>
-      (await this.release(server, dialog))
-        ? `The instance of "${server}" that this conversation had has ended. The next call starts a new one.`
-        : `This conversation has no instance of "${server}".`,
-    restart: async (server, dialog) => {
-      if (await this.release(server, dialog)) {
-        return `The instance of "${server}" that this conversation had has ended. The next call starts a new one.`;
-      }
-      await this.restart(server);
-      return statusText(this.takeSnapshot(), dialog, server);
-    },
-    reload: async () => {
-      await this.reload();
-      return statusText(this.takeSnapshot(), undefined);
-    },
-  };
+  private permissionFor(request: ToolCallRequest): Promise<boolean> | undefined {
+    const { toolset, tool, arguments: input, dialog, signal } = request;
+    const published = this.published(request);
+    if (!published) return undefined;
+    const title = published.tool.title ?? published.tool.annotations?.title;
+    return this.access.permission({ toolset, tool, title, arguments: input, dialog, signal });
+  }
+
+  private published({ toolset, tool }: ToolCallRequest): ServedTool | undefined {
+    const found = this.catalogue_.toolsets.find(({ id }) => id === toolset);
+    return found?.tools.find(({ published }) => published === tool);
+  }
+
+  private readonly adminActions = createAdminActions(this, () => this.takeSnapshot());
 
   /** An entry that was wrong may be right by now: a variable set, a folder made. Others that start are not waited for. */
   private askAgain(server: string): void {
@@ -237,23 +242,22 @@ class ToolsetHost implements Host {
   private republish(): void {
     if (this.applying || this.disposed) return;
     const names = shortNames(this.servers.map((server) => server.id));
+    const problems: Problem[] = [];
+    this.changedTools.clear();
     const candidates = this.servers.flatMap((server): Candidate[] => {
       const serving = this.units.get(server.id)?.serving;
       if (!serving) return [];
-      const { curated, instructions, definition } = serving;
-      const leased = !definition.trulyStateless;
-      const places = server.kind === 'valid' ? server.definition.places : server.places;
-      const shortName = names.get(server.id) ?? server.id;
-      return [
-        { id: server.id, shortName, tools: curated.tools, excluded: curated.excluded, leased, instructions, places },
-      ];
+      const candidate = this.access.candidate(server, serving, names.get(server.id) ?? server.id);
+      this.changedTools.set(server.id, candidate.changed);
+      problems.push(...candidate.problems);
+      return [candidate];
     });
-    const { toolsets, problems } = publish(candidates, this.options.reservedNames);
-    this.publishProblems = problems;
+    const { toolsets, problems: found } = publish(candidates, this.options.reservedNames, this.access.deniedBy);
+    this.publishProblems = [...problems, ...found];
     const before = this.catalogue_.toolsets;
     // A toolset that stays the same stays the same object: whoever compares sees what changed.
     const next = toolsets.map((toolset) => before.find((earlier) => sameToolset(earlier, toolset)) ?? toolset);
-    if (this.servers.length > 0) next.push(adminToolset);
+    if (this.servers.length > 0) next.push(this.access.adminToolset);
     const changed = next.length !== before.length || next.some((toolset, index) => toolset !== before[index]);
     if (changed) {
       this.catalogue_ = { version: this.catalogue_.version + 1, toolsets: next };
@@ -286,6 +290,7 @@ class ToolsetHost implements Host {
         server,
         facts,
         this.catalogue_.toolsets.find(({ id }) => id === server.id),
+        this.changedTools.get(server.id),
       );
     });
     return { version: this.catalogue_.version, refused: this.refused, servers, problems };
@@ -296,4 +301,8 @@ class ToolsetHost implements Host {
     this.keptSecret.add(definition.launchHash);
     this.options.redactor.register(secretsOf(definition.launch));
   }
+}
+
+function unknownTool({ toolset, tool }: ToolCallRequest): ToolCallOutcome {
+  return { kind: 'error', code: -32602, message: `The toolset "${toolset}" has no tool "${tool}".` };
 }

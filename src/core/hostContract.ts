@@ -1,6 +1,7 @@
 /** What the host is given and what it offers: the types between the core and its shells. */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { Approvals } from './approval/approvals.js';
+import type { ToolReview } from './approval/toolReview.js';
 import type { Clock } from './base/clock.js';
 import type { Event } from './base/events.js';
 import type { Log, Redactor } from './base/log.js';
@@ -10,6 +11,7 @@ import type { LeaseNews } from './connections/instance.js';
 import type { StatusSnapshot } from './reconcile/status.js';
 import type { Catalogue } from './tools/catalogue.js';
 import type { FilteredToolsReport } from './tools/curate.js';
+import type { ToolPolicy } from './tools/toolPolicy.js';
 
 export interface HostOptions {
   readonly clock: Clock;
@@ -31,6 +33,10 @@ export interface HostOptions {
   readonly maxInstances?: () => number;
   /** What may be started (spec S1). Default: everything. */
   readonly approvals?: Approvals;
+  /** What agents may do with tools (spec S4). Default: call them all. */
+  readonly toolPolicy?: ToolPolicy;
+  /** Which tools changed since their server was approved (spec S3). Default: nobody looks. */
+  readonly toolReview?: ToolReview;
   /** In [0, 1), for the jitter of reconnecting. Default `Math.random`. */
   readonly random?: () => number;
 }
@@ -42,6 +48,8 @@ export interface ToolCallRequest {
   readonly arguments: Readonly<Record<string, unknown>> | undefined;
   readonly meta?: Readonly<Record<string, unknown>> | undefined;
   readonly dialog: string;
+  /** A person has seen this very call and wants it: `ask` of the tool policy is answered. */
+  readonly consented?: true;
   readonly signal: AbortSignal;
   readonly onProgress?: (progress: { progress: number; total?: number; message?: string }) => void;
 }

@@ -7,9 +7,10 @@
  */
 import * as vscode from 'vscode';
 import type { ApprovalLedger, ApprovedServer } from '../core/approval/ledger.js';
+import type { ToolLedger } from '../core/approval/toolLedger.js';
 import type { LaunchDescription } from '../core/approval/fingerprint.js';
 import { DisposableStore, type Disposable } from '../core/base/disposables.js';
-import type { StatusSnapshot } from '../core/reconcile/status.js';
+import type { ServerStatus, StatusSnapshot } from '../core/reconcile/status.js';
 import { commandLine, dialogDetail, question, reviewTexts, type PendingLaunch } from './approvalTexts.js';
 import type { EngineSlot } from './engineSlot.js';
 import { onDidChangeApproval } from './settings.js';
@@ -18,13 +19,14 @@ import type { Row } from './tree/treeView.js';
 export interface ApprovalSurroundings {
   readonly slot: EngineSlot;
   readonly ledger: ApprovalLedger;
+  readonly toolLedger: ToolLedger;
 }
 
 const scheme = 'mcp-toolsets-approval';
 
 type Subject = Row | string | undefined;
 
-export function askForApprovals({ slot, ledger }: ApprovalSurroundings): Disposable {
+export function askForApprovals({ slot, ledger, toolLedger }: ApprovalSurroundings): Disposable {
   const store = new DisposableStore('approvals');
   const reviews = store.add(new Reviews());
   /** Fingerprints that were asked about and still wait. */
@@ -59,7 +61,19 @@ export function askForApprovals({ slot, ledger }: ApprovalSurroundings): Disposa
   });
   register('revoke', async (subject) => {
     const approved = await chooseApproved(serverOf(subject));
-    if (approved) await ledger.revoke(approved);
+    if (!approved) return;
+    toolLedger.forget(approved);
+    await ledger.revoke(approved);
+  });
+  register('acceptTools', async (subject) => {
+    const changed = slot.state.snapshot.servers.filter(
+      ({ id, changedTools }) => changedTools.length > 0 && (serverOf(subject) ?? id) === id,
+    );
+    const [only] = changed;
+    if (!only) void vscode.window.showInformationMessage('No tool changed since you let its server start.');
+    for (const { id, source, tool } of await chooseChanged(changed, toolOf(subject))) {
+      toolLedger.accept({ server: id, source }, tool);
+    }
   });
   return store;
 
@@ -134,6 +148,31 @@ export function askForApprovals({ slot, ledger }: ApprovalSurroundings): Disposa
     return ledger.approve(pending.map(({ launch }): LaunchDescription => launch));
   }
 
+  /** @param named the one tool that was asked of; else a person chooses. */
+  async function chooseChanged(
+    servers: readonly ServerStatus[],
+    named: string | undefined,
+  ): Promise<readonly { id: string; source: string; tool: string }[]> {
+    const items = servers.flatMap(({ id, source, changedTools }) =>
+      changedTools.map(({ original: tool, parts }) => ({
+        label: tool,
+        description: `${id} · ${parts.join(' and ')} changed`,
+        picked: true,
+        id,
+        source,
+        tool,
+      })),
+    );
+    const only = items.filter(({ tool }) => tool === named);
+    if (named !== undefined || items.length === 0) return only;
+    const chosen = await vscode.window.showQuickPick(items, {
+      canPickMany: true,
+      title: 'Accept Changed Tools',
+      placeHolder: 'Choose the tools that are right as they are now',
+    });
+    return chosen ?? [];
+  }
+
   async function chooseApproved(named: string | undefined): Promise<ApprovedServer | undefined> {
     const source = slot.state.snapshot.servers.find(({ id }) => id === named)?.source;
     const approved = ledger.servers.filter(
@@ -156,6 +195,10 @@ export function askForApprovals({ slot, ledger }: ApprovalSurroundings): Disposa
 
 function serverOf(subject: Subject): string | undefined {
   return typeof subject === 'string' ? subject : subject?.node.server;
+}
+
+function toolOf(subject: Subject): string | undefined {
+  return typeof subject === 'object' ? subject.node.original : undefined;
 }
 
 function fileLabel(file: string): string {

@@ -4,6 +4,7 @@
  */
 import { statSync } from 'node:fs';
 import type { Approvals } from '../core/approval/approvals.js';
+import type { ToolReview } from '../core/approval/toolReview.js';
 import type { Clock } from '../core/base/clock.js';
 import { Redactor, redactingLog, type Log } from '../core/base/log.js';
 import { createConnector } from '../core/connections/createConnector.js';
@@ -15,6 +16,7 @@ import { nowhere, type ArtifactStore } from '../core/results/artifacts.js';
 import { createDelivery, usualMaxResultBytes } from '../core/results/delivery.js';
 import { createDiskArtifacts } from '../core/results/diskArtifacts.js';
 import { builtInNames } from '../core/tools/builtIn.js';
+import { PersonToolPolicy, type ToolPolicyOptions } from './toolPolicy.js';
 
 export interface EngineOptions {
   readonly clock: Clock;
@@ -30,6 +32,10 @@ export interface EngineOptions {
   readonly trace: () => boolean;
   /** What may be started. Absent: everything. */
   readonly approvals?: Approvals;
+  /** Which tools changed since their server was approved. Absent: nobody looks. */
+  readonly toolReview?: ToolReview;
+  /** What agents may do with tools. Absent: call them all. */
+  readonly toolPolicy?: ToolPolicyOptions;
   /** How many instances may live at once. */
   readonly maxInstances: () => number;
   /** Without it, nothing of results is written to a disk. */
@@ -47,6 +53,8 @@ export interface Engine {
   readonly host: Host;
   /** Rejects when there is no port to listen on. */
   readonly gateway: Promise<Gateway>;
+  /** The setting for tool permissions changed. */
+  recheckToolPolicy(): void;
   /** Resolves when nothing runs and nothing listens any more. */
   dispose(): Promise<void>;
 }
@@ -61,6 +69,7 @@ export function createEngine(options: EngineOptions): Engine {
     clientVersion: version,
     guardianScript: options.guardianScript,
   });
+  const toolPolicy = options.toolPolicy && new PersonToolPolicy(options.toolPolicy);
   const host = createHost({
     clock,
     log,
@@ -73,6 +82,8 @@ export function createEngine(options: EngineOptions): Engine {
     filteredTools: options.filteredTools,
     maxInstances: options.maxInstances,
     ...(options.approvals && { approvals: options.approvals }),
+    ...(options.toolReview && { toolReview: options.toolReview }),
+    ...(toolPolicy && { toolPolicy }),
   });
   const backend = createGatewayBackend(host);
   const hostLog = redactingLog(log, redactor);
@@ -94,10 +105,12 @@ export function createEngine(options: EngineOptions): Engine {
   return {
     host,
     gateway,
+    recheckToolPolicy: () => toolPolicy?.recheck(),
     dispose: async () => {
       const closing = gateway.then((open) => open.dispose()).catch(() => undefined);
       await Promise.all([host.dispose(), closing]);
       backend.dispose();
+      toolPolicy?.dispose();
       await Promise.all([connector.dispose(), artifacts.settled()]);
     },
   };

@@ -55,3 +55,29 @@ export function onDidChangeFilteredTools(run: () => void): Disposable {
     if (change.affectsConfiguration(`${section}.problems.filteredTools`)) run();
   });
 }
+
+/**
+ * What agents may do with tools (spec S4): the value of each place where it can be set, because the strictest counts and
+ * the editor's own merging would let a workspace loosen what the person set.
+ */
+export function toolPermissions(): readonly unknown[] {
+  const set = vscode.workspace.getConfiguration(section).inspect('toolPermissions');
+  return [set?.globalValue, set?.workspaceValue, set?.workspaceFolderValue];
+}
+
+export function onDidChangeToolPermissions(run: () => void): Disposable {
+  return vscode.workspace.onDidChangeConfiguration((change) => {
+    if (change.affectsConfiguration(`${section}.toolPermissions`)) run();
+  });
+}
+
+/** Whether a tool that changed since its server was approved is kept from agents (spec S3). */
+export function holdsChangedTools(): boolean {
+  return vscode.workspace.getConfiguration(section).get<string>('changedTools') === 'hold';
+}
+
+export function onDidChangeChangedTools(run: () => void): Disposable {
+  return vscode.workspace.onDidChangeConfiguration((change) => {
+    if (change.affectsConfiguration(`${section}.changedTools`)) run();
+  });
+}

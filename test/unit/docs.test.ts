@@ -23,7 +23,10 @@ describe('README', () => {
 
   it('lists every setting with its default', () => {
     for (const [name, { default: value }] of Object.entries(manifest.contributes.configuration.properties)) {
-      assert.ok(readme.includes(`| \`${name}\` | \`${String(value)}\` |`), name);
+      assert.ok(
+        readme.includes(`| \`${name}\` | \`${typeof value === 'object' ? JSON.stringify(value) : String(value)}\` |`),
+        name,
+      );
     }
   });
 });

@@ -43,7 +43,7 @@ const arrows: Record<string, readonly string[]> = {
   'core/base': [],
   'core/config': ['core/base'],
   'core/tools': ['core/base', 'core/config'],
-  'core/approval': ['core/base', 'core/config'],
+  'core/approval': ['core/base', 'core/config', 'core/tools'],
   'core/authoring': ['core/base', 'core/config', 'core/tools', 'core/reconcile'],
   'core/results': ['core/base'],
   'core/files': ['core/base', 'core/config'],

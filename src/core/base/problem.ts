@@ -75,6 +75,7 @@ export const problemCodes = [
   'too-many-tools',
   // starting and running (spec S1, X, R)
   'approval-pending',
+  'tools-changed',
   'command-not-found',
   'command-not-executable',
   'server-exited',

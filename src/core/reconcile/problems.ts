@@ -2,6 +2,7 @@
 import type { Problem } from '../base/problem.js';
 import type { ServerPlaces } from '../config/model.js';
 import type { StartFailure } from '../connections/connection.js';
+import type { ChangedTool } from './status.js';
 
 /** @param changed whether an earlier launch of this server serves on. */
 export function approvalPending(server: string, places: ServerPlaces, changed: boolean): Problem {
@@ -45,6 +46,21 @@ export function refreshFailed(server: string, places: ServerPlaces, detail: stri
     severity: 'warning',
     message: `"${server}" said that its tools changed, but the new list could not be taken: ${detail} The old list stays.`,
     fix: 'See its log, and restart it when it is well again.',
+    place: places.key,
+    server,
+  };
+}
+
+/** @param changed never empty. */
+export function toolsChanged(server: string, places: ServerPlaces, changed: readonly ChangedTool[]): Problem {
+  const shown = changed.slice(0, 5).map(({ original, parts }) => `"${original}" (${parts.join(', ')})`);
+  const more = changed.length > 5 ? ` and ${changed.length - 5} more` : '';
+  const held = changed.some((tool) => tool.held);
+  return {
+    code: 'tools-changed',
+    severity: 'warning',
+    message: `${changed.length === 1 ? 'A tool' : `${changed.length} tools`} of "${server}" changed since you let it start: ${shown.join(', ')}${more}.${held ? ' Agents do not see what changed.' : ''}`,
+    fix: 'Read what the server says of them now, in the sidebar; then run “MCP Toolsets: Accept Changed Tools”, or blacklist them.',
     place: places.key,
     server,
   };

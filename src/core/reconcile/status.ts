@@ -3,6 +3,7 @@
  * connection.
  */
 import type { ApprovalStatus } from '../approval/approvals.js';
+import type { ToolPart } from '../approval/toolPrints.js';
 import type { Place, Problem } from '../base/problem.js';
 import type { ExcludedTool, ServedTool } from '../tools/catalogue.js';
 
@@ -42,6 +43,14 @@ export interface InstanceStatus {
     | { readonly kind: 'draining' };
 }
 
+export interface ChangedTool {
+  readonly original: string;
+  /** Which parts of it, never empty. */
+  readonly parts: readonly ToolPart[];
+  /** Kept from agents until a person accepts it. */
+  readonly held: boolean;
+}
+
 export interface ServerStatus {
   readonly id: string;
   /** The file it comes from. */
@@ -56,6 +65,8 @@ export interface ServerStatus {
   readonly serverInfo: { readonly name: string; readonly version: string } | undefined;
   readonly tools: readonly ServedTool[];
   readonly excluded: readonly ExcludedTool[];
+  /** Those that are not what they were when the server was approved (spec S3). */
+  readonly changedTools: readonly ChangedTool[];
   /** Tools the server offers in all. */
   readonly offered: number;
   readonly instances: readonly InstanceStatus[];

@@ -10,7 +10,7 @@ import type { StartFailure } from '../connections/connection.js';
 import { approvalPending, connectionLost, refreshFailed, startFailed } from './problems.js';
 import type { Serving } from './serving.js';
 import type { Toolset } from '../tools/catalogue.js';
-import type { InstanceStatus, PreviousDefinition, ServerState, ServerStatus } from './status.js';
+import type { ChangedTool, InstanceStatus, PreviousDefinition, ServerState, ServerStatus } from './status.js';
 
 export type TroubleCause =
   | { readonly kind: 'startFailed'; readonly failure: StartFailure }
@@ -169,7 +169,12 @@ export function instancesOf(facts: UnitFacts): readonly InstanceStatus[] {
 }
 
 /** @param toolset what is published of it, if anything is. */
-export function statusOf(server: ConfiguredServer, facts: UnitFacts, toolset: Toolset | undefined): ServerStatus {
+export function statusOf(
+  server: ConfiguredServer,
+  facts: UnitFacts,
+  toolset: Toolset | undefined,
+  changedTools: readonly ChangedTool[] = [],
+): ServerStatus {
   const definition = server.kind === 'valid' ? server.definition : facts.serving?.definition;
   return {
     id: server.id,
@@ -183,6 +188,7 @@ export function statusOf(server: ConfiguredServer, facts: UnitFacts, toolset: To
     serverInfo: facts.serving?.serverInfo,
     tools: toolset?.tools ?? [],
     excluded: toolset?.excluded ?? [],
+    changedTools,
     offered: facts.serving?.listing.tools.length ?? 0,
     instances: instancesOf(facts),
   };

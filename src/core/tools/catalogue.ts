@@ -19,6 +19,10 @@ export type ExclusionReason =
   | { readonly kind: 'originalNameInvalid' }
   | { readonly kind: 'publishedNameInvalid'; readonly published: string }
   | { readonly kind: 'schema'; readonly detail: string }
+  /** A person denied it (`mcpToolsets.toolPermissions`, spec S4). */
+  | { readonly kind: 'denied'; readonly pattern: string }
+  /** It is not what it was when its server was approved (spec S3). */
+  | { readonly kind: 'changed'; readonly parts: readonly string[] }
   | { readonly kind: 'nameTaken'; readonly published: string; readonly holder: string }
   | { readonly kind: 'nameReserved'; readonly published: string }
   | { readonly kind: 'editorIdTooLong'; readonly editorId: string };

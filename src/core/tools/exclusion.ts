@@ -19,6 +19,10 @@ export function exclusionPhrase(reason: ExclusionReason): string {
       return `“${reason.published}” belongs to ${reason.holder}`;
     case 'nameReserved':
       return `“${reason.published}” belongs to a built-in tool`;
+    case 'denied':
+      return `denied by the setting toolPermissions: ${reason.pattern}`;
+    case 'changed':
+      return `held back, because its ${reason.parts.join(' and ')} changed`;
     case 'editorIdTooLong':
       return `too long for the editor: ${reason.editorId}`;
     default:
@@ -44,6 +48,10 @@ export function exclusionRemedy(reason: ExclusionReason): string {
       return `Give this server or ${reason.holder} a prefix.`;
     case 'nameReserved':
       return 'Give this server a prefix.';
+    case 'denied':
+      return 'To let it through, change the setting mcpToolsets.toolPermissions.';
+    case 'changed':
+      return 'To let it through, accept it as it is now.';
     default:
       return assertNever(reason);
   }

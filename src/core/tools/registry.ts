@@ -21,19 +21,31 @@ export interface Candidate {
   readonly places: ServerPlaces;
 }
 
+/** What a person keeps from agents beyond the file: by published name (spec S4). */
+export type DenyingPattern = (published: string) => string | undefined;
+
 export interface Publication {
   readonly toolsets: readonly Toolset[];
   readonly problems: readonly Problem[];
 }
 
 /** @param candidates in file order, higher source first: the earlier one keeps a contested name. */
-export function publish(candidates: readonly Candidate[], reserved: ReadonlySet<string>): Publication {
+export function publish(
+  candidates: readonly Candidate[],
+  reserved: ReadonlySet<string>,
+  deniedBy: DenyingPattern = () => undefined,
+): Publication {
   const holders = new Map<string, Candidate>();
   const problems: Problem[] = [];
   const toolsets = candidates.map((candidate): Toolset => {
     const at = { server: candidate.id, places: candidate.places };
     const excluded = [...candidate.excluded];
     const claimed = candidate.tools.filter(({ published, original }) => {
+      const pattern = deniedBy(published);
+      if (pattern !== undefined) {
+        excluded.push({ original, reason: { kind: 'denied', pattern } });
+        return false;
+      }
       const holder = holders.get(published);
       if (reserved.has(published)) {
         problems.push(nameReserved(at, published));

@@ -18,10 +18,11 @@ export function serverNode(
   around: TreeSurroundings,
   severalFiles: boolean,
 ): TreeNode {
+  const changed = new Map(server.changedTools.map((tool) => [tool.original, tool]));
   const children = [
     ...launchNodes(id, server),
     ...problemNodes(id, server, snapshot),
-    ...server.tools.map((tool) => toolNode(id, server.id, tool)),
+    ...server.tools.map((tool) => toolNode(id, server.id, tool, changed.get(tool.original))),
     ...group(id, server.id, 'Kept out', 'excluded', excludedNodes(id, server)),
     ...group(id, server.id, 'Instances', 'instances', instanceNodes(id, server, around.now)),
   ];
@@ -39,7 +40,13 @@ export function serverNode(
     spoken: [server.id, 'server', ...(server.state.kind === 'running' ? ['running'] : []), ...facts].join(', '),
     tooltip: serverTooltip(server, around),
     icon: serverIcon(server),
-    context: ['server', ...actions(server.state), ...approvalActions(server), switched].join(' '),
+    context: [
+      'server',
+      ...actions(server.state),
+      ...approvalActions(server),
+      ...(changed.size > 0 ? ['changed'] : []),
+      switched,
+    ].join(' '),
     initially: server.state.kind === 'pending' ? 'expanded' : children.length > 0 ? 'collapsed' : 'leaf',
     place: server.place,
     name: server.id,

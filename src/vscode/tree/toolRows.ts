@@ -1,5 +1,5 @@
 /** The tools of a server: those agents see, and those kept out with the reason. Pure. */
-import type { ServerStatus } from '../../core/reconcile/status.js';
+import type { ChangedTool, ServerStatus } from '../../core/reconcile/status.js';
 import type { ExcludedTool, OfferedTool, ServedTool } from '../../core/tools/catalogue.js';
 import { exclusionPhrase, exclusionRemedy } from '../../core/tools/exclusion.js';
 import { estimatedTokens } from '../../core/tools/tokens.js';
@@ -7,7 +7,8 @@ import { escapeMarkdown } from '../markdown.js';
 import { tokenPhrase } from '../phrases.js';
 import { uniqueIds, type TreeNode } from './treeNode.js';
 
-export function toolNode(parent: string, server: string, tool: ServedTool): TreeNode {
+/** @param changed how it differs from what it was when its server was approved (spec S3). */
+export function toolNode(parent: string, server: string, tool: ServedTool, changed?: ChangedTool): TreeNode {
   const { original, published } = tool;
   const title = tool.tool.annotations?.title ?? tool.tool.title;
   const lines = [
@@ -16,20 +17,23 @@ export function toolNode(parent: string, server: string, tool: ServedTool): Tree
     argumentLine(tool.tool),
     original === published ? '' : `The server calls it \`${original}\`.`,
     `In this editor: \`${tool.editorId}\``,
+    changed ? `Its ${changed.parts.join(' and ')} changed since you let its server start.` : '',
     [...effects(tool.tool), tokenPhrase(estimatedTokens(tool))].join(' · '),
   ];
+  const words = [original === published ? '' : original, changed ? `${changed.parts.join(' and ')} changed` : ''];
   return {
     id: `${parent}/tool/${published}`,
     kind: 'tool',
     server,
     label: published,
-    description: original === published ? '' : original,
-    spoken: [published, 'tool', ...(original === published ? [] : [`originally ${original}`])].join(', '),
+    description: words.filter((word) => word !== '').join(' · '),
+    spoken: [published, 'tool', ...words.filter((word) => word !== '')].join(', '),
     tooltip: lines.filter((line) => line !== '').join('\n\n'),
-    icon: { id: 'tools' },
-    context: 'tool',
+    icon: changed ? { id: 'warning', color: 'list.warningForeground' } : { id: 'tools' },
+    context: changed ? 'tool changed' : 'tool',
     initially: 'leaf',
     name: published,
+    original,
     children: [],
   };
 }
@@ -62,9 +66,10 @@ export function excludedNodes(parent: string, server: ServerStatus): TreeNode[] 
       spoken: `${original}, kept out: ${phrase}`,
       tooltip: `**${escapeMarkdown(original)}** ${escapeMarkdown(phrase)}\n\n*${escapeMarkdown(exclusionRemedy(reason))}*`,
       icon: { id: 'circle-slash', color: 'disabledForeground' },
-      context: 'excluded',
+      context: reason.kind === 'changed' ? 'excluded changed' : 'excluded',
       initially: 'leaf',
       name: original,
+      original,
       children: [],
     };
   });

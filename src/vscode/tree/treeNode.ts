@@ -25,6 +25,8 @@ export interface TreeNode {
   readonly initially: 'leaf' | 'collapsed' | 'expanded';
   /** Opened by a click. */
   readonly place?: Place;
+  /** Of a tool: its name as the server gives it. */
+  readonly original?: string;
   /** What “copy name” copies. */
   readonly name?: string;
   /** Of an instance that belongs to one. */

@@ -42,6 +42,7 @@ export function status(id: string, changes: Partial<ServerStatus> = {}): ServerS
     serverInfo: undefined,
     tools: [],
     excluded: [],
+    changedTools: [],
     offered: 0,
     instances: [],
     ...changes,

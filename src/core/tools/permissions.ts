@@ -1,0 +1,70 @@
+/**
+ * What a person lets agents do with tools, by patterns of published names (spec S4): the setting
+ * `mcpToolsets.toolPermissions`, read without trust, as rules. Pure.
+ *
+ * Of the patterns that match a name, the one with the most literal characters decides, so that `*` can be the rule and a
+ * name the exception; of two that are equal the stricter. Where there are several settings (the person's, the
+ * workspace's), each decides for itself and the strictest counts: a workspace can forbid, and cannot allow what the
+ * person wants to be asked about.
+ */
+import { compilePattern, type Pattern } from './patterns.js';
+
+/** In the order of strictness. */
+export const toolPermissions = ['allow', 'ask', 'deny'] as const;
+
+export type ToolPermission = (typeof toolPermissions)[number];
+
+export interface PermissionVerdict {
+  readonly permission: ToolPermission;
+  /** The pattern that decided; absent where none matches. */
+  readonly pattern?: string;
+}
+
+interface Rule {
+  readonly pattern: Pattern;
+  readonly literals: number;
+  readonly permission: ToolPermission;
+}
+
+export type PermissionRules = readonly (readonly Rule[])[];
+
+/** @param settings values as the editor holds them; what is no permission counts as `ask`: it was meant to restrict. */
+export function compilePermissions(settings: readonly unknown[]): PermissionRules {
+  return settings.map((setting) =>
+    Object.entries(isRecord(setting) ? setting : {}).map(([text, value]): Rule => {
+      const permission = toolPermissions.find((one) => one === value) ?? 'ask';
+      return { pattern: compilePattern(text), literals: text.replaceAll('*', '').length, permission };
+    }),
+  );
+}
+
+/** `allow` where no pattern matches: the editor's own confirmation works by the tool's hints. */
+export function permissionOf(published: string, rules: PermissionRules): PermissionVerdict {
+  let verdict: PermissionVerdict = { permission: 'allow' };
+  for (const layer of rules) {
+    const decided = ofLayer(published, layer);
+    if (decided && strictness(decided.permission) > strictness(verdict.permission)) {
+      verdict = { permission: decided.permission, pattern: decided.pattern.text };
+    }
+  }
+  return verdict;
+}
+
+function ofLayer(published: string, layer: readonly Rule[]): Rule | undefined {
+  let best: Rule | undefined;
+  for (const rule of layer) {
+    if (!rule.pattern.matches(published)) continue;
+    const closer = !best || rule.literals > best.literals;
+    const stricter = best?.literals === rule.literals && strictness(rule.permission) > strictness(best.permission);
+    if (closer || stricter) best = rule;
+  }
+  return best;
+}
+
+function strictness(permission: ToolPermission): number {
+  return toolPermissions.indexOf(permission);
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { compilePermissions, permissionOf, toolPermissions } from '../../../src/core/tools/permissions.js';
+
+const of = (name: string, ...settings: unknown[]): string => {
+  const { permission, pattern } = permissionOf(name, compilePermissions(settings));
+  return pattern === undefined ? permission : `${permission} by ${pattern}`;
+};
+
+describe('tool permissions (S4)', () => {
+  it('allow what no pattern matches', () => {
+    assert.equal(of('echo'), 'allow');
+    assert.equal(of('echo', {}), 'allow');
+    assert.equal(of('echo', { ECHO: 'deny', 'ech?': 'deny', '': 'deny' }), 'allow');
+  });
+
+  it('are decided by the pattern with the most literal characters', () => {
+    const setting = { '*': 'deny', 'files_*': 'ask', files_read: 'allow' };
+    assert.equal(of('files_read', setting), 'allow');
+    assert.equal(of('files_write', setting), 'ask by files_*');
+    assert.equal(of('echo', setting), 'deny by *');
+  });
+
+  it('are the stricter of two equal patterns', () => {
+    assert.equal(of('ab', { 'a*': 'ask', '*b': 'deny' }), 'deny by *b');
+    assert.equal(of('ab', { '*b': 'deny', 'a*': 'ask' }), 'deny by *b');
+  });
+
+  it('are the strictest of several settings, so that a workspace loosens nothing', () => {
+    assert.equal(of('echo', { '*': 'ask' }, { echo: 'allow' }), 'ask by *');
+    assert.equal(of('echo', { echo: 'allow' }, { '*': 'deny' }), 'deny by *');
+  });
+
+  it('ask where the setting says something else', () => {
+    assert.equal(of('echo', { echo: 'never' }), 'ask by echo');
+    assert.equal(of('echo', { echo: { toString: 1 } }), 'ask by echo');
+    for (const nonsense of [undefined, null, 'deny', 3, ['deny']]) assert.equal(of('echo', nonsense), 'allow');
+  });
+
+  it('do not depend on the order of the patterns', () => {
+    const entry = fc.tuple(fc.stringMatching(/^[ab*]{0,4}$/), fc.constantFrom(...toolPermissions));
+    fc.assert(
+      fc.property(
+        fc.uniqueArray(entry, { selector: ([pattern]) => pattern }),
+        fc.stringMatching(/^[ab]{1,4}$/),
+        (entries, name) => {
+          const permission = (order: typeof entries): string =>
+            permissionOf(name, compilePermissions([Object.fromEntries(order)])).permission;
+          assert.equal(permission(entries), permission([...entries].reverse()));
+        },
+      ),
+    );
+  });
+});
