@@ -5,7 +5,7 @@
  */
 import { judgeLaunch } from './approval/approvals.js';
 import type { Disposable } from './base/disposables.js';
-import { Emitter } from './base/events.js';
+import { Emitter, type Event } from './base/events.js';
 import { redactingLog, type Log } from './base/log.js';
 import type { Problem } from './base/problem.js';
 import { Soon } from './base/soon.js';
@@ -15,16 +15,14 @@ import { LimitedConnector } from './connections/instanceBudget.js';
 import { secretsOf } from './launchSecrets.js';
 import { faultTolerant } from './reconcile/faultTolerance.js';
 import { ServerUnit } from './reconcile/serverUnit.js';
-import type { ChangedTool, StatusSnapshot } from './reconcile/status.js';
+import type { StatusSnapshot } from './reconcile/status.js';
 import { emptyFacts, problemsOf, statusOf } from './reconcile/unitFacts.js';
 import { adminId, callAdminTool } from './admin.js';
 import { createAdminActions } from './adminActions.js';
 import { callText, refusedText } from './callTexts.js';
 import type { Host, HostOptions, ToolCallOutcome, ToolCallRequest } from './hostContract.js';
-import type { Catalogue, ServedTool } from './tools/catalogue.js';
-import { shortNames } from './tools/editorNames.js';
-import { publish, sameToolset, type Candidate } from './tools/registry.js';
-import { ToolAccess } from './toolAccess.js';
+import type { Catalogue } from './tools/catalogue.js';
+import { Publication } from './publication.js';
 
 export function createHost(options: HostOptions): Host {
   return new ToolsetHost(options);
@@ -43,28 +41,23 @@ class ToolsetHost implements Host {
   private servers: readonly ConfiguredServer[] = [];
   private sources: readonly SourceText[] = [];
   private configProblems: readonly Problem[] = [];
-  private publishProblems: readonly Problem[] = [];
   /** Launch hashes whose values the redactor knows. */
   private readonly keptSecret = new Set<string>();
   private refused: StatusSnapshot['refused'] = [];
-  private catalogue_: Catalogue = { version: 0, toolsets: [] };
   private snapshot_: StatusSnapshot = { version: 0, refused: [], servers: [], problems: [] };
   private changeAnnounced = false;
   private applying = false;
   private disposed = false;
   private readonly changeEmitter = new Emitter<StatusSnapshot>();
-  private readonly catalogueEmitter = new Emitter<Catalogue>();
   private readonly log: Log;
   private readonly connector: LimitedConnector;
   private readonly activity: Soon;
   private readonly approvalChanges: Disposable | undefined;
-  private readonly access: ToolAccess;
+  private readonly publication: Publication;
   private readonly accessChanges: Disposable;
-  /** By server, as last published. */
-  private readonly changedTools = new Map<string, readonly ChangedTool[]>();
 
   readonly onDidChange = this.changeEmitter.event;
-  readonly onDidChangeCatalogue = this.catalogueEmitter.event;
+  readonly onDidChangeCatalogue: Event<Catalogue>;
 
   constructor(private readonly options: HostOptions) {
     this.log = redactingLog(options.log, options.redactor);
@@ -76,8 +69,9 @@ class ToolsetHost implements Host {
     this.approvalChanges = options.approvals?.onDidChange(() => {
       this.inOneSwap(() => this.units.forEach((unit) => unit.reconsider()));
     });
-    this.access = new ToolAccess(options.toolPolicy, options.toolReview);
-    this.accessChanges = this.access.onDidChange(() => this.republish());
+    this.publication = new Publication({ ...options, log: this.log });
+    this.onDidChangeCatalogue = this.publication.onDidChange;
+    this.accessChanges = this.publication.access.onDidChange(() => this.republish());
   }
 
   get snapshot(): StatusSnapshot {
@@ -85,7 +79,7 @@ class ToolsetHost implements Host {
   }
 
   get catalogue(): Catalogue {
-    return this.catalogue_;
+    return this.publication.catalogue;
   }
 
   reload(): Promise<void> {
@@ -122,7 +116,7 @@ class ToolsetHost implements Host {
       };
     }
     if (request.toolset === adminId) return this.callAdmin(request);
-    const tool = this.published(request);
+    const tool = this.publication.tool(request.toolset, request.tool);
     const unit = this.units.get(request.toolset);
     if (!tool || !unit) return unknownTool(request);
     const { dialog, signal, onProgress } = request;
@@ -167,26 +161,22 @@ class ToolsetHost implements Host {
     await Promise.all([...this.units.values(), ...this.leaving].map((unit) => unit.dispose()));
     this.units.clear();
     this.changeEmitter.dispose();
-    this.catalogueEmitter.dispose();
+    this.publication.dispose();
   }
 
   private async callAdmin(request: ToolCallRequest): Promise<ToolCallOutcome> {
     const { tool, arguments: input, dialog } = request;
-    const result = this.published(request) && (await callAdminTool(this.adminActions, tool, input, dialog));
+    const known = this.publication.tool(adminId, tool) !== undefined;
+    const result = known ? await callAdminTool(this.adminActions, tool, input, dialog) : undefined;
     return result ? { kind: 'result', result } : unknownTool(request);
   }
 
   private permissionFor(request: ToolCallRequest): Promise<boolean> | undefined {
     const { toolset, tool, arguments: input, dialog, signal } = request;
-    const published = this.published(request);
+    const published = this.publication.tool(toolset, tool);
     if (!published) return undefined;
     const title = published.tool.title ?? published.tool.annotations?.title;
-    return this.access.permission({ toolset, tool, title, arguments: input, dialog, signal });
-  }
-
-  private published({ toolset, tool }: ToolCallRequest): ServedTool | undefined {
-    const found = this.catalogue_.toolsets.find(({ id }) => id === toolset);
-    return found?.tools.find(({ published }) => published === tool);
+    return this.publication.access.permission({ toolset, tool, title, arguments: input, dialog, signal });
   }
 
   private readonly adminActions = createAdminActions(this, () => this.takeSnapshot());
@@ -241,32 +231,7 @@ class ToolsetHost implements Host {
 
   private republish(): void {
     if (this.applying || this.disposed) return;
-    const names = shortNames(this.servers.map((server) => server.id));
-    const problems: Problem[] = [];
-    this.changedTools.clear();
-    const candidates = this.servers.flatMap((server): Candidate[] => {
-      const serving = this.units.get(server.id)?.serving;
-      if (!serving) return [];
-      const candidate = this.access.candidate(server, serving, names.get(server.id) ?? server.id);
-      this.changedTools.set(server.id, candidate.changed);
-      problems.push(...candidate.problems);
-      return [candidate];
-    });
-    const { toolsets, problems: found } = publish(candidates, this.options.reservedNames, this.access.deniedBy);
-    this.publishProblems = [...problems, ...found];
-    const before = this.catalogue_.toolsets;
-    // A toolset that stays the same stays the same object: whoever compares sees what changed.
-    const next = toolsets.map((toolset) => before.find((earlier) => sameToolset(earlier, toolset)) ?? toolset);
-    if (this.servers.length > 0) next.push(this.access.adminToolset);
-    const changed = next.length !== before.length || next.some((toolset, index) => toolset !== before[index]);
-    if (changed) {
-      this.catalogue_ = { version: this.catalogue_.version + 1, toolsets: next };
-      this.log.write(
-        'info',
-        `Registry version ${this.catalogue_.version}: ${next.map(({ id, tools }) => `${id} ${tools.length}`).join(', ') || 'no toolsets'}`,
-      );
-      this.catalogueEmitter.fire(this.catalogue_);
-    }
+    this.publication.update(this.servers, (id) => this.units.get(id)?.serving);
     this.announceChange();
   }
 
@@ -282,18 +247,13 @@ class ToolsetHost implements Host {
   }
 
   private takeSnapshot(): StatusSnapshot {
-    const problems = [...this.configProblems, ...this.publishProblems];
+    const problems = [...this.configProblems, ...this.publication.problems];
     const servers = this.servers.map((server) => {
       const facts = this.units.get(server.id)?.facts ?? emptyFacts(server);
       problems.push(...problemsOf(facts));
-      return statusOf(
-        server,
-        facts,
-        this.catalogue_.toolsets.find(({ id }) => id === server.id),
-        this.changedTools.get(server.id),
-      );
+      return statusOf(server, facts, this.publication.toolset(server.id), this.publication.changed(server.id));
     });
-    return { version: this.catalogue_.version, refused: this.refused, servers, problems };
+    return { version: this.publication.catalogue.version, refused: this.refused, servers, problems };
   }
 
   private keepSecret(definition: ServerDefinition): void {

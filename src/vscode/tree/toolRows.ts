@@ -20,14 +20,16 @@ export function toolNode(parent: string, server: string, tool: ServedTool, chang
     changed ? `Its ${changed.parts.join(' and ')} changed since you let its server start.` : '',
     [...effects(tool.tool), tokenPhrase(estimatedTokens(tool))].join(' · '),
   ];
-  const words = [original === published ? '' : original, changed ? `${changed.parts.join(' and ')} changed` : ''];
+  const difference = changed ? [`${changed.parts.join(' and ')} changed`] : [];
+  const words = [...(original === published ? [] : [original]), ...difference];
+  const spoken = [...(original === published ? [] : [`originally ${original}`]), ...difference];
   return {
     id: `${parent}/tool/${published}`,
     kind: 'tool',
     server,
     label: published,
-    description: words.filter((word) => word !== '').join(' · '),
-    spoken: [published, 'tool', ...words.filter((word) => word !== '')].join(', '),
+    description: words.join(' · '),
+    spoken: [published, 'tool', ...spoken].join(', '),
     tooltip: lines.filter((line) => line !== '').join('\n\n'),
     icon: changed ? { id: 'warning', color: 'list.warningForeground' } : { id: 'tools' },
     context: changed ? 'tool changed' : 'tool',
