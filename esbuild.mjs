@@ -51,6 +51,20 @@ const guardian = {
   sourcemap: production ? false : 'inline',
 };
 
+/** What runs in a page of its own, beside the rest. */
+const webview = {
+  ...common,
+  entryPoints: existing(['src/webview/tryTool.ts']),
+  platform: 'browser',
+  target: 'es2022',
+  format: 'iife',
+  outdir: join(outdir, 'webview'),
+  sourcemap: production ? false : 'inline',
+};
+
+/** Parts that stand alone. */
+const programs = [guardian, webview];
+
 async function toCommonJs(file) {
   const { code, map } = await transform(file.text, {
     format: 'cjs',
@@ -105,10 +119,13 @@ async function write(files) {
   }
 }
 
-async function finish(partsResult, guardianResult) {
+async function finish(partsResult) {
   refusePackagesOnActivation(partsResult.metafile);
   const files = (await Promise.all(partsResult.outputFiles.map(toCommonJs))).flat();
-  files.push(...guardianResult.outputFiles.map(({ path, text }) => ({ path, text })));
+  for (const program of programs.filter(({ entryPoints }) => entryPoints.length > 0)) {
+    const { outputFiles } = await build(program);
+    files.push(...outputFiles.map(({ path, text }) => ({ path, text })));
+  }
   await write(files);
   const scripts = files.filter(({ path }) => path.endsWith('.js'));
   for (const { path, text } of scripts) {
@@ -117,7 +134,7 @@ async function finish(partsResult, guardianResult) {
 }
 
 async function buildOnce() {
-  await finish(await build(parts), guardian.entryPoints.length > 0 ? await build(guardian) : { outputFiles: [] });
+  await finish(await build(parts));
 }
 
 if (watching) {
@@ -125,7 +142,7 @@ if (watching) {
   const rebuilt = async (result) => {
     if (result.errors.length > 0) return;
     try {
-      await finish(result, guardian.entryPoints.length > 0 ? await build(guardian) : { outputFiles: [] });
+      await finish(result);
     } catch (error) {
       console.error(error);
     }

@@ -33,6 +33,7 @@ import {
 } from './vscode/settings.js';
 import { showStatusBar } from './vscode/statusBar.js';
 import { showTree } from './vscode/tree/treeView.js';
+import { registerTryTool } from './vscode/tryTool/register.js';
 
 /** The editor waits about 5 s for an extension to end. */
 const endLimit = 4000;
@@ -82,6 +83,7 @@ export function activate(context: vscode.ExtensionContext): void {
     showStatusBar(slot),
     showDiagnostics(slot),
     registerCommands({ slot, logs }),
+    registerTryTool({ slot, extensionUri: context.extensionUri }),
     registerProblemPages(context.extensionUri),
     registerAuthoring({ slot, env: () => childEnvironment(process.env) }),
     offerToolsets({ slot, clock, log: logs.host, extensionId: context.extension.id }),

@@ -1,6 +1,8 @@
 /** Words for states, tools and reasons, the same in every view. Pure; does not import `vscode`. */
 import { assertNever } from '../core/base/assertNever.js';
+import type { OfferedTool } from '../core/tools/catalogue.js';
 import { estimatedTokensOf } from '../core/tools/tokens.js';
+import { isTrial } from './tryTool/trialDialog.js';
 import type { InstanceStatus, ServerState, ServerStatus, StatusSnapshot } from '../core/reconcile/status.js';
 
 /** `12 of 34 tools`; `12 tools` where nothing is kept out. */
@@ -43,7 +45,7 @@ export function instanceLabel(use: InstanceStatus['use']): string {
     case 'shared':
       return 'shared';
     case 'leased':
-      return `chat ${use.dialog.slice(0, 8)}`;
+      return isTrial(use.dialog) ? 'Try Tool' : `chat ${use.dialog.slice(0, 8)}`;
     case 'draining':
       return 'ending';
     default:
@@ -58,7 +60,7 @@ export function instancePhrase(use: InstanceStatus['use']): string {
     case 'shared':
       return 'shared by all conversations';
     case 'leased':
-      return `conversation ${use.dialog.slice(0, 8)}`;
+      return isTrial(use.dialog) ? 'a tool that is being tried' : `conversation ${use.dialog.slice(0, 8)}`;
     case 'draining':
       return 'finishing its last calls';
     default:
@@ -71,6 +73,12 @@ export function timeOf(at: number, now: number): string {
   const date = new Date(at);
   const time = date.toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit' });
   return date.toDateString() === new Date(now).toDateString() ? time : `${date.toLocaleDateString()} ${time}`;
+}
+
+/** What the server says that a tool does; the editor asks before a call by it. */
+export function effects({ annotations }: OfferedTool): string[] {
+  if (annotations?.readOnlyHint === true) return ['only reads'];
+  return annotations?.destructiveHint === true ? ['may destroy'] : [];
 }
 
 /** How long something lasted, to the minute: `<1 min`, `4 min`, `2 h 5 min`. */

@@ -40,6 +40,7 @@ const inside = imports.filter(({ to }) => path.isAbsolute(to) && to.startsWith(s
 
 /** To whom each room may draw an arrow, besides itself. */
 const arrows: Record<string, readonly string[]> = {
+  webview: [],
   'core/base': [],
   'core/config': ['core/base'],
   'core/tools': ['core/base', 'core/config'],

@@ -4,7 +4,7 @@ import type { ExcludedTool, OfferedTool, ServedTool } from '../../core/tools/cat
 import { exclusionPhrase, exclusionRemedy } from '../../core/tools/exclusion.js';
 import { estimatedTokens } from '../../core/tools/tokens.js';
 import { escapeMarkdown } from '../markdown.js';
-import { tokenPhrase } from '../phrases.js';
+import { effects, tokenPhrase } from '../phrases.js';
 import { uniqueIds, type TreeNode } from './treeNode.js';
 
 /** @param changed how it differs from what it was when its server was approved (spec S3). */
@@ -47,12 +47,6 @@ function argumentLine({ inputSchema }: OfferedTool): string {
   if (names.length === 0) return 'Takes no arguments.';
   const listed = names.map((name) => escapeMarkdown(required.has(name) ? name : `[${name}]`));
   return `Takes ${listed.join(', ')}`;
-}
-
-/** What the server says of it; the editor asks before a call by it. */
-function effects({ annotations }: OfferedTool): string[] {
-  if (annotations?.readOnlyHint === true) return ['only reads'];
-  return annotations?.destructiveHint === true ? ['may destroy'] : [];
 }
 
 export function excludedNodes(parent: string, server: ServerStatus): TreeNode[] {

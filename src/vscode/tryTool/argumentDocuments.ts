@@ -1,0 +1,103 @@
+/**
+ * Arguments as JSON documents that exist in memory alone, each beside the schema it names, so that the editor's own JSON
+ * support completes and checks them. Saving is remembered; closing asks nothing and leaves nothing on a disk.
+ */
+import * as vscode from 'vscode';
+import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
+
+const scheme = 'mcp-toolsets-arguments';
+
+interface File {
+  readonly ctime: number;
+  readonly mtime: number;
+  readonly bytes: Uint8Array;
+}
+
+export class ArgumentDocuments implements Disposable {
+  private readonly store = new DisposableStore('argument documents');
+  private readonly files = new Map<string, File>();
+  private folders = 0;
+  private readonly changes = this.store.add(new vscode.EventEmitter<vscode.FileChangeEvent[]>());
+
+  constructor() {
+    this.store.add(
+      vscode.workspace.registerFileSystemProvider(
+        scheme,
+        {
+          onDidChangeFile: this.changes.event,
+          watch: () => ({ dispose: () => {} }),
+          stat: (uri) => {
+            const { ctime, mtime, bytes } = this.file(uri);
+            return { type: vscode.FileType.File, ctime, mtime, size: bytes.length };
+          },
+          readFile: (uri) => this.file(uri).bytes,
+          writeFile: (uri, bytes) => this.write(uri, bytes),
+          readDirectory: () => [],
+          createDirectory: () => {},
+          delete: () => {},
+          rename: () => {},
+        },
+        { isCaseSensitive: true },
+      ),
+    );
+  }
+
+  /** In a folder of its own, beside the schema. */
+  newUri(tool: string): vscode.Uri {
+    this.folders += 1;
+    return vscode.Uri.from({ scheme, path: `/${this.folders}/${tool}.json` });
+  }
+
+  /** Written only where there is none yet: what a person edited stays. */
+  prepare(uri: vscode.Uri, schema: unknown, given: Readonly<Record<string, unknown>>): void {
+    const schemaUri = uri.with({ path: `${uri.path.slice(0, uri.path.lastIndexOf('/'))}/schema.json` });
+    this.write(schemaUri, encode(withSchemaKey(schema)));
+    if (!this.files.has(uri.path)) this.write(uri, encode({ $schema: schemaUri.toString(), ...given }));
+  }
+
+  /** What the document holds, saved or not, without the key that names its schema. Throws what is wrong as a sentence. */
+  async read(uri: vscode.Uri): Promise<Record<string, unknown>> {
+    const document = await vscode.workspace.openTextDocument(uri);
+    const parsed = JSON.parse(document.getText()) as unknown;
+    if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
+      throw new Error('the arguments have to be an object');
+    }
+    const given = { ...parsed } as Record<string, unknown>;
+    delete given['$schema'];
+    return given;
+  }
+
+  forget(uri: vscode.Uri): void {
+    const folder = uri.path.slice(0, uri.path.lastIndexOf('/') + 1);
+    for (const path of this.files.keys()) if (path.startsWith(folder)) this.files.delete(path);
+  }
+
+  dispose(): void {
+    this.files.clear();
+    this.store.dispose();
+  }
+
+  private file(uri: vscode.Uri): File {
+    const file = this.files.get(uri.path);
+    if (!file) throw vscode.FileSystemError.FileNotFound(uri);
+    return file;
+  }
+
+  private write(uri: vscode.Uri, bytes: Uint8Array): void {
+    const existing = this.files.get(uri.path);
+    this.files.set(uri.path, { ctime: existing?.ctime ?? Date.now(), mtime: Date.now(), bytes });
+    this.changes.fire([{ type: existing ? vscode.FileChangeType.Changed : vscode.FileChangeType.Created, uri }]);
+  }
+}
+
+function encode(value: unknown): Uint8Array {
+  return new TextEncoder().encode(`${JSON.stringify(value, undefined, 2)}\n`);
+}
+
+/** A closed schema would complain of the key that names it. */
+function withSchemaKey(schema: unknown): unknown {
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const { properties } = schema as { properties?: unknown };
+  const own = typeof properties === 'object' && properties !== null ? properties : {};
+  return { ...schema, properties: { $schema: { type: 'string' }, ...own } };
+}

@@ -1,0 +1,41 @@
+/** The open panels of “Try Tool”: one for each tool, and the documents in which their arguments are edited. */
+import type { Disposable } from '../../core/base/disposables.js';
+import { DisposableStore } from '../../core/base/disposables.js';
+import type { ServerStatus } from '../../core/reconcile/status.js';
+import type { ServedTool } from '../../core/tools/catalogue.js';
+import { ArgumentDocuments } from './argumentDocuments.js';
+import type { TryToolSurroundings } from './register.js';
+import { TrialPanel } from './trialPanel.js';
+
+export class Panels implements Disposable {
+  private readonly store = new DisposableStore('trial panels');
+  private readonly documents = this.store.add(new ArgumentDocuments());
+  private readonly open = new Map<string, TrialPanel>();
+
+  constructor(private readonly around: TryToolSurroundings) {}
+
+  show({ id }: ServerStatus, { published }: ServedTool): void {
+    const key = JSON.stringify([id, published]);
+    const existing = this.open.get(key);
+    if (existing) {
+      existing.reveal();
+      return;
+    }
+    const { slot, extensionUri } = this.around;
+    const panel = this.store.add(
+      new TrialPanel({
+        slot,
+        extensionUri,
+        documents: this.documents,
+        server: id,
+        published,
+        onEnd: () => this.open.delete(key),
+      }),
+    );
+    this.open.set(key, panel);
+  }
+
+  dispose(): void {
+    this.store.dispose();
+  }
+}

@@ -1,0 +1,64 @@
+/**
+ * “Try Tool”: from the sidebar and the palette (spec E3). Registers only; panels are loaded when the first is asked for.
+ */
+import * as vscode from 'vscode';
+import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
+import type { ServerStatus } from '../../core/reconcile/status.js';
+import type { ServedTool } from '../../core/tools/catalogue.js';
+import type { EngineSlot } from '../engineSlot.js';
+import type { Row } from '../tree/treeView.js';
+import type { Panels } from './panels.js';
+
+export interface TryToolSurroundings {
+  readonly slot: EngineSlot;
+  readonly extensionUri: vscode.Uri;
+}
+
+export function registerTryTool(around: TryToolSurroundings): Disposable {
+  const store = new DisposableStore('try tool');
+  let loading: Promise<Panels> | undefined;
+  const load = async (): Promise<Panels> => {
+    const { Panels } = await import('./panels.js');
+    return store.add(new Panels(around));
+  };
+  store.add(
+    vscode.commands.registerCommand('mcpToolsets.tryTool', async (subject?: Row | string, published?: string) => {
+      const found = await toolOf(around.slot, subject, published);
+      if (found) (await (loading ??= load())).show(found.server, found.tool);
+    }),
+  );
+  return store;
+}
+
+interface Found {
+  readonly server: ServerStatus;
+  readonly tool: ServedTool;
+}
+
+/** @param subject a row, or a server's id with the published name of a tool; nothing when asked from the palette */
+async function toolOf(
+  slot: EngineSlot,
+  subject: Row | string | undefined,
+  published: string | undefined,
+): Promise<Found | undefined> {
+  const all = slot.state.snapshot.servers.flatMap((server) => server.tools.map((tool): Found => ({ server, tool })));
+  const name = typeof subject === 'object' ? subject.node.name : published;
+  const id = typeof subject === 'object' ? subject.node.server : subject;
+  const named = all.find(({ server, tool }) => server.id === id && tool.published === name);
+  if (named || name !== undefined) return named;
+  const choices = all.filter(({ server }) => id === undefined || server.id === id);
+  if (choices.length === 0) {
+    void vscode.window.showInformationMessage('No MCP server publishes a tool now.');
+    return undefined;
+  }
+  const choice = await vscode.window.showQuickPick(
+    choices.map((found) => ({
+      label: found.tool.published,
+      description: found.server.id,
+      detail: found.tool.tool.description?.split('\n', 1)[0] ?? '',
+      found,
+    })),
+    { placeHolder: 'Choose a tool to try', matchOnDescription: true, matchOnDetail: true },
+  );
+  return choice?.found;
+}

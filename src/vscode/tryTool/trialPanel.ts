@@ -1,0 +1,208 @@
+/**
+ * One tool being tried: its page, its calls, and the dialog that holds what the calls leave behind. Invariants: one call
+ * at a time; the call and the lease end with the panel.
+ */
+import * as vscode from 'vscode';
+import { randomBytes } from 'node:crypto';
+import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
+import type { ToolCallOutcome } from '../../core/hostContract.js';
+import type { ServerStatus } from '../../core/reconcile/status.js';
+import type { ServedTool } from '../../core/tools/catalogue.js';
+import type { ToPage, ToPanel, TrialOutcome, TriedTool } from '../../webview/messages.js';
+import type { EngineSlot } from '../engineSlot.js';
+import { effects } from '../phrases.js';
+import type { ArgumentDocuments } from './argumentDocuments.js';
+import { newTrialDialog } from './trialDialog.js';
+
+export interface TrialPanelOptions {
+  readonly slot: EngineSlot;
+  readonly extensionUri: vscode.Uri;
+  readonly documents: ArgumentDocuments;
+  readonly server: string;
+  readonly published: string;
+  readonly onEnd: () => void;
+}
+
+export class TrialPanel implements Disposable {
+  private readonly store = new DisposableStore('trial panel');
+  private readonly dialog = newTrialDialog();
+  private readonly panel: vscode.WebviewPanel;
+  private readonly document: vscode.Uri;
+  private shown: string | undefined;
+  private call: AbortController | undefined;
+  private last: unknown;
+  private called = false;
+  private ended = false;
+
+  constructor(private readonly options: TrialPanelOptions) {
+    const { extensionUri, published, slot, documents } = options;
+    this.document = documents.newUri(published);
+    const roots = ['media', 'dist'].map((folder) => vscode.Uri.joinPath(extensionUri, folder));
+    this.panel = vscode.window.createWebviewPanel('mcpToolsets.tryTool', published, vscode.ViewColumn.Active, {
+      enableScripts: true,
+      // What was entered and what came back stay while another tab is in front.
+      retainContextWhenHidden: true,
+      localResourceRoots: roots,
+    });
+    this.panel.onDidDispose(() => this.dispose());
+    this.panel.webview.onDidReceiveMessage((message: ToPanel) => void this.receive(message));
+    this.store.add(slot.onDidChange(() => this.follow()));
+    this.panel.webview.html = page(this.panel.webview, extensionUri);
+  }
+
+  reveal(): void {
+    this.panel.reveal();
+  }
+
+  dispose(): void {
+    if (this.ended) return;
+    this.ended = true;
+    this.call?.abort();
+    this.store.dispose();
+    this.panel.dispose();
+    this.options.documents.forget(this.document);
+    this.options.onEnd();
+    const host = this.options.slot.engine?.host;
+    // A server that is gone has taken the lease along.
+    if (this.called) void host?.release(this.options.server, this.dialog).catch(() => undefined);
+  }
+
+  private async receive(message: ToPanel): Promise<void> {
+    switch (message.kind) {
+      case 'ready':
+        this.shown = undefined;
+        return this.follow();
+      case 'run':
+        return this.run(message.arguments);
+      case 'runDocument':
+        return this.runDocument();
+      case 'cancel':
+        return this.call?.abort();
+      case 'openDocument':
+        this.options.documents.prepare(this.document, this.find()?.tool.tool.inputSchema ?? {}, message.arguments);
+        await vscode.window.showTextDocument(this.document, { viewColumn: vscode.ViewColumn.Beside });
+        return;
+      case 'openResult': {
+        const content = JSON.stringify(this.last, undefined, 2);
+        const document = await vscode.workspace.openTextDocument({ language: 'json', content });
+        await vscode.window.showTextDocument(document, { viewColumn: vscode.ViewColumn.Beside });
+        return;
+      }
+      case 'openLink':
+        // From a tool's result: the editor asks before it leaves.
+        if (/^https?:/.test(message.uri)) await vscode.env.openExternal(vscode.Uri.parse(message.uri, true));
+    }
+  }
+
+  /** Shows the tool as it is now; once more when it has changed. */
+  private follow(): void {
+    const found = this.find();
+    if (!found) return;
+    const tool = triedTool(found.server, found.tool);
+    const text = JSON.stringify(tool);
+    if (text === this.shown) return;
+    this.send({ kind: 'tool', tool, changed: this.shown !== undefined });
+    this.shown = text;
+  }
+
+  private find(): { server: ServerStatus; tool: ServedTool } | undefined {
+    const server = this.options.slot.state.snapshot.servers.find(({ id }) => id === this.options.server);
+    const tool = server?.tools.find(({ published }) => published === this.options.published);
+    return server && tool ? { server, tool } : undefined;
+  }
+
+  private async runDocument(): Promise<void> {
+    let given: Record<string, unknown>;
+    try {
+      given = await this.options.documents.read(this.document);
+    } catch (error) {
+      this.send({ kind: 'refused', reason: `The document is not right yet: ${(error as Error).message}` });
+      return;
+    }
+    await this.run(given);
+  }
+
+  private async run(given: Readonly<Record<string, unknown>>): Promise<void> {
+    const host = this.options.slot.engine?.host;
+    if (this.call || this.ended) return;
+    if (!host) {
+      this.send({ kind: 'refused', reason: 'Nothing runs in this window.' });
+      return;
+    }
+    const call = new AbortController();
+    this.call = call;
+    this.called = true;
+    this.send({ kind: 'started' });
+    const begun = Date.now();
+    const { server, published } = this.options;
+    try {
+      const outcome = await host.call({
+        toolset: server,
+        tool: published,
+        arguments: given,
+        dialog: this.dialog,
+        signal: call.signal,
+        onProgress: (progress) => this.send({ kind: 'progress', ...progress }),
+      });
+      this.last = outcome.kind === 'result' ? outcome.result : undefined;
+      this.send({ kind: 'ended', outcome: trialOutcome(outcome), ms: Date.now() - begun });
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      this.send({ kind: 'ended', outcome: { kind: 'error', message, detail: '' }, ms: Date.now() - begun });
+    } finally {
+      this.call = undefined;
+    }
+  }
+
+  private send(message: ToPage): void {
+    if (!this.ended) void this.panel.webview.postMessage(message);
+  }
+}
+
+function triedTool(server: ServerStatus, { tool, published, original }: ServedTool): TriedTool {
+  return {
+    server: server.id,
+    published,
+    original,
+    title: tool.annotations?.title ?? tool.title ?? '',
+    description: tool.description ?? '',
+    inputSchema: tool.inputSchema,
+    effects: effects(tool),
+    instance:
+      server.trulyStateless === true
+        ? 'Calls run on the instance that all conversations share.'
+        : 'Calls run on an instance of this panel, which ends when the panel is closed.',
+  };
+}
+
+function trialOutcome(outcome: ToolCallOutcome): TrialOutcome {
+  switch (outcome.kind) {
+    case 'result':
+      return { kind: 'result', result: outcome.result };
+    case 'cancelled':
+      return outcome;
+    case 'error': {
+      const detail = outcome.data === undefined ? '' : JSON.stringify(outcome.data, undefined, 2);
+      return { kind: 'error', message: `${outcome.message} (${outcome.code})`, detail };
+    }
+  }
+}
+
+function page(webview: vscode.Webview, extensionUri: vscode.Uri): string {
+  const nonce = randomBytes(16).toString('base64url');
+  const uri = (...path: string[]): string => String(webview.asWebviewUri(vscode.Uri.joinPath(extensionUri, ...path)));
+  const policy = `default-src 'none'; img-src data:; media-src data:; style-src ${webview.cspSource}; script-src 'nonce-${nonce}'`;
+  return `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8" />
+    <meta http-equiv="Content-Security-Policy" content="${policy}" />
+    <meta name="viewport" content="width=device-width, initial-scale=1" />
+    <link rel="stylesheet" href="${uri('media', 'tryTool.css')}" />
+    <title>Try Tool</title>
+  </head>
+  <body>
+    <script nonce="${nonce}" src="${uri('dist', 'webview', 'tryTool.js')}"></script>
+  </body>
+</html>`;
+}

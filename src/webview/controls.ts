@@ -1,0 +1,288 @@
+/** The fields of a form on the page: each shows its label, what it is for, and what is wrong with what was entered. */
+import { button, element, newId } from './page.js';
+import type { Field, Json, Member } from './schemaForm.js';
+
+export type Entered =
+  /** Left out of the arguments. */
+  { readonly kind: 'absent' } | { readonly kind: 'value'; readonly value: Json } | { readonly kind: 'wrong' };
+
+export interface Control {
+  readonly root: HTMLElement;
+  /** What is wrong is shown at its field. */
+  read(): Entered;
+  focus(): void;
+}
+
+/** Items of a list have to be filled in and are not marked: a person added them. */
+type Need = 'required' | 'optional' | 'item';
+
+const absent: Entered = { kind: 'absent' };
+const wrong: Entered = { kind: 'wrong' };
+const value = (entered: Json): Entered => ({ kind: 'value', value: entered });
+
+export function control(name: string, need: Need, field: Field): Control {
+  switch (field.kind) {
+    case 'group':
+      return group(name, need, field);
+    case 'list':
+      return list(name, need, field);
+    case 'flag':
+      return need === 'optional' ? choice(name, need, field, booleans) : flag(name, field);
+    case 'choice':
+      return choice(name, need, field, field.options);
+    case 'text':
+      return line(name, need, field, 'text');
+    case 'json':
+      return line(name, need, field, 'json');
+    case 'number':
+      return line(name, need, field, 'number');
+  }
+}
+
+/** The whole form: the members without a frame around them. */
+export function form(field: Field): Control {
+  if (field.kind !== 'group') return control('arguments', 'required', field);
+  const { root, read, focus } = members(field.members);
+  if (field.members.length === 0) root.append(element('p', {}, 'The tool takes no arguments.'));
+  return { root, focus, read: () => filled(read()) };
+}
+
+const booleans = [
+  { label: 'true', value: true },
+  { label: 'false', value: false },
+] as const;
+
+interface Frame {
+  readonly root: HTMLElement;
+  readonly describedBy: string;
+  complain(message: string): Entered;
+  quiet(): void;
+}
+
+function frame(id: string, name: string, need: Need, field: Field, hints: readonly string[]): Frame {
+  const note = newId();
+  const fault = newId();
+  const complaint = element('p', { id: fault, class: 'fault', role: 'alert' });
+  const label = element(
+    'label',
+    { for: id },
+    name,
+    ...(need === 'required' ? [element('span', { class: 'required' }, 'required')] : []),
+  );
+  const lines = [field.title === name ? '' : field.title, field.description, ...hints].filter((hint) => hint !== '');
+  const root = element('div', { class: 'field' }, label, element('p', { id: note, class: 'note' }, lines.join(' · ')));
+  return {
+    root,
+    describedBy: `${note} ${fault}`,
+    complain: (message) => {
+      complaint.textContent = message;
+      root.append(complaint);
+      root.querySelector(`#${id}`)?.setAttribute('aria-invalid', 'true');
+      return wrong;
+    },
+    quiet: () => {
+      complaint.remove();
+      root.querySelector(`#${id}`)?.removeAttribute('aria-invalid');
+    },
+  };
+}
+
+function line(name: string, need: Need, field: Field, kind: 'text' | 'json' | 'number'): Control {
+  const id = newId();
+  const around = frame(id, name, need, field, hintsOf(field));
+  const initial = need === 'optional' ? undefined : field.initial;
+  const shared = {
+    id,
+    'aria-describedby': around.describedBy,
+    'aria-required': need === 'required' ? 'true' : undefined,
+  };
+  const placeholder = field.initial === undefined ? undefined : `default: ${JSON.stringify(field.initial)}`;
+  const input =
+    kind === 'number'
+      ? element('input', { ...shared, type: 'number', step: 'any', placeholder })
+      : element('textarea', { ...shared, rows: kind === 'json' ? '3' : '1', spellcheck: 'false', placeholder });
+  if (initial !== undefined)
+    input.value = kind === 'text' && typeof initial === 'string' ? initial : JSON.stringify(initial);
+  around.root.append(input);
+  return {
+    root: around.root,
+    focus: () => input.focus(),
+    read: () => {
+      around.quiet();
+      const entered = input.value;
+      if (input.validity.badInput) return around.complain('This is not a number.');
+      if (entered === '' && need === 'optional') return absent;
+      if (entered === '' && kind !== 'text') return around.complain('This is required.');
+      if (kind === 'text')
+        return textFault(field, entered) ? around.complain(textFault(field, entered)) : value(entered);
+      if (kind === 'json') {
+        try {
+          return value(JSON.parse(entered) as Json);
+        } catch (error) {
+          return around.complain(`This is not JSON: ${error instanceof Error ? error.message : String(error)}`);
+        }
+      }
+      const fault = numberFault(field, Number(entered));
+      return fault ? around.complain(fault) : value(Number(entered));
+    },
+  };
+}
+
+function hintsOf(field: Field): string[] {
+  switch (field.kind) {
+    case 'number':
+      return [
+        field.integer ? 'a whole number' : 'a number',
+        field.minimum === undefined ? '' : `from ${field.minimum}`,
+        field.maximum === undefined ? '' : `up to ${field.maximum}`,
+      ];
+    case 'json':
+      return [`JSON: ${field.accepts}`];
+    default:
+      return [];
+  }
+}
+
+function textFault(field: Field, entered: string): string {
+  if (field.kind !== 'text') return '';
+  const { least, most, pattern } = field;
+  const length = [...entered].length;
+  if (length < least) return least === 1 ? 'This is required.' : `At least ${least} characters.`;
+  if (most !== undefined && length > most) return `At most ${most} characters.`;
+  return pattern !== '' && !matches(pattern, entered) ? `This does not match ${pattern}.` : '';
+}
+
+/** A pattern that this engine does not know is the server's to check. */
+function matches(pattern: string, entered: string): boolean {
+  try {
+    return new RegExp(pattern, 'u').test(entered);
+  } catch {
+    return true;
+  }
+}
+
+function numberFault(field: Field, entered: number): string {
+  if (field.kind !== 'number') return '';
+  if (field.integer && !Number.isInteger(entered)) return 'This has to be a whole number.';
+  if (field.minimum !== undefined && entered < field.minimum) return `At least ${field.minimum}.`;
+  if (field.maximum !== undefined && entered > field.maximum) return `At most ${field.maximum}.`;
+  return '';
+}
+
+function flag(name: string, field: Field): Control {
+  const id = newId();
+  const around = frame(id, name, 'item', field, []);
+  const box = element('input', { id, type: 'checkbox', 'aria-describedby': around.describedBy });
+  box.checked = field.initial === true;
+  around.root.prepend(box);
+  around.root.classList.add('flag');
+  return { root: around.root, focus: () => box.focus(), read: () => value(box.checked) };
+}
+
+function choice(
+  name: string,
+  need: Need,
+  field: Field,
+  options: readonly { readonly label: string; readonly value: Json }[],
+): Control {
+  const id = newId();
+  const around = frame(id, name, need, field, []);
+  const usual = field.initial === undefined ? '' : ` (default: ${JSON.stringify(field.initial)})`;
+  const select = element('select', { id, 'aria-describedby': around.describedBy });
+  select.append(element('option', { value: '' }, need === 'optional' ? `not set${usual}` : 'Choose…'));
+  options.forEach((option, index) => select.append(element('option', { value: String(index) }, option.label)));
+  if (need !== 'optional') {
+    const initial = options.length === 1 ? 0 : options.findIndex((option) => option.value === field.initial);
+    if (initial >= 0) select.value = String(initial);
+  }
+  around.root.append(select);
+  return {
+    root: around.root,
+    focus: () => select.focus(),
+    read: () => {
+      around.quiet();
+      const chosen = select.value === '' ? undefined : options[Number(select.value)];
+      if (chosen) return value(chosen.value);
+      return need === 'optional' ? absent : around.complain('Choose one.');
+    },
+  };
+}
+
+function members(all: readonly Member[]): Control & { read(): Entered } {
+  const controls = all.map(({ name, required, field }) => ({
+    name,
+    control: control(name, required ? 'required' : 'optional', field),
+  }));
+  const root = element('div', { class: 'members' }, ...controls.map((each) => each.control.root));
+  return {
+    root,
+    focus: () => controls[0]?.control.focus(),
+    read: () => {
+      // All are read, so that all that is wrong is shown at once.
+      const entered = controls.map(({ name, control: one }) => ({ name, one, read: one.read() }));
+      const first = entered.find(({ read }) => read.kind === 'wrong');
+      if (first) return wrong;
+      const present = entered.flatMap(({ name, read }) => (read.kind === 'value' ? [[name, read.value] as const] : []));
+      return present.length === 0 ? absent : value(Object.fromEntries(present));
+    },
+  };
+}
+
+function filled(entered: Entered): Entered {
+  return entered.kind === 'absent' ? value({}) : entered;
+}
+
+function group(name: string, need: Need, field: Extract<Field, { kind: 'group' }>): Control {
+  const inner = members(
+    // What is required of something that may be left out is required once any of it is there: the server says so.
+    field.members.map((member) => (need !== 'optional' ? member : { ...member, required: false })),
+  );
+  const root = fieldset(name, need, field, inner.root);
+  return { root, focus: inner.focus, read: () => (need === 'optional' ? inner.read() : filled(inner.read())) };
+}
+
+function fieldset(name: string, need: Need, field: Field, ...content: HTMLElement[]): HTMLFieldSetElement {
+  const mark = need === 'required' ? [element('span', { class: 'required' }, 'required')] : [];
+  const note = field.description === '' ? [] : [element('p', { class: 'note' }, field.description)];
+  return element('fieldset', {}, element('legend', {}, name, ...mark), ...note, ...content);
+}
+
+function list(name: string, need: Need, field: Extract<Field, { kind: 'list' }>): Control {
+  const rows: { readonly root: HTMLElement; readonly control: Control }[] = [];
+  const container = element('div', { class: 'items' });
+  const add = button(`Add to ${name}`, () => append().focus(), { class: 'secondary' });
+  const root = fieldset(name, need, field, container, add);
+  const number = (): void => {
+    add.disabled = field.most !== undefined && rows.length >= field.most;
+  };
+  function append(): Control {
+    const one = control(`${name} ${rows.length + 1}`, 'item', field.item);
+    const remove = button('Remove', () => {
+      rows.splice(
+        rows.findIndex((each) => each.control === one),
+        1,
+      );
+      row.root.remove();
+      number();
+      add.focus();
+    });
+    remove.className = 'secondary';
+    remove.setAttribute('aria-label', `Remove ${name} ${rows.length + 1}`);
+    const row = { root: element('div', { class: 'item' }, one.root, remove), control: one };
+    rows.push(row);
+    container.append(row.root);
+    number();
+    return one;
+  }
+  if (need !== 'optional') for (let count = 0; count < field.least; count++) append();
+  return {
+    root,
+    focus: () => (rows[0] ? rows[0].control.focus() : add.focus()),
+    read: () => {
+      const entered = rows.map((row) => row.control.read());
+      if (entered.some(({ kind }) => kind === 'wrong')) return wrong;
+      if (entered.length === 0 && need === 'optional') return absent;
+      return value(entered.flatMap((each) => (each.kind === 'value' ? [each.value] : [])));
+    },
+  };
+}

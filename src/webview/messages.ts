@@ -1,0 +1,41 @@
+/** What the panel of a tool and its page say to each other. Types only. */
+import type { Json } from './schemaForm.js';
+
+export interface TriedTool {
+  readonly server: string;
+  readonly published: string;
+  /** The server's own name. */
+  readonly original: string;
+  readonly title: string;
+  readonly description: string;
+  readonly inputSchema: unknown;
+  /** What the server says of it, e.g. that it only reads. */
+  readonly effects: readonly string[];
+  /** Whose instance its calls run on, as a sentence. */
+  readonly instance: string;
+}
+
+export type ToPage =
+  | { readonly kind: 'tool'; readonly tool: TriedTool; readonly changed: boolean }
+  | { readonly kind: 'started' }
+  | { readonly kind: 'progress'; readonly progress: number; readonly total?: number; readonly message?: string }
+  | { readonly kind: 'ended'; readonly outcome: TrialOutcome; readonly ms: number }
+  /** The call was not made. */
+  | { readonly kind: 'refused'; readonly reason: string };
+
+export type TrialOutcome =
+  | { readonly kind: 'result'; readonly result: { readonly [key: string]: unknown } }
+  /** The server answered with a JSON-RPC error, or there was nobody to ask. */
+  | { readonly kind: 'error'; readonly message: string; readonly detail: string }
+  | { readonly kind: 'cancelled' };
+
+export type ToPanel =
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'run'; readonly arguments: { readonly [name: string]: Json } }
+  /** With the arguments of the document. */
+  | { readonly kind: 'runDocument' }
+  | { readonly kind: 'cancel' }
+  /** Opens the arguments as a document; they are what the form holds. */
+  | { readonly kind: 'openDocument'; readonly arguments: { readonly [name: string]: Json } }
+  | { readonly kind: 'openResult' }
+  | { readonly kind: 'openLink'; readonly uri: string };

@@ -1,0 +1,30 @@
+/** Elements of a page, made in one expression. Text is always set as text, never parsed. */
+type Attributes = Readonly<Record<string, string | boolean | undefined>>;
+
+export function element<Name extends keyof HTMLElementTagNameMap>(
+  name: Name,
+  attributes: Attributes = {},
+  ...children: readonly (Node | string)[]
+): HTMLElementTagNameMap[Name] {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (value === true) made.setAttribute(key, '');
+    else if (value !== false && value !== undefined) made.setAttribute(key, value);
+  }
+  made.append(...children);
+  return made;
+}
+
+export function button(text: string, run: () => void, attributes: Attributes = {}): HTMLButtonElement {
+  const made = element('button', { type: 'button', ...attributes }, text);
+  made.addEventListener('click', run);
+  return made;
+}
+
+let last = 0;
+
+/** For labels and descriptions to refer to. */
+export function newId(): string {
+  last += 1;
+  return `e${last}`;
+}

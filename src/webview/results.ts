@@ -1,0 +1,130 @@
+/** A tool's result on the page: every content type readable, and the whole of it as JSON. */
+import type { TrialOutcome } from './messages.js';
+import { element } from './page.js';
+
+/** Longer texts would hold up the page; the whole is one button away. */
+const longestText = 200_000;
+
+type Part = Readonly<Record<string, unknown>>;
+
+export function outcomeElements(outcome: TrialOutcome, openLink: (uri: string) => void): Node[] {
+  switch (outcome.kind) {
+    case 'cancelled':
+      return [];
+    case 'error':
+      return [pre(outcome.message, 'fault'), ...(outcome.detail === '' ? [] : [pre(outcome.detail)])];
+    case 'result':
+      return resultElements(outcome.result, openLink);
+  }
+}
+
+/** What the status line says of it. */
+export function outcomeWord(outcome: TrialOutcome): string {
+  switch (outcome.kind) {
+    case 'cancelled':
+      return 'Cancelled';
+    case 'error':
+      return 'Failed';
+    case 'result':
+      return outcome.result['isError'] === true ? 'The tool reports an error' : 'Done';
+  }
+}
+
+function resultElements(result: Part, openLink: (uri: string) => void): Node[] {
+  const content = Array.isArray(result['content']) ? (result['content'] as Part[]) : [];
+  const structured = result['structuredContent'];
+  return [
+    ...content.map((part) => partElement(part, openLink)),
+    ...(structured === undefined ? [] : [labelled('structured content', pre(json(structured)))]),
+    ...(content.length === 0 && structured === undefined ? [element('p', {}, 'The result is empty.')] : []),
+    element('details', {}, element('summary', {}, 'The whole result as JSON'), pre(json(result))),
+  ];
+}
+
+function partElement(part: Part, openLink: (uri: string) => void): Node {
+  switch (part['type']) {
+    case 'text':
+      return labelled(kindOf('text', part), pre(readable(text(part['text']))));
+    case 'image':
+      return labelled(kindOf(text(part['mimeType']), part), image(part['mimeType'], part['data']));
+    case 'audio':
+      return labelled(kindOf(text(part['mimeType']), part), audio(part['mimeType'], part['data']));
+    case 'resource':
+      return resource((part['resource'] ?? {}) as Part);
+    case 'resource_link':
+      return labelled('link', link(part, openLink));
+    default:
+      return labelled(`${text(part['type']) || 'unknown'}`, pre(json(part)));
+  }
+}
+
+/** Marked for one side alone, it is not shown to the other. */
+function kindOf(kind: string, part: Part): string {
+  const annotations = part['annotations'] as Part | undefined;
+  const audience = annotations?.['audience'];
+  return Array.isArray(audience) ? `${kind} · for ${audience.join(' and ')}` : kind;
+}
+
+function image(type: unknown, data: unknown): Node {
+  if (!/^image\/[a-z0-9.+-]+$/i.test(text(type))) return pre(json({ type, data }));
+  return element('img', { src: `data:${text(type)};base64,${bare(data)}`, alt: `Image of the result, ${text(type)}` });
+}
+
+function audio(type: unknown, data: unknown): Node {
+  if (!/^audio\/[a-z0-9.+-]+$/i.test(text(type))) return pre(json({ type, data }));
+  return element('audio', { controls: true, src: `data:${text(type)};base64,${bare(data)}` });
+}
+
+function resource(held: Part): Node {
+  const label = `resource · ${text(held['uri'])}`;
+  const type = text(held['mimeType']);
+  if (typeof held['text'] === 'string') return labelled(label, pre(readable(held['text'])));
+  if (type.startsWith('image/')) return labelled(label, image(type, held['blob']));
+  if (type.startsWith('audio/')) return labelled(label, audio(type, held['blob']));
+  const bytes = Math.floor((bare(held['blob']).replace(/=+$/, '').length * 3) / 4);
+  return labelled(label, element('p', {}, `${type || 'binary'}, ${bytes} bytes`));
+}
+
+function link(part: Part, openLink: (uri: string) => void): Node {
+  const uri = text(part['uri']);
+  const name = text(part['title']) || text(part['name']) || uri;
+  const rest = [text(part['description']), text(part['mimeType']), uri].filter((line) => line !== '' && line !== name);
+  const shown = /^https?:/.test(uri) ? element('a', { href: uri }, name) : element('strong', {}, name);
+  shown.addEventListener('click', (event) => {
+    event.preventDefault();
+    if (/^https?:/.test(uri)) openLink(uri);
+  });
+  return element('p', {}, shown, rest.length > 0 ? ` ${rest.join(' · ')}` : '');
+}
+
+function labelled(label: string, content: Node): HTMLElement {
+  return element('figure', {}, element('figcaption', {}, label), content);
+}
+
+function pre(content: string, kind?: string): HTMLElement {
+  const cut = content.length > longestText;
+  const shown = cut ? `${content.slice(0, longestText)}\n… ${content.length - longestText} more characters` : content;
+  return element('pre', { class: kind, tabindex: '0' }, shown);
+}
+
+/** JSON in a text is laid out; any other text is left as it is. */
+function readable(content: string): string {
+  if (content.length > longestText || !/^\s*[{[]/.test(content)) return content;
+  try {
+    return json(JSON.parse(content));
+  } catch {
+    return content;
+  }
+}
+
+function json(value: unknown): string {
+  return JSON.stringify(value, undefined, 2) ?? '';
+}
+
+function bare(data: unknown): string {
+  return text(data).replace(/^data:[^,]*,/, '');
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}

@@ -1,0 +1,180 @@
+/** Trying a tool from the sidebar, as a person does: its form, its result, its lease (E3, L1). */
+import assert from 'node:assert/strict';
+import * as vscode from 'vscode';
+import { inWebview, page } from '../../support/editor/bridge.ts';
+import { invoke, servers, until, untilTools } from '../../support/editor/product.ts';
+
+const rows = '.part.sidebar .monaco-list-row';
+const field = (name: string): string =>
+  inWebview(`.field:has(label:text-is("${name}")) >> css=input, textarea, select`);
+const button = (name: string): string => inWebview(`button:text-is("${name}")`);
+const shown = async (selector: string): Promise<string> => (await page.texts(inWebview(selector))).join('\n');
+const untilShown = (selector: string, pattern: RegExp): Promise<string> =>
+  until(
+    () => shown(selector),
+    (text) => pattern.test(text),
+    `${selector} like ${String(pattern)}`,
+  );
+
+async function tryTool(server: string, tool: string): Promise<void> {
+  await vscode.commands.executeCommand('mcpToolsets.tryTool', server, tool);
+  await untilShown('h1', new RegExp(`^${tool}$`));
+}
+
+const closeAll = (): Thenable<unknown> => vscode.commands.executeCommand('workbench.action.closeAllEditors');
+
+describe('try tool', () => {
+  before(async () => {
+    const plain = ['count', 'content', 'structured', 'fail', 'throw', 'slow', 'cancelled'];
+    await untilTools(['mcp_shop_order', ...plain.map((name) => `mcp_plain_${name}`)]);
+    await vscode.commands.executeCommand('mcpToolsets.servers.focus');
+  });
+
+  afterEach(closeAll);
+
+  it('opens with a click in the sidebar', async () => {
+    await page.click(`${rows}[aria-label^="shop"]`);
+    await page.hover(`${rows}[aria-label^="order, tool"]`);
+    await page.click(`${rows}[aria-label^="order, tool"] .action-label[aria-label*="Try Tool"]`);
+    await untilShown('h1', /^order$/);
+    await untilShown('label', /name/);
+    await page.screenshot('form');
+  });
+
+  it('makes a form of the schema, tells what is wrong and sends what was entered', async () => {
+    await tryTool('shop', 'order');
+    await page.click(button('Run'));
+    await untilShown('.fault', /This is required/);
+    await page.screenshot('form-with-faults');
+    await page.press('ControlOrMeta+A');
+    await page.type('Ann');
+    await page.click(button('Add to tags'));
+    await page.type('red');
+    await page.click(field('street'));
+    await page.type('High St');
+    await page.press('Control+Enter');
+    await untilShown('.status', /^Done after/);
+    const sent = JSON.parse(await shown('.result figure pre')) as unknown;
+    assert.deepEqual(sent, {
+      name: 'Ann',
+      size: 'large',
+      count: 2,
+      gift: true,
+      address: { street: 'High St' },
+      tags: ['red'],
+    });
+    await page.screenshot('form-result');
+  });
+
+  it('has names and states for a screen reader', async () => {
+    await tryTool('shop', 'order');
+    await page.click(button('Run'));
+    await page.waitFor(inWebview('textarea[aria-required="true"][aria-invalid="true"]:focus'));
+    await page.waitFor(inWebview('[role="status"]'));
+    const unnamed = await page.texts(inWebview('input:not([id]), textarea:not([id]), select:not([id])'));
+    assert.deepEqual(unnamed, []);
+  });
+
+  it('edits the arguments as JSON, with the completion of the schema', async () => {
+    await tryTool('shop', 'order');
+    await page.click(button('Edit as JSON'));
+    const { document } = (await until(
+      () => vscode.window.activeTextEditor,
+      (editor) => editor?.document.uri.scheme === 'mcp-toolsets-arguments',
+      'the document',
+    )) as vscode.TextEditor;
+    const complaints = (): string[] =>
+      vscode.languages.getDiagnostics(document.uri).map(({ message }) => message.split('\n', 1)[0] ?? '');
+    await until(complaints, (all) => all.some((message) => message.includes('name')), 'what the schema requires');
+    const edit = new vscode.WorkspaceEdit();
+    const text = document.getText().replace(/\}\s*$/, '');
+    const offer = `${text.trimEnd()},\n  "no": 1\n}`;
+    edit.replace(document.uri, new vscode.Range(0, 0, document.lineCount, 0), offer);
+    await vscode.workspace.applyEdit(edit);
+    const at = document.positionAt(document.getText().indexOf('"no"') + 2);
+    const { items } = await vscode.commands.executeCommand<vscode.CompletionList>(
+      'vscode.executeCompletionItemProvider',
+      document.uri,
+      at,
+    );
+    const labels = items.map(({ label }) => (typeof label === 'string' ? label : label.label));
+    assert.ok(labels.includes('note'), labels.join(' '));
+    await page.screenshot('arguments-as-json');
+    const whole = '{ "name": "Bo", "size": "small", "count": 1, "gift": false, "extra": { "a": 1 } }';
+    const all = new vscode.WorkspaceEdit();
+    all.replace(document.uri, new vscode.Range(0, 0, document.lineCount, 0), whole);
+    await vscode.workspace.applyEdit(all);
+    await until(complaints, (left) => left.length === 0, 'nothing to complain of');
+    await page.click(button('Run'));
+    await untilShown('.status', /^Done after/);
+    assert.deepEqual(JSON.parse(await shown('.result figure pre')), JSON.parse(whole));
+    await document.save();
+  });
+
+  it('shows every kind of content', async () => {
+    await tryTool('plain', 'content');
+    await page.click(button('Run'));
+    await untilShown('.status', /^Done after/);
+    await page.waitFor(inWebview('.result img'));
+    await page.waitFor(inWebview('.result audio'));
+    const text = await shown('.result');
+    for (const part of ['some text', 'embedded text', 'application/octet-stream, 3 bytes', 'linked', 'test://linked']) {
+      assert.ok(text.includes(part), `${part} in ${text}`);
+    }
+    await page.screenshot('content');
+    await tryTool('plain', 'structured');
+    await page.click(button('Run'));
+    await untilShown('.result', /"celsius": 21.5/);
+    await page.click(button('Open Result in Editor'));
+    await until(
+      () => vscode.window.activeTextEditor?.document.getText() ?? '',
+      (now) => now.includes('structuredContent'),
+      'the result in an editor',
+    );
+    await vscode.commands.executeCommand('workbench.action.revertAndCloseActiveEditor');
+  });
+
+  it('shows errors of the tool and of the protocol', async () => {
+    await tryTool('plain', 'fail');
+    await page.click(button('Run'));
+    await untilShown('.status.fault', /^The tool reports an error/);
+    await tryTool('plain', 'throw');
+    await page.click(button('Run'));
+    await untilShown('.status.fault', /^Failed/);
+    await untilShown('.result', /thrown on request \(-32000\)/);
+    await page.screenshot('error');
+  });
+
+  it('shows progress, and cancels', async () => {
+    await tryTool('plain', 'slow');
+    await page.click(field('ms'));
+    await page.type('60000');
+    await page.click(field('steps'));
+    await page.type('600');
+    await page.press('Control+Enter');
+    await untilShown('.status', /^Running… [2-9] of 600 · step/);
+    await page.screenshot('progress');
+    await page.press('Escape');
+    await untilShown('.status', /^Cancelled after/);
+  });
+
+  it('has an instance of its own, which ends with the panel', async () => {
+    assert.equal(await invoke('mcp_plain_count'), '1');
+    const before = (await servers()).length;
+    await tryTool('plain', 'count');
+    for (const count of ['1', '2']) {
+      await page.click(button('Run'));
+      await untilShown('.result figure pre', new RegExp(`^${count}$`));
+    }
+    assert.equal(await invoke('mcp_plain_count'), '2', 'another instance');
+    await page.screenshot('lease');
+    assert.ok((await servers()).length > before);
+    await closeAll();
+    await until(servers, (all) => all.length === before, 'the instance has ended');
+  });
+
+  it('leaves no error on the console', async () => {
+    const own = (await page.consoleErrors()).filter((error) => /Content.Security|tryTool|webview/i.test(error));
+    assert.deepEqual(own, []);
+  });
+});

@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { formOf, type Field } from '../../../src/webview/schemaForm.js';
+
+/** The field that a form has for a property of this schema. */
+function fieldFor(property: unknown, more: object = {}): Field {
+  const form = formOf({ type: 'object', properties: { p: property }, ...more });
+  assert.equal(form.kind, 'group');
+  const [member] = form.kind === 'group' ? form.members : [];
+  assert.ok(member);
+  return member.field;
+}
+
+describe('formOf', () => {
+  const kinds: [string, unknown, Field['kind']][] = [
+    ['a text', { type: 'string' }, 'text'],
+    ['a number', { type: 'number' }, 'number'],
+    ['a whole number', { type: 'integer' }, 'number'],
+    ['a boolean', { type: 'boolean' }, 'flag'],
+    ['an enum', { enum: ['a', 1, null] }, 'choice'],
+    ['a constant', { const: 'a' }, 'choice'],
+    ['constants with titles', { oneOf: [{ const: 1, title: 'one' }] }, 'choice'],
+    ['an object', { type: 'object', properties: { a: {} } }, 'group'],
+    ['an object without a type', { properties: { a: {} } }, 'group'],
+    ['a free map', { type: 'object', additionalProperties: { type: 'string' } }, 'json'],
+    ['a list', { type: 'array', items: { type: 'string' } }, 'list'],
+    ['a tuple', { type: 'array', prefixItems: [{}], items: {} }, 'json'],
+    ['a list of anything', { type: 'array' }, 'json'],
+    ['what may be null', { type: ['string', 'null'] }, 'text'],
+    ['what may be null, as a union', { anyOf: [{ type: 'integer' }, { type: 'null' }] }, 'number'],
+    ['a union', { anyOf: [{ type: 'integer' }, { type: 'string' }] }, 'json'],
+    ['several types', { type: ['integer', 'string'] }, 'json'],
+    ['anything', {}, 'json'],
+    ['true', true, 'json'],
+    ['a schema that is none', 'text', 'json'],
+    ['a reference to nowhere', { $ref: '#/$defs/none' }, 'json'],
+    ['a reference to elsewhere', { $ref: 'https://example.com/schema' }, 'json'],
+  ];
+  for (const [what, schema, kind] of kinds) {
+    it(`has a field of ${kind} for ${what}`, () => assert.equal(fieldFor(schema).kind, kind));
+  }
+
+  it('follows references, and keeps what stands beside them', () => {
+    const field = fieldFor({ $ref: '#/$defs/a~1b', description: 'own' }, { $defs: { 'a/b': { type: 'boolean' } } });
+    assert.deepEqual([field.kind, field.description], ['flag', 'own']);
+  });
+
+  it('ends where schemas do not', () => {
+    const nested = formOf({ type: 'object', properties: { child: { $ref: '#' } } });
+    assert.equal(nested.kind, 'group');
+    assert.equal(fieldFor({ $ref: '#/properties/p' }).kind, 'json');
+  });
+
+  it('knows what is required, defaults, limits and labels', () => {
+    const schema = {
+      type: 'object',
+      properties: {
+        size: { enum: ['s', 'l'], default: 'l', title: 'Size' },
+        count: { type: 'integer', minimum: 1, maximum: 9 },
+        name: { type: 'string', minLength: 2, pattern: '^a' },
+      },
+      required: ['size'],
+    };
+    const form = formOf(schema);
+    assert.ok(form.kind === 'group');
+    assert.deepEqual(
+      form.members.map(({ name, required }) => [name, required]),
+      [
+        ['size', true],
+        ['count', false],
+        ['name', false],
+      ],
+    );
+    const [size, count, name] = form.members.map(({ field }) => field);
+    assert.ok(size?.kind === 'choice' && count?.kind === 'number' && name?.kind === 'text');
+    assert.deepEqual([size.initial, size.title, size.options.map(({ label }) => label)], ['l', 'Size', ['s', 'l']]);
+    assert.deepEqual([count.minimum, count.maximum, count.integer], [1, 9, true]);
+    assert.deepEqual([name.least, name.pattern], [2, '^a']);
+  });
+
+  it('asks for nothing where a tool takes nothing, and for JSON where it takes anything', () => {
+    assert.deepEqual(formOf({ type: 'object' }).kind, 'group');
+    assert.deepEqual(formOf({ type: 'object', additionalProperties: true }).kind, 'json');
+  });
+
+  it('has a form for whatever it is given', () => {
+    const value = fc.letrec((tie) => ({
+      schema: fc.oneof(
+        { maxDepth: 4 },
+        fc.constantFrom('string', 'object', 'array', 5, null, true, '#', '#/properties/a'),
+        fc.array(tie('schema'), { maxLength: 3 }),
+        fc.dictionary(
+          fc.constantFrom('type', 'properties', 'items', 'anyOf', 'oneOf', 'enum', 'required', '$ref', 'a', 'default'),
+          tie('schema'),
+          { maxKeys: 5 },
+        ),
+      ),
+    })).schema;
+    fc.assert(fc.property(value, (schema) => assert.ok(formOf(schema).kind)));
+  });
+});
