@@ -76,6 +76,7 @@ export const problemCodes = [
   // starting and running (spec S1, X, R)
   'approval-pending',
   'tools-changed',
+  'sign-in-needed',
   'command-not-found',
   'command-not-executable',
   'server-exited',

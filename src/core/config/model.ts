@@ -34,6 +34,23 @@ export interface HttpLaunch {
   readonly headers: ReadonlyMap<string, EnvValue>;
   /** Empty: none. */
   readonly sessionId: string;
+  /** What the file says about signing in; absent: everything is found out from the server. */
+  readonly oauth?: OAuthSettings;
+}
+
+/** How this client is known to the authorization server of an HTTP server (spec X7). */
+export interface OAuthSettings {
+  /** `client_credentials`: as a program, with no person asked. */
+  readonly grant: 'authorization_code' | 'client_credentials';
+  /** Empty: one is registered. An https URL is the address of a client id metadata document. */
+  readonly clientId: string;
+  readonly clientSecret: EnvValue | undefined;
+  /** PEM, instead of a secret. */
+  readonly privateKey: EnvValue | undefined;
+  /** Asked for instead of what the server names. */
+  readonly scopes: readonly string[];
+  /** The port of the redirect address; undefined: any. */
+  readonly redirectPort: number | undefined;
 }
 
 export type Launch = StdioLaunch | HttpLaunch;

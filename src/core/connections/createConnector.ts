@@ -10,6 +10,7 @@ import { longestMs } from './callLimits.js';
 import type { ConnectOutcome } from './connection.js';
 import type { Connector, ConnectRequest } from './connector.js';
 import { Guardian } from './guardian.js';
+import type { OAuth } from './oauth.js';
 import { attemptStdio } from './stdioAttempt.js';
 
 export interface ConnectorOptions {
@@ -20,6 +21,8 @@ export interface ConnectorOptions {
   readonly trace: () => boolean;
   /** Of this product, for `clientInfo`. */
   readonly clientVersion: string;
+  /** Signing in to HTTP servers; without it a server that wants that fails with what it says. */
+  readonly oauth?: OAuth | undefined;
   /** Path of guardianMain, bundled. Without it POSIX ends groups and marked processes only, and Windows has no guardian. */
   readonly guardianScript?: string | undefined;
   /** Node, or Electron; default: this process's. */
@@ -64,7 +67,7 @@ export function createConnector(options: ConnectorOptions): Connector {
         }
         case 'streamable_http': {
           const { attemptHttp } = await import('./httpAttempt.js');
-          return await attemptHttp({ ...parts, launch }, timedOut);
+          return await attemptHttp({ ...parts, launch, access: options.oauth?.accessFor(launch) }, timedOut);
         }
         default:
           return assertNever(launch);

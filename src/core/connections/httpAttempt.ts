@@ -5,6 +5,7 @@ import { shown } from './httpExchange.js';
 import { httpFailure, neverAnsweredHttp, urlUnusable } from './httpStartFailures.js';
 import { HttpTransport } from './httpTransport.js';
 import { openConnection, type Opening, type OpeningParts } from './opening.js';
+import type { OAuthAccess } from './oauthAccess.js';
 import { loadSdk } from './sdk.js';
 import type { SdkConnection } from './sdkConnection.js';
 import { initializeRefused, listFailed, wrongInitializeAnswer } from './startFailures.js';
@@ -14,6 +15,7 @@ export interface HttpAttemptParts extends Omit<
   'transport' | 'pid' | 'causeOfEnd' | 'sdk' | 'onConnection'
 > {
   readonly launch: HttpLaunch;
+  readonly access?: OAuthAccess | undefined;
 }
 
 /** `cancelled` when the signal was aborted by the caller; the time limit is told from it by `timedOut`. */

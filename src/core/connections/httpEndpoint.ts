@@ -6,7 +6,9 @@
 import http from 'node:http';
 import https from 'node:https';
 import type { HttpLaunch } from '../config/model.js';
-import { exchange, isWithinOrigin, type HttpAgents, type HttpReply } from './httpExchange.js';
+import { exchange, isWithinOrigin, shown, type HttpAgents, type HttpReply } from './httpExchange.js';
+import type { OAuthAccess } from './oauthAccess.js';
+import { TransportFailure } from './transport.js';
 
 /** A call holds its socket until it is answered. */
 const mostCallSockets = 256;
@@ -27,6 +29,7 @@ export class HttpEndpoint {
   constructor(
     launch: HttpLaunch,
     private readonly clientVersion: string,
+    private readonly access?: OAuthAccess,
   ) {
     this.configured = new URL(launch.url);
     this.url = this.configured;
@@ -58,13 +61,36 @@ export class HttpEndpoint {
     }
   }
 
-  private exchange(
+  /** Once more where the first was refused for its token, and there is another: the server has not acted on it. */
+  private async exchange(
     method: 'GET' | 'POST' | 'DELETE',
     url: URL,
     headers: Readonly<Record<string, string>>,
     body: string | undefined,
     kind: 'call' | 'other',
     signal: AbortSignal,
+  ): Promise<HttpReply> {
+    const { access } = this;
+    for (let again = false; ; again = true) {
+      const token = await access?.token();
+      const reply = await this.exchangeOnce(method, url, headers, body, kind, signal, token);
+      if (!access || (reply.status !== 401 && reply.status !== 403)) return reply;
+      const refusal = { status: reply.status, header: reply.headers['www-authenticate'] };
+      const verdict = await access.refused(refusal, token, again);
+      if (verdict.kind === 'other') return reply;
+      reply.body.resume();
+      if (verdict.kind !== 'renewed') throw new TransportFailure({ ...verdict, url: shown(reply.url) });
+    }
+  }
+
+  private exchangeOnce(
+    method: 'GET' | 'POST' | 'DELETE',
+    url: URL,
+    headers: Readonly<Record<string, string>>,
+    body: string | undefined,
+    kind: 'call' | 'other',
+    signal: AbortSignal,
+    token: string | undefined,
   ): Promise<HttpReply> {
     const session = this.sessionId === undefined ? {} : { 'mcp-session-id': this.sessionId };
     const version = this.protocolVersion === undefined ? {} : { 'mcp-protocol-version': this.protocolVersion };
@@ -74,8 +100,9 @@ export class HttpEndpoint {
       ...headers,
       ...version,
     };
-    // What was configured is for the configured origin; a session belongs to who gave it.
-    const own = isWithinOrigin(this.configured, url) ? this.own : {};
+    // What was configured is for the configured origin, and so is a token; a session belongs to who gave it.
+    const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` };
+    const own = isWithinOrigin(this.configured, url) ? { ...this.own, ...authorization } : {};
     return exchange({
       method,
       url,

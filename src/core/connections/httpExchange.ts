@@ -29,6 +29,8 @@ export interface HttpExchange {
   readonly origin: URL;
   readonly body?: string | undefined;
   readonly agents: HttpAgents;
+  /** `leave`: a redirect is the reply. Default `follow`. */
+  readonly redirects?: 'follow' | 'leave';
   /** Of this exchange alone. Aborting also ends the reading of the body. */
   readonly signal: AbortSignal;
 }
@@ -43,6 +45,11 @@ export interface HttpReply {
   readonly body: Readable;
 }
 
+/** For questions that are asked now and then. */
+export function directAgents(): HttpAgents {
+  return { http: new http.Agent(), https: new https.Agent() };
+}
+
 const mostRedirects = 5;
 const keepAliveProbeMs = 15_000;
 
@@ -50,7 +57,7 @@ export async function exchange(request: HttpExchange): Promise<HttpReply> {
   let { url } = request;
   for (let redirects = 0; ; redirects++) {
     const response = await send(request, url);
-    const target = redirectTarget(response, url);
+    const target = request.redirects === 'leave' ? undefined : redirectTarget(response, url);
     if (!target) return reply(response, url);
     response.resume();
     const status = response.statusCode ?? 0;

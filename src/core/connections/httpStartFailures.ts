@@ -28,6 +28,8 @@ export function neverAnsweredHttp(what: string, timeoutMs: number): StartFailure
   );
 }
 
+export const signInFix = 'Run “MCP Toolsets: Sign In to Server”: it opens the page of the server in your browser.';
+
 export function httpFailure(launch: HttpLaunch, trouble: TransportTrouble): StartFailure {
   const what = describeTrouble(trouble);
   switch (trouble.kind) {
@@ -55,6 +57,16 @@ export function httpFailure(launch: HttpLaunch, trouble: TransportTrouble): Star
       );
     case 'tooLarge':
       return failure('http-not-mcp', ['url'], what, 'It is no MCP server, or a broken one.', 'Check url.');
+    case 'signIn':
+      return { code: 'sign-in-needed', message: what, fix: signInFix, path: [] };
+    case 'notRenewed':
+      return failure(
+        'http-unreachable',
+        [],
+        what,
+        'The authorization server is down, or the network does not lead to it.',
+        'Check the network, then restart the server; sign out and in again if that does not help.',
+      );
     case 'broken':
     case 'sessionLost':
     case 'closed':

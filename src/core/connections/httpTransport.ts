@@ -13,6 +13,7 @@ import { requestId, type HttpChannel, type HttpChannelParts } from './httpChanne
 import { HttpEndpoint } from './httpEndpoint.js';
 import { knownProtocolVersions } from './initializeAnswer.js';
 import { LegacyChannel } from './legacyChannel.js';
+import type { OAuthAccess } from './oauthAccess.js';
 import { StreamableChannel } from './streamableChannel.js';
 import { failureAnswer, type ServerTransport } from './transport.js';
 
@@ -22,6 +23,8 @@ export interface HttpTransportOptions {
   readonly clock: Clock;
   readonly clientVersion: string;
   readonly onRenewed: () => void;
+  /** The tokens of a sign-in, where the server may want one. */
+  readonly access?: OAuthAccess | undefined;
 }
 
 type State =
@@ -45,7 +48,7 @@ export class HttpTransport implements ServerTransport {
   private readonly parts: HttpChannelParts;
 
   constructor(private readonly options: HttpTransportOptions) {
-    this.endpoint = new HttpEndpoint(options.launch, options.clientVersion);
+    this.endpoint = new HttpEndpoint(options.launch, options.clientVersion, options.access);
     this.parts = {
       log: options.log,
       clock: options.clock,

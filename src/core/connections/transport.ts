@@ -29,6 +29,10 @@ export type TransportTrouble =
   | { readonly kind: 'tooLarge'; readonly limit: number; readonly url: string }
   /** The server forgot the session and gave no new one. */
   | { readonly kind: 'sessionLost'; readonly detail: string; readonly url: string }
+  /** The server wants a person to sign in (spec X7); the request was refused, not acted on. */
+  | { readonly kind: 'signIn'; readonly why: string; readonly url: string }
+  /** The token has ended, and the authorization server cannot be asked for another. */
+  | { readonly kind: 'notRenewed'; readonly why: string; readonly url: string }
   | { readonly kind: 'closed'; readonly url: string };
 
 export class TransportFailure extends Error {
@@ -71,6 +75,10 @@ export function describeTrouble(trouble: TransportTrouble): string {
       return `The answer of ${trouble.url} is larger than ${trouble.limit / 1024 / 1024} MiB.`;
     case 'sessionLost':
       return sentence(`${trouble.url} forgot the session, and a new initialize ${trouble.detail}`);
+    case 'signIn':
+      return `${trouble.url} wants a sign-in. ${trouble.why}`;
+    case 'notRenewed':
+      return sentence(`The token for ${trouble.url} has ended and could not be renewed: ${trouble.why}`);
     case 'closed':
       return `The connection to ${trouble.url} was closed.`;
   }

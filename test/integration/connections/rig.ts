@@ -176,7 +176,7 @@ export class Rig {
   async end(): Promise<void> {
     await Promise.all(this.connections.map((connection) => connection.close()));
     const left = this.processes().filter(
-      ({ command, parent }) => parent !== process.pid || !/guardian|http|legacy/.test(command),
+      ({ command, parent }) => parent !== process.pid || !/guardian|http|legacy|oauth/.test(command),
     );
     await this.connector.dispose();
     for (const child of this.children) {

@@ -1,0 +1,86 @@
+/**
+ * Where the browser comes back to after a sign-in: a listener on the loopback interface (RFC 8252), open for one sign-in.
+ * Answers with a short page. Does not judge what came back.
+ */
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface Redirect {
+  readonly port: number;
+  /** As the authorization server knows it, seen from this machine. */
+  readonly url: URL;
+  /** The parameters of the first request that carries this state. Rejects with the signal's reason. */
+  comesBack(state: string, signal: AbortSignal): Promise<URLSearchParams>;
+  close(): Promise<void>;
+}
+
+const path = '/callback';
+
+/** @param preferred the port of an earlier sign-in, which the authorization server knows; another if it is taken. */
+export async function listenForRedirect(preferred: number | undefined): Promise<Redirect> {
+  const waiting = new Map<string, (parameters: URLSearchParams) => void>();
+  let lastAnswer = Promise.resolve();
+  const server = createServer((request, response) => {
+    const target = new URL(request.url ?? '/', 'http://localhost');
+    const heard = waiting.get(target.searchParams.get('state') ?? '');
+    // Through a forwarded port, something may stand before the path.
+    lastAnswer = new Promise((resolve) => response.once('close', resolve));
+    if (request.method !== 'GET' || !target.pathname.endsWith(path) || !heard) return answer(response, 404, gone);
+    answer(response, 200, target.searchParams.has('code') ? done : refused);
+    waiting.clear();
+    heard(target.searchParams);
+  });
+  const listen = (port: number): Promise<void> =>
+    new Promise((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(port, '127.0.0.1', () => {
+        server.off('error', reject);
+        resolve();
+      });
+    });
+  await listen(preferred ?? 0).catch((error: NodeJS.ErrnoException) => {
+    if (preferred === undefined || !/^(EADDRINUSE|EACCES)$/.test(error.code ?? '')) throw error;
+    return listen(0);
+  });
+  const { port } = server.address() as AddressInfo;
+  return {
+    port,
+    url: new URL(`http://127.0.0.1:${port}${path}`),
+    comesBack: (state, signal) =>
+      new Promise((resolve, reject) => {
+        const aborted = (): void => reject(signal.reason as Error);
+        if (signal.aborted) return aborted();
+        signal.addEventListener('abort', aborted, { once: true });
+        waiting.set(state, (parameters) => {
+          signal.removeEventListener('abort', aborted);
+          resolve(parameters);
+        });
+      }),
+    close: async () => {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      // The page is to arrive; sockets that a browser opened in advance are not waited for.
+      await lastAnswer;
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+const done = ['Almost done', 'You can close this page. The editor goes on by itself.'] as const;
+const refused = ['Not signed in', 'The sign-in was refused. You can close this page; the editor says why.'] as const;
+const gone = ['Nothing to do here', 'This sign-in is over. Begin it again in the editor.'] as const;
+
+function answer(response: ServerResponse, status: number, [title, text]: readonly [string, string]): void {
+  response.writeHead(status, {
+    'content-type': 'text/html; charset=utf-8',
+    'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'",
+    'cache-control': 'no-store',
+    'referrer-policy': 'no-referrer',
+    connection: 'close',
+  });
+  const style = 'body{font:16px system-ui;margin:20vh auto;max-width:30em;text-align:center;color-scheme:light dark}';
+  response.end(
+    `<!DOCTYPE html><html lang="en"><head><title>${title}</title><style>${style}</style></head>` +
+      `<body><h1>${title}</h1><p>${text}</p></body></html>`,
+  );
+}

@@ -1,0 +1,300 @@
+/** Spec X7: signing in to HTTP servers, against a real authorization server that each test starts. */
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import { systemClock } from '../../../src/core/base/clock.js';
+import { Redactor, redactingLog } from '../../../src/core/base/log.js';
+import type { OAuthSettings } from '../../../src/core/config/model.js';
+import type { Connection } from '../../../src/core/connections/connection.js';
+import { OAuth } from '../../../src/core/connections/oauth.js';
+import { control, Person, Secrets } from '../../support/core/person.js';
+import { callTool, http, literal, once, Rig, textOf } from './rig.js';
+
+const unsaid: OAuthSettings = {
+  grant: 'authorization_code',
+  clientId: '',
+  clientSecret: undefined,
+  privateKey: undefined,
+  scopes: [],
+  redirectPort: undefined,
+};
+
+describe('oauth', function () {
+  this.timeout(60_000);
+  const person = (): AbortSignal => new AbortController().signal;
+  const redactor = new Redactor();
+  let secrets: Secrets;
+  let windows: OAuth[];
+  let oauth: OAuth;
+  let rig: Rig;
+  let browser: Person;
+
+  function openWindow(): OAuth {
+    const log = redactingLog({ write: (level, text) => rig.lines.push({ level, text }) }, redactor);
+    const keepSecret = (values: readonly string[]) => redactor.register(values);
+    const opened = new OAuth({ secrets, clock: systemClock, log, keepSecret, clientVersion: '9.9.9' });
+    windows.push(opened);
+    return opened;
+  }
+
+  beforeEach(() => {
+    secrets = new Secrets();
+    windows = [];
+    oauth = openWindow();
+    rig = new Rig({ oauth });
+    browser = new Person();
+  });
+  afterEach(async () => {
+    for (const opened of windows) opened.dispose();
+    await rig.end();
+  });
+
+  const seen = async (url: string): Promise<string[]> => (await control(url, 'seen')) as string[];
+
+  async function signedIn(...args: string[]): Promise<{ url: string; connection: Connection }> {
+    const { url } = await rig.listen('oauth', ...args);
+    await rig.failure(http(url));
+    await oauth.signIn(http(url), browser, person());
+    return { url, connection: (await rig.start(http(url))).connection };
+  }
+
+  it('says that a person has to sign in, and opens nothing by itself', async () => {
+    const { url } = await rig.listen('oauth');
+    const changed = once(oauth.onDidChange);
+    const failure = await rig.failure(http(url));
+    assert.deepEqual([failure.code, failure.path], ['sign-in-needed', []]);
+    assert.match(failure.message, /wants a sign-in\. Nobody has signed in yet\.$/);
+    await changed;
+    assert.deepEqual(oauth.statusOf(http(url)), { kind: 'needed', why: 'Nobody has signed in yet.' });
+    assert.deepEqual(browser.shown, []);
+    assert(!(await seen(url)).some((line) => line.startsWith('POST')), 'nothing is registered before a person asks');
+  });
+
+  it('registers, proves itself by PKCE, names the resource and what the server asked for, and keeps what it got', async () => {
+    const { url, connection } = await signedIn();
+    assert.equal(await textOf(connection, 'whoami'), 'ada files:read');
+    const [shown, ...others] = browser.shown;
+    assert.deepEqual(others, []);
+    const asked = shown?.searchParams;
+    assert.equal(asked?.get('code_challenge_method'), 'S256');
+    assert.equal(asked.get('resource'), url);
+    assert.equal(asked.get('scope'), 'files:read');
+    assert.match(asked.get('redirect_uri') ?? '', /^http:\/\/127\.0\.0\.1:\d+\/callback$/);
+    assert.match(browser.lastPage, /You can close this page/);
+    assert.deepEqual(oauth.statusOf(http(url)), { kind: 'signedIn', lacks: undefined });
+    // The next window needs nobody.
+    const later = new Rig({ oauth: openWindow() });
+    const { connection: second } = await later.start(http(url));
+    assert.equal(await textOf(second, 'whoami'), 'ada files:read');
+    await later.end();
+  });
+
+  it('finds the metadata at the well-known place where the refusal does not name it', async () => {
+    const { connection } = await signedIn('--well-known-only');
+    assert.equal(await textOf(connection, 'whoami'), 'ada files:read');
+  });
+
+  it('does not offer a sign-in where the server advertises none', async () => {
+    const { url } = await rig.listen('oauth', '--no-advertise');
+    const failure = await rig.failure(http(url));
+    assert.equal(failure.code, 'http-unauthorized');
+    assert.deepEqual(oauth.statusOf(http(url)), { kind: 'none' });
+  });
+
+  it('leaves a server alone that has an Authorization header in the file', async () => {
+    const { url } = await rig.listen('oauth');
+    const launch = http(url, { headers: new Map([['authorization', literal('Bearer mine')]]) });
+    assert.equal((await rig.failure(launch)).code, 'http-unauthorized');
+    assert.deepEqual(await seen(url), []);
+    await assert.rejects(oauth.signIn(launch, browser, person()), /Authorization header/);
+  });
+
+  it('renews an access token that was revoked, once for all calls, and no call is lost', async () => {
+    const { url, connection } = await signedIn();
+    const before = (await seen(url)).filter((line) => line === 'POST /token').length;
+    await control(url, 'end-access');
+    const answers = await Promise.all(Array.from({ length: 10 }, () => textOf(connection, 'whoami')));
+    assert.deepEqual(new Set(answers), new Set(['ada files:read']));
+    assert.equal((await seen(url)).filter((line) => line === 'POST /token').length, before + 1);
+    assert.equal(browser.shown.length, 1);
+  });
+
+  it('renews a token before it ends', async () => {
+    const { url, connection } = await signedIn('--life', '1');
+    const renewals = async (): Promise<number> => (await seen(url)).filter((line) => line === 'POST /token').length;
+    for (const first = await renewals(); (await renewals()) < first + 2;) {
+      assert.equal(await textOf(connection, 'whoami'), 'ada files:read');
+    }
+    assert.equal(browser.shown.length, 1);
+  });
+
+  it('asks for a person when nothing can be renewed, and goes on on the same connection after', async () => {
+    const { url, connection } = await signedIn();
+    await control(url, 'end-all');
+    const outcome = await callTool(connection, 'whoami');
+    assert.equal(outcome.kind, 'error');
+    assert.match((outcome as { message: string }).message, /wants a sign-in\. The sign-in has ended/);
+    assert.equal(oauth.statusOf(http(url)).kind, 'needed');
+    await oauth.signIn(http(url), browser, person());
+    assert.equal(await textOf(connection, 'whoami'), 'ada files:read');
+    assert.equal((await seen(url)).filter((line) => line === 'POST /reg').length, 1, 'registered once');
+  });
+
+  it('registers anew where the authorization server has forgotten this client', async () => {
+    const { url, connection } = await signedIn();
+    await control(url, 'forget-clients');
+    assert.equal((await callTool(connection, 'whoami')).kind, 'error');
+    await oauth.signIn(http(url), browser, person());
+    assert.equal(await textOf(connection, 'whoami'), 'ada files:read');
+    assert.equal((await seen(url)).filter((line) => line === 'POST /reg').length, 2);
+  });
+
+  it('registers anew after a sign-in that did not come back', async () => {
+    const { url } = await signedIn();
+    await oauth.signOut(http(url));
+    await control(url, 'forget-clients');
+    const closed = new AbortController();
+    const attempt = oauth.signIn(http(url), browser, closed.signal);
+    const refused = assert.rejects(attempt, /closed by the person/);
+    while (!/invalid_client/.test(browser.lastPage)) await new Promise((resolve) => setImmediate(resolve));
+    closed.abort(new Error('closed by the person'));
+    await refused;
+    await oauth.signIn(http(url), browser, person());
+    assert.deepEqual(oauth.statusOf(http(url)), { kind: 'signedIn', lacks: undefined });
+  });
+
+  it('says what the person, or the authorization server, refused', async () => {
+    const { url } = await rig.listen('oauth');
+    await rig.failure(http(url));
+    await control(url, 'deny');
+    await assert.rejects(
+      oauth.signIn(http(url), browser, person()),
+      /The sign-in was refused \(access_denied: not today\)/,
+    );
+    assert.match(browser.lastPage, /Not signed in/);
+    await control(url, 'consent');
+    await oauth.signIn(http(url), browser, person());
+    await rig.start(http(url));
+  });
+
+  it('asks for more rights when a call needs them, keeping those it has', async () => {
+    const { url, connection } = await signedIn();
+    const outcome = await callTool(connection, 'write');
+    assert.match((outcome as { message: string }).message, /needs more rights: files:write\. Sign in again/);
+    assert.deepEqual(oauth.statusOf(http(url)), { kind: 'signedIn', lacks: 'files:write' });
+    assert.equal(await textOf(connection, 'whoami'), 'ada files:read', 'all else goes on');
+    await oauth.signIn(http(url), browser, person());
+    assert.equal(browser.shown[1]?.searchParams.get('scope'), 'files:read files:write');
+    assert.equal(await textOf(connection, 'write'), 'written');
+    assert.equal(await textOf(connection, 'whoami'), 'ada files:read files:write');
+    assert.deepEqual(oauth.statusOf(http(url)), { kind: 'signedIn', lacks: undefined });
+  });
+
+  it('signs out: tokens are revoked and forgotten, in every window', async () => {
+    const { url, connection } = await signedIn();
+    const other = openWindow();
+    const otherRig = new Rig({ oauth: other });
+    await otherRig.start(http(url));
+    const told = once(other.onDidChange);
+    await oauth.signOut(http(url));
+    assert.deepEqual(oauth.statusOf(http(url)), { kind: 'needed', why: 'You signed out.' });
+    await told;
+    assert.equal(other.statusOf(http(url)).kind, 'needed');
+    assert.equal((await seen(url)).filter((line) => line === 'POST /token/revocation').length, 2);
+    assert.equal((await callTool(connection, 'whoami')).kind, 'error');
+    assert(![...secrets.values.values()].some((text) => text.includes('access_token')));
+    await otherRig.end();
+  });
+
+  it('takes over what another window has renewed', async () => {
+    const { url, connection } = await signedIn();
+    const otherRig = new Rig({ oauth: openWindow() });
+    const { connection: other } = await otherRig.start(http(url));
+    await control(url, 'end-access');
+    const before = (await seen(url)).filter((line) => line === 'POST /token').length;
+    assert.equal(await textOf(other, 'whoami'), 'ada files:read');
+    assert.equal(await textOf(connection, 'whoami'), 'ada files:read');
+    assert.equal((await seen(url)).filter((line) => line === 'POST /token').length, before + 1);
+    await otherRig.end();
+  });
+
+  it('says so when the authorization server is down, and keeps the sign-in', async () => {
+    const { url, connection } = await signedIn();
+    await control(url, 'end-access');
+    await control(url, 'close');
+    const outcome = await callTool(connection, 'whoami');
+    assert.match((outcome as { message: string }).message, /has ended and could not be renewed: .*503/);
+    assert.equal(oauth.statusOf(http(url)).kind, 'signedIn');
+    await control(url, 'open');
+    assert.equal(await textOf(connection, 'whoami'), 'ada files:read');
+  });
+
+  it('uses a client that the file names, at the port it is registered with', async () => {
+    const { url } = await rig.listen('oauth', '--no-registration');
+    await rig.failure(http(url));
+    await assert.rejects(
+      oauth.signIn(http(url), browser, person()),
+      /registers no clients by itself\. Register one there with the redirect address .*oauth\.clientId/,
+    );
+    const launch = http(url, { oauth: { ...unsaid, clientId: 'known', redirectPort: 33417, scopes: ['files:write'] } });
+    await rig.failure(launch);
+    await oauth.signIn(launch, browser, person());
+    const { connection } = await rig.start(launch);
+    assert.equal(await textOf(connection, 'whoami'), 'ada files:write');
+    const unknown = http(url, { oauth: { ...unsaid, clientId: 'nobody' } });
+    await rig.failure(unknown);
+    const closed = new AbortController();
+    const attempt = oauth.signIn(unknown, browser, closed.signal);
+    attempt.catch(() => undefined);
+    while (!/invalid_client/.test(browser.lastPage)) await new Promise((resolve) => setImmediate(resolve));
+    closed.abort(new Error('closed'));
+    await assert.rejects(attempt, /closed/);
+  });
+
+  it('signs in as a program with no person, where the file says so', async () => {
+    const { url } = await rig.listen('oauth');
+    const program: OAuthSettings = { ...unsaid, grant: 'client_credentials', clientId: 'program' };
+    const launch = http(url, { oauth: { ...program, clientSecret: literal('secret-of-the-program') } });
+    const { connection } = await rig.start(launch);
+    assert.equal(await textOf(connection, 'whoami'), 'program files:read');
+    await control(url, 'end-access');
+    assert.equal(await textOf(connection, 'whoami'), 'program files:read');
+    const wrong = http(url, { oauth: { ...program, clientId: 'programm', clientSecret: literal('wrong-secret') } });
+    const failure = await rig.failure(wrong);
+    assert.equal(failure.code, 'sign-in-needed');
+    assert.match(failure.message, /gave no token to programm: invalid_client/);
+  });
+
+  it('keeps tokens to the origin of the server', async () => {
+    const { url } = await signedIn();
+    let seenThere: string | undefined = 'not asked';
+    const elsewhere = createServer((request, response) => {
+      seenThere = request.headers.authorization;
+      response.writeHead(404).end();
+    });
+    await new Promise<void>((resolve) => elsewhere.listen(0, '127.0.0.1', resolve));
+    const { port } = elsewhere.address() as { port: number };
+    const access = oauth.accessFor(http(url));
+    assert(access);
+    const { HttpEndpoint } = await import('../../../src/core/connections/httpEndpoint.js');
+    const endpoint = new HttpEndpoint(http(url), '9.9.9', access);
+    const reply = await endpoint.post('{}', 'other', person(), new URL(`http://127.0.0.1:${port}/`));
+    reply.body.resume();
+    endpoint.dispose();
+    elsewhere.closeAllConnections();
+    await new Promise((resolve) => elsewhere.close(resolve));
+    assert.equal(seenThere, undefined);
+  });
+
+  it('never writes a token into a log', async () => {
+    rig.traces = true;
+    const { url, connection } = await signedIn();
+    await textOf(connection, 'whoami');
+    await control(url, 'end-access');
+    await textOf(connection, 'whoami');
+    const text = [...secrets.values.values()].join();
+    const tokens = [...text.matchAll(/"(?:access|refresh)_token":"([^"]+)"/g)].map(([, token]) => token ?? '');
+    assert.equal(tokens.length, 2);
+    for (const { text: line } of rig.lines) for (const token of tokens) assert(!line.includes(token), line);
+    assert.equal(redactor.redact(`it said ${tokens[0]}`), 'it said •••');
+  });
+});

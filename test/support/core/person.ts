@@ -1,0 +1,88 @@
+/**
+ * A person with a browser: follows redirects, keeps cookies. What a sign-in needs where the pages of the authorization
+ * server ask nothing; and a store for secrets, as the editor's.
+ */
+import { request, type IncomingHttpHeaders } from 'node:http';
+import { Emitter } from '../../../src/core/base/events.js';
+import type { SecretStore, SignInBrowser } from '../../../src/core/connections/oauth.js';
+
+export class Person implements SignInBrowser {
+  /** Addresses that were opened. */
+  readonly shown: URL[] = [];
+  /** The text of the last page. */
+  lastPage = '';
+  /** Whether pages are followed; else the person closes the browser. */
+  follows = true;
+
+  reach(local: URL): Promise<URL> {
+    return Promise.resolve(local);
+  }
+
+  async show(url: URL): Promise<void> {
+    this.shown.push(url);
+    if (!this.follows) return;
+    const cookies = new Map<string, string>();
+    for (let target = url, hops = 0; hops < 20; hops++) {
+      const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+      const reply = await ask('GET', target, cookie === '' ? {} : { cookie });
+      for (const line of reply.headers['set-cookie'] ?? []) {
+        const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+        cookies.set(name, value);
+      }
+      const { location } = reply.headers;
+      this.lastPage = reply.body;
+      if (location === undefined) return;
+      target = new URL(location, target);
+    }
+    throw new Error(`Redirects without end from ${url.href}`);
+  }
+}
+
+/** Shared by as many windows as a test likes. */
+export class Secrets implements SecretStore {
+  readonly values = new Map<string, string>();
+  private readonly changes = new Emitter<{ readonly key: string }>();
+  readonly onDidChange = this.changes.event;
+
+  get(key: string): Promise<string | undefined> {
+    return Promise.resolve(this.values.get(key));
+  }
+
+  store(key: string, value: string): Promise<void> {
+    this.values.set(key, value);
+    queueMicrotask(() => this.changes.fire({ key }));
+    return Promise.resolve();
+  }
+
+  delete(key: string): Promise<void> {
+    this.values.delete(key);
+    queueMicrotask(() => this.changes.fire({ key }));
+    return Promise.resolve();
+  }
+}
+
+/** One request on a socket of its own. */
+export function ask(
+  method: 'GET' | 'POST',
+  url: URL,
+  headers: Readonly<Record<string, string>>,
+  body?: string,
+): Promise<{ readonly headers: IncomingHttpHeaders; readonly body: string }> {
+  return new Promise((resolve, reject) => {
+    const outgoing = request(url, { method, headers, agent: false }, (response) => {
+      let text = '';
+      response.setEncoding('utf8');
+      response.on('data', (chunk: string) => (text += chunk));
+      response.on('end', () => resolve({ headers: response.headers, body: text }));
+      response.on('error', reject);
+    });
+    outgoing.on('error', reject);
+    outgoing.end(body);
+  });
+}
+
+/** Asks a fixture `oauth` to do something; see its header. */
+export async function control(server: string, what: string): Promise<unknown> {
+  const { body } = await ask('POST', new URL('/control', server), {}, JSON.stringify(what));
+  return JSON.parse(body);
+}
