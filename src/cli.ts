@@ -8,13 +8,15 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { untilCallable } from './cli/callable.js';
 import { readConfigFile } from './cli/configFile.js';
+import { forgetfulSecrets } from './cli/forgetfulSecrets.js';
 import { Interruption } from './cli/interruption.js';
 import { inOrder, problemLine, statusTable, toolsTable } from './cli/render.js';
 import { systemClock } from './core/base/clock.js';
-import { Redactor, type Log } from './core/base/log.js';
+import { Redactor, redactingLog, type Log } from './core/base/log.js';
 import type { Problem } from './core/base/problem.js';
 import { ConfigState } from './core/config/merge.js';
 import { createConnector } from './core/connections/createConnector.js';
+import { OAuth } from './core/connections/oauth.js';
 import { createHost } from './core/host.js';
 import type { Host } from './core/hostContract.js';
 import type { ServerStatus } from './core/reconcile/status.js';
@@ -129,7 +131,7 @@ function tools(run: Run, host: Host, id: string | undefined): number {
 }
 
 function isBroken({ state }: ServerStatus): boolean {
-  return state.kind === 'failed' || state.kind === 'invalid';
+  return state.kind === 'failed' || state.kind === 'invalid' || state.kind === 'signInNeeded';
 }
 
 async function call(run: Run, tool: string | undefined, json: string | undefined): Promise<number> {
@@ -192,7 +194,16 @@ async function withHost(run: Run, use: (session: Session) => Promise<number>): P
   };
   const serverLog = (server: string): Log => ({ write: (level, message) => log.write(level, `${server}: ${message}`) });
   const interruption = new Interruption();
+  const redactor = new Redactor();
+  const oauth = new OAuth({
+    secrets: forgetfulSecrets,
+    clock: systemClock,
+    log: redactingLog(log, redactor),
+    keepSecret: (values) => redactor.register(values),
+    clientVersion: version,
+  });
   const connector = createConnector({
+    oauth,
     env: process.env,
     clock: systemClock,
     trace: () => run.debug,
@@ -203,7 +214,8 @@ async function withHost(run: Run, use: (session: Session) => Promise<number>): P
     clock: systemClock,
     log,
     serverLog,
-    redactor: new Redactor(),
+    redactor,
+    signIns: oauth,
     env: process.env,
     connector,
     directoryExists,
@@ -216,6 +228,7 @@ async function withHost(run: Run, use: (session: Session) => Promise<number>): P
   } finally {
     await host.dispose();
     await connector.dispose();
+    oauth.dispose();
     interruption.dispose();
   }
 }

@@ -31,6 +31,7 @@ import {
   toolPermissions,
   trace,
 } from './vscode/settings.js';
+import { registerSignIn } from './vscode/signIn.js';
 import { showStatusBar } from './vscode/statusBar.js';
 import { showTree } from './vscode/tree/treeView.js';
 import { registerTryTool } from './vscode/tryTool/register.js';
@@ -69,6 +70,7 @@ export function activate(context: vscode.ExtensionContext): void {
         approvals: ledger,
         toolReview: toolLedger,
         toolPolicy: { permissions: toolPermissions, ask: askForCall },
+        secrets: context.secrets,
       });
     },
     onFailure: (error) => void vscode.window.showErrorMessage(`MCP Toolsets could not start: ${String(error)}`),
@@ -84,6 +86,7 @@ export function activate(context: vscode.ExtensionContext): void {
     showDiagnostics(slot),
     registerCommands({ slot, logs }),
     registerTryTool({ slot, extensionUri: context.extensionUri }),
+    registerSignIn({ slot, logs }),
     registerProblemPages(context.extensionUri),
     registerAuthoring({ slot, env: () => childEnvironment(process.env) }),
     offerToolsets({ slot, clock, log: logs.host, extensionId: context.extension.id }),

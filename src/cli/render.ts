@@ -28,6 +28,8 @@ export function stateWord(state: ServerState): string {
   switch (state.kind) {
     case 'failed':
       return `failed: ${state.reason} ${state.fix}`;
+    case 'signInNeeded':
+      return `needs sign-in: ${state.why} Sign in in the editor, or give the server an Authorization header.`;
     case 'reconnecting':
       return `reconnecting (attempt ${state.attempt}): ${state.cause}`;
     case 'disabled':

@@ -21,6 +21,7 @@ import { adminId, callAdminTool } from './admin.js';
 import { createAdminActions } from './adminActions.js';
 import { callText, refusedText } from './callTexts.js';
 import type { Host, HostOptions, ToolCallOutcome, ToolCallRequest } from './hostContract.js';
+import { ServerSignIns } from './serverSignIns.js';
 import type { Catalogue } from './tools/catalogue.js';
 import { Publication } from './publication.js';
 
@@ -55,6 +56,7 @@ class ToolsetHost implements Host {
   private readonly approvalChanges: Disposable | undefined;
   private readonly publication: Publication;
   private readonly accessChanges: Disposable;
+  readonly signIns: ServerSignIns;
 
   readonly onDidChange = this.changeEmitter.event;
   readonly onDidChangeCatalogue: Event<Catalogue>;
@@ -66,6 +68,12 @@ class ToolsetHost implements Host {
       () => options.maxInstances?.() ?? defaultMaxInstances,
     );
     this.activity = new Soon(options.clock, activityMs, () => this.announceChange());
+    this.signIns = new ServerSignIns({
+      ...options,
+      servers: () => this.servers,
+      unitOf: (id) => this.units.get(id),
+      onChange: () => this.announceChange(),
+    });
     this.approvalChanges = options.approvals?.onDidChange(() => {
       this.inOneSwap(() => this.units.forEach((unit) => unit.reconsider()));
     });
@@ -156,6 +164,7 @@ class ToolsetHost implements Host {
   async dispose(): Promise<void> {
     this.disposed = true;
     this.activity.dispose();
+    this.signIns.dispose();
     this.approvalChanges?.dispose();
     this.accessChanges.dispose();
     await Promise.all([...this.units.values(), ...this.leaving].map((unit) => unit.dispose()));
@@ -250,8 +259,10 @@ class ToolsetHost implements Host {
     const problems = [...this.configProblems, ...this.publication.problems];
     const servers = this.servers.map((server) => {
       const facts = this.units.get(server.id)?.facts ?? emptyFacts(server);
-      problems.push(...problemsOf(facts));
-      return statusOf(server, facts, this.publication.toolset(server.id), this.publication.changed(server.id));
+      const signIn = this.signIns.statusOf(server);
+      problems.push(...problemsOf(facts, signIn));
+      const { publication } = this;
+      return statusOf(server, facts, publication.toolset(server.id), publication.changed(server.id), signIn);
     });
     return { version: this.publication.catalogue.version, refused: this.refused, servers, problems };
   }

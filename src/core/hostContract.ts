@@ -8,7 +8,9 @@ import type { Log, Redactor } from './base/log.js';
 import type { SourceText } from './config/model.js';
 import type { Connector } from './connections/connector.js';
 import type { LeaseNews } from './connections/instance.js';
+import type { SignIns } from './connections/oauth.js';
 import type { StatusSnapshot } from './reconcile/status.js';
+import type { ServerSignIns } from './serverSignIns.js';
 import type { Catalogue } from './tools/catalogue.js';
 import type { FilteredToolsReport } from './tools/curate.js';
 import type { ToolPolicy } from './tools/toolPolicy.js';
@@ -37,6 +39,8 @@ export interface HostOptions {
   readonly toolPolicy?: ToolPolicy;
   /** Which tools changed since their server was approved (spec S3). Default: nobody looks. */
   readonly toolReview?: ToolReview;
+  /** Signing in to HTTP servers; those of the connector. Default: there is none. */
+  readonly signIns?: SignIns;
   /** In [0, 1), for the jitter of reconnecting. Default `Math.random`. */
   readonly random?: () => number;
 }
@@ -81,6 +85,8 @@ export interface Host {
   stop(server: string): Promise<void>;
   restart(server: string): Promise<void>;
   release(server: string, dialog: string): Promise<boolean>;
+  /** Signing in is the one action that opens a browser. */
+  readonly signIns: Pick<ServerSignIns, 'signIn' | 'signOut'>;
   /** Ends every instance; resolves when nothing is left running. */
   dispose(): Promise<void>;
 }

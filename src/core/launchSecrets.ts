@@ -8,7 +8,9 @@ import type { EnvValue, Launch } from './config/model.js';
 export function secretsOf(launch: Launch): string[] {
   if (launch.transport === 'stdio') return [...launch.env.values()].flatMap(bare);
   const headers = [...launch.headers].flatMap(([name, value]) => [...bare(value), ...partsOf(name, value.value)]);
-  return [...headers, launch.sessionId, ...inAddress(launch.url)];
+  const { clientSecret, privateKey } = launch.oauth ?? {};
+  const client = [clientSecret, privateKey].flatMap((value) => (value ? bare(value) : []));
+  return [...headers, ...client, launch.sessionId, ...inAddress(launch.url)];
 }
 
 /** With the prefix and without: who refuses a token often quotes it alone. */

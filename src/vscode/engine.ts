@@ -8,6 +8,7 @@ import type { ToolReview } from '../core/approval/toolReview.js';
 import type { Clock } from '../core/base/clock.js';
 import { Redactor, redactingLog, type Log } from '../core/base/log.js';
 import { createConnector } from '../core/connections/createConnector.js';
+import { OAuth, type SecretStore } from '../core/connections/oauth.js';
 import type { Gateway } from '../core/gateway/gateway.js';
 import { createGatewayBackend } from '../core/gatewayBackend.js';
 import { createHost } from '../core/host.js';
@@ -36,6 +37,8 @@ export interface EngineOptions {
   readonly toolReview?: ToolReview;
   /** What agents may do with tools. Absent: call them all. */
   readonly toolPolicy?: ToolPolicyOptions;
+  /** Where sign-ins to HTTP servers are kept. Absent: there are none. */
+  readonly secrets?: SecretStore;
   /** How many instances may live at once. */
   readonly maxInstances: () => number;
   /** Without it, nothing of results is written to a disk. */
@@ -62,7 +65,17 @@ export interface Engine {
 export function createEngine(options: EngineOptions): Engine {
   const { clock, log, env, version } = options;
   const redactor = new Redactor();
+  const oauth =
+    options.secrets &&
+    new OAuth({
+      secrets: options.secrets,
+      clock,
+      log: redactingLog(log, redactor),
+      keepSecret: (values) => redactor.register(values),
+      clientVersion: version,
+    });
   const connector = createConnector({
+    oauth,
     env,
     clock,
     trace: options.trace,
@@ -81,6 +94,7 @@ export function createEngine(options: EngineOptions): Engine {
     reservedNames: builtInNames,
     filteredTools: options.filteredTools,
     maxInstances: options.maxInstances,
+    ...(oauth && { signIns: oauth }),
     ...(options.approvals && { approvals: options.approvals }),
     ...(options.toolReview && { toolReview: options.toolReview }),
     ...(toolPolicy && { toolPolicy }),
@@ -112,6 +126,7 @@ export function createEngine(options: EngineOptions): Engine {
       backend.dispose();
       toolPolicy?.dispose();
       await Promise.all([connector.dispose(), artifacts.settled()]);
+      oauth?.dispose();
     },
   };
 }

@@ -22,6 +22,8 @@ export function stateWord(state: ServerState): string {
       return state.kind;
     case 'pending':
       return 'waits for approval';
+    case 'signInNeeded':
+      return 'needs sign-in';
     case 'invalid':
       return 'entry with errors';
     case 'reconnecting':
@@ -97,7 +99,7 @@ export function serves(server: ServerStatus): boolean {
 
 /** Whether a person should look at it. */
 export function isBroken(server: ServerStatus): boolean {
-  if (server.state.kind === 'failed' || server.state.kind === 'invalid') return true;
+  if (['failed', 'invalid', 'signInNeeded'].includes(server.state.kind)) return true;
   return server.previous !== undefined && server.approval.kind !== 'pending';
 }
 

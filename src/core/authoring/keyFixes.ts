@@ -16,7 +16,7 @@ export interface QuickFix {
   readonly safe: boolean;
 }
 
-export type ServerCommand = 'restart' | 'start' | 'showServerLog';
+export type ServerCommand = 'restart' | 'start' | 'showServerLog' | 'signIn';
 
 export type KeyMark = Extract<Landmark, { kind: 'key' }>;
 

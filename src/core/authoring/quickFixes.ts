@@ -91,8 +91,10 @@ export class QuickFixes {
       ? command(`Restart "${server}"`, 'restart')
       : command(`Start "${server}" again`, 'start');
     const run = runtime.has(code) ? [again, command(`Show the log of "${server}"`, 'showServerLog')] : [];
+    const signIn =
+      code === 'sign-in-needed' ? [{ ...command(`Sign in to "${server}"`, 'signIn'), preferred: true }] : [];
     const off = severity === 'error' || runtime.has(code) ? setEnabled(this.text, server, false) : undefined;
-    return [...run, ...(off && off.length > 0 ? fix(`Disable "${server}"`, off) : [])];
+    return [...signIn, ...run, ...(off && off.length > 0 ? fix(`Disable "${server}"`, off) : [])];
   }
 
   private mechanical(problem: Problem, nodes: EditNodes): QuickFix[] {

@@ -33,8 +33,8 @@ export interface SignInBrowser {
 export type SignInStatus =
   /** The server has not asked for it. */
   | { readonly kind: 'none' }
-  /** `why` is a sentence for a person. */
-  | { readonly kind: 'needed'; readonly why: string }
+  /** `why` is a sentence for a person; `since` epoch milliseconds. */
+  | { readonly kind: 'needed'; readonly why: string; readonly since: number }
   /** `lacks`: scopes that the server wants in addition, for some of what it does. */
   | { readonly kind: 'signedIn'; readonly lacks: string | undefined };
 

@@ -174,13 +174,13 @@ export class OAuthAccess {
 
   private async need(why: string): Promise<Verdict> {
     if (this.kept.grant) await this.keep({ ...this.kept, grant: undefined });
-    this.become({ kind: 'needed', why });
+    this.lack(why);
     return { kind: 'signIn', why };
   }
 
   private async forget(why: string): Promise<void> {
     await this.keep({ ...this.kept, grant: undefined });
-    this.become({ kind: 'needed', why });
+    this.lack(why);
   }
 
   /** False: there is no other token than `used`, and none to be had without a person. */
@@ -257,7 +257,12 @@ export class OAuthAccess {
     this.kept = kept;
     if (before === now) return;
     if (now !== undefined) this.become({ kind: 'signedIn', lacks: undefined });
-    else this.become({ kind: 'needed', why: ended });
+    else this.lack(ended);
+  }
+
+  private lack(why: string): void {
+    const since = this.status_.kind === 'needed' ? this.status_.since : this.parts.clock.now();
+    this.become({ kind: 'needed', why, since });
   }
 
   private become(status: SignInStatus): void {

@@ -18,6 +18,29 @@ export function approvalPending(server: string, places: ServerPlaces, changed: b
   };
 }
 
+/** @param why a sentence. */
+export function signInNeeded(server: string, places: ServerPlaces, why: string): Problem {
+  return {
+    code: 'sign-in-needed',
+    severity: 'error',
+    message: `"${server}" wants a sign-in. ${why}`,
+    fix: 'Run “MCP Toolsets: Sign In to Server”, which opens your browser; where there is no editor, give the server an Authorization header.',
+    place: places.key,
+    server,
+  };
+}
+
+export function rightsLacking(server: string, places: ServerPlaces, scope: string): Problem {
+  return {
+    code: 'sign-in-needed',
+    severity: 'warning',
+    message: `A call of "${server}" needed more rights than were granted: ${scope}.`,
+    fix: 'Run “MCP Toolsets: Sign In to Server” to grant them; all else goes on without.',
+    place: places.key,
+    server,
+  };
+}
+
 export function startFailed(server: string, places: ServerPlaces, failure: StartFailure): Problem {
   return {
     code: failure.code,

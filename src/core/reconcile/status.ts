@@ -5,6 +5,7 @@
 import type { ApprovalStatus } from '../approval/approvals.js';
 import type { ToolPart } from '../approval/toolPrints.js';
 import type { Place, Problem } from '../base/problem.js';
+import type { SignInStatus } from '../connections/oauth.js';
 import type { ExcludedTool, ServedTool } from '../tools/catalogue.js';
 
 export type ServerState =
@@ -13,6 +14,8 @@ export type ServerState =
   | { readonly kind: 'invalid' }
   /** A person has to approve its launch before anything of it runs (spec S1). */
   | { readonly kind: 'pending' }
+  /** A person has to sign in before it can be used (spec X7); `why` is a sentence. */
+  | { readonly kind: 'signInNeeded'; readonly since: number; readonly why: string }
   | { readonly kind: 'starting'; readonly since: number }
   /** At least one instance lives. */
   | { readonly kind: 'running'; readonly since: number }
@@ -62,6 +65,8 @@ export interface ServerStatus {
   /** Of the definition in the file. It may be pending while a previous one serves. */
   readonly approval: ApprovalStatus;
   readonly previous: PreviousDefinition | undefined;
+  /** Absent: it has none and has not asked for one. */
+  readonly signIn?: SignInStatus;
   readonly serverInfo: { readonly name: string; readonly version: string } | undefined;
   readonly tools: readonly ServedTool[];
   readonly excluded: readonly ExcludedTool[];

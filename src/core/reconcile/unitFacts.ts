@@ -7,7 +7,15 @@ import { assertNever } from '../base/assertNever.js';
 import type { Problem } from '../base/problem.js';
 import type { ConfiguredServer, ServerPlaces } from '../config/model.js';
 import type { StartFailure } from '../connections/connection.js';
-import { approvalPending, connectionLost, refreshFailed, startFailed } from './problems.js';
+import type { SignInStatus } from '../connections/oauth.js';
+import {
+  approvalPending,
+  connectionLost,
+  refreshFailed,
+  rightsLacking,
+  signInNeeded,
+  startFailed,
+} from './problems.js';
 import type { Serving } from './serving.js';
 import type { Toolset } from '../tools/catalogue.js';
 import type { ChangedTool, InstanceStatus, PreviousDefinition, ServerState, ServerStatus } from './status.js';
@@ -126,7 +134,7 @@ export function previousOf(facts: UnitFacts): PreviousDefinition | undefined {
   };
 }
 
-export function problemsOf(facts: UnitFacts): readonly Problem[] {
+export function problemsOf(facts: UnitFacts, signIn: SignInStatus = notAsked): readonly Problem[] {
   const { id, wanted, serving } = facts;
   const problems: Problem[] = [];
   // The problems of a definition that is no longer in the file have no place there.
@@ -135,8 +143,10 @@ export function problemsOf(facts: UnitFacts): readonly Problem[] {
   if (!places) return problems;
   if (facts.approval.kind === 'pending') problems.push(approvalPending(id, places, serving !== undefined));
   if (serving?.refreshTrouble !== undefined) problems.push(refreshFailed(id, places, serving.refreshTrouble));
+  if (signIn.kind === 'needed') problems.push(signInNeeded(id, places, signIn.why));
+  if (signIn.kind === 'signedIn' && signIn.lacks !== undefined) problems.push(rightsLacking(id, places, signIn.lacks));
   for (const trouble of [facts.trouble, facts.servingTrouble]) {
-    if (trouble) problems.push(...problemsOfTrouble(id, places, trouble));
+    if (trouble && !isForSignIn(trouble)) problems.push(...problemsOfTrouble(id, places, trouble));
   }
   return problems;
 }
@@ -168,12 +178,34 @@ export function instancesOf(facts: UnitFacts): readonly InstanceStatus[] {
     }));
 }
 
+const notAsked: SignInStatus = { kind: 'none' };
+
+/** Said by the status of the sign-in, which may have changed since. */
+function isForSignIn(trouble: Trouble): boolean {
+  return trouble.kind === 'startFailed' && trouble.failure.code === 'sign-in-needed';
+}
+
+/** Without a sign-in nothing of a server works, whatever else is known of it. */
+function stateWithSignIn(state: ServerState, signIn: SignInStatus): ServerState {
+  if (signIn.kind !== 'needed') return state;
+  switch (state.kind) {
+    case 'disabled':
+    case 'invalid':
+    case 'pending':
+    case 'starting':
+      return state;
+    default:
+      return { kind: 'signInNeeded', since: signIn.since, why: signIn.why };
+  }
+}
+
 /** @param toolset what is published of it, if anything is. */
 export function statusOf(
   server: ConfiguredServer,
   facts: UnitFacts,
   toolset: Toolset | undefined,
   changedTools: readonly ChangedTool[] = [],
+  signIn: SignInStatus = notAsked,
 ): ServerStatus {
   const definition = server.kind === 'valid' ? server.definition : facts.serving?.definition;
   return {
@@ -182,9 +214,10 @@ export function statusOf(
     place: server.kind === 'valid' ? server.definition.places.key : server.places.key,
     transport: definition?.launch.transport,
     trulyStateless: definition?.trulyStateless,
-    state: stateOf(facts),
+    state: stateWithSignIn(stateOf(facts), signIn),
     approval: facts.approval,
     previous: previousOf(facts),
+    ...(signIn.kind !== 'none' && { signIn }),
     serverInfo: facts.serving?.serverInfo,
     tools: toolset?.tools ?? [],
     excluded: toolset?.excluded ?? [],

@@ -3,6 +3,7 @@ import { assertNever } from '../../core/base/assertNever.js';
 import type { Span } from '../../core/config/textPositions.js';
 import { serversIn } from '../../core/authoring/outline.js';
 import type { ServerState, ServerStatus } from '../../core/reconcile/status.js';
+import { signInActions } from '../tree/signInActions.js';
 import { stateWord, toolCount } from '../phrases.js';
 import { actions } from '../tree/serverActions.js';
 
@@ -33,6 +34,9 @@ export function lenses(text: string, servers: readonly ServerStatus[]): LensMode
       ...(server.approval.kind === 'pending'
         ? [lens('approve…', `Look at what ${id} starts`, 'mcpToolsets.approve')]
         : []),
+      ...(signInActions(server).includes('signInable')
+        ? [lens('sign in…', `Open the page of ${id} in your browser`, 'mcpToolsets.signIn')]
+        : []),
       ...(possible.includes('restartable')
         ? [lens('restart', `Restart ${id}`, 'mcpToolsets.restart')]
         : possible.includes('startable')
@@ -61,6 +65,7 @@ function stateTitle(server: ServerStatus): string {
 function stateTooltip({ state, previous }: ServerStatus): string {
   if (previous) return `What the file says now does not work: ${previous.reason}`;
   if (state.kind === 'failed') return `${state.reason}\n${state.fix}`;
+  if (state.kind === 'signInNeeded') return state.why;
   return 'Show in the sidebar';
 }
 
@@ -75,6 +80,8 @@ function icon(state: ServerState, previous: boolean): string {
       return 'error';
     case 'pending':
       return 'shield';
+    case 'signInNeeded':
+      return 'key';
     case 'starting':
     case 'reconnecting':
       return 'sync';

@@ -8,6 +8,7 @@ export function actions(state: ServerState): readonly ('startable' | 'stoppable'
     case 'disabled':
     case 'invalid':
     case 'pending':
+    case 'signInNeeded':
       return [];
     case 'stopped':
     case 'failed':

@@ -8,6 +8,7 @@ import { approvalActions, launchNodes } from './approvalRows.js';
 import { instanceNodes } from './instanceRows.js';
 import { problemNodes } from './problemRows.js';
 import { actions } from './serverActions.js';
+import { signInActions } from './signInActions.js';
 import { excludedNodes, toolNode } from './toolRows.js';
 import { group, pendingIcon, warningIcon, type TreeIcon, type TreeNode, type TreeSurroundings } from './treeNode.js';
 
@@ -44,6 +45,7 @@ export function serverNode(
       'server',
       ...actions(server.state),
       ...approvalActions(server),
+      ...signInActions(server),
       ...(changed.size > 0 ? ['changed'] : []),
       switched,
     ].join(' '),
@@ -87,6 +89,8 @@ function stateIcon(state: ServerState): TreeIcon {
       return { id: 'error', color: 'list.errorForeground' };
     case 'pending':
       return pendingIcon;
+    case 'signInNeeded':
+      return { id: 'key', color: 'list.warningForeground' };
     case 'starting':
       return { id: 'loading~spin' };
     case 'running':
@@ -109,6 +113,7 @@ function serverTooltip(server: ServerStatus, around: TreeSurroundings): string {
   const lines = [
     `**${escapeMarkdown(server.id)}** ${stateWord(state)}${since}`,
     state.kind === 'reconnecting' ? escapeMarkdown(state.cause) : '',
+    state.kind === 'signInNeeded' ? escapeMarkdown(state.why) : '',
     state.kind === 'failed' ? `${escapeMarkdown(state.reason)}\n\n*${escapeMarkdown(state.fix)}*` : '',
     previous
       ? `Serves its **previous definition** since ${at(previous.since)}: ${escapeMarkdown(previous.reason)}`

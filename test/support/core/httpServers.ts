@@ -17,7 +17,7 @@ export interface HttpServer {
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** `http` or `legacy-sse` of test/fixtures/servers. */
+/** `http`, `legacy-sse` or `oauth` of test/fixtures/servers. */
 export async function startHttpFixture(name: string, args: readonly string[], env: Env): Promise<HttpServer> {
   const started = startNode([fixturePath(name), ...args], env);
   const url = await started.line(/^listening (\S+)/);

@@ -17,6 +17,7 @@ import { Redactor, redactingLog } from '../../../src/core/base/log.js';
 import type { Problem } from '../../../src/core/base/problem.js';
 import type { Connector } from '../../../src/core/connections/connector.js';
 import { createConnector } from '../../../src/core/connections/createConnector.js';
+import { OAuth, type SecretStore } from '../../../src/core/connections/oauth.js';
 import { watchFile, type WatchedFile } from '../../../src/core/files/watchedFile.js';
 import { createGateway, type Gateway } from '../../../src/core/gateway/gateway.js';
 import { createGatewayBackend } from '../../../src/core/gatewayBackend.js';
@@ -41,6 +42,8 @@ export interface StageOptions {
   readonly drainLimitMs?: number;
   readonly maxInstances?: number;
   readonly env?: Readonly<Record<string, string>>;
+  /** Where sign-ins are kept. Absent: there are none. */
+  readonly secrets?: SecretStore;
 }
 
 export interface CallOptions {
@@ -72,6 +75,7 @@ export class Stage {
   readonly logs = new CapturedLogs();
   /** The host's; children inherit it. Changes count from the next edit on. */
   readonly env: Record<string, string | undefined>;
+  private readonly oauth: OAuth | undefined;
   private readonly root = mkdtempSync(path.join(tmpdir(), 'mcp-toolsets-stage-'));
   private readonly temporary = path.join(this.root, 'tmp');
   private readonly redactor = new Redactor();
@@ -89,7 +93,18 @@ export class Stage {
     for (const folder of [this.temporary, path.dirname(this.file)]) mkdirSync(folder, { recursive: true });
     this.env = { ...process.env, TMPDIR: this.temporary, [runVariable]: this.mark, ...options.env };
     delete this.env['NODE_OPTIONS'];
+    const { secrets } = options;
+    this.oauth =
+      secrets &&
+      new OAuth({
+        secrets,
+        clock: systemClock,
+        log: redactingLog(this.logs.sink(), this.redactor),
+        keepSecret: (values) => this.redactor.register(values),
+        clientVersion: '0.0.0-test',
+      });
     this.connector = createConnector({
+      oauth: this.oauth,
       env: this.env,
       clock: systemClock,
       trace: () => options.trace === true,
@@ -107,6 +122,7 @@ export class Stage {
       directoryExists: (folder) => statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true,
       reservedNames: builtInNames,
       filteredTools: () => 'information',
+      ...(this.oauth && { signIns: this.oauth }),
       ...(drainLimitMs !== undefined && { drainLimitMs }),
       ...(maxInstances !== undefined && { maxInstances: () => maxInstances }),
     });
@@ -245,7 +261,7 @@ export class Stage {
     return this.gateway_;
   }
 
-  async http(name: 'http' | 'legacy-sse', ...args: string[]): Promise<HttpServer> {
+  async http(name: 'http' | 'legacy-sse' | 'oauth', ...args: string[]): Promise<HttpServer> {
     return this.keep(await startHttpFixture(name, args, this.env));
   }
 
@@ -275,6 +291,7 @@ export class Stage {
       await within(ended, 'the end of the host', () => this.describe());
       this.backend?.dispose();
       await within(this.connector.dispose(), 'the end of the connector');
+      this.oauth?.dispose();
       assert.deepEqual(this.processes(), [], 'processes are left');
     } finally {
       await Promise.all(this.httpServers.map((server) => server.stop()));

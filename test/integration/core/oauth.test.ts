@@ -1,0 +1,113 @@
+/** Spec X7 behind the host: what the views are told of a sign-in, and what a server does when there is one. */
+import assert from 'node:assert/strict';
+import { http } from '../../support/core/configText.js';
+import { control, Person, Secrets } from '../../support/core/person.js';
+import { endStages, startStage, type Stage } from '../../support/core/stage.js';
+
+describe('core: servers that want a sign-in', () => {
+  let stage: Stage;
+  let browser: Person;
+  const signal = (): AbortSignal => new AbortController().signal;
+
+  beforeEach(async () => {
+    stage = await startStage({ trace: true, secrets: new Secrets() });
+    browser = new Person();
+  });
+  afterEach(endStages);
+
+  const signIn = (server: string): Promise<void> => stage.host.signIns.signIn(server, browser, signal());
+
+  it('needs sign-in, is signed in, publishes; signs out, and publishes nothing', async () => {
+    const { url } = await stage.http('oauth');
+    await stage.edit({ far: http(url) });
+    const { state, signIn: before } = stage.server('far');
+    assert.deepEqual(state, {
+      kind: 'signInNeeded',
+      since: 'since' in state && state.since,
+      why: 'Nobody has signed in yet.',
+    });
+    assert.equal(before?.kind, 'needed');
+    assert.deepEqual(stage.problems(), ['sign-in-needed "far"']);
+    assert.match(stage.problem('sign-in-needed').fix, /Sign In to Server/);
+    assert.deepEqual(browser.shown, []);
+
+    await signIn('far');
+    assert.deepEqual(stage.published(), ['far/whoami', 'far/write']);
+    assert.equal(stage.server('far').state.kind, 'running');
+    assert.deepEqual(stage.problems(), []);
+    assert.equal(await stage.text('far', 'whoami'), 'ada files:read');
+
+    await stage.host.signIns.signOut('far');
+    await stage.untilState('far', 'signInNeeded');
+    assert.deepEqual(stage.published(), []);
+    assert.deepEqual(stage.problems(), ['sign-in-needed "far"']);
+
+    await signIn('far');
+    assert.deepEqual(stage.published(), ['far/whoami', 'far/write']);
+  });
+
+  it('a sign-in that has ended keeps the tools; the call says why, and works after the next sign-in', async () => {
+    const { url } = await stage.http('oauth');
+    await stage.edit({ far: http(url, { 'truely-stateless': true }) });
+    await signIn('far');
+    await control(url, 'end-all');
+    const outcome = await stage.outcome('far', 'whoami');
+    assert.match(JSON.stringify(outcome), /wants a sign-in\. The sign-in has ended/);
+    await stage.untilState('far', 'signInNeeded');
+    assert.deepEqual(stage.published(), ['far/whoami', 'far/write']);
+    await signIn('far');
+    assert.equal(await stage.text('far', 'whoami'), 'ada files:read');
+    await stage.until(({ problems }) => problems.length === 0, 'no problem');
+  });
+
+  it('a new conversation, whose instance cannot start without a sign-in, says so; nothing is retried', async () => {
+    const { url } = await stage.http('oauth');
+    await stage.edit({ far: http(url) });
+    await signIn('far');
+    await control(url, 'end-all');
+    await stage.outcome('far', 'whoami', {}, { dialog: 'first' });
+    assert.match(await stage.failure('far', 'whoami', {}, { dialog: 'second' }), /wants a sign-in/);
+    await stage.untilState('far', 'signInNeeded');
+    await signIn('far');
+    assert.equal(await stage.text('far', 'whoami', {}, { dialog: 'second' }), 'ada files:read');
+    await stage.until(({ problems }) => problems.length === 0, 'no problem');
+    assert.equal(stage.server('far').state.kind, 'running');
+  });
+
+  it('rights that a call lacks are a warning; the server runs on', async () => {
+    const { url } = await stage.http('oauth');
+    await stage.edit({ far: http(url) });
+    await signIn('far');
+    assert.match(JSON.stringify(await stage.outcome('far', 'write')), /needs more rights: files:write/);
+    await stage.until(({ problems }) => problems.length > 0, 'a problem');
+    assert.deepEqual(
+      [stage.problem('sign-in-needed').severity, stage.server('far').state.kind],
+      ['warning', 'running'],
+    );
+    assert.equal(await stage.text('far', 'whoami'), 'ada files:read');
+    await signIn('far');
+    assert.equal(await stage.text('far', 'write'), 'written');
+    assert.deepEqual(stage.problems(), []);
+  });
+
+  it('servers of one address start with one sign-in, but for those that a person stopped', async () => {
+    const { url } = await stage.http('oauth');
+    const more = (prefix: string) => http(url, { transform: [{ prefix }] });
+    await stage.edit({ a: more('a_'), b: more('b_'), c: more('c_') });
+    await stage.host.stop('c');
+    await signIn('a');
+    await stage.untilState('b', 'running');
+    assert.deepEqual(stage.published(), ['a/a_whoami', 'a/a_write', 'b/b_whoami', 'b/b_write']);
+    assert.equal(stage.server('c').state.kind, 'stopped');
+    assert.equal(browser.shown.length, 1);
+  });
+
+  it('a sign-in that fails leaves the server as it was, and says why', async () => {
+    const { url } = await stage.http('oauth');
+    await stage.edit({ far: http(url) });
+    await control(url, 'deny');
+    await assert.rejects(signIn('far'), /The sign-in was refused/);
+    assert.equal(stage.server('far').state.kind, 'signInNeeded');
+    await assert.rejects(signIn('nobody'), /no server "nobody"/);
+  });
+});
