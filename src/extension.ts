@@ -12,6 +12,7 @@ import { registerAuthoring } from './vscode/authoring/register.js';
 import { askForCall } from './vscode/callQuestion.js';
 import { childEnvironment } from './vscode/childEnvironment.js';
 import { registerCommands } from './vscode/commands.js';
+import type { Manifest } from './vscode/copyDiagnostics.js';
 import { openConfigFiles } from './vscode/configFiles.js';
 import { showDiagnostics } from './vscode/diagnostics.js';
 import { EngineSlot } from './vscode/engineSlot.js';
@@ -84,7 +85,7 @@ export function activate(context: vscode.ExtensionContext): void {
     showTree(slot, clock),
     showStatusBar(slot),
     showDiagnostics(slot),
-    registerCommands({ slot, logs }),
+    registerCommands({ slot, logs, manifest: context.extension.packageJSON as Manifest }),
     registerTryTool({ slot, extensionUri: context.extensionUri }),
     registerSignIn({ slot, logs }),
     registerProblemPages(context.extensionUri),

@@ -7,6 +7,7 @@ import type { ServerStatus } from '../core/reconcile/status.js';
 import { configPath, localFolders } from './configFiles.js';
 import { toLocation } from './diagnostics.js';
 import type { EngineSlot } from './engineSlot.js';
+import type { Manifest } from './copyDiagnostics.js';
 import { exampleConfig } from './exampleConfig.js';
 import type { Logs } from './logs.js';
 import { stateWord } from './phrases.js';
@@ -16,6 +17,8 @@ import { viewId, type Row } from './tree/treeView.js';
 export interface CommandSurroundings {
   readonly slot: EngineSlot;
   readonly logs: Logs;
+  /** `package.json` of the extension. */
+  readonly manifest: Manifest;
 }
 
 /** A row of the sidebar, or a server's id; nothing when asked from the palette. */
@@ -26,7 +29,7 @@ type Action = 'start' | 'stop' | 'restart';
 const actionNames = { start: 'Starting', stop: 'Stopping', restart: 'Restarting' } as const;
 const possible = { start: 'startable', stop: 'stoppable', restart: 'restartable' } as const;
 
-export function registerCommands({ slot, logs }: CommandSurroundings): Disposable {
+export function registerCommands({ slot, logs, manifest }: CommandSurroundings): Disposable {
   const store = new DisposableStore('commands');
   const register = (name: string, run: (subject: Subject) => Promise<void>): void => {
     store.add(vscode.commands.registerCommand(`mcpToolsets.${name}`, run));
@@ -112,6 +115,10 @@ export function registerCommands({ slot, logs }: CommandSurroundings): Disposabl
   register('copyName', async (subject) => {
     const name = typeof subject === 'string' ? subject : (subject?.node.name ?? (await chooseTool(slot)));
     if (name !== undefined) await vscode.env.clipboard.writeText(name);
+  });
+  register('copyDiagnostics', async () => {
+    const { copyDiagnostics } = await import('./copyDiagnostics.js');
+    await copyDiagnostics({ slot, logs }, manifest);
   });
   register('createConfig', () => createConfig());
   register('openConfig', () => openConfig());

@@ -54,6 +54,8 @@ export interface EngineOptions {
 
 export interface Engine {
   readonly host: Host;
+  /** Takes secrets out of a text. */
+  redact(text: string): string;
   /** Rejects when there is no port to listen on. */
   readonly gateway: Promise<Gateway>;
   /** The setting for tool permissions changed. */
@@ -118,6 +120,7 @@ export function createEngine(options: EngineOptions): Engine {
 
   return {
     host,
+    redact: (text) => redactor.redact(text),
     gateway,
     recheckToolPolicy: () => toolPolicy?.recheck(),
     dispose: async () => {

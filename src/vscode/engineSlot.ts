@@ -68,6 +68,11 @@ export class EngineSlot {
     return this.state_;
   }
 
+  /** The config files as they were last read. */
+  get sources(): readonly SourceText[] {
+    return this.files?.state?.sources ?? [];
+  }
+
   /** Begins, if the workspace is trusted; to be called again when it becomes so. */
   start(): void {
     this.refresh();

@@ -6,6 +6,7 @@ import * as vscode from 'vscode';
 import { assertNever } from '../core/base/assertNever.js';
 import type { Disposable } from '../core/base/disposables.js';
 import type { Log, LogLevel } from '../core/base/log.js';
+import { RecentLines } from '../core/base/recentLines.js';
 
 const hostChannel = 'MCP Toolsets';
 
@@ -13,6 +14,8 @@ export class Logs implements Disposable {
   private readonly channels = new Map<string, vscode.LogOutputChannel>();
   /** Channels that were closed; what their servers still say while they end goes to the log of the extension. */
   private readonly closed = new Set<string>();
+  /** Kept where a channel is not, as the editor does not give back what was written to one. */
+  private readonly last = new Map<string, RecentLines>();
   private ended = false;
 
   /** The log of the extension itself. */
@@ -36,12 +39,18 @@ export class Logs implements Disposable {
     this.channel(server === undefined ? hostChannel : channelName(server))?.show();
   }
 
+  /** The last lines of each log, that of the extension first. */
+  recent(): { readonly name: string; readonly lines: readonly string[] }[] {
+    return [...this.last].map(([name, { lines }]) => ({ name, lines })).sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
   /** Closes the channels of servers that are no longer there. */
   keep(servers: readonly string[]): void {
     const wanted = new Set([hostChannel, ...servers.map(channelName)]);
     for (const [name, channel] of this.channels) {
       if (wanted.has(name)) continue;
       this.channels.delete(name);
+      this.last.delete(name);
       this.closed.add(name);
       channel.dispose();
     }
@@ -56,11 +65,21 @@ export class Logs implements Disposable {
   private write(name: string, level: LogLevel, message: string): void {
     // Who asks for the trace wants to see it whatever the level of the channel, which hides `trace` by default.
     if (level === 'trace') {
-      if (this.tracing()) this.channel(name)?.info(`[trace] ${message}`);
+      if (!this.tracing()) return;
+      this.remember(name, level, message);
+      this.channel(name)?.info(`[trace] ${message}`);
       return;
     }
+    this.remember(name, level, message);
     const channel = this.channel(name);
     if (channel) writeTo(channel, level, message);
+  }
+
+  private remember(name: string, level: LogLevel, message: string): void {
+    if (this.ended) return;
+    const lines = this.last.get(name) ?? new RecentLines();
+    this.last.set(name, lines);
+    lines.add(`${new Date().toISOString()} [${level}] ${message}`);
   }
 
   private channel(name: string): vscode.LogOutputChannel | undefined {

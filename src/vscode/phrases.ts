@@ -11,6 +11,10 @@ export function toolCount(published: number, offered: number): string {
   return `${published} of ${offered} tools`;
 }
 
+export function transportWord(transport: 'stdio' | 'streamable_http'): string {
+  return transport === 'stdio' ? 'stdio' : 'http';
+}
+
 export function stateWord(state: ServerState): string {
   switch (state.kind) {
     case 'disabled':

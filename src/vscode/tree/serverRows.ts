@@ -3,7 +3,7 @@ import { assertNever } from '../../core/base/assertNever.js';
 import type { ServerState, ServerStatus, StatusSnapshot } from '../../core/reconcile/status.js';
 import { escapeMarkdown } from '../markdown.js';
 import { estimatedTokensOf } from '../../core/tools/tokens.js';
-import { stateWord, timeOf, tokenPhrase, toolCount } from '../phrases.js';
+import { stateWord, timeOf, tokenPhrase, toolCount, transportWord } from '../phrases.js';
 import { approvalActions, launchNodes } from './approvalRows.js';
 import { instanceNodes } from './instanceRows.js';
 import { problemNodes } from './problemRows.js';
@@ -69,10 +69,6 @@ function serverDescription(server: ServerStatus, now: number): string[] {
     ...(server.tools.length > 0 ? [tokenPhrase(estimatedTokensOf(server.tools))] : []),
     ...(transport === undefined ? [] : [transportWord(transport)]),
   ];
-}
-
-function transportWord(transport: 'stdio' | 'streamable_http'): string {
-  return transport === 'stdio' ? 'stdio' : 'http';
 }
 
 function serverIcon(server: ServerStatus): TreeIcon {

@@ -132,6 +132,20 @@ describe('sidebar', () => {
     await page.screenshot('log');
   });
 
+  it('copies diagnostics for a bug report, without secrets (E4)', async () => {
+    await vscode.commands.executeCommand('mcpToolsets.copyDiagnostics');
+    const text = await until(
+      () => vscode.env.clipboard.readText(),
+      (copied) => copied.startsWith('# MCP Toolsets: diagnostics'),
+      'diagnostics on the clipboard',
+    );
+    assert.match(text, /- beta: running · stdio · 1 of 2 tools/);
+    assert.match(text, /error `command-not-found` \.minds\/mcp\.yaml:\d+/);
+    assert.match(text, /## Log: MCP Toolsets: alpha/);
+    assert.match(text, /"TOKEN": "•••"/);
+    assert.doesNotMatch(text, /canary/);
+  });
+
   it('shows the problems of the file', async () => {
     await vscode.commands.executeCommand('workbench.actions.view.problems');
     await until(
