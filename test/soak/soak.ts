@@ -29,6 +29,12 @@ const faults = new Map<string, number>();
 const fault = (what: string): void => void faults.set(what, (faults.get(what) ?? 0) + 1);
 const calls = { answered: 0, failedAsExpected: 0, cancelled: 0, lost: [] as string[] };
 const disagreements: string[] = [];
+/** What was done last, for whoever has to explain a disagreement. */
+const done: string[] = [];
+const note = (what: string): void => {
+  done.push(`${new Date().toISOString().slice(11, 23)} ${what}`);
+  if (done.length > 25) done.shift();
+};
 
 /** A server whose calls may fail: something was done to it since `since`. */
 const excused = new Map<string, number>();
@@ -120,7 +126,7 @@ function changedSince(stage: Stage): () => boolean {
 
 /** What was done to the server, or a tool that went before the call came, explains a failure; else the call is lost. */
 function failed({ toolset, tool, changed }: Called, started: number, text: string): void {
-  const went = /has no tool|not there any more/.test(text) && changed();
+  const went = /has no tool|not there any more|no such toolset/.test(text) && changed();
   if (went || (excused.get(toolset) ?? 0) > started) calls.failedAsExpected++;
   else calls.lost.push(`${toolset}/${tool} ${started}: ${text.slice(0, 300)}`);
 }
@@ -140,6 +146,7 @@ async function havoc(stage: Stage, until: () => boolean): Promise<void> {
     const made = randomEdit(file, random, realVocabulary);
     file = made.file;
     count(`edit ${made.kind}`);
+    note(`edit ${made.kind}`);
     oracle.apply(file, '');
     await stage.edit(realText(file, `edit ${++moment}`));
     for (const id of oracle.ids) settle(id);
@@ -161,6 +168,7 @@ async function havoc(stage: Stage, until: () => boolean): Promise<void> {
         const { server, pid } = random.pick(live);
         underFire(server);
         fault('kill -9');
+        note(`kill ${server} ${pid}`);
         try {
           process.kill(pid, 'SIGKILL');
         } catch {
@@ -178,6 +186,7 @@ async function havoc(stage: Stage, until: () => boolean): Promise<void> {
         if (id === undefined) break;
         underFire(id);
         count('release');
+        note(`release ${id}`);
         await stage.host.release(id, `dialog ${random.int(dialogCount)}`);
         excuse(id);
         break;
@@ -187,6 +196,7 @@ async function havoc(stage: Stage, until: () => boolean): Promise<void> {
         if (id === undefined) break;
         underFire(id);
         count(kind);
+        note(`${kind} ${id}`);
         await stage.host[kind](id);
         excuse(id);
         if (kind === 'stop') oracle.stop(id);
@@ -197,7 +207,7 @@ async function havoc(stage: Stage, until: () => boolean): Promise<void> {
         const published = stage.published().filter((name) => !name.startsWith(`${adminId}/`));
         const expected = oracle.published();
         if (JSON.stringify(published) !== JSON.stringify(expected)) {
-          disagreements.push(`published ${published.join(' ')}; by the file ${expected.join(' ')}`);
+          disagreements.push(`published ${published.join(' ')}; by the file ${expected.join(' ')}`, evidence(stage));
         }
         break;
       }
@@ -206,6 +216,22 @@ async function havoc(stage: Stage, until: () => boolean): Promise<void> {
         break;
     }
   }
+}
+
+/** What was done, what the servers are, and what the logs say of it. */
+function evidence(stage: Stage): string {
+  const servers = stage.host.snapshot.servers.map(({ id, state, previous, tools, instances }) =>
+    JSON.stringify({
+      id,
+      state,
+      previous,
+      tools: tools.length,
+      instances: instances.map(({ pid, use }) => [pid, use.kind]),
+    }),
+  );
+  const problems = stage.host.snapshot.problems.map(({ code, server, message }) => `${code} ${server}: ${message}`);
+  const logs = stage.logs.lines.slice(-60).map((line) => JSON.stringify(line).slice(0, 300));
+  return [...done, ...servers, ...problems, ...logs].map((line) => `    ${line}`).join('\n');
 }
 
 function table(title: string, rows: Iterable<readonly [string, string | number]>): void {

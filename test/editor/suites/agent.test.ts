@@ -1,8 +1,9 @@
 /** The editor's own agent mode calls our tools; only the language model is scripted. */
 import assert from 'node:assert/strict';
+import * as vscode from 'vscode';
 import { ask, calls, enableAgentMode, modelRequests, newChat } from '../../support/editor/agentMode.ts';
 import { page } from '../../support/editor/bridge.ts';
-import { servers, untilTools } from '../../support/editor/product.ts';
+import { readConfig, servers, until, untilTools, writeConfig } from '../../support/editor/product.ts';
 
 const count = calls({ tool: 'mcp_counter_count' });
 
@@ -42,6 +43,36 @@ describe('agent mode', () => {
     );
     assert.match(text, /: 1\b/);
     assert.match(text, /: 2\b/);
+  });
+
+  it('is told that what it held is gone when its instance died (X4)', async () => {
+    await newChat();
+    const pid = Number(/RESULT mcp_counter_pid: (\d+)/.exec((await ask(calls({ tool: 'mcp_counter_pid' }))).text)?.[1]);
+    process.kill(pid, 'SIGKILL');
+    await until(servers, (running) => running.every((each) => each.pid !== pid), 'its end');
+    assert.match((await ask(count)).text, /: 1\b[^]*is gone/);
+    assert.doesNotMatch((await ask(count)).text, /is gone/);
+  });
+
+  it('has a fresh instance after a change of its server, and none is left of before (L2, R4)', async () => {
+    await newChat();
+    await ask(count);
+    const before = (await servers()).map(({ pid }) => pid);
+    await writeConfig((await readConfig()).replace('--tools', "--name', 'other', '--tools"));
+    await until(servers, (running) => running.every(({ pid }) => !before.includes(pid)), 'only new processes');
+    assert.match((await ask(count)).text, /: 1\b/);
+  });
+
+  it('ends the longest idle instance where too many live, and the next call of its conversation has another (L2)', async () => {
+    const settings = vscode.workspace.getConfiguration('mcpToolsets');
+    await settings.update('maxInstances', 2, vscode.ConfigurationTarget.Global);
+    for (let chat = 0; chat < 4; chat++) {
+      await newChat();
+      assert.match((await ask(count)).text, /: 1\b/);
+      assert.match((await ask(count)).text, /: 2\b/);
+    }
+    assert.equal((await servers()).length, 2);
+    await settings.update('maxInstances', undefined, vscode.ConfigurationTarget.Global);
   });
 
   it('is offered the tools under their ids', async () => {

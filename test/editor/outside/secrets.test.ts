@@ -1,0 +1,157 @@
+/** Everything the extension shows and stores in a real window, searched for secrets (spec E4). */
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { startEditor, type Editor } from '../../support/editor/launch.ts';
+import type { EditorWindow } from '../../support/editor/window.ts';
+import { copyWorkspace } from '../../support/editor/workspaces.ts';
+
+/** In the page: every value of every store of the browser. As text, because the page has no types of ours. */
+const readStores = `(async () => {
+  const databases = await indexedDB.databases();
+  const settled = (request) => new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error);
+  });
+  const values = [];
+  for (const { name } of databases) {
+    const database = await settled(indexedDB.open(name));
+    for (const store of database.objectStoreNames) {
+      values.push(await settled(database.transaction(store).objectStore(store).getAll()));
+    }
+    database.close();
+  }
+  return JSON.stringify(values, (_, value) =>
+    value instanceof Uint8Array || value instanceof ArrayBuffer ? new TextDecoder().decode(value) : value,
+  );
+})()`;
+
+const canary = /canary-[a-z]+-5ca1ab1e/g;
+
+describe('secrets in a window (E4)', () => {
+  let editor: Editor;
+  let window: EditorWindow;
+  const copy = copyWorkspace('secrets');
+
+  before(async () => {
+    editor = await startEditor({
+      env: { HOST_SECRET: 'canary-host-5ca1ab1e' },
+      settings: {
+        'mcpToolsets.approval': 'ask',
+        'mcpToolsets.trace': true,
+        'chat.tools.global.autoApprove': true,
+      },
+    });
+    await editor.context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    window = await editor.openWindow(copy.path);
+    await window.evaluate(({ commands }) => {
+      void commands.executeCommand('setContext', 'vscode.chat.tools.global.autoApprove.testMode', true);
+      void commands.executeCommand('mcpToolsets.servers.focus');
+    });
+  });
+
+  after(async () => {
+    await editor.close();
+    await copy.remove();
+  });
+
+  const row = (name: string): ReturnType<EditorWindow['page']['locator']> =>
+    window.page.locator('.part.sidebar .monaco-list-row', { hasText: name });
+
+  /** In the notification centre: an editor that is driven shows no toasts. */
+  async function untilQuestion(text: string): Promise<ReturnType<EditorWindow['page']['locator']>> {
+    const question = window.page.locator('.notifications-center .notification-list-item', { hasText: text });
+    await window.waitFor(
+      ({ commands }) => void commands.executeCommand('notifications.showList'),
+      () => true,
+    );
+    await question.waitFor();
+    return question;
+  }
+
+  /** Texts, accessible names and titles of the whole window. */
+  const shown = (): Promise<string> => window.page.content();
+
+  function found(text: string): string[] {
+    return [...new Set(text.match(canary) ?? [])];
+  }
+
+  async function call(tool: string, input: object): Promise<string> {
+    return await window.evaluate(
+      async ({ lm }, [name, given]) => {
+        const { content } = await lm.invokeTool(name as string, {
+          input: given as object,
+          toolInvocationToken: undefined,
+        });
+        return content.map((part) => (part as { value?: unknown }).value).join();
+      },
+      [tool, input] as const,
+    );
+  }
+
+  it('do not show where a person is asked to approve', async () => {
+    await window.page.getByText('3 to approve').waitFor();
+    await untilQuestion('3 MCP servers');
+    assert.deepEqual(found(await shown()), []);
+    await window.evaluate(({ commands }) => void commands.executeCommand('mcpToolsets.reviewPending'));
+    const question = await untilQuestion('Let these 3 MCP servers start?');
+    const review = await window.waitFor(
+      ({ workspace }) =>
+        workspace.textDocuments.flatMap((doc) => (doc.uri.scheme === 'mcp-toolsets-approval' ? [doc.getText()] : [])),
+      (texts) => texts.length > 0,
+    );
+    assert.match(review.join(), /SECRET = •••/);
+    assert.deepEqual(found(review.join()), []);
+    await question.locator('.monaco-button', { hasText: 'Approve All' }).click();
+  });
+
+  it('do not show in rows, tooltips, problems and status, though servers quote them', async () => {
+    await row('quotes').filter({ hasText: '4 tools' }).waitFor();
+    await row('exits').filter({ hasText: 'failed' }).waitFor();
+    await row('far').filter({ hasText: 'failed' }).waitFor();
+    assert.match(await call('mcp_quotes_env', { name: 'HOST' }), /canary-host/, 'the agent gets what the tool says');
+    await call('mcp_quotes_stderr', { text: 'token canary-literal-5ca1ab1e is wrong' });
+    await call('mcp_quotes_fail', { text: 'canary-host-5ca1ab1e' });
+    await call('mcp_quotes_content', {});
+    for (const server of ['quotes', 'exits', 'far']) {
+      await row(server).first().locator('.monaco-tl-twistie').click();
+      await row(server).first().hover();
+      await window.page.locator('.monaco-hover', { hasText: server }).first().waitFor();
+      assert.deepEqual(found(await shown()), []);
+    }
+    await window.screenshot('secrets');
+    const problems = await window.evaluate(({ languages }) => JSON.stringify(languages.getDiagnostics()));
+    assert.match(problems, /bad token •••/);
+    assert.deepEqual(found(problems), []);
+  });
+
+  it('are not copied', async () => {
+    for (const server of ['quotes', 'exits', 'far']) {
+      const copied = await window.evaluate(async ({ commands, env }, id) => {
+        await commands.executeCommand('mcpToolsets.copyName', id);
+        return env.clipboard.readText();
+      }, server);
+      assert.deepEqual(found(copied), []);
+    }
+  });
+
+  it('are not in what the editor and the extension store', async () => {
+    // As state of an extension is written with a delay, ask for what is written last.
+    const stored = async (): Promise<string> => window.page.evaluate<string>(readStores);
+    let state = await stored();
+    while (!state.includes('mcpToolsets.tools')) state = await stored();
+    assert.match(state, /mcpToolsets\.approvals/);
+    assert.deepEqual(found(state), []);
+
+    const files = readdirSync(editor.dataDir, { recursive: true, withFileTypes: true }).filter((file) => file.isFile());
+    const paths = files.map((file) => join(file.parentPath, file.name));
+    assert.ok(
+      paths.some((path) => /artifacts\/mcp\/quotes\/content\//.test(path)),
+      'an artifact was written',
+    );
+    for (const path of paths) {
+      assert.deepEqual(found(path), []);
+      assert.deepEqual(found(readFileSync(path, 'latin1')), [], path);
+    }
+  });
+});
