@@ -4,7 +4,7 @@
  */
 import * as vscode from 'vscode';
 import { DisposableStore, type Disposable } from '../core/base/disposables.js';
-import type { SignInBrowser } from '../core/connections/oauth.js';
+import type { Redirect, SignInBrowser } from '../core/connections/oauth.js';
 import type { ServerStatus } from '../core/reconcile/status.js';
 import type { EngineSlot } from './engineSlot.js';
 import type { Logs } from './logs.js';
@@ -17,6 +17,9 @@ export interface SignInSurroundings {
   readonly logs: Logs;
 }
 
+const extensionId = 'minds.mcp-toolsets';
+const returnPath = '/signed-in';
+
 type Subject = Row | string | undefined;
 
 export function registerSignIn({ slot, logs }: SignInSurroundings): Disposable {
@@ -25,6 +28,14 @@ export function registerSignIn({ slot, logs }: SignInSurroundings): Disposable {
   let told = new Set<string>();
   /** Sign-ins under way: asking again ends the one before, whose page may have been closed. */
   const running = new Map<string, AbortController>();
+
+  const returns = store.add(new Returns());
+  const browser: SignInBrowser = {
+    show,
+    waitForReturn: (port, isFixed) =>
+      // A page of the editor cannot be sure that ports of its other half reach the person's browser; its own address does.
+      vscode.env.uiKind === vscode.UIKind.Web && !isFixed ? returns.wait() : listen(port, isFixed),
+  };
 
   store.add(vscode.commands.registerCommand('mcpToolsets.signIn', (subject: Subject) => signIn(subject)));
   store.add(vscode.commands.registerCommand('mcpToolsets.signOut', (subject: Subject) => signOut(subject)));
@@ -98,12 +109,51 @@ async function pick(servers: readonly ServerStatus[]): Promise<string | undefine
   return (await vscode.window.showQuickPick(items, { placeHolder: 'Choose an MCP server' }))?.label;
 }
 
-const browser: SignInBrowser = {
-  show: async (url) => {
-    // As text: an address made of its parts loses the escapes of its query on the way to the browser.
-    const opened = await vscode.env.openExternal(url.href as unknown as vscode.Uri);
-    if (!opened) throw new Error('The page was not opened.');
-  },
-  // The person's browser may run on another machine than the workspace: then the editor forwards the port.
-  reach: async (local) => new URL((await vscode.env.asExternalUri(vscode.Uri.parse(local.href))).toString(true)),
-};
+async function show(url: URL): Promise<void> {
+  // As text: an address made of its parts loses the escapes of its query on the way to the browser.
+  const opened = await vscode.env.openExternal(url.href as unknown as vscode.Uri);
+  if (!opened) throw new Error('The page was not opened.');
+}
+
+/** A port of this machine; where the person's browser runs on another one, the editor forwards it. */
+async function listen(port: number | undefined, isFixed: boolean): Promise<Redirect> {
+  const { listenForRedirect } = await import('../core/connections/oauthRedirect.js');
+  return listenForRedirect(port, isFixed, async (local) => new URL(await external(local.href)));
+}
+
+async function external(address: string): Promise<string> {
+  return (await vscode.env.asExternalUri(vscode.Uri.parse(address))).toString(true);
+}
+
+/** What comes back by the editor's own address. */
+class Returns implements vscode.UriHandler, Disposable {
+  private readonly waiting = new Map<string, (parameters: URLSearchParams) => void>();
+  private readonly registration = vscode.window.registerUriHandler(this);
+
+  handleUri({ path, query }: vscode.Uri): void {
+    const parameters = new URLSearchParams(query);
+    const state = parameters.get('state') ?? '';
+    if (path === returnPath) this.waiting.get(state)?.(parameters);
+    this.waiting.delete(state);
+  }
+
+  async wait(): Promise<Redirect> {
+    const { uriScheme } = vscode.env;
+    return {
+      url: await external(`${uriScheme}://${extensionId}${returnPath}`),
+      port: undefined,
+      comesBack: (state, signal) =>
+        new Promise((resolve, reject) => {
+          if (signal.aborted) reject(signal.reason as Error);
+          signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+          this.waiting.set(state, resolve);
+        }),
+      close: () => Promise.resolve(),
+    };
+  }
+
+  dispose(): void {
+    this.registration.dispose();
+    this.waiting.clear();
+  }
+}

@@ -22,12 +22,27 @@ export interface SecretStore {
   readonly onDidChange: (listener: (change: { readonly key: string }) => void) => { dispose(): unknown };
 }
 
+/** Where the browser comes back to after a sign-in. */
+export interface Redirect {
+  /** As the authorization server is told. */
+  readonly url: string;
+  /** Of this machine, if it is one. */
+  readonly port: number | undefined;
+  /** The parameters of what comes back with this state. Rejects with the signal's reason. */
+  comesBack(state: string, signal: AbortSignal): Promise<URLSearchParams>;
+  close(): Promise<void>;
+}
+
 /** The person's browser. */
 export interface SignInBrowser {
   /** Rejects when there is none. */
   show(url: URL): Promise<void>;
-  /** The address under which the browser reaches a port of this machine. */
-  reach(local: URL): Promise<URL>;
+  /**
+   * Begins to wait for the browser to come back.
+   * @param port of this machine, where the authorization server knows one.
+   * @param isFixed it takes no other.
+   */
+  waitForReturn(port: number | undefined, isFixed: boolean): Promise<Redirect>;
 }
 
 export type SignInStatus =

@@ -60,6 +60,8 @@ export class OAuthAccess {
   private challenge: Challenge = readChallenge(undefined);
   /** The last sign-in did not come back: the authorization server may have forgotten this client. */
   private registrationDoubted = false;
+  /** What is here is all there is. */
+  private storeFails = false;
   private secrets: { dispose(): void }[] = [];
   private readonly ending = new AbortController();
   private readonly agents: HttpAgents = directAgents();
@@ -99,7 +101,8 @@ export class OAuthAccess {
     }
     if (this.status_.kind === 'needed') return this.need(this.status_.why);
     if (used === undefined) {
-      return (await this.isAdvertised()) ? this.need('Nobody has signed in yet.') : { kind: 'other' };
+      const why = await this.advertised();
+      return why === undefined ? { kind: 'other' } : this.need(why);
     }
     return this.need(ended);
   }
@@ -153,6 +156,7 @@ export class OAuthAccess {
   /** What the store says, which another window may have changed. */
   async reread(): Promise<void> {
     const { secrets, key } = this.parts;
+    if (this.storeFails) return;
     const text = await Promise.resolve(secrets.get(key)).catch(() => undefined);
     this.take(parseKept(text));
   }
@@ -221,13 +225,16 @@ export class OAuthAccess {
     }
   }
 
-  private async isAdvertised(): Promise<boolean> {
+  /** Why a person is needed; undefined where the server does not say that it wants OAuth. */
+  private async advertised(): Promise<string | undefined> {
     const signal = AbortSignal.any([this.ending.signal, AbortSignal.timeout(renewalLimitMs)]);
     try {
-      return isAdvertised(await this.discovered(await loadOAuthSdk(), signal));
+      const authority = await this.discovered(await loadOAuthSdk(), signal);
+      return isAdvertised(authority) ? 'Nobody has signed in yet.' : undefined;
     } catch (error) {
+      if (error instanceof SignInFailure) return error.message;
       this.parts.log.write('debug', `[oauth] nothing found out about signing in: ${String(error)}`);
-      return false;
+      return undefined;
     }
   }
 
@@ -241,10 +248,16 @@ export class OAuthAccess {
   }
 
   private async keep(kept: Kept): Promise<void> {
-    const { secrets, key } = this.parts;
+    const { secrets, key, log } = this.parts;
     this.take(kept);
-    if (kept.grant || kept.registration) await secrets.store(key, JSON.stringify(kept));
-    else await secrets.delete(key);
+    try {
+      if (kept.grant || kept.registration) await secrets.store(key, JSON.stringify(kept));
+      else await secrets.delete(key);
+      this.storeFails = false;
+    } catch (error) {
+      this.storeFails = true;
+      log.write('warn', `[oauth] the sign-in could not be stored, and lasts as long as this window: ${String(error)}`);
+    }
   }
 
   private take(kept: Kept): void {

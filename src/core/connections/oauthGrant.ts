@@ -12,7 +12,7 @@ export interface Registration {
   readonly issuer: string;
   readonly client: OAuthClientInformationMixed;
   /** Where the browser is sent back to; absent for a client that was not registered by us. */
-  readonly redirect: { readonly url: string; readonly port: number } | undefined;
+  readonly redirect: { readonly url: string; readonly port: number | undefined } | undefined;
   /** For which it was registered: authorization servers refuse it others. */
   readonly scope: string | undefined;
 }

@@ -4,20 +4,20 @@
  */
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-
-export interface Redirect {
-  readonly port: number;
-  /** As the authorization server knows it, seen from this machine. */
-  readonly url: URL;
-  /** The parameters of the first request that carries this state. Rejects with the signal's reason. */
-  comesBack(state: string, signal: AbortSignal): Promise<URLSearchParams>;
-  close(): Promise<void>;
-}
+import type { Redirect } from './oauth.js';
 
 const path = '/callback';
 
-/** @param preferred the port of an earlier sign-in, which the authorization server knows; another if it is taken. */
-export async function listenForRedirect(preferred: number | undefined): Promise<Redirect> {
+/**
+ * @param preferred the port of an earlier sign-in, which the authorization server knows; another if it is taken.
+ * @param isFixed rejects if it is taken.
+ * @param reach the address under which the browser reaches a port of this machine.
+ */
+export async function listenForRedirect(
+  preferred: number | undefined,
+  isFixed: boolean,
+  reach: (local: URL) => Promise<URL> = (local) => Promise.resolve(local),
+): Promise<Redirect> {
   const waiting = new Map<string, (parameters: URLSearchParams) => void>();
   let lastAnswer = Promise.resolve();
   const server = createServer((request, response) => {
@@ -39,13 +39,14 @@ export async function listenForRedirect(preferred: number | undefined): Promise<
       });
     });
   await listen(preferred ?? 0).catch((error: NodeJS.ErrnoException) => {
-    if (preferred === undefined || !/^(EADDRINUSE|EACCES)$/.test(error.code ?? '')) throw error;
+    if (preferred === undefined || isFixed || !/^(EADDRINUSE|EACCES)$/.test(error.code ?? '')) throw error;
     return listen(0);
   });
   const { port } = server.address() as AddressInfo;
+  const { href } = await reach(new URL(`http://127.0.0.1:${port}${path}`));
   return {
     port,
-    url: new URL(`http://127.0.0.1:${port}${path}`),
+    url: href,
     comesBack: (state, signal) =>
       new Promise((resolve, reject) => {
         const aborted = (): void => reject(signal.reason as Error);

@@ -10,11 +10,10 @@ import type { OAuthClientInformationMixed } from '@modelcontextprotocol/sdk/shar
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { Clock } from '../base/clock.js';
 import type { HttpLaunch } from '../config/model.js';
-import type { SignInBrowser } from './oauth.js';
+import type { Redirect, SignInBrowser } from './oauth.js';
 import { checkAuthority, checkProofKey, type Authority } from './oauthDiscovery.js';
 import { SignInFailure } from './oauthFailure.js';
 import { coversScopes, granted, joinedScopes, type Kept, type Registration } from './oauthGrant.js';
-import { listenForRedirect, type Redirect } from './oauthRedirect.js';
 import type { OAuthSdk } from './oauthSdk.js';
 
 export interface SignInParts {
@@ -40,7 +39,12 @@ export async function signIn(parts: SignInParts): Promise<Kept> {
   const { authority, launch, registration } = parts;
   checkAuthority(authority);
   checkProofKey(authority);
-  const redirect = await listenForRedirect(launch.oauth?.redirectPort ?? registration?.redirect?.port);
+  const fixed = launch.oauth?.redirectPort;
+  const redirect = await parts.browser
+    .waitForReturn(fixed ?? registration?.redirect?.port, fixed !== undefined)
+    .catch((error: Error) => {
+      throw new SignInFailure(`The browser would not find back: ${error.message}.`);
+    });
   try {
     const known = await attempt(parts, redirect, registration);
     if (known.kind === 'signedIn') return known.kept;
@@ -62,7 +66,7 @@ type Attempt =
 async function attempt(parts: SignInParts, redirect: Redirect, earlier: Registration | undefined): Promise<Attempt> {
   const { sdk, authority, fetchFn, signal, clock } = parts;
   const { issuer, metadata, resource } = authority;
-  const redirectUrl = (await parts.browser.reach(redirect.url)).href;
+  const redirectUrl = redirect.url;
   const scope = scopeOf(parts);
   const registration = await clientFor(parts, redirectUrl, redirect.port, scope, earlier);
   const clientInformation = registration.client;
@@ -113,7 +117,7 @@ function scopeOf({ launch, scope, authority }: SignInParts): string | undefined 
 async function clientFor(
   { sdk, authority, launch, fetchFn, onRegistered }: SignInParts,
   redirectUrl: string,
-  port: number,
+  port: number | undefined,
   scope: string | undefined,
   earlier: Registration | undefined,
 ): Promise<Registration> {

@@ -104,7 +104,12 @@ async function list(connection: SdkConnection, { signal, timeoutMs }: OpeningPar
     }
   } catch (error) {
     if (signal.aborted) return { kind: 'stopped', during: 'list' };
-    if (error instanceof ListError) return { kind: 'listFailed', reason: error.message };
+    if (error instanceof ListError) {
+      // Some servers let anyone initialize, and ask for a sign-in then.
+      const failure = (error.cause as { data?: unknown } | undefined)?.data;
+      const wantsSignIn = failure instanceof TransportFailure && failure.trouble.kind === 'signIn';
+      return wantsSignIn ? { kind: 'transport', failure } : { kind: 'listFailed', reason: error.message };
+    }
     throw error;
   }
 }

@@ -285,6 +285,14 @@ describe('oauth', function () {
     assert.equal(seenThere, undefined);
   });
 
+  it('lasts as long as the window where nothing can be stored', async () => {
+    secrets.store = () => Promise.reject(new Error('no key ring'));
+    const { url, connection } = await signedIn();
+    await rig.logged('could not be stored, and lasts as long as this window');
+    await control(url, 'end-access');
+    assert.equal(await textOf(connection, 'whoami'), 'ada files:read');
+  });
+
   it('never writes a token into a log', async () => {
     rig.traces = true;
     const { url, connection } = await signedIn();

@@ -4,7 +4,8 @@
  */
 import { request, type IncomingHttpHeaders } from 'node:http';
 import { Emitter } from '../../../src/core/base/events.js';
-import type { SecretStore, SignInBrowser } from '../../../src/core/connections/oauth.js';
+import type { Redirect, SecretStore, SignInBrowser } from '../../../src/core/connections/oauth.js';
+import { listenForRedirect } from '../../../src/core/connections/oauthRedirect.js';
 
 export class Person implements SignInBrowser {
   /** Addresses that were opened. */
@@ -14,8 +15,8 @@ export class Person implements SignInBrowser {
   /** Whether pages are followed; else the person closes the browser. */
   follows = true;
 
-  reach(local: URL): Promise<URL> {
-    return Promise.resolve(local);
+  waitForReturn(port: number | undefined, isFixed: boolean): Promise<Redirect> {
+    return listenForRedirect(port, isFixed);
   }
 
   async show(url: URL): Promise<void> {

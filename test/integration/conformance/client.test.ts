@@ -1,0 +1,47 @@
+/**
+ * Our client before the published conformance suite, one scenario at a time.
+ *
+ * Left out is `auth/cross-app-access-complete-flow`: an extension by which an identity provider of an enterprise gives
+ * tokens for a person whom it has signed in already. The editor has no such identity to offer.
+ */
+import path from 'node:path';
+import { assertConformant, runConformance } from '../../support/core/conformance.js';
+
+const scenarios = [
+  'initialize',
+  'tools_call',
+  'sse-retry',
+  'auth/metadata-default',
+  'auth/metadata-var1',
+  'auth/metadata-var2',
+  'auth/metadata-var3',
+  'auth/basic-cimd',
+  'auth/scope-from-www-authenticate',
+  'auth/scope-from-scopes-supported',
+  'auth/scope-omitted-when-undefined',
+  'auth/scope-step-up',
+  'auth/scope-retry-limit',
+  'auth/token-endpoint-auth-basic',
+  'auth/token-endpoint-auth-post',
+  'auth/token-endpoint-auth-none',
+  'auth/pre-registration',
+  'auth/2025-03-26-oauth-metadata-backcompat',
+  'auth/2025-03-26-oauth-endpoint-fallback',
+  'auth/resource-mismatch',
+  'auth/offline-access-scope',
+  'auth/offline-access-not-supported',
+  'auth/client-credentials-jwt',
+  'auth/client-credentials-basic',
+];
+
+const program = path.join(__dirname, '../../support/core/conformanceClient.ts');
+
+describe('conformance of the client (X2, X7)', function () {
+  this.timeout(60_000);
+  for (const scenario of scenarios) {
+    it(scenario, async () => {
+      const command = `${JSON.stringify(process.execPath)} --import tsx ${JSON.stringify(program)}`;
+      assertConformant(await runConformance({ side: 'client', scenario, command }));
+    });
+  }
+});

@@ -1,0 +1,101 @@
+/**
+ * Our client as a program, for the published conformance suite: connects to the server it is told, calls a tool, and is
+ * the person who signs in where a server wants that. Everything that speaks is the product's own.
+ */
+import { systemClock } from '../../../src/core/base/clock.js';
+import type { HttpLaunch, OAuthSettings } from '../../../src/core/config/model.js';
+import type { Connection } from '../../../src/core/connections/connection.js';
+import { createConnector } from '../../../src/core/connections/createConnector.js';
+import { OAuth } from '../../../src/core/connections/oauth.js';
+import { Person, Secrets } from './person.js';
+
+interface Context {
+  readonly client_id?: string;
+  readonly client_secret?: string;
+  readonly private_key_pem?: string;
+}
+
+/** A person who is asked again and again gives up. */
+const mostSignIns = 3;
+/** The suite publishes the metadata of this client, and takes no other document. */
+const metadataDocument = 'https://conformance-test.local/client-metadata.json';
+
+const scenario = process.env['MCP_CONFORMANCE_SCENARIO'] ?? '';
+const context = JSON.parse(process.env['MCP_CONFORMANCE_CONTEXT'] ?? '{}') as Context;
+const url = process.argv.at(-1) ?? '';
+const signal = new AbortController().signal;
+const log = { write: (level: string, text: string) => void process.stderr.write(`[${level}] ${text}\n`) };
+const oauth = new OAuth({
+  secrets: new Secrets(),
+  clock: systemClock,
+  log,
+  keepSecret: () => ({ dispose: () => {} }),
+  clientVersion: '0.0.0',
+});
+const connector = createConnector({
+  env: process.env,
+  clock: systemClock,
+  trace: () => true,
+  clientVersion: '0.0.0',
+  oauth,
+});
+const launch: HttpLaunch = { transport: 'streamable_http', url, headers: new Map(), sessionId: '', oauth: settings() };
+
+function settings(): OAuthSettings {
+  const literal = (value: string | undefined) =>
+    value === undefined ? undefined : ({ kind: 'literal', value } as const);
+  return {
+    grant: scenario.startsWith('auth/client-credentials') ? 'client_credentials' : 'authorization_code',
+    clientId: context.client_id ?? (scenario === 'auth/basic-cimd' ? metadataDocument : ''),
+    clientSecret: literal(context.client_secret),
+    privateKey: literal(context.private_key_pem),
+    scopes: [],
+    redirectPort: undefined,
+  };
+}
+
+/** False: the server wants a sign-in first, or another one. */
+async function use(): Promise<boolean> {
+  const outcome = await connector.connect({ server: 'suite', launch, timeoutMs: 20_000, signal, log });
+  if (outcome.kind === 'failed' && /^(sign-in-needed|http-unauthorized)$/.test(outcome.failure.code)) return false;
+  if (outcome.kind !== 'connected') throw new Error(JSON.stringify(outcome));
+  const { connection, listing } = outcome;
+  try {
+    for (const { name } of listing.tools) if (!(await call(connection, name))) return false;
+  } finally {
+    await connection.close();
+  }
+  return true;
+}
+
+async function call(connection: Connection, name: string): Promise<boolean> {
+  const outcome = await connection.callTool({
+    name,
+    arguments: name === 'add_numbers' ? { a: 5, b: 3 } : {},
+    meta: undefined,
+    timeouts: { call: 20_000, callMax: 20_000 },
+    signal,
+    onProgress: () => {},
+  });
+  if (outcome.kind === 'result') return true;
+  const status = oauth.statusOf(launch);
+  if (status.kind === 'needed' || (status.kind === 'signedIn' && status.lacks !== undefined)) return false;
+  throw new Error(JSON.stringify(outcome));
+}
+
+async function main(): Promise<void> {
+  for (let signIns = 0; !(await use()); signIns++) {
+    if (signIns === mostSignIns) throw new Error('Signed in again and again');
+    await oauth.signIn(launch, new Person(), signal);
+  }
+}
+
+main()
+  .catch((error: unknown) => {
+    process.stderr.write(`${String(error)}\n`);
+    process.exitCode = 1;
+  })
+  .finally(async () => {
+    await connector.dispose();
+    oauth.dispose();
+  });
