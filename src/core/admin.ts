@@ -5,8 +5,9 @@
 import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
 import { assertNever } from './base/assertNever.js';
 import type { LeaseNews } from './connections/instance.js';
-import type { ServedTool, Toolset } from './tools/catalogue.js';
+import { noResources, type ServedTool, type Toolset } from './tools/catalogue.js';
 import { adminShortName, editorId } from './tools/editorNames.js';
+import { toolsAlone } from './tools/features.js';
 
 export const adminId = 'mcp_admin';
 const prefix = 'mcp_';
@@ -67,6 +68,9 @@ export const adminToolset: Toolset = {
   leased: false,
   instructions: undefined,
   excluded: [],
+  prompts: [],
+  resources: noResources,
+  features: toolsAlone,
   tools: definitions.map((tool): ServedTool => {
     // The editor's own prefix is `mcp_admin_` already.
     const editorName = tool.name.slice(prefix.length);

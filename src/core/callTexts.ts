@@ -3,9 +3,9 @@
  * marked as an error: models see nothing else of it.
  */
 import { assertNever } from './base/assertNever.js';
-import type { PoolCallOutcome } from './connections/instancePool.js';
+import type { PoolFailure } from './connections/poolContract.js';
 
-export type Failed = Extract<PoolCallOutcome, { readonly kind: 'lost' | 'timedOut' | 'startFailed' }>;
+export type Failed = Extract<PoolFailure, { readonly kind: 'lost' | 'timedOut' | 'startFailed' }>;
 
 export function callText(server: string, tool: string, outcome: Failed): string {
   switch (outcome.kind) {
@@ -25,6 +25,20 @@ export function callText(server: string, tool: string, outcome: Failed): string 
 /** A person was asked and did not allow it (spec S4). */
 export function refusedText(tool: string): string {
   return `Error: the person did not allow this call of "${tool}". It was not made. Do not repeat it unless they ask for it.`;
+}
+
+/** The same for other requests, which may always be made again. */
+export function requestText(server: string, method: string, outcome: Failed): string {
+  switch (outcome.kind) {
+    case 'lost':
+      return `${method} was not answered by "${server}": ${clause(outcome.cause)}.`;
+    case 'timedOut':
+      return `${method} was not answered by "${server}" within ${seconds(outcome.ms)}.`;
+    case 'startFailed':
+      return `The server "${server}" did not start. ${outcome.failure.message} ${outcome.failure.fix}`;
+    default:
+      return assertNever(outcome);
+  }
 }
 
 /** Some causes are sentences of their own. */

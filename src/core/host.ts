@@ -12,16 +12,27 @@ import { Soon } from './base/soon.js';
 import { ConfigState } from './config/merge.js';
 import type { ConfiguredServer, ServerDefinition, SourceText } from './config/model.js';
 import { LimitedConnector } from './connections/instanceBudget.js';
+import type { InstancePool } from './connections/instancePool.js';
+import { noClient, type ClientChange, type ExpectedClient, type ServerClient } from './connections/serverClient.js';
 import { secretsOf } from './launchSecrets.js';
 import { faultTolerant } from './reconcile/faultTolerance.js';
 import { ServerUnit } from './reconcile/serverUnit.js';
 import type { StatusSnapshot } from './reconcile/status.js';
 import { emptyFacts, problemsOf, statusOf } from './reconcile/unitFacts.js';
+import { poolsOf } from './reconcile/unitRequests.js';
 import { adminId, callAdminTool } from './admin.js';
 import { createAdminActions } from './adminActions.js';
-import { callText, refusedText } from './callTexts.js';
-import type { Host, HostOptions, ToolCallOutcome, ToolCallRequest } from './hostContract.js';
+import { refusedText } from './callTexts.js';
 import { ServerSignIns } from './serverSignIns.js';
+import type {
+  Host,
+  HostOptions,
+  ToolCallOutcome,
+  ToolCallRequest,
+  ToolsetRequest,
+  ToolsetRequestOutcome,
+} from './hostContract.js';
+import { passCallOn, passOn } from './passOn.js';
 import type { Catalogue } from './tools/catalogue.js';
 import { Publication } from './publication.js';
 
@@ -127,20 +138,17 @@ class ToolsetHost implements Host {
     const tool = this.publication.tool(request.toolset, request.tool);
     const unit = this.units.get(request.toolset);
     if (!tool || !unit) return unknownTool(request);
-    const { dialog, signal, onProgress } = request;
     this.activity.ask();
-    const calling = unit.call(dialog, {
-      name: tool.original,
-      arguments: request.arguments,
-      meta: request.meta,
-      signal,
-      onProgress: onProgress ?? ((): void => {}),
-    });
-    const outcome = await calling.finally(() => this.activity.ask());
-    if (outcome.kind !== 'lost' && outcome.kind !== 'timedOut' && outcome.kind !== 'startFailed') return outcome;
-    const text = this.options.redactor.redact(callText(request.toolset, request.tool, outcome));
-    this.log.write('warn', text);
-    return { kind: 'result', result: { isError: true, content: [{ type: 'text', text }] } };
+    const calling = passCallOn(unit, tool, request, (text) => this.warned(text));
+    return await calling.finally(() => this.activity.ask());
+  }
+
+  request(request: ToolsetRequest): Promise<ToolsetRequestOutcome> {
+    return passOn(this.units.get(request.toolset), request, (text) => this.warned(text));
+  }
+
+  noteClient(client: ServerClient, change: ClientChange): void {
+    for (const pool of this.pools) pool.noteClient(client, change);
   }
 
   async start(server: string): Promise<void> {
@@ -171,6 +179,17 @@ class ToolsetHost implements Host {
     this.units.clear();
     this.changeEmitter.dispose();
     this.publication.dispose();
+  }
+
+  /** What servers say is redacted before anyone reads it (spec E4). */
+  private warned(text: string): string {
+    const redacted = this.options.redactor.redact(text);
+    this.log.write('warn', redacted);
+    return redacted;
+  }
+
+  private get pools(): readonly InstancePool[] {
+    return poolsOf([...this.units.values(), ...this.leaving]);
   }
 
   private async callAdmin(request: ToolCallRequest): Promise<ToolCallOutcome> {
@@ -215,6 +234,7 @@ class ToolsetHost implements Host {
       serverLog: redactingLog(this.options.serverLog(id), redactor),
       drainLimitMs: this.options.drainLimitMs ?? defaultDrainLimitMs,
       redact: (text) => redactor.redact(text),
+      expected: this.options.expectedClient ?? ((): ExpectedClient => noClient),
       judge: (definition) => judgeLaunch(definition, this.options.approvals),
       onCommit: () => this.republish(),
       onChange: () => this.announceChange(),

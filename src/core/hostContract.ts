@@ -9,6 +9,7 @@ import type { SourceText } from './config/model.js';
 import type { Connector } from './connections/connector.js';
 import type { LeaseNews } from './connections/instance.js';
 import type { SignIns } from './connections/oauth.js';
+import type { ClientChange, ExpectedClient, Fields, ServerClient } from './connections/serverClient.js';
 import type { StatusSnapshot } from './reconcile/status.js';
 import type { ServerSignIns } from './serverSignIns.js';
 import type { Catalogue } from './tools/catalogue.js';
@@ -41,6 +42,8 @@ export interface HostOptions {
   readonly toolReview?: ToolReview;
   /** Signing in to HTTP servers; those of the connector. Default: there is none. */
   readonly signIns?: SignIns;
+  /** Who will use instances before anyone does (spec G4), read at each start. Default: a client that can do nothing. */
+  readonly expectedClient?: () => ExpectedClient;
   /** In [0, 1), for the jitter of reconnecting. Default `Math.random`. */
   readonly random?: () => number;
 }
@@ -56,7 +59,27 @@ export interface ToolCallRequest {
   readonly consented?: true;
   readonly signal: AbortSignal;
   readonly onProgress?: (progress: { progress: number; total?: number; message?: string }) => void;
+  /** Who calls, as far as the server may ask it something meanwhile. */
+  readonly client?: ServerClient | undefined;
 }
+
+/** Any request but a tool's call that goes to an instance: of the dialog, or the shared one. */
+export interface ToolsetRequest {
+  readonly toolset: string;
+  readonly method: string;
+  /** Under the server's own names, without `_meta`. */
+  readonly params: Fields;
+  readonly meta: Fields | undefined;
+  readonly dialog: string;
+  readonly signal: AbortSignal;
+  readonly onProgress: (progress: { progress: number; total?: number; message?: string }) => void;
+  readonly client: ServerClient | undefined;
+}
+
+export type ToolsetRequestOutcome =
+  | { readonly kind: 'result'; readonly result: Fields }
+  | { readonly kind: 'error'; readonly code: number; readonly message: string; readonly data?: unknown }
+  | { readonly kind: 'cancelled' };
 
 export type ToolCallOutcome =
   | {
@@ -80,6 +103,8 @@ export interface Host {
   /** All sources, in folder order. Resolves when every server of this state has started or failed, or a later call took over. */
   setSources(sources: readonly SourceText[]): Promise<void>;
   call(request: ToolCallRequest): Promise<ToolCallOutcome>;
+  request(request: ToolsetRequest): Promise<ToolsetRequestOutcome>;
+  noteClient(client: ServerClient, change: ClientChange): void;
   /** Person's actions. Resolve when the state is reached; unknown ids reject. */
   start(server: string): Promise<void>;
   stop(server: string): Promise<void>;

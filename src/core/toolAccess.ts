@@ -11,7 +11,8 @@ import type { Problem } from './base/problem.js';
 import type { ConfiguredServer, ServerDefinition } from './config/model.js';
 import { toolsChanged } from './reconcile/problems.js';
 import type { ChangedTool } from './reconcile/status.js';
-import type { ExcludedTool, OfferedTool, PublishedTool, Toolset } from './tools/catalogue.js';
+import type { OfferedTool, Toolset } from './tools/catalogue.js';
+import type { ServerFeatures } from './tools/features.js';
 import type { Candidate } from './tools/registry.js';
 import type { ToolPolicy, ToolQuestion } from './tools/toolPolicy.js';
 
@@ -26,7 +27,8 @@ export interface Offer {
   readonly definition: ServerDefinition;
   readonly instructions: string | undefined;
   readonly listing: { readonly tools: readonly OfferedTool[] };
-  readonly curated: { readonly tools: readonly PublishedTool[]; readonly excluded: readonly ExcludedTool[] };
+  readonly features: ServerFeatures;
+  readonly curated: Pick<Candidate, 'tools' | 'excluded' | 'prompts' | 'resources'>;
 }
 
 export class ToolAccess {
@@ -44,12 +46,12 @@ export class ToolAccess {
   }
 
   candidate(server: ConfiguredServer, offer: Offer, shortName: string): ReviewedCandidate {
-    const { definition, instructions, listing, curated } = offer;
+    const { definition, instructions, listing, curated, features } = offer;
     const { id } = server;
     const places = server.kind === 'valid' ? server.definition.places : server.places;
     const leased = !definition.trulyStateless;
-    const { tools, excluded } = curated;
-    const candidate = { id, shortName, tools, excluded, instructions, leased, places };
+    const { tools, excluded, prompts, resources } = curated;
+    const candidate = { id, shortName, tools, excluded, prompts, resources, features, instructions, leased, places };
     const changes = this.review?.review(describeLaunch(definition), listing.tools);
     if (!changes || changes.size === 0) return { ...candidate, changed: [], problems: [] };
     const held = this.review?.holdsBack() === true;

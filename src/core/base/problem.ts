@@ -70,6 +70,7 @@ export const problemCodes = [
   'name-reserved',
   'schema-unusable',
   'tool-malformed',
+  'entry-left-out',
   'editor-id-too-long',
   'editor-toolset-hidden',
   'too-many-tools',
@@ -91,6 +92,7 @@ export const problemCodes = [
   'http-unreachable',
   'list-failed',
   'refresh-failed',
+  'list-incomplete',
   'connection-lost',
   'too-many-instances',
   // the team (spec D2)

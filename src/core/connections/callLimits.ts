@@ -15,6 +15,7 @@ export class CallLimits implements Disposable {
   private readonly controller = new AbortController();
   private readonly whole: Disposable;
   private silence: Disposable;
+  private holds = 0;
   private first: CallEnd | undefined;
 
   constructor(
@@ -36,9 +37,24 @@ export class CallLimits implements Disposable {
   }
 
   signOfLife(): void {
-    if (this.first) return;
+    if (this.first || this.holds > 0) return;
     this.silence.dispose();
     this.silence = this.after('call');
+  }
+
+  /** Until it is disposed, silence is not counted: the server waits for us. The limit in all goes on. */
+  hold(): Disposable {
+    this.holds++;
+    this.silence.dispose();
+    let held = true;
+    return {
+      dispose: () => {
+        if (!held) return;
+        held = false;
+        this.holds--;
+        this.signOfLife();
+      },
+    };
   }
 
   dispose(): void {

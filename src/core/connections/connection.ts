@@ -6,6 +6,8 @@ import type { CallToolResult, ServerCapabilities } from '@modelcontextprotocol/s
 import type { Event } from '../base/events.js';
 import type { ProblemCode } from '../base/problem.js';
 import type { OfferedTool } from '../tools/catalogue.js';
+import type { PromptListing, ResourceListing } from './offerListing.js';
+import type { Fields, ServerClient } from './serverClient.js';
 
 /** A start that did not succeed, as a sentence or two and a next step; no secrets are removed here. */
 export interface StartFailure {
@@ -21,29 +23,57 @@ export interface StartFailure {
 export interface ToolListing {
   readonly tools: readonly OfferedTool[];
   readonly malformed: readonly { readonly name: string; readonly detail: string }[];
+  /** Undefined: the server has no prompts. */
+  readonly prompts?: PromptListing | undefined;
+  /** Undefined: the server has no resources. */
+  readonly resources?: ResourceListing | undefined;
 }
 
-export interface CallRequest {
-  /** The server's own name of the tool. */
-  readonly name: string;
-  readonly arguments: Readonly<Record<string, unknown>> | undefined;
+/** What a server says has changed. */
+export type OfferKind = 'tools' | 'prompts' | 'resources';
+
+export interface ListOptions {
+  readonly signal: AbortSignal;
+  readonly timeoutMs: number;
+}
+
+/** What every request to a server comes with. */
+export interface RequestTerms {
   /** `_meta` for the server, without a progress token: the connection sets its own. */
-  readonly meta: Readonly<Record<string, unknown>> | undefined;
+  readonly meta: Fields | undefined;
   /** Time limits in milliseconds (spec X6). */
   readonly timeouts: { readonly call: number; readonly callMax: number };
   /** Aborting sends `notifications/cancelled`. */
   readonly signal: AbortSignal;
   readonly onProgress: (progress: { progress: number; total?: number; message?: string }) => void;
+  /** Who may be asked what the server wants to know meanwhile. */
+  readonly client?: ServerClient | undefined;
 }
 
-export type CallOutcome =
-  | { readonly kind: 'result'; readonly result: CallToolResult }
+export interface CallRequest extends RequestTerms {
+  /** The server's own name of the tool. */
+  readonly name: string;
+  readonly arguments: Fields | undefined;
+}
+
+/** Any other request: `prompts/get`, `resources/read`, `completion/complete` … */
+export interface OtherRequest extends RequestTerms {
+  readonly method: string;
+  /** Without `_meta`. */
+  readonly params: Fields;
+}
+
+export type Outcome<Result> =
+  | { readonly kind: 'result'; readonly result: Result }
   /** The server answered with a JSON-RPC error. */
   | { readonly kind: 'error'; readonly code: number; readonly message: string; readonly data?: unknown }
   /** The connection ended first: the result is unknown, and the call is never replayed (spec X4). */
   | { readonly kind: 'lost'; readonly cause: string }
   | { readonly kind: 'timedOut'; readonly limit: 'call' | 'callMax'; readonly ms: number }
   | { readonly kind: 'cancelled' };
+
+export type CallOutcome = Outcome<CallToolResult>;
+export type OtherOutcome = Outcome<Fields>;
 
 export interface Connection {
   readonly serverInfo: { readonly name: string; readonly version: string; readonly title?: string };
@@ -54,18 +84,27 @@ export interface Connection {
   readonly pid: number | undefined;
   /** It has ended, and takes no calls; `onDidDie` fires after the calls in flight have failed. */
   readonly isOver?: boolean;
-  /** The server says its tools changed. */
-  readonly onDidChangeTools: Event<void>;
+  /** The server says that something it lists changed. */
+  readonly onDidChangeOffer: Event<OfferKind>;
+  /** `notifications/resources/updated`, with its parameters. */
+  readonly onDidUpdateResource: Event<Fields>;
   /** Fires once when the connection ends without `close`, with the cause in words. Calls in flight have failed by then. */
   readonly onDidDie: Event<string>;
   /**
    * The server forgot the session and gave a new one (HTTP, spec X2): the connection goes on, what the old session held
-   * is gone. `onDidChangeTools` fires too, as the server may be another version of itself.
+   * is gone. `onDidChangeOffer` fires for the tools too, as the server may be another version of itself.
    */
   readonly onDidRenewSession?: Event<void>;
   /** Every page. Rejects with `ListError` when the server fails or repeats a cursor. */
-  listTools(options: { signal: AbortSignal; timeoutMs: number }): Promise<ToolListing>;
+  listTools(options: ListOptions): Promise<ToolListing>;
+  /** Undefined: it has none. A list that cannot be had says so; rejects only when aborted. */
+  listPrompts(options: ListOptions): Promise<PromptListing | undefined>;
+  listResources(options: ListOptions): Promise<ResourceListing | undefined>;
   callTool(request: CallRequest): Promise<CallOutcome>;
+  request(request: OtherRequest): Promise<OtherOutcome>;
+  notify(method: string, params?: Fields): void;
+  /** Whom the server's own requests reach while nothing is in flight. */
+  belongsTo(client: ServerClient): void;
   /** Ends the connection and the whole process tree (spec X5); resolves when nothing of it is left. Idempotent. */
   close(): Promise<void>;
 }

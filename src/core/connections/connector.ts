@@ -2,6 +2,7 @@
 import type { Log } from '../base/log.js';
 import type { Launch } from '../config/model.js';
 import type { ConnectOutcome } from './connection.js';
+import type { Fields } from './serverClient.js';
 
 export interface ConnectRequest {
   /** The server's id, for messages and logs. */
@@ -13,6 +14,8 @@ export interface ConnectRequest {
   readonly signal: AbortSignal;
   /** The server's own log: stderr, stray stdout lines, `notifications/message`, JSON-RPC trace. */
   readonly log: Log;
+  /** Of the clients it is for, as they announced them; by default none. */
+  readonly capabilities?: Fields;
 }
 
 export interface Connector {

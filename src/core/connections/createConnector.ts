@@ -53,7 +53,8 @@ export function createConnector(options: ConnectorOptions): Connector {
       isUp = !stop.signal.aborted;
       stop.abort();
     });
-    const parts = { clock, trace, clientVersion, log, timeoutMs, signal: stop.signal };
+    const { capabilities = {} } = request;
+    const parts = { clock, trace, clientVersion, capabilities, log, timeoutMs, signal: stop.signal };
     const timedOut = (): boolean => isUp;
     try {
       switch (launch.transport) {

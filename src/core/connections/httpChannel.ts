@@ -7,7 +7,8 @@ import type { Log } from '../base/log.js';
 export interface HttpChannelParts {
   readonly log: Log;
   readonly clock: Clock;
-  readonly deliver: (message: JSONRPCMessage) => void;
+  /** `origin`: the request on whose stream it came. */
+  readonly deliver: (message: JSONRPCMessage, origin?: RequestId) => void;
   /** The server cannot be reached any more, or has gone; in words. */
   readonly die: (cause: string) => void;
 }

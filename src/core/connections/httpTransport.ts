@@ -42,6 +42,7 @@ export class HttpTransport implements ServerTransport {
   onsend?: ((message: JSONRPCMessage) => void) | undefined;
 
   private state: State = { kind: 'idle' };
+  private readonly origins = new WeakMap<object, RequestId>();
   private sessionTried = false;
   private ending: Promise<void> | undefined;
   private readonly endpoint: HttpEndpoint;
@@ -52,8 +53,10 @@ export class HttpTransport implements ServerTransport {
     this.parts = {
       log: options.log,
       clock: options.clock,
-      deliver: (message) => {
-        if (this.state.kind !== 'ended') this.onmessage?.(message);
+      deliver: (message, origin) => {
+        if (this.state.kind === 'ended') return;
+        if (origin !== undefined && 'method' in message) this.origins.set(message, origin);
+        this.onmessage?.(message);
       },
       die: (cause) => void this.end(cause),
     };
@@ -61,6 +64,10 @@ export class HttpTransport implements ServerTransport {
 
   get causeOfEnd(): string {
     return this.state.kind === 'ended' ? this.state.cause : '';
+  }
+
+  originOf(message: object): RequestId | undefined {
+    return this.origins.get(message);
   }
 
   start(): Promise<void> {

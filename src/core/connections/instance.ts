@@ -2,9 +2,20 @@
  * One live MCP connection and what it is used for. Invariants: it ends once; it is never stopped for idleness while a
  * call runs on it; when it ends, `gone` resolves only after its process tree is gone.
  */
+import { assertNever } from '../base/assertNever.js';
 import type { Clock } from '../base/clock.js';
 import type { Disposable } from '../base/disposables.js';
-import type { CallOutcome, CallRequest, Connection } from './connection.js';
+import type {
+  CallOutcome,
+  CallRequest,
+  Connection,
+  OfferKind,
+  OtherOutcome,
+  OtherRequest,
+  Outcome,
+} from './connection.js';
+import type { ClientChange, Fields, ServerClient } from './serverClient.js';
+import { Subscriptions } from './subscriptions.js';
 
 export type InstanceUse =
   /** Listed the tools, and waits to become the first dialog's lease (spec L4). */
@@ -29,23 +40,32 @@ export interface InstanceOptions {
   /** The idle limit has passed. */
   readonly onIdle: (instance: Instance) => void;
   readonly onDeath: (instance: Instance, cause: string) => void;
-  readonly onToolsChanged: (instance: Instance) => void;
+  readonly onOfferChanged: (instance: Instance, kind: OfferKind) => void;
+  /** What was announced to the server of its clients. */
+  readonly announced: Fields;
 }
 
 /** How long the death of a connection may be told after the loss of its calls, in milliseconds. */
 const deathLimitMs = 20;
+/** For what nobody waits for. */
+const forgetLimitMs = 10_000;
 
 export class Instance {
   readonly id: string;
   readonly connection: Connection;
   readonly startedAt: number;
+  readonly announced: Fields;
+  /** The client whose lease it is, as of its last request. */
+  client: ServerClient | undefined;
   lastCallAt: number | undefined;
   callsInFlight = 0;
   use: InstanceUse = { kind: 'warm' };
   /** Told with the next result. */
   news: LeaseNews | undefined;
 
-  private readonly subscriptions: Disposable[];
+  private readonly listeners: Disposable[];
+  private readonly subscriptions = new Subscriptions();
+  private logLevel: string | undefined;
   private idleTimer: Disposable | undefined;
   private ending: Promise<void> | undefined;
   private endReason: string | undefined;
@@ -54,14 +74,16 @@ export class Instance {
     this.id = options.id;
     this.connection = options.connection;
     this.startedAt = options.clock.now();
-    this.subscriptions = [
+    this.announced = options.announced;
+    this.listeners = [
       options.connection.onDidDie((cause) => {
         this.unsubscribe();
         this.announceOver();
         options.onDeath(this, cause);
         this.announceDeath();
       }),
-      options.connection.onDidChangeTools(() => options.onToolsChanged(this)),
+      options.connection.onDidChangeOffer((kind) => options.onOfferChanged(this, kind)),
+      options.connection.onDidUpdateResource((params) => this.subscriptions.updated(params)),
       options.connection.onDidRenewSession?.(() => {
         if (this.use.kind === 'leased') this.news = { kind: 'replaced', cause: 'the server began a new session' };
       }) ?? { dispose: () => {} },
@@ -74,13 +96,58 @@ export class Instance {
     return this.callsInFlight > 0 || this.ending ? undefined : (this.lastCallAt ?? this.startedAt);
   }
 
+  call(request: CallRequest): Promise<CallOutcome> {
+    return this.whileInUse(request.client, () => this.connection.callTool(request));
+  }
+
+  async request(request: OtherRequest): Promise<OtherOutcome> {
+    const { method, params, client } = request;
+    const { uri } = params as { uri?: unknown };
+    const subscribes = method === 'resources/subscribe' && typeof uri === 'string' && client !== undefined;
+    // Before the answer: an update may come with it.
+    if (subscribes) this.subscriptions.add(uri, client);
+    if (method === 'resources/unsubscribe' && typeof uri === 'string' && client) {
+      // Others still want it.
+      if (!this.subscriptions.remove(uri, client.session)) return { kind: 'result', result: {} };
+    }
+    const outcome = await this.whileInUse(client, () => this.connection.request(request));
+    if (subscribes && outcome.kind !== 'result') this.subscriptions.remove(uri, client.session);
+    return outcome;
+  }
+
+  noteClient(client: ServerClient, change: ClientChange): void {
+    switch (change) {
+      case 'gone':
+        for (const uri of this.subscriptions.forget(client.session)) {
+          this.requestAside('resources/unsubscribe', { uri });
+        }
+        return;
+      case 'logLevel':
+        if (this.isOf(client)) this.setLogLevel(client);
+        return;
+      case 'roots':
+        if (this.isOf(client)) this.connection.notify('notifications/roots/list_changed');
+        return;
+      default:
+        assertNever(change);
+    }
+  }
+
+  private isOf(client: ServerClient): boolean {
+    return !this.ending && this.client?.session === client.session;
+  }
+
   /** Counts as in flight from the moment of the call, before anything is awaited. */
-  async call(request: CallRequest): Promise<CallOutcome> {
+  private async whileInUse<Result>(
+    client: ServerClient | undefined,
+    send: () => Promise<Outcome<Result>>,
+  ): Promise<Outcome<Result>> {
     this.callsInFlight++;
     this.lastCallAt = this.options.clock.now();
     this.idleTimer?.dispose();
+    if (client) this.serve(client);
     try {
-      const outcome = await this.connection.callTool(request);
+      const outcome = await send();
       if (outcome.kind !== 'lost') return outcome;
       // A connection tells of its calls first and of its death after; whose call was lost must find the next instance.
       if (this.endReason === undefined) await this.untilDeath();
@@ -93,6 +160,28 @@ export class Instance {
         else this.awaitIdle();
       }
     }
+  }
+
+  private serve(client: ServerClient): void {
+    if (client.logLevel !== this.logLevel) this.setLogLevel(client);
+    this.client = client;
+    // What a shared one asks outside of any request is meant for no session in particular.
+    if (this.use.kind === 'leased') this.connection.belongsTo(client);
+  }
+
+  /** Not waited for: what is sent next comes after it. */
+  private setLogLevel({ logLevel: level }: ServerClient): void {
+    if (level === undefined || !this.connection.capabilities.logging) return;
+    // Of several sessions the one that wants to hear most; what each is sent is its own choice.
+    if (this.use.kind === 'shared' && rank(level) >= rank(this.logLevel)) return;
+    this.logLevel = level;
+    this.requestAside('logging/setLevel', { level });
+  }
+
+  private requestAside(method: string, params: Fields): void {
+    const { signal } = new AbortController();
+    const timeouts = { call: forgetLimitMs, callMax: forgetLimitMs };
+    void this.connection.request({ method, params, meta: undefined, timeouts, signal, onProgress: () => {} });
   }
 
   /** Ends now if nothing is in flight, else with the last call or after `limitMs`. Resolves when it is gone. */
@@ -145,7 +234,7 @@ export class Instance {
   }
 
   private unsubscribe(): void {
-    for (const subscription of this.subscriptions) subscription.dispose();
+    for (const listener of this.listeners) listener.dispose();
   }
 
   private awaitIdle(): void {
@@ -155,4 +244,10 @@ export class Instance {
       if (this.callsInFlight === 0 && !this.ending) this.options.onIdle(this);
     });
   }
+}
+
+const levels = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'];
+
+function rank(level: string | undefined): number {
+  return level === undefined ? levels.length : levels.indexOf(level);
 }

@@ -4,8 +4,19 @@
  * connection is gone; nothing with a call in flight is ended to make room.
  */
 import { Emitter, nextEvent, type Event } from '../base/events.js';
-import type { CallOutcome, CallRequest, Connection, ConnectOutcome, StartFailure, ToolListing } from './connection.js';
+import type {
+  CallOutcome,
+  CallRequest,
+  Connection,
+  ConnectOutcome,
+  ListOptions,
+  OtherOutcome,
+  OtherRequest,
+  StartFailure,
+  ToolListing,
+} from './connection.js';
 import type { Connector, ConnectRequest } from './connector.js';
+import type { Fields, ServerClient } from './serverClient.js';
 
 /** Who uses a connection, and can be asked to give it up. */
 export interface Occupant {
@@ -107,7 +118,8 @@ class SeatedConnection implements Connection {
   readonly capabilities: Connection['capabilities'];
   readonly protocolVersion: string;
   readonly pid: number | undefined;
-  readonly onDidChangeTools: Event<void>;
+  readonly onDidChangeOffer: Connection['onDidChangeOffer'];
+  readonly onDidUpdateResource: Connection['onDidUpdateResource'];
   readonly onDidDie: Event<string>;
   declare readonly onDidRenewSession?: Event<void>;
 
@@ -121,7 +133,8 @@ class SeatedConnection implements Connection {
     this.capabilities = inner.capabilities;
     this.protocolVersion = inner.protocolVersion;
     this.pid = inner.pid;
-    this.onDidChangeTools = inner.onDidChangeTools;
+    this.onDidChangeOffer = inner.onDidChangeOffer;
+    this.onDidUpdateResource = inner.onDidUpdateResource;
     this.onDidDie = inner.onDidDie;
     if (inner.onDidRenewSession) this.onDidRenewSession = inner.onDidRenewSession;
   }
@@ -130,8 +143,28 @@ class SeatedConnection implements Connection {
     return this.inner.isOver === true;
   }
 
-  listTools(options: { signal: AbortSignal; timeoutMs: number }): Promise<ToolListing> {
+  listTools(options: ListOptions): Promise<ToolListing> {
     return this.inner.listTools(options);
+  }
+
+  listPrompts(options: ListOptions): ReturnType<Connection['listPrompts']> {
+    return this.inner.listPrompts(options);
+  }
+
+  listResources(options: ListOptions): ReturnType<Connection['listResources']> {
+    return this.inner.listResources(options);
+  }
+
+  request(request: OtherRequest): Promise<OtherOutcome> {
+    return this.inner.request(request);
+  }
+
+  notify(method: string, params?: Fields): void {
+    this.inner.notify(method, params);
+  }
+
+  belongsTo(client: ServerClient): void {
+    this.inner.belongsTo(client);
   }
 
   callTool(request: CallRequest): Promise<CallOutcome> {

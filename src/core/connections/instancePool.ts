@@ -4,47 +4,20 @@
  * when nobody does; it decides nothing about tools. Invariants: two first calls of a dialog at once make one instance;
  * a pool that drains or has closed starts nothing for new calls; `close` resolves when nothing of the pool is left.
  */
-import { assertNever } from '../base/assertNever.js';
-import type { Clock } from '../base/clock.js';
-import type { Log } from '../base/log.js';
 import { PendingEnds } from '../base/pendingEnds.js';
-import type { Launch, Timeouts } from '../config/model.js';
-import type { CallOutcome, CallRequest, Connection, StartFailure, ToolListing } from './connection.js';
-import type { Connector } from './connector.js';
-import { Instance, type InstanceUse, type LeaseNews } from './instance.js';
-import type { Seats } from './instanceBudget.js';
-
-export interface PoolOptions {
-  readonly server: string;
-  readonly launch: Launch;
-  readonly trulyStateless: boolean;
-  /** Read whenever they are needed: they change without a restart. */
-  readonly timeouts: () => Timeouts;
-  readonly connector: Connector & Seats;
-  readonly clock: Clock;
-  readonly log: Log;
-  /** Something a view shows has changed. */
-  readonly onChange: () => void;
-  readonly onToolsChanged: (connection: Connection) => void;
-  /** An instance ended that nobody ended; `use` is what it was used for. */
-  readonly onDeath: (cause: string, use: InstanceUse) => void;
-  /** An instance that a call or a restart needed did or did not start. */
-  readonly onStarted: (listing: ToolListing) => void;
-  readonly onStartFailed: (failure: StartFailure) => void;
-}
-
-export type PoolCallOutcome =
-  | Exclude<CallOutcome, { readonly kind: 'result' }>
-  | (Extract<CallOutcome, { readonly kind: 'result' }> & {
-      /** What the dialog has to be told of its lease, with this result. */
-      readonly news: LeaseNews | undefined;
-    })
-  | { readonly kind: 'startFailed'; readonly failure: StartFailure };
+import type { CallRequest, Connection, OtherRequest, RequestTerms, StartFailure, ToolListing } from './connection.js';
+import { Bereaved } from './bereaved.js';
+import { Instance } from './instance.js';
+import type { PoolCallOutcome, PoolFailure, PoolOptions, PoolOtherOutcome } from './poolContract.js';
+import { announcementKey, covers, expectedClient, union } from './serverClient.js';
+import type { ClientChange, Fields, ServerClient } from './serverClient.js';
 
 export type StartOutcome =
   | { readonly kind: 'started'; readonly instance: Instance; readonly listing: ToolListing }
   | { readonly kind: 'failed'; readonly failure: StartFailure }
   | { readonly kind: 'cancelled' };
+
+type NotStarted = Exclude<StartOutcome, { readonly kind: 'started' }>;
 
 interface Starting {
   readonly controller: AbortController;
@@ -52,28 +25,26 @@ interface Starting {
   readonly since: number;
 }
 
-type Begun =
-  | { readonly kind: 'begun'; readonly outcome: Promise<PoolCallOutcome> }
-  | Exclude<StartOutcome, { readonly kind: 'started' }>;
-
 /** The dialog under which a shared instance is kept; no dialog's id is empty. */
 const everyDialog = '';
 let nextInstance = 1;
-/** Dialogs end without a word; those that never come back must not be remembered for ever. */
-const mostBereaved = 1_000;
+/** For calls in flight on a shared instance that announced less than its next client can do, in milliseconds. */
+const replacedLimitMs = 30_000;
 
 export class InstancePool {
   private readonly instances = new Set<Instance>();
   private readonly holders = new Map<string, Instance>();
   private readonly starting = new Map<string, Starting>();
   private readonly ends: PendingEnds;
-  /** Dialogs whose instance died, with the cause: they are told when they have another. */
-  private readonly bereaved = new Map<string, string>();
+  private readonly bereaved = new Bereaved();
   private warm: Instance | undefined;
+  /** What the clients of a shared instance can do, all together. */
+  private wanted: Fields;
   private closed = false;
   private draining = false;
 
   constructor(private readonly options: PoolOptions) {
+    this.wanted = options.expected().capabilities;
     this.ends = new PendingEnds((error) => options.log.write('error', `Ending an instance failed: ${String(error)}`));
   }
 
@@ -87,38 +58,51 @@ export class InstancePool {
   }
 
   /** Takes over the connection that listed the tools. */
-  adopt(connection: Connection): Instance {
-    const instance = this.track(connection);
+  adopt(connection: Connection, announced: Fields): Instance {
+    const instance = this.track(connection, announced);
     if (this.options.trulyStateless) this.hold(instance, everyDialog);
     else this.warm = instance;
     return instance;
   }
 
-  async call(dialog: string, request: CallRequest): Promise<PoolCallOutcome> {
-    const held = this.heldBy(dialog);
+  call(dialog: string, request: CallRequest): Promise<PoolCallOutcome> {
+    return this.use(dialog, request, (instance) => callAndTell(instance, request));
+  }
+
+  /** By the same rule as calls; the dialog is told of its lease by a call. */
+  request(dialog: string, request: OtherRequest): Promise<PoolOtherOutcome> {
+    return this.use(dialog, request, (instance) => instance.request(request));
+  }
+
+  noteClient(client: ServerClient, change: ClientChange): void {
+    for (const instance of this.instances) instance.noteClient(client, change);
+  }
+
+  private async use<Used>(
+    dialog: string,
+    terms: RequestTerms,
+    send: (instance: Instance) => Promise<Used>,
+  ): Promise<Used | PoolFailure> {
+    const { client, signal } = terms;
+    const held = this.heldBy(dialog, client);
     if (held?.connection.isOver) {
       // Its death is about to be told; a call that was never sent must not be lost by it.
       await held.over;
-      return this.call(dialog, request);
+      return this.use(dialog, terms, send);
     }
-    if (held) return callAndTell(held, request);
+    if (held) return send(held);
     if (this.closed) return { kind: 'lost', cause: 'the server was stopped' };
     // Chained here, not awaited: a drain that begins later must find this call already in flight when the start is done.
-    const begun = this.startFor(dialog).then((started): Begun => {
-      if (request.signal.aborted) return { kind: 'cancelled' };
-      return started.kind === 'started' ? { kind: 'begun', outcome: callAndTell(started.instance, request) } : started;
+    const begun = this.startFor(dialog, client).then((started): { outcome: Promise<Used> } | NotStarted => {
+      if (signal.aborted) return { kind: 'cancelled' };
+      if (started.kind === 'started') return { outcome: send(started.instance) };
+      // One that announces more did not start: the shared one that is there does for the rest.
+      return this.shared ? { outcome: send(this.shared) } : started;
     });
-    const first = await Promise.race([begun, cancelled(request.signal)]);
-    switch (first.kind) {
-      case 'begun':
-        return first.outcome;
-      case 'cancelled':
-        return request.signal.aborted ? { kind: 'cancelled' } : { kind: 'lost', cause: 'its start was cancelled' };
-      case 'failed':
-        return { kind: 'startFailed', failure: first.failure };
-      default:
-        return assertNever(first);
-    }
+    const first = await Promise.race([begun, cancelled(signal)]);
+    if ('outcome' in first) return first.outcome;
+    if (first.kind === 'failed') return { kind: 'startFailed', failure: first.failure };
+    return signal.aborted ? { kind: 'cancelled' } : { kind: 'lost', cause: 'its start was cancelled' };
   }
 
   /** Ends the dialog's lease, or cancels its start. False: the dialog holds none. */
@@ -164,36 +148,49 @@ export class InstancePool {
     await this.recycle(reason);
   }
 
-  private heldBy(dialog: string): Instance | undefined {
-    const held = this.holders.get(this.options.trulyStateless ? everyDialog : dialog);
-    if (held || this.options.trulyStateless || !this.warm || this.starting.has(dialog)) return held;
+  private get shared(): Instance | undefined {
+    return this.options.trulyStateless ? this.holders.get(everyDialog) : undefined;
+  }
+
+  private heldBy(dialog: string, client: ServerClient | undefined): Instance | undefined {
+    if (this.options.trulyStateless) {
+      if (client) this.wanted = union(this.wanted, client.capabilities);
+      const { shared } = this;
+      const isFit = !client || (shared && covers(shared.announced, client.capabilities));
+      return isFit || this.draining || this.closed ? shared : undefined;
+    }
+    const held = this.holders.get(dialog);
+    if (held || !this.warm || this.starting.has(dialog)) return held;
     const warm = this.warm;
+    // A server may be told of no more than its client can do, and shall not be told of less (spec G4).
+    if (client && announcementKey(warm.announced) !== announcementKey(client.capabilities)) return undefined;
     this.warm = undefined;
     this.hold(warm, dialog);
     return warm;
   }
 
   private hold(instance: Instance, dialog: string): void {
+    const before = this.holders.get(dialog);
+    if (before && before !== instance) void this.retire(before, replacedLimitMs, 'another client needed more of it');
     this.holders.set(dialog, instance);
     if (dialog === everyDialog) {
       instance.use = { kind: 'shared' };
     } else {
       instance.use = { kind: 'leased', dialog, since: this.options.clock.now() };
-      const cause = this.bereaved.get(dialog);
-      this.bereaved.delete(dialog);
+      const cause = this.bereaved.take(dialog);
       instance.news = cause === undefined ? { kind: 'new' } : { kind: 'replaced', cause };
     }
     this.options.onChange();
   }
 
-  private startFor(dialog: string | undefined): Promise<StartOutcome> {
+  private startFor(dialog: string | undefined, client?: ServerClient): Promise<StartOutcome> {
     const key = this.options.trulyStateless ? everyDialog : (dialog ?? `${everyDialog} warm`);
     const under = this.starting.get(key);
     if (under && !under.controller.signal.aborted) return under.outcome;
     // One that was cancelled still ends; whoever asks now wants another.
     if (under) this.ends.add(under.outcome);
     const controller = new AbortController();
-    const outcome = this.start(key, dialog, controller.signal).finally(() => {
+    const outcome = this.start(key, dialog, client, controller.signal).finally(() => {
       if (this.starting.get(key) === starting) this.starting.delete(key);
       this.options.onChange();
     });
@@ -203,13 +200,21 @@ export class InstancePool {
     return outcome;
   }
 
-  private async start(key: string, dialog: string | undefined, signal: AbortSignal): Promise<StartOutcome> {
-    const { server, launch, log, connector } = this.options;
+  private async start(
+    key: string,
+    dialog: string | undefined,
+    client: ServerClient | undefined,
+    signal: AbortSignal,
+  ): Promise<StartOutcome> {
+    const { server, launch, log, connector, trulyStateless } = this.options;
+    const own = client ?? this.options.expected();
+    const { capabilities } = trulyStateless ? { capabilities: this.wanted } : own;
     const connected = await connector.connect({
       server,
       launch,
       log,
       signal,
+      capabilities,
       timeoutMs: this.options.timeouts().connect,
     });
     if (connected.kind === 'failed') {
@@ -221,7 +226,7 @@ export class InstancePool {
       await connected.connection.close();
       return { kind: 'cancelled' };
     }
-    const instance = this.track(connected.connection);
+    const instance = this.track(connected.connection, capabilities);
     if (this.options.trulyStateless) this.hold(instance, everyDialog);
     else if (dialog === undefined) this.warm = instance;
     else this.hold(instance, key);
@@ -229,24 +234,26 @@ export class InstancePool {
     return { kind: 'started', instance, listing: connected.listing };
   }
 
-  private track(connection: Connection): Instance {
+  private track(connection: Connection, announced: Fields): Instance {
     const instance: Instance = new Instance({
       id: `${this.options.server}#${nextInstance++}`,
       connection,
+      announced,
       clock: this.options.clock,
       idleLimit: () => this.options.timeouts().idle,
       onIdle: (idle) => void this.retire(idle, 0, 'nobody used it for the idle limit'),
       onDeath: (dead, cause) => {
         const { use } = dead;
-        this.forget(dead);
+        this.drop(dead);
         this.ends.add(dead.end(cause));
-        if (use.kind === 'leased') this.mourn(use.dialog, cause);
+        if (use.kind === 'leased') this.bereaved.add(use.dialog, cause);
         this.options.onDeath(cause, use);
         this.options.onChange();
       },
-      onToolsChanged: (changed) => this.options.onToolsChanged(changed.connection),
+      onOfferChanged: (changed, kind) => this.options.onOfferChanged(changed.connection, kind),
     });
     this.instances.add(instance);
+    connection.belongsTo(expectedClient(this.options.expected()));
     this.options.connector.occupy(connection, {
       idleSince: () => instance.idleSince,
       vacate: () => this.retire(instance, 0, 'it was idle the longest, and another instance needed the room'),
@@ -254,13 +261,7 @@ export class InstancePool {
     return instance;
   }
 
-  private mourn(dialog: string, cause: string): void {
-    this.bereaved.set(dialog, cause);
-    const [oldest] = this.bereaved.keys();
-    if (this.bereaved.size > mostBereaved && oldest !== undefined) this.bereaved.delete(oldest);
-  }
-
-  private forget(instance: Instance): void {
+  private drop(instance: Instance): void {
     this.instances.delete(instance);
     if (this.warm === instance) this.warm = undefined;
     for (const [dialog, held] of this.holders) if (held === instance) this.holders.delete(dialog);

@@ -9,6 +9,7 @@ import { longestMs } from './callLimits.js';
 import { ListError, type ToolListing } from './connection.js';
 import { readInitializeAnswer } from './initializeAnswer.js';
 import type { Sdk } from './sdk.js';
+import { announced, type Fields } from './serverClient.js';
 import { SdkConnection } from './sdkConnection.js';
 import { TrafficTrace } from './trafficTrace.js';
 import { TransportFailure, type ServerTransport } from './transport.js';
@@ -19,6 +20,8 @@ export interface OpeningParts {
   readonly causeOfEnd: () => string;
   readonly sdk: Sdk;
   readonly clientVersion: string;
+  /** As its clients announced them. */
+  readonly capabilities: Fields;
   readonly clock: Clock;
   readonly log: Log;
   readonly trace: () => boolean;
@@ -41,16 +44,21 @@ export type Opening =
 
 /** Tools that change while they are listed are listed again, this often at most. */
 const mostListings = 3;
+/** Prompts and resources that do not come are a problem of their own; the tools do not wait longer for them. */
+const othersLimitMs = 5_000;
 
 export async function openConnection(parts: OpeningParts): Promise<Opening> {
   const { transport, signal, sdk } = parts;
-  const client = sdk.createClient(parts.clientVersion);
+  const client = sdk.createClient(parts.clientVersion, announced(parts.capabilities));
   const trace = new TrafficTrace({ log: parts.log, clock: parts.clock, enabled: parts.trace });
   const early: JSONRPCMessage[] = [];
   const made: { connection?: SdkConnection } = {};
   let answer: { readonly result: unknown } | { readonly error: JSONRPCErrorResponse['error'] } | undefined;
   let hasEnded = false;
-  transport.onsend = (message) => trace.sent(message);
+  transport.onsend = (message) => {
+    trace.sent(message);
+    made.connection?.sent(message);
+  };
   transport.onmessage = (message) => {
     trace.received(message);
     if ('result' in message) answer ??= { result: message.result };
@@ -96,11 +104,20 @@ async function list(connection: SdkConnection, { signal, timeoutMs }: OpeningPar
   try {
     for (let listings = 1; ; listings++) {
       const changes = connection.toolChanges;
-      const listing = await connection.listTools({ signal, timeoutMs });
+      // All at once: what a server offers besides tools must not make its tools come later.
+      const [listing, prompts, resources] = await Promise.all([
+        connection.listTools({ signal, timeoutMs }),
+        connection.listPrompts({ signal, timeoutMs: Math.min(timeoutMs, othersLimitMs) }),
+        connection.listResources({ signal, timeoutMs: Math.min(timeoutMs, othersLimitMs) }),
+      ]);
       const changed = connection.toolChanges !== changes;
       if (changed && listings < mostListings) continue;
       if (changed) connection.leaveChangeUnheard();
-      return { kind: 'opened', connection, listing };
+      return {
+        kind: 'opened',
+        connection,
+        listing: { ...listing, ...(prompts && { prompts }), ...(resources && { resources }) },
+      };
     }
   } catch (error) {
     if (signal.aborted) return { kind: 'stopped', during: 'list' };

@@ -1,9 +1,9 @@
 /** The SDK, loaded when the first server has been spawned: loading takes longer than anything else before the first answer. */
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import type { ResultSchema } from '@modelcontextprotocol/sdk/types.js';
+import type { ClientCapabilities, ResultSchema } from '@modelcontextprotocol/sdk/types.js';
 
 export interface Sdk {
-  readonly createClient: (version: string) => Client;
+  readonly createClient: (version: string, capabilities: ClientCapabilities) => Client;
   readonly resultSchema: typeof ResultSchema;
 }
 
@@ -14,12 +14,12 @@ export async function loadSdk(): Promise<Sdk> {
   ]);
   return {
     resultSchema: types.ResultSchema,
-    createClient: (version) => {
+    createClient: (version, capabilities) => {
       const client = new SdkClient(
         { name: 'mcp-toolsets', version },
         // Ours passes results through and validates none; the default makes a compiler of schemas for each client.
         {
-          capabilities: {},
+          capabilities,
           jsonSchemaValidator: {
             getValidator: () => (data) => ({ valid: true, data: data as never, errorMessage: undefined }),
           },

@@ -7,21 +7,31 @@
  * call's result does.
  */
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import type {
-  CallToolResult,
-  JSONRPCMessage,
-  ResultSchema,
-  ServerCapabilities,
-} from '@modelcontextprotocol/sdk/types.js';
+import type { JSONRPCMessage, ResultSchema, ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../base/clock.js';
 import { Emitter, type Event } from '../base/events.js';
-import type { Log, LogLevel } from '../base/log.js';
+import type { Log } from '../base/log.js';
 import { CallLimits, longestMs, type CallEnd } from './callLimits.js';
-import { ListError, type CallOutcome, type CallRequest, type Connection, type ToolListing } from './connection.js';
+import {
+  type CallOutcome,
+  type CallRequest,
+  type Connection,
+  type ListOptions,
+  type OfferKind,
+  type OtherOutcome,
+  type OtherRequest,
+  type Outcome,
+  type RequestTerms,
+  type ToolListing,
+} from './connection.js';
 import type { ServerFacts } from './initializeAnswer.js';
-import { isObject, shortened } from './jsonRpc.js';
-import { listAllTools } from './toolListing.js';
+import { OfferLister } from './offerLister.js';
+import type { PromptListing, ResourceListing } from './offerListing.js';
+import { outcomeOfFailure, readCallResult, readOtherResult, readProgress, rpcMessage } from './outcomes.js';
+import type { Fields, ServerClient } from './serverClient.js';
+import { logMessage } from './serverLog.js';
+import { ServerQuestions } from './serverQuestions.js';
 import { TransportFailure, type ServerTransport } from './transport.js';
 
 export interface SdkConnectionParts {
@@ -36,11 +46,9 @@ export interface SdkConnectionParts {
   readonly causeOfEnd: () => string;
 }
 
+type Failure = Exclude<CallOutcome, { kind: 'result' }>;
 type State =
   { readonly kind: 'live' } | { readonly kind: 'closed' } | { readonly kind: 'dead'; readonly cause: string };
-
-const loggedDataLength = 4000;
-const invalidAnswer = -32603;
 
 export class SdkConnection implements Connection {
   readonly serverInfo: Connection['serverInfo'];
@@ -48,12 +56,14 @@ export class SdkConnection implements Connection {
   readonly capabilities: ServerCapabilities;
   readonly protocolVersion: string;
   readonly pid: number | undefined;
-  private readonly toolsChanged = new Emitter<void>();
+  private readonly offerChanged = new Emitter<OfferKind>();
+  private readonly resourceUpdated = new Emitter<Fields>();
   private readonly died = new Emitter<string>();
   private readonly sessionRenewed = new Emitter<void>();
-  readonly onDidChangeTools: Event<void> = (listener) => {
-    const subscription = this.toolsChanged.event(listener);
-    if (this.changedUnheard) queueMicrotask(() => this.toolsChanged.fire());
+  readonly onDidUpdateResource = this.resourceUpdated.event;
+  readonly onDidChangeOffer: Event<OfferKind> = (listener) => {
+    const subscription = this.offerChanged.event(listener);
+    if (this.changedUnheard) queueMicrotask(() => this.offerChanged.fire('tools'));
     this.changedUnheard = false;
     return subscription;
   };
@@ -73,6 +83,8 @@ export class SdkConnection implements Connection {
   private nextToken = 1;
   private readonly progress = new Map<number, (params: Readonly<Record<string, unknown>>) => void>();
   private readonly inFlight = new Set<Promise<unknown>>();
+  private readonly questions: ServerQuestions;
+  private readonly lister: OfferLister;
   /** Counts up with each `list_changed`. */
   private changes = 0;
 
@@ -84,6 +96,18 @@ export class SdkConnection implements Connection {
       protocolVersion: this.protocolVersion,
     } = parts.facts);
     this.pid = parts.pid;
+    const { transport, client } = parts;
+    this.questions = new ServerQuestions({
+      originOf: transport.originOf && ((message) => transport.originOf?.(message)),
+      notify: (method, params) => this.notify(method, params),
+    });
+    this.lister = new OfferLister({
+      capabilities: this.capabilities,
+      clock: parts.clock,
+      send: (method, params, signal) => this.send(method, params, signal),
+      causeOfEnd: () => (this.state.kind === 'dead' ? this.state.cause : undefined),
+    });
+    client.fallbackRequestHandler = (request, { signal }) => this.questions.answer(request, signal);
   }
 
   get isOver(): boolean {
@@ -109,21 +133,44 @@ export class SdkConnection implements Connection {
         break;
       case 'notifications/tools/list_changed':
         this.changes += 1;
-        this.toolsChanged.fire();
+        this.offerChanged.fire('tools');
+        break;
+      case 'notifications/prompts/list_changed':
+        this.offerChanged.fire('prompts');
+        break;
+      case 'notifications/resources/list_changed':
+        this.offerChanged.fire('resources');
+        break;
+      case 'notifications/resources/updated':
+        this.resourceUpdated.fire(params);
         break;
       case 'notifications/message':
-        this.logMessage(params);
+        logMessage(this.parts.log, params);
+        this.questions.tell(message);
+        break;
+      case 'notifications/elicitation/complete':
+        this.questions.tell(message);
         break;
       default:
         break;
     }
   }
 
+  /** Hears every message that goes to the server. */
+  sent(message: JSONRPCMessage): void {
+    this.questions.sent(message);
+  }
+
+  belongsTo(client: ServerClient): void {
+    this.questions.belongsTo(client);
+  }
+
   /** The transport has a new session. */
   renewed(): void {
     this.sessionRenewed.fire();
     this.changes += 1;
-    this.toolsChanged.fire();
+    this.offerChanged.fire('tools');
+    for (const kind of ['prompts', 'resources'] as const) if (this.capabilities[kind]) this.offerChanged.fire(kind);
   }
 
   /** The transport ended. */
@@ -143,39 +190,34 @@ export class SdkConnection implements Connection {
     this.disposeEvents();
   }
 
-  async listTools({ signal, timeoutMs }: { signal: AbortSignal; timeoutMs: number }): Promise<ToolListing> {
-    signal.throwIfAborted();
-    if (!isObject(this.capabilities.tools)) return { tools: [], malformed: [] };
-    // One for each page: the client never takes its listeners back, and would cancel pages that came long ago.
-    let page = new AbortController();
-    let timedOut = false;
-    const aborted = (): void => page.abort(signal.reason);
-    signal.addEventListener('abort', aborted, { once: true });
-    const timer = this.parts.clock.after(timeoutMs, () => {
-      timedOut = true;
-      page.abort('tools/list took too long');
-    });
-    try {
-      return await listAllTools((cursor) => {
-        if (!page.signal.aborted) page = new AbortController();
-        return this.request('tools/list', cursor === undefined ? undefined : { cursor }, page.signal);
-      });
-    } catch (error) {
-      signal.throwIfAborted();
-      if (error instanceof ListError) throw error;
-      throw new ListError(this.whyNotListed(error, timedOut, timeoutMs), { cause: error });
-    } finally {
-      timer.dispose();
-      signal.removeEventListener('abort', aborted);
-    }
+  listTools(options: ListOptions): Promise<ToolListing> {
+    return this.lister.listTools(options);
+  }
+
+  listPrompts(options: ListOptions): Promise<PromptListing | undefined> {
+    return this.lister.listPrompts(options);
+  }
+
+  listResources(options: ListOptions): Promise<ResourceListing | undefined> {
+    return this.lister.listResources(options);
   }
 
   callTool(request: CallRequest): Promise<CallOutcome> {
-    if (this.state.kind !== 'live') return Promise.resolve(this.lost());
-    if (request.signal.aborted) return Promise.resolve({ kind: 'cancelled' });
-    const call = this.call(request);
-    this.inFlight.add(call);
-    return call.finally(() => this.inFlight.delete(call));
+    const { name, arguments: args } = request;
+    return this.exchange('tools/call', { name, ...(args && { arguments: args }) }, request, readCallResult);
+  }
+
+  request(request: OtherRequest): Promise<OtherOutcome> {
+    return this.exchange(request.method, request.params, request, readOtherResult);
+  }
+
+  notify(method: string, params?: Fields): void {
+    if (this.state.kind !== 'live') return;
+    const message = { method, ...(params && { params }) } as Parameters<Client['notification']>[0];
+    // Not announced, or not delivered: then there is nobody whom it could mean anything.
+    this.parts.client.notification(message).catch((error: unknown) => {
+      this.parts.log.write('debug', `[protocol] ${method} was not sent: ${String(error)}`);
+    });
   }
 
   async close(): Promise<void> {
@@ -186,40 +228,55 @@ export class SdkConnection implements Connection {
   }
 
   private disposeEvents(): void {
-    for (const emitter of [this.died, this.toolsChanged, this.sessionRenewed]) emitter.dispose();
+    for (const emitter of [this.died, this.offerChanged, this.resourceUpdated, this.sessionRenewed]) emitter.dispose();
   }
 
-  private whyNotListed(error: unknown, timedOut: boolean, timeoutMs: number): string {
-    if (timedOut) return `The server did not list its tools within ${timeoutMs / 1000} s.`;
-    if (this.state.kind === 'dead') return `The connection ended while it listed its tools. ${this.state.cause}`;
-    return `tools/list failed: ${rpcMessage(error)}`;
+  private exchange<Result>(
+    method: string,
+    params: Fields,
+    terms: RequestTerms,
+    read: (result: unknown) => Outcome<Result>,
+  ): Promise<Outcome<Result>> {
+    if (this.state.kind !== 'live') return Promise.resolve(this.lost());
+    if (terms.signal.aborted) return Promise.resolve({ kind: 'cancelled' });
+    const exchange = this.exchangeNow(method, params, terms, read);
+    this.inFlight.add(exchange);
+    return exchange.finally(() => this.inFlight.delete(exchange));
   }
 
-  private async call({ name, arguments: args, meta, timeouts, signal, onProgress }: CallRequest): Promise<CallOutcome> {
+  private async exchangeNow<Result>(
+    method: string,
+    params: Fields,
+    { meta, timeouts, signal, onProgress, client }: RequestTerms,
+    read: (result: unknown) => Outcome<Result>,
+  ): Promise<Outcome<Result>> {
     const token = this.nextToken++;
     const limits = new CallLimits(this.parts.clock, timeouts, signal);
-    this.progress.set(token, (params) => {
+    this.progress.set(token, (progress) => {
       limits.signOfLife();
-      onProgress(readProgress(params));
+      onProgress(readProgress(progress));
     });
+    this.questions.begin(token, { client, limits });
     try {
-      const params = { name, ...(args && { arguments: args }), _meta: { ...meta, progressToken: token } };
-      return readResult(await this.request('tools/call', params, limits.signal));
+      return read(await this.send(method, { ...params, _meta: { ...meta, progressToken: token } }, limits.signal));
     } catch (error) {
-      return this.outcomeOf(error, limits.end);
+      const outcome = this.outcomeOf(error, limits.end);
+      if (outcome.kind === 'error') this.questions.noteRequired(outcome.data, client);
+      return outcome;
     } finally {
       this.progress.delete(token);
+      this.questions.end(token);
       limits.dispose();
     }
   }
 
   /** Aborting sends `notifications/cancelled`. The client's own limit is put out of the way. */
-  private request(method: string, params: object | undefined, signal: AbortSignal): Promise<unknown> {
+  private send(method: string, params: object | undefined, signal: AbortSignal): Promise<unknown> {
     const message = { method, ...(params && { params }) } as Parameters<Client['request']>[0];
     return this.parts.client.request(message, this.parts.resultSchema, { signal, timeout: longestMs });
   }
 
-  private outcomeOf(error: unknown, end: CallEnd | undefined): CallOutcome {
+  private outcomeOf(error: unknown, end: CallEnd | undefined): Failure {
     if (end) return end;
     const { code, data } = error as { code?: unknown; data?: unknown };
     if (data instanceof TransportFailure) return outcomeOfFailure(data);
@@ -227,7 +284,7 @@ export class SdkConnection implements Connection {
     return { kind: 'error', code, message: rpcMessage(error), ...(data !== undefined && { data }) };
   }
 
-  private lost(error?: unknown): CallOutcome {
+  private lost(error?: unknown): Failure {
     const { state } = this;
     if (state.kind === 'dead') return { kind: 'lost', cause: state.cause };
     if (state.kind === 'closed') return { kind: 'lost', cause: 'The connection was closed.' };
@@ -236,65 +293,4 @@ export class SdkConnection implements Connection {
       cause: `The call could not be sent: ${error instanceof Error ? error.message : String(error)}`,
     };
   }
-
-  private logMessage(params: Readonly<Record<string, unknown>>): void {
-    const { level, logger, data } = params;
-    const from = typeof logger === 'string' ? `[${logger}] ` : '';
-    const text = typeof data === 'string' ? data : (JSON.stringify(data) ?? '');
-    this.parts.log.write(logLevels[String(level)] ?? 'info', `${from}${shortened(text, loggedDataLength)}`);
-  }
-}
-
-/** RFC 5424 levels of `notifications/message` to ours. */
-const logLevels: Readonly<Record<string, LogLevel>> = {
-  debug: 'debug',
-  info: 'info',
-  notice: 'info',
-  warning: 'warn',
-  error: 'error',
-  critical: 'error',
-  alert: 'error',
-  emergency: 'error',
-};
-
-/** Not delivered is an error of this call; delivered and unanswered is lost. */
-function outcomeOfFailure(failure: TransportFailure): CallOutcome {
-  const { trouble } = failure;
-  const gatewayStatus = trouble.kind === 'status' && (trouble.status === 502 || trouble.status === 504);
-  if (trouble.kind === 'broken' || trouble.kind === 'tooLarge' || trouble.kind === 'closed' || gatewayStatus) {
-    return { kind: 'lost', cause: failure.message };
-  }
-  return { kind: 'error', code: -32000, message: failure.message };
-}
-
-function readResult(result: unknown): CallOutcome {
-  const { content, ...rest } = result as { content?: unknown };
-  if (Array.isArray(content)) return { kind: 'result', result: result as CallToolResult };
-  // Allowed by older protocols beside structured content.
-  if (content === undefined || content === null) return { kind: 'result', result: { ...rest, content: [] } };
-  return {
-    kind: 'error',
-    code: invalidAnswer,
-    message: 'The server answered the call with a `content` that is no list.',
-  };
-}
-
-function readProgress({ progress, total, message }: Readonly<Record<string, unknown>>): {
-  progress: number;
-  total?: number;
-  message?: string;
-} {
-  return {
-    progress: typeof progress === 'number' ? progress : 0,
-    ...(typeof total === 'number' && { total }),
-    ...(typeof message === 'string' && { message }),
-  };
-}
-
-/** The SDK puts the code before the server's words. */
-function rpcMessage(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
-  const { code } = error as { code?: unknown };
-  const prefix = `MCP error ${String(code)}: `;
-  return message.startsWith(prefix) ? message.slice(prefix.length) : message;
 }

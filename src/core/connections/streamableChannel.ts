@@ -132,7 +132,7 @@ export class StreamableChannel implements HttpChannel {
     id: RequestId,
     message: JSONRPCMessage,
     controller: AbortController,
-    deliver: (message: JSONRPCMessage) => void,
+    deliver: (message: JSONRPCMessage, origin?: RequestId) => void,
   ): Promise<void> {
     const { signal } = controller;
     const reply = await this.post(message, 'call', signal);
@@ -142,7 +142,7 @@ export class StreamableChannel implements HttpChannel {
       if (!('method' in received) && received.id === id) {
         timer = this.parts.clock.after(afterAnswerMs, () => controller.abort());
       }
-      deliver(received);
+      deliver(received, id);
     });
     try {
       const end = await readAnswer(reply, id, reader);

@@ -7,6 +7,8 @@ export interface ServerTransport extends Transport {
   onsend?: ((message: JSONRPCMessage) => void) | undefined;
   /** Takes no more messages; `onclose` was called or will be. */
   readonly isOver?: boolean;
+  /** The request of ours on whose stream a message of the server came; absent where the transport cannot tell. */
+  originOf?(message: object): RequestId | undefined;
 }
 
 /** Why a message got no answer. */

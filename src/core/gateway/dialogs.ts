@@ -9,11 +9,15 @@ const sessionPrefix = 'mcp-session:';
 const conversationKey = 'vscode.conversationId';
 
 export function dialogOf(meta: Params | undefined, sessionId: string): string {
+  return conversationOf(meta) ?? sessionPrefix + sessionId;
+}
+
+/** Undefined: the caller names none. */
+export function conversationOf(meta: Params | undefined): string | undefined {
   const conversation = meta?.[conversationKey];
-  if (typeof conversation === 'string' && conversation !== '' && !conversation.startsWith(sessionPrefix)) {
-    return conversation;
-  }
-  return sessionPrefix + sessionId;
+  if (typeof conversation !== 'string' || conversation === '' || conversation.startsWith(sessionPrefix))
+    return undefined;
+  return conversation;
 }
 
 /** Without the progress token, which holds between the client and us, and without the editor's private keys. */

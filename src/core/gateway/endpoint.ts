@@ -12,6 +12,7 @@ import { ListenStream, PostReply, type Heartbeat } from './eventStreams.js';
 import {
   errorCodes,
   errorMessage,
+  isObject,
   parsePayload,
   resultMessage,
   type Message,
@@ -21,7 +22,7 @@ import {
   type RpcError,
 } from './jsonRpc.js';
 import type { Listings } from './listings.js';
-import { answerRequest, capabilities, takeNotification } from './methods.js';
+import { answerRequest, capabilitiesOf, takeNotification } from './methods.js';
 import { allowsBatches, isProtocolVersion, negotiate } from './protocol.js';
 import { readBody, type BodyLimits } from './requestBody.js';
 import type { Session } from './session.js';
@@ -90,14 +91,15 @@ export class Endpoint {
       return this.answerAlone(response, errorMessage(id, { code: errorCodes.invalidParams, message }));
     }
     const listing = this.options.listings.of(route.toolset, route.clientKind);
-    const session = this.options.sessions.open(listing, negotiate(requested));
+    const announced = isObject(params['capabilities']) ? params['capabilities'] : {};
+    const session = this.options.sessions.open(listing, negotiate(requested), announced);
     if (!session) {
       const message = 'Too many sessions are open.';
       return this.answerAlone(response, errorMessage(id, { code: errorCodes.server, message }));
     }
     const result = JSON.stringify({
       protocolVersion: session.protocolVersion,
-      capabilities,
+      capabilities: capabilitiesOf(served.features),
       serverInfo: { name: served.serverName, version: this.options.version },
       ...(served.instructions === undefined ? {} : { instructions: served.instructions }),
     });
@@ -131,9 +133,9 @@ export class Endpoint {
   private takeMessage(message: Message, session: Session, reply: PostReply | undefined): void {
     switch (message.kind) {
       case 'notification':
-        return takeNotification(message.method, message.params, session);
+        return takeNotification(message.method, message.params, session, this.options.services);
       case 'response':
-        return; // We ask nothing of clients.
+        return session.questions.take(message);
       case 'invalid':
         reply?.settle(errorMessage(message.id, message.error));
         return;

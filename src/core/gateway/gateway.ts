@@ -31,7 +31,7 @@ export interface GatewayLimits {
   readonly keepAliveMs: number;
   /** Changes of tools within this time are told as one. */
   readonly coalesceMs: number;
-  /** Tools in one answer to `tools/list`. */
+  /** Entries in one answer to a list. */
   readonly pageSize: number;
 }
 
@@ -110,7 +110,10 @@ class HttpGateway implements Gateway {
     const limits = { ...usualLimits, ...options.limits };
     const delivery = options.delivery ?? deliveryWithoutFiles();
     const noteActivity = (toolset: string): void => this.activity.fire(toolset);
-    this.sessions = new Sessions(clock, limits.maxSessions, ({ toolset }) => noteActivity(toolset));
+    this.sessions = new Sessions(clock, limits.maxSessions, ({ toolset, client }) => {
+      backend.noteClient(client, 'gone');
+      noteActivity(toolset);
+    });
     const listings = this.store.add(
       new Listings({
         backend,

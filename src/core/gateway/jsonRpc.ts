@@ -27,7 +27,13 @@ export type Message =
   | { readonly kind: 'request'; readonly id: RequestId; readonly method: string; readonly params: Params | undefined }
   | { readonly kind: 'notification'; readonly method: string; readonly params: Params | undefined }
   /** The client's answer to a request of ours. */
-  | { readonly kind: 'response'; readonly id: RequestId | null }
+  | {
+      readonly kind: 'response';
+      readonly id: RequestId | null;
+      /** Neither: it is no answer. */
+      readonly result?: Params;
+      readonly error?: RpcError;
+    }
   | { readonly kind: 'invalid'; readonly id: RequestId | null; readonly error: RpcError };
 
 export type Payload =
@@ -53,7 +59,7 @@ function toMessage(value: unknown): Message {
   const hasId = 'id' in value;
   const id = isRequestId(value['id']) ? value['id'] : null;
   if (jsonrpc !== '2.0') return { kind: 'invalid', id, error: invalid('`jsonrpc` must be "2.0".') };
-  if (method === undefined && ('result' in value || 'error' in value)) return { kind: 'response', id };
+  if (method === undefined && ('result' in value || 'error' in value)) return toResponse(id, value);
   if (typeof method !== 'string') return { kind: 'invalid', id, error: invalid('`method` must be a string.') };
   if (hasId && id === null) {
     return { kind: 'invalid', id, error: invalid('`id` must be a string or a number.') };
@@ -63,6 +69,19 @@ function toMessage(value: unknown): Message {
     return { kind: 'invalid', id, error };
   }
   return id === null ? { kind: 'notification', method, params } : { kind: 'request', id, method, params };
+}
+
+function toResponse(id: RequestId | null, { result, error }: Params): Message {
+  if (isObject(error)) {
+    const { code, message, data } = error;
+    const told: RpcError = {
+      code: typeof code === 'number' ? code : errorCodes.internal,
+      message: typeof message === 'string' ? message : 'The client gave no reason.',
+      ...(data === undefined ? {} : { data }),
+    };
+    return { kind: 'response', id, error: told };
+  }
+  return isObject(result) ? { kind: 'response', id, result } : { kind: 'response', id };
 }
 
 function invalid(message: string): RpcError {

@@ -1,36 +1,51 @@
 /**
- * The lists of tools as clients are served them, one for each toolset and kind of client: JSON made once for each
- * version, pages, and the moment at which a change is told.
+ * The lists of tools, prompts and resources as clients are served them, for each toolset and kind of client, and the
+ * moment at which a change is told.
  *
  * Invariants: a version stands for exactly one list, and no two lists of a gateway share one; a change that leaves the
  * list as it was (instructions, a removal taken back at once) is no new version. A toolset that is gone has an empty
  * list: sessions outlive it, because only the client can end them without losing its calls in flight (spec R4).
  */
-import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import type { Clock } from '../base/clock.js';
 import { DisposableStore, type Disposable } from '../base/disposables.js';
 import type { Log } from '../base/log.js';
+import { toolsAlone, type ServerFeatures } from '../tools/features.js';
 import type { ClientKind, GatewayBackend, ServedToolset } from './backend.js';
-
-const noTools: readonly Tool[] = [];
+import { PagedList } from './pagedList.js';
+import type { Topic } from './topics.js';
 
 export class Listing {
-  /** Counts over the whole gateway, see above. */
-  version = 0;
+  readonly tools: PagedList;
+  readonly prompts: PagedList;
+  readonly resources: PagedList;
+  readonly templates: PagedList;
   isGone = false;
-  private tools: readonly Tool[] | undefined;
-  /** The tools of each page, as JSON without the brackets. */
-  private pages: readonly string[] = [];
+  features: ServerFeatures = toolsAlone;
   private isStale = false;
 
   constructor(
     readonly toolset: string,
     readonly clientKind: ClientKind,
     private readonly ask: () => ServedToolset | undefined,
-    private readonly nextVersion: () => number,
-    private readonly pageSize: number,
+    nextVersion: () => number,
+    pageSize: number,
   ) {
+    const list = (key: string): PagedList => new PagedList(key, nextVersion, pageSize);
+    this.tools = list('tools');
+    this.prompts = list('prompts');
+    this.resources = list('resources');
+    this.templates = list('resourceTemplates');
     this.refresh();
+  }
+
+  /** Of the tools. */
+  get version(): number {
+    return this.tools.version;
+  }
+
+  /** A change of it is what clients are told of. Versions only grow, so the greater of two stands for both. */
+  versionOf(topic: Topic): number {
+    return topic === 'resources' ? Math.max(this.resources.version, this.templates.version) : this[topic].version;
   }
 
   /** Makes the next `refreshIfStale` ask again. */
@@ -46,45 +61,17 @@ export class Listing {
     const served = this.ask();
     this.isStale = false;
     this.isGone = served === undefined;
-    const tools = served?.tools ?? noTools;
-    if (tools === this.tools) return;
-    this.tools = tools;
-    const pages = toPages(tools, this.pageSize);
-    if (this.version > 0 && isSame(pages, this.pages)) return;
-    this.pages = pages;
-    this.version = this.nextVersion();
+    this.tools.set(served?.tools);
+    this.prompts.set(served?.prompts);
+    this.resources.set(served?.resources);
+    this.templates.set(served?.templates);
+    if (served) this.features = served.features;
   }
 
-  /** The result of `tools/list`, as JSON. Undefined: the cursor is of another version, or none of ours. */
+  /** The result of `tools/list`. */
   page(cursor: string | undefined): string | undefined {
-    const index = cursor === undefined ? 0 : this.pageIndex(cursor);
-    const page = index === undefined ? undefined : this.pages[index];
-    if (index === undefined || page === undefined) return undefined;
-    return index + 1 < this.pages.length
-      ? `{"tools":[${page}],"nextCursor":"${this.cursor(index + 1)}"}`
-      : `{"tools":[${page}]}`;
+    return this.tools.page(cursor);
   }
-
-  private cursor(index: number): string {
-    return Buffer.from(`${this.version}:${index}`).toString('base64url');
-  }
-
-  private pageIndex(cursor: string): number | undefined {
-    const match = /^(\d+):(\d+)$/.exec(Buffer.from(cursor, 'base64url').toString());
-    return Number(match?.[1]) === this.version ? Number(match?.[2]) : undefined;
-  }
-}
-
-function toPages(tools: readonly Tool[], size: number): string[] {
-  const pages: string[] = [];
-  for (let start = 0; start === 0 || start < tools.length; start += size) {
-    pages.push(JSON.stringify(tools.slice(start, start + size)).slice(1, -1));
-  }
-  return pages;
-}
-
-function isSame(a: readonly string[], b: readonly string[]): boolean {
-  return a.length === b.length && a.every((page, index) => page === b[index]);
 }
 
 export interface ListingsOptions {
@@ -152,7 +139,7 @@ export class Listings implements Disposable {
         listing.refreshIfStale();
         this.options.announce(listing);
       } catch (error) {
-        this.options.log.write('error', `The tools of ${listing.toolset} could not be listed: ${String(error)}`);
+        this.options.log.write('error', `What ${listing.toolset} offers could not be listed: ${String(error)}`);
       }
     }
   }

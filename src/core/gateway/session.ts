@@ -10,14 +10,18 @@
 import { randomUUID } from 'node:crypto';
 import type { ClientKind } from './backend.js';
 import type { MessageStream, OpenStream, Reply } from './eventStreams.js';
-import { notificationMessage, type RequestId } from './jsonRpc.js';
+import { ClientQuestions } from './clientQuestions.js';
+import type { Params, RequestId } from './jsonRpc.js';
 import type { Listing } from './listings.js';
 import type { ProtocolVersion } from './protocol.js';
+import { SessionClient } from './sessionClient.js';
+import { changedMessages, topics, type Knowledge, type Topic } from './topics.js';
 
 /** More listening streams than a client has use for; the oldest makes room. */
 const maxStreams = 8;
 
-const listChanged = notificationMessage('notifications/tools/list_changed');
+/** Links of results that are remembered; the oldest is forgotten. */
+const mostLinks = 1_000;
 
 export interface CallInFlight {
   readonly controller: AbortController;
@@ -31,23 +35,32 @@ export class Session {
   readonly toolset: string;
   readonly clientKind: ClientKind;
   readonly calls = new Map<RequestId, CallInFlight>();
+  readonly questions = new ClientQuestions();
+  readonly client = new SessionClient(this);
+  /** By URI, the dialog in whose call a link came. */
+  readonly links = new Map<string, string>();
+  /** Of log messages, the least that the client wants. */
+  logLevel: string | undefined;
   hasListed = false;
   private readonly streams: OpenStream[] = [];
-  /** The client has the list of this version, or is about to read it. */
-  private knownVersion: number;
-  /** The client was told of the list of this version, on whatever stream. */
-  private toldVersion: number;
+  private readonly knowledge: Readonly<Record<Topic, Knowledge>>;
 
   constructor(
     readonly listing: Listing,
     readonly protocolVersion: ProtocolVersion,
     /** Milliseconds since the epoch. */
     public lastUsed: number,
+    readonly clientCapabilities: Params = {},
   ) {
     this.toolset = listing.toolset;
     this.clientKind = listing.clientKind;
-    this.knownVersion = listing.version;
-    this.toldVersion = listing.version;
+    const now = (topic: Topic): Knowledge => ({ known: listing.versionOf(topic), told: listing.versionOf(topic) });
+    this.knowledge = { tools: now('tools'), prompts: now('prompts'), resources: now('resources') };
+  }
+
+  /** Where the client hears what belongs to none of its requests. */
+  get listening(): MessageStream | undefined {
+    return this.streams.at(-1);
   }
 
   get isListening(): boolean {
@@ -58,7 +71,7 @@ export class Session {
     this.streams.push(stream);
     if (this.streams.length > maxStreams) this.streams.shift()?.end();
     this.listing.refreshIfStale();
-    if (this.knownVersion !== this.listing.version) this.tell(stream);
+    this.tellChanges(stream);
   }
 
   stopListening(stream: OpenStream): void {
@@ -66,25 +79,37 @@ export class Session {
     if (index >= 0) this.streams.splice(index, 1);
   }
 
-  /** The list may have changed. */
+  /** A list may have changed. */
   announce(): void {
     const newest = this.streams.at(-1);
-    if (newest && this.knownVersion !== this.listing.version) this.tell(newest);
+    if (newest) this.tellChanges(newest);
   }
 
   /** A call is about to be answered on `reply`. */
   tellBeforeResult(call: CallInFlight): void {
     this.listing.refreshIfStale();
     const { version } = this.listing;
-    if (this.knownVersion === version) return;
-    if (call.listVersion !== version || this.toldVersion !== version) this.tell(call.reply);
+    const { known, told } = this.knowledge.tools;
+    if (known === version) return;
+    if (call.listVersion !== version || told !== version) this.tell(call.reply, 'tools');
   }
 
   /** The client reads the list as it is now. */
-  noteListed(): void {
-    this.hasListed = true;
-    this.knownVersion = this.listing.version;
-    this.toldVersion = this.listing.version;
+  noteListed(topic: Topic = 'tools'): void {
+    if (topic === 'tools') this.hasListed = true;
+    this.knowledge[topic].known = this.knowledge[topic].told = this.listing.versionOf(topic);
+  }
+
+  /** Links that a result holds are read from the instance that made them. */
+  noteLinks({ content }: { readonly content: readonly { readonly type: string }[] }, dialog: string): void {
+    for (const part of content) {
+      const { uri } = part as { uri?: unknown };
+      if (part.type !== 'resource_link' || typeof uri !== 'string') continue;
+      this.links.delete(uri);
+      this.links.set(uri, dialog);
+      const [oldest] = this.links.keys();
+      if (this.links.size > mostLinks && oldest !== undefined) this.links.delete(oldest);
+    }
   }
 
   cancel(id: RequestId): boolean {
@@ -99,11 +124,18 @@ export class Session {
   /** Calls that are not cancelled run on, and are answered if their stream still is there. */
   close(options: { cancelCalls: boolean }): void {
     if (options.cancelCalls) for (const id of [...this.calls.keys()]) this.cancel(id);
+    this.questions.close();
     for (const stream of this.streams.splice(0)) stream.end();
   }
 
-  private tell(stream: MessageStream): void {
-    this.toldVersion = this.listing.version;
-    stream.send(listChanged);
+  private tellChanges(stream: MessageStream): void {
+    for (const topic of topics) {
+      if (this.knowledge[topic].known !== this.listing.versionOf(topic)) this.tell(stream, topic);
+    }
+  }
+
+  private tell(stream: MessageStream, topic: Topic): void {
+    this.knowledge[topic].told = this.listing.versionOf(topic);
+    stream.send(changedMessages[topic]);
   }
 }

@@ -1,5 +1,6 @@
 /** The sessions of a gateway, bounded: the one that was idle longest makes room (spec G2). */
 import type { Clock } from '../base/clock.js';
+import type { Params } from './jsonRpc.js';
 import type { Listing } from './listings.js';
 import type { ProtocolVersion } from './protocol.js';
 import { Session } from './session.js';
@@ -14,13 +15,13 @@ export class Sessions {
   ) {}
 
   /** Undefined: there is no room, as every session has calls in flight. */
-  open(listing: Listing, protocolVersion: ProtocolVersion): Session | undefined {
+  open(listing: Listing, protocolVersion: ProtocolVersion, clientCapabilities: Params = {}): Session | undefined {
     if (this.byId.size >= this.max) {
       const idlest = this.idlest();
       if (!idlest) return undefined;
       this.close(idlest, { cancelCalls: false });
     }
-    const session = new Session(listing, protocolVersion, this.clock.now());
+    const session = new Session(listing, protocolVersion, this.clock.now(), clientCapabilities);
     this.byId.set(session.id, session);
     return session;
   }

@@ -6,8 +6,8 @@
 import { assertNever } from '../base/assertNever.js';
 import { PendingEnds } from '../base/pendingEnds.js';
 import type { ConfiguredServer, ServerDefinition } from '../config/model.js';
-import type { CallRequest, Connection, ToolListing } from '../connections/connection.js';
-import type { PoolCallOutcome } from '../connections/instancePool.js';
+import type { ConnectOutcome } from '../connections/connection.js';
+import type { Fields } from '../connections/serverClient.js';
 import { curate } from '../tools/curate.js';
 import { Draining } from './draining.js';
 import { approvalOf, enabledDefinition, permitsOf, startableDefinition } from './permission.js';
@@ -23,6 +23,8 @@ import {
   type UnitFacts,
 } from './unitFacts.js';
 import type { UnitOptions } from './unitOptions.js';
+
+type Connected = Extract<ConnectOutcome, { kind: 'connected' }>;
 
 export class ServerUnit {
   private wanted: ConfiguredServer | undefined;
@@ -141,12 +143,6 @@ export class ServerUnit {
     }
   }
 
-  call(dialog: string, request: Omit<CallRequest, 'timeouts'>): Promise<PoolCallOutcome> {
-    const serving = this.serving_;
-    if (!serving) return Promise.resolve({ kind: 'lost', cause: 'the server was stopped' });
-    return serving.pool.call(dialog, { ...request, timeouts: serving.definition.timeouts });
-  }
-
   release(dialog: string): Promise<boolean> {
     return this.serving_?.pool.release(dialog) ?? Promise.resolve(false);
   }
@@ -194,13 +190,14 @@ export class ServerUnit {
     this.overtake();
     const { id: server, connector, serverLog: log, clock } = this.options;
     const { launch, timeouts } = definition;
+    const { capabilities } = this.options.expected();
     this.attempt = new StartAttempt(
       definition,
       clock.now(),
-      (signal) => connector.connect({ server, launch, timeoutMs: timeouts.connect, signal, log }),
+      (signal) => connector.connect({ server, launch, timeoutMs: timeouts.connect, signal, log, capabilities }),
       (attempt, outcome) => {
         this.attempt = undefined;
-        if (outcome.kind === 'connected') this.succeed(attempt.definition, outcome.connection, outcome.listing);
+        if (outcome.kind === 'connected') this.succeed(attempt.definition, outcome, capabilities);
         if (outcome.kind === 'failed') this.fail({ kind: 'startFailed', failure: outcome.failure });
         this.changed();
       },
@@ -208,7 +205,7 @@ export class ServerUnit {
     this.ends.add(this.attempt.done);
   }
 
-  private succeed(definition: ServerDefinition, connection: Connection, listing: ToolListing): void {
+  private succeed(definition: ServerDefinition, { connection, listing }: Connected, announced: Fields): void {
     const curated = curate(definition, listing, this.options.filteredTools());
     if (curated.kind === 'refused') {
       this.fail({ kind: 'refused', problems: curated.problems });
@@ -226,6 +223,7 @@ export class ServerUnit {
       },
       definition,
       connection,
+      announced,
       listing,
       curated,
     );

@@ -5,10 +5,12 @@
  */
 import { SingleFlight } from '../base/singleFlight.js';
 import type { ServerDefinition } from '../config/model.js';
-import { ListError, type Connection, type ToolListing } from '../connections/connection.js';
+import { ListError, type Connection, type OfferKind, type ToolListing } from '../connections/connection.js';
 import { InstancePool } from '../connections/instancePool.js';
 import { Reconnection } from '../connections/reconnection.js';
+import type { Fields } from '../connections/serverClient.js';
 import { curate, type Curation, type FilteredToolsReport } from '../tools/curate.js';
+import { featuresOf, type ServerFeatures } from '../tools/features.js';
 import { RefreshPace } from './refreshPace.js';
 import type { TroubleCause } from './unitFacts.js';
 import type { UnitOptions } from './unitOptions.js';
@@ -30,6 +32,7 @@ export class Serving {
   readonly reconnection: Reconnection;
   readonly serverInfo: Connection['serverInfo'];
   readonly instructions: string | undefined;
+  readonly features: ServerFeatures;
   /** Epoch milliseconds. */
   readonly since: number;
   /** Why the server's newest list was not taken. */
@@ -39,6 +42,7 @@ export class Serving {
   idleSince: number | undefined;
 
   private refreshFrom: Connection;
+  private readonly changedKinds = new Set<OfferKind>();
   private readonly refreshing = new SingleFlight(() => this.refreshInTurn());
   private readonly refreshPace: RefreshPace;
   /** The listing under way. */
@@ -48,17 +52,22 @@ export class Serving {
   private ended = false;
   private lastCause = '';
 
-  /** @param connection the one that listed; it becomes the warm or shared instance (spec L4). */
+  /**
+   * @param connection the one that listed; it becomes the warm or shared instance (spec L4).
+   * @param announced what it was told of its clients.
+   */
   constructor(
     private readonly options: UnitOptions,
     private readonly events: ServingEvents,
     public definition: ServerDefinition,
     connection: Connection,
+    announced: Fields,
     public listing: ToolListing,
     public curated: Curated,
   ) {
     this.serverInfo = connection.serverInfo;
     this.instructions = connection.instructions;
+    this.features = featuresOf(connection.capabilities);
     this.since = options.clock.now();
     this.refreshFrom = connection;
     this.refreshPace = new RefreshPace(options.clock);
@@ -74,8 +83,10 @@ export class Serving {
         if (this.pool.live.length === 0) this.idleSince = options.clock.now();
         events.onChange();
       },
-      onToolsChanged: (changed) => {
+      expected: options.expected,
+      onOfferChanged: (changed, kind) => {
         this.refreshFrom = changed;
+        this.changedKinds.add(kind);
         void this.refreshing.request();
       },
       onDeath: (cause, use) =>
@@ -99,7 +110,7 @@ export class Serving {
       onChange: events.onChange,
       onGiveUp: () => this.unlessEnded(() => events.onTrouble({ kind: 'lost', cause: this.lastCause, final: true })),
     });
-    this.pool.adopt(connection);
+    this.pool.adopt(connection, announced);
   }
 
   /** Takes a definition of the same launch. Returns the problems if two tools would have one name; then nothing changed. */
@@ -181,10 +192,26 @@ export class Serving {
 
   private async refresh(): Promise<void> {
     const connection = this.refreshFrom;
+    const kinds = new Set(this.changedKinds);
+    this.changedKinds.clear();
+    if (kinds.size === 0) return; // an earlier run has taken this change with its own
     try {
-      const timeoutMs = this.definition.timeouts.connect;
-      this.relist(await connection.listTools({ signal: new AbortController().signal, timeoutMs }));
+      const options = { signal: new AbortController().signal, timeoutMs: this.definition.timeouts.connect };
+      // A list that was rejected is the server's newest, too.
+      const last = this.rejected ?? this.listing;
+      const [tools, prompts, resources] = await Promise.all([
+        kinds.has('tools') ? connection.listTools(options) : last,
+        kinds.has('prompts') ? connection.listPrompts(options) : last.prompts,
+        kinds.has('resources') ? connection.listResources(options) : last.resources,
+      ]);
+      this.relist({
+        tools: tools.tools,
+        malformed: tools.malformed,
+        prompts: unlessFailed(prompts, last.prompts),
+        resources: unlessFailed(resources, last.resources),
+      });
     } catch (error) {
+      for (const kind of kinds) this.changedKinds.add(kind);
       // An instance that has ended meanwhile has said what it had to say.
       if (this.ended || !this.pool.live.some((instance) => instance.connection === connection)) return;
       this.refreshTrouble = this.options.redact(error instanceof ListError ? error.message : String(error));
@@ -201,4 +228,12 @@ export class Serving {
   private unlessEnded(run: () => void): void {
     if (!this.ended) run();
   }
+}
+
+/** A list that could not be had leaves the old one, with the reason. */
+function unlessFailed<Listing extends { readonly failure?: string }>(
+  next: Listing | undefined,
+  before: Listing | undefined,
+): Listing | undefined {
+  return next?.failure !== undefined && before ? { ...before, failure: next.failure } : next;
 }

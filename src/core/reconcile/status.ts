@@ -6,7 +6,7 @@ import type { ApprovalStatus } from '../approval/approvals.js';
 import type { ToolPart } from '../approval/toolPrints.js';
 import type { Place, Problem } from '../base/problem.js';
 import type { SignInStatus } from '../connections/oauth.js';
-import type { ExcludedTool, ServedTool } from '../tools/catalogue.js';
+import type { ExcludedTool, PublishedPrompt, PublishedResources, ServedTool } from '../tools/catalogue.js';
 
 export type ServerState =
   | { readonly kind: 'disabled' }
@@ -72,6 +72,8 @@ export interface ServerStatus {
   readonly excluded: readonly ExcludedTool[];
   /** Those that are not what they were when the server was approved (spec S3). */
   readonly changedTools: readonly ChangedTool[];
+  readonly prompts: readonly PublishedPrompt[];
+  readonly resources: PublishedResources;
   /** Tools the server offers in all. */
   readonly offered: number;
   readonly instances: readonly InstanceStatus[];

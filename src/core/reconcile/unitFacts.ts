@@ -17,8 +17,8 @@ import {
   startFailed,
 } from './problems.js';
 import type { Serving } from './serving.js';
-import type { Toolset } from '../tools/catalogue.js';
 import type { ChangedTool, InstanceStatus, PreviousDefinition, ServerState, ServerStatus } from './status.js';
+import { noResources, type Toolset } from '../tools/catalogue.js';
 
 export type TroubleCause =
   | { readonly kind: 'startFailed'; readonly failure: StartFailure }
@@ -222,6 +222,8 @@ export function statusOf(
     tools: toolset?.tools ?? [],
     excluded: toolset?.excluded ?? [],
     changedTools,
+    prompts: toolset?.prompts ?? [],
+    resources: toolset?.resources ?? noResources,
     offered: facts.serving?.listing.tools.length ?? 0,
     instances: instancesOf(facts),
   };

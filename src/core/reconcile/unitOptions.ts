@@ -3,6 +3,7 @@ import type { Clock } from '../base/clock.js';
 import type { Log } from '../base/log.js';
 import type { Connector } from '../connections/connector.js';
 import type { Seats } from '../connections/instanceBudget.js';
+import type { ExpectedClient } from '../connections/serverClient.js';
 import type { FilteredToolsReport } from '../tools/curate.js';
 import type { Judge } from './permission.js';
 
@@ -17,6 +18,8 @@ export interface UnitOptions {
   readonly filteredTools: () => FilteredToolsReport;
   /** Milliseconds that calls in flight have when their instance was replaced or removed (spec R4). */
   readonly drainLimitMs: number;
+  /** Who will use instances that nobody uses yet (spec G4). */
+  readonly expected: () => ExpectedClient;
   readonly redact: (text: string) => string;
   /** Whether it may run (spec S1); `reconsider` tells that this changed. */
   readonly judge: Judge;

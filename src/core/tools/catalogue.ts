@@ -2,16 +2,42 @@
  * What servers offer and what agents see of it, as immutable values. The rules (filter, transforms, names, uniqueness)
  * are pure functions beside this file; nothing here knows a connection.
  */
-import type { Tool } from '@modelcontextprotocol/sdk/types.js';
+import type { Prompt, Resource, ResourceTemplate, Tool } from '@modelcontextprotocol/sdk/types.js';
+import type { NameFilter } from '../config/model.js';
+import type { ServerFeatures } from './features.js';
 
 /** A tool as its server gave it: every field passes through, known to the protocol or not (spec N7). */
 export type OfferedTool = Readonly<Tool>;
+
+/** These too pass through with every field. */
+export type OfferedPrompt = Readonly<Prompt>;
+export type OfferedResource = Readonly<Resource>;
+export type OfferedTemplate = Readonly<ResourceTemplate>;
 
 export interface PublishedTool {
   readonly original: string;
   readonly published: string;
   readonly tool: OfferedTool;
 }
+
+export interface PublishedPrompt {
+  readonly original: string;
+  readonly published: string;
+  readonly prompt: OfferedPrompt;
+}
+
+export interface PublishedResources {
+  readonly resources: readonly OfferedResource[];
+  readonly templates: readonly OfferedTemplate[];
+  /** Also judges what is read without being listed. */
+  readonly filter: NameFilter;
+}
+
+export const noResources: PublishedResources = {
+  resources: [],
+  templates: [],
+  filter: { whitelist: [], blacklist: [] },
+};
 
 export type ExclusionReason =
   | { readonly kind: 'blacklist'; readonly pattern: string }
@@ -40,6 +66,9 @@ export interface Toolset {
   /** In the server's own order (spec N6). */
   readonly tools: readonly ServedTool[];
   readonly excluded: readonly ExcludedTool[];
+  readonly prompts: readonly PublishedPrompt[];
+  readonly resources: PublishedResources;
+  readonly features: ServerFeatures;
   readonly instructions: string | undefined;
   /** Each dialog has an instance of its own (spec L1). */
   readonly leased: boolean;

@@ -5,9 +5,10 @@
 import type { Problem } from '../base/problem.js';
 import type { NameFilter, ServerPlaces, Transform } from '../config/model.js';
 import { assertNever } from '../base/assertNever.js';
-import type { ExcludedTool, OfferedTool, PublishedTool } from './catalogue.js';
+import type { ExcludedTool, OfferedTool, PublishedPrompt, PublishedResources, PublishedTool } from './catalogue.js';
 import { compileFilter, judge, type CompiledFilter } from './filter.js';
 import { isValidName, transformName } from './names.js';
+import { curateOthers, type OtherOffer, type OtherRules } from './others.js';
 import {
   filteredTools,
   nameTwiceInServer,
@@ -19,16 +20,14 @@ import {
 } from './problems.js';
 import { unusableSchema } from './schemas.js';
 
-export interface Offer {
+export interface Offer extends OtherOffer {
   readonly tools: readonly OfferedTool[];
   readonly malformed: readonly { readonly name: string; readonly detail: string }[];
 }
 
-export interface CurationRules {
-  readonly id: string;
+export interface CurationRules extends OtherRules {
   readonly tools: NameFilter;
   readonly transform: readonly Transform[];
-  readonly places: ServerPlaces;
 }
 
 /** Whether and how loudly to say what the lists keep out (`mcpToolsets.problems.filteredTools`). */
@@ -39,6 +38,8 @@ export type Curation =
       readonly kind: 'curated';
       readonly tools: readonly PublishedTool[];
       readonly excluded: readonly ExcludedTool[];
+      readonly prompts: readonly PublishedPrompt[];
+      readonly resources: PublishedResources;
       readonly problems: readonly Problem[];
     }
   /** Two tools with one name: the server's update is refused whole (spec N5). */
@@ -104,7 +105,8 @@ export function curate(rules: CurationRules, offer: Offer, report: FilteredTools
       if (kept[list].length > 0) problems.push(filteredTools(at, list, kept[list], report));
     }
   }
-  return { kind: 'curated', tools, excluded, problems };
+  const { prompts, resources, problems: besides } = curateOthers(rules, offer, report);
+  return { kind: 'curated', tools, excluded, prompts, resources, problems: [...problems, ...besides] };
 }
 
 function deadPatterns(at: { server: string; places: ServerPlaces }, filter: CompiledFilter, offer: Offer): Problem[] {

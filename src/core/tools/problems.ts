@@ -8,6 +8,9 @@ interface At {
   readonly places: ServerPlaces;
 }
 
+/** What a server lists, as it is called in its entry and in messages. */
+export type Listed = 'tools' | 'prompts' | 'resources';
+
 function shortList(names: readonly string[]): string {
   const shown = names.slice(0, 12).join(', ');
   return names.length > 12 ? `${shown} and ${names.length - 12} more` : shown;
@@ -18,13 +21,15 @@ export function patternMatchesNothing(
   list: 'whitelist' | 'blacklist',
   index: number,
   pattern: string,
+  of: Listed = 'tools',
 ): Problem {
+  const against = of === 'resources' ? 'URIs' : 'original names';
   return {
     code: 'pattern-matches-nothing',
     severity: 'warning',
-    message: `The pattern "${pattern}" matches none of the tools of "${at.server}".`,
-    fix: 'Correct the pattern (it is matched against the original names; only * is a wildcard) or remove it.',
-    place: at.places.value(['tools', list, index]),
+    message: `The pattern "${pattern}" matches none of the ${of} of "${at.server}".`,
+    fix: `Correct the pattern (it is matched against the ${against}; only * is a wildcard) or remove it.`,
+    place: at.places.value([of, list, index]),
     server: at.server,
   };
 }
@@ -34,14 +39,15 @@ export function filteredTools(
   list: 'whitelist' | 'blacklist',
   names: readonly string[],
   severity: 'information' | 'warning',
+  of: Listed = 'tools',
 ): Problem {
-  const count = names.length === 1 ? '1 tool' : `${names.length} tools`;
+  const count = names.length === 1 ? `1 ${of.slice(0, -1)}` : `${names.length} ${of}`;
   return {
     code: 'filtered-tools',
     severity,
     message: `The ${list} keeps out ${count} of "${at.server}": ${shortList(names)}.`,
     fix: `Nothing, if that is meant; else change the ${list}.`,
-    place: at.places.keyAt(['tools', list]),
+    place: at.places.keyAt([of, list]),
     server: at.server,
   };
 }
@@ -159,6 +165,43 @@ export function tooManyTools(at: At, total: number, limit: number): Problem {
     severity: 'warning',
     message: `Agents are served ${total} tools, and with "${at.server}" the count passes ${limit}: models that cannot search among tools take no more in one request, the editor's own tools included.`,
     fix: 'Keep out what agents do not need with whitelist or blacklist, disable a server, or choose fewer in the tool picker of the chat.',
+    place: at.places.key,
+    server: at.server,
+  };
+}
+
+export function promptTwice(at: At, published: string, originals: readonly [string, string]): Problem {
+  const [first, second] = originals;
+  const same = first === second;
+  return {
+    code: 'entry-left-out',
+    severity: 'warning',
+    message: same
+      ? `The server "${at.server}" lists the prompt "${first}" twice; the second is left out.`
+      : `The prompts "${first}" and "${second}" of "${at.server}" would both be published as "${published}"; the second is left out.`,
+    fix: same ? 'Have the server corrected.' : 'Change the transforms of its prompts, or blacklist one of the two.',
+    place: same ? at.places.key : at.places.keyAt(['prompts', 'transform']),
+    server: at.server,
+  };
+}
+
+export function entryMalformed(at: At, of: Listed, name: string, detail: string): Problem {
+  return {
+    code: 'entry-left-out',
+    severity: 'warning',
+    message: `An entry of the ${of} of "${at.server}" (${shown(name)}) is left out: it ${detail}.`,
+    fix: 'Have the server corrected; nothing else of it is affected.',
+    place: at.places.key,
+    server: at.server,
+  };
+}
+
+export function listIncomplete(at: At, of: Listed, detail: string): Problem {
+  return {
+    code: 'list-incomplete',
+    severity: 'warning',
+    message: `The ${of} of "${at.server}" could not be listed: ${detail} Its tools are not affected.`,
+    fix: 'See its log, and restart it when it is well again.',
     place: at.places.key,
     server: at.server,
   };

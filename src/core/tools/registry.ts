@@ -4,7 +4,15 @@
  */
 import type { Problem } from '../base/problem.js';
 import type { ServerPlaces } from '../config/model.js';
-import type { ExcludedTool, PublishedTool, ServedTool, Toolset } from './catalogue.js';
+import type {
+  ExcludedTool,
+  PublishedPrompt,
+  PublishedResources,
+  PublishedTool,
+  ServedTool,
+  Toolset,
+} from './catalogue.js';
+import type { ServerFeatures } from './features.js';
 import { editorId, editorNames, longestEditorId } from './editorNames.js';
 import { editorIdTooLong, nameReserved, nameTaken, tooManyTools } from './problems.js';
 
@@ -16,6 +24,9 @@ export interface Candidate {
   readonly shortName: string;
   readonly tools: readonly PublishedTool[];
   readonly excluded: readonly ExcludedTool[];
+  readonly prompts: readonly PublishedPrompt[];
+  readonly resources: PublishedResources;
+  readonly features: ServerFeatures;
   readonly instructions: string | undefined;
   readonly leased: boolean;
   readonly places: ServerPlaces;
@@ -81,6 +92,9 @@ export function publish(
       shortName: candidate.shortName,
       tools,
       excluded,
+      prompts: candidate.prompts,
+      resources: candidate.resources,
+      features: candidate.features,
       instructions: candidate.instructions,
       leased: candidate.leased,
     };
@@ -111,6 +125,13 @@ export function sameToolset(a: Toolset, b: Toolset): boolean {
       if (!other || tool.published !== other.published || tool.editorName !== other.editorName) return false;
       return tool.tool === other.tool || JSON.stringify(tool.tool) === JSON.stringify(other.tool);
     }) &&
-    JSON.stringify(a.excluded) === JSON.stringify(b.excluded)
+    isSame(a.excluded, b.excluded) &&
+    isSame(a.prompts, b.prompts) &&
+    isSame(a.resources, b.resources) &&
+    isSame(a.features, b.features)
   );
+}
+
+function isSame(a: unknown, b: unknown): boolean {
+  return a === b || JSON.stringify(a) === JSON.stringify(b);
 }

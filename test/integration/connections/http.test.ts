@@ -83,7 +83,7 @@ describe('http', function () {
         let changed = 0;
         assert(connection.onDidRenewSession);
         connection.onDidRenewSession(() => (renewed += 1));
-        connection.onDidChangeTools(() => (changed += 1));
+        connection.onDidChangeOffer(() => (changed += 1));
         assert.equal(await textOf(connection, 'count'), '1');
         const before = await textOf(connection, 'session');
         await callTool(connection, 'forget');
@@ -106,10 +106,10 @@ describe('http', function () {
       const connected = await start();
       await untilStreams(connected, 1);
       await callTool(connected, 'forget');
-      const changed = once(connected.onDidChangeTools);
+      const changed = once(connected.onDidChangeOffer);
       await callTool(connected, 'echo', { text: 'x' });
       await changed; // the new session is a change of its own
-      const again = once(connected.onDidChangeTools);
+      const again = once(connected.onDidChangeOffer);
       for (let streams = 0; streams < 1;) {
         streams = (await requestsOf(connected)).filter((line) => line.startsWith('GET ')).length;
       }

@@ -110,7 +110,7 @@ describe('listing', function () {
 
   it('is empty for a server that has no tools, and does not ask it', async () => {
     const { listing, connection } = await rig.start(fixture('wrong-initialize', '--kind', 'no-tools'));
-    assert.deepEqual(listing, { tools: [], malformed: [] });
+    assert.deepEqual(listing, { tools: [], malformed: [], prompts: { prompts: [], malformed: [] } });
     assert.equal(connection.capabilities.tools, undefined);
   });
 
@@ -136,14 +136,14 @@ describe('listing', function () {
       });`;
     const { connection, listing } = await rig.start(stdio(process.execPath, ['-e', program]));
     assert.equal(listing.tools[0]?.name, 'list_3');
-    await once(connection.onDidChangeTools);
+    await once(connection.onDidChangeOffer);
     assert.equal((await connection.listTools(listOptions())).tools[0]?.name, 'list_4');
   });
 
   it('tells of every change, of storms too', async () => {
     const { connection } = await rig.start(fixture('changes-tools'));
     let changes = 0;
-    connection.onDidChangeTools(() => (changes += 1));
+    connection.onDidChangeOffer(() => (changes += 1));
     await callTool(connection, 'grow');
     assert.equal(changes, 1);
     assert((await connection.listTools(listOptions())).tools.some(({ name }) => name === 'extra_1'));
@@ -160,7 +160,7 @@ describe('listing', function () {
   it('tells of changes over HTTP', async () => {
     const { url } = await rig.listen('http');
     const { connection } = await rig.start(http(url));
-    const changed = once(connection.onDidChangeTools);
+    const changed = once(connection.onDidChangeOffer);
     await callTool(connection, 'grow');
     await changed;
   });

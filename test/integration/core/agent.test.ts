@@ -41,14 +41,15 @@ describe('core: an agent at the gateway', () => {
     await stage.edit({ a: fixture('plain', ['--instructions', 'Be brief.']) });
     const agent = await Agent.connect(stage, 'a');
     const structured = (await agent.tools()).find(({ name }) => name === 'structured');
-    assert.deepEqual(structured?.outputSchema, {
+    assert.equal(structured?.outputSchema, undefined, 'the editor is promised nothing that it is sent as text');
+    assert.deepEqual(structured?.annotations, { readOnlyHint: true, title: 'Weather' });
+    assert.match(agent.instructions ?? '', /Be brief\./);
+    const plain = await Agent.connect(stage, 'a', 'plain');
+    assert.deepEqual((await plain.tools()).find(({ name }) => name === 'structured')?.outputSchema, {
       type: 'object',
       properties: { celsius: { type: 'number' }, place: { type: 'string' } },
       required: ['celsius', 'place'],
     });
-    assert.deepEqual(structured?.annotations, { readOnlyHint: true, title: 'Weather' });
-    assert.match(agent.instructions ?? '', /Be brief\./);
-    const plain = await Agent.connect(stage, 'a', 'plain');
     const weather = { celsius: 21.5, place: 'Bremen' };
     assert.deepEqual((await plain.result('structured')).structuredContent, weather);
     assert.deepEqual(JSON.parse(await agent.text('structured')), weather, 'the editor gets it as text (V1)');

@@ -15,6 +15,7 @@ import { liveStoreNames } from '../../../src/core/base/disposables.js';
 import { nextEvent } from '../../../src/core/base/events.js';
 import { Redactor, redactingLog } from '../../../src/core/base/log.js';
 import type { Problem } from '../../../src/core/base/problem.js';
+import type { ExpectedClient } from '../../../src/core/connections/serverClient.js';
 import type { Connector } from '../../../src/core/connections/connector.js';
 import { createConnector } from '../../../src/core/connections/createConnector.js';
 import { OAuth, type SecretStore } from '../../../src/core/connections/oauth.js';
@@ -41,6 +42,7 @@ export interface StageOptions {
   readonly trace?: boolean;
   readonly drainLimitMs?: number;
   readonly maxInstances?: number;
+  readonly expectedClient?: ExpectedClient;
   readonly env?: Readonly<Record<string, string>>;
   /** Where sign-ins are kept. Absent: there are none. */
   readonly secrets?: SecretStore;
@@ -111,7 +113,7 @@ export class Stage {
       clientVersion: '0.0.0-test',
       guardianScript: guardian,
     });
-    const { drainLimitMs, maxInstances } = options;
+    const { drainLimitMs, maxInstances, expectedClient } = options;
     this.host = createHost({
       clock: systemClock,
       log: this.logs.sink(),
@@ -125,6 +127,7 @@ export class Stage {
       ...(this.oauth && { signIns: this.oauth }),
       ...(drainLimitMs !== undefined && { drainLimitMs }),
       ...(maxInstances !== undefined && { maxInstances: () => maxInstances }),
+      ...(expectedClient && { expectedClient: () => expectedClient }),
     });
   }
 

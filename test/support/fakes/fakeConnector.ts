@@ -9,9 +9,13 @@ import type {
   CallRequest,
   Connection,
   ConnectOutcome,
+  OfferKind,
+  OtherOutcome,
+  OtherRequest,
   StartFailure,
   ToolListing,
 } from '../../../src/core/connections/connection.js';
+import type { Fields, ServerClient } from '../../../src/core/connections/serverClient.js';
 import type { Connector, ConnectRequest } from '../../../src/core/connections/connector.js';
 
 export const textResult = (text: string): CallToolResult => ({ content: [{ type: 'text', text }] });
@@ -32,15 +36,23 @@ export class FakeConnection implements Connection {
   /** Called and not answered. */
   private readonly open = new Set<(outcome: CallOutcome) => void>();
   private readonly called = new Emitter<void>();
-  private readonly changeEmitter = new Emitter<void>();
+  private readonly changeEmitter = new Emitter<OfferKind>();
+  private readonly updateEmitter = new Emitter<Fields>();
   private readonly deathEmitter = new Emitter<string>();
-  readonly onDidChangeTools = this.changeEmitter.event;
+  readonly onDidChangeOffer = this.changeEmitter.event;
+  readonly onDidUpdateResource = this.updateEmitter.event;
+  /** Requests that are no calls, each answered at once by `respond`. */
+  readonly requests: OtherRequest[] = [];
+  readonly notified: { method: string; params: Fields | undefined }[] = [];
+  respond: (request: OtherRequest) => OtherOutcome = () => ({ kind: 'result', result: {} });
+  /** Who may be asked while nothing is in flight, the latest last. */
+  readonly owners: ServerClient[] = [];
   readonly onDidDie = this.deathEmitter.event;
   closed = false;
   lists = 0;
 
   constructor(
-    readonly request: ConnectRequest,
+    readonly connectRequest: ConnectRequest,
     public offers: ToolListing | Error,
     private readonly ended: (connection: FakeConnection) => void,
   ) {}
@@ -48,6 +60,27 @@ export class FakeConnection implements Connection {
   listTools(): Promise<ToolListing> {
     this.lists++;
     return this.offers instanceof Error ? Promise.reject(this.offers) : Promise.resolve(this.offers);
+  }
+
+  listPrompts(): ReturnType<Connection['listPrompts']> {
+    return Promise.resolve(this.offers instanceof Error ? undefined : this.offers.prompts);
+  }
+
+  listResources(): ReturnType<Connection['listResources']> {
+    return Promise.resolve(this.offers instanceof Error ? undefined : this.offers.resources);
+  }
+
+  request(request: OtherRequest): Promise<OtherOutcome> {
+    this.requests.push(request);
+    return Promise.resolve(this.respond(request));
+  }
+
+  notify(method: string, params?: Fields): void {
+    this.notified.push({ method, params });
+  }
+
+  belongsTo(client: ServerClient): void {
+    this.owners.push(client);
   }
 
   callTool(request: CallRequest): Promise<CallOutcome> {
@@ -72,7 +105,7 @@ export class FakeConnection implements Connection {
 
   changeTools(offers: ToolListing | Error): void {
     this.offers = offers;
-    this.changeEmitter.fire();
+    this.changeEmitter.fire('tools');
   }
 
   die(cause: string): void {

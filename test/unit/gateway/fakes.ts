@@ -6,7 +6,10 @@ import { Emitter } from '../../../src/core/base/events.js';
 import type { Log, LogLevel } from '../../../src/core/base/log.js';
 import type {
   BackendCall,
+  BackendClient,
   BackendOutcome,
+  BackendRequest,
+  BackendRequestOutcome,
   ClientKind,
   GatewayBackend,
   ServedToolset,
@@ -62,6 +65,8 @@ export function tool(name: string, more: Partial<Tool> = {}): Tool {
   return { name, inputSchema: { type: 'object' }, ...more };
 }
 
+const features = { prompts: false, resources: false, subscribe: false, completions: false, logging: true };
+
 /** A call that the test answers. */
 export interface HeldCall {
   readonly call: BackendCall;
@@ -89,13 +94,28 @@ export class FakeBackend implements GatewayBackend {
 
   set(id: string, names: readonly string[], more: Partial<ServedToolset> = {}): void {
     const tools = names.map((name) => tool(name));
-    this.toolsets.set(id, { serverName: id.slice(0, 13), instructions: undefined, tools, ...more });
+    const others = { prompts: [], resources: [], templates: [], features };
+    this.toolsets.set(id, { serverName: id.slice(0, 13), instructions: undefined, tools, ...others, ...more });
     this.changes.fire([id]);
   }
 
   remove(id: string): void {
     this.toolsets.delete(id);
     this.changes.fire([id]);
+  }
+
+  readonly requests: BackendRequest[] = [];
+  readonly noted: string[] = [];
+  responding: (request: BackendRequest) => Promise<BackendRequestOutcome> = () =>
+    Promise.resolve({ kind: 'result', result: {} });
+
+  request(request: BackendRequest): Promise<BackendRequestOutcome> {
+    this.requests.push(request);
+    return this.responding(request);
+  }
+
+  noteClient(_client: BackendClient, change: 'roots' | 'logLevel' | 'gone'): void {
+    this.noted.push(change);
   }
 
   callTool(call: BackendCall): Promise<BackendOutcome> {

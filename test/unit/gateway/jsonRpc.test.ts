@@ -23,11 +23,13 @@ describe('gateway: JSON-RPC', () => {
       params: { b: 1 },
     });
     assert.deepEqual(parsed({ jsonrpc: '2.0', method: 'n' }), { kind: 'notification', method: 'n', params: undefined });
-    assert.deepEqual(parsed({ jsonrpc: '2.0', id: 7, result: {} }), { kind: 'response', id: 7 });
+    assert.deepEqual(parsed({ jsonrpc: '2.0', id: 7, result: {} }), { kind: 'response', id: 7, result: {} });
     assert.deepEqual(parsed({ jsonrpc: '2.0', id: null, error: { code: 1, message: '' } }), {
       kind: 'response',
       id: null,
+      error: { code: 1, message: '' },
     });
+    assert.deepEqual(parsed({ jsonrpc: '2.0', id: 7, result: 5 }), { kind: 'response', id: 7 });
   });
 
   for (const [name, value, id, code] of [

@@ -162,7 +162,7 @@ describe('gateway: listings', () => {
     backend.set('u', ['b']);
     clock.advance(20);
     assert.deepEqual(announced, ['plain/u b']);
-    assert.match(log.lines.join(), /error: The tools of t could not be listed: Error: no list/);
+    assert.match(log.lines.join(), /error: What t offers could not be listed: Error: no list/);
   });
 
   it('nothing is told after the end', () => {

@@ -129,7 +129,7 @@ describe('gateway: methods', () => {
       });
       const { call } = await backend.nextCall();
       assert.deepEqual(
-        { ...call, signal: undefined, onProgress: undefined },
+        { ...call, signal: undefined, onProgress: undefined, client: undefined },
         {
           toolset: 't',
           clientKind: 'plain',
@@ -139,6 +139,7 @@ describe('gateway: methods', () => {
           dialog: 'c1',
           signal: undefined,
           onProgress: undefined,
+          client: undefined,
         },
       );
       begin({ name: 'b' }, 2);

@@ -12,6 +12,8 @@ const rules = (more: Partial<CurationRules> = {}): CurationRules => ({
   id: 's',
   tools: { whitelist: [], blacklist: [] },
   transform: [],
+  prompts: { filter: { whitelist: [], blacklist: [] }, transform: [] },
+  resources: { whitelist: [], blacklist: [] },
   places: fakePlaces('s'),
   ...more,
 });

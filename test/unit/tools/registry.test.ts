@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
+import { noResources } from '../../../src/core/tools/catalogue.js';
+import { toolsAlone } from '../../../src/core/tools/features.js';
 import { editorNames, shortNames } from '../../../src/core/tools/editorNames.js';
 import { publish, type Candidate } from '../../../src/core/tools/registry.js';
 import { fakePlaces } from '../../support/places.js';
@@ -10,6 +12,9 @@ function candidate(id: string, names: string[], shortName = id): Candidate {
     shortName,
     tools: names.map((name) => ({ original: name, published: name, tool: { name, inputSchema: { type: 'object' } } })),
     excluded: [],
+    prompts: [],
+    resources: noResources,
+    features: toolsAlone,
     instructions: undefined,
     leased: true,
     places: fakePlaces(id),

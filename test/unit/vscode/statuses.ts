@@ -2,7 +2,8 @@
 import { startOfFile } from '../../../src/core/config/model.js';
 import type { Problem } from '../../../src/core/base/problem.js';
 import type { ServerStatus, StatusSnapshot } from '../../../src/core/reconcile/status.js';
-import type { ServedTool, Toolset } from '../../../src/core/tools/catalogue.js';
+import { noResources, type ServedTool, type Toolset } from '../../../src/core/tools/catalogue.js';
+import { toolsAlone } from '../../../src/core/tools/features.js';
 
 export const file = '/folder/.minds/mcp.yaml';
 
@@ -24,6 +25,9 @@ export function toolset(id: string, ...names: string[]): Toolset {
     shortName: id,
     tools: names.map((name) => servedTool(name, { editorId: `mcp_${id}_${name}` })),
     excluded: [],
+    prompts: [],
+    resources: noResources,
+    features: toolsAlone,
     instructions: undefined,
     leased: true,
   };
@@ -43,6 +47,8 @@ export function status(id: string, changes: Partial<ServerStatus> = {}): ServerS
     tools: [],
     excluded: [],
     changedTools: [],
+    prompts: [],
+    resources: noResources,
     offered: 0,
     instances: [],
     ...changes,

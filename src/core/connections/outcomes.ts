@@ -1,0 +1,54 @@
+/** What becomes of a request to a server, read from the answer or from the error instead of one. Pure. */
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import type { CallOutcome, OtherOutcome } from './connection.js';
+import { isObject } from './jsonRpc.js';
+import type { TransportFailure } from './transport.js';
+
+const invalidAnswer = -32603;
+
+/** Not delivered is an error of this call; delivered and unanswered is lost. */
+export function outcomeOfFailure(failure: TransportFailure): Extract<CallOutcome, { kind: 'lost' | 'error' }> {
+  const { trouble } = failure;
+  const gatewayStatus = trouble.kind === 'status' && (trouble.status === 502 || trouble.status === 504);
+  if (trouble.kind === 'broken' || trouble.kind === 'tooLarge' || trouble.kind === 'closed' || gatewayStatus) {
+    return { kind: 'lost', cause: failure.message };
+  }
+  return { kind: 'error', code: -32000, message: failure.message };
+}
+
+export function readCallResult(result: unknown): CallOutcome {
+  const { content, ...rest } = result as { content?: unknown };
+  if (Array.isArray(content)) return { kind: 'result', result: result as CallToolResult };
+  // Allowed by older protocols beside structured content.
+  if (content === undefined || content === null) return { kind: 'result', result: { ...rest, content: [] } };
+  return {
+    kind: 'error',
+    code: invalidAnswer,
+    message: 'The server answered the call with a `content` that is no list.',
+  };
+}
+
+export function readOtherResult(result: unknown): OtherOutcome {
+  if (isObject(result)) return { kind: 'result', result };
+  return { kind: 'error', code: invalidAnswer, message: 'The server answered with a result that is no object.' };
+}
+
+export function readProgress({ progress, total, message }: Readonly<Record<string, unknown>>): {
+  progress: number;
+  total?: number;
+  message?: string;
+} {
+  return {
+    progress: typeof progress === 'number' ? progress : 0,
+    ...(typeof total === 'number' && { total }),
+    ...(typeof message === 'string' && { message }),
+  };
+}
+
+/** The SDK puts the code before the server's words. */
+export function rpcMessage(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  const { code } = error as { code?: unknown };
+  const prefix = `MCP error ${String(code)}: `;
+  return message.startsWith(prefix) ? message.slice(prefix.length) : message;
+}

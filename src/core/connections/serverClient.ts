@@ -1,0 +1,145 @@
+/**
+ * Who stands behind a request to a server: one session of an agent, which the server may ask something in its turn
+ * (sampling, elicitation, roots) and tell something (spec G4). And what of a client's capabilities is announced to
+ * servers: what we pass on, no more. Pure but for what a client does itself.
+ */
+import type { ClientCapabilities } from '@modelcontextprotocol/sdk/types.js';
+import { isObject } from './jsonRpc.js';
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+export interface ServerClient {
+  /** The same object for everything of one session. */
+  readonly session: object;
+  /** As the session announced them. */
+  readonly capabilities: Fields;
+  /** The least level of log messages it wants; undefined: it did not say. */
+  readonly logLevel: string | undefined;
+  /** Rejects with an error that may have a JSON-RPC `code` and `data`. Aborting tells the client. */
+  ask(
+    method: string,
+    params: Fields | undefined,
+    signal: AbortSignal,
+    onProgress?: (progress: Fields) => void,
+  ): Promise<Fields>;
+  tell(method: string, params: Fields): void;
+}
+
+/** A session has other roots, wants to hear other log messages, has ended. */
+export type ClientChange = 'roots' | 'logLevel' | 'gone';
+
+/** A client as it is expected before there is one: what it announces, and what is known of it already. */
+export interface ExpectedClient {
+  readonly capabilities: Fields;
+  readonly roots: () => readonly { readonly uri: string; readonly name: string }[];
+}
+
+export const noClient: ExpectedClient = { capabilities: {}, roots: () => [] };
+
+/** Asked while nobody uses an instance: knows its roots, and can be asked nothing else. */
+export function expectedClient(expected: ExpectedClient): ServerClient {
+  return {
+    session: expected,
+    capabilities: expected.capabilities,
+    logLevel: undefined,
+    ask: (method) =>
+      method === 'roots/list'
+        ? Promise.resolve({ roots: expected.roots() })
+        : Promise.reject(
+            new RpcFault(internalError, 'No conversation uses this instance now, so nobody can be asked.'),
+          ),
+    tell: () => {},
+  };
+}
+
+/** An error as the answer to a request. */
+export class RpcFault extends Error {
+  override readonly name = 'RpcFault';
+
+  constructor(
+    readonly code: number,
+    message: string,
+    readonly data?: unknown,
+  ) {
+    super(message);
+  }
+}
+
+const methodNotFound = -32601;
+const invalidParams = -32602;
+const internalError = -32603;
+
+const uiExtension = 'io.modelcontextprotocol/ui';
+
+/** What a server is told of these: only what it then may use through us. */
+export function announced(capabilities: Fields): ClientCapabilities {
+  const { roots, sampling, elicitation, extensions } = capabilities;
+  const said: Record<string, unknown> = {};
+  if (isObject(roots)) said['roots'] = roots['listChanged'] === true ? { listChanged: true } : {};
+  if (isObject(sampling)) said['sampling'] = parts(sampling, ['tools', 'context']);
+  // Before there were two kinds, an empty object meant the form.
+  if (isObject(elicitation)) {
+    const kinds = parts(elicitation, ['form', 'url']);
+    said['elicitation'] = 'url' in kinds || 'form' in kinds ? kinds : { form: {} };
+  }
+  if (isObject(extensions) && isObject(extensions[uiExtension])) {
+    said['extensions'] = { [uiExtension]: extensions[uiExtension] };
+  }
+  return said;
+}
+
+function parts(of: Fields, names: readonly string[]): Record<string, unknown> {
+  return Object.fromEntries(names.filter((name) => isObject(of[name])).map((name) => [name, {}]));
+}
+
+/** Equal where the two announce the same. */
+export function announcementKey(capabilities: Fields): string {
+  return canonical(announced(capabilities));
+}
+
+export function union(a: Fields, b: Fields): Fields {
+  const merged: Record<string, unknown> = { ...a };
+  for (const [key, value] of Object.entries(b)) {
+    const own = merged[key];
+    merged[key] = isObject(own) && isObject(value) ? union(own, value) : value;
+  }
+  return merged;
+}
+
+/** Whether `a` announces all that `b` does. */
+export function covers(a: Fields, b: Fields): boolean {
+  return announcementKey(union(announced(a), announced(b))) === announcementKey(a);
+}
+
+function canonical(value: unknown): string {
+  if (!isObject(value)) return JSON.stringify(value) ?? 'null';
+  const members = Object.keys(value).sort();
+  return `{${members.map((key) => `${JSON.stringify(key)}:${canonical(value[key])}`).join(',')}}`;
+}
+
+/** Undefined: the client may be asked this. Else the error that the server gets. */
+export function refusal(capabilities: Fields, method: string, params: Fields | undefined): RpcFault | undefined {
+  const said = announced(capabilities);
+  switch (method) {
+    case 'roots/list':
+      return said.roots ? undefined : lacks('roots');
+    case 'sampling/createMessage':
+      if (!said.sampling) return lacks('sampling');
+      return params?.['tools'] !== undefined && !said.sampling.tools ? lacksMode('sampling.tools') : undefined;
+    case 'elicitation/create': {
+      if (!said.elicitation) return lacks('elicitation');
+      const mode = params?.['mode'] === 'url' ? 'url' : 'form';
+      return mode in said.elicitation ? undefined : lacksMode(`elicitation.${mode}`);
+    }
+    default:
+      return new RpcFault(methodNotFound, 'Method not found');
+  }
+}
+
+function lacks(capability: string): RpcFault {
+  return new RpcFault(methodNotFound, `The client that is asked has not announced the capability "${capability}".`);
+}
+
+function lacksMode(capability: string): RpcFault {
+  return new RpcFault(invalidParams, `The client that is asked has not announced the capability "${capability}".`);
+}

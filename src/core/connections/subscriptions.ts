@@ -1,0 +1,47 @@
+/** Which sessions want to hear of which resources of one instance (spec G4). Ends with the instance. */
+import type { Fields, ServerClient } from './serverClient.js';
+
+/** Of one instance, over all sessions. */
+const mostUris = 10_000;
+
+export class Subscriptions {
+  private readonly byUri = new Map<string, Map<object, ServerClient>>();
+
+  add(uri: string, client: ServerClient): void {
+    const clients = this.byUri.get(uri) ?? new Map<object, ServerClient>();
+    clients.set(client.session, client);
+    if (this.byUri.size < mostUris) this.byUri.set(uri, clients);
+  }
+
+  /** Whether nobody wants to hear of it any more. */
+  remove(uri: string, session: object): boolean {
+    const clients = this.byUri.get(uri);
+    clients?.delete(session);
+    if (clients && clients.size > 0) return false;
+    this.byUri.delete(uri);
+    return true;
+  }
+
+  /** Those that nobody wants to hear of any more. */
+  forget(session: object): string[] {
+    return [...this.byUri].flatMap(([uri, clients]) =>
+      clients.has(session) && this.remove(uri, session) ? [uri] : [],
+    );
+  }
+
+  updated(params: Fields): void {
+    const { uri } = params as { uri?: unknown };
+    if (typeof uri !== 'string') return;
+    for (const client of this.clientsOf(uri)) client.tell('notifications/resources/updated', params);
+  }
+
+  /** An update may be of a part of what was subscribed to. */
+  private clientsOf(uri: string): Iterable<ServerClient> {
+    const found = new Map(this.byUri.get(uri));
+    if (found.size > 0) return found.values();
+    for (const [subscribed, clients] of this.byUri) {
+      if (uri.startsWith(subscribed)) for (const [session, client] of clients) found.set(session, client);
+    }
+    return found.values();
+  }
+}

@@ -1,0 +1,43 @@
+/**
+ * A session's client as servers reach it: in one of its calls on the stream of that call, as long as it is in flight,
+ * else on the stream on which it listens (spec G4).
+ */
+import type { BackendClient } from './backend.js';
+import type { MessageStream } from './eventStreams.js';
+import { notificationMessage, type Params } from './jsonRpc.js';
+import { isLoudEnough } from './logLevels.js';
+import type { Session } from './session.js';
+
+export class SessionClient implements BackendClient {
+  /** @param ofCall the stream of the call, while there is one. */
+  constructor(
+    readonly session: Session,
+    private readonly ofCall: () => MessageStream | undefined = () => undefined,
+  ) {}
+
+  get capabilities(): Params {
+    return this.session.clientCapabilities;
+  }
+
+  get logLevel(): string | undefined {
+    return this.session.logLevel;
+  }
+
+  ask(
+    method: string,
+    params: Params | undefined,
+    signal: AbortSignal,
+    onProgress?: (progress: Params) => void,
+  ): Promise<Params> {
+    return this.session.questions.ask(this.stream, method, params, signal, onProgress);
+  }
+
+  tell(method: string, params: Params): void {
+    if (method === 'notifications/message' && !isLoudEnough(params['level'], this.logLevel)) return;
+    this.stream?.send(notificationMessage(method, params));
+  }
+
+  private get stream(): MessageStream | undefined {
+    return this.ofCall() ?? this.session.listening;
+  }
+}

@@ -1,0 +1,237 @@
+/** Prompts, resources, completions and log messages through the gateway, from a real server (spec G4, C1, R6). */
+import assert from 'node:assert/strict';
+import { fixture, officialServer } from '../../support/core/configText.js';
+import { SessionClient } from '../../support/core/sessionClient.js';
+import { endStages, startStage, type Stage } from '../../support/core/stage.js';
+
+describe('what servers offer besides tools (G4)', () => {
+  let stage: Stage;
+  beforeEach(async () => (stage = await startStage()));
+  afterEach(endStages);
+
+  it('announces what the server has, and its instructions before our own', async () => {
+    await stage.edit({
+      rich: fixture('features'),
+      poor: fixture('features', ['--without-logging']),
+      plain: fixture('raw'),
+    });
+    const { client } = await SessionClient.open(stage, 'rich');
+    assert.deepEqual(client.getServerCapabilities(), {
+      tools: { listChanged: true },
+      prompts: { listChanged: true },
+      resources: { subscribe: true, listChanged: true },
+      completions: {},
+      logging: {},
+    });
+    assert.match(client.getInstructions() ?? '', /^Ask for a plan first\.\n\n.*mcp_release/s);
+    const poor = await SessionClient.open(stage, 'poor');
+    assert.equal(poor.client.getServerCapabilities()?.logging, undefined);
+    const plain = await SessionClient.open(stage, 'plain');
+    assert.equal(plain.client.getServerCapabilities()?.prompts, undefined);
+    await assert.rejects(plain.client.listPrompts(), { code: -32601 });
+  });
+
+  it('prompts come with every field, under their transformed names, and are got by them', async () => {
+    await stage.edit({
+      s: fixture('features', [], { prompts: { blacklist: ['plan'], transform: [{ prefix: 'my_' }] } }),
+    });
+    const { client } = await SessionClient.open(stage, 's');
+    const { prompts } = await client.listPrompts();
+    assert.deepEqual(prompts, [
+      {
+        name: 'my_greet',
+        title: 'Greeting',
+        description: 'Greets somebody',
+        arguments: [{ name: 'name', required: true }],
+        icons: [{ src: 'data:image/png;base64,AA==' }],
+        _meta: { shade: 'green' },
+      },
+    ]);
+    const got = await client.getPrompt({ name: 'my_greet', arguments: { name: 'Ada' } });
+    assert.equal(got.messages[0]?.content.type === 'text' && got.messages[0].content.text, 'greet {"name":"Ada"}');
+    assert.deepEqual(got._meta, { shade: 'green' });
+    for (const name of ['greet', 'my_plan', 'plan']) await assert.rejects(client.getPrompt({ name }), { code: -32602 });
+    const { completion } = await client.complete({
+      ref: { type: 'ref/prompt', name: 'my_greet' },
+      argument: { name: 'name', value: 'A' },
+    });
+    assert.deepEqual(completion.values, ['Ada', 'Alan', '(greet)']);
+    assert.deepEqual(
+      stage.server('s').prompts.map(({ original }) => original),
+      ['greet'],
+    );
+  });
+
+  it('resources and templates are filtered by URI, also where one is read that no list names', async () => {
+    await stage.edit({
+      out: fixture('features', [], { resources: { blacklist: ['note://two'] } }),
+      only: fixture('features', [], { resources: { whitelist: ['note://one', 'note://{name}/raw'] } }),
+    });
+    const { client: out } = await SessionClient.open(stage, 'out');
+    assert.deepEqual((await out.listResources()).resources, [
+      { uri: 'note://one', name: 'One', mimeType: 'text/plain', annotations: { priority: 1 } },
+    ]);
+    assert.deepEqual((await out.listResourceTemplates()).resourceTemplates, [
+      { uriTemplate: 'note://{name}/raw', name: 'raw' },
+    ]);
+    const { contents } = await out.readResource({ uri: 'note://one' });
+    assert.match(JSON.stringify(contents), /shade.*note:\/\/one of \d+/);
+    await assert.rejects(out.readResource({ uri: 'note://two' }), { code: -32002 });
+    await assert.rejects(out.subscribeResource({ uri: 'note://two' }), { code: -32002 });
+    const { client: only } = await SessionClient.open(stage, 'only');
+    await only.readResource({ uri: 'note://anything/raw' });
+    await assert.rejects(only.readResource({ uri: 'note://two' }), { code: -32002 });
+  });
+
+  it('a pattern that matches nothing, a name twice and a server that has neither are told apart', async () => {
+    await stage.edit({
+      s: fixture('features', ['--twice'], {
+        prompts: { whitelist: ['gre*', 'nothing'] },
+        resources: { blacklist: ['x*'] },
+      }),
+      tools: fixture('raw', [], { prompts: { whitelist: ['gre*'] } }),
+    });
+    const codes = stage.host.snapshot.problems.map(({ code, message }) => `${code} ${message}`);
+    assert.ok(
+      codes.some((text) => /pattern-matches-nothing .*"nothing" matches none of the prompts of "s"/.test(text)),
+    );
+    assert.ok(codes.some((text) => /pattern-matches-nothing .*"x\*" matches none of the resources of "s"/.test(text)));
+    assert.ok(codes.some((text) => /entry-left-out .*prompt "greet" twice/.test(text)));
+    assert.ok(codes.some((text) => /filtered-tools .*keeps out 1 prompt of "s": plan/.test(text)));
+  });
+
+  it('a change of a filter of prompts is told to clients and restarts nothing', async () => {
+    await stage.edit({ s: fixture('features') });
+    const session = await SessionClient.open(stage, 's');
+    const pid = await session.text('pid');
+    await stage.edit({ s: fixture('features', [], { prompts: { whitelist: ['plan'] } }) });
+    await session.next('notifications/prompts/list_changed');
+    assert.deepEqual(
+      (await session.client.listPrompts()).prompts.map(({ name }) => name),
+      ['plan'],
+    );
+    assert.equal(await session.text('pid'), pid);
+  });
+
+  it('a burst of changes of the server is a list that is right in the end', async () => {
+    await stage.edit({ s: fixture('features') });
+    const session = await SessionClient.open(stage, 's');
+    await session.client.listPrompts();
+    await session.client.listResources();
+    for (const [kind, topic] of [
+      ['prompts', 'notifications/prompts/list_changed'],
+      ['resources', 'notifications/resources/list_changed'],
+    ] as const) {
+      await session.call('add', { kind, times: 30 });
+      let count = 0;
+      while (count < 32) {
+        await session.next(topic);
+        count =
+          kind === 'prompts'
+            ? (await session.client.listPrompts()).prompts.length
+            : (await session.client.listResources()).resources.length;
+      }
+      assert.equal(count, 32);
+    }
+  });
+
+  it('large lists come in pages', async () => {
+    await stage.edit({ s: fixture('features', ['--many', '2500']) });
+    const { client } = await SessionClient.open(stage, 's');
+    const names: string[] = [];
+    let cursor: string | undefined;
+    let pages = 0;
+    do {
+      const page = await client.listPrompts(cursor === undefined ? {} : { cursor });
+      names.push(...page.prompts.map(({ name }) => name));
+      cursor = page.nextCursor;
+      pages += 1;
+    } while (cursor !== undefined);
+    assert.deepEqual([names.length, new Set(names).size, pages], [2502, 2502, 3]);
+  });
+
+  it('updates of a resource reach who subscribed, until the lease or the session ends', async () => {
+    await stage.edit({ s: fixture('features') });
+    const one = await SessionClient.open(stage, 's');
+    const two = await SessionClient.open(stage, 's');
+    const uri = 'note://one';
+    await one.client.subscribeResource({ uri });
+    assert.equal(await one.text('subscribed'), '["note://one"]');
+    assert.equal(await two.text('subscribed'), '[]', 'another lease');
+    await one.call('touch', { uri });
+    assert.deepEqual(await one.next('notifications/resources/updated'), { uri });
+    await two.call('touch', { uri });
+    await one.client.unsubscribeResource({ uri });
+    assert.equal(await one.text('subscribed'), '[]');
+    await one.client.subscribeResource({ uri });
+    const dialog = stage.instances('s').map(({ use }) => (use.kind === 'leased' ? use.dialog : ''))[0] ?? '';
+    await stage.host.release('s', dialog);
+    assert.equal(await one.text('subscribed'), '[]', 'released with the lease');
+    assert.deepEqual([one.told, two.told], [[], []], 'nobody else was told');
+  });
+
+  it('of a shared instance a resource stays subscribed while one session wants it', async () => {
+    await stage.edit({ s: fixture('features', [], { 'truely-stateless': true }) });
+    const one = await SessionClient.open(stage, 's');
+    const two = await SessionClient.open(stage, 's');
+    const three = await SessionClient.open(stage, 's');
+    const uri = 'note://one';
+    for (const { client } of [one, two]) await client.subscribeResource({ uri });
+    await three.call('touch', { uri });
+    for (const session of [one, two]) await session.next('notifications/resources/updated');
+    await one.client.unsubscribeResource({ uri });
+    assert.equal(await three.text('subscribed'), '["note://one"]');
+    await three.call('touch', { uri });
+    await two.next('notifications/resources/updated');
+    await two.close();
+    while ((await three.text('subscribed')) !== '[]') await new Promise(setImmediate);
+    assert.deepEqual([one.told, three.told], [[], []]);
+  });
+
+  it('log messages come to the session, no more of them than it wants', async () => {
+    await stage.edit({ s: fixture('features', [], { 'truely-stateless': true }) });
+    const loud = await SessionClient.open(stage, 's');
+    const calm = await SessionClient.open(stage, 's');
+    await calm.client.setLoggingLevel('error');
+    await loud.client.setLoggingLevel('debug');
+    assert.equal(await calm.text('level'), 'error');
+    assert.equal(await loud.text('level'), 'debug', 'of several the one that wants to hear most');
+    assert.equal(await calm.text('level'), 'debug');
+    await loud.call('log', { level: 'debug', text: 'for loud' });
+    assert.deepEqual(await loud.next('notifications/message'), { level: 'debug', data: 'for loud' });
+    await calm.call('log', { level: 'debug', text: 'too soft' });
+    await calm.call('log', { level: 'critical', text: 'for calm' });
+    assert.deepEqual(await calm.next('notifications/message'), { level: 'critical', data: 'for calm' });
+    assert.deepEqual([loud.told, calm.told], [[], []]);
+  });
+
+  it('a link that a call returned is read from the instance that made it', async () => {
+    await stage.edit({ s: fixture('features') });
+    const session = await SessionClient.open(stage, 's', { kind: 'editor' });
+    const links: string[] = [];
+    for (const conversation of ['a', 'b']) {
+      const { content } = await session.call('link', {}, { conversation });
+      links.push(...content.flatMap((part) => (part.type === 'resource_link' ? [part.uri] : [])));
+    }
+    assert.equal(new Set(links).size, 2);
+    for (const uri of links) {
+      const { contents } = await session.client.readResource({ uri });
+      assert.match(JSON.stringify(contents), new RegExp(`${uri} of `));
+    }
+  });
+
+  it('every kind of content of server-everything arrives, and so do its prompts and resources', async () => {
+    await stage.edit({ s: officialServer('everything') });
+    const { client } = await SessionClient.open(stage, 's');
+    const { prompts } = await client.listPrompts();
+    const { resourceTemplates } = await client.listResourceTemplates();
+    assert.ok(prompts.length >= 3 && resourceTemplates.length >= 1);
+    const { resources } = await client.listResources();
+    const [first] = resources;
+    assert.ok(first);
+    assert.equal((await client.readResource({ uri: first.uri })).contents[0]?.uri, first.uri);
+    const simple = prompts.find(({ arguments: needed }) => !needed?.length);
+    assert.ok(simple);
+    assert.ok((await client.getPrompt({ name: simple.name })).messages.length > 0);
+  });
+});

@@ -1,0 +1,231 @@
+/** What servers ask of their clients: to the conversation whose call caused it, and no more than it announced (spec G4). */
+import assert from 'node:assert/strict';
+import type { ClientCapabilities } from '@modelcontextprotocol/sdk/types.js';
+import { fixture, http } from '../../support/core/configText.js';
+import { SessionClient, type SessionOptions } from '../../support/core/sessionClient.js';
+import { endStages, startStage, type Stage } from '../../support/core/stage.js';
+
+const able: ClientCapabilities = {
+  roots: { listChanged: true },
+  sampling: {},
+  elicitation: { form: {}, url: {} },
+};
+/** Answers with its own name and what it was asked. */
+const answering = (name: string, more: Partial<SessionOptions> = {}): SessionOptions => ({
+  capabilities: able,
+  elicit: ({ message }) => ({ action: 'accept', content: { answer: `${name}: ${message}` } }),
+  sample: (text) => ({ role: 'assistant', model: name, content: { type: 'text', text } }),
+  roots: () => [`file:///${name}`],
+  ...more,
+});
+const accepted = (answer: string): string => JSON.stringify({ action: 'accept', content: { answer } });
+
+describe('what servers ask of clients (G4)', () => {
+  let stage: Stage;
+  beforeEach(async () => (stage = await startStage()));
+  afterEach(endStages);
+
+  it('form, URL, sampling and roots are answered by the session that calls', async () => {
+    await stage.edit({ s: fixture('features') });
+    const session = await SessionClient.open(stage, 's', answering('a'));
+    assert.equal(await session.text('elicit', { message: 'Who?' }), accepted('a: Who?'));
+    assert.match(await session.text('elicit_url', { id: 'e1' }), /"action":"accept"/);
+    const sampled = JSON.parse(await session.text('sample', { prompt: 'Say hello' })) as { model: string };
+    assert.deepEqual([sampled.model, JSON.stringify(sampled).includes('Say hello')], ['a', true]);
+    assert.equal(await session.text('roots'), '["file:///a"]');
+  });
+
+  it('of two conversations that are asked at once each has its own question', async () => {
+    await stage.edit({ s: fixture('features') });
+    let both: () => void = () => {};
+    const asked = new Promise<void>((resolve) => (both = resolve));
+    let count = 0;
+    const together = (name: string): SessionOptions =>
+      answering(name, {
+        elicit: async ({ message }) => {
+          if (++count === 4) both();
+          await asked;
+          return { action: 'accept', content: { answer: `${name}: ${message}` } };
+        },
+      });
+    const one = await SessionClient.open(stage, 's', together('one'));
+    const two = await SessionClient.open(stage, 's', together('two'));
+    const answers = await Promise.all([
+      one.text('elicit', { message: 'first' }),
+      two.text('elicit', { message: 'second' }),
+      one.text('elicit', { message: 'third' }, { conversation: 'c1' }),
+      one.text('elicit', { message: 'fourth' }, { conversation: 'c2' }),
+    ]);
+    assert.deepEqual(answers, [
+      accepted('one: first'),
+      accepted('two: second'),
+      accepted('one: third'),
+      accepted('one: fourth'),
+    ]);
+  });
+
+  it('a server is told what its client announced, no more and no less', async () => {
+    await stage.edit({ s: fixture('features') });
+    const nothing = await SessionClient.open(stage, 's');
+    assert.equal(await nothing.text('capabilities'), '{}');
+    assert.match(await nothing.text('elicit', { message: 'Who?' }), /does not support|has not announced/);
+    const form = await SessionClient.open(stage, 's', answering('f', { capabilities: { elicitation: {} } }));
+    assert.deepEqual(JSON.parse(await form.text('capabilities')), { elicitation: { form: {} } });
+    const all = await SessionClient.open(stage, 's', answering('a'));
+    assert.deepEqual(JSON.parse(await all.text('capabilities')), able);
+    assert.equal(stage.instances('s').length, 3);
+  });
+
+  it('the warm instance is the first conversation’s where what is expected of its client holds (L4)', async () => {
+    await endStages();
+    stage = await startStage({
+      expectedClient: { capabilities: able, roots: () => [{ uri: 'file:///x', name: 'x' }] },
+    });
+    await stage.edit({ s: fixture('features') });
+    const warm = stage.pid('s');
+    const other = await SessionClient.open(stage, 's');
+    assert.notEqual(await other.text('pid'), String(warm));
+    const session = await SessionClient.open(stage, 's', answering('a'));
+    assert.equal(await session.text('pid'), String(warm));
+    assert.equal(await session.text('roots'), '["file:///a"]');
+  });
+
+  it('a shared instance is told what its sessions can do together, and a session that cannot is not asked', async () => {
+    await stage.edit({ s: fixture('features', [], { 'truely-stateless': true }) });
+    const nothing = await SessionClient.open(stage, 's');
+    const before = await nothing.text('pid');
+    const all = await SessionClient.open(stage, 's', answering('a'));
+    assert.equal(await all.text('elicit', { message: 'Who?' }), accepted('a: Who?'));
+    const after = await all.text('pid');
+    assert.notEqual(after, before, 'a server hears once, at its start, what its clients can do');
+    assert.equal(await nothing.text('pid'), after);
+    assert.match(await nothing.text('elicit', { message: 'Who?' }), /-32601.*has not announced/);
+  });
+
+  it('of a shared instance with two callers nobody is asked, as nothing tells which is meant', async () => {
+    await stage.edit({ s: fixture('features', [], { 'truely-stateless': true }) });
+    const one = await SessionClient.open(stage, 's', answering('one'));
+    const two = await SessionClient.open(stage, 's', answering('two'));
+    const stop = new AbortController();
+    const held = one.text('hold', {}, { signal: stop.signal }).catch(() => 'stopped');
+    await one.next('notifications/message');
+    assert.match(await two.text('elicit', { message: 'Who?' }), /Several conversations/);
+    stop.abort();
+    assert.equal(await held, 'stopped');
+    while ((await two.text('cancelled')) !== '1') await new Promise(setImmediate);
+    assert.equal(await two.text('elicit', { message: 'Who?' }), accepted('two: Who?'));
+  });
+
+  it('of a shared HTTP server each question goes by the stream on which it came', async () => {
+    await endStages();
+    stage = await startStage({ expectedClient: { capabilities: able, roots: () => [] } });
+    const { url } = await stage.everything('streamableHttp');
+    await stage.edit({ s: http(url, { 'truely-stateless': true }) });
+    const contents: Record<string, unknown> = { name: 'x', check: true, email: 'x@example.com' };
+    const asked: string[] = [];
+    const named = (name: string): SessionOptions =>
+      answering(name, {
+        elicit: () => {
+          asked.push(name);
+          return { action: 'accept', content: { ...contents, name } as Record<string, string> };
+        },
+      });
+    const one = await SessionClient.open(stage, 's', named('one'));
+    const two = await SessionClient.open(stage, 's', named('two'));
+    const tools = (await one.client.listTools()).tools.map(({ name }) => name);
+    const tool = tools.find((name) => /elicit/i.test(name) && !/async|url/i.test(name));
+    assert.ok(tool, tools.join(' '));
+    const slow = tools.find((name) => /long/i.test(name)) ?? '';
+    const running = one.call(slow, { duration: 1, steps: 2 });
+    const results = await Promise.all([one.call(tool), two.call(tool)]);
+    assert.deepEqual([...asked].sort(), ['one', 'two']);
+    for (const [index, name] of ['one', 'two'].entries())
+      assert.match(JSON.stringify(results[index]), new RegExp(name));
+    await running;
+  });
+
+  it('a call that waits for a person is not silent (X6)', async () => {
+    await stage.edit({ s: fixture('features', [], { timeouts: { call: 200 } }) });
+    const late = answering('late', {
+      elicit: async ({ message }) => {
+        await new Promise((resolve) => setTimeout(resolve, 600));
+        return { action: 'accept', content: { answer: message } };
+      },
+    });
+    const session = await SessionClient.open(stage, 's', late);
+    assert.equal(await session.text('elicit', { message: 'Slowly' }), accepted('Slowly'));
+  });
+
+  it('cancelling goes both ways', async () => {
+    await stage.edit({ s: fixture('features') });
+    let takenBack: () => void = () => {};
+    const aborted = new Promise<void>((resolve) => (takenBack = resolve));
+    const session = await SessionClient.open(
+      stage,
+      's',
+      answering('a', {
+        elicit: (_, signal) =>
+          new Promise((resolve) => {
+            const gone = (): void => {
+              takenBack();
+              resolve({ action: 'cancel' });
+            };
+            if (signal.aborted) gone();
+            else signal.addEventListener('abort', gone);
+          }),
+      }),
+    );
+    assert.match(await session.text('give_up', { message: 'Never mind' }), /code/);
+    await aborted;
+    const stop = new AbortController();
+    const held = session.text('hold', {}, { signal: stop.signal }).catch(() => 'stopped');
+    await session.next('notifications/message');
+    stop.abort();
+    assert.equal(await held, 'stopped');
+    while ((await session.text('cancelled')) !== '1') await new Promise(setImmediate);
+  });
+
+  it('an elicitation that a call requires is an error with its data, and is told to be complete', async () => {
+    await stage.edit({ s: fixture('features') });
+    const session = await SessionClient.open(stage, 's', answering('a'));
+    await assert.rejects(session.call('require_url', { id: 'e7' }), (error: { code: number; data: unknown }) => {
+      assert.equal(error.code, -32042);
+      assert.match(JSON.stringify(error.data), /"elicitationId":"e7"/);
+      return true;
+    });
+    assert.deepEqual(await session.next('notifications/elicitation/complete'), { elicitationId: 'e7' });
+  });
+
+  it('a change of roots reaches the server of the session', async () => {
+    await stage.edit({ s: fixture('features') });
+    let root = 'file:///before';
+    const session = await SessionClient.open(stage, 's', answering('a', { roots: () => [root] }));
+    assert.equal(await session.text('roots'), '["file:///before"]');
+    root = 'file:///after';
+    const changes = Number(await session.text('root_changes'));
+    await session.client.sendRootsListChanged();
+    while (Number(await session.text('root_changes')) !== changes + 1) await new Promise(setImmediate);
+    assert.equal(await session.text('roots'), '["file:///after"]');
+  });
+
+  it('a session that ends leaves no question open', async () => {
+    await stage.edit({ s: fixture('features') });
+    let asked: () => void = () => {};
+    const wasAsked = new Promise<void>((resolve) => (asked = resolve));
+    const silent = answering('a', {
+      elicit: () => {
+        asked();
+        return new Promise(() => {});
+      },
+    });
+    const session = await SessionClient.open(stage, 's', silent);
+    const call = session.text('elicit', { message: 'Who?' }).catch(() => 'gone');
+    await wasAsked;
+    await session.close();
+    assert.equal(await call, 'gone');
+    await stage.until(
+      () => stage.instances('s').every(({ callsInFlight }) => callsInFlight === 0),
+      'no call in flight',
+    );
+  });
+});
