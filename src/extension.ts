@@ -15,6 +15,7 @@ import { registerCommands } from './vscode/commands.js';
 import type { Manifest } from './vscode/copyDiagnostics.js';
 import { openConfigFiles } from './vscode/configFiles.js';
 import { showDiagnostics } from './vscode/diagnostics.js';
+import { EditorClient } from './vscode/editorClient.js';
 import { EngineSlot } from './vscode/engineSlot.js';
 import { Logs } from './vscode/logs.js';
 import { offerToolsets } from './vscode/mcpProvider.js';
@@ -51,6 +52,9 @@ export function activate(context: vscode.ExtensionContext): void {
     holdsBack: holdsChangedTools,
     onStoreFailure: (error) => logs.host.write('error', `What tools were could not be stored: ${String(error)}`),
   });
+  const editor = new EditorClient(context.globalState, () =>
+    (vscode.workspace.workspaceFolders ?? []).map(({ uri, name }) => ({ uri: uri.toString(), name })),
+  );
   const slot = new EngineSlot({
     log: logs.host,
     isTrusted: () => vscode.workspace.isTrusted,
@@ -68,6 +72,7 @@ export function activate(context: vscode.ExtensionContext): void {
         maxInstances,
         results: { folder: context.storageUri?.fsPath, quota: artifactsQuota, maxResultBytes },
         trace,
+        editor,
         approvals: ledger,
         toolReview: toolLedger,
         toolPolicy: { permissions: toolPermissions, ask: askForCall },

@@ -17,6 +17,7 @@ import { nowhere, type ArtifactStore } from '../core/results/artifacts.js';
 import { createDelivery, usualMaxResultBytes } from '../core/results/delivery.js';
 import { createDiskArtifacts } from '../core/results/diskArtifacts.js';
 import { builtInNames } from '../core/tools/builtIn.js';
+import type { EditorClient } from './editorClient.js';
 import { PersonToolPolicy, type ToolPolicyOptions } from './toolPolicy.js';
 
 export interface EngineOptions {
@@ -41,6 +42,8 @@ export interface EngineOptions {
   readonly secrets?: SecretStore;
   /** How many instances may live at once. */
   readonly maxInstances: () => number;
+  /** The editor as a client, before and when it connects. */
+  readonly editor?: Pick<EditorClient, 'expected' | 'note'>;
   /** Without it, nothing of results is written to a disk. */
   readonly results?: {
     /** The folder for files; undefined: there is none. Need not exist. */
@@ -97,6 +100,7 @@ export function createEngine(options: EngineOptions): Engine {
     filteredTools: options.filteredTools,
     maxInstances: options.maxInstances,
     ...(oauth && { signIns: oauth }),
+    ...(options.editor && { expectedClient: options.editor.expected }),
     ...(options.approvals && { approvals: options.approvals }),
     ...(options.toolReview && { toolReview: options.toolReview }),
     ...(toolPolicy && { toolPolicy }),
@@ -112,7 +116,14 @@ export function createEngine(options: EngineOptions): Engine {
 
   async function listen(): Promise<Gateway> {
     const { createGateway } = await import('../core/gateway/gateway.js');
-    const created = createGateway({ backend, clock, version, log: hostLog, delivery });
+    const created = createGateway({
+      backend,
+      clock,
+      version,
+      log: hostLog,
+      delivery,
+      onClient: (kind, capabilities) => kind === 'editor' && options.editor?.note(capabilities),
+    });
     await created.start();
     log.write('info', `The gateway listens on 127.0.0.1:${created.port}`);
     return created;

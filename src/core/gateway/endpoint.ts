@@ -8,6 +8,7 @@ import { assertNever } from '../base/assertNever.js';
 import type { Clock } from '../base/clock.js';
 import type { Route } from './access.js';
 import type { Services } from './answers.js';
+import type { ClientKind } from './backend.js';
 import { ListenStream, PostReply, type Heartbeat } from './eventStreams.js';
 import {
   errorCodes,
@@ -37,6 +38,7 @@ export interface EndpointOptions {
   readonly body: BodyLimits;
   /** Of this software, for `serverInfo`. */
   readonly version: string;
+  readonly onClient: (clientKind: ClientKind, capabilities: Params) => void;
 }
 
 export class Endpoint {
@@ -104,6 +106,7 @@ export class Endpoint {
       ...(served.instructions === undefined ? {} : { instructions: served.instructions }),
     });
     this.answerAlone(response, resultMessage(id, result), { 'mcp-session-id': session.id });
+    this.options.onClient(route.clientKind, announced);
     this.options.services.noteActivity(route.toolset);
   }
 

@@ -18,6 +18,7 @@ import { BearerCheck, isEditorPath, isLocalHost, isLocalOrigin, parseRoute, rout
 import type { ClientKind, GatewayBackend } from './backend.js';
 import { Endpoint } from './endpoint.js';
 import { Heartbeat } from './eventStreams.js';
+import type { Params } from './jsonRpc.js';
 import { Listings } from './listings.js';
 import { readBody } from './requestBody.js';
 import { Sessions } from './sessions.js';
@@ -52,6 +53,8 @@ export interface GatewayOptions {
   /** Of this software, for `serverInfo`. */
   readonly version: string;
   readonly limits?: Partial<GatewayLimits>;
+  /** A client has begun a session, and announced these capabilities. */
+  readonly onClient?: (clientKind: ClientKind, capabilities: Params) => void;
   /** What clients are sent of results. By default no file is written. */
   readonly delivery?: Delivery;
 }
@@ -134,6 +137,7 @@ class HttpGateway implements Gateway {
       clock,
       body: { maxBytes: limits.maxBodyBytes, timeoutMs: limits.bodyTimeoutMs },
       version,
+      onClient: options.onClient ?? ((): void => {}),
     });
     this.server = createServer({
       headersTimeout: 10_000,

@@ -6,6 +6,7 @@ import { estimatedTokensOf } from '../../core/tools/tokens.js';
 import { stateWord, timeOf, tokenPhrase, toolCount, transportWord } from '../phrases.js';
 import { approvalActions, launchNodes } from './approvalRows.js';
 import { instanceNodes } from './instanceRows.js';
+import { promptNodes, resourceNodes } from './offerRows.js';
 import { problemNodes } from './problemRows.js';
 import { actions } from './serverActions.js';
 import { signInActions } from './signInActions.js';
@@ -24,6 +25,8 @@ export function serverNode(
     ...launchNodes(id, server),
     ...problemNodes(id, server, snapshot),
     ...server.tools.map((tool) => toolNode(id, server.id, tool, changed.get(tool.original))),
+    ...group(id, server.id, 'Prompts', 'prompts', promptNodes(id, server)),
+    ...group(id, server.id, 'Resources', 'resources', resourceNodes(id, server)),
     ...group(id, server.id, 'Kept out', 'excluded', excludedNodes(id, server)),
     ...group(id, server.id, 'Instances', 'instances', instanceNodes(id, server, around.now)),
   ];

@@ -10,7 +10,7 @@ export interface TreeIcon {
 
 export interface TreeNode {
   readonly id: string;
-  readonly kind: 'server' | 'launch' | 'problem' | 'tool' | 'group' | 'excluded' | 'instance';
+  readonly kind: 'server' | 'launch' | 'problem' | 'tool' | 'group' | 'excluded' | 'prompt' | 'resource' | 'instance';
   /** The id of the server it belongs to. */
   readonly server: string;
   readonly label: string;
@@ -57,13 +57,15 @@ export function group(parent: string, server: string, label: string, key: string
       description: String(children.length),
       spoken: `${label}, ${children.length}`,
       tooltip: '',
-      icon: { id: key === 'excluded' ? 'filter' : 'server-process' },
+      icon: { id: groupIcons[key] ?? 'server-process' },
       context: `group ${key}`,
       initially: 'collapsed',
       children,
     },
   ];
 }
+
+const groupIcons: Readonly<Record<string, string>> = { excluded: 'filter', prompts: 'comment', resources: 'files' };
 
 /** The editor refuses a tree in which two rows have one id. */
 export function uniqueIds(): (id: string) => string {
