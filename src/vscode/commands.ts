@@ -21,6 +21,9 @@ export interface CommandSurroundings {
   readonly manifest: Manifest;
 }
 
+/** As in `package.json`. */
+const walkthrough = 'minds.mcp-toolsets#firstMinute';
+
 /** A row of the sidebar, or a server's id; nothing when asked from the palette. */
 type Subject = Row | string | undefined;
 
@@ -119,6 +122,9 @@ export function registerCommands({ slot, logs, manifest }: CommandSurroundings):
   register('copyDiagnostics', async () => {
     const { copyDiagnostics } = await import('./copyDiagnostics.js');
     await copyDiagnostics({ slot, logs }, manifest);
+  });
+  register('openWalkthrough', async () => {
+    await vscode.commands.executeCommand('workbench.action.openWalkthrough', walkthrough, false);
   });
   register('createConfig', () => createConfig());
   register('openConfig', () => openConfig());

@@ -38,7 +38,9 @@ export async function valueDrafts(
         rank,
       }));
     case 'item':
-      return itemDrafts(place, around);
+      return shape.of === 'argument'
+        ? pathDrafts(typed.slice(slot.quote.length), around, true, (value) => ({ kind: 'quoted', value }))
+        : itemDrafts(place, around);
     case 'texts':
       return itemDrafts(place, around, ['[', '$1]']);
     case 'text':
@@ -114,8 +116,11 @@ async function textDrafts(
         rank: likelihood(name),
       }));
     case 'folder':
-      return folderDrafts(typed.slice(slot.quote.length), around);
+      return pathDrafts(typed.slice(slot.quote.length), around, false, (value) => ({ kind: 'text', value }));
     case 'command':
+      if (/^['"]?\./.test(typed)) {
+        return pathDrafts(typed.slice(slot.quote.length), around, true, (value) => ({ kind: 'text', value }));
+      }
       return ['npx', 'node', 'uvx', 'python', 'docker'].map((value, rank) => ({
         label: value,
         kind: 'value',
@@ -133,21 +138,26 @@ async function textDrafts(
   }
 }
 
-async function folderDrafts(typed: string, around: CompletionSurroundings): Promise<Draft[]> {
+/** Paths in the workspace folder; one at a time, as far as it is typed. */
+async function pathDrafts(
+  typed: string,
+  around: CompletionSurroundings,
+  files: boolean,
+  writes: (value: string) => Draft['writes'],
+): Promise<Draft[]> {
   const parent = typed.slice(0, typed.lastIndexOf('/') + 1);
-  if (parent.startsWith('/') || parent.startsWith('~')) return [];
-  const names = await around.folders(parent.slice(0, -1));
-  const drafts = names
-    .filter((name) => name !== '.git' && name !== 'node_modules')
-    .map((name): Draft => {
+  if (parent.startsWith('/') || parent.startsWith('~') || typed.startsWith('-')) return [];
+  const folder = parent.replace(/^\.\//, '').slice(0, -1);
+  const entries = await around.entries(folder);
+  const drafts = entries
+    .filter(({ name, isFolder }) => name !== '.git' && name !== 'node_modules' && (files || isFolder))
+    .map(({ name, isFolder }): Draft => {
       const value = parent + name;
-      return { label: value, kind: 'folder', writes: { kind: 'text', value }, rank: 1 };
+      return { label: value, kind: isFolder ? 'folder' : 'file', writes: writes(value), rank: isFolder ? 1 : 2 };
     });
   if (parent !== '') return drafts;
-  return [
-    { label: '.', kind: 'folder', detail: 'the workspace folder', writes: { kind: 'text', value: '.' } },
-    ...drafts,
-  ];
+  const here: Draft = { label: '.', kind: 'folder', detail: 'the workspace folder', writes: writes('.') };
+  return [here, ...drafts];
 }
 
 function raw(values: readonly string[], byDefault: string | undefined): Draft[] {

@@ -16,7 +16,7 @@ export interface QuickFix {
   readonly safe: boolean;
 }
 
-export type ServerCommand = 'restart' | 'start' | 'showServerLog' | 'signIn';
+export type ServerCommand = 'restart' | 'start' | 'showServerLog' | 'signIn' | 'approve';
 
 export type KeyMark = Extract<Landmark, { kind: 'key' }>;
 
@@ -107,4 +107,12 @@ export function duration(nodes: EditNodes, { entry }: KeyMark): QuickFix[] {
       preferred: options.length === 1,
     }),
   );
+}
+
+/** An address that lacks its scheme. */
+export function url(nodes: EditNodes, { entry }: KeyMark): QuickFix[] {
+  const written = entry.value.kind === 'scalar' ? String(entry.value.value).trim() : '';
+  if (!/^(?:localhost|\d+(?:\.\d+){3}|[\w-]+(?:\.[\w-]+)+)(?::\d+)?(?:\/\S*)?$/i.test(written)) return [];
+  const address = `${/^(?:localhost|127\.)/i.test(written) ? 'http' : 'https'}://${written}`;
+  return fix(`Write "${address}"`, edits.replaceValue(nodes, entry.keySpan.start, address), { preferred: true });
 }

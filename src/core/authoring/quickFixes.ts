@@ -16,6 +16,7 @@ import {
   fix,
   transport,
   unknownKey,
+  url,
   wrongType,
   type KeyMark,
   type QuickFix,
@@ -93,8 +94,13 @@ export class QuickFixes {
     const run = runtime.has(code) ? [again, command(`Show the log of "${server}"`, 'showServerLog')] : [];
     const signIn =
       code === 'sign-in-needed' ? [{ ...command(`Sign in to "${server}"`, 'signIn'), preferred: true }] : [];
-    const off = severity === 'error' || runtime.has(code) ? setEnabled(this.text, server, false) : undefined;
-    return [...signIn, ...run, ...(off && off.length > 0 ? fix(`Disable "${server}"`, off) : [])];
+    const approve =
+      code === 'approval-pending' ? [{ ...command(`Approve "${server}"…`, 'approve'), preferred: true }] : [];
+    const off =
+      severity === 'error' || runtime.has(code) || code === 'too-many-tools'
+        ? setEnabled(this.text, server, false)
+        : undefined;
+    return [...signIn, ...approve, ...run, ...(off && off.length > 0 ? fix(`Disable "${server}"`, off) : [])];
   }
 
   private mechanical(problem: Problem, nodes: EditNodes): QuickFix[] {
@@ -123,6 +129,18 @@ export class QuickFixes {
         return valueKey?.kind === 'key' ? wrongType(nodes, valueKey) : [];
       case 'duration-invalid':
         return valueKey?.kind === 'key' ? duration(nodes, valueKey) : [];
+      case 'url-invalid':
+        return valueKey?.kind === 'key' ? url(nodes, valueKey) : [];
+      case 'command-not-found':
+        return valueKey?.kind === 'key' && problem.instead !== undefined
+          ? fix(
+              `Write "${problem.instead}"`,
+              edits.replaceValue(nodes, valueKey.entry.keySpan.start, problem.instead),
+              {
+                preferred: true,
+              },
+            )
+          : [];
       case 'server-id-invalid':
         return this.serverId(nodes, at);
       case 'env-unset':

@@ -5,7 +5,7 @@ import type { Span } from '../config/textPositions.js';
 
 export interface Suggestion {
   readonly label: string;
-  readonly kind: 'key' | 'value' | 'server' | 'tool' | 'pattern' | 'variable' | 'folder';
+  readonly kind: 'key' | 'value' | 'server' | 'tool' | 'pattern' | 'variable' | 'folder' | 'file';
   readonly detail: string;
   /** Markdown. */
   readonly documentation: string;
@@ -30,8 +30,8 @@ export interface CompletionSurroundings {
   readonly tools: (server: string) => readonly KnownTool[];
   /** Names of the variables that are set. */
   readonly variables: readonly string[];
-  /** Names of the folders in a folder, relative to the workspace folder; `''` is that itself. */
-  readonly folders: (path: string) => Promise<readonly string[]>;
+  /** What is in a folder, relative to the workspace folder; `''` is that itself. */
+  readonly entries: (path: string) => Promise<readonly { readonly name: string; readonly isFolder: boolean }[]>;
 }
 
 /** A suggestion before it is fitted in. */

@@ -17,6 +17,8 @@ export interface StartFailure {
   readonly fix: string;
   /** Where in the server's entry the cause sits: a path for `ServerPlaces`; empty for the server's key. */
   readonly path: readonly (string | number)[];
+  /** What was probably meant instead of what stands there. */
+  readonly instead?: string;
 }
 
 /** Entries of a list that are not even tools are named, not lost in silence. */

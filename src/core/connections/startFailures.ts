@@ -59,7 +59,8 @@ export function commandNotFound(launch: StdioLaunch, search: PathSearch): StartF
     search.nearest === undefined
       ? `Install ${command}, or write its full path as command.`
       : `Write ${search.nearest} if that is meant; else install ${command}, or write its full path.`;
-  return failure('command-not-found', ['command'], `${where}${nearest}`, { fix });
+  const failed = failure('command-not-found', ['command'], `${where}${nearest}`, { fix });
+  return search.nearest === undefined ? failed : { ...failed, instead: search.nearest };
 }
 
 export function folderMissing(launch: StdioLaunch): StartFailure {

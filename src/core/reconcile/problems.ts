@@ -49,6 +49,7 @@ export function startFailed(server: string, places: ServerPlaces, failure: Start
     fix: failure.fix,
     place: failure.path.length > 0 ? places.value(failure.path) : places.key,
     server,
+    ...(failure.instead !== undefined && { instead: failure.instead }),
   };
 }
 

@@ -38,7 +38,7 @@ export function createAuthoring({ slot, env }: AuthoringSurroundings) {
     const suggestions = await complete(document.getText(), document.offsetAt(position), {
       variables: setVariables(),
       tools: (server) => knownTools(statusOf(document, server)),
-      folders: (path) => foldersIn(join(folderOf(document), path)),
+      entries: (path) => entriesOf(join(folderOf(document), path)),
     });
     return suggestions.map((suggestion) => toItem(document, suggestion));
   }
@@ -137,9 +137,9 @@ function folderOf({ uri }: vscode.TextDocument): string {
   return vscode.workspace.getWorkspaceFolder(uri)?.uri.fsPath ?? dirname(dirname(uri.fsPath));
 }
 
-async function foldersIn(path: string): Promise<string[]> {
+async function entriesOf(path: string): Promise<{ name: string; isFolder: boolean }[]> {
   const entries = await readdir(path, { withFileTypes: true }).catch(() => []);
-  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+  return entries.map((entry) => ({ name: entry.name, isFolder: entry.isDirectory() }));
 }
 
 const itemKinds: Readonly<Record<Suggestion['kind'], vscode.CompletionItemKind>> = {
@@ -150,6 +150,7 @@ const itemKinds: Readonly<Record<Suggestion['kind'], vscode.CompletionItemKind>>
   pattern: vscode.CompletionItemKind.Operator,
   variable: vscode.CompletionItemKind.Variable,
   folder: vscode.CompletionItemKind.Folder,
+  file: vscode.CompletionItemKind.File,
 };
 
 function toItem(document: vscode.TextDocument, suggestion: Suggestion): vscode.CompletionItem {

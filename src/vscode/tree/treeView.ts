@@ -7,6 +7,7 @@ import { DisposableStore, toDisposable, type Disposable } from '../../core/base/
 import type { Clock } from '../../core/base/clock.js';
 import { toLocation } from '../diagnostics.js';
 import type { EngineSlot, WindowState } from '../engineSlot.js';
+import { serves } from '../phrases.js';
 import { changedRows } from './rowChanges.js';
 import { treeModel } from './treeModel.js';
 import type { TreeNode } from './treeNode.js';
@@ -32,7 +33,7 @@ export function showTree(slot: EngineSlot, clock: Clock): Disposable {
       known = value;
     };
   };
-  const [phase, broken] = [context(), context()];
+  const [phase, broken, pending, serving] = [context(), context(), context(), context()];
   store.add(
     slot.onDidChange((state) => {
       rows.show(state);
@@ -41,6 +42,11 @@ export function showTree(slot: EngineSlot, clock: Clock): Disposable {
       const message = messageOf(state, (file) => vscode.workspace.asRelativePath(file));
       if ((view.message ?? '') !== message) view.message = message;
       broken('broken', isBroken(state));
+      pending(
+        'pending',
+        state.snapshot.servers.some(({ approval }) => approval.kind === 'pending'),
+      );
+      serving('serves', state.snapshot.servers.some(serves));
       phase('phase', state.phase);
     }),
   );

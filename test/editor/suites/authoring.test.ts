@@ -103,6 +103,7 @@ describe('authoring', () => {
     assert.deepEqual(names.sort(), ['count', 'count_up', 'echo', 'pid'], 'also what is kept out');
     assert.ok((await completions(original.replace('env: HOME', 'env: ¦'))).includes('HOME'));
     assert.ok((await completions(`${original}    cwd: ¦`)).includes('notes'));
+    assert.ok((await completions(original.replace("'echo,add']", "'echo,add', './¦']"))).includes('./notes'));
   });
 
   it('takes a completion as the editor writes it, with its indentation', async () => {
@@ -185,6 +186,17 @@ describe('authoring', () => {
     );
     await apply(actions, 'Fix what can be fixed safely');
     assert.equal(await readConfig(), original);
+  });
+
+  it('writes the command that was meant (E1, X3)', async () => {
+    await saved(original.replace('command: node', 'command: nodee'));
+    await until(problems, (all) => all.some(({ code }) => code === 'command-not-found'), 'the problem');
+    const actions = await actionsFor('command-not-found');
+    const [first] = actions.filter(({ title }) => title.startsWith('Write "'));
+    assert.ok(first?.isPreferred, actions.map(({ title }) => title).join(' | '));
+    await apply(actions, 'Write "node"');
+    assert.equal(await readConfig(), original);
+    await untilProblems([kept]);
   });
 
   it('offers to restart, to look at the log and to disable what does not start', async () => {

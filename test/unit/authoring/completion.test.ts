@@ -9,7 +9,13 @@ const around: CompletionSurroundings = {
       ? ['browser_click', 'browser_type', 'open'].map((original) => ({ original, description: `Does ${original}.` }))
       : [],
   variables: ['HOME', 'SEARCH_TOKEN'],
-  folders: (path) => Promise.resolve(path === '' ? ['src', 'test', '.git'] : path === 'src' ? ['core'] : []),
+  entries: (path) =>
+    Promise.resolve(
+      (path === '' ? ['src', 'test', '.git', 'run.mjs'] : path === 'src' ? ['core'] : []).map((name) => ({
+        name,
+        isFolder: !name.includes('mjs'),
+      })),
+    ),
 };
 
 async function at(marked: string): Promise<readonly Suggestion[]> {
@@ -54,6 +60,10 @@ describe('completion (E2)', () => {
     ['variables for a name', `${server}    env:\n      ¦`, 'SEARCH_TOKEN HOME'],
     ['folders', `${server}    cwd: ¦`, '. src test'],
     ['folders in a folder', `${server}    cwd: 'src/¦'`, 'src/core'],
+    ['paths for arguments', `${server}    args: ['-y', ¦]`, '. src test run.mjs'],
+    ['paths in a folder', `${server}    args:\n      - './src/¦'`, './src/core'],
+    ['no paths for an option', `${server}    args: ['-¦']`, ''],
+    ['a program of the workspace', `${server.replace('npx', './¦')}`, './src ./test ./run.mjs'],
     ['transforms', `${server}    transform:\n      - ¦`, 'prefix suffix'],
     ['one for a transform', `${server}    transform:\n      - prefix: x\n        ¦`, ''],
     ['in broken YAML', 'servers: {\n  a: [\nservers:\n  a:\n    transport: "\n    enabled: ¦', 'true false'],
@@ -75,6 +85,7 @@ describe('completion (E2)', () => {
     ["servers:\n  a:\n    transport: 's¦'\n", 'stdio', "servers:\n  a:\n    transport: 'stdio'\n"],
     ['{"servers":{"a":{"tra¦"}}}', 'transport', '{"servers":{"a":{"transport": }}}'],
     ['servers: { a: { ¦ } }', 'headers', "servers: { a: { headers: { Authorization: { prefix: 'Bearer ', env: NAME } } } }"],
+    [`${server}    args: [¦]`, 'run.mjs', `${server}    args: ['run.mjs']`],
     [`${server}    tools: { whitelist: [ope¦] }`, 'open', `${server}    tools: { whitelist: ['open'] }`],
     [`${server}    tools: { whitelist: ["ope¦"] }`, 'open', `${server}    tools: { whitelist: ["open"] }`],
     [`${server}    tools: { whitelist: ¦ }`, 'open', `${server}    tools: { whitelist: ['open'] }`],

@@ -46,7 +46,7 @@ describe('a file of 2,000 lines', function () {
   });
 
   const names = Array.from({ length: 100 }, (_, index) => `browser_${index}`);
-  const completion = { tools: () => names.map((original) => ({ original, description: '' })), variables: names, folders: () => Promise.resolve([]) }; // prettier-ignore
+  const completion = { tools: () => names.map((original) => ({ original, description: '' })), variables: names, entries: () => Promise.resolve([]) }; // prettier-ignore
   const around = { toolNames: () => names, isSet: () => true, serverState: () => 'running' };
   const states = Array.from({ length: 150 }, (_, index) => status(`s${index}`));
   const requests: readonly (readonly [string, number, () => unknown])[] = [

@@ -47,6 +47,7 @@ describe('quick fixes (E1)', () => {
     ['wrong-type', 'a text for a list', head + '    args: -y # yes\n', 'Make it a list: "[-y]"', head + "    args: ['-y'] # yes\n"],
     ['duration-invalid', 'hours', head + '    timeouts: { idle: 2h }\n', 'Write "120m"', head + '    timeouts: { idle: 120m }\n'],
     ['server-id-invalid', 'an id with blanks', head.replace('a:', 'my server:'), 'Rename to "my_server"', head.replace('a:', 'my_server:')],
+    ['url-invalid', 'an address without its scheme', 'version: 1\nservers:\n  a: { transport: streamable_http, url: example.com/mcp } # c\n', 'Write "https://example.com/mcp"', 'version: 1\nservers:\n  a: { transport: streamable_http, url: \'https://example.com/mcp\' } # c\n'],
     ['env-unset', 'a variable that is nearly set', head + '    env: { T: { env: SERCH_TOKEN } }\n', 'Write "SEARCH_TOKEN", which is set', head + '    env: { T: { env: SEARCH_TOKEN } }\n'],
     ['pattern-matches-nothing', 'a misspelt name', head + '    tools: { whitelist: [open, brwser_click] }\n', 'Write "browser_click"', head + '    tools: { whitelist: [open, browser_click] }\n'],
     ['pattern-matches-nothing', 'a dead pattern', head + "    tools:\n      blacklist:\n        - open\n        - '*_unsafe' # old\n", 'Remove the pattern', head + '    tools:\n      blacklist:\n        - open\n'],
@@ -83,6 +84,29 @@ describe('quick fixes (E1)', () => {
     );
     assert.match(edit(text, fixes[2] as QuickFix), /failed:\n {4}enabled: false\n {4}transport/);
     assert.equal(new QuickFixes(head, around).for(at('server-exited', 'a'))[0]?.title, 'Restart "a"');
+  });
+
+  it('a misspelt command: the nearest on PATH', () => {
+    const text = head.replace('npx', "'npxx' # run");
+    const range = { start: { line: 4, character: 13 }, end: { line: 4, character: 19 } };
+    const problem = { ...at('command-not-found', 'a'), place: { file: '', range }, instead: 'npx' };
+    const [fix] = new QuickFixes(text, around).for(problem);
+    assert.ok(fix?.preferred);
+    assert.equal(fix.title, 'Write "npx"');
+    assert.equal(edit(text, fix), head.replace('npx', "'npx' # run"));
+  });
+
+  it('what waits for approval: to approve it', () => {
+    const [fix] = new QuickFixes(head, around).for({ ...at('approval-pending', 'a'), severity: 'information' });
+    assert.equal(edit(head, fix as QuickFix), 'approve a');
+  });
+
+  it('more tools than models take: one server less', () => {
+    const fixes = new QuickFixes(head, around).for({ ...at('too-many-tools', 'a'), severity: 'warning' });
+    assert.deepEqual(
+      fixes.map(({ title }) => title),
+      ['Disable "a"'],
+    );
   });
 
   it('nothing where the text has changed since', () => {

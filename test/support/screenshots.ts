@@ -1,0 +1,127 @@
+/**
+ * Takes the pictures of the README and the walkthrough, in the real editor with the product installed, on a copy of the
+ * example workspace: `npm run screenshots`. Run it after `npm run build`, look at the pictures, and commit them.
+ */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { undoAll } from './editor/cleanup.ts';
+import { startEditor } from './editor/launch.ts';
+import type { EditorWindow } from './editor/window.ts';
+import { copyWorkspace } from './editor/workspaces.ts';
+import { repoRoot } from './npm.mjs';
+
+const media = join(repoRoot, 'media');
+const rows = '.part.sidebar .monaco-list-row';
+const inPage =
+  'iframe.webview.ready:visible >> internal:control=enter-frame >> #active-frame >> internal:control=enter-frame >> ';
+
+async function main(): Promise<void> {
+  mkdirSync(join(media, 'walkthrough'), { recursive: true });
+  const { path, remove } = copyWorkspace('example');
+  const editor = await startEditor({
+    product: 'installed',
+    settings: { 'editor.minimap.enabled': false, 'files.autoSave': 'off' },
+  });
+  try {
+    const window = await editor.openWindow(path);
+    const { page } = window;
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await command(window, 'workbench.action.closeAuxiliaryBar');
+    await command(window, 'mcpToolsets.servers.focus');
+    await page.getByText('MCP 3/3').waitFor({ timeout: 120_000 });
+    await open(window, path);
+    await sidebar(page);
+    await completion(window, path);
+    await tryTool(window);
+    await problems(window, path);
+  } finally {
+    await editor.close();
+    await remove();
+    await undoAll();
+  }
+}
+
+const command = (window: EditorWindow, id: string, ...given: unknown[]): Promise<void> =>
+  window.evaluate(async (api, all) => void (await api.commands.executeCommand(all.id, ...all.given)), { id, given });
+
+const open = (window: EditorWindow, folder: string): Promise<void> =>
+  window.evaluate(async (api, file) => void (await api.window.showTextDocument(api.Uri.file(file))), configOf(folder));
+
+const configOf = (folder: string): string => join(folder, '.minds', 'mcp.yaml');
+
+/** Lets what moves come to rest: hovers, menus, progress. */
+const settle = (page: Page): Promise<void> => page.waitForTimeout(1_500);
+
+async function sidebar(page: Page): Promise<void> {
+  await page.locator(`${rows}[aria-label^="everything"]`).click();
+  await page.locator(`${rows}[aria-label^="Kept out"]`).first().click();
+  await page.locator('.part.editor').hover();
+  await settle(page);
+  const clip = { ...(await boxOf(page, '.part.sidebar')), height: 440 };
+  await page.screenshot({ path: join(media, 'walkthrough/sidebar.png'), clip });
+}
+
+async function completion(window: EditorWindow, folder: string): Promise<void> {
+  const { page } = window;
+  const text = readFileSync(configOf(folder), 'utf8');
+  const line = text.split('\n').findIndex((one) => one.includes("'list_*'"));
+  await window.evaluate((api, at) => {
+    const shown = api.window.activeTextEditor;
+    if (!shown) throw new Error('no editor');
+    const end = shown.document.lineAt(at).text.indexOf("'search_files'");
+    shown.selection = new api.Selection(at, end, at, end);
+    return shown
+      .edit((edit) => edit.insert(shown.selection.active, "'', "))
+      .then(() => {
+        shown.selection = new api.Selection(at, end + 1, at, end + 1);
+      });
+  }, line);
+  await command(window, 'editor.action.triggerSuggest');
+  await page.locator('.suggest-widget .monaco-list-row').first().waitFor();
+  await settle(page);
+  const clip = { ...(await boxOf(page, '.part.editor')), height: 520 };
+  await page.screenshot({ path: join(media, 'walkthrough/completion.png'), clip });
+  await page.keyboard.press('Escape');
+  await command(window, 'workbench.action.files.revert');
+}
+
+async function tryTool(window: EditorWindow): Promise<void> {
+  const { page } = window;
+  await command(window, 'mcpToolsets.tryTool', 'everything', 'sum');
+  await page.locator(`${inPage}.field input >> nth=0`).fill('19');
+  await page.locator(`${inPage}.field input >> nth=1`).fill('23');
+  await page.locator(`${inPage}button:text-is("Run")`).click();
+  await page.locator(`${inPage}.result pre`).first().waitFor();
+  await settle(page);
+  const clip = { ...(await boxOf(page, '.part.editor')), height: 500 };
+  await page.screenshot({ path: join(media, 'walkthrough/tryTool.png'), clip });
+  await command(window, 'workbench.action.closeActiveEditor');
+}
+
+async function problems(window: EditorWindow, folder: string): Promise<void> {
+  const { page } = window;
+  const file = configOf(folder);
+  const text = readFileSync(file, 'utf8');
+  const memory = text.indexOf('  memory:');
+  writeFileSync(file, text.slice(0, memory) + text.slice(memory).replace('command: npx', 'command: npxx'));
+  await page.locator(`${rows}[aria-label^="Kept out"]`).first().click();
+  await command(window, 'workbench.actions.view.problems');
+  await page.locator('.markers-panel .monaco-list-row').getByText('npxx').first().waitFor();
+  await settle(page);
+  await page.screenshot({ path: join(media, 'screenshot.png') });
+}
+
+async function boxOf(page: Page, selector: string): Promise<{ x: number; y: number; width: number; height: number }> {
+  const box = await page.locator(selector).boundingBox();
+  if (!box) throw new Error(`${selector} has no box`);
+  return box;
+}
+
+void main().then(
+  () => process.exit(0),
+  (error: unknown) => {
+    console.error(error);
+    process.exit(1);
+  },
+);

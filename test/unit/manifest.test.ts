@@ -1,0 +1,58 @@
+/** What `package.json` tells the editor and the Marketplace hangs together. */
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import path from 'node:path';
+import manifest from '../../package.json';
+
+const root = path.resolve(__dirname, '../..');
+const { contributes } = manifest;
+const commands = contributes.commands.map(({ command }) => command);
+const ours = (text: string): string[] =>
+  [...text.matchAll(/command:(mcpToolsets\.[\w.]+)/g)].map(([, name]) => name ?? '');
+
+describe('manifest', () => {
+  it('names every command with a category, and says when it applies', () => {
+    for (const { command, title, category } of contributes.commands) {
+      assert.match(title, /^[A-Z]/, command);
+      assert.equal(category, 'MCP Toolsets', command);
+    }
+    const always = ['openWalkthrough', 'showLog', 'copyDiagnostics'].map((name) => `mcpToolsets.${name}`);
+    const hidden = new Map(contributes.menus.commandPalette.map(({ command, when }) => [command, when]));
+    for (const command of commands.filter((name) => !always.includes(name))) {
+      assert.ok(hidden.get(command), `${command} is in the palette of every window`);
+    }
+  });
+
+  it('has no menu, link or step for a command that is not there', () => {
+    const inMenus = Object.values(contributes.menus).flatMap((menu) => menu.map(({ command }) => command));
+    const texts = [
+      ...contributes.viewsWelcome.map(({ contents }) => contents),
+      JSON.stringify(contributes.walkthroughs),
+    ];
+    for (const command of [...inMenus, ...texts.flatMap(ours)]) {
+      assert.ok(commands.includes(command) || command === 'mcpToolsets.servers.focus', command);
+    }
+  });
+
+  it('describes every setting and says where it may be set', () => {
+    for (const [name, setting] of Object.entries(contributes.configuration.properties)) {
+      const { scope, order } = setting as { scope?: string; order?: number };
+      const text =
+        (setting as { markdownDescription?: string; description?: string }).markdownDescription ??
+        (setting as { description?: string }).description;
+      assert.ok(scope && order && text?.endsWith('.'), name);
+    }
+  });
+
+  it('has the pictures and pages that it names, small enough to be carried along', () => {
+    const named = contributes.walkthroughs.flatMap(({ steps }) =>
+      steps.map(({ media }) => ('image' in media ? media.image : media.markdown)),
+    );
+    const readme = readFileSync(path.join(root, 'README.md'), 'utf8');
+    const inReadme = [...readme.matchAll(/\]\((media\/[^)]+\.png)\)/g)].map(([, file]) => file ?? '');
+    const files = [...new Set([...named, ...inReadme, manifest.icon])];
+    for (const file of files) assert.ok(existsSync(path.join(root, file)), file);
+    const bytes = files.reduce((sum, file) => sum + statSync(path.join(root, file)).size, 0);
+    assert.ok(bytes < 1_000_000, `${bytes} bytes of pictures`);
+  });
+});
