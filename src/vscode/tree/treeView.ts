@@ -145,5 +145,5 @@ const foldings = {
 
 const dimmed: vscode.FileDecorationProvider = {
   provideFileDecoration: ({ scheme }) =>
-    scheme === dimmedScheme ? { color: new vscode.ThemeColor('disabledForeground') } : undefined,
+    scheme === dimmedScheme ? { color: new vscode.ThemeColor('descriptionForeground') } : undefined,
 };
