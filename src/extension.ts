@@ -18,6 +18,7 @@ import { showDiagnostics } from './vscode/diagnostics.js';
 import { EditorClient } from './vscode/editorClient.js';
 import { EngineSlot } from './vscode/engineSlot.js';
 import { Logs } from './vscode/logs.js';
+import { registerMinds } from './vscode/minds/register.js';
 import { offerToolsets } from './vscode/mcpProvider.js';
 import { registerProblemPages } from './vscode/problemPages.js';
 import {
@@ -95,6 +96,7 @@ export function activate(context: vscode.ExtensionContext): void {
     registerSignIn({ slot, logs }),
     registerProblemPages(context.extensionUri),
     registerAuthoring({ slot, env: () => childEnvironment(process.env) }),
+    registerMinds({ slot, clock, log: logs.host }),
     offerToolsets({ slot, clock, log: logs.host, extensionId: context.extension.id }),
     slot.onDidChange(({ snapshot }) => logs.keep(snapshot.servers.map(({ id }) => id))),
     onDidChangeToolPermissions(() => slot.engine?.recheckToolPolicy()),

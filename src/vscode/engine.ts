@@ -10,6 +10,7 @@ import { Redactor, redactingLog, type Log } from '../core/base/log.js';
 import { createConnector } from '../core/connections/createConnector.js';
 import { OAuth, type SecretStore } from '../core/connections/oauth.js';
 import type { Gateway } from '../core/gateway/gateway.js';
+import { createDialogTools, type DialogTools } from '../core/dialogTools.js';
 import { createGatewayBackend } from '../core/gatewayBackend.js';
 import { createHost } from '../core/host.js';
 import type { Host } from '../core/hostContract.js';
@@ -63,6 +64,7 @@ export interface Engine {
   readonly gateway: Promise<Gateway>;
   /** The setting for tool permissions changed. */
   recheckToolPolicy(): void;
+  readonly dialogTools: DialogTools;
   /** Resolves when nothing runs and nothing listens any more. */
   dispose(): Promise<void>;
 }
@@ -134,6 +136,7 @@ export function createEngine(options: EngineOptions): Engine {
     redact: (text) => redactor.redact(text),
     gateway,
     recheckToolPolicy: () => toolPolicy?.recheck(),
+    dialogTools: createDialogTools(host, delivery),
     dispose: async () => {
       const closing = gateway.then((open) => open.dispose()).catch(() => undefined);
       await Promise.all([host.dispose(), closing]);

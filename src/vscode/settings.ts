@@ -28,6 +28,12 @@ export function maxResultBytes(): number {
   return Number.isInteger(value) && value >= 1024 ? value : usualMaxResultBytes;
 }
 
+/** How many requests `@minds` may send to the model for one question (spec D1). */
+export function maxSteps(): number {
+  const value = vscode.workspace.getConfiguration(section).get<number>('minds.maxSteps', 25);
+  return Number.isInteger(value) && value > 0 ? value : 25;
+}
+
 /**
  * Whether a person wants to be asked before a server of the workspace starts (spec S1). A setting of the application:
  * neither a workspace nor a dev container that a workspace describes can say so for itself.

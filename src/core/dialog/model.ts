@@ -29,6 +29,14 @@ export interface ToolResult {
   readonly tool: string;
   readonly parts: readonly ContentPart[];
   readonly isError: boolean;
+  /** Where its images, audio and other bytes are kept. */
+  readonly files?: readonly ResultFile[];
+}
+
+export interface ResultFile {
+  /** Absolute. */
+  readonly path: string;
+  readonly isImage: boolean;
 }
 
 /** What a conversation consists of. Each call of an answer has its result in the message after it. */

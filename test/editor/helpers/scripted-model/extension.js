@@ -5,6 +5,9 @@
  * Everything else (chat titles, questions without calls) gets `OK`.
  *
  * Commands: `scriptedModel.lastRequests` returns the requests so far, oldest first; `scriptedModel.forget` drops them.
+ * `scriptedModel.failures(list)` makes the next requests with tools fail, one each: `{ message, code?, after? }`, the text
+ * `after` being sent first. `scriptedModel.hold()` keeps the next request with tools open after a first word until
+ * it is cancelled. `scriptedModel.be({ imageInput?, toolCalling?, maxInputTokens? })` makes it another kind of model.
  */
 import * as vscode from 'vscode';
 
@@ -19,10 +22,14 @@ const model = {
 };
 
 const requests = [];
+const changed = new vscode.EventEmitter();
+let failures = [];
+let holding = false;
 let lastCall = 0;
 
 export function activate(context) {
   const provider = {
+    onDidChangeLanguageModelChatInformation: changed.event,
     provideLanguageModelChatInformation: () => [model],
     provideLanguageModelChatResponse: respond,
     provideTokenCount: (_model, text) => JSON.stringify(text).length / 4,
@@ -31,12 +38,25 @@ export function activate(context) {
     vscode.lm.registerLanguageModelChatProvider('scripted', provider),
     vscode.commands.registerCommand('scriptedModel.lastRequests', () => requests),
     vscode.commands.registerCommand('scriptedModel.forget', () => void requests.splice(0)),
+    vscode.commands.registerCommand('scriptedModel.failures', (list) => void (failures = [...list])),
+    vscode.commands.registerCommand('scriptedModel.hold', () => void (holding = true)),
+    vscode.commands.registerCommand('scriptedModel.be', ({ maxInputTokens, ...capabilities }) => {
+      model.maxInputTokens = maxInputTokens ?? 200_000;
+      model.capabilities = { toolCalling: true, imageInput: true, ...capabilities };
+      changed.fire();
+    }),
   );
 }
 
-async function respond(_model, messages, options, progress) {
+async function respond(_model, messages, options, progress, token) {
   const tools = (options.tools ?? []).map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
   requests.push({ messages: messages.map(readable), tools });
+  if (tools.length > 0 && holding) {
+    holding = false;
+    progress.report(new vscode.LanguageModelTextPart('Hold on. '));
+    return new Promise((resolve) => token.onCancellationRequested(resolve));
+  }
+  if (tools.length > 0 && failures.length > 0) fail(failures.shift(), progress);
   const question = messages.findLastIndex((message) => isUser(message) && textOf(message.content).includes('CALL '));
   if (question < 0 || tools.length === 0) return progress.report(new vscode.LanguageModelTextPart('OK'));
 
@@ -65,6 +85,12 @@ async function respond(_model, messages, options, progress) {
     return `RESULT ${name}: ${textOf(content)}`;
   });
   progress.report(new vscode.LanguageModelTextPart(lines.join('\n') || 'OK'));
+}
+
+function fail({ message, code, after }, progress) {
+  if (after) progress.report(new vscode.LanguageModelTextPart(after));
+  const known = code && vscode.LanguageModelError[code];
+  throw known ? known(message) : new Error(message);
 }
 
 /** The calls a question asks for, by rounds. Each is JSON, which ends where its braces balance. */

@@ -1,0 +1,76 @@
+/** What a person sees of a turn in the chat: the answer as it comes, one line for each call, and what went wrong. */
+import * as vscode from 'vscode';
+import type { Audience } from '../../core/dialog/dialog.js';
+import type { ToolCall, ToolResult } from '../../core/dialog/model.js';
+import { mostRetries } from '../../core/dialog/stopPolicy.js';
+import { escapeMarkdown } from '../markdown.js';
+import type { CallPages } from './callPages.js';
+
+export interface AudienceSurroundings {
+  readonly stream: vscode.ChatResponseStream;
+  readonly pages: CallPages;
+  readonly redact: (text: string) => string;
+  readonly now: () => number;
+}
+
+export function chatAudience({ stream, pages, redact, now }: AudienceSurroundings): Audience {
+  const told = new Map<string, string>();
+  return {
+    text: (text) => stream.markdown(text),
+    retrying: ({ attempt, at, cause }, brokeOff) => {
+      const seconds = Math.max(1, Math.round((at - now()) / 1000));
+      const again = `Attempt ${attempt} of ${mostRetries} follows in ${seconds} s.`;
+      if (brokeOff) stream.markdown('\n\n*The answer broke off here and begins anew.*\n\n');
+      stream.progress(`The model's provider did not answer: ${oneLine(redact(cause))}. ${again}`);
+    },
+    calling: (calls) => {
+      stream.markdown('\n\n');
+      stream.progress(`Calling ${calls.map(({ tool }) => tool).join(', ')} …`);
+    },
+    progress: ({ id, tool }, { progress, total, message }) => {
+      const part = total !== undefined && total > 0 ? ` (${Math.round((progress / total) * 100)} %)` : '';
+      const line = `${tool}: ${message === undefined ? 'working' : oneLine(redact(message))}${part}`;
+      if (told.get(id) === line) return;
+      told.set(id, line);
+      stream.progress(line);
+    },
+    finished: (call, result) => showCall(stream, call, result, pages.keep(call, result, redact), redact),
+    shortened: ({ shortened, dropped }) => {
+      const results =
+        shortened > 0 ? `${shortened} older tool ${shortened === 1 ? 'result' : 'results'} shortened` : '';
+      const turns = dropped > 0 ? `${dropped} older ${dropped === 1 ? 'message' : 'messages'} left out` : '';
+      const what = [results, turns].filter((part) => part !== '').join(', ');
+      stream.markdown(`\n\n*To fit what the model reads: ${what}.*\n\n`);
+    },
+  };
+}
+
+function showCall(
+  stream: vscode.ChatResponseStream,
+  { tool }: ToolCall,
+  { isError, parts, files }: ToolResult,
+  page: vscode.Uri,
+  redact: (text: string) => string,
+): void {
+  const line = new vscode.MarkdownString(undefined, true);
+  line.appendMarkdown(`\n\n$(${isError ? 'error' : 'check'}) `);
+  stream.markdown(line);
+  stream.anchor(page, tool);
+  if (isError) {
+    const first = parts.find((part) => part.kind === 'text');
+    const why = first?.kind === 'text' ? oneLine(redact(first.text)).replace(/^Error: /, '') : 'no reason given';
+    stream.markdown(` – ${escapeMarkdown(why)}`);
+  }
+  for (const { path, isImage } of files ?? []) {
+    const uri = vscode.Uri.file(path);
+    if (isImage) stream.markdown(new vscode.MarkdownString(`\n\n![Image of ${tool}](${uri.toString()})\n\n`));
+    stream.anchor(uri, path.split(/[\\/]/).pop() ?? path);
+    stream.reference(uri);
+  }
+  stream.markdown('\n\n');
+}
+
+export function oneLine(text: string): string {
+  const line = text.replace(/\s+/g, ' ').trim().replace(/\.$/, '');
+  return line.length > 300 ? `${line.slice(0, 300)}…` : line;
+}

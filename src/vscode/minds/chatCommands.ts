@@ -1,0 +1,117 @@
+/** What `@minds` answers without a model: `/mcp`, `/tools`, `/reload`, `/release`, and who there is for `/as`. */
+import type * as vscode from 'vscode';
+import type { Offer } from '../../core/dialog/dialog.js';
+import type { Member } from '../../core/dialog/team.js';
+import { heldBy } from '../../core/dialogTools.js';
+import type { ServerStatus } from '../../core/reconcile/status.js';
+import type { WindowState } from '../engineSlot.js';
+import { escapeMarkdown } from '../markdown.js';
+import { stateWord, toolCount } from '../phrases.js';
+import type { Engine } from '../engine.js';
+
+export function whyNoToolsets({ phase }: WindowState): string {
+  switch (phase) {
+    case 'untrusted':
+      return 'This workspace is not trusted, so no MCP server is started.';
+    case 'noFolder':
+      return 'No folder is open: MCP servers are configured in its `.minds/mcp.yaml`.';
+    case 'noFile':
+      return 'There is no `.minds/mcp.yaml` here. *MCP Toolsets: Create Config File* writes one.';
+    case 'reading':
+    case 'serving':
+      return 'No MCP servers are configured in `.minds/mcp.yaml`.';
+  }
+}
+
+/** `/mcp` */
+export function showServers(stream: vscode.ChatResponseStream, state: WindowState, dialog: string): void {
+  const { servers, problems } = state.snapshot;
+  if (servers.length === 0) {
+    stream.markdown(whyNoToolsets(state));
+    return;
+  }
+  const held = heldBy(dialog, state.snapshot);
+  const lines = servers.map((server) => {
+    const own = held.includes(server.id) ? ', **this chat has an instance**' : '';
+    return `- \`${server.id}\` – ${stateOf(server)}, ${toolCount(server.tools.length, server.offered)}${own}\n`;
+  });
+  stream.markdown(`${lines.join('')}\n`);
+  for (const { id } of servers) {
+    for (const { server, severity, message, fix } of problems) {
+      if (server !== id || severity === 'information') continue;
+      stream.markdown(`- \`${id}\`, ${severity}: ${escapeMarkdown(`${message} ${fix}`)}\n`);
+    }
+  }
+  stream.button({ command: 'mcpToolsets.servers.focus', title: 'Show in Sidebar' });
+}
+
+function stateOf({ state, previous }: ServerStatus): string {
+  return previous ? `${stateWord(state)}, serves its previous definition` : stateWord(state);
+}
+
+/** `/tools` */
+export function showTools(stream: vscode.ChatResponseStream, { tools }: Offer, state: WindowState, who: string): void {
+  if (tools.length === 0) {
+    stream.markdown(state.snapshot.servers.length === 0 ? whyNoToolsets(state) : `${who} has no tools now.`);
+    return;
+  }
+  stream.markdown(`${who} has ${tools.length === 1 ? '1 tool' : `${tools.length} tools`}.\n`);
+  for (const toolset of new Set(tools.map((tool) => tool.toolset))) {
+    stream.markdown(`\n**${escapeMarkdown(toolset)}**\n\n`);
+    for (const { name, description } of tools.filter((tool) => tool.toolset === toolset)) {
+      const [line = ''] = description.split('\n');
+      stream.markdown(`- \`${name}\` – ${escapeMarkdown(line.slice(0, 160))}\n`);
+    }
+  }
+}
+
+/** `/release`: one server, or all that the chat holds. */
+export async function release(
+  stream: vscode.ChatResponseStream,
+  engine: Engine | undefined,
+  dialog: string,
+  server: string,
+): Promise<void> {
+  const host = engine?.host;
+  const held = host ? heldBy(dialog, host.snapshot) : [];
+  const wanted = server === '' ? held : [server.replace(/^['"`]|['"`]$/g, '')];
+  if (!host || wanted.length === 0) {
+    stream.markdown('This chat holds no instance.');
+    return;
+  }
+  for (const id of wanted) {
+    if (!host.snapshot.servers.some((known) => known.id === id)) {
+      stream.markdown(`There is no server \`${id.replaceAll('`', '')}\`.\n\n`);
+    } else if (await host.release(id, dialog)) {
+      stream.markdown(`The instance of \`${id}\` that this chat had has ended. The next call starts a new one.\n\n`);
+    } else {
+      stream.markdown(`This chat holds no instance of \`${id}\`.\n\n`);
+    }
+  }
+}
+
+/** `/as` without a name, or with one that nobody has. */
+export function showMembers(
+  stream: vscode.ChatResponseStream,
+  members: readonly Member[],
+  asked: string,
+  now: string | undefined,
+): void {
+  if (asked !== '') stream.markdown(`There is no member \`${asked.replaceAll('`', '')}\`.\n\n`);
+  if (members.length === 0) {
+    stream.markdown('Nobody is in the team: name members in `.minds/team.yaml`.');
+    return;
+  }
+  stream.markdown(
+    `${now !== undefined ? `\`${now}\` answers in this chat.` : 'Nobody in particular answers in this chat.'}\n\n`,
+  );
+  for (const { id, name, purpose, grants } of members) {
+    const toolsets = grants.map(({ grant }) =>
+      grant.kind === 'all' ? '*' : grant.kind === 'except' ? `!${grant.id}` : grant.id,
+    );
+    const about = [name === id ? undefined : name, purpose].filter((part) => part !== undefined).join(', ');
+    const has = toolsets.length > 0 ? toolsets.map((toolset) => `\`${toolset}\``).join(', ') : 'no toolsets';
+    stream.markdown(`- \`${id}\`${about === '' ? '' : ` – ${escapeMarkdown(about)}`}: ${has}\n`);
+  }
+  stream.markdown('\n`/as` and an id chooses one, `/as nobody` goes back to all toolsets.');
+}

@@ -1,0 +1,120 @@
+/**
+ * The model that the person chose in the chat, at the seam of a dialog. What the stable API has no word for (system
+ * messages, images in older editors) is said in text; nothing is decided here.
+ */
+import * as vscode from 'vscode';
+import { assertNever } from '../../core/base/assertNever.js';
+import type { ContentPart, DialogMessage, DialogModel, DialogTool, ModelPart } from '../../core/dialog/model.js';
+
+/** Newer than the types this is built against; absent in older editors. */
+interface NewerApi {
+  readonly LanguageModelDataPart?: { image(data: Uint8Array, mimeType: string): unknown };
+}
+interface NewerModel {
+  readonly capabilities?: { readonly supportsImageToText?: boolean; readonly supportsToolCalling?: boolean };
+}
+
+const justification = 'To answer your question to @minds.';
+
+export interface ChatModel extends DialogModel {
+  readonly callsTools: boolean;
+}
+
+export function chatModel(model: vscode.LanguageModelChat): ChatModel {
+  const { capabilities } = model as NewerModel;
+  const callsTools = capabilities?.supportsToolCalling !== false;
+  const seesImages = imagePart !== undefined && capabilities?.supportsImageToText === true;
+  return {
+    vendor: model.vendor,
+    name: model.name,
+    callsTools,
+    seesImages,
+    maxInputTokens: model.maxInputTokens,
+    countTokens: async (text, signal) => await withToken(signal, (token) => model.countTokens(text, token)),
+    send: async function* ({ instructions, messages, tools }, signal) {
+      const source = cancelledBy(signal);
+      try {
+        const offered = callsTools ? tools.map(asChatTool) : [];
+        const all = [
+          vscode.LanguageModelChatMessage.User(instructions),
+          ...messages.map((message) => asChatMessage(message, seesImages)),
+        ];
+        const options = { justification, ...(offered.length > 0 && { tools: offered }) };
+        const response = await model.sendRequest(all, options, source.token);
+        for await (const part of response.stream) yield* partOf(part);
+      } finally {
+        source.dispose();
+      }
+    },
+  };
+}
+
+const imagePart = (vscode as unknown as NewerApi).LanguageModelDataPart;
+
+function asChatTool({ name, description, inputSchema }: DialogTool): vscode.LanguageModelChatTool {
+  return { name, description, inputSchema };
+}
+
+function* partOf(part: unknown): Iterable<ModelPart> {
+  if (part instanceof vscode.LanguageModelTextPart) yield { kind: 'text', text: part.value };
+  if (part instanceof vscode.LanguageModelToolCallPart) {
+    const { callId, name, input } = part;
+    const given = typeof input === 'object' && input !== null ? (input as Record<string, unknown>) : {};
+    yield { kind: 'call', call: { id: callId, tool: name, input: given } };
+  }
+}
+
+function asChatMessage(message: DialogMessage, seesImages: boolean): vscode.LanguageModelChatMessage {
+  const { User, Assistant } = vscode.LanguageModelChatMessage;
+  switch (message.kind) {
+    case 'user':
+      return User(message.text);
+    case 'answer':
+      return Assistant([
+        ...(message.text === '' ? [] : [new vscode.LanguageModelTextPart(message.text)]),
+        ...message.calls.map(({ id, tool, input }) => new vscode.LanguageModelToolCallPart(id, tool, input)),
+      ]);
+    case 'results':
+      return User(
+        message.results.map(
+          ({ callId, parts }) =>
+            new vscode.LanguageModelToolResultPart(
+              callId,
+              parts.map((part) => asChatPart(part, seesImages)),
+            ),
+        ),
+      );
+    default:
+      return assertNever(message);
+  }
+}
+
+function asChatPart(part: ContentPart, seesImages: boolean): unknown {
+  if (part.kind === 'text') return new vscode.LanguageModelTextPart(part.text);
+  if (seesImages && imagePart) return imagePart.image(Buffer.from(part.base64, 'base64'), part.mimeType);
+  return new vscode.LanguageModelTextPart(`[An image (${part.mimeType}) that this model cannot see.]`);
+}
+
+/** The editor's token for a signal; to be disposed of when what it is for has ended. */
+function cancelledBy(signal: AbortSignal): { token: vscode.CancellationToken; dispose(): void } {
+  const source = new vscode.CancellationTokenSource();
+  const cancel = (): void => source.cancel();
+  if (signal.aborted) cancel();
+  else signal.addEventListener('abort', cancel, { once: true });
+  return {
+    token: source.token,
+    dispose: () => {
+      signal.removeEventListener('abort', cancel);
+      source.dispose();
+    },
+  };
+}
+
+async function withToken<T>(signal: AbortSignal, run: (token: vscode.CancellationToken) => Thenable<T>): Promise<T> {
+  const source = cancelledBy(signal);
+  try {
+    return await run(source.token);
+  } finally {
+    source.dispose();
+  }
+}

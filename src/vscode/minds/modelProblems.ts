@@ -1,0 +1,98 @@
+/**
+ * What providers of models refuse, as problems (spec D3, D4): one for each dialog that stopped, until it goes on or its
+ * tool is gone; and what a provider is known to refuse, of the tools that were sent to it last. Does not import `vscode`.
+ */
+import type { Place, Problem } from '../../core/base/problem.js';
+import type { TurnEnd } from '../../core/dialog/dialog.js';
+import type { DialogTool } from '../../core/dialog/model.js';
+import type { ProjectionProblem } from '../../core/dialog/projection.js';
+import type { Toolset } from '../../core/tools/catalogue.js';
+
+export interface Refusal {
+  readonly dialog: string;
+  readonly vendor: string;
+  readonly model: string;
+  readonly end: Extract<TurnEnd, { kind: 'stopped' }>;
+  /** Of the tool, where it is told. */
+  readonly toolset: string | undefined;
+  /** Free of secrets. */
+  readonly text: string;
+}
+
+interface Forecast {
+  readonly vendor: string;
+  readonly tools: readonly DialogTool[];
+  readonly problems: readonly ProjectionProblem[];
+}
+
+/** Where a problem stands: of a server, or of none. */
+export type PlaceOf = (server: string | undefined) => Place | undefined;
+
+export class ModelProblems {
+  private readonly refusals = new Map<string, Refusal>();
+  private forecast: Forecast | undefined;
+
+  /** @param onChange `problems()` changed */
+  constructor(private readonly onChange: () => void) {}
+
+  refused(refusal: Refusal): void {
+    this.refusals.set(refusal.dialog, refusal);
+    this.onChange();
+  }
+
+  goesOn(dialog: string): void {
+    if (this.refusals.delete(dialog)) this.onChange();
+  }
+
+  sent(forecast: Forecast): void {
+    if (this.forecast === undefined && forecast.problems.length === 0) return;
+    this.forecast = forecast.problems.length > 0 ? forecast : undefined;
+    this.onChange();
+  }
+
+  /** Those that hold now. Where there is no file to point at, the chat alone says it. */
+  problems(toolsets: readonly Toolset[], placeOf: PlaceOf): Problem[] {
+    const isThere = (toolset: string, tool: string): boolean =>
+      toolsets.some(({ id, tools }) => id === toolset && tools.some(({ published }) => published === tool));
+    const refusals = [...this.refusals.values()].flatMap((refusal): Problem[] => {
+      const { toolset, end } = refusal;
+      if (toolset !== undefined && end.tool !== undefined && !isThere(toolset, end.tool)) return [];
+      const place = placeOf(toolset) ?? placeOf(undefined);
+      return place ? [rejected(refusal, place)] : [];
+    });
+    const forecasts = (this.forecast?.problems ?? []).flatMap(({ tool, message }): Problem[] => {
+      const toolset = this.forecast?.tools.find(({ name }) => name === tool)?.toolset;
+      if (tool !== undefined && (toolset === undefined || !isThere(toolset, tool))) return [];
+      const place = placeOf(toolset) ?? placeOf(undefined);
+      return place ? [mayRefuse(toolset, message, place)] : [];
+    });
+    return [...refusals, ...forecasts];
+  }
+}
+
+function rejected({ dialog, vendor, model, end, toolset, text }: Refusal, place: Place): Problem {
+  const about = end.tool === undefined ? '' : ` because of the tool \`${end.tool}\``;
+  const what =
+    end.tool === undefined
+      ? 'Take tools away by `tools` of a server or by the toolsets of the member, or choose another model'
+      : `Keep the tool out by \`tools.blacklist\`, have its server corrected, or choose another model`;
+  return {
+    code: 'model-rejected',
+    severity: 'error',
+    message: `The provider \`${vendor}\` of ${model} ${end.why.kind === 'rejected' ? 'refused' : 'failed at'} a request of dialog \`${dialog}\`${about}: ${text}`,
+    fix: `${what}; then write \`@minds /continue\` in that chat.`,
+    place,
+    ...(toolset !== undefined && { server: toolset }),
+  };
+}
+
+function mayRefuse(toolset: string | undefined, message: string, place: Place): Problem {
+  return {
+    code: 'model-may-refuse',
+    severity: 'information',
+    message: `${message} It was sent all the same.`,
+    fix: 'If the provider refuses it, keep the tool out by `tools.blacklist`, or choose another model.',
+    place,
+    ...(toolset !== undefined && { server: toolset }),
+  };
+}

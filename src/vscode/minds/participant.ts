@@ -1,0 +1,236 @@
+/**
+ * `@minds`: answers a question of the chat by a dialog of its own with the model that was chosen there (spec D1). Joins
+ * the dialog to the chat; what a turn is lives in `core/dialog`. Loaded with the first question (spec P1).
+ */
+import type * as vscode from 'vscode';
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '../../core/base/clock.js';
+import type { Log } from '../../core/base/log.js';
+import { runTurn, type Offer, type TurnEnd } from '../../core/dialog/dialog.js';
+import { recordOf, type Past } from '../../core/dialog/history.js';
+import { instructionsOf } from '../../core/dialog/instructions.js';
+import type { DialogMessage } from '../../core/dialog/model.js';
+import { projectToolsForProvider } from '../../core/dialog/projection.js';
+import type { Member } from '../../core/dialog/team.js';
+import type { Speaker } from '../../core/dialogTools.js';
+import type { EngineSlot } from '../engineSlot.js';
+import { questionOf } from './attachments.js';
+import type { CallPages } from './callPages.js';
+import { chatAudience } from './chatAudience.js';
+import { release, showMembers, showServers, showTools } from './chatCommands.js';
+import { chatModel, type ChatModel } from './chatModel.js';
+import { conversationOf, metadataOf } from './conversation.js';
+import type { ModelProblems } from './modelProblems.js';
+import { needsQuestion } from './permission.js';
+import type { ChatQuestions } from './questions.js';
+import { untilReady } from './readiness.js';
+import type { TeamFiles } from './teamFiles.js';
+import { tellEnd } from './turnEnds.js';
+
+export interface MindsSurroundings {
+  readonly slot: EngineSlot;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly team: TeamFiles;
+  readonly pages: CallPages;
+  readonly questions: ChatQuestions;
+  readonly problems: ModelProblems;
+  readonly maxSteps: () => number;
+}
+
+/** Whoever has no name in the team. */
+const nobody = 'nobody';
+
+export async function answer(
+  surroundings: MindsSurroundings,
+  request: vscode.ChatRequest,
+  context: vscode.ChatContext,
+  stream: vscode.ChatResponseStream,
+  token: vscode.CancellationToken,
+): Promise<vscode.ChatResult> {
+  const past = conversationOf(context);
+  const visit = new Visit(surroundings, request, past, stream, token);
+  try {
+    return await visit.answer();
+  } finally {
+    visit.dispose();
+  }
+}
+
+/** One request of the chat. */
+class Visit {
+  private readonly dialog: string;
+  /** Undefined: nobody in particular, who has everything. */
+  private speaker: Speaker | undefined;
+  /** Whether this request says who speaks. */
+  private chose = false;
+  private readonly controller = new AbortController();
+  private readonly cancellation: vscode.Disposable;
+
+  constructor(
+    private readonly with_: MindsSurroundings,
+    private readonly request: vscode.ChatRequest,
+    private readonly past: Past,
+    private readonly stream: vscode.ChatResponseStream,
+    token: vscode.CancellationToken,
+  ) {
+    this.dialog = past.dialog ?? `minds-${randomUUID()}`;
+    if (token.isCancellationRequested) this.controller.abort();
+    this.cancellation = token.onCancellationRequested(() => this.controller.abort());
+  }
+
+  dispose(): void {
+    this.cancellation.dispose();
+  }
+
+  async answer(): Promise<vscode.ChatResult> {
+    const { slot, team } = this.with_;
+    await team.whenRead(this.controller.signal);
+    this.speaker = this.speakerOf(this.past.member);
+    const { command, prompt } = this.request;
+    switch (command) {
+      case 'mcp':
+        showServers(this.stream, slot.state, this.dialog);
+        return this.unchanged();
+      case 'tools':
+        showTools(this.stream, this.offer(), slot.state, this.who());
+        return this.unchanged();
+      case 'reload':
+        this.stream.progress('Reading the config files anew …');
+        await slot.engine?.host.reload();
+        showServers(this.stream, slot.state, this.dialog);
+        return this.unchanged();
+      case 'release':
+        await release(this.stream, slot.engine, this.dialog, prompt.trim());
+        return this.unchanged();
+      case 'as':
+        return await this.as(prompt.trim());
+      case 'continue':
+        return await this.goOn(prompt);
+      default:
+        return await this.turn([{ kind: 'user', text: await this.question() }]);
+    }
+  }
+
+  private async as(words: string): Promise<vscode.ChatResult> {
+    const [, id = '', rest = ''] = /^@?(\S*)\s*([^]*)$/.exec(words) ?? [];
+    const { members } = this.with_.team.view;
+    const found = members.find((member) => member.id === id) ?? members.find((member) => sameName(member, id));
+    if (!found && id !== nobody) {
+      showMembers(this.stream, members, id, this.speaker?.id);
+      return this.unchanged();
+    }
+    this.speaker = found && speakerFrom(found);
+    this.chose = true;
+    if (rest !== '') return await this.turn([{ kind: 'user', text: rest }]);
+    this.stream.markdown(
+      found ? `\`${found.id}\` answers in this chat from now on.\n\n` : 'All toolsets are there again.\n\n',
+    );
+    await this.ready();
+    showTools(this.stream, this.offer(), this.with_.slot.state, this.who());
+    return this.unchanged();
+  }
+
+  /** From where it stopped: with the same conversation, or with a word where there is nothing open. */
+  private async goOn(prompt: string): Promise<vscode.ChatResult> {
+    const open = this.past.messages.at(-1);
+    const words = prompt.trim();
+    if (words !== '') return await this.turn([{ kind: 'user', text: words }]);
+    if (!open) {
+      this.stream.markdown('There is nothing to go on with in this chat: ask something first.');
+      return this.unchanged();
+    }
+    return await this.turn(open.kind === 'answer' ? [{ kind: 'user', text: 'Go on.' }] : []);
+  }
+
+  private async turn(added: readonly DialogMessage[]): Promise<vscode.ChatResult> {
+    const { slot, clock, log, pages, maxSteps, problems, questions } = this.with_;
+    const model = chatModel(this.request.model);
+    await this.ready();
+    if (!model.callsTools) this.stream.markdown(`*${model.name} cannot call tools; it answers without them.*\n\n`);
+    const redact = (text: string): string => slot.engine?.redact(text) ?? text;
+    const outcome = await runTurn({
+      model,
+      messages: [...this.past.messages, ...added],
+      offer: () => this.offerTo(model),
+      runner: slot.engine?.dialogTools.runner(this.dialog) ?? { run: () => Promise.reject(new Error('no engine')) },
+      permit: async (tool, call, signal) =>
+        needsQuestion(tool) ? await questions.ask(this.stream, this.dialog, tool, call, signal) : { kind: 'granted' },
+      audience: chatAudience({ stream: this.stream, pages, redact, now: () => clock.now() }),
+      clock,
+      random: Math.random,
+      maxSteps: maxSteps(),
+      signal: this.controller.signal,
+    });
+    const toolsets = slot.engine?.host.catalogue.toolsets ?? [];
+    const { stream, dialog } = this;
+    const failure = tellEnd(outcome, { stream, dialog, model, toolsets, problems, log, redact });
+    return {
+      ...this.result([...added, ...outcome.messages], outcome.end.kind),
+      ...(failure !== undefined && { errorDetails: { message: failure } }),
+    };
+  }
+
+  private offerTo(model: ChatModel): Offer {
+    const offer = this.offer();
+    const { tools, problems } = projectToolsForProvider(model.vendor, offer.tools);
+    this.with_.problems.sent({ vendor: model.vendor, tools, problems });
+    return { ...offer, tools };
+  }
+
+  /** What there is for whoever speaks, as the team file grants it now (spec D2). */
+  private offer(): Offer {
+    const { speaker } = this;
+    const tools = this.with_.slot.engine?.dialogTools;
+    if (tools) return tools.offer(this.dialog, speaker);
+    const instructions = instructionsOf({ member: speaker, toolsets: [], deferred: [], held: [], release: undefined });
+    return { tools: [], instructions };
+  }
+
+  private speakerOf(chosen: string | undefined): Speaker | undefined {
+    const { members, spokesperson } = this.with_.team.view;
+    if (chosen === nobody) return undefined;
+    const member = chosen === undefined ? spokesperson : members.find(({ id }) => id === chosen);
+    if (member) return speakerFrom(member);
+    if (chosen === undefined) return undefined;
+    // Not everything: whoever was limited to some toolsets does not get the others by leaving the team.
+    this.stream.markdown(
+      `*\`${chosen}\` is not in the team any more and has no tools. \`/as\` chooses who answers.*\n\n`,
+    );
+    return { id: chosen, name: chosen, purpose: undefined, grants: [] };
+  }
+
+  private who(): string {
+    return this.speaker ? `\`${this.speaker.id}\`` : '`@minds`';
+  }
+
+  private async question(): Promise<string> {
+    return await questionOf(this.request, this.with_.slot.engine?.host.catalogue.toolsets ?? []);
+  }
+
+  private async ready(): Promise<void> {
+    await untilReady(this.with_.slot, this.with_.clock, this.controller.signal, (starting) =>
+      this.stream.progress(`Waiting for ${starting.join(', ') || 'the config files'} …`),
+    );
+  }
+
+  private unchanged(): vscode.ChatResult {
+    return this.result([], this.past.end ?? 'answered');
+  }
+
+  private result(messages: readonly DialogMessage[], end: TurnEnd['kind']): vscode.ChatResult {
+    // Where nobody was ever chosen it stays open: the team may get another spokesperson.
+    const member = this.chose || this.past.member !== undefined ? (this.speaker?.id ?? nobody) : undefined;
+    return {
+      metadata: metadataOf(recordOf({ dialog: this.dialog, ...(member !== undefined && { member }), messages, end })),
+    };
+  }
+}
+
+function speakerFrom({ id, name, purpose, grants }: Member): Speaker {
+  return { id, name, purpose, grants: grants.map(({ grant }) => grant) };
+}
+
+function sameName({ name }: Member, asked: string): boolean {
+  return asked !== '' && name.toLowerCase() === asked.toLowerCase();
+}

@@ -1,0 +1,17 @@
+/** Whether a person is asked in the chat before a tool is called (spec S4). What is denied is not offered at all. */
+import type { DialogTool } from '../../core/dialog/model.js';
+import { builtInNames } from '../../core/tools/builtIn.js';
+import { compilePermissions, permissionOf } from '../../core/tools/permissions.js';
+import { toolPermissions } from '../settings.js';
+
+/**
+ * As the editor does, which asks unless a tool only reads, where no rule says otherwise. That a rule allows it counts if it
+ * is the person's own: a workspace must not answer for them. The host's own tools need no question.
+ */
+export function needsQuestion({ name, annotations }: DialogTool): boolean {
+  const rules = compilePermissions(toolPermissions());
+  if (permissionOf(name, rules).permission !== 'allow') return true;
+  const [own = []] = rules;
+  if (own.some(({ pattern }) => pattern.matches(name))) return false;
+  return annotations?.readOnlyHint !== true && !builtInNames.has(name);
+}

@@ -1,0 +1,97 @@
+/**
+ * Asks a person in the chat before a tool is called that needs it (spec S4). The stable API has no question of its own for
+ * that, so it is buttons of the answer, which the call waits for; what was answered once is not asked again.
+ *
+ * Invariants: without an answer nothing is called; the end of the turn is a no.
+ */
+import * as vscode from 'vscode';
+import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
+import type { Permit } from '../../core/dialog/dialog.js';
+import type { DialogTool, ToolCall } from '../../core/dialog/model.js';
+
+const command = 'mcpToolsets.minds.answer';
+type Answer = 'once' | 'conversation' | 'no';
+
+export class ChatQuestions implements Disposable {
+  private readonly store = new DisposableStore('questions of @minds');
+  private readonly open = new Map<string, (answer: Answer) => void>();
+  /** `dialog tool`: allowed until the window closes. */
+  private readonly allowed = new Set<string>();
+  private last = 0;
+  /** One question of a dialog at a time: the calls of an answer come together. */
+  private readonly queues = new Map<string, Promise<unknown>>();
+
+  constructor() {
+    this.store.add(
+      vscode.commands.registerCommand(command, (id: unknown, answer: unknown) => {
+        const resolve = typeof id === 'string' ? this.open.get(id) : undefined;
+        if (resolve && isAnswer(answer)) resolve(answer);
+        else void vscode.window.showInformationMessage('This question has been answered, or its turn is over.');
+      }),
+    );
+  }
+
+  /** Never rejects. */
+  ask(...question: Parameters<ChatQuestions['askNow']>): Promise<Permit> {
+    const [, dialog] = question;
+    const answer = (this.queues.get(dialog) ?? Promise.resolve()).then(() => this.askNow(...question));
+    this.queues.set(dialog, answer);
+    void answer.then(() => {
+      if (this.queues.get(dialog) === answer) this.queues.delete(dialog);
+    });
+    return answer;
+  }
+
+  private async askNow(
+    stream: vscode.ChatResponseStream,
+    dialog: string,
+    tool: DialogTool,
+    call: ToolCall,
+    signal: AbortSignal,
+  ): Promise<Permit> {
+    const name = `${dialog} ${tool.name}`;
+    if (this.allowed.has(name)) return { kind: 'granted' };
+    if (signal.aborted) return refused(tool);
+    const id = String(++this.last);
+    show(stream, id, tool, call);
+    const answer = await new Promise<Answer>((resolve) => {
+      const over = (): void => resolve('no');
+      this.open.set(id, resolve);
+      signal.addEventListener('abort', over, { once: true });
+    });
+    this.open.delete(id);
+    if (answer === 'conversation') this.allowed.add(name);
+    if (answer !== 'no') return { kind: 'granted' };
+    return refused(tool);
+  }
+
+  dispose(): void {
+    for (const resolve of this.open.values()) resolve('no');
+    this.store.dispose();
+  }
+}
+
+function show(stream: vscode.ChatResponseStream, id: string, tool: DialogTool, call: ToolCall): void {
+  const destroys =
+    tool.annotations?.destructiveHint === true ? ' It says of itself that it may destroy something.' : '';
+  const input = JSON.stringify(call.input, undefined, 2);
+  const short = input.length > 2_000 ? `${input.slice(0, 2_000)}\n…` : input;
+  const fence = '`'.repeat(Math.max(3, ...[...short.matchAll(/`+/g)].map(([run]) => run.length + 1)));
+  stream.markdown(
+    `\n\nMay \`${tool.name}\` of \`${tool.toolset}\` be called?${destroys}\n\n${fence}json\n${short}\n${fence}\n\n`,
+  );
+  const button = (title: string, answer: Answer): void => {
+    stream.button({ command, title, arguments: [id, answer] });
+  };
+  button('Allow', 'once');
+  button('Allow in This Chat', 'conversation');
+  button('Do Not Call', 'no');
+}
+
+function refused({ name }: DialogTool): Permit {
+  return { kind: 'refused', why: `the person did not allow the call of "${name}". Do not call it again unasked.` };
+}
+
+function isAnswer(value: unknown): value is Answer {
+  return value === 'once' || value === 'conversation' || value === 'no';
+}

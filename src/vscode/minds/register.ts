@@ -1,0 +1,67 @@
+/**
+ * Registers `@minds` and what belongs to it: its commands, the pages of calls, the questions, the follow-ups, and the
+ * problems of team and models. What answers is loaded with the first question (spec P1).
+ */
+import * as vscode from 'vscode';
+import type { Clock } from '../../core/base/clock.js';
+import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
+import type { Log } from '../../core/base/log.js';
+import type { Place } from '../../core/base/problem.js';
+import { startOfFile } from '../../core/config/model.js';
+import { maxSteps } from '../settings.js';
+import type { EngineSlot } from '../engineSlot.js';
+import { CallPages } from './callPages.js';
+import { ModelProblems } from './modelProblems.js';
+import { ChatQuestions } from './questions.js';
+import { TeamFiles } from './teamFiles.js';
+import { watchTeam } from './teamProblems.js';
+
+/** As in `package.json`. */
+const participantId = 'mcpToolsets.minds';
+
+export interface MindsOptions {
+  readonly slot: EngineSlot;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export function registerMinds({ slot, clock, log }: MindsOptions): Disposable {
+  const store = new DisposableStore('@minds');
+  const team = store.add(new TeamFiles(clock));
+  const problems = new ModelProblems(() => slot.refresh());
+  const pages = store.add(new CallPages());
+  const questions = store.add(new ChatQuestions());
+  const surroundings = { slot, clock, log, team, pages, questions, problems, maxSteps };
+
+  store.add(watchTeam(slot, team));
+  slot.observe(() => problems.problems(slot.engine?.host.catalogue.toolsets ?? [], (server) => placeIn(slot, server)));
+  store.add(
+    vscode.commands.registerCommand('mcpToolsets.minds.continue', () =>
+      vscode.commands.executeCommand('workbench.action.chat.open', { query: '@minds /continue' }),
+    ),
+  );
+  const participant = store.add(
+    vscode.chat.createChatParticipant(participantId, async (...request) => {
+      const { answer } = await import('./participant.js');
+      return answer(surroundings, ...request);
+    }),
+  );
+  participant.iconPath = new vscode.ThemeIcon('tools');
+  participant.followupProvider = {
+    provideFollowups: async (result) => {
+      const { followupsOf } = await import('./followups.js');
+      return followupsOf(result, slot, team.view);
+    },
+  };
+  setImmediate(() => team.start());
+  store.add(vscode.workspace.onDidGrantWorkspaceTrust(() => team.start()));
+  return store;
+}
+
+/** Of a server, or of the first config file. */
+function placeIn({ state }: EngineSlot, server: string | undefined): Place | undefined {
+  const { servers } = state.snapshot;
+  if (server !== undefined) return servers.find(({ id }) => id === server)?.place;
+  const [first] = servers;
+  return first && { file: first.source, range: startOfFile };
+}

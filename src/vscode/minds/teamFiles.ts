@@ -1,0 +1,160 @@
+/**
+ * `.minds/team.yaml` of each workspace folder, followed and read (spec D2). A file that is wrong as a whole keeps its last
+ * reading. Nothing is read in an untrusted workspace; the reader is loaded when there is something to read (spec P1).
+ */
+import * as vscode from 'vscode';
+import { join } from 'node:path';
+import type { Clock } from '../../core/base/clock.js';
+import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
+import { Emitter, nextEvent } from '../../core/base/events.js';
+import type { Problem } from '../../core/base/problem.js';
+import type { ConfiguredToolset } from '../../core/dialog/grants.js';
+import type { Member, Team } from '../../core/dialog/team.js';
+import { watchFile } from '../../core/files/watchedFile.js';
+import { localFolders } from '../configFiles.js';
+import type * as TeamReader from './teamReader.js';
+
+export const teamPath = '.minds/team.yaml';
+
+export interface TeamView {
+  /** Of all folders, an id once. */
+  readonly members: readonly Member[];
+  /** Who answers where nobody was chosen. */
+  readonly spokesperson: Member | undefined;
+  /** Whether there is a file. */
+  readonly isThere: boolean;
+}
+
+interface FolderTeam {
+  readonly folder: string;
+  readonly store: DisposableStore;
+  /** When it was last right as a whole. */
+  team: Team | undefined;
+  problems: readonly Problem[];
+  isThere: boolean;
+  reading: number;
+  wasRead: boolean;
+}
+
+export class TeamFiles implements Disposable {
+  private readonly store = new DisposableStore('team files');
+  private readonly changes = this.store.add(new Emitter<TeamView>());
+  private readonly files = new Map<string, FolderTeam>();
+  private reader: typeof TeamReader | undefined;
+  private begun = false;
+  view: TeamView = { members: [], spokesperson: undefined, isThere: false };
+  readonly onDidChange = this.changes.event;
+
+  constructor(private readonly clock: Clock) {}
+
+  /** Begins, if the workspace is trusted; to be called again when it becomes so. */
+  start(): void {
+    if (this.begun || !vscode.workspace.isTrusted) return;
+    this.begun = true;
+    this.store.add(vscode.workspace.onDidChangeWorkspaceFolders(() => this.follow()));
+    this.follow();
+  }
+
+  /** Resolves when each file has been read once, or the signal ends. Never rejects. */
+  async whenRead(signal: AbortSignal): Promise<void> {
+    this.start();
+    if (!this.isRead()) await nextEvent(this.onDidChange, () => this.isRead(), signal).catch(() => undefined);
+  }
+
+  /** Of the files themselves, and of what they grant against what is configured. */
+  problems(configured: readonly ConfiguredToolset[], passing: ReadonlySet<string>): readonly Problem[] {
+    const teams = [...this.files.values()];
+    const own = teams.flatMap(({ problems }) => problems);
+    if (!this.reader) return own;
+    return [
+      ...own,
+      ...this.reader.problemsOf(
+        teams.flatMap(({ team }) => team ?? []),
+        configured,
+        passing,
+      ),
+    ];
+  }
+
+  dispose(): void {
+    this.store.dispose();
+  }
+
+  private follow(): void {
+    const folders = localFolders();
+    const wanted = new Set(folders.map(({ uri }) => uri.toString()));
+    for (const [key, { store }] of this.files) {
+      if (wanted.has(key)) continue;
+      this.files.delete(key);
+      this.store.release(store);
+    }
+    for (const folder of folders) {
+      if (!this.files.has(folder.uri.toString())) this.open(folder);
+    }
+    this.tell();
+  }
+
+  private open(folder: vscode.WorkspaceFolder): void {
+    const store = this.store.add(new DisposableStore(`team of ${folder.name}`));
+    const file = store.add(watchFile(join(folder.uri.fsPath, teamPath), { clock: this.clock }));
+    const watcher = store.add(vscode.workspace.createFileSystemWatcher(new vscode.RelativePattern(folder, teamPath)));
+    for (const event of [watcher.onDidCreate, watcher.onDidChange, watcher.onDidDelete]) store.add(event(file.nudge));
+    store.add(
+      vscode.workspace.onDidSaveTextDocument(({ uri }) => {
+        if (file.path === uri.fsPath) file.nudge();
+      }),
+    );
+    const opened: FolderTeam = {
+      folder: folder.uri.fsPath,
+      store,
+      team: undefined,
+      problems: [],
+      isThere: false,
+      reading: 0,
+      wasRead: false,
+    };
+    this.files.set(folder.uri.toString(), opened);
+    store.add(
+      file.onDidChange((content) => {
+        // What cannot be read says no more than it did before.
+        if (content.kind === 'unreadable') this.done(opened);
+        else void this.read(opened, file.path, content.kind === 'text' ? content.text : undefined);
+      }),
+    );
+  }
+
+  private async read(opened: FolderTeam, file: string, text: string | undefined): Promise<void> {
+    const reading = ++opened.reading;
+    if (text !== undefined) this.reader ??= await import('./teamReader.js');
+    if (reading !== opened.reading) return; // A later one is under way.
+    const parsed = text === undefined ? undefined : this.reader?.parseTeam({ file, folder: opened.folder, text });
+    opened.isThere = text !== undefined;
+    opened.problems = parsed?.problems ?? [];
+    opened.team = text === undefined ? undefined : (parsed?.team ?? opened.team);
+    this.done(opened);
+  }
+
+  private done(opened: FolderTeam): void {
+    opened.wasRead = true;
+    this.tell();
+  }
+
+  private isRead(): boolean {
+    return !this.begun || [...this.files.values()].every(({ wasRead }) => wasRead);
+  }
+
+  private tell(): void {
+    const opened = [...this.files.values()];
+    const teams = opened.flatMap(({ team }) => team ?? []);
+    const members = teams
+      .flatMap((team) => team.members)
+      .filter((member, index, all) => all.findIndex(({ id }) => id === member.id) === index);
+    const chosen = teams.find(({ spokesperson }) => spokesperson !== undefined)?.spokesperson;
+    this.view = {
+      members,
+      spokesperson: members.find(({ id }) => id === chosen),
+      isThere: opened.some(({ isThere }) => isThere),
+    };
+    this.changes.fire(this.view);
+  }
+}

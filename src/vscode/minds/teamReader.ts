@@ -1,0 +1,16 @@
+/** What reads team files, in one part that is loaded when there is one: it brings the YAML parser along (spec P1). */
+import type { Problem } from '../../core/base/problem.js';
+import type { ConfiguredToolset } from '../../core/dialog/grants.js';
+import type { Team } from '../../core/dialog/team.js';
+import { grantProblems, mergedTeams } from '../../core/dialog/teamProblems.js';
+
+export { parseTeam } from '../../core/dialog/team.js';
+
+export function problemsOf(
+  teams: readonly Team[],
+  configured: readonly ConfiguredToolset[],
+  passing: ReadonlySet<string>,
+): readonly Problem[] {
+  const merged = mergedTeams(teams);
+  return [...merged.problems, ...grantProblems(merged.teams, configured, passing)];
+}

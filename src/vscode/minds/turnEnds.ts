@@ -1,0 +1,71 @@
+/** What a person is told of the end of a turn: in the chat, in the Problems view, in the log (spec D4). */
+import type * as vscode from 'vscode';
+import { assertNever } from '../../core/base/assertNever.js';
+import type { Log } from '../../core/base/log.js';
+import type { TurnEnd, TurnOutcome } from '../../core/dialog/dialog.js';
+import type { DialogModel } from '../../core/dialog/model.js';
+import type { Toolset } from '../../core/tools/catalogue.js';
+import { oneLine } from './chatAudience.js';
+import type { ModelProblems } from './modelProblems.js';
+
+const continueCommand = 'mcpToolsets.minds.continue';
+
+export interface EndSurroundings {
+  readonly stream: vscode.ChatResponseStream;
+  readonly dialog: string;
+  readonly model: DialogModel;
+  readonly toolsets: readonly Toolset[];
+  readonly problems: ModelProblems;
+  readonly log: Log;
+  readonly redact: (text: string) => string;
+}
+
+/** The text of the error, where it is one. */
+export function tellEnd({ end, messages }: TurnOutcome, surroundings: EndSurroundings): string | undefined {
+  const { stream, model, problems, dialog } = surroundings;
+  if (end.kind !== 'stopped') problems.goesOn(dialog);
+  switch (end.kind) {
+    case 'answered':
+      if (messages.length === 0) stream.markdown(`*${model.name} said nothing.*`);
+      return undefined;
+    case 'cancelled':
+      return undefined;
+    case 'stepLimit':
+      stream.markdown(`\n\n*The limit of ${end.steps} steps is reached (\`mcpToolsets.minds.maxSteps\`).*\n\n`);
+      offerToGoOn(stream);
+      return undefined;
+    case 'stopped': {
+      offerToGoOn(stream);
+      return tellStop(end, surroundings);
+    }
+    default:
+      return assertNever(end);
+  }
+}
+
+function tellStop(end: Extract<TurnEnd, { kind: 'stopped' }>, surroundings: EndSurroundings): string {
+  const { dialog, model, toolsets, problems, log, redact } = surroundings;
+  const { vendor, name } = model;
+  const text = oneLine(redact(end.why.text));
+  log.write('warn', `Dialog ${dialog} stopped (${end.why.kind}): ${vendor}/${name}: ${text}`);
+  switch (end.why.kind) {
+    case 'rejected':
+    case 'unknown': {
+      const toolset = toolsets.find(({ tools }) => tools.some(({ published }) => published === end.tool))?.id;
+      problems.refused({ dialog, vendor, model: name, end, toolset, text });
+      const about = end.tool === undefined ? '' : ` because of the tool ${end.tool}`;
+      const did = end.why.kind === 'rejected' ? 'refused the request' : 'failed at the request';
+      return `The provider "${vendor}" of ${name} ${did}${about}: ${text}. It is not sent again by itself.`;
+    }
+    case 'unavailable':
+      return `${name} cannot be used: ${text}. Choose another model, or sign in.`;
+    case 'exhausted':
+      return `The provider "${vendor}" of ${name} did not answer, after ${end.why.attempts} attempts: ${text}.`;
+    default:
+      return assertNever(end.why);
+  }
+}
+
+function offerToGoOn(stream: vscode.ChatResponseStream): void {
+  stream.button({ command: continueCommand, title: 'Continue' });
+}

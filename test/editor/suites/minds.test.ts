@@ -1,0 +1,262 @@
+/** `@minds` in the real chat: everything a person and a model see of it; only the language model is scripted (D1, D4, L3). */
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import * as vscode from 'vscode';
+import {
+  calls,
+  enableAgentMode,
+  forgetRequests,
+  modelRequests,
+  newChat,
+  stop,
+  type ModelRequest,
+} from '../../support/editor/agentMode.ts';
+import { page } from '../../support/editor/bridge.ts';
+import { askMinds, beModel, failNext, holdNext, shown } from '../../support/editor/minds.ts';
+import { servers, until, untilProblems, untilTools } from '../../support/editor/product.ts';
+
+/** The page follows the answer a moment later. */
+const sees = (pattern: RegExp): Promise<string> => until(shown, (words) => pattern.test(words), String(pattern));
+
+const count = calls({ tool: 'counter_count' });
+const reminder = /holds an instance of its own of "counter"[^]*mcp_release\(\{"serverId":"counter"\}\)/;
+
+describe('@minds', () => {
+  before(async () => {
+    await untilTools([
+      ...['count', 'pid', 'slow', 'cancelled'].map((name) => `mcp_counter_${name}`),
+      ...['echo', 'content', 'structured', 'fail'].map((name) => `mcp_shop_my_${name}`),
+    ]);
+    await enableAgentMode();
+    // What was asked before the agent was there may have left the dialog that would sign the person in.
+    await page.press('Escape');
+  });
+
+  beforeEach(async () => {
+    await newChat();
+    await forgetRequests();
+  });
+
+  async function lastRequest(): Promise<ModelRequest> {
+    const last = (await modelRequests()).at(-1);
+    assert.ok(last);
+    return last;
+  }
+
+  const resultsIn = ({ messages }: ModelRequest): string[] =>
+    messages.flatMap(({ results }) => results.map(({ text }) => text));
+
+  it('calls tools under their exact published names, in parallel, and shows what it called (D1)', async () => {
+    const { text, record } = await askMinds(
+      calls([{ tool: 'counter_count' }, { tool: 'my_echo', input: { text: 'hello there' } }], {
+        tool: 'my_fail',
+        input: { text: 'no luck' },
+      }),
+    );
+    assert.match(text, /RESULT counter_count: 1\b/);
+    assert.match(text, /RESULT my_echo: hello there/);
+    assert.match(text, /RESULT my_fail: Error: no luck/);
+    assert.equal(record?.end, 'answered');
+    await sees(/my_fail[^]*no luck/);
+    const { tools, messages } = await lastRequest();
+    assert.deepEqual(
+      tools.map(({ name }) => name),
+      [
+        ...['counter_count', 'counter_pid', 'counter_slow', 'counter_cancelled'],
+        ...['my_echo', 'my_content', 'my_structured', 'my_fail'],
+        ...['mcp_release', 'mcp_status', 'mcp_restart', 'mcp_reload'],
+      ],
+      'all of the catalogue, without my_large, which is denied',
+    );
+    assert.match(messages[0]?.text ?? '', /toolset "counter":\nCount slowly\./);
+    await page.screenshot('calls');
+  });
+
+  it('opens what went in and what came out of a call', async () => {
+    await askMinds(calls({ tool: 'my_structured' }));
+    await page.click('.interactive-response .chat-inline-anchor-widget');
+    const document = await until(
+      () => vscode.workspace.textDocuments.find(({ uri }) => uri.scheme === 'mcp-toolsets-call'),
+      (found) => found !== undefined,
+      'the page of the call',
+    );
+    assert.match(
+      document?.getText() ?? '',
+      /^# my_structured\n\n## Input\n\n```json\n\{\}[^]*## Output[^]*"celsius": 21\.5/,
+    );
+    await page.screenshot('call-page');
+    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+  });
+
+  it('is one dialog over its turns, with an instance of its own and a reminder of it in every turn (L3, G3)', async () => {
+    const first = await askMinds(count);
+    assert.match(first.text, /: 1\b[^]*instance of "counter" of its own[^]*mcp_release/, 'told with the result');
+    assert.match((await lastRequest()).messages[0]?.text ?? '', reminder);
+    const second = await askMinds(count);
+    assert.match(second.text, /: 2\b/);
+    assert.doesNotMatch(second.text, /now has an instance/, 'with a result only once');
+    assert.equal(second.record?.dialog, first.record?.dialog);
+    const [asked] = (await modelRequests()).slice(-2);
+    assert.match(asked?.messages[0]?.text ?? '', reminder, 'before anything was called in this turn');
+    assert.deepEqual(asked && resultsIn(asked).length, 1, 'the first turn is in the history, with its result');
+
+    await newChat();
+    const other = await askMinds(count);
+    assert.match(other.text, /: 1\b/);
+    assert.notEqual(other.record?.dialog, first.record?.dialog);
+    assert.equal((await servers()).filter(({ command }) => command.includes('count,pid')).length >= 2, true);
+  });
+
+  it('releases: the agent by mcp_release, the person by /release; the reminder goes with the instance', async () => {
+    await askMinds(count);
+    const { text } = await askMinds(calls({ tool: 'mcp_release', input: { serverId: 'counter' } }));
+    assert.match(text, /has ended/);
+    assert.doesNotMatch((await lastRequest()).messages[0]?.text ?? '', reminder);
+    assert.match((await askMinds(count)).text, /: 1\b/, 'a fresh one');
+    await askMinds('/release counter');
+    await sees(/instance of counter that this chat had has ended/);
+    await askMinds('/release');
+    await sees(/holds no instance/);
+  });
+
+  it('shows images, keeps their files, and gives them to models that see (V2)', async () => {
+    await askMinds(calls({ tool: 'my_content' }));
+    const [seen = ''] = resultsIn(await lastRequest());
+    assert.match(seen, /\[image\/png, 70 bytes\]/);
+    const file = /Image: image\/png, 70 bytes\. Saved as ([^\]]+)\]/.exec(seen)?.[1] ?? '';
+    assert.equal((await readFile(file)).toString('latin1', 1, 4), 'PNG');
+    await page.waitFor('.interactive-response img');
+    await page.screenshot('image');
+
+    await newChat();
+    await beModel({ imageInput: false });
+    await askMinds(calls({ tool: 'my_content' }));
+    await beModel({});
+    const [unseen = ''] = resultsIn(await lastRequest());
+    assert.match(unseen, /An image \(image\/png\) that this model cannot see/);
+    assert.doesNotMatch(unseen, /\[image\/png, 70 bytes\]/);
+  });
+
+  it('asks before a call that needs it, and the answer counts (S4)', async () => {
+    const asked = askMinds(calls({ tool: 'counter_pid' }));
+    await page.waitFor('.interactive-response .monaco-button:has-text("Do Not Call")');
+    await page.screenshot('question');
+    await page.click('.interactive-response .monaco-button:has-text("Do Not Call")');
+    assert.match((await asked).text, /RESULT counter_pid: Error: the person did not allow/);
+
+    await newChat();
+    const again = askMinds(calls({ tool: 'counter_pid' }));
+    await page.click('.interactive-response .monaco-button:has-text("Allow in This Chat")');
+    assert.match((await again).text, /RESULT counter_pid: \d+/);
+    assert.match((await askMinds(calls({ tool: 'counter_pid' }))).text, /RESULT counter_pid: \d+/, 'not asked again');
+  });
+
+  it('/mcp, /tools and /reload answer without a model', async () => {
+    await askMinds('/mcp');
+    await sees(/counter[^]*4 tools[^]*shop[^]*4 of 5 tools/);
+    await page.screenshot('servers');
+    await askMinds('/tools');
+    await sees(/has 12 tools[^]*counter_count[^]*my_echo[^]*mcp_release/);
+    await askMinds('/reload');
+    await sees(/counter[^]*running/);
+    assert.equal((await modelRequests()).length, 0);
+  });
+
+  it('stops at a rejection, with a problem that names vendor, dialog and tool; /continue goes on from there (D4)', async () => {
+    await askMinds(count);
+    await failNext({
+      message: `Request Failed: 400 {"error":{"message":"Invalid schema for function 'my_echo': no"}}`,
+    });
+    const refused = await askMinds(calls({ tool: 'my_echo', input: { text: 'again' } }));
+    assert.equal(refused.record?.end, 'stopped');
+    assert.match(
+      refused.error ?? '',
+      /"scripted" of Scripted refused the request because of the tool my_echo: .*Invalid schema/,
+    );
+    const [problem] = await untilProblems(['model-rejected shop']);
+    assert.ok(problem?.message.includes(refused.record?.dialog ?? '?'));
+    assert.match(problem?.message ?? '', /`scripted`[^]*`my_echo`[^]*Invalid schema for function/);
+    assert.equal((await modelRequests()).length, 3, 'not sent again by itself');
+    await page.screenshot('rejected');
+
+    const { text, record } = await askMinds('/continue');
+    assert.match(text, /RESULT my_echo: again/);
+    assert.equal(record?.dialog, refused.record?.dialog);
+    assert.equal(
+      (await lastRequest()).messages.filter(({ text: words }) => words.includes('my_echo') && words.includes('CALL'))
+        .length,
+      1,
+      'the question is there once',
+    );
+    await untilProblems([]);
+  });
+
+  it('retries what passes: a limit of rate, a connection that drops in the middle of an answer (D4)', async () => {
+    await failNext({ message: '429 Too Many Requests' }, { message: 'socket hang up', after: 'The answer i' });
+    const asked = askMinds(calls({ tool: 'my_echo', input: { text: 'at last' } }));
+    await sees(/429 Too Many Requests\. Attempt 1 of 3/);
+    await sees(/socket hang up\. Attempt 2 of 3/);
+    const { text, record } = await asked;
+    assert.match(text, /RESULT my_echo: at last/);
+    assert.equal(record?.end, 'answered');
+    assert.equal((await modelRequests()).length, 4);
+    await untilProblems([]);
+  });
+
+  it('says what a person can do where the model may not be used', async () => {
+    await failNext({ code: 'NoPermissions', message: 'You are not signed in.' });
+    const { error, record } = await askMinds(count);
+    assert.match(error ?? '', /Scripted cannot be used: You are not signed in\. Choose another model, or sign in\./);
+    assert.equal(record?.end, 'stopped');
+    assert.equal((await modelRequests()).length, 1);
+    await untilProblems([]);
+  });
+
+  it('is cancelled while the model speaks, and the chat goes on as the same dialog', async () => {
+    const before = await askMinds(count);
+    await holdNext();
+    const held = askMinds('Tell me a long story.');
+    await until(shown, (words) => words.includes('Hold on.'), 'the first words');
+    await stop();
+    await held;
+    const { text, record } = await askMinds(count);
+    assert.match(text, /: 2\b/);
+    assert.equal(record?.dialog, before.record?.dialog);
+  });
+
+  it('cancelling reaches the server of a running call', async () => {
+    await askMinds(count);
+    const slow = askMinds(calls({ tool: 'counter_slow', input: { ms: 60_000, steps: 600 } }));
+    await until(shown, (words) => words.includes('counter_slow:'), 'its progress');
+    await stop();
+    await slow;
+    assert.match((await askMinds(calls({ tool: 'counter_cancelled' }))).text, /RESULT counter_cancelled: \["slow"\]/);
+  });
+
+  it('stops at the limit of steps, and /continue goes on', async () => {
+    const settings = vscode.workspace.getConfiguration('mcpToolsets');
+    await settings.update('minds.maxSteps', 2, vscode.ConfigurationTarget.Global);
+    const echo = (text: string): { tool: string; input: { text: string } } => ({ tool: 'my_echo', input: { text } });
+    const { record } = await askMinds(calls(echo('one'), echo('two'), echo('three')));
+    assert.equal(record?.end, 'stepLimit');
+    await sees(/limit of 2 steps/);
+    await page.screenshot('step-limit');
+    const { text } = await askMinds('/continue');
+    assert.match(text, /one[^]*two[^]*three/);
+    await settings.update('minds.maxSteps', undefined, vscode.ConfigurationTarget.Global);
+  });
+
+  it('shortens the oldest results where a conversation does not fit the model, and says so', async () => {
+    const long = (letter: string): { tool: string; input: { text: string } } => ({
+      tool: 'my_echo',
+      input: { text: letter.repeat(6_000) },
+    });
+    await beModel({ maxInputTokens: 14_500 });
+    await askMinds(calls(long('a'), long('b'), long('c')));
+    await beModel({});
+    await sees(/To fit what the model reads: \d older tool results? shortened/);
+    const [first = '', , last] = resultsIn(await lastRequest());
+    assert.match(first, /characters are left out here/);
+    assert.equal(last?.length, 6_000);
+  });
+});

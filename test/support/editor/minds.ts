@@ -1,0 +1,65 @@
+/** `@minds` for tests inside the extension host, in agent mode with the scripted model; see `agentMode.ts`. */
+import * as vscode from 'vscode';
+import { page } from './bridge.ts';
+
+export interface MindsRecord {
+  dialog: string;
+  member?: string;
+  end: string;
+  messages: {
+    kind: string;
+    text?: string;
+    calls?: { tool: string }[];
+    results?: { tool: string; isError: boolean; parts: { text?: string }[] }[];
+  }[];
+}
+
+export interface MindsAnswer {
+  record: MindsRecord | undefined;
+  /** Of the error, as the chat shows it. */
+  error: string | undefined;
+  /** Of the model's last words. */
+  text: string;
+}
+
+interface ChatOutcome {
+  metadata?: { mcpToolsets?: MindsRecord };
+  errorDetails?: { message: string };
+}
+
+/** Asks in the current conversation and waits for the end of the turn. A slash command goes before the question. */
+export async function askMinds(query: string): Promise<MindsAnswer> {
+  const raw = await vscode.commands.executeCommand<ChatOutcome | undefined>('workbench.action.chat.open', {
+    query: `@minds ${query}`,
+    mode: 'agent',
+    blockOnResponse: true,
+    modelSelector: { vendor: 'scripted', id: 'scripted-1' },
+  });
+  const record = raw?.metadata?.mcpToolsets;
+  const last = record?.messages.findLast(({ kind }) => kind === 'answer');
+  return { record, error: raw?.errorDetails?.message, text: last?.text ?? '' };
+}
+
+/** What a person sees of the last answer. */
+export async function shown(): Promise<string> {
+  return (await page.texts('.interactive-response')).at(-1) ?? '';
+}
+
+export interface Failure {
+  message: string;
+  /** Of `LanguageModelError`. */
+  code?: string;
+  /** Sent before it fails. */
+  after?: string;
+}
+
+export const failNext = (...failures: Failure[]): Thenable<void> =>
+  vscode.commands.executeCommand('scriptedModel.failures', failures);
+
+export const holdNext = (): Thenable<void> => vscode.commands.executeCommand('scriptedModel.hold');
+
+export const beModel = (traits: {
+  imageInput?: boolean;
+  toolCalling?: boolean;
+  maxInputTokens?: number;
+}): Thenable<void> => vscode.commands.executeCommand('scriptedModel.be', traits);
