@@ -10,9 +10,11 @@ import type { Place } from '../../core/base/problem.js';
 import { startOfFile } from '../../core/config/model.js';
 import { maxSteps } from '../settings.js';
 import type { EngineSlot } from '../engineSlot.js';
+import { registerAgentFiles } from './agentFiles.js';
 import { CallPages } from './callPages.js';
 import { ModelProblems } from './modelProblems.js';
 import { ChatQuestions } from './questions.js';
+import { registerTeamAuthoring } from './teamAuthoring.js';
 import { TeamFiles } from './teamFiles.js';
 import { watchTeam } from './teamProblems.js';
 
@@ -34,6 +36,8 @@ export function registerMinds({ slot, clock, log }: MindsOptions): Disposable {
   const surroundings = { slot, clock, log, team, pages, questions, problems, maxSteps };
 
   store.add(watchTeam(slot, team));
+  store.add(registerAgentFiles({ slot, team, log }));
+  store.add(registerTeamAuthoring(slot));
   slot.observe(() => problems.problems(slot.engine?.host.catalogue.toolsets ?? [], (server) => placeIn(slot, server)));
   store.add(
     vscode.commands.registerCommand('mcpToolsets.minds.continue', () =>

@@ -17,6 +17,8 @@ import type * as TeamReader from './teamReader.js';
 export const teamPath = '.minds/team.yaml';
 
 export interface TeamView {
+  /** As they were last right, in the order of the folders. */
+  readonly teams: readonly Team[];
   /** Of all folders, an id once. */
   readonly members: readonly Member[];
   /** Who answers where nobody was chosen. */
@@ -42,7 +44,7 @@ export class TeamFiles implements Disposable {
   private readonly files = new Map<string, FolderTeam>();
   private reader: typeof TeamReader | undefined;
   private begun = false;
-  view: TeamView = { members: [], spokesperson: undefined, isThere: false };
+  view: TeamView = { teams: [], members: [], spokesperson: undefined, isThere: false };
   readonly onDidChange = this.changes.event;
 
   constructor(private readonly clock: Clock) {}
@@ -151,6 +153,7 @@ export class TeamFiles implements Disposable {
       .filter((member, index, all) => all.findIndex(({ id }) => id === member.id) === index);
     const chosen = teams.find(({ spokesperson }) => spokesperson !== undefined)?.spokesperson;
     this.view = {
+      teams,
       members,
       spokesperson: members.find(({ id }) => id === chosen),
       isThere: opened.some(({ isThere }) => isThere),

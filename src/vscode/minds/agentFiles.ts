@@ -1,0 +1,123 @@
+/**
+ * Keeps the custom agents of members in step with the team and with what is configured (spec D2). Writes a file for a
+ * member when it is asked to; from then on it follows. What a person wrote there stays; what cannot be read is left alone.
+ */
+import * as vscode from 'vscode';
+import { join } from 'node:path';
+import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
+import type { Log } from '../../core/base/log.js';
+import { SingleFlight } from '../../core/base/singleFlight.js';
+import { grantedOf } from '../../core/dialog/grants.js';
+import type { Member, Team } from '../../core/dialog/team.js';
+import { configuredToolsets } from '../../core/dialogTools.js';
+import type { EngineSlot } from '../engineSlot.js';
+import { teamPath, type TeamFiles } from './teamFiles.js';
+
+export interface AgentFilesOptions {
+  readonly slot: EngineSlot;
+  readonly team: TeamFiles;
+  readonly log: Log;
+}
+
+export function registerAgentFiles({ slot, team, log }: AgentFilesOptions): Disposable {
+  const store = new DisposableStore('agent files');
+  let wanted = false;
+  const following = new SingleFlight(async () => {
+    const create = wanted;
+    wanted = false;
+    for (const one of team.view.teams) await followTeam(one, create);
+  });
+  const follow = (): void => {
+    // Until it is known what is configured, nothing would be granted.
+    if (slot.engine && slot.state.phase === 'serving') {
+      following.request().catch((error: unknown) => log.write('error', `Agent files: ${String(error)}`));
+    }
+  };
+
+  async function followTeam({ file, members }: Team, create: boolean): Promise<void> {
+    const agents = await import('../../core/dialog/agentFiles.js');
+    const folder = join(file, '../..', agents.agentFolder);
+    const described = members.map((member) => agentOf(member));
+    for (const agent of described) {
+      const uri = vscode.Uri.file(join(folder, agents.agentFileName(agent.id)));
+      const before = await read(uri);
+      if (before === undefined && !create) continue;
+      const after = before === undefined ? agents.newAgentFile(agent) : agents.withGrants(before, agent);
+      if (after === undefined) {
+        if (create)
+          void vscode.window.showWarningMessage(
+            `${vscode.workspace.asRelativePath(uri)} is not one of the team's: it is left as it is.`,
+          );
+      } else if (after !== before) {
+        await vscode.workspace.fs.writeFile(uri, new TextEncoder().encode(after));
+        log.write('info', `Written: ${uri.fsPath}`);
+      }
+    }
+    // Whoever left the team keeps the file, and nothing in it that was granted.
+    for (const [name, kind] of await list(vscode.Uri.file(folder))) {
+      if (kind !== vscode.FileType.File || !name.endsWith('.agent.md')) continue;
+      const uri = vscode.Uri.file(join(folder, name));
+      const before = await read(uri);
+      const id = before === undefined ? undefined : agents.memberOf(before);
+      if (before === undefined || id === undefined || members.some((member) => member.id === id)) continue;
+      const after = agents.withGrants(before, { id, name: id, purpose: undefined, toolsets: [] });
+      if (after !== undefined && after !== before)
+        await vscode.workspace.fs.writeFile(uri, new TextEncoder().encode(after));
+    }
+  }
+
+  function agentOf({ id, name, purpose, grants }: Member): {
+    id: string;
+    name: string;
+    purpose: string | undefined;
+    toolsets: string[];
+  } {
+    const { snapshot, catalogue } = slot.engine?.host ?? { snapshot: slot.state.snapshot, catalogue: { toolsets: [] } };
+    const configured = configuredToolsets(snapshot, catalogue.toolsets);
+    const granted = grantedOf(
+      grants.map(({ grant }) => grant),
+      configured,
+    );
+    const has = new Set([...granted.toolsets, ...granted.deferred.map((one) => one.id)]);
+    return { id, name, purpose, toolsets: configured.map((one) => one.id).filter((one) => has.has(one)) };
+  }
+
+  store.add(team.onDidChange(follow));
+  let known = '';
+  store.add(
+    slot.onDidChange(({ snapshot }) => {
+      const now = JSON.stringify(snapshot.servers.map(({ id }) => id));
+      if (now === known) return;
+      known = now;
+      follow();
+    }),
+  );
+  store.add(
+    vscode.commands.registerCommand('mcpToolsets.writeAgents', async () => {
+      const { members, teams } = team.view;
+      if (members.length === 0 || !slot.engine) {
+        void vscode.window.showInformationMessage(`Nobody is in the team: name members in ${teamPath}.`);
+        return;
+      }
+      wanted = true;
+      await following.request();
+      const [first] = teams;
+      if (!first) return;
+      const { agentFolder, agentFileName } = await import('../../core/dialog/agentFiles.js');
+      const uri = vscode.Uri.file(join(first.file, '../..', agentFolder, agentFileName(first.members[0]?.id ?? '')));
+      await vscode.window.showTextDocument(uri, { preview: true });
+    }),
+  );
+  return store;
+}
+
+async function read(uri: vscode.Uri): Promise<string | undefined> {
+  return await vscode.workspace.fs.readFile(uri).then(
+    (bytes) => new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes),
+    () => undefined,
+  );
+}
+
+async function list(folder: vscode.Uri): Promise<readonly [string, vscode.FileType][]> {
+  return await vscode.workspace.fs.readDirectory(folder).then(undefined, () => []);
+}

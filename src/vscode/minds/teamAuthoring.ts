@@ -1,0 +1,35 @@
+/** Completion in `.minds/team.yaml` (spec D2). What works is loaded when the editor first asks. */
+import * as vscode from 'vscode';
+import type { Disposable } from '../../core/base/disposables.js';
+import { configuredToolsets } from '../../core/dialogTools.js';
+import type { EngineSlot } from '../engineSlot.js';
+import { teamPath } from './teamFiles.js';
+
+export function registerTeamAuthoring(slot: EngineSlot): Disposable {
+  const files: vscode.DocumentSelector = { scheme: 'file', pattern: `**/${teamPath}` };
+  return vscode.languages.registerCompletionItemProvider(
+    files,
+    {
+      provideCompletionItems: async (document, position) => {
+        const { completeTeam } = await import('../../core/dialog/teamCompletion.js');
+        const toolsets = slot.engine?.host.catalogue.toolsets ?? [];
+        const known = configuredToolsets(slot.state.snapshot, toolsets).map(({ id, down }) => {
+          const count = toolsets.find((toolset) => toolset.id === id)?.tools.length ?? 0;
+          return { id, state: down ?? `${count} ${count === 1 ? 'tool' : 'tools'}` };
+        });
+        return completeTeam(document.getText(), document.offsetAt(position), known).map((found, index) => {
+          const kind = found.insert.includes(':')
+            ? vscode.CompletionItemKind.Property
+            : vscode.CompletionItemKind.Value;
+          const item = new vscode.CompletionItem({ label: found.label, description: found.detail }, kind);
+          item.insertText = found.insert;
+          item.range = new vscode.Range(document.positionAt(found.span.start), document.positionAt(found.span.end));
+          item.filterText = document.getText(item.range).startsWith("'") ? found.insert : found.label;
+          item.sortText = String(index).padStart(4, '0');
+          return item;
+        });
+      },
+    },
+    ...[' ', ':', "'", '"', '[', ',', '!'],
+  );
+}

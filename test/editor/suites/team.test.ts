@@ -1,0 +1,151 @@
+/** The team in a real editor (D2): grants of `@minds` and of the editor's own agents, problems, completion, changes. */
+import assert from 'node:assert/strict';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as vscode from 'vscode';
+import { calls, enableAgentMode, forgetRequests, modelRequests, newChat } from '../../support/editor/agentMode.ts';
+import { page } from '../../support/editor/bridge.ts';
+import { askMinds, shown } from '../../support/editor/minds.ts';
+import { folder, until, untilTools } from '../../support/editor/product.ts';
+
+const teamFile = (): string => join(folder(), '.minds', 'team.yaml');
+const agentFile = (id: string): string => join(folder(), '.github', 'agents', `${id}.agent.md`);
+
+/** Of an agent that the editor may not have found yet. */
+const mostAttempts = 25;
+
+describe('team', () => {
+  let original = '';
+
+  before(async () => {
+    original = await readFile(teamFile(), 'utf8');
+    await untilTools(['mcp_counter_count', 'mcp_counter_pid', 'mcp_shop_echo', 'mcp_shop_fail']);
+    await enableAgentMode();
+    // What was asked before the agent was there may have left the dialog that would sign the person in.
+    await page.press('Escape');
+  });
+
+  beforeEach(async () => {
+    await newChat();
+    await forgetRequests();
+  });
+
+  async function edit(from: string, to: string): Promise<void> {
+    const text = await readFile(teamFile(), 'utf8');
+    assert.ok(text.includes(from), `${from} in ${text}`);
+    await writeFile(teamFile(), text.replace(from, to));
+  }
+
+  /** `code text` of what the Problems view shows for the team file. */
+  async function problems(): Promise<string[]> {
+    const lines = (await readFile(teamFile(), 'utf8')).split('\n');
+    return vscode.languages.getDiagnostics(vscode.Uri.file(teamFile())).map(({ code, range }) => {
+      const name = String(typeof code === 'object' ? code.value : code);
+      return `${name} ${lines[range.start.line]?.slice(range.start.character, range.end.character) ?? ''}`;
+    });
+  }
+
+  const untilProblems = (expected: readonly string[]): Promise<string[]> =>
+    until(problems, (found) => JSON.stringify(found) === JSON.stringify(expected), JSON.stringify(expected));
+
+  async function offered(): Promise<string[]> {
+    return (await modelRequests()).at(-1)?.tools.map(({ name }) => name) ?? [];
+  }
+
+  it('/as gives a chat the toolsets of a member, from then on', async () => {
+    await askMinds('/as');
+    await until(shown, (words) => /alice[^]*counter[^]*bob[^]*\*/.test(words), 'who there is');
+    await askMinds('/as alice');
+    await until(shown, (words) => /alice answers in this chat[^]*has 2 tools/.test(words), 'what she has');
+    const { text, record } = await askMinds(calls({ tool: 'counter_count' }));
+    assert.match(text, /RESULT counter_count: 1/);
+    assert.equal(record?.member, 'alice');
+    assert.deepEqual(await offered(), ['counter_count', 'counter_pid']);
+    const told = (await modelRequests())[0]?.messages[0]?.text ?? '';
+    assert.match(told, /You are Alice \(alice\)[^]*counting[^]*"later" is yours too[^]*disabled/);
+    assert.match((await askMinds(calls({ tool: 'shop_echo' }))).text, /NOT OFFERED shop_echo/);
+    await page.screenshot('as-alice');
+
+    await askMinds('/as bob');
+    await askMinds('Hello.');
+    assert.deepEqual(
+      (await offered()).filter((name) => !name.startsWith('mcp_')),
+      ['shop_echo', 'shop_fail'],
+    );
+    await askMinds('/as nobody');
+    await askMinds('Hello.');
+    assert.equal((await offered()).length, 8);
+  });
+
+  it('shows what is wrong with grants at its place; what is configured and not up is deferred', async () => {
+    await untilProblems(['toolset-deferred later']);
+    await edit('[counter, later]', '[countr, later]');
+    await untilProblems(['toolset-unknown countr', 'toolset-deferred later']);
+    await vscode.window.showTextDocument(vscode.Uri.file(teamFile()));
+    await page.screenshot('team-problems');
+    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+    await edit('[countr, later]', '[counter, later]');
+    await untilProblems(['toolset-deferred later']);
+  });
+
+  it('a change of grants counts with the next turn; a file that is broken keeps what it said', async () => {
+    await askMinds('/as alice');
+    await edit('[counter, later]', '[shop]');
+    await untilProblems([]);
+    await askMinds('Hello.');
+    assert.deepEqual(await offered(), ['shop_echo', 'shop_fail']);
+    await edit('members:', 'members: [');
+    await until(problems, (found) => found.some((one) => one.startsWith('yaml-syntax')), 'the syntax error');
+    await askMinds('Hello.');
+    assert.deepEqual(await offered(), ['shop_echo', 'shop_fail']);
+    await writeFile(teamFile(), original);
+    await untilProblems(['toolset-deferred later']);
+  });
+
+  it('completes toolset ids', async () => {
+    const document = await vscode.workspace.openTextDocument(vscode.Uri.file(teamFile()));
+    const at = document.positionAt(document.getText().indexOf('counter, later') + 'counter, '.length);
+    const list = await vscode.commands.executeCommand<vscode.CompletionList>(
+      'vscode.executeCompletionItemProvider',
+      document.uri,
+      at,
+    );
+    const labels = list.items.map(({ label }) => (typeof label === 'string' ? label : label.label));
+    for (const label of ['counter', 'shop', 'later', '*', '!shop']) assert.ok(labels.includes(label), label);
+  });
+
+  it('members are custom agents of the editor: what is not granted is not offered there either', async function () {
+    this.timeout(150_000);
+    await vscode.commands.executeCommand('mcpToolsets.writeAgents');
+    assert.match(await readFile(agentFile('alice'), 'utf8'), /tools: \['counter\/\*', 'later\/\*'\]/);
+    assert.match(await readFile(agentFile('bob'), 'utf8'), /tools: \['shop\/\*', 'later\/\*', 'mcp_admin\/\*'\]/);
+    await page.screenshot('agent-file');
+    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+    const ask = async (mode: string): Promise<string[]> => {
+      await newChat();
+      await forgetRequests();
+      await vscode.commands.executeCommand('workbench.action.chat.open', {
+        query: calls({ tool: 'mcp_counter_count' }),
+        mode,
+        blockOnResponse: true,
+        modelSelector: { vendor: 'scripted', id: 'scripted-1' },
+      });
+      return (await offered()).filter((name) => name.startsWith('mcp_')).sort();
+    };
+    // The editor finds agents when it gets to it, and asks another one until then.
+    const untilOffered = async (expected: readonly string[]): Promise<void> => {
+      for (let attempt = 1; JSON.stringify(await ask('alice')) !== JSON.stringify(expected); attempt++) {
+        assert.ok(attempt < mostAttempts, `not ${expected.join(', ')} but ${(await offered()).join(', ')}`);
+      }
+    };
+    await untilOffered(['mcp_counter_count', 'mcp_counter_pid']);
+    await page.screenshot('agent-alice');
+    await edit('[counter, later]', '[shop]');
+    await until(
+      () => readFile(agentFile('alice'), 'utf8'),
+      (text) => text.includes("tools: ['shop/*']"),
+      'the file in step with the team',
+    );
+    await untilOffered(['mcp_shop_echo', 'mcp_shop_fail']);
+  });
+});
