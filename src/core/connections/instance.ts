@@ -96,6 +96,10 @@ export class Instance {
     return this.callsInFlight > 0 || this.ending ? undefined : (this.lastCallAt ?? this.startedAt);
   }
 
+  get isEnding(): boolean {
+    return this.ending !== undefined;
+  }
+
   call(request: CallRequest): Promise<CallOutcome> {
     return this.whileInUse(request.client, () => this.connection.callTool(request));
   }

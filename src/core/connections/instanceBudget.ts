@@ -22,6 +22,8 @@ import type { Fields, ServerClient } from './serverClient.js';
 export interface Occupant {
   /** Epoch milliseconds; undefined while a call is in flight or it is ending. */
   idleSince(): number | undefined;
+  /** It takes no more calls, and its connection will be gone before long. */
+  isEnding(): boolean;
   /** Resolves when the connection is gone. */
   vacate(): Promise<void>;
 }
@@ -49,8 +51,8 @@ export class LimitedConnector implements Connector, Seats {
       if (request.signal.aborted) return { kind: 'cancelled' };
       const longest = this.longestIdle();
       if (longest) await longest.vacate();
-      // A start under way will be idle, or gone, before long.
-      else if (this.isAnyStarting()) await this.nextChange(request.signal);
+      // A start under way will be idle, or gone, before long; an instance that ends leaves its seat.
+      else if (this.isAnyInPassing()) await this.nextChange(request.signal);
       else return { kind: 'failed', failure: this.full() };
     }
     const seat: Seat = { occupant: undefined };
@@ -82,8 +84,8 @@ export class LimitedConnector implements Connector, Seats {
     return this.connector.dispose();
   }
 
-  private isAnyStarting(): boolean {
-    return [...this.seats].some(({ occupant }) => occupant === undefined);
+  private isAnyInPassing(): boolean {
+    return [...this.seats].some(({ occupant }) => occupant === undefined || occupant.isEnding());
   }
 
   private async nextChange(signal: AbortSignal): Promise<void> {

@@ -256,6 +256,7 @@ export class InstancePool {
     connection.belongsTo(expectedClient(this.options.expected()));
     this.options.connector.occupy(connection, {
       idleSince: () => instance.idleSince,
+      isEnding: () => instance.isEnding,
       vacate: () => this.retire(instance, 0, 'it was idle the longest, and another instance needed the room'),
     });
     return instance;
