@@ -24,6 +24,8 @@ const common = {
   target: 'node20',
   outdir,
   external: ['vscode'],
+  // `jsonc-parser` has its ES modules under this name alone; its other form cannot be bundled.
+  mainFields: ['module', 'main'],
   minify: production,
   legalComments: 'none',
   logLevel: 'warning',

@@ -7,8 +7,9 @@ import { statSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { untilCallable } from './cli/callable.js';
-import { readConfigFile } from './cli/configFile.js';
+import { readConfigFiles } from './cli/configFile.js';
 import { forgetfulSecrets } from './cli/forgetfulSecrets.js';
+import { importFormats, isImportFormat, runImport } from './cli/importCommand.js';
 import { Interruption } from './cli/interruption.js';
 import { inOrder, problemLine, statusTable, toolsTable } from './cli/render.js';
 import { systemClock } from './core/base/clock.js';
@@ -31,6 +32,8 @@ Commands
   status            start the servers and show the state of each
   tools [server]    start the servers and list the published tools and those left out
   call <tool> [json]  call a published tool with arguments given as JSON; exits with 1 if it fails
+  import <file>     show what importing another program's servers would change in .minds/mcp.yaml
+                    (--format NAME names the program, --write writes it)
 
 Options
   -C, --folder DIR  the folder that holds .minds/mcp.yaml (default: the current one)
@@ -51,6 +54,8 @@ async function main(argv: string[]): Promise<number> {
         json: { type: 'boolean', default: false },
         debug: { type: 'boolean', default: false },
         start: { type: 'boolean', default: false },
+        format: { type: 'string' },
+        write: { type: 'boolean', default: false },
         help: { type: 'boolean', short: 'h', default: false },
         version: { type: 'boolean', default: false },
       },
@@ -77,6 +82,8 @@ async function main(argv: string[]): Promise<number> {
       return withServers(run, ({ host }) => tools(run, host, rest[0]));
     case 'call':
       return call(run, rest[0], rest[1]);
+    case 'import':
+      return importFile(run, rest[0], values.format, values.write);
     case undefined:
       return misuse('A command is missing.');
     default:
@@ -104,11 +111,11 @@ function directoryExists(folder: string): boolean {
 }
 
 function check(run: Run): number {
-  const { source, problems } = readConfigFile(run.folder);
-  if (source.text === undefined && problems.length === 0 && !run.json) {
-    return print(`There is no file ${source.file}: nothing is configured.`);
+  const { sources, problems } = readConfigFiles(run.folder);
+  if (sources.every(({ text }) => text === undefined) && problems.length === 0 && !run.json) {
+    return print(`There is no file ${sources[0]?.file}: nothing is configured.`);
   }
-  const found = new ConfigState().apply([source], { env: process.env, directoryExists }).problems;
+  const found = new ConfigState().apply(sources, { env: process.env, directoryExists }).problems;
   return report(run, [...problems, ...found]);
 }
 
@@ -128,6 +135,23 @@ function tools(run: Run, host: Host, id: string | undefined): number {
   }
   print(run.json ? toJson(wanted.map(({ id, tools, excluded }) => ({ id, tools, excluded }))) : toolsTable(wanted));
   return id !== undefined && wanted.some(isBroken) ? 1 : 0;
+}
+
+function importFile(run: Run, file: string | undefined, format: string | undefined, write: boolean): number {
+  if (file === undefined) return misuse('The name of a file is missing.');
+  if (format !== undefined && !isImportFormat(format)) {
+    return misuse(`There is no format "${format}". Known are ${importFormats.join(', ')}.`);
+  }
+  const outcome = runImport({ folder: run.folder, file, format, write });
+  if (outcome.kind === 'impossible') return complain(`Nothing was imported: ${outcome.reason}.`);
+  const { difference, report, imported, target } = outcome;
+  if (run.json) print(toJson(imported));
+  else {
+    if (difference !== '') print(difference);
+    complain(report.trimEnd());
+    if (difference !== '') complain(write ? `\n${target} is written.` : '\nNothing is written yet: --write does it.');
+  }
+  return imported.servers.length > 0 ? 0 : 1;
 }
 
 function isBroken({ state }: ServerStatus): boolean {
@@ -185,7 +209,7 @@ function withServers(run: Run, use: (session: Session) => number): Promise<numbe
 }
 
 async function withHost(run: Run, use: (session: Session) => Promise<number>): Promise<number> {
-  const { source, problems } = readConfigFile(run.folder);
+  const { sources, problems } = readConfigFiles(run.folder);
   if (problems.length > 0) return report(run, problems);
   const log: Log = {
     write: (level, message) => {
@@ -223,7 +247,7 @@ async function withHost(run: Run, use: (session: Session) => Promise<number>): P
     filteredTools: () => 'information',
   });
   try {
-    const started = host.setSources([source]);
+    const started = host.setSources(sources);
     return await Promise.race([use({ host, started, signal: interruption.signal }), interruption.exitCode]);
   } finally {
     await host.dispose();

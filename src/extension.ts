@@ -13,7 +13,7 @@ import { askForCall } from './vscode/callQuestion.js';
 import { childEnvironment } from './vscode/childEnvironment.js';
 import { registerCommands } from './vscode/commands.js';
 import type { Manifest } from './vscode/copyDiagnostics.js';
-import { openConfigFiles } from './vscode/configFiles.js';
+import { isUsersOwn, openConfigFiles } from './vscode/configFiles.js';
 import { showDiagnostics } from './vscode/diagnostics.js';
 import { EditorClient } from './vscode/editorClient.js';
 import { EngineSlot } from './vscode/engineSlot.js';
@@ -47,7 +47,7 @@ let running: EngineSlot | undefined;
 export function activate(context: vscode.ExtensionContext): void {
   const clock = systemClock;
   const logs = new Logs(trace);
-  const ledger = new ApprovalLedger({ storage: context.workspaceState, asks: asksForApproval });
+  const ledger = new ApprovalLedger({ storage: context.workspaceState, asks: asksForApproval, isUsersOwn });
   const toolLedger = new ToolLedger({
     storage: context.workspaceState,
     holdsBack: holdsChangedTools,

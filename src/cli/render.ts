@@ -1,6 +1,7 @@
 /** What the command line prints, as text. Pure. */
 import { assertNever } from '../core/base/assertNever.js';
 import type { Problem } from '../core/base/problem.js';
+import { originWord } from '../core/config/sources.js';
 import { exclusionPhrase } from '../core/tools/exclusion.js';
 import type { ServerState, ServerStatus, StatusSnapshot } from '../core/reconcile/status.js';
 
@@ -48,11 +49,12 @@ export function stateWord(state: ServerState): string {
 export function statusTable(snapshot: StatusSnapshot): string {
   if (snapshot.servers.length === 0) return 'No servers are configured.';
   return table(
-    ['server', 'transport', 'tools', 'state'],
+    ['server', 'transport', 'tools', 'source', 'state'],
     snapshot.servers.map((server) => [
       server.id,
       server.transport ?? '',
       `${server.tools.length} of ${server.offered}`,
+      originWord(server.origin),
       oneLine(stateWord(server.state)),
     ]),
   );

@@ -10,7 +10,7 @@ import { redactingLog, type Log } from './base/log.js';
 import type { Problem } from './base/problem.js';
 import { Soon } from './base/soon.js';
 import { ConfigState } from './config/merge.js';
-import type { ConfiguredServer, ServerDefinition, SourceText } from './config/model.js';
+import type { ConfigModel, ConfiguredServer, ServerDefinition, SourceText } from './config/model.js';
 import { LimitedConnector } from './connections/instanceBudget.js';
 import type { InstancePool } from './connections/instancePool.js';
 import { noClient, type ClientChange, type ExpectedClient, type ServerClient } from './connections/serverClient.js';
@@ -51,6 +51,7 @@ class ToolsetHost implements Host {
   /** Removed from the file, their last calls still running. */
   private readonly leaving = new Set<ServerUnit>();
   private servers: readonly ConfiguredServer[] = [];
+  private shadowed: ConfigModel['shadowed'] = new Map();
   private sources: readonly SourceText[] = [];
   private configProblems: readonly Problem[] = [];
   /** Launch hashes whose values the redactor knows. */
@@ -114,7 +115,7 @@ class ToolsetHost implements Host {
     this.refused = applied.refused.map(
       (file) => this.refused.find((earlier) => earlier.file === file) ?? { file, since: clock.now() },
     );
-    this.servers = applied.model.servers;
+    ({ servers: this.servers, shadowed: this.shadowed } = applied.model);
     for (const server of this.servers) if (server.kind === 'valid') this.keepSecret(server.definition);
 
     this.inOneSwap(() => {
@@ -282,7 +283,8 @@ class ToolsetHost implements Host {
       const signIn = this.signIns.statusOf(server);
       problems.push(...problemsOf(facts, signIn));
       const { publication } = this;
-      return statusOf(server, facts, publication.toolset(server.id), publication.changed(server.id), signIn);
+      const status = statusOf(server, facts, publication.toolset(server.id), publication.changed(server.id), signIn);
+      return { ...status, shadows: this.shadowed.get(server.id) ?? [] };
     });
     return { version: this.publication.catalogue.version, refused: this.refused, servers, problems };
   }

@@ -13,6 +13,7 @@ import { DisposableStore, type Disposable } from '../core/base/disposables.js';
 import type { ServerStatus, StatusSnapshot } from '../core/reconcile/status.js';
 import { commandLine, dialogDetail, question, reviewTexts, type PendingLaunch } from './approvalTexts.js';
 import type { EngineSlot } from './engineSlot.js';
+import { fileLabel } from './fileLabels.js';
 import { onDidChangeApproval } from './settings.js';
 import type { Row } from './tree/treeView.js';
 
@@ -199,10 +200,6 @@ function serverOf(subject: Subject): string | undefined {
 
 function toolOf(subject: Subject): string | undefined {
   return typeof subject === 'object' ? subject.node.original : undefined;
-}
-
-function fileLabel(file: string): string {
-  return vscode.workspace.asRelativePath(file);
 }
 
 /** Documents that show launches. A document never changes: it is what a person said yes or no to. */

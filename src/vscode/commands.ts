@@ -8,6 +8,7 @@ import { configPath, localFolders } from './configFiles.js';
 import { toLocation } from './diagnostics.js';
 import type { EngineSlot } from './engineSlot.js';
 import type { Manifest } from './copyDiagnostics.js';
+import { fileLabel } from './fileLabels.js';
 import { exampleConfig } from './exampleConfig.js';
 import type { Logs } from './logs.js';
 import { stateWord } from './phrases.js';
@@ -73,7 +74,10 @@ export function registerCommands({ slot, logs, manifest }: CommandSurroundings):
       return undefined;
     }
     const choice = await vscode.window.showQuickPick(
-      servers.map((server) => ({ label: server.id, description: stateWord(server.state) })),
+      servers.map((server) => ({
+        label: server.id,
+        description: `${stateWord(server.state)} · ${fileLabel(server.source)}`,
+      })),
       { placeHolder: 'Choose an MCP server' },
     );
     return choice?.label;

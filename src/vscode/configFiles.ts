@@ -1,21 +1,23 @@
 /**
- * The config files of the window: `.minds/mcp.yaml` of each workspace folder on this machine's disk, in folder order
- * (spec C1, R1). A file that cannot be read stays what it was last, and is a problem.
+ * The config files of the window (spec C5, R1): of each workspace folder on this machine's disk `.minds/mcp.yaml` and
+ * `.mcprc`, in folder order, and the user's own. A file that cannot be read stays what it was last, and is a problem.
  */
 import * as vscode from 'vscode';
-import { join } from 'node:path';
+import { homedir } from 'node:os';
+import { basename, dirname } from 'node:path';
 import type { Clock } from '../core/base/clock.js';
 import { DisposableStore } from '../core/base/disposables.js';
 import { Emitter } from '../core/base/events.js';
 import type { Problem } from '../core/base/problem.js';
-import { startOfFile, type SourceText } from '../core/config/model.js';
+import type { SourceText } from '../core/config/model.js';
+import { fileUnreadable } from '../core/config/problems.js';
+import { isUserFile, mindsPath, sourceFiles, type SourceFile } from '../core/config/sources.js';
 import { watchFile, type WatchedFile } from '../core/files/watchedFile.js';
 import type { ConfigFiles, ConfigFilesState } from './engineSlot.js';
 
-export const configPath = '.minds/mcp.yaml';
+export const configPath = mindsPath;
 
-interface FolderFile {
-  readonly folder: string;
+interface OpenFile {
   readonly file: WatchedFile;
   readonly store: DisposableStore;
   /** When it was last readable. */
@@ -23,7 +25,7 @@ interface FolderFile {
 }
 
 export function openConfigFiles(clock: Clock): ConfigFiles {
-  return new WorkspaceConfigFiles(clock);
+  return new WindowConfigFiles(clock);
 }
 
 /** Folders that have a place on the disk of the extension host. */
@@ -31,21 +33,27 @@ export function localFolders(): vscode.WorkspaceFolder[] {
   return (vscode.workspace.workspaceFolders ?? []).filter(({ uri }) => uri.scheme === 'file');
 }
 
-class WorkspaceConfigFiles implements ConfigFiles {
+/** Whether a file is the user's own, and not one that the workspace brings along (spec S1). */
+export function isUsersOwn(file: string): boolean {
+  return isUserFile(file, folderPaths(), homedir());
+}
+
+function folderPaths(): string[] {
+  return localFolders().map(({ uri }) => uri.fsPath);
+}
+
+class WindowConfigFiles implements ConfigFiles {
   private readonly store = new DisposableStore('config files');
   private readonly changes = this.store.add(new Emitter<ConfigFilesState>());
-  private readonly files = new Map<string, FolderFile>();
+  private readonly files = new Map<string, OpenFile>();
+  private wanted: readonly SourceFile[] = [];
   state: ConfigFilesState | undefined;
 
   readonly onDidChange = this.changes.event;
 
   constructor(private readonly clock: Clock) {
     this.store.add(vscode.workspace.onDidChangeWorkspaceFolders(() => this.follow()));
-    this.store.add(
-      vscode.workspace.onDidSaveTextDocument(({ uri }) => {
-        for (const { file } of this.files.values()) if (file.path === uri.fsPath) file.nudge();
-      }),
-    );
+    this.store.add(vscode.workspace.onDidSaveTextDocument(({ uri }) => this.files.get(uri.fsPath)?.file.nudge()));
     this.follow();
   }
 
@@ -54,26 +62,30 @@ class WorkspaceConfigFiles implements ConfigFiles {
   }
 
   private follow(): void {
-    const folders = localFolders();
-    const wanted = new Set(folders.map(({ uri }) => uri.toString()));
-    for (const [key, { store }] of this.files) {
-      if (wanted.has(key)) continue;
-      this.files.delete(key);
+    this.wanted = sourceFiles(folderPaths(), homedir());
+    const paths = new Set(this.wanted.map(({ file }) => file));
+    for (const [path, { store }] of this.files) {
+      if (paths.has(path)) continue;
+      this.files.delete(path);
       this.store.release(store);
     }
-    for (const folder of folders) {
-      const key = folder.uri.toString();
-      if (!this.files.has(key)) this.files.set(key, this.open(folder));
+    for (const source of this.wanted) {
+      if (!this.files.has(source.file)) this.files.set(source.file, this.open(source));
     }
     this.tell();
   }
 
-  private open(folder: vscode.WorkspaceFolder): FolderFile {
-    const store = this.store.add(new DisposableStore(`config file of ${folder.name}`));
-    const file = store.add(watchFile(join(folder.uri.fsPath, configPath), { clock: this.clock }));
-    const watcher = store.add(vscode.workspace.createFileSystemWatcher(new vscode.RelativePattern(folder, configPath)));
+  private open({ file: path, folder, origin }: SourceFile): OpenFile {
+    const store = this.store.add(new DisposableStore(`config file ${path}`));
+    const file = store.add(watchFile(path, { clock: this.clock }));
+    // Beside a workspace folder, the editor watches a pattern with folders in it in all of the folders below.
+    const pattern =
+      origin === 'user'
+        ? new vscode.RelativePattern(vscode.Uri.file(dirname(path)), basename(path))
+        : new vscode.RelativePattern(vscode.Uri.file(folder), origin === 'mcprc' ? basename(path) : mindsPath);
+    const watcher = store.add(vscode.workspace.createFileSystemWatcher(pattern));
     for (const event of [watcher.onDidCreate, watcher.onDidChange, watcher.onDidDelete]) store.add(event(file.nudge));
-    const opened: FolderFile = { folder: folder.uri.fsPath, file, store, text: undefined };
+    const opened: OpenFile = { file, store, text: undefined };
     store.add(
       file.onDidChange((content) => {
         if (content.kind !== 'unreadable') opened.text = content.kind === 'text' ? content.text : undefined;
@@ -86,24 +98,14 @@ class WorkspaceConfigFiles implements ConfigFiles {
   private tell(): void {
     const sources: SourceText[] = [];
     const problems: Problem[] = [];
-    for (const { uri } of localFolders()) {
-      const opened = this.files.get(uri.toString());
+    for (const source of this.wanted) {
+      const opened = this.files.get(source.file);
       if (!opened?.file.content) return;
-      const { file, folder, text } = opened;
-      sources.push({ file: file.path, folder, text });
-      if (opened.file.content.kind === 'unreadable') problems.push(unreadable(file.path, opened.file.content.reason));
+      sources.push({ ...source, text: opened.text });
+      const { content } = opened.file;
+      if (content.kind === 'unreadable') problems.push(fileUnreadable(source.file, content.reason, true));
     }
-    this.state = { folders: sources.length, sources, problems };
+    this.state = { folders: folderPaths().length, sources, problems };
     this.changes.fire(this.state);
   }
-}
-
-function unreadable(file: string, reason: string): Problem {
-  return {
-    code: 'file-unreadable',
-    severity: 'error',
-    message: `The config file cannot be read: ${reason}. What it said before still holds.`,
-    fix: 'Make it a file that you may read.',
-    place: { file, range: startOfFile },
-  };
 }

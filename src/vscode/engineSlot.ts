@@ -16,7 +16,7 @@ import type { Engine } from './engine.js';
 
 export interface ConfigFilesState {
   readonly folders: number;
-  /** In folder order. */
+  /** Highest first (spec C5). */
   readonly sources: readonly SourceText[];
   /** Files that are there and cannot be read. */
   readonly problems: readonly Problem[];
@@ -146,8 +146,8 @@ export class EngineSlot {
     if (!this.options.isTrusted()) return 'untrusted';
     const state = this.files?.state;
     if (!state) return 'reading';
-    if (state.folders === 0) return 'noFolder';
-    return state.sources.every(({ text }) => text === undefined) && state.problems.length === 0 ? 'noFile' : 'serving';
+    if (state.sources.some(({ text }) => text !== undefined) || state.problems.length > 0) return 'serving';
+    return state.folders === 0 ? 'noFolder' : 'noFile';
   }
 
   private snapshot(): StatusSnapshot {

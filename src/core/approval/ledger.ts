@@ -17,6 +17,8 @@ export interface LedgerOptions {
   readonly storage: Storage;
   /** Whether a person wants to be asked; tell of a change by `recheck`. */
   readonly asks: () => boolean;
+  /** Whether a file is the user's own, whose servers need no approval. Default: none is. */
+  readonly isUsersOwn?: (file: string) => boolean;
 }
 
 export interface ApprovedServer {
@@ -48,7 +50,7 @@ export class ApprovalLedger implements Approvals, Disposable {
   }
 
   judge(launch: LaunchDescription): 'approved' | 'pending' | 'notAsked' {
-    if (!this.options.asks()) return 'notAsked';
+    if (!this.options.asks() || this.options.isUsersOwn?.(launch.source)) return 'notAsked';
     return this.launches.some(({ fingerprint }) => fingerprint === launch.fingerprint) ? 'approved' : 'pending';
   }
 

@@ -41,6 +41,7 @@ export interface Problem {
 export const problemCodes = [
   // the whole file (spec C4)
   'yaml-syntax',
+  'json-syntax',
   'version-missing',
   'version-unsupported',
   'servers-not-a-map',
@@ -62,6 +63,7 @@ export const problemCodes = [
   'cwd-missing',
   'env-unset',
   'id-in-other-folder',
+  'server-shadowed',
   // filtering and naming (spec N, G3a)
   'pattern-matches-nothing',
   'filtered-tools',

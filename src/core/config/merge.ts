@@ -1,14 +1,16 @@
 /**
  * Several config files as one model (spec C4, C5): order of the files, then order in the file. A file whose reload is
- * refused keeps what it last had.
+ * refused keeps what it last had. An id of a higher source shadows it in a lower one of the same folder and in the user's
+ * file; in another folder it is a problem there.
  *
  * Invariants: an id is in the model once; nothing of a refused text gets in; a file that is no longer a source leaves
  * nothing behind.
  */
-import type { Problem } from '../base/problem.js';
+import type { Place, Problem } from '../base/problem.js';
 import type { ConfigModel, ConfigSurroundings, ConfiguredServer, ParsedSource, SourceText } from './model.js';
+import { parseMcprc } from './mcprc.js';
 import { parseMindsFile } from './parse.js';
-import { idInOtherFolder } from './problems.js';
+import { idInOtherFolder, serverShadowed } from './problems.js';
 
 export type AcceptedSource = Extract<ParsedSource, { kind: 'accepted' }>;
 
@@ -29,7 +31,8 @@ export function mergeSources(
   const problems: Problem[] = [];
   const refused: string[] = [];
   const accepted = new Map<string, AcceptedSource>();
-  const servers = new Map<string, ConfiguredServer>();
+  const servers = new Map<string, { readonly server: ConfiguredServer; readonly folder: string }>();
+  const shadowed = new Map<string, Place[]>();
   for (const source of parsed) {
     problems.push(...source.problems);
     if (source.kind === 'refused') refused.push(source.file);
@@ -37,18 +40,24 @@ export function mergeSources(
     if (!serving) continue;
     accepted.set(source.file, serving);
     for (const server of serving.servers) {
-      const holder = servers.get(server.id);
-      if (!holder) {
-        servers.set(server.id, server);
+      const held = servers.get(server.id);
+      if (!held) {
+        servers.set(server.id, { server, folder: serving.folder });
         continue;
       }
       // Places of a remembered parse do not fit the text of now.
       if (source.kind === 'refused') continue;
-      const spot = { place: placesOf(server).key, server: server.id };
-      problems.push(idInOtherFolder(spot, server.id, placesOf(holder).key));
+      const place = placesOf(server).key;
+      const spot = { place, server: server.id };
+      const holder = placesOf(held.server).key;
+      if (serving.origin === 'user' || serving.folder === held.folder) {
+        problems.push(serverShadowed(spot, server.id, holder));
+        shadowed.set(server.id, [...(shadowed.get(server.id) ?? []), place]);
+      } else problems.push(idInOtherFolder(spot, server.id, holder));
     }
   }
-  return { model: { servers: [...servers.values()] }, problems, refused, accepted };
+  const model = { servers: [...servers.values()].map(({ server }) => server), shadowed };
+  return { model, problems, refused, accepted };
 }
 
 /** Remembers what each file last had that was accepted. */
@@ -59,13 +68,17 @@ export class ConfigState {
   apply(sources: readonly SourceText[], surroundings: ConfigSurroundings): Omit<MergedSources, 'accepted'> {
     const byFile = new Map<string, SourceText>();
     for (const source of sources) if (!byFile.has(source.file)) byFile.set(source.file, source);
-    const parsed = [...byFile.values()].map((source) => parseMindsFile(source, surroundings));
+    const parsed = [...byFile.values()].map((source) => parseSource(source, surroundings));
     const { accepted, ...merged } = mergeSources(parsed, this.accepted);
     this.accepted = accepted;
     return merged;
   }
 }
 
-function placesOf(server: ConfiguredServer): { readonly key: Problem['place'] } {
+function parseSource(source: SourceText, surroundings: ConfigSurroundings): ParsedSource {
+  return source.origin === 'mcprc' ? parseMcprc(source, surroundings) : parseMindsFile(source, surroundings);
+}
+
+function placesOf(server: ConfiguredServer): { readonly key: Place } {
   return server.kind === 'valid' ? server.definition.places : server.places;
 }

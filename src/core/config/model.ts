@@ -4,12 +4,17 @@
  */
 import type { Place, Problem, Range } from '../base/problem.js';
 
+/** `folder`: `.minds/mcp.yaml` of a workspace folder; `mcprc`: its `.mcprc`; `user`: the user's `~/.minds/mcp.yaml`. */
+export type SourceOrigin = 'folder' | 'mcprc' | 'user';
+
 /** One file that servers can come from; its text is passed in, `undefined` when the file does not exist. */
 export interface SourceText {
   /** Absolute path. */
   readonly file: string;
-  /** Absolute path of the workspace folder; relative `cwd` starts here. */
+  /** Absolute path of the workspace folder; relative `cwd` starts here. Of the user's file: the first one, else home. */
   readonly folder: string;
+  /** Default `folder`. */
+  readonly origin?: SourceOrigin;
   readonly text: string | undefined;
 }
 
@@ -114,8 +119,15 @@ export interface ServerDefinition {
 
 /** One entry under `servers:`, whole or not (spec C4: one bad entry costs one entry). */
 export type ConfiguredServer =
-  | { readonly kind: 'valid'; readonly id: string; readonly source: string; readonly definition: ServerDefinition }
-  | { readonly kind: 'invalid'; readonly id: string; readonly source: string; readonly places: ServerPlaces };
+  | (ServerOfFile & { readonly kind: 'valid'; readonly definition: ServerDefinition })
+  | (ServerOfFile & { readonly kind: 'invalid'; readonly places: ServerPlaces });
+
+interface ServerOfFile {
+  readonly id: string;
+  /** The file. */
+  readonly source: string;
+  readonly origin: SourceOrigin;
+}
 
 /** What one file comes to. `refused`: the reload of that file is refused whole (spec C4). */
 export type ParsedSource =
@@ -125,6 +137,7 @@ export type ParsedSource =
       readonly file: string;
       /** The workspace folder the file belongs to (spec C5). */
       readonly folder: string;
+      readonly origin: SourceOrigin;
       readonly servers: readonly ConfiguredServer[];
       readonly problems: readonly Problem[];
     };
@@ -132,6 +145,8 @@ export type ParsedSource =
 /** All files together, in the order in which names are claimed and tools are published (spec N5, N6). */
 export interface ConfigModel {
   readonly servers: readonly ConfiguredServer[];
+  /** Entries of lower sources with the id of a server (spec C5), by that id: where they stand. */
+  readonly shadowed: ReadonlyMap<string, readonly Place[]>;
 }
 
 /** What config asks of its surroundings; it never touches disk or process itself. */

@@ -15,8 +15,8 @@ import { yamlProblems, yamlWarning } from './yamlProblems.js';
 import { readYaml, type YamlEntry, type YamlTable } from './yamlTree.js';
 
 export function parseMindsFile(source: SourceText, surroundings: ConfigSurroundings): ParsedSource {
-  const { file, folder } = source;
-  if (source.text === undefined) return { kind: 'accepted', file, folder, servers: [], problems: [] };
+  const { file } = source;
+  if (source.text === undefined) return accepted(source, [], []);
   // Editors keep the mark out of the document, so positions are counted without it.
   const text = source.text.replace(/^\uFEFF/, '');
   const places = new FilePlaces(file, text);
@@ -39,10 +39,18 @@ export function parseMindsFile(source: SourceText, surroundings: ConfigSurroundi
     servers.push(readServer(reader, entry, source));
     serverProblems.push(...reader.problems);
   }
-  return { kind: 'accepted', file, folder, servers, problems: inFileOrder([...rootProblems, ...serverProblems]) };
+  return accepted(source, servers, [...rootProblems, ...serverProblems]);
 }
 
-function refused(file: string, found: readonly Problem[]): ParsedSource {
+export function accepted(
+  { file, folder, origin = 'folder' }: SourceText,
+  servers: readonly ConfiguredServer[],
+  found: readonly Problem[],
+): ParsedSource {
+  return { kind: 'accepted', file, folder, origin, servers, problems: inFileOrder(found) };
+}
+
+export function refused(file: string, found: readonly Problem[]): ParsedSource {
   return { kind: 'refused', file, problems: inFileOrder(found) };
 }
 

@@ -3,6 +3,7 @@
  * secret (of `env`, `headers`, `url`, `sessionId`) never become part of a text.
  */
 import type { Place, Problem, ProblemCode, Severity } from '../base/problem.js';
+import { startOfFile } from './model.js';
 import { knownKeys, nearest, suggestKey, type KeyLevel } from './keys.js';
 
 /** Where a problem is and whose it is; `server` is absent for a problem of the whole file. */
@@ -61,6 +62,23 @@ export function duplicateServer(spot: Spot, id: string, first: Place): Problem {
   return problem('duplicate-server', 'error', spot, message, fix, [
     { message: 'The first entry is here.', place: first },
   ]);
+}
+
+export function jsonSyntax(spot: Spot, what: string): Problem {
+  const fix = 'Write JSON; comments and commas at the end are allowed.';
+  return problem('json-syntax', 'error', spot, `The file is not JSON: ${what}.`, fix);
+}
+
+export function jsonRootNotAMap(spot: Spot, found: string): Problem {
+  const message = `The file is ${found}; expected an object from server ids to their settings.`;
+  const fix = 'Write `{ "mcpServers": { … } }`, or the servers themselves in one object.';
+  return problem('servers-not-a-map', 'error', spot, message, fix);
+}
+
+/** Of the keys beside `mcpServers`. */
+export function keyBesideServers(spot: Spot, found: string): Problem {
+  const message = `\`${shortened(found)}\` stands beside \`mcpServers\` and means nothing there.`;
+  return problem('unknown-key', 'warning', spot, message, 'Move it into `mcpServers` if it is a server, or remove it.');
 }
 
 // Keys
@@ -198,11 +216,26 @@ export function headerInvalid(spot: Spot, what: string, fix: string): Problem {
 
 // Several files
 
+/** `reason`: a phrase. `kept`: whether what the file said before still holds. */
+export function fileUnreadable(file: string, reason: string, kept = false): Problem {
+  const spot = { place: { file, range: startOfFile } };
+  const message = `The config file cannot be read: ${reason}.${kept ? ' What it said before still holds.' : ''}`;
+  return problem('file-unreadable', 'error', spot, message, 'Make it a file that you may read.');
+}
+
 export function idInOtherFolder(spot: Spot, id: string, first: Place): Problem {
   const message = `Server id \`${id}\` is already used by \`${first.file}\`; this entry is left out.`;
   const fix = 'Rename one of the two servers, or remove one of them.';
   return problem('id-in-other-folder', 'error', spot, message, fix, [
     { message: 'The first entry is here.', place: first },
+  ]);
+}
+
+export function serverShadowed(spot: Spot, id: string, by: Place): Problem {
+  const message = `Server id \`${id}\` is configured by \`${by.file}\` too, which counts; this entry is shadowed.`;
+  const fix = 'Rename or remove one of the two if you mean both.';
+  return problem('server-shadowed', 'information', spot, message, fix, [
+    { message: 'The entry that counts is here.', place: by },
   ]);
 }
 

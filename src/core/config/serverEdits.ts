@@ -140,7 +140,7 @@ function enabledOf(text: string): Map<string, boolean> | undefined {
 type Plain = string | number | boolean | null | readonly Plain[] | ReadonlyMap<string, Plain>;
 
 /** What each server says, aliases and merges resolved; undefined for what cannot be read. */
-function serverNodes(text: string): Map<string, ReadonlyMap<string, Plain>> | undefined {
+export function serverNodes(text: string): Map<string, ReadonlyMap<string, Plain>> | undefined {
   const { faults, root } = readYaml(text);
   if (faults.length > 0 || root.kind !== 'map') return undefined;
   const servers = root.entries.get('servers')?.value;

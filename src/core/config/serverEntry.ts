@@ -15,7 +15,7 @@ import { readFilter, readTransform } from './selection.js';
 import type { YamlEntry } from './yamlTree.js';
 
 /** Spec L5. */
-const builtInToolset = 'mcp_admin';
+export const builtInToolset = 'mcp_admin';
 
 type Transport = Launch['transport'];
 
@@ -26,8 +26,9 @@ export function readServer(reader: EntryReader, entry: YamlEntry, source: Source
     reader.note(problems.serverIdInvalid(reader.atKey(entry), id));
   } else if (id === builtInToolset) reader.note(problems.serverIdReserved(reader.atKey(entry), id));
   const definition = readDefinition(reader, entry, source, places);
-  if (definition === undefined || reader.failed) return { kind: 'invalid', id, source: source.file, places };
-  return { kind: 'valid', id, source: source.file, definition };
+  const from = { id, source: source.file, origin: source.origin ?? 'folder' };
+  if (definition === undefined || reader.failed) return { kind: 'invalid', ...from, places };
+  return { kind: 'valid', ...from, definition };
 }
 
 function readDefinition(

@@ -5,6 +5,7 @@
 import type { ApprovalStatus } from '../approval/approvals.js';
 import type { ToolPart } from '../approval/toolPrints.js';
 import type { Place, Problem } from '../base/problem.js';
+import type { SourceOrigin } from '../config/model.js';
 import type { SignInStatus } from '../connections/oauth.js';
 import type { ExcludedTool, PublishedPrompt, PublishedResources, ServedTool } from '../tools/catalogue.js';
 
@@ -58,7 +59,10 @@ export interface ServerStatus {
   readonly id: string;
   /** The file it comes from. */
   readonly source: string;
+  readonly origin: SourceOrigin;
   readonly place: Place;
+  /** Where lower sources configure the same id, which does not count there (spec C5). */
+  readonly shadows: readonly Place[];
   readonly transport: 'stdio' | 'streamable_http' | undefined;
   readonly trulyStateless: boolean | undefined;
   readonly state: ServerState;

@@ -211,6 +211,9 @@ export function statusOf(
   return {
     id: server.id,
     source: server.source,
+    origin: server.origin,
+    // Other entries are not known here.
+    shadows: [],
     place: server.kind === 'valid' ? server.definition.places.key : server.places.key,
     transport: definition?.launch.transport,
     trulyStateless: definition?.trulyStateless,

@@ -3,11 +3,12 @@ import * as vscode from 'vscode';
 import { setEnabled } from '../../core/config/serverEdits.js';
 import type { ServerStatus } from '../../core/reconcile/status.js';
 import { configPath } from '../configFiles.js';
+import { fileLabel } from '../fileLabels.js';
 import { workspaceEdit } from './authoring.js';
 
 /** Rejects with what a person can do. A file with changes that are not saved is edited and left to be saved. */
 export async function writeEnabled({ id, source }: ServerStatus, enabled: boolean): Promise<void> {
-  const name = vscode.workspace.asRelativePath(source);
+  const name = fileLabel(source);
   if (!vscode.Uri.file(source).path.endsWith(`/${configPath}`)) {
     throw new Error(`"${id}" comes from ${name}, which has to be changed there.`);
   }

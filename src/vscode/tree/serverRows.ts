@@ -10,6 +10,7 @@ import { promptNodes, resourceNodes } from './offerRows.js';
 import { problemNodes } from './problemRows.js';
 import { actions } from './serverActions.js';
 import { signInActions } from './signInActions.js';
+import { shadowedNodes, sourceWords } from './sourceRows.js';
 import { excludedNodes, toolNode } from './toolRows.js';
 import { group, pendingIcon, warningIcon, type TreeIcon, type TreeNode, type TreeSurroundings } from './treeNode.js';
 
@@ -29,11 +30,9 @@ export function serverNode(
     ...group(id, server.id, 'Resources', 'resources', resourceNodes(id, server)),
     ...group(id, server.id, 'Kept out', 'excluded', excludedNodes(id, server)),
     ...group(id, server.id, 'Instances', 'instances', instanceNodes(id, server, around.now)),
+    ...shadowedNodes(id, server, around),
   ];
-  const facts = [
-    ...serverDescription(server, around.now),
-    ...(severalFiles ? [around.folderLabel(server.source)] : []),
-  ];
+  const facts = [...serverDescription(server, around.now), ...sourceWords(server, around, severalFiles)];
   const switched = server.state.kind === 'disabled' ? 'disabled' : 'enabled';
   return {
     id,

@@ -10,7 +10,8 @@ export interface TreeIcon {
 
 export interface TreeNode {
   readonly id: string;
-  readonly kind: 'server' | 'launch' | 'problem' | 'tool' | 'group' | 'excluded' | 'prompt' | 'resource' | 'instance';
+  readonly kind:
+    'server' | 'launch' | 'problem' | 'tool' | 'group' | 'excluded' | 'prompt' | 'resource' | 'instance' | 'shadowed';
   /** The id of the server it belongs to. */
   readonly server: string;
   readonly label: string;

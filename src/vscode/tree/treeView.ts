@@ -7,6 +7,7 @@ import { DisposableStore, toDisposable, type Disposable } from '../../core/base/
 import type { Clock } from '../../core/base/clock.js';
 import { toLocation } from '../diagnostics.js';
 import type { EngineSlot, WindowState } from '../engineSlot.js';
+import { fileLabel, folderLabel } from '../fileLabels.js';
 import { serves } from '../phrases.js';
 import { changedRows } from './rowChanges.js';
 import { treeModel } from './treeModel.js';
@@ -39,7 +40,7 @@ export function showTree(slot: EngineSlot, clock: Clock): Disposable {
       rows.show(state);
       const badge = badgeOf(state.snapshot);
       if (view.badge?.value !== badge?.value || view.badge?.tooltip !== badge?.tooltip) view.badge = badge;
-      const message = messageOf(state, (file) => vscode.workspace.asRelativePath(file));
+      const message = messageOf(state, fileLabel);
       if ((view.message ?? '') !== message) view.message = message;
       broken('broken', isBroken(state));
       pending(
@@ -77,8 +78,8 @@ class ServerRows implements vscode.TreeDataProvider<Row>, Disposable {
   show({ phase, snapshot }: WindowState): void {
     const around = {
       now: this.clock.now(),
-      fileLabel: (file: string) => vscode.workspace.asRelativePath(file),
-      folderLabel: (file: string) => vscode.workspace.getWorkspaceFolder(vscode.Uri.file(file))?.name ?? file,
+      fileLabel,
+      folderLabel,
     };
     const before = this.servers;
     this.servers = phase === 'serving' ? treeModel(snapshot, around) : [];

@@ -1,10 +1,10 @@
 /** The command line as a process (spec H1, C4, E4, X5): what it prints, its exit code, and that it leaves nothing. */
 import assert from 'node:assert/strict';
-import { mkdirSync, rmSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { StatusSnapshot } from '../../../src/core/reconcile/status.js';
 import { CommandLine, type Output } from '../../support/core/commandLine.js';
-import { fixture, officialServer, rawWith, type Servers } from '../../support/core/configText.js';
+import { configText, fixture, officialServer, rawWith, type Servers } from '../../support/core/configText.js';
 import { within } from '../../support/core/within.js';
 
 describe('command line', () => {
@@ -29,7 +29,7 @@ describe('command line', () => {
     it('says what it can, and its version', async () => {
       const help = await cli.run('--help');
       assert.deepEqual([help.code, help.stderr], [0, '']);
-      for (const command of ['check', 'status', 'tools', 'call'])
+      for (const command of ['check', 'status', 'tools', 'call', 'import'])
         assert.match(help.stdout, new RegExp(`^  ${command}`, 'm'));
       const { code, stdout } = await cli.run('--version');
       assert.equal(code, 0);
@@ -148,10 +148,33 @@ describe('command line', () => {
     it('is a table of servers; 1 if one of them failed', async () => {
       const { code, stdout } = await run(several, 'status');
       assert.equal(code, 1);
-      assert.match(stdout, /^server +transport +tools +state$/m);
-      assert.match(stdout, /^good +stdio +4 of 5 +running$/m);
-      assert.match(stdout, /^off +stdio +0 of 0 +disabled$/m);
-      assert.match(stdout, /^bad +stdio +0 of 0 +failed: .*exit code 3/m);
+      assert.match(stdout, /^server +transport +tools +source +state$/m);
+      assert.match(stdout, /^good +stdio +4 of 5 +\.minds\/mcp\.yaml +running$/m);
+      assert.match(stdout, /^off +stdio +0 of 0 +\.minds\/mcp\.yaml +disabled$/m);
+      assert.match(stdout, /^bad +stdio +0 of 0 +\.minds\/mcp\.yaml +failed: .*exit code 3/m);
+    });
+
+    it('names the source of each server: the file of the folder, its .mcprc, the file of the user', async () => {
+      const mcprc = path.join(cli.folder, '.mcprc');
+      const users = path.join(cli.home, '.minds', 'mcp.yaml');
+      mkdirSync(path.dirname(users), { recursive: true });
+      writeFileSync(mcprc, JSON.stringify({ mcpServers: { kode: { ...rawWith(['echo']), transport: undefined } } }));
+      writeFileSync(users, configText({ mine: rawWith(['echo']), kode: rawWith(['add']) }));
+      try {
+        const { code, stdout } = await run({ good: rawWith(['echo']) }, 'status');
+        assert.equal(code, 0);
+        assert.match(stdout, /^good .* \.minds\/mcp\.yaml +running$/m);
+        assert.match(stdout, /^kode .* \.mcprc +running$/m);
+        assert.match(stdout, /^mine .* ~\/\.minds\/mcp\.yaml +running$/m);
+        const checked = await cli.run('check');
+        assert.equal(checked.code, 0);
+        assert.match(checked.stdout, /home\/\.minds\/mcp\.yaml:\d+:\d+: information server-shadowed: .*\.mcprc/);
+        writeFileSync(mcprc, '{\n  "kode": { "command" "node" }\n}');
+        assert.match((await cli.run('check')).stdout, /\.mcprc:2:23: error json-syntax: .*a colon is missing/);
+      } finally {
+        rmSync(mcprc);
+        rmSync(cli.home, { recursive: true });
+      }
     });
 
     it('as JSON it is the snapshot', async () => {
@@ -164,6 +187,62 @@ describe('command line', () => {
     it('of no servers says so', async () => {
       const { code, stdout } = await run({}, 'status');
       assert.deepEqual([code, stdout], [0, 'No servers are configured.\n']);
+    });
+  });
+
+  describe('import', () => {
+    const token = 'ghp_0123456789abcdefghijABCDEFGHIJ012345';
+    const theirs = (): string => path.join(cli.folder, '.mcp.json');
+    const server = { type: 'stdio', ...rawWith(['echo']), transport: undefined, env: { GITHUB_TOKEN: token } };
+    const kept = '# kept\nversion: 1\nservers:\n  a: { transport: stdio, command: x } # mine\n';
+
+    beforeEach(() => writeFileSync(theirs(), JSON.stringify({ mcpServers: { github: server } })));
+    afterEach(() => rmSync(theirs()));
+
+    it('shows what it would change and what is to do, and writes nothing', async () => {
+      const { code, stdout, stderr } = await run(kept, 'import', '.mcp.json');
+      assert.equal(code, 0);
+      assert.match(stdout, /^\+ {2}github:$/m);
+      assert.match(stdout, /^\+ {6}GITHUB_TOKEN: \{ env: GITHUB_TOKEN \}$/m);
+      assert.match(stderr, /Set the variable `GITHUB_TOKEN`/);
+      assert.match(stderr, /Nothing is written yet/);
+      assert.ok(!(stdout + stderr).includes(token));
+      assert.equal(readFileSync(cli.file, 'utf8'), kept);
+    });
+
+    it('--write writes it, comments kept; once more there is nothing to import', async () => {
+      assert.equal((await run(kept, 'import', '.mcp.json', '--write')).code, 0);
+      const text = readFileSync(cli.file, 'utf8');
+      assert.ok(text.startsWith(kept));
+      assert.ok(!text.includes(token));
+      cli.env['GITHUB_TOKEN'] = 'set';
+      const { stdout } = await cli.run('tools', 'github');
+      assert.match(stdout, /^github +echo$/m);
+      const again = await cli.run('import', '.mcp.json', '--write');
+      assert.equal(again.code, 1);
+      assert.match(again.stderr, /the file has it already/);
+      assert.equal(readFileSync(cli.file, 'utf8'), text);
+    });
+
+    it('makes the file where there is none; --format says what a name does not', async () => {
+      const file = path.join(cli.folder, 'servers.txt');
+      writeFileSync(file, '[[mcp_servers]]\nname = "otter"\nurl = "http://127.0.0.1:1/sse"\n');
+      const { code } = await run(undefined, 'import', 'servers.txt', '--format', 'otter', '--write');
+      assert.equal(code, 0);
+      assert.match(
+        readFileSync(cli.file, 'utf8'),
+        /^version: 1\n\nservers:\n {2}otter:\n {4}transport: streamable_http\n/,
+      );
+      rmSync(file);
+    });
+
+    it('says what it cannot read', async () => {
+      writeFileSync(theirs(), '{ "mcpServers": ');
+      const { code, stderr } = await run(undefined, 'import', '.mcp.json');
+      assert.equal(code, 1);
+      assert.match(stderr, /Nothing was imported: \.mcp\.json: it is not JSON/);
+      assert.equal((await cli.run('import', 'x', '--format', 'y')).code, 2);
+      assert.equal((await cli.run('import', 'none.json')).code, 1);
     });
   });
 

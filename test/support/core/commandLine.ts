@@ -45,7 +45,14 @@ export class CommandLine {
   readonly mark = randomBytes(8).toString('hex');
   readonly folder = mkdtempSync(path.join(tmpdir(), 'mcp-toolsets-cli-'));
   readonly file = path.join(this.folder, '.minds', 'mcp.yaml');
-  readonly env: Record<string, string | undefined> = { ...process.env, [runVariable]: this.mark };
+  /** Not there until a test makes it. */
+  readonly home = path.join(this.folder, 'home');
+  readonly env: Record<string, string | undefined> = {
+    ...process.env,
+    HOME: this.home,
+    USERPROFILE: this.home,
+    [runVariable]: this.mark,
+  };
 
   private constructor(private readonly script: string) {
     delete this.env['NODE_OPTIONS'];

@@ -168,8 +168,9 @@ export class Editor {
     return window;
   }
 
-  /** The address for a person's browser. */
+  /** The address for a person's browser. An empty target: a window without a folder. */
   addressOf(target: string): string {
+    if (target === '') return `${this.server.origin}/?${new URLSearchParams({ tkn: this.server.token, ew: 'true' })}`;
     const kind = target.endsWith('.code-workspace') ? 'workspace' : 'folder';
     return `${this.server.origin}/?${new URLSearchParams({ tkn: this.server.token, [kind]: target })}`;
   }

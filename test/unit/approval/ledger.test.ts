@@ -70,6 +70,15 @@ describe('approval ledger (S1)', () => {
     assert.equal(ledger.judge(launch('a', '1')), 'pending');
   });
 
+  it("asks nothing about servers of the user's own file, and about all others", () => {
+    const own = '/home/me/.minds/mcp.yaml';
+    const ledger = new ApprovalLedger({ storage, asks: () => asks, isUsersOwn: (file) => file === own });
+    assert.equal(ledger.judge(launch('a', '1', own)), 'notAsked');
+    for (const source of ['/ws/.minds/mcp.yaml', '/ws/.mcprc', `/ws${own}`]) {
+      assert.equal(ledger.judge(launch('a', '1', source)), 'pending');
+    }
+  });
+
   it('keeps the last launches of a server', async () => {
     const ledger = open();
     for (let index = 0; index < 30; index++) await ledger.approve([launch('a', String(index))]);

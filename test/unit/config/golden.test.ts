@@ -3,10 +3,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { problemCodes } from '../../../src/core/base/problem.js';
 import { assertGolden } from '../../support/golden.js';
-import { codes, parse } from './fixtures.js';
+import { parseMcprc } from '../../../src/core/config/mcprc.js';
+import { codes, parse, surroundings } from './fixtures.js';
 import { renderSource } from './renderConfig.js';
 
 const folder = path.join(import.meta.dirname, '../../golden/config');
+const mcprcFolder = path.join(import.meta.dirname, '../../golden/mcprc');
 const cases = readdirSync(folder)
   .filter((name) => name.endsWith('.yaml'))
   .map((name) => {
@@ -20,8 +22,8 @@ describe('config files: one golden file a rule (spec C1 to C4)', () => {
   }
 
   it('has a case for every problem of one config file', () => {
-    // The first is the reader's of the disk, the second takes two files: sources.test.ts.
-    const elsewhere = ['file-unreadable', 'id-in-other-folder'];
+    // The first is the reader's of the disk, the second that of another form; the third takes two files: sources.test.ts.
+    const elsewhere = ['file-unreadable', 'json-syntax', 'id-in-other-folder'];
     const last = problemCodes.indexOf('id-in-other-folder');
     const ofOneFile = problemCodes.slice(0, last).filter((code) => !elsewhere.includes(code));
     const seen = new Set(cases.flatMap(({ parsed }) => codes(parsed.problems)));
@@ -30,6 +32,15 @@ describe('config files: one golden file a rule (spec C1 to C4)', () => {
       [],
     );
   });
+
+  for (const name of readdirSync(mcprcFolder).filter((each) => each.endsWith('.json'))) {
+    it(`.mcprc: ${path.basename(name, '.json')} (spec C5)`, () => {
+      const text = readFileSync(path.join(mcprcFolder, name), 'utf8');
+      const source = { file: '/ws/.mcprc', folder: '/ws', origin: 'mcprc', text } as const;
+      const rendered = renderSource(parseMcprc(source, surroundings), text);
+      assertGolden(path.join(mcprcFolder, name.replace(/json$/, 'txt')), rendered);
+    });
+  }
 
   it('never shows a secret', () => {
     for (const { name, parsed } of cases) {

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { ConfigState, mergeSources } from '../../../src/core/config/merge.js';
+import type { SourceText } from '../../../src/core/config/model.js';
+import { isUserFile, sourceFiles } from '../../../src/core/config/sources.js';
 import { codes, hostEnv, parse, sourceOf, surroundings } from './fixtures.js';
 
 const server = (id: string, command = 'npx'): string => `  ${id}:\n    transport: stdio\n    command: ${command}\n`;
@@ -14,7 +16,11 @@ describe('several sources as one model (spec C4, C5)', () => {
   it('no source, a file that does not exist, a file without servers: no servers, no problems', () => {
     const state = new ConfigState();
     for (const sources of [[], [sourceOf(undefined)], [sourceOf('version: 1\n')]]) {
-      assert.deepEqual(state.apply(sources, surroundings), { model: { servers: [] }, problems: [], refused: [] });
+      assert.deepEqual(state.apply(sources, surroundings), {
+        model: { servers: [], shadowed: new Map() },
+        problems: [],
+        refused: [],
+      });
     }
   });
 
@@ -125,5 +131,114 @@ describe('several sources as one model (spec C4, C5)', () => {
     const merged = mergeSources([parse(file(server('a')))], previous);
     assert.equal(previous.size, 0);
     assert.deepEqual([...merged.accepted.keys()], ['/ws/.minds/mcp.yaml']);
+  });
+
+  describe('sources of one folder and of the user (spec C5)', () => {
+    const mcprc = (ids: string[], folder = '/ws'): SourceText => ({
+      file: `${folder}/.mcprc`,
+      folder,
+      origin: 'mcprc',
+      text: JSON.stringify(Object.fromEntries(ids.map((id) => [id, { command: 'node' }]))),
+    });
+    const user = (text: string): SourceText => ({
+      file: '/home/me/.minds/mcp.yaml',
+      folder: '/ws',
+      origin: 'user',
+      text,
+    });
+
+    it('count in the order of the list, whatever its folder does not know', () => {
+      const merged = new ConfigState().apply(
+        [sourceOf(file(server('a'))), mcprc(['b']), user(file(server('c')))],
+        surroundings,
+      );
+      assert.deepEqual(
+        merged.model.servers.map(({ id, origin }) => [id, origin]),
+        [
+          ['a', 'folder'],
+          ['b', 'mcprc'],
+          ['c', 'user'],
+        ],
+      );
+      assert.deepEqual(merged.problems, []);
+    });
+
+    it('a lower entry of the same id is shadowed, which is no error; the model knows where it stands', () => {
+      const merged = new ConfigState().apply(
+        [sourceOf(file(server('a'))), mcprc(['b', 'a']), user(file(server('b'), server('a')))],
+        surroundings,
+      );
+      assert.deepEqual(ids(merged), ['a', 'b']);
+      assert.deepEqual(
+        merged.problems.map(({ code, severity, place, related }) => [
+          code,
+          severity,
+          place.file,
+          related?.[0]?.place.file,
+        ]),
+        [
+          ['server-shadowed', 'information', '/ws/.mcprc', '/ws/.minds/mcp.yaml'],
+          ['server-shadowed', 'information', '/home/me/.minds/mcp.yaml', '/ws/.mcprc'],
+          ['server-shadowed', 'information', '/home/me/.minds/mcp.yaml', '/ws/.minds/mcp.yaml'],
+        ],
+      );
+      assert.deepEqual(
+        merged.model.shadowed.get('a')?.map((place) => place.file),
+        ['/ws/.mcprc', '/home/me/.minds/mcp.yaml'],
+      );
+    });
+
+    it("another folder's `.mcprc` is another folder", () => {
+      const merged = new ConfigState().apply([mcprc(['a']), mcprc(['a'], '/two')], surroundings);
+      assert.deepEqual(codes(merged.problems), ['id-in-other-folder']);
+    });
+
+    it('a shadowed entry counts when the higher one is gone', () => {
+      const state = new ConfigState();
+      state.apply([sourceOf(file(server('a'))), mcprc(['a'])], surroundings);
+      const merged = state.apply([sourceOf(undefined), mcprc(['a'])], surroundings);
+      assert.deepEqual(
+        [merged.model.servers.map(({ source }) => source), merged.problems, merged.model.shadowed.size],
+        [['/ws/.mcprc'], [], 0],
+      );
+    });
+
+    it('a `.mcprc` that is refused keeps what it last had', () => {
+      const state = new ConfigState();
+      state.apply([mcprc(['a'])], surroundings);
+      const merged = state.apply([{ ...mcprc([]), text: '{ "a": ' }], surroundings);
+      assert.deepEqual([ids(merged), merged.refused, codes(merged.problems)], [['a'], ['/ws/.mcprc'], ['json-syntax']]);
+    });
+  });
+
+  describe('which files there are', () => {
+    it("of each folder both, then the user's, whose paths begin in the first folder, else at home", () => {
+      const files = sourceFiles(['/one', '/two'], '/home/me');
+      assert.deepEqual(
+        files.map(({ file: path, folder }) => [path, folder]),
+        [
+          ['/one/.minds/mcp.yaml', '/one'],
+          ['/one/.mcprc', '/one'],
+          ['/two/.minds/mcp.yaml', '/two'],
+          ['/two/.mcprc', '/two'],
+          ['/home/me/.minds/mcp.yaml', '/one'],
+        ],
+      );
+      assert.deepEqual(sourceFiles([], '/home/me'), [
+        { file: '/home/me/.minds/mcp.yaml', folder: '/home/me', origin: 'user' },
+      ]);
+    });
+
+    it("a workspace at home brings its file along: it is not the user's own", () => {
+      assert.deepEqual(
+        sourceFiles(['/home/me'], '/home/me').map(({ origin }) => origin),
+        ['folder', 'mcprc'],
+      );
+      const own = '/home/me/.minds/mcp.yaml';
+      assert.equal(isUserFile(own, ['/home/me'], '/home/me'), false);
+      assert.equal(isUserFile(own, ['/home'], '/home/me'), false);
+      assert.equal(isUserFile(own, ['/home/me/project', '/ws'], '/home/me'), true);
+      assert.equal(isUserFile('/ws/.mcprc', ['/ws'], '/home/me'), false);
+    });
   });
 });

@@ -37,6 +37,8 @@ export function status(id: string, changes: Partial<ServerStatus> = {}): ServerS
   return {
     id,
     source: file,
+    origin: 'folder',
+    shadows: [],
     place: { file, range: startOfFile },
     transport: 'stdio',
     trulyStateless: false,

@@ -60,6 +60,16 @@ describe('treeModel', () => {
     assert.equal(idle.description, '1 of 3 tools · idle · ~18 tokens · stdio');
   });
 
+  it('names where a server comes from that is not of the one file, and what it shadows', () => {
+    assert.doesNotMatch(serverRow({}).description, /folder|user|mcprc/);
+    assert.match(serverRow({ origin: 'user' }).description, /· user$/);
+    const source = '/folder/.mcprc';
+    assert.match(serverRow({ origin: 'mcprc', source }).description, /· \.mcprc$/);
+    const shadowed = { file: source, range: { start: { line: 1, character: 2 }, end: { line: 1, character: 5 } } };
+    const row = only(serverRow({ shadows: [shadowed] }).children);
+    assert.deepEqual([row.label, row.description, row.place], ['also in .mcprc', 'shadowed', shadowed]);
+  });
+
   it('says that a previous definition serves, since when and why', () => {
     const row = serverRow({ previous: { since: 0, reason: 'npx was not found' } });
     assert.match(row.description, /previous definition since \d/);

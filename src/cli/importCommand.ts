@@ -1,0 +1,67 @@
+/** `mcp-toolsets import`: shows what an import of another program's file would change, and writes it when asked to. */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import path from 'node:path';
+import { importFormats } from '../core/config/import/dialects.js';
+import type { ImportFormat } from '../core/config/import/imported.js';
+import { planImport, type ImportPlan } from '../core/config/import/plan.js';
+import { mindsPath } from '../core/config/sources.js';
+import { lineDifference } from './lineDifference.js';
+
+export { importFormats };
+
+export interface ImportRun {
+  /** Absolute path of the folder whose config file is meant. */
+  readonly folder: string;
+  /** Relative to where the command runs. */
+  readonly file: string;
+  readonly format: ImportFormat | undefined;
+  readonly write: boolean;
+}
+
+export type ImportOutcome = Exclude<ImportPlan, { kind: 'planned' }> | ImportDone;
+
+export interface ImportDone {
+  readonly kind: 'done';
+  readonly target: string;
+  /** As `diff -u` writes it; empty: nothing to change. */
+  readonly difference: string;
+  readonly report: string;
+  readonly imported: Extract<ImportPlan, { kind: 'planned' }>['imported'];
+}
+
+export function isImportFormat(word: string): word is ImportFormat {
+  return (importFormats as readonly string[]).includes(word);
+}
+
+export function runImport({ folder, file, format, write }: ImportRun): ImportOutcome {
+  const target = path.join(folder, mindsPath);
+  const [text, config] = [textOf(path.resolve(file)), textOf(target)];
+  if (text === undefined) return { kind: 'impossible', reason: `there is no file ${file}` };
+  const plan = planImport({
+    text,
+    file: path.resolve(file),
+    label: file,
+    format,
+    config: config?.replace(/^\uFEFF/, ''),
+    around: { folder, home: homedir() },
+  });
+  if (plan.kind === 'impossible') return plan;
+  const before = config ?? '';
+  const after = plan.edits.length === 0 ? before : (before.startsWith('\uFEFF') ? '\uFEFF' : '') + plan.after;
+  if (write && after !== before) {
+    mkdirSync(path.dirname(target), { recursive: true });
+    writeFileSync(target, after);
+  }
+  const { report, imported } = plan;
+  return { kind: 'done', target, difference: lineDifference(before, after, mindsPath), report, imported };
+}
+
+function textOf(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,108 @@
+/**
+ * New servers written into a config file, behind those that are there, as one minimal edit: comments, order, indentation
+ * and line breaks stay. Pure.
+ *
+ * Invariant: applied, the file is YAML with every new server as it was meant and every other one as it was; where that
+ * cannot be had, nothing is edited (`undefined`).
+ */
+import { isDeepStrictEqual } from 'node:util';
+import { EditNodes, isEmptyValue, isMap, rangeOf, type PairPlace } from './editNodes.js';
+import { applyEdits, insertion, type Edits } from './edits.js';
+import { serverFlow, serverLines, type NewServer } from './entryText.js';
+import { serverNodes } from './serverEdits.js';
+
+/** @param text without a byte order mark; undefined: there is no file. */
+export function addServers(text: string | undefined, servers: readonly NewServer[]): Edits {
+  if (servers.length === 0) return [];
+  if (text === undefined || text.trim() === '') {
+    const span = { start: 0, end: text?.length ?? 0 };
+    return [{ span, text: ['version: 1', '', 'servers:', ...blockLines(servers, '  ', '  '), ''].join('\n') }];
+  }
+  const nodes = EditNodes.read(text);
+  const edits = nodes && editsFor(nodes, servers);
+  return edits && isMeant(text, applyEdits(text, edits), servers) ? edits : undefined;
+}
+
+/** Where the first of them stands then: the offset of its id in the text after the edit. */
+export function offsetOfServer(text: string, id: string): number | undefined {
+  const nodes = EditNodes.read(text);
+  const pair = nodes?.pairOf(nodes.pairOf(nodes.root, 'servers')?.pair.value, id);
+  return rangeOf(pair?.pair.key)?.start;
+}
+
+function editsFor(nodes: EditNodes, servers: readonly NewServer[]): Edits {
+  const { root, text, lineBreak } = nodes;
+  if (root === null || isEmptyValue(root)) {
+    const end = text.endsWith('\n') ? '' : lineBreak;
+    const lines = ['version: 1', '', 'servers:', ...blockLines(servers, '  ', '  '), ''];
+    return [insertion(text.length, end + lines.join(lineBreak))];
+  }
+  if (!isMap(root)) return undefined;
+  const written = nodes.pairOf(root, 'servers');
+  if (!written) {
+    if (root.flow) return undefined;
+    const lines = ['', 'servers:', ...blockLines(servers, '  ', '  ')].join(lineBreak);
+    return [insertion(nodes.lineEnd(nodes.endOf(root)), lineBreak + lines)];
+  }
+  const { value } = written.pair;
+  const column = nodes.column(nodes.startOf(written.pair.key));
+  if (isEmptyValue(value)) {
+    const indent = ' '.repeat(column + 2);
+    const at = nodes.lineEnd(nodes.afterColon(written.pair));
+    return [insertion(at, lineBreak + blockLines(servers, indent, '  ').join(lineBreak))];
+  }
+  if (!isMap(value)) return undefined;
+  return value.flow ? inFlow(nodes, value, servers) : inBlock(nodes, value, column, servers);
+}
+
+function inBlock(nodes: EditNodes, map: PairPlace['map'], column: number, servers: readonly NewServer[]): Edits {
+  const first = map.items[0];
+  if (!first) return undefined;
+  const width = nodes.column(nodes.startOf(first.key));
+  const indent = ' '.repeat(width);
+  const step = ' '.repeat(Math.max(width - column, 2));
+  const end = nodes.lineEnd(nodes.endOf(map));
+  // Where servers are set apart by empty lines, the new ones are.
+  const apart = isApart(nodes, map);
+  const lines = blockLines(servers, indent, step, apart);
+  return [insertion(end, nodes.lineBreak + (apart ? nodes.lineBreak : '') + lines.join(nodes.lineBreak))];
+}
+
+function isApart(nodes: EditNodes, map: PairPlace['map']): boolean {
+  const second = map.items[1];
+  if (!second) return false;
+  const before = nodes.text.slice(0, nodes.lineStart(nodes.startOf(second.key)));
+  return /(?:\r\n|\r|\n)[ \t]*(?:\r\n|\r|\n)(?:[ \t]*#[^\r\n]*(?:\r\n|\r|\n))*$/.test(before);
+}
+
+function inFlow(nodes: EditNodes, map: PairPlace['map'], servers: readonly NewServer[]): Edits {
+  const range = rangeOf(map);
+  if (!range) return undefined;
+  const text = servers.map(serverFlow).join(', ');
+  const last = map.items.at(-1);
+  if (!last) return [insertion(range.start + 1, ` ${text} `)];
+  const end = nodes.pairSpan(last).end;
+  const comma = nodes.skipBlank(end);
+  return nodes.text[comma] === ',' ? [insertion(comma + 1, ` ${text}`)] : [insertion(end, `, ${text}`)];
+}
+
+function blockLines(servers: readonly NewServer[], indent: string, step: string, apart = false): string[] {
+  return servers.flatMap((server, index) => [
+    ...(apart && index > 0 ? [''] : []),
+    ...serverLines(server, step).map((line) => indent + line),
+  ]);
+}
+
+function isMeant(before: string, after: string, servers: readonly NewServer[]): boolean {
+  const [was, is] = [serverNodes(before) ?? new Map(), serverNodes(after)];
+  if (is?.size !== was.size + servers.length) return false;
+  for (const [id, body] of was) if (!isDeepStrictEqual(body, is.get(id))) return false;
+  return servers.every(({ id, entry }) => isDeepStrictEqual(is.get(id), entryNode(entry)));
+}
+
+/** As `serverNodes` has it. */
+export function entryNode(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(entryNode);
+  if (typeof value !== 'object' || value === null) return value;
+  return new Map(Object.entries(value).flatMap(([key, item]) => (item === undefined ? [] : [[key, entryNode(item)]])));
+}

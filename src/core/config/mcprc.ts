@@ -1,0 +1,98 @@
+/**
+ * The text of `.mcprc` (Kode's form: JSON, servers flat or under `mcpServers`) as servers and problems (spec C5). Its
+ * words for the same things are translated, with their places; what an entry means is read as in `.minds/mcp.yaml`, so
+ * that its other keys count here too.
+ *
+ * Invariants: those of `parse`.
+ */
+import { describe, EntryReader, isEmpty } from './entryReader.js';
+import { readJson } from './jsonTree.js';
+import type { ConfigSurroundings, ConfiguredServer, ParsedSource, SourceText } from './model.js';
+import type { Problem } from '../base/problem.js';
+import { accepted, refused } from './parse.js';
+import { FilePlaces } from './places.js';
+import * as problems from './problems.js';
+import { readServer } from './serverEntry.js';
+import type { YamlEntry, YamlNode, YamlTable } from './yamlTree.js';
+
+export function parseMcprc(source: SourceText, surroundings: ConfigSurroundings): ParsedSource {
+  if (source.text === undefined || source.text.trim() === '') return accepted(source, [], []);
+  const text = source.text.replace(/^\uFEFF/, '');
+  const places = new FilePlaces(source.file, text);
+  const { faults, root } = readJson(text);
+  if (faults.length > 0) {
+    const found = faults.map(({ what, span }) => problems.jsonSyntax({ place: places.visible(span) }, what));
+    return refused(source.file, found);
+  }
+  const found: Problem[] = [];
+  const servers = serversOf(places, root, found);
+  if (!servers || found.some(({ severity }) => severity === 'error')) return refused(source.file, found);
+  const read: ConfiguredServer[] = [];
+  for (const entry of servers.entries.values()) {
+    if (entry.key === '$schema') continue;
+    const reader = new EntryReader(entry.key, places, surroundings);
+    read.push(readServer(reader, translated(entry), source));
+    found.push(...reader.problems);
+  }
+  return accepted(source, read, found);
+}
+
+function serversOf(places: FilePlaces, root: YamlNode, found: Problem[]): YamlTable | undefined {
+  if (root.kind !== 'map') {
+    const place = isEmpty(root) ? places.visible(root.span) : places.place(root.span);
+    found.push(problems.jsonRootNotAMap({ place }, describe(root)));
+    return undefined;
+  }
+  const nested = root.entries.get('mcpServers');
+  if (!nested) return checked(places, root, found);
+  for (const entry of root.entries.values()) {
+    if (entry === nested || entry.key === '$schema') continue;
+    found.push(problems.keyBesideServers({ place: places.key(entry) }, entry.key));
+  }
+  if (nested.value.kind === 'map') return checked(places, nested.value, found);
+  found.push(problems.jsonRootNotAMap({ place: places.value(nested) }, describe(nested.value)));
+  return undefined;
+}
+
+function checked(places: FilePlaces, servers: YamlTable, found: Problem[]): YamlTable {
+  for (const { first, again } of servers.duplicates) {
+    found.push(problems.duplicateServer({ place: places.key(again) }, again.key, places.key(first)));
+  }
+  return servers;
+}
+
+/** Words for the HTTP transports, which are one here (spec X2). */
+const httpWords = ['http', 'sse', 'streamable-http', 'streamableHttp', 'streamablehttp'];
+
+/** The entry in our words: `type` is `transport` and may be missing, `disabled` is the opposite of `enabled`. */
+function translated(server: YamlEntry): YamlEntry {
+  if (server.value.kind !== 'map') return server;
+  const entries = new Map<string, YamlEntry>();
+  const { entries: written } = server.value;
+  for (const entry of written.values()) {
+    if (entry.key === 'type' && !written.has('transport')) {
+      entries.set('transport', { ...entry, key: 'transport', value: transportOf(entry.value) });
+    } else if (entry.key === 'transport') entries.set('transport', { ...entry, value: transportOf(entry.value) });
+    else if (entry.key === 'disabled' && !written.has('enabled')) {
+      entries.set('enabled', { ...entry, key: 'enabled', value: opposite(entry.value) });
+    } else entries.set(entry.key, entry);
+  }
+  if (!entries.has('transport') && written.has('url') !== written.has('command')) {
+    const value = scalar(written.has('url') ? 'streamable_http' : 'stdio', server);
+    entries.set('transport', { key: 'transport', keyIsText: true, keySpan: server.keySpan, value });
+  }
+  return { ...server, value: { ...server.value, entries } };
+}
+
+function transportOf(node: YamlNode): YamlNode {
+  const isHttp = node.kind === 'scalar' && httpWords.includes(String(node.value));
+  return isHttp ? { ...node, value: 'streamable_http' } : node;
+}
+
+function opposite(node: YamlNode): YamlNode {
+  return node.kind === 'scalar' && typeof node.value === 'boolean' ? { ...node, value: !node.value } : node;
+}
+
+function scalar(value: string, { keySpan: span }: YamlEntry): YamlNode {
+  return { kind: 'scalar', value, source: value, span };
+}

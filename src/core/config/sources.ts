@@ -1,0 +1,51 @@
+/**
+ * The files that servers come from, and in which order they count (spec C5): of each workspace folder its
+ * `.minds/mcp.yaml`, then its `.mcprc`; last the user's own `~/.minds/mcp.yaml`. Names files; reads none.
+ *
+ * Invariant: a file is listed once. Where the home folder is a workspace folder too, its file is the workspace's: what a
+ * workspace brings along is asked about (spec S1).
+ */
+import path from 'node:path';
+import type { SourceOrigin, SourceText } from './model.js';
+
+export type SourceFile = Required<Pick<SourceText, 'file' | 'folder' | 'origin'>>;
+
+export const mindsPath = '.minds/mcp.yaml';
+export const mcprcPath = '.mcprc';
+
+/** @param folders of the workspace, in their order, absolute; @param home of the user, absolute. */
+export function sourceFiles(folders: readonly string[], home: string): SourceFile[] {
+  const files: SourceFile[] = folders.flatMap((folder): SourceFile[] => [
+    { file: path.join(folder, mindsPath), folder, origin: 'folder' },
+    { file: path.join(folder, mcprcPath), folder, origin: 'mcprc' },
+  ]);
+  const file = userFile(home);
+  if (!files.some((other) => other.file === file)) files.push({ file, folder: folders[0] ?? home, origin: 'user' });
+  return files;
+}
+
+export function userFile(home: string): string {
+  return path.join(home, mindsPath);
+}
+
+/** Whether a file is the user's own: `~/.minds/mcp.yaml`, unless that lies in a folder of the workspace. */
+export function isUserFile(file: string, folders: readonly string[], home: string): boolean {
+  return file === userFile(home) && !folders.some((folder) => isInside(file, folder));
+}
+
+function isInside(file: string, folder: string): boolean {
+  const relative = path.relative(folder, file);
+  return relative !== '' && !relative.startsWith('..') && !path.isAbsolute(relative);
+}
+
+/** Where a server comes from, in a word that tells the sources of one folder apart. */
+export function originWord(origin: SourceOrigin): string {
+  switch (origin) {
+    case 'folder':
+      return mindsPath;
+    case 'mcprc':
+      return mcprcPath;
+    case 'user':
+      return `~/${mindsPath}`;
+  }
+}

@@ -1,0 +1,31 @@
+/** A window without a folder (C5): the user's own servers work there, and what is missing for others is said. */
+import { join } from 'node:path';
+import { repoRoot } from '../../support/npm.mjs';
+import { startEditor, type Editor } from '../../support/editor/launch.ts';
+import type { EditorWindow } from '../../support/editor/window.ts';
+
+const script = join(repoRoot, 'test/fixtures/servers/plain.mjs');
+const users = `version: 1\nservers:\n  mine: { transport: stdio, command: node, args: ['${script}', --tools, 'echo'] }\n`;
+
+describe('a window without a folder', () => {
+  let editor: Editor;
+  let window: EditorWindow;
+
+  after(() => editor.close());
+
+  it("has the user's own servers, without a question", async () => {
+    editor = await startEditor({
+      settings: { 'mcpToolsets.approval': 'ask' },
+      homeFiles: { '.minds/mcp.yaml': users },
+    });
+    window = await editor.openWindow('');
+    await window.waitFor(
+      ({ lm }) => lm.tools.map(({ name }) => name).filter((name) => name.startsWith('mcp_mine_')),
+      (names) => names.length === 1,
+      30_000,
+    );
+    await window.evaluate((api) => void api.commands.executeCommand('mcpToolsets.servers.focus'));
+    await window.page.locator('.part.sidebar .monaco-list-row[aria-label^="mine"]').waitFor();
+    await window.screenshot('no-folder');
+  });
+});

@@ -1,0 +1,115 @@
+/** Where servers come from (C5), as a person sees it: three files, created, changed and deleted while the window is open. */
+import assert from 'node:assert/strict';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+import * as vscode from 'vscode';
+import { page, repoRoot } from '../../support/editor/bridge.ts';
+import { entry, folder, toolIds, until, untilTools } from '../../support/editor/product.ts';
+
+const rows = '.part.sidebar .monaco-list-row';
+const usersFile = join(homedir(), '.minds', 'mcp.yaml');
+const mcprc = (): string => join(folder(), '.mcprc');
+
+const view = async (): Promise<string[]> => (await page.texts(rows)).map((text) => text.replace(/\s+/g, ' ').trim());
+
+const untilRow = (pattern: RegExp): Promise<string[]> =>
+  until(view, (lines) => lines.some((line) => pattern.test(line)), `a row ${String(pattern)}`);
+
+function diagnostics(file: string): string[] {
+  return vscode.languages
+    .getDiagnostics(vscode.Uri.file(file))
+    .filter(({ source }) => source === 'MCP Toolsets')
+    .map(({ code, range }) => `${String(typeof code === 'object' ? code.value : code)} ${range.start.line + 1}`);
+}
+
+async function write(file: string, text: string): Promise<void> {
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, text);
+}
+
+const kode = (tools: string): string =>
+  JSON.stringify({ command: 'node', args: [join(repoRoot, 'test/fixtures/servers/plain.mjs'), '--tools', tools] });
+
+describe('sources', () => {
+  before(async () => {
+    await vscode.commands.executeCommand('mcpToolsets.servers.focus');
+    await untilRow(/^alpha ?waits for approval/);
+  });
+
+  after(() => rm(dirname(usersFile), { recursive: true, force: true }));
+
+  it("the user's own file, created later: its server starts without a question, the workspace's wait", async () => {
+    await write(usersFile, `version: 1\nservers:\n  mine: ${entry('plain.mjs', ['--tools', 'add,count'])}\n`);
+    await untilTools(['mcp_mine_add', 'mcp_mine_count']);
+    await untilRow(/^mine ?2 tools .*· user$/);
+    await untilRow(/^alpha ?waits for approval/);
+  });
+
+  it('.mcprc, created later: its servers wait for approval, and start when it is given', async () => {
+    await write(mcprc(), `{\n  "mcpServers": {\n    "kode": ${kode('pid')}\n  }\n}\n`);
+    await untilRow(/^kode ?waits for approval .*· \.mcprc$/);
+    await page.screenshot('three-sources');
+    assert.deepEqual(toolIds(), ['mcp_mine_add', 'mcp_mine_count']);
+    await until(
+      async () => {
+        await vscode.commands.executeCommand('notifications.showList');
+        return page.texts('.notifications-center .notification-list-item');
+      },
+      (texts) => texts.some((text) => text.includes('kode') && text.includes('alpha')),
+      'the question about both',
+    );
+    await page.screenshot('question');
+    await page.click('.notifications-center .monaco-button:text-is("Approve All")');
+    await untilTools(['mcp_alpha_echo', 'mcp_kode_pid', 'mcp_mine_add', 'mcp_mine_count']);
+    await untilRow(/^kode ?1 tool .*· \.mcprc$/);
+  });
+
+  it('an id of a higher source shadows it in a lower one: said at its place and in the sidebar', async () => {
+    const text = `version: 1\nservers:\n  mine: ${entry('plain.mjs', ['--tools', 'count'])}\n  alpha: ${entry('plain.mjs', ['--tools', 'add'])}\n`;
+    await write(usersFile, text);
+    await untilTools(['mcp_alpha_echo', 'mcp_kode_pid', 'mcp_mine_count']);
+    await until(
+      () => diagnostics(usersFile),
+      (found) => found.includes('server-shadowed 4'),
+      'the information entry',
+    );
+    // It is open since it waited for approval.
+    await untilRow(/^also in ~\/\.minds\/mcp\.yaml ?shadowed/);
+    await page.screenshot('shadowed');
+  });
+
+  it('goes to the definition in .mcprc, and says a mistake in it at its place; what ran goes on', async () => {
+    await vscode.commands.executeCommand('mcpToolsets.goToDefinition', 'kode');
+    const editor = vscode.window.activeTextEditor;
+    assert.equal(editor?.document.uri.fsPath, mcprc());
+    assert.equal(editor.selection.active.line, 2);
+    await write(mcprc(), `{\n  "mcpServers": {\n    "kode" ${kode('pid')}\n  }\n}\n`);
+    await until(
+      () => diagnostics(mcprc()),
+      (found) => found.includes('json-syntax 3'),
+      'the syntax error',
+    );
+    await page.screenshot('mcprc-error');
+    assert.ok(toolIds().includes('mcp_kode_pid'));
+    await write(mcprc(), `{ "kode": ${kode('pid')}, "gone": { "command": "no-such-command", "disabled": true } }\n`);
+    await until(
+      () => diagnostics(mcprc()),
+      (found) => found.length === 0,
+      'no problem',
+    );
+    await untilRow(/^gone ?disabled .*· \.mcprc$/);
+    assert.ok(toolIds().includes('mcp_kode_pid'), 'flat is the same launch');
+  });
+
+  it('deleted files take their servers along; a shadowed one would count again', async () => {
+    await rm(mcprc());
+    await untilTools(['mcp_alpha_echo', 'mcp_mine_count']);
+    await rm(join(folder(), '.minds', 'mcp.yaml'));
+    await untilTools(['mcp_alpha_add', 'mcp_mine_count']);
+    await untilRow(/^alpha ?1 tool .*· user$/);
+    await rm(usersFile);
+    await untilTools([]);
+    await until(view, (lines) => lines.length === 0, 'no rows');
+  });
+});

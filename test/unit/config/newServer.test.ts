@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import {
+  commandFault,
+  commandWords,
+  idFault,
+  newEntry,
+  packageFault,
+  suggestedId,
+  urlFault,
+} from '../../../src/core/config/newServer.js';
+
+describe('a new server, step by step', () => {
+  it('a command line is words, with the quotes of a shell and nothing else of it', () => {
+    assert.deepEqual(commandWords(' npx  -y "a b" c\'d e\'f "say \\"x\\"" $HOME '), [
+      'npx',
+      '-y',
+      'a b',
+      'cd ef',
+      'say "x"',
+      '$HOME',
+    ]);
+    assert.deepEqual(commandWords("x ''"), ['x', '']);
+    assert.equal(commandWords('x "y'), undefined);
+    assert.deepEqual(newEntry('command', 'node server.js --port 1'), {
+      transport: 'stdio',
+      command: 'node',
+      args: ['server.js', '--port', '1'],
+    });
+  });
+
+  it('says what is wrong at each step', () => {
+    for (const fault of [commandFault(''), commandFault('a "b'), commandFault('https://x')]) assert.ok(fault);
+    for (const text of ['', 'x', 'ftp://x', 'https://me:secret@x']) assert.ok(urlFault(text), text);
+    for (const text of ['', 'Two Words', '@a', '../x']) assert.ok(packageFault(text), text);
+    for (const id of ['', 'a b', 'mcp_admin', 'taken', 'x'.repeat(65)]) assert.ok(idFault(id, new Set(['taken'])), id);
+    assert.equal(commandFault('npx -y x'), undefined);
+    assert.equal(urlFault('http://127.0.0.1:3000/mcp'), undefined);
+    for (const text of ['x', '@a/b', '@a/b@latest', 'x@1.2.3']) assert.equal(packageFault(text), undefined, text);
+  });
+
+  for (const [kind, text, id] of [
+    ['package', '@modelcontextprotocol/server-memory', 'memory'],
+    ['package', '@playwright/mcp@latest', 'playwright'],
+    ['command', 'npx -y @modelcontextprotocol/server-filesystem .', 'filesystem'],
+    ['command', 'node ./dist/weather-server.js', 'weather'],
+    ['command', 'uvx mcp-server-fetch', 'fetch'],
+    ['command', '/opt/tools/notes', 'notes'],
+    ['url', 'https://mcp.linear.app/mcp', 'linear'],
+    ['url', 'http://localhost:3000/mcp', 'localhost'],
+    ['package', 'mcp', 'server'],
+    ['package', 'taken', 'taken-2'],
+  ] as const) {
+    it(`suggests ${id} for ${text}`, () => assert.equal(suggestedId(kind, text, new Set(['taken'])), id));
+  }
+});
