@@ -131,8 +131,23 @@ export function registerCommands({ slot, logs, manifest }: CommandSurroundings):
     await vscode.commands.executeCommand('workbench.action.openWalkthrough', walkthrough, false);
   });
   register('createConfig', () => createConfig());
+  register('addServer', () => guided(async () => (await import('./addServer.js')).addServer()));
+  register('import', (subject) =>
+    guided(async () =>
+      (await import('./importing.js')).importServersInto(typeof subject === 'string' ? subject : undefined),
+    ),
+  );
   register('openConfig', () => openConfig());
   return store;
+}
+
+/** Says what went wrong to who answered the questions. */
+async function guided(run: () => Promise<void>): Promise<void> {
+  try {
+    await run();
+  } catch (error) {
+    void vscode.window.showErrorMessage(messageOf(error));
+  }
 }
 
 async function chooseTool(slot: EngineSlot): Promise<string | undefined> {

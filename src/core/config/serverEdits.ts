@@ -132,6 +132,11 @@ function sparingOthers(text: string, server: string, edits: Edits): Edits {
   return edits;
 }
 
+/** Empty for a text that cannot be read. */
+export function serverIds(text: string): ReadonlySet<string> {
+  return new Set(serverNodes(text)?.keys());
+}
+
 function enabledOf(text: string): Map<string, boolean> | undefined {
   const servers = serverNodes(text);
   return servers && new Map([...servers].map(([id, body]) => [id, body.get('enabled') !== false]));

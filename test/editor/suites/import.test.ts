@@ -1,0 +1,95 @@
+/** “Add Server” and “Import Servers” (C6, E5) as a person goes through them, with the keyboard. */
+import assert from 'node:assert/strict';
+import * as vscode from 'vscode';
+import { join } from 'node:path';
+import { page, repoRoot } from '../../support/editor/bridge.ts';
+import { configFile, readConfig, until, untilTools } from '../../support/editor/product.ts';
+
+const input = '.quick-input-widget';
+const script = join(repoRoot, 'test/fixtures/servers/plain.mjs');
+
+const untilStep = (title: RegExp): Promise<string[]> =>
+  until(
+    () => page.texts(`${input} .quick-input-title`),
+    (texts) => texts.some((text) => title.test(text)),
+    `the step ${String(title)}`,
+  );
+
+function cursorLine(): string {
+  const editor = vscode.window.activeTextEditor;
+  return editor?.document.uri.fsPath === configFile() ? editor.document.lineAt(editor.selection.active.line).text : '';
+}
+
+describe('import and add', () => {
+  it('an empty view offers both', async () => {
+    await vscode.commands.executeCommand('mcpToolsets.servers.focus');
+    await page.waitFor('.part.sidebar .monaco-button:has-text("Add Server")');
+    await page.screenshot('welcome');
+  });
+
+  it('“Add Server” asks what, checks it, goes back, and writes the entry into a new file', async () => {
+    await page.click('.part.sidebar .monaco-button:has-text("Add Server")');
+    await untilStep(/Add MCP Server \(1\/4\)/);
+    await page.screenshot('add-kind');
+    await page.press('Enter');
+    await untilStep(/\(2\/4\)/);
+    await page.type('node "unfinished');
+    await page.waitFor(`${input} :text("A quote is not closed.")`);
+    await page.screenshot('add-fault');
+    await page.click(`${input} .codicon-quick-input-back`);
+    await untilStep(/\(1\/4\)/);
+    await page.press('Enter');
+    await untilStep(/\(2\/4\)/);
+    await page.press('Control+A');
+    await page.type(`node ${script} --tools add`);
+    await page.press('Enter');
+    await untilStep(/\(3\/4\)/);
+    await page.press('Enter');
+    await untilStep(/\(4\/4\)/);
+    await page.screenshot('add-name');
+    await page.press('Enter');
+    await until(cursorLine, (line) => line === '  plain:', 'the cursor at the new entry');
+    await untilTools(['mcp_plain_add']);
+    assert.match(await readConfig(), /^version: 1\n\nservers:\n {2}plain:\n {4}transport: stdio\n {4}command: node\n/);
+    await page.screenshot('added');
+  });
+
+  it('“Import Servers” shows what it would change, and what to know, before it writes', async () => {
+    const before = await readConfig();
+    void vscode.commands.executeCommand('mcpToolsets.import');
+    await page.waitFor(`${input} .quick-input-list-row:has-text("Cursor")`);
+    await page.screenshot('import-files');
+    await page.press('Enter');
+    await page.waitFor(`${input} .quick-input-list-row:has-text("For everyone")`);
+    await page.press('Enter');
+    await until(
+      async () => {
+        await vscode.commands.executeCommand('notifications.showList');
+        return page.texts('.notifications-center .notification-list-item');
+      },
+      (texts) => texts.some((text) => text.includes('Write these 2 servers into .minds/mcp.yaml?')),
+      'the question',
+    );
+    await page.waitFor('.monaco-diff-editor');
+    await page.waitFor('.view-lines :text("GITHUB_TOKEN")');
+    await page.waitFor('.view-line:has-text("To do before they start")');
+    await page.screenshot('import-preview');
+    assert.equal(await readConfig(), before);
+    await page.click('.notifications-center .monaco-button:text-is("Import")');
+    await untilTools(['mcp_plain_add', 'mcp_plain-2_echo']);
+    const text = await readConfig();
+    assert.ok(text.startsWith(before.trimEnd()));
+    assert.match(text, /GITHUB_TOKEN: \{ env: GITHUB_TOKEN \}/);
+    assert.doesNotMatch(text, /ghp_/);
+    assert.match(text, /figma:\n {4}enabled: false\n/);
+    assert.equal(cursorLine(), '  plain-2:');
+    await page.screenshot('imported');
+  });
+
+  it('an import can be undone', async () => {
+    await vscode.commands.executeCommand('undo');
+    await vscode.commands.executeCommand('workbench.action.files.save');
+    await untilTools(['mcp_plain_add']);
+    assert.doesNotMatch(await readConfig(), /figma/);
+  });
+});
