@@ -117,7 +117,6 @@ class ToolsetHost implements Host {
     );
     ({ servers: this.servers, shadowed: this.shadowed } = applied.model);
     for (const server of this.servers) if (server.kind === 'valid') this.keepSecret(server.definition);
-
     this.inOneSwap(() => {
       const wanted = new Set(this.servers.map((server) => server.id));
       for (const [id, unit] of this.units) if (!wanted.has(id)) this.remove(id, unit);
