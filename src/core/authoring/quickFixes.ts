@@ -8,6 +8,7 @@ import type { Problem, ProblemCode } from '../base/problem.js';
 import { EditNodes } from '../config/editNodes.js';
 import * as edits from '../config/edits.js';
 import { nearest } from '../config/keys.js';
+import { blacklistTool } from '../config/filterEdits.js';
 import { addPrefix, setEnabled, setServerKey } from '../config/serverEdits.js';
 import { TextOffsets } from '../config/textOffsets.js';
 import { readYaml, type YamlNode } from '../config/yamlTree.js';
@@ -71,13 +72,19 @@ export class QuickFixes {
 
   for(problem: Problem): QuickFix[] {
     const fixes = this.nodes ? this.mechanical(problem, this.nodes) : [];
-    return [...fixes, ...this.ofServer(problem)];
+    return [...fixes, ...this.withoutTool(problem), ...this.ofServer(problem)];
   }
 
   /** The edits of all safe fixes of these problems. */
   all(problems: readonly Problem[]): edits.TextEdit[] {
     const safe = problems.flatMap((problem) => this.for(problem).find((fix) => fix.safe) ?? []);
     return edits.withoutOverlaps(safe.flatMap(({ does }) => (does.kind === 'edit' ? does.edits : [])));
+  }
+
+  /** What is left out anyway is kept out, and the problem with it. */
+  private withoutTool({ server, tool }: Problem): QuickFix[] {
+    if (server === undefined || tool === undefined) return [];
+    return fix(`Blacklist "${tool}"`, blacklistTool(this.text, server, tool));
   }
 
   private ofServer({ code, server, severity }: Problem): QuickFix[] {

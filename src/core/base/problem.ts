@@ -33,6 +33,8 @@ export interface Problem {
   readonly place: Place;
   /** The id of the server it belongs to, if it belongs to one. */
   readonly server?: string;
+  /** The original name of the one tool that is left out, where that is what it is about. */
+  readonly tool?: string;
   /** What was probably meant instead of the value at the place. */
   readonly instead?: string;
   readonly related?: readonly { readonly message: string; readonly place: Place }[];

@@ -119,12 +119,12 @@ function belowKey(
   return [insertion(lineEnd, `${nodes.lineBreak}${indentation(nodes, start)}${key}: ${value}`)];
 }
 
-function serverPair(nodes: EditNodes, server: string): ReturnType<EditNodes['pairOf']> {
+export function serverPair(nodes: EditNodes, server: string): ReturnType<EditNodes['pairOf']> {
   return nodes.pairOf(nodes.pairOf(nodes.root, 'servers')?.pair.value, server);
 }
 
 /** The edits, unless another server would be another one by them. */
-function sparingOthers(text: string, server: string, edits: Edits): Edits {
+export function sparingOthers(text: string, server: string, edits: Edits): Edits {
   if (!edits) return undefined;
   const [before, after] = [serverNodes(text), serverNodes(applyEdits(text, edits))];
   if (!before || !after || before.size !== after.size) return undefined;

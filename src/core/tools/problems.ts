@@ -74,6 +74,7 @@ export function toolNameInvalid(at: At, name: string): Problem {
     fix: 'Blacklist the tool, or have its server name it within the rule.',
     place: at.places.key,
     server: at.server,
+    tool: name,
   };
 }
 
@@ -85,6 +86,7 @@ export function publishedNameInvalid(at: At, original: string, published: string
     fix: 'Shorten or correct the transforms.',
     place: at.places.keyAt(['transform']),
     server: at.server,
+    tool: original,
   };
 }
 
@@ -134,6 +136,7 @@ export function schemaUnusable(at: At, name: string, detail: string): Problem {
     fix: 'Blacklist the tool, or have its server correct the schema.',
     place: at.places.key,
     server: at.server,
+    tool: name,
   };
 }
 

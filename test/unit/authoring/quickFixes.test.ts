@@ -96,6 +96,16 @@ describe('quick fixes (E1)', () => {
     assert.equal(edit(text, fix), head.replace('npx', "'npx' # run"));
   });
 
+  it('a tool that is left out anyway: blacklist it', () => {
+    const offer = { tools: [{ name: 'odd tool', inputSchema: { type: 'object' as const } }], malformed: [] };
+    const [problem] = curate(definitionOf(head), offer, 'off').problems;
+    assert.equal(problem?.code, 'tool-name-invalid');
+    const [fix] = new QuickFixes(head, around).for(problem);
+    assert.equal(fix?.title, 'Blacklist "odd tool"');
+    const mended = edit(head, fix);
+    assert.deepEqual(curate(definitionOf(mended), offer, 'off').problems, []);
+  });
+
   it('what waits for approval: to approve it', () => {
     const [fix] = new QuickFixes(head, around).for({ ...at('approval-pending', 'a'), severity: 'information' });
     assert.equal(edit(head, fix as QuickFix), 'approve a');
