@@ -28,6 +28,7 @@ describe('start failures', function () {
       code: 'command-not-found',
       message: 'The command "my-sever" is in none of the 1 folders of PATH. There is a command "my-server".',
       fix: 'Write my-server if that is meant; else install my-sever, or write its full path.',
+      instead: 'my-server',
       path: ['command'],
     });
     assert.deepEqual(await rig.failure(stdio('something-else', [], { env })), {

@@ -68,7 +68,11 @@ describe('core: process trees', () => {
 
   async function start(which: Servers): Promise<void> {
     await stage.edit(named(which));
-    assert.deepEqual(stage.problems(), []);
+    // Their tools are many, which is not what this is about.
+    assert.deepEqual(
+      stage.problems().filter((problem) => !problem.startsWith('too-many-tools')),
+      [],
+    );
     assert.equal(stage.toolsets().length, Object.keys(which).length);
     assert.ok(servers().length > Object.keys(which).length, 'there are children');
   }
