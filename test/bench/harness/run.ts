@@ -122,6 +122,7 @@ export class Run {
       platform: 'node',
       target: 'node20',
       format: 'cjs',
+      mainFields: ['module', 'main'],
       logLevel: 'warning',
     });
     return outdir;

@@ -32,6 +32,8 @@ export function bundled(source: string): Promise<string> {
     platform: 'node',
     target: 'node20',
     format: 'cjs',
+    // As the product's own build: `jsonc-parser` can be bundled in this form alone.
+    mainFields: ['module', 'main'],
     logLevel: 'silent',
   }).then(() => outfile);
   bundles.set(source, made);
