@@ -4,18 +4,15 @@ import * as vscode from 'vscode';
 import { page } from '../../support/editor/bridge.ts';
 import { configFile, readConfig, servers, until } from '../../support/editor/product.ts';
 
-/** What the palette lists for the product. */
-async function palette(): Promise<string[]> {
+/** Whether the palette lists a command: asked by its title, because it shows only as many rows as there is room for. */
+async function offers(title: string): Promise<boolean> {
   await vscode.commands.executeCommand('workbench.action.closeQuickOpen');
-  await vscode.commands.executeCommand('workbench.action.quickOpen', '>MCP Toolsets: ');
-  await page.waitFor('.quick-input-list .monaco-list-row >> text=MCP Toolsets: Show Log');
-  // More rows than are in view; those that matter begin with other letters.
+  await vscode.commands.executeCommand('workbench.action.quickOpen', `>MCP Toolsets: ${title}`);
+  await page.waitFor('.quick-input-list .monaco-list-row');
   const listed = await page.texts('.quick-input-list .monaco-list-row');
   await page.press('Escape');
-  return listed.map((text) => text.replace(/\s+/g, ' ').trim());
+  return listed.some((text) => text.replace(/\s+/g, ' ').includes(`MCP Toolsets: ${title}`));
 }
-
-const offers = (listed: readonly string[], title: string): boolean => listed.some((text) => text.includes(title));
 
 describe('first minute', () => {
   it('begins with a sidebar that says how', async () => {
@@ -26,10 +23,9 @@ describe('first minute', () => {
   });
 
   it('hides from the palette what does not apply', async () => {
-    const listed = await palette();
-    assert.ok(offers(listed, 'Create Config File'), listed.join(' | '));
+    assert.ok(await offers('Create Config File'));
     for (const title of ['Restart Server', 'Try Tool', 'Approve Server', 'Release Instance']) {
-      assert.ok(!offers(listed, title), title);
+      assert.ok(!(await offers(title)), title);
     }
   });
 
@@ -76,8 +72,7 @@ describe('first minute', () => {
   });
 
   it('offers then what applies', async () => {
-    const listed = await palette();
-    assert.ok(offers(listed, 'Approve Server'), listed.join(' | '));
-    assert.ok(!offers(listed, 'Release Instance'));
+    assert.ok(await offers('Approve Server'));
+    assert.ok(!(await offers('Release Instance')));
   });
 });
