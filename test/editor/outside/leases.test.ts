@@ -1,4 +1,7 @@
-/** Leases of real conversations over a reload of the window (L2): the conversation keeps its id, its instance is new. */
+/**
+ * Leases of real conversations over a reload of the window (L2): the instance ends with the window, and the next call has
+ * a new one. Which conversation the editor shows after a reload is its own affair: it does not always open the last.
+ */
 import assert from 'node:assert/strict';
 import { startEditor, type Editor } from '../../support/editor/launch.ts';
 import type { EditorWindow } from '../../support/editor/window.ts';
@@ -79,8 +82,8 @@ describe('leases over a reload', () => {
 
   const call = (tool: string): Promise<string | undefined> => ask(`CALL ${JSON.stringify({ tool })}`, 60_000);
 
-  /** The conversation of the one lease, as the sidebar names it. */
-  async function leaseholder(): Promise<string> {
+  /** Resolves when the sidebar shows the one lease with its conversation. */
+  async function leaseholder(): Promise<void> {
     const rows = window.page.locator('.part.sidebar .monaco-list-row');
     const lease = rows.filter({ hasText: /chat [0-9a-f]{8}/ });
     for (const folded of ['counter', 'Instances']) {
@@ -88,14 +91,13 @@ describe('leases over a reload', () => {
       await rows.filter({ hasText: folded }).first().locator('.monaco-tl-twistie').click();
     }
     await lease.waitFor();
-    return /chat [0-9a-f]{8}/.exec(await lease.innerText())?.[0] ?? '';
   }
 
-  it('belong to the same conversation, which is told that it has a new instance', async function () {
+  it('end with the window; the next call is told that it has a new instance', async function () {
     this.timeout(180_000);
     assert.match((await call('mcp_counter_count')) ?? '', /: 1\b[^]*of its own/);
     assert.match((await call('mcp_counter_count')) ?? '', /: 2\b/);
-    const conversation = await leaseholder();
+    await leaseholder();
     const pids = editor.processes().flatMap(({ pid, command }) => (command.includes('plain.mjs') ? [pid] : []));
     await window.screenshot('lease');
 
@@ -107,7 +109,7 @@ describe('leases over a reload', () => {
     for (let attempt = 0; text === undefined && attempt < mostGreetings; attempt++)
       text = await call('mcp_counter_count');
     assert.match(text ?? '', /: 1\b[^]*of its own/);
-    assert.equal(await leaseholder(), conversation);
+    await leaseholder();
     await window.screenshot('lease-after-reload');
     for (const { pid, command } of editor.processes()) {
       if (command.includes('plain.mjs')) assert.ok(!pids.includes(pid), 'an instance outlived its window');

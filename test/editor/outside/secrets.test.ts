@@ -109,6 +109,10 @@ describe('secrets in a window (E4)', () => {
     await row('quotes').filter({ hasText: '4 tools' }).waitFor();
     await row('exits').filter({ hasText: 'failed' }).waitFor();
     await row('far').filter({ hasText: 'failed' }).waitFor();
+    await window.waitFor(
+      ({ lm }) => lm.tools.map(({ name }) => name),
+      (names) => names.includes('mcp_quotes_env'),
+    );
     assert.match(await call('mcp_quotes_env', { name: 'HOST' }), /canary-host/, 'the agent gets what the tool says');
     await call('mcp_quotes_stderr', { text: 'token canary-literal-5ca1ab1e is wrong' });
     await call('mcp_quotes_fail', { text: 'canary-host-5ca1ab1e' });
