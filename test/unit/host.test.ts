@@ -720,6 +720,26 @@ describe('a person’s actions (E3)', () => {
     assert.deepEqual(stage.published(), ['a/x']);
   });
 
+  it('stop of what does not run starts nothing, whatever its entry says', async () => {
+    await stage.edit(file({ a: 'command: a, args: 3' }));
+    await stage.host.stop('a');
+    await stage.host.reload();
+    assert.equal(stage.connector.connects, 0);
+  });
+
+  for (const again of ['start', 'restart'] as const) {
+    it(`${again} of a stopped server counts although its entry is wrong: it runs when the entry is right again`, async () => {
+      await serve('a', 'command: a', 'x');
+      await stage.edit(file({ a: 'command: a, args: 3' }));
+      await stage.host.stop('a');
+      await stage.host[again]('a');
+      const edited = stage.edit(file({ a: 'command: a' }));
+      (await stage.connector.nextConnect()).succeed(listing('x'));
+      await edited;
+      assert.deepEqual(stage.published(), ['a/x']);
+    });
+  }
+
   it('restart ends every instance, lists anew and keeps the tools published meanwhile', async () => {
     const warm = await serve('a', 'command: a', 'x');
     const restarted = stage.host.restart('a');

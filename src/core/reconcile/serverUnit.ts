@@ -132,7 +132,7 @@ export class ServerUnit {
   /** A person's restart: every instance ends, a new one starts and lists; the tools stay published meanwhile. */
   async restart(): Promise<void> {
     const [serving, definition] = [this.serving_, this.startable()];
-    if (!definition) return;
+    if (!definition) return this.start();
     if (serving?.definition.launchHash === definition.launchHash) {
       await serving.pool.recycle('a person restarted it');
       await serving.startAgain();
