@@ -46,7 +46,7 @@ describe('try tool', () => {
     await page.click(button('Run'));
     await untilShown('.fault', /This is required/);
     await page.screenshot('form-with-faults');
-    await page.press('ControlOrMeta+A');
+    // What is missing has the focus. Nothing is selected first: the editor tells a page to do so with a delay.
     await page.type('Ann');
     await page.click(button('Add to tags'));
     await page.type('red');
