@@ -91,7 +91,7 @@ export class ApprovalLedger implements Approvals, Disposable {
   }
 }
 
-function sameServer(a: ApprovedServer, b: ApprovedServer): boolean {
+export function sameServer(a: ApprovedServer, b: ApprovedServer): boolean {
   return a.server === b.server && a.source === b.source;
 }
 

@@ -7,7 +7,7 @@ import type { Disposable } from '../base/disposables.js';
 import { Emitter } from '../base/events.js';
 import type { OfferedTool } from '../tools/catalogue.js';
 import type { LaunchDescription } from './fingerprint.js';
-import type { ApprovedServer, Storage } from './ledger.js';
+import { sameServer, type ApprovedServer, type Storage } from './ledger.js';
 import { differingParts, printOf, type ToolPart, type ToolPrint } from './toolPrints.js';
 import type { ToolReview } from './toolReview.js';
 
@@ -67,9 +67,9 @@ export class ToolLedger implements ToolReview, Disposable {
   }
 
   /** The tools of this server, or one of them, are right as they are listed now. */
-  accept({ server, source }: ApprovedServer, tool?: string): void {
+  accept(server: ApprovedServer, tool?: string): void {
     for (const seen of this.launches.values()) {
-      if (seen.server !== server || seen.source !== source) continue;
+      if (!sameServer(seen, server)) continue;
       for (const listed of seen.listed) {
         if (tool === undefined || listed.name === tool) seen.prints.set(listed.name, printOf(listed));
       }
@@ -79,9 +79,9 @@ export class ToolLedger implements ToolReview, Disposable {
   }
 
   /** Its approval was revoked: what it lists when it is approved again is what counts. */
-  forget({ server, source }: ApprovedServer): void {
+  forget(server: ApprovedServer): void {
     for (const [fingerprint, seen] of this.launches) {
-      if (seen.server === server && seen.source === source) this.launches.delete(fingerprint);
+      if (sameServer(seen, server)) this.launches.delete(fingerprint);
     }
     this.store();
     this.changes.fire();

@@ -3,6 +3,7 @@
  * what it takes and gives, and what it says of its effects. Pure. Order of keys does not count; everything else does.
  */
 import { createHash } from 'node:crypto';
+import { canonicalJson } from '../base/canonicalJson.js';
 import type { OfferedTool } from '../tools/catalogue.js';
 
 export const toolParts = ['description', 'schema', 'hints'] as const;
@@ -30,13 +31,5 @@ export function differingParts(before: ToolPrint, now: ToolPrint): readonly Tool
 
 /** 96 bits: nobody finds a second description for one by chance, and thousands of tools fit into a store. */
 function hash(value: unknown): string {
-  return createHash('sha256').update(canonical(value)).digest('base64url').slice(0, 16);
-}
-
-function canonical(value: unknown): string {
-  return JSON.stringify(value, (_, inner: unknown) =>
-    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
-      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)))
-      : inner,
-  );
+  return createHash('sha256').update(canonicalJson(value)).digest('base64url').slice(0, 16);
 }

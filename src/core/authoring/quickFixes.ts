@@ -9,7 +9,7 @@ import { EditNodes } from '../config/editNodes.js';
 import * as edits from '../config/edits.js';
 import { nearest } from '../config/keys.js';
 import { blacklistTool } from '../config/filterEdits.js';
-import { addPrefix, setEnabled, setServerKey } from '../config/serverEdits.js';
+import { addPrefix, serverPair, setEnabled, setServerKey } from '../config/serverEdits.js';
 import { TextOffsets } from '../config/textOffsets.js';
 import { readYaml, type YamlNode } from '../config/yamlTree.js';
 import {
@@ -174,8 +174,7 @@ export class QuickFixes {
   /** In the entry of its server itself, not in an anchor that others may share. */
   private ownKey({ server, entry }: KeyMark): boolean {
     const nodes = this.nodes;
-    const own = nodes?.pairOf(nodes.pairOf(nodes.root, 'servers')?.pair.value, server ?? '')?.pair.value;
-    return nodes?.pairOf(own, entry.key) !== undefined;
+    return nodes?.pairOf(serverPair(nodes, server ?? '')?.pair.value, entry.key) !== undefined;
   }
 
   /** Where the keys tell which transport is meant. */

@@ -9,7 +9,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { EditNodes, isEmptyValue, isMap, rangeOf, type PairPlace } from './editNodes.js';
 import { applyEdits, insertion, type Edits } from './edits.js';
 import { serverFlow, serverLines, type NewServer } from './entryText.js';
-import { serverNodes } from './serverEdits.js';
+import { serverNodes, serverPair } from './serverEdits.js';
 
 /** @param text without a byte order mark; undefined: there is no file. */
 export function addServers(text: string | undefined, servers: readonly NewServer[]): Edits {
@@ -26,8 +26,7 @@ export function addServers(text: string | undefined, servers: readonly NewServer
 /** Where the first of them stands then: the offset of its id in the text after the edit. */
 export function offsetOfServer(text: string, id: string): number | undefined {
   const nodes = EditNodes.read(text);
-  const pair = nodes?.pairOf(nodes.pairOf(nodes.root, 'servers')?.pair.value, id);
-  return rangeOf(pair?.pair.key)?.start;
+  return rangeOf(nodes && serverPair(nodes, id)?.pair.key)?.start;
 }
 
 function editsFor(nodes: EditNodes, servers: readonly NewServer[]): Edits {

@@ -4,6 +4,7 @@
  * variable of the same value are the same to the server.
  */
 import { createHash } from 'node:crypto';
+import { canonicalJson } from '../base/canonicalJson.js';
 import type { EnvValue, Launch, ServerDefinition } from './model.js';
 
 type Plain = string | number | boolean | readonly Plain[] | { readonly [key: string]: Plain };
@@ -41,19 +42,5 @@ function valuesOf(values: ReadonlyMap<string, EnvValue>): Plain {
 }
 
 function digest(value: Plain): string {
-  return createHash('sha256').update(canonical(value)).digest('hex');
-}
-
-/** JSON with the keys of objects in code-unit order. */
-function canonical(value: Plain): string {
-  if (isList(value)) return `[${value.map(canonical).join(',')}]`;
-  if (typeof value !== 'object') return JSON.stringify(value);
-  const members = Object.keys(value)
-    .sort()
-    .map((key) => `${JSON.stringify(key)}:${canonical(value[key] ?? '')}`);
-  return `{${members.join(',')}}`;
-}
-
-function isList(value: Plain): value is readonly Plain[] {
-  return Array.isArray(value);
+  return createHash('sha256').update(canonicalJson(value)).digest('hex');
 }

@@ -16,6 +16,16 @@ const mostOtherSockets = 16;
 /** Servers commonly close an idle socket after 5 s; asking on one that is just being closed would lose the question. */
 const idleSocketMs = 4000;
 
+interface Question {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | undefined;
+  /** Which sockets it uses. */
+  readonly kind: 'call' | 'other';
+  readonly signal: AbortSignal;
+}
+
 export class HttpEndpoint {
   readonly configured: URL;
   /** Where redirects of initialize led. */
@@ -40,18 +50,20 @@ export class HttpEndpoint {
   /** @param kind which sockets it uses */
   post(body: string, kind: 'call' | 'other', signal: AbortSignal, url = this.url): Promise<HttpReply> {
     const headers = { accept: 'application/json, text/event-stream', 'content-type': 'application/json' };
-    return this.exchange('POST', url, headers, body, kind, signal);
+    return this.exchange({ method: 'POST', url, headers, body, kind, signal });
   }
 
   /** Opens an event stream. */
   get(lastEventId: string | undefined, kind: 'call' | 'other', signal: AbortSignal): Promise<HttpReply> {
     const resumption = lastEventId === undefined ? {} : { 'last-event-id': lastEventId };
-    return this.exchange('GET', this.url, { accept: 'text/event-stream', ...resumption }, undefined, kind, signal);
+    const headers = { accept: 'text/event-stream', ...resumption };
+    return this.exchange({ method: 'GET', url: this.url, headers, body: undefined, kind, signal });
   }
 
   /** Says that the session is not needed any more. */
   remove(signal: AbortSignal): Promise<HttpReply> {
-    return this.exchange('DELETE', this.url, { accept: 'application/json' }, undefined, 'other', signal);
+    const headers = { accept: 'application/json' };
+    return this.exchange({ method: 'DELETE', url: this.url, headers, body: undefined, kind: 'other', signal });
   }
 
   dispose(): void {
@@ -62,18 +74,11 @@ export class HttpEndpoint {
   }
 
   /** Once more where the first was refused for its token, and there is another: the server has not acted on it. */
-  private async exchange(
-    method: 'GET' | 'POST' | 'DELETE',
-    url: URL,
-    headers: Readonly<Record<string, string>>,
-    body: string | undefined,
-    kind: 'call' | 'other',
-    signal: AbortSignal,
-  ): Promise<HttpReply> {
+  private async exchange(question: Question): Promise<HttpReply> {
     const { access } = this;
     for (let again = false; ; again = true) {
       const token = await access?.token();
-      const reply = await this.exchangeOnce(method, url, headers, body, kind, signal, token);
+      const reply = await this.exchangeOnce(question, token);
       if (!access || (reply.status !== 401 && reply.status !== 403)) return reply;
       const refusal = { status: reply.status, header: reply.headers['www-authenticate'] };
       const verdict = await access.refused(refusal, token, again);
@@ -83,15 +88,8 @@ export class HttpEndpoint {
     }
   }
 
-  private exchangeOnce(
-    method: 'GET' | 'POST' | 'DELETE',
-    url: URL,
-    headers: Readonly<Record<string, string>>,
-    body: string | undefined,
-    kind: 'call' | 'other',
-    signal: AbortSignal,
-    token: string | undefined,
-  ): Promise<HttpReply> {
+  private exchangeOnce(question: Question, token: string | undefined): Promise<HttpReply> {
+    const { method, url, headers, body, kind, signal } = question;
     const session = this.sessionId === undefined ? {} : { 'mcp-session-id': this.sessionId };
     const version = this.protocolVersion === undefined ? {} : { 'mcp-protocol-version': this.protocolVersion };
     const common = {
