@@ -45,9 +45,15 @@ const underFire = (server: string): void => void excused.set(server, Infinity);
 
 interface Memory {
   readonly heap: number;
+  /** Buffers and what else lives outside the heap, as far as the engine knows of it. */
+  readonly external: number;
   readonly rss: number;
 }
-const memory = (): Memory => ({ heap: heapNow(), rss: process.memoryUsage().rss / 2 ** 20 });
+const memory = (): Memory => {
+  const heap = heapNow();
+  const { external, rss } = process.memoryUsage();
+  return { heap, external: external / 2 ** 20, rss: rss / 2 ** 20 };
+};
 
 async function conversation(stage: Stage, index: number, until: () => boolean): Promise<void> {
   const random = new Random(seed + 1000 + index);
@@ -257,9 +263,12 @@ async function main(): Promise<void> {
     },
     Math.min(60_000, minutes * 15_000),
   );
+  const quarters: Memory[] = [];
+  const quarterly = setInterval(() => quarters.push(memory()), (minutes * 60_000) / 4);
   const talks = Array.from({ length: dialogCount }, (_, index) => conversation(stage, index, until));
   await Promise.all([havoc(stage, until), ...talks]);
   clearTimeout(warming);
+  clearInterval(quarterly);
   delay.disable();
   await stage.edit({});
   const atEnd = memory();
@@ -289,9 +298,14 @@ async function main(): Promise<void> {
     ['sockets of this process', sockets.length],
   ]);
   const mb = (value: number): string => `${value.toFixed(1)} MB`;
-  table('Memory', [
-    ['heap at start, warm, at end', [atStart, warm, atEnd].map(({ heap }) => mb(heap)).join(', ')],
-    ['RSS at start, warm, at end', [atStart, warm, atEnd].map(({ rss }) => mb(rss)).join(', ')],
+  const row = (name: string, of: keyof Memory): [string, string] => [
+    name,
+    [atStart, warm, ...quarters.slice(0, 3), atEnd].map((each) => mb(each[of])).join(', '),
+  ];
+  table('Memory at start, warm, after each quarter, at end', [
+    row('heap', 'heap'),
+    row('external', 'external'),
+    row('RSS', 'rss'),
     ['event loop delay p99', `${(delay.percentile(99) / 1e6 - 10).toFixed(1)} ms`],
   ]);
   for (const line of [...calls.lost.slice(0, 20), ...disagreements.slice(0, 20)]) console.log(line);

@@ -751,6 +751,23 @@ describe('a person’s actions (E3)', () => {
     assert.deepEqual(stage.published(), ['a/x', 'a/new']);
   });
 
+  for (const again of ['start', 'restart'] as const) {
+    it(`${again} of a last-known-good whose entry is wrong starts that again (R3)`, async () => {
+      const warm = await serve('a', 'command: a', 'x');
+      await stage.edit(file({ a: 'command: a, args: 3' }));
+      if (again === 'start') {
+        warm.die('crash');
+        await stage.until(() => stage.server('a').instances.length === 0);
+      }
+      const started = stage.host[again]('a');
+      (await stage.connector.nextConnect()).succeed(listing('x', 'new'));
+      await started;
+      assert.equal(warm.closed, true);
+      assert.deepEqual(stage.published(), ['a/x', 'a/new']);
+      assert.deepEqual(codes(), ['wrong-type']);
+    });
+  }
+
   it('rejects for a server that nobody knows', async () => {
     for (const action of ['start', 'stop', 'restart', 'release'] as const) {
       await assert.rejects(stage.host[action]('nobody', 'd1'), /no server "nobody"/);

@@ -20,12 +20,13 @@ export function permitsOf(
   return { wanted: may(enabledDefinition(wanted)), serving: may(serving) };
 }
 
-/** What a person's start starts: where the definition of the file waits for approval, the one that serves. */
+/** What a person's start starts: where the definition of the file waits for approval or is wrong, the one that serves. */
 export function startableDefinition(
   judge: Judge,
   wanted: ConfiguredServer | undefined,
   serving: ServerDefinition | undefined,
 ): ServerDefinition | undefined {
+  if (wanted?.kind === 'invalid') return serving;
   return permitsOf(judge, wanted, serving).wanted ? enabledDefinition(wanted) : serving;
 }
 

@@ -544,8 +544,10 @@ export class Simulation {
         if (entry && isWrong(entry)) this.oracle.apply(this.file, this.hostValue);
         const { serving } = this.oracle.history(id);
         const after = this.oracle.entry(id);
-        const runs = after && serving && !isWrong(after) && serving.launch === this.oracle.launchOf(after);
-        if (kind === 'restart' && runs && after.enabled) end(current, 'restarted');
+        // Of a wrong entry what serves is started again, whatever its launch is.
+        const isLast = after && (isWrong(after) || (after.enabled && serving?.launch === this.oracle.launchOf(after)));
+        const runs = serving && isLast;
+        if (kind === 'restart' && runs) end(current, 'restarted');
         // Everything of another definition that was being started is started anew.
         if (kind === 'restart' && !runs) for (const pending of this.pendings()) this.untag(pending, id);
         this.wait(kind === 'start' ? this.host.start(id) : this.host.restart(id));
