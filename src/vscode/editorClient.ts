@@ -4,6 +4,7 @@
  * that, what VS Code is known to announce. A wrong guess costs a conversation one start, and nothing else: its server is
  * told what was really announced. Does not import `vscode`.
  */
+import { isObject } from '../core/base/isObject.js';
 import type { ExpectedClient, Fields } from '../core/connections/serverClient.js';
 
 /** Of VS Code's `Memento`. */
@@ -41,6 +42,6 @@ export class EditorClient {
 
   private get kept(): Fields | undefined {
     const kept = this.store.get(key);
-    return typeof kept === 'object' && kept !== null && !Array.isArray(kept) ? (kept as Fields) : undefined;
+    return isObject(kept) ? kept : undefined;
   }
 }

@@ -1,6 +1,7 @@
 /** Whether the answer to `initialize` is one (spec X3). Pure. */
 import type { ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
-import { isObject, shortened } from './jsonRpc.js';
+import { isObject } from '../base/isObject.js';
+import { shortened } from './jsonRpc.js';
 
 /** Newest first; the first one is what we ask for. */
 export const knownProtocolVersions = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'] as const;

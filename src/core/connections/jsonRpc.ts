@@ -3,16 +3,13 @@
  * word: a call whose answer it drops would hang to its time limit. Nothing is lost that means something; what is no
  * JSON-RPC is said to be none.
  */
+import { isObject } from '../base/isObject.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 
 type Id = string | number;
 type Fields = Readonly<Record<string, unknown>>;
 
 const internalError = -32603;
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 /** The messages of one line, body or event: one, or several as protocol 2025-03-26 had it; undefined: not JSON-RPC. */
 export function parseMessages(text: string): JSONRPCMessage[] | undefined {

@@ -5,7 +5,7 @@
 import type { ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import type { Clock } from '../base/clock.js';
 import { ListError, type ListOptions, type ToolListing } from './connection.js';
-import { isObject } from './jsonRpc.js';
+import { isObject } from '../base/isObject.js';
 import { listEntries, type EntryListing, type PromptListing, type ResourceListing } from './offerListing.js';
 import { rpcMessage } from './outcomes.js';
 import { listAllTools } from './toolListing.js';

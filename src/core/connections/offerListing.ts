@@ -5,7 +5,8 @@
  */
 import type { OfferedPrompt, OfferedResource, OfferedTemplate } from '../tools/catalogue.js';
 import { ListError } from './connection.js';
-import { isObject, shortened } from './jsonRpc.js';
+import { isObject } from '../base/isObject.js';
+import { shortened } from './jsonRpc.js';
 
 interface Malformed {
   readonly name: string;

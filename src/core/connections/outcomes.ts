@@ -1,7 +1,7 @@
 /** What becomes of a request to a server, read from the answer or from the error instead of one. Pure. */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { CallOutcome, OtherOutcome } from './connection.js';
-import { isObject } from './jsonRpc.js';
+import { isObject } from '../base/isObject.js';
 import type { TransportFailure } from './transport.js';
 
 const invalidAnswer = -32603;

@@ -4,7 +4,7 @@
  * servers: what we pass on, no more. Pure but for what a client does itself.
  */
 import type { ClientCapabilities } from '@modelcontextprotocol/sdk/types.js';
-import { isObject } from './jsonRpc.js';
+import { isObject } from '../base/isObject.js';
 
 export type Fields = Readonly<Record<string, unknown>>;
 

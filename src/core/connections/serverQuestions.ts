@@ -8,7 +8,7 @@
  */
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import type { CallLimits } from './callLimits.js';
-import { isObject } from './jsonRpc.js';
+import { isObject } from '../base/isObject.js';
 import { refusal, RpcFault, type Fields, type ServerClient } from './serverClient.js';
 
 /** One of our requests, as long as it has no answer. */

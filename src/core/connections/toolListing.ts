@@ -4,7 +4,8 @@
  */
 import type { OfferedTool } from '../tools/catalogue.js';
 import { ListError, type ToolListing } from './connection.js';
-import { isObject, shortened } from './jsonRpc.js';
+import { isObject } from '../base/isObject.js';
+import { shortened } from './jsonRpc.js';
 
 const mostPages = 1000;
 /** In characters, of one tool and of the whole list: what is larger is an attack or an accident. */

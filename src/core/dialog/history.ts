@@ -5,6 +5,7 @@
  * Records come back from a store that others wrote to: reading takes what it can use, drops the rest, and never throws.
  * Invariant: every call of what is read has its result.
  */
+import { isObject } from '../base/isObject.js';
 import { shortenedText } from './budget.js';
 import type { TurnEnd } from './dialog.js';
 import type { ContentPart, DialogMessage, ToolCall, ToolResult } from './model.js';
@@ -151,8 +152,4 @@ function withoutOrphans(messages: readonly DialogMessage[]): DialogMessage[] {
     if (answered.length > 0) kept.push({ kind: 'results', results: answered.map(({ result }) => result) });
   }
   return kept;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -4,7 +4,8 @@
  * Invariants: a question is settled once; none is open when the session has closed.
  */
 import type { MessageStream } from './eventStreams.js';
-import { errorCodes, isObject, notificationMessage, type Message, type Params, type RequestId } from './jsonRpc.js';
+import { isObject } from '../base/isObject.js';
+import { errorCodes, notificationMessage, type Message, type Params, type RequestId } from './jsonRpc.js';
 
 /** In one session: more than a person or a model can be asked at a time. */
 const mostOpen = 256;

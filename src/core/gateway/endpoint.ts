@@ -6,6 +6,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { assertNever } from '../base/assertNever.js';
 import type { Clock } from '../base/clock.js';
+import { isObject } from '../base/isObject.js';
 import type { Route } from './access.js';
 import type { Services } from './answers.js';
 import type { ClientKind } from './backend.js';
@@ -13,7 +14,6 @@ import { ListenStream, PostReply, type Heartbeat } from './eventStreams.js';
 import {
   errorCodes,
   errorMessage,
-  isObject,
   parsePayload,
   resultMessage,
   type Message,

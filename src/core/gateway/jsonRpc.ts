@@ -2,6 +2,7 @@
  * JSON-RPC as text and as values. Pure. Reading never throws: what cannot be read comes back as the error to answer.
  * Messages are written by hand around JSON that exists already, so that a cached list is not made again.
  */
+import { isObject } from '../base/isObject.js';
 
 export type RequestId = string | number;
 export type Params = Readonly<Record<string, unknown>>;
@@ -99,10 +100,6 @@ export function errorMessage(id: RequestId | null, error: RpcError): string {
 
 export function notificationMessage(method: string, params?: Params): string {
   return JSON.stringify({ jsonrpc: '2.0', method, ...(params === undefined ? {} : { params }) });
-}
-
-export function isObject(value: unknown): value is Params {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 export function isRequestId(value: unknown): value is RequestId {

@@ -2,7 +2,8 @@
 import { assertNever } from '../base/assertNever.js';
 import { invalidParams, type Answer, type MethodContext } from './answers.js';
 import { conversationOf } from './dialogs.js';
-import { errorCodes, errorMessage, isObject, resultMessage, type Params } from './jsonRpc.js';
+import { isObject } from '../base/isObject.js';
+import { errorCodes, errorMessage, resultMessage, type Params } from './jsonRpc.js';
 import { passOn } from './requests.js';
 
 type Check = (params: Params) => string | undefined;

@@ -6,18 +6,11 @@
  * because the socket closes: the protocol says that a disconnection is no cancellation, and the editor cancels by a
  * message of its own. The outcome of a request that nobody reads any more is dropped.
  */
+import { isObject } from '../base/isObject.js';
 import { invalidParams, refusal, type Answer, type MethodContext } from './answers.js';
 import type { BackendTerms } from './backend.js';
 import { dialogOf, upstreamMeta } from './dialogs.js';
-import {
-  errorCodes,
-  errorMessage,
-  isObject,
-  isRequestId,
-  notificationMessage,
-  type Params,
-  type RequestId,
-} from './jsonRpc.js';
+import { errorCodes, errorMessage, isRequestId, notificationMessage, type Params, type RequestId } from './jsonRpc.js';
 import type { CallInFlight, Session } from './session.js';
 import { SessionClient } from './sessionClient.js';
 

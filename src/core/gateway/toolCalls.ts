@@ -4,7 +4,8 @@ import type { Delivery } from '../results/delivery.js';
 import { withNotes } from '../results/notes.js';
 import { invalidParams, type Answer, type MethodContext } from './answers.js';
 import type { BackendCall, BackendOutcome } from './backend.js';
-import { errorCodes, errorMessage, isObject, resultMessage, type Params, type RequestId } from './jsonRpc.js';
+import { isObject } from '../base/isObject.js';
+import { errorCodes, errorMessage, resultMessage, type Params, type RequestId } from './jsonRpc.js';
 import { passOn } from './requests.js';
 
 export function callTool(params: Params, context: MethodContext): Answer {

@@ -1,4 +1,5 @@
 /** Which parts of a result carry bytes (spec V2), and the saving of them. The result itself is not changed. */
+import { isObject } from '../base/isObject.js';
 import type { ArtifactOrigin, ArtifactStore, SaveOutcome } from './artifacts.js';
 import { decoded, decodedSize, splitDataUrl } from './base64.js';
 import { extensionOf, modelImageType } from './mediaTypes.js';
@@ -73,8 +74,4 @@ function save(found: Binary, origin: ArtifactOrigin, store: ArtifactStore): Prom
     extension: extensionOf(found.imageType ?? found.type),
     pieces: decoded(found.base64),
   });
-}
-
-export function isObject(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -3,6 +3,7 @@
  * have their turn in between.
  */
 
+import { isObject } from '../base/isObject.js';
 /** Bytes, piece by piece; it returns what is wrong with the source, if anything. Nothing is to be made of a wrong one. */
 export type Pieces = Generator<Uint8Array, string | undefined>;
 
@@ -75,7 +76,7 @@ const many = 1_000;
 
 /** @param insideMany members of large containers are mostly small: taken whole */
 function* nested(value: unknown, indent: 0 | 2, line: string, insideMany: boolean): Generator<string> {
-  const keys = typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.keys(value) : undefined;
+  const keys = isObject(value) ? Object.keys(value) : undefined;
   const size = keys?.length ?? (Array.isArray(value) ? value.length : 0);
   if (size === 0 || (insideMany && size < many)) {
     const json = JSON.stringify(value, undefined, indent) ?? 'null';

@@ -9,7 +9,8 @@ import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/sdk/typ
 import { assertNever } from '../base/assertNever.js';
 import type { SaveOutcome } from './artifacts.js';
 import { canonical } from './base64.js';
-import { binaryOf, isObject, type Binary, type Fields, type SavedParts } from './binaries.js';
+import { isObject } from '../base/isObject.js';
+import { binaryOf, type Binary, type Fields, type SavedParts } from './binaries.js';
 import { bareType } from './mediaTypes.js';
 import { formatBytes } from './sizes.js';
 

@@ -7,6 +7,7 @@
  * workspace's), each decides for itself and the strictest counts: a workspace can forbid, and cannot allow what the
  * person wants to be asked about.
  */
+import { isObject } from '../base/isObject.js';
 import { compilePattern, type Pattern } from './patterns.js';
 
 /** In the order of strictness. */
@@ -31,7 +32,7 @@ export type PermissionRules = readonly (readonly Rule[])[];
 /** @param settings values as the editor holds them; what is no permission counts as `ask`: it was meant to restrict. */
 export function compilePermissions(settings: readonly unknown[]): PermissionRules {
   return settings.map((setting) =>
-    Object.entries(isRecord(setting) ? setting : {}).map(([text, value]): Rule => {
+    Object.entries(isObject(setting) ? setting : {}).map(([text, value]): Rule => {
       const permission = toolPermissions.find((one) => one === value) ?? 'ask';
       return { pattern: compilePattern(text), literals: text.replaceAll('*', '').length, permission };
     }),
@@ -63,8 +64,4 @@ function ofLayer(published: string, layer: readonly Rule[]): Rule | undefined {
 
 function strictness(permission: ToolPermission): number {
   return toolPermissions.indexOf(permission);
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

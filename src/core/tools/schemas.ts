@@ -4,6 +4,7 @@
  * a top level that is not `type: object` (the protocol's own type demands it), a `type` that JSON Schema does not know,
  * an `array` without `items` (GitHub Copilot rejects the request that carries it).
  */
+import { isObject } from '../base/isObject.js';
 import type { OfferedTool } from './catalogue.js';
 
 const jsonTypes = new Set(['array', 'boolean', 'integer', 'null', 'number', 'object', 'string']);
@@ -22,14 +23,14 @@ export function unusableSchema(tool: OfferedTool): string | undefined {
 }
 
 function topLevelFault(schema: unknown, where: string): string | undefined {
-  if (!isRecord(schema)) return `${where} is ${describe(schema)}, not an object`;
+  if (!isObject(schema)) return `${where} is ${describe(schema)}, not an object`;
   if (schema['type'] !== 'object') return `${where}.type is ${describe(schema['type'])}, not "object"`;
   const properties = schema['properties'];
   if (properties !== undefined) {
-    if (!isRecord(properties)) return `${where}.properties is ${describe(properties)}, not an object`;
+    if (!isObject(properties)) return `${where}.properties is ${describe(properties)}, not an object`;
     // The protocol's own type wants objects here; `true` is JSON Schema but fails the whole list in strict clients.
     for (const [name, value] of Object.entries(properties)) {
-      if (!isRecord(value)) return `${where}.properties.${name} is ${describe(value)}, not an object`;
+      if (!isObject(value)) return `${where}.properties.${name} is ${describe(value)}, not an object`;
     }
   }
   const required = schema['required'];
@@ -40,7 +41,7 @@ function topLevelFault(schema: unknown, where: string): string | undefined {
 }
 
 function faultIn(schema: unknown, where: string, depth: number): string | undefined {
-  if (!isRecord(schema) || depth > deepest) return undefined;
+  if (!isObject(schema) || depth > deepest) return undefined;
   const type = schema['type'];
   for (const name of Array.isArray(type) ? (type as unknown[]) : type === undefined ? [] : [type]) {
     if (typeof name !== 'string' || !jsonTypes.has(name)) return `${where}.type is ${describe(name)}, not a JSON type`;
@@ -60,17 +61,13 @@ function faultIn(schema: unknown, where: string, depth: number): string | undefi
   }
   for (const key of schemaMapKeywords) {
     const map = schema[key];
-    if (!isRecord(map)) continue;
+    if (!isObject(map)) continue;
     for (const [name, item] of Object.entries(map)) {
       const fault = faultIn(item, `${where}.${key}.${name}`, depth + 1);
       if (fault !== undefined) return fault;
     }
   }
   return undefined;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function describe(value: unknown): string {

@@ -1,4 +1,5 @@
 /** How each program's entries differ from one another: names of keys, units, references. What they share is in `translate`. */
+import { isObject } from '../../base/isObject.js';
 import type { ImportFormat } from './imported.js';
 import type { ReferenceStyle } from './references.js';
 
@@ -81,13 +82,9 @@ export function formatOfPath(file: string): ImportFormat | undefined {
 export function formatOfContent(root: Readonly<Record<string, unknown>>): ImportFormat | undefined {
   const mcp = root['mcp'];
   if (Array.isArray(root['mcp_servers'])) return 'otter';
-  if (isTable(root['mcp_servers'])) return 'codex';
-  if (isTable(mcp)) return 'servers' in mcp && Array.isArray(mcp['servers']) ? 'otter' : 'opencode';
-  if (isTable(root['servers'])) return 'vscode';
-  if (isTable(root['projects'])) return 'claude-code';
-  return isTable(root['mcpServers']) ? 'claude-code' : undefined;
-}
-
-export function isTable(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  if (isObject(root['mcp_servers'])) return 'codex';
+  if (isObject(mcp)) return 'servers' in mcp && Array.isArray(mcp['servers']) ? 'otter' : 'opencode';
+  if (isObject(root['servers'])) return 'vscode';
+  if (isObject(root['projects'])) return 'claude-code';
+  return isObject(root['mcpServers']) ? 'claude-code' : undefined;
 }

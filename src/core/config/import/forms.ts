@@ -1,6 +1,6 @@
 /** Where each program keeps its servers in its file, as `{ id, raw }`, and what it says of them elsewhere in the file. */
 import path from 'node:path';
-import { isTable } from './dialects.js';
+import { isObject } from '../../base/isObject.js';
 import type { ImportFormat, ImportNote, ImportSurroundings } from './imported.js';
 
 type Table = Readonly<Record<string, unknown>>;
@@ -37,7 +37,7 @@ export function serversIn(root: Table, format: ImportFormat, around: ImportSurro
     case 'codex':
       return plain(tableOf(root['mcp_servers']));
     case 'otter': {
-      const nested = isTable(root['mcp']) ? listOf(root['mcp']['servers']) : [];
+      const nested = isObject(root['mcp']) ? listOf(root['mcp']['servers']) : [];
       const all = [...listOf(root['mcp_servers']), ...nested];
       return plain(all.map((raw, index) => ({ id: textOf(raw['name']) || `server-${index + 1}`, raw })));
     }
@@ -50,8 +50,8 @@ export function serversIn(root: Table, format: ImportFormat, around: ImportSurro
 function claudeCode(root: Table, { folder }: ImportSurroundings): RawServers {
   const notes: ImportNote[] = [];
   const servers: RawServer[] = [];
-  for (const [project, raw] of Object.entries(isTable(root['projects']) ? root['projects'] : {})) {
-    if (!isTable(raw)) continue;
+  for (const [project, raw] of Object.entries(isObject(root['projects']) ? root['projects'] : {})) {
+    if (!isObject(raw)) continue;
     const own = tableOf(raw['mcpServers']);
     if (path.resolve(project) === path.resolve(folder)) {
       const off = Array.isArray(raw['disabledMcpServers']) ? raw['disabledMcpServers'] : [];
@@ -73,7 +73,7 @@ function claudeCode(root: Table, { folder }: ImportSurroundings): RawServers {
 /** The tools that are switched off stand beside the servers, as `<server>_<tool>` with wildcards. */
 function opencode(root: Table): RawServers {
   const servers = tableOf(root['mcp']);
-  const off = Object.entries(isTable(root['tools']) ? root['tools'] : {}).filter(([, on]) => on === false);
+  const off = Object.entries(isObject(root['tools']) ? root['tools'] : {}).filter(([, on]) => on === false);
   const inServer = (pattern: string, id: string): string | undefined =>
     pattern.startsWith(`${id}_`) ? pattern.slice(id.length + 1) : pattern === `${id}*` ? '*' : undefined;
   return {
@@ -87,13 +87,13 @@ function opencode(root: Table): RawServers {
 }
 
 function tableOf(value: unknown): RawServer[] {
-  return Object.entries(isTable(value) ? value : {})
+  return Object.entries(isObject(value) ? value : {})
     .filter(([id]) => id !== '$schema')
-    .map(([id, raw]) => ({ id, raw: isTable(raw) ? raw : {} }));
+    .map(([id, raw]) => ({ id, raw: isObject(raw) ? raw : {} }));
 }
 
 function listOf(value: unknown): Table[] {
-  return Array.isArray(value) ? value.filter(isTable) : [];
+  return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
 function textOf(value: unknown): string {

@@ -1,8 +1,8 @@
 /** The text of another program's file as plain values: JSON with comments, or TOML. Never throws. */
 import { parse as parseToml, TomlError } from 'smol-toml';
+import { isObject } from '../../base/isObject.js';
 import { readJson } from '../jsonTree.js';
 import type { YamlNode } from '../yamlTree.js';
-import { isTable } from './dialects.js';
 
 export type SourceReading =
   | { readonly kind: 'read'; readonly root: Readonly<Record<string, unknown>> }
@@ -31,7 +31,7 @@ function readObject(text: string): SourceReading {
     return { kind: 'unreadable', reason: `it is not JSON: ${fault.what} in line ${line}` };
   }
   const value = plain(root);
-  return isTable(value) ? { kind: 'read', root: value } : { kind: 'unreadable', reason: 'it is not a JSON object' };
+  return isObject(value) ? { kind: 'read', root: value } : { kind: 'unreadable', reason: 'it is not a JSON object' };
 }
 
 function plain(node: YamlNode): unknown {

@@ -5,7 +5,8 @@
  * Invariants: every key of the original is translated, noted, or one that only describes; no secret gets into entry or
  * note.
  */
-import { isTable, type Dialect } from './dialects.js';
+import { isObject } from '../../base/isObject.js';
+import type { Dialect } from './dialects.js';
 import type { ImportedEntry, ImportNote, ImportSurroundings } from './imported.js';
 import { piecesOf, type Piece } from './references.js';
 import { withoutArgumentSecrets, withoutUrlSecrets } from './secrets.js';
@@ -187,7 +188,7 @@ class Translator {
     const silent = ['enabled', 'disabled', 'type', 'transport', 'env', 'headers', 'args', 'cwd', 'oauth'];
     if (this.raw['envFile'] !== undefined)
       this.lose('`envFile`: write its variables into `env`, or into the environment of the editor.');
-    if (isTable(this.raw['oauth']) || isTable(this.raw['auth'])) {
+    if (isObject(this.raw['oauth']) || isObject(this.raw['auth'])) {
       this.note('lost', 'its OAuth settings: sign-in is negotiated with the server.');
     }
     const unknown = Object.keys(this.raw).filter(
@@ -203,7 +204,7 @@ class Translator {
 
   private table(...keys: string[]): Table | undefined {
     const value = this.take(...keys);
-    return isTable(value) ? value : undefined;
+    return isObject(value) ? value : undefined;
   }
 
   private text(...keys: string[]): string | undefined {
