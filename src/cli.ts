@@ -8,16 +8,19 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { untilCallable } from './cli/callable.js';
 import { readConfigFiles } from './cli/configFile.js';
+import { formAnswers } from './cli/formAnswers.js';
 import { forgetfulSecrets } from './cli/forgetfulSecrets.js';
 import { importFormats, isImportFormat, runImport } from './cli/importCommand.js';
 import { Interruption } from './cli/interruption.js';
-import { inOrder, problemLine, statusTable, toolsTable } from './cli/render.js';
+import { readObject } from './cli/jsonObject.js';
+import { inOrder, problemLine, resultTexts, statusTable, toolsTable } from './cli/render.js';
 import { systemClock } from './core/base/clock.js';
 import { Redactor, redactingLog, type Log } from './core/base/log.js';
 import type { Problem } from './core/base/problem.js';
 import { ConfigState } from './core/config/merge.js';
 import { createConnector } from './core/connections/createConnector.js';
 import { OAuth } from './core/connections/oauth.js';
+import { noClient, type Fields, type ServerClient } from './core/connections/serverClient.js';
 import { createHost } from './core/host.js';
 import type { Host } from './core/hostContract.js';
 import type { ServerStatus } from './core/reconcile/status.js';
@@ -32,6 +35,7 @@ Commands
   status            start the servers and show the state of each
   tools [server]    start the servers and list the published tools and those left out
   call <tool> [json]  call a published tool with arguments given as JSON; exits with 1 if it fails
+                    (--answers JSON answers what it asks by a form; what that leaves out takes the form's default)
   import <file>     show what importing another program's servers would change in .minds/mcp.yaml
                     (--format NAME names the program, --write writes it)
 
@@ -54,6 +58,7 @@ async function main(argv: string[]): Promise<number> {
         json: { type: 'boolean', default: false },
         debug: { type: 'boolean', default: false },
         start: { type: 'boolean', default: false },
+        answers: { type: 'string' },
         format: { type: 'string' },
         write: { type: 'boolean', default: false },
         help: { type: 'boolean', short: 'h', default: false },
@@ -81,7 +86,7 @@ async function main(argv: string[]): Promise<number> {
     case 'tools':
       return withServers(run, ({ host }) => tools(run, host, rest[0]));
     case 'call':
-      return call(run, rest[0], rest[1]);
+      return call(run, rest[0], rest[1], values.answers);
     case 'import':
       return importFile(run, rest[0], values.format, values.write);
     case undefined:
@@ -95,6 +100,8 @@ interface Run {
   readonly folder: string;
   readonly json: boolean;
   readonly debug: boolean;
+  /** To what a called tool asks by forms; undefined: it is told that nobody can be asked. */
+  readonly answers?: Fields | undefined;
 }
 
 /** A host that has been given the config file. */
@@ -104,6 +111,7 @@ interface Session {
   readonly started: Promise<void>;
   /** Aborted when the process is told to end. */
   readonly signal: AbortSignal;
+  readonly client: ServerClient | undefined;
 }
 
 function directoryExists(folder: string): boolean {
@@ -158,19 +166,18 @@ function isBroken({ state }: ServerStatus): boolean {
   return state.kind === 'failed' || state.kind === 'invalid' || state.kind === 'signInNeeded';
 }
 
-async function call(run: Run, tool: string | undefined, json: string | undefined): Promise<number> {
+async function call(
+  run: Run,
+  tool: string | undefined,
+  json: string | undefined,
+  answersJson: string | undefined,
+): Promise<number> {
   if (tool === undefined) return misuse('The name of a tool is missing.');
-  let input: unknown;
-  try {
-    input = json === undefined ? {} : JSON.parse(json);
-  } catch (error) {
-    return misuse(`The arguments are not JSON: ${(error as Error).message}`);
-  }
-  if (typeof input !== 'object' || input === null || Array.isArray(input)) {
-    return misuse('The arguments are not a JSON object, such as {"text":"hello"}.');
-  }
-  const args = input as Record<string, unknown>;
-  return withHost(run, async ({ host, started, signal }) => {
+  const args = readObject('The arguments', json ?? '{}');
+  const answers = answersJson === undefined ? undefined : readObject('The answers', answersJson);
+  for (const read of [args, answers]) if (typeof read === 'string') return misuse(read);
+  if (typeof args === 'string' || typeof answers === 'string') return 2;
+  return withHost({ ...run, answers }, async ({ host, started, signal, client }) => {
     const toolset = await untilCallable(host, tool, started);
     if (signal.aborted) return 1;
     if (!toolset) {
@@ -183,19 +190,14 @@ async function call(run: Run, tool: string | undefined, json: string | undefined
       arguments: args,
       dialog: 'command line',
       signal,
+      client,
       onProgress: ({ progress, total, message }) =>
         complain(`${progress}${total === undefined ? '' : ` of ${total}`}${message ? ` ${message}` : ''}`),
     });
     if (outcome.kind === 'cancelled') return complain('Cancelled.');
     if (outcome.kind === 'error') return complain(`The server answered with error ${outcome.code}: ${outcome.message}`);
     const { result } = outcome;
-    if (run.json) print(toJson(result));
-    else {
-      for (const part of result.content) print(part.type === 'text' ? part.text : JSON.stringify(part));
-      if (result.structuredContent !== undefined && !result.content.some(({ type }) => type === 'text')) {
-        print(toJson(result.structuredContent));
-      }
-    }
+    for (const text of run.json ? [toJson(result)] : resultTexts(result)) print(text);
     return result.isError === true ? 1 : 0;
   });
 }
@@ -219,6 +221,7 @@ async function withHost(run: Run, use: (session: Session) => Promise<number>): P
   const serverLog = (server: string): Log => ({ write: (level, message) => log.write(level, `${server}: ${message}`) });
   const interruption = new Interruption();
   const redactor = new Redactor();
+  const client = run.answers && formAnswers(run.answers, (text) => complain(redactor.redact(text)));
   const oauth = new OAuth({
     secrets: forgetfulSecrets,
     clock: systemClock,
@@ -245,10 +248,11 @@ async function withHost(run: Run, use: (session: Session) => Promise<number>): P
     directoryExists,
     reservedNames: builtInNames,
     filteredTools: () => 'information',
+    expectedClient: () => ({ ...noClient, ...(client && { capabilities: client.capabilities }) }),
   });
   try {
     const started = host.setSources(sources);
-    return await Promise.race([use({ host, started, signal: interruption.signal }), interruption.exitCode]);
+    return await Promise.race([use({ host, started, client, signal: interruption.signal }), interruption.exitCode]);
   } finally {
     await host.dispose();
     await connector.dispose();

@@ -1,4 +1,5 @@
 /** What the command line prints, as text. Pure. */
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { assertNever } from '../core/base/assertNever.js';
 import type { Problem } from '../core/base/problem.js';
 import { originWord } from '../core/config/sources.js';
@@ -80,4 +81,11 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
         .trimEnd(),
     )
     .join('\n');
+}
+
+/** What a tool answered, part by part. */
+export function resultTexts({ content, structuredContent }: CallToolResult): string[] {
+  const texts = content.map((part) => (part.type === 'text' ? part.text : JSON.stringify(part)));
+  const isTold = structuredContent === undefined || content.some(({ type }) => type === 'text');
+  return isTold ? texts : [...texts, JSON.stringify(structuredContent, null, 2)];
 }

@@ -41,6 +41,7 @@ describe('command line', () => {
       [['chekc'], /no command "chekc"/],
       [['check', '--strat'], /--strat/],
       [['call'], /name of a tool is missing/],
+      [['call', 'x', '{}', '--answers', 'no'], /answers are not JSON/],
       [['check', '-C', 'no/such/folder'], /no folder .*no\/such\/folder/],
     ] as const) {
       it(`used wrongly it exits with 2: ${args.join(' ') || 'nothing'}`, async () => {
@@ -293,6 +294,20 @@ describe('command line', () => {
       assert.equal(code, 0);
       assert.match(stdout, /^some text\n/);
       assert.match(stdout, /"type":"resource_link"/);
+    });
+
+    it('answers what a tool asks: what is given, and for the rest the defaults of the form', async () => {
+      const asks = { s: fixture('features') };
+      const answered = await run(asks, 'call', 'order', '{}', '--answers', '{"name":"Ada","more":1}');
+      assert.deepEqual(
+        [answered.code, JSON.parse(answered.stdout)],
+        [0, { action: 'accept', content: { name: 'Ada', count: 2, gift: true } }],
+      );
+      const incomplete = await run(asks, 'call', 'order', '{}', '--answers', '{"count":3}');
+      assert.deepEqual(JSON.parse(incomplete.stdout), { action: 'cancel' });
+      assert.equal(incomplete.stderr, 'The tool asks: Your order? It needs "name", which --answers does not give.\n');
+      const nobody = await run(asks, 'call', 'order', '{}');
+      assert.match(nobody.stdout, /has not announced/);
     });
 
     it('of a tool that fails, or a server that answers with an error: 1, with the reason', async () => {

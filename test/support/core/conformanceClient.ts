@@ -1,7 +1,8 @@
 /**
- * Our client as a program, for the published conformance suite: connects to the server it is told, calls a tool, and is
- * the person who signs in where a server wants that. Everything that speaks is the product's own.
+ * Our client as a program, for the published conformance suite: connects to the server it is told, calls its tools, and is
+ * the person who signs in where a server wants that, and who answers forms as the command line does. Everything that speaks is the product's own.
  */
+import { formAnswers } from '../../../src/cli/formAnswers.js';
 import { systemClock } from '../../../src/core/base/clock.js';
 import type { HttpLaunch, OAuthSettings } from '../../../src/core/config/model.js';
 import type { Connection } from '../../../src/core/connections/connection.js';
@@ -39,6 +40,8 @@ const connector = createConnector({
   clientVersion: '0.0.0',
   oauth,
 });
+/** Accepts what it is asked by a form, with nothing but the form's own defaults. */
+const client = formAnswers({}, (text) => log.write('warn', text));
 const launch: HttpLaunch = { transport: 'streamable_http', url, headers: new Map(), sessionId: '', oauth: settings() };
 
 function settings(): OAuthSettings {
@@ -56,7 +59,14 @@ function settings(): OAuthSettings {
 
 /** False: the server wants a sign-in first, or another one. */
 async function use(): Promise<boolean> {
-  const outcome = await connector.connect({ server: 'suite', launch, timeoutMs: 20_000, signal, log });
+  const outcome = await connector.connect({
+    server: 'suite',
+    launch,
+    capabilities: client.capabilities,
+    timeoutMs: 20_000,
+    signal,
+    log,
+  });
   if (outcome.kind === 'failed' && /^(sign-in-needed|http-unauthorized)$/.test(outcome.failure.code)) return false;
   if (outcome.kind !== 'connected') throw new Error(JSON.stringify(outcome));
   const { connection, listing } = outcome;
@@ -76,6 +86,7 @@ async function call(connection: Connection, name: string): Promise<boolean> {
     timeouts: { call: 20_000, callMax: 20_000 },
     signal,
     onProgress: () => {},
+    client,
   });
   if (outcome.kind === 'result') return true;
   const status = oauth.statusOf(launch);

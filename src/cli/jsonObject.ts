@@ -1,0 +1,13 @@
+/** JSON that a command line holds. */
+
+/** In words, why it is none. */
+export function readObject(what: string, json: string): Record<string, unknown> | string {
+  let value: unknown;
+  try {
+    value = JSON.parse(json);
+  } catch (error) {
+    return `${what} are not JSON: ${(error as Error).message}`;
+  }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  return `${what} are not a JSON object, such as {"text":"hello"}.`;
+}
