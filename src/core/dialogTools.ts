@@ -8,7 +8,7 @@ import { assertNever } from './base/assertNever.js';
 import type { Offer } from './dialog/dialog.js';
 import { grantedOf, type ConfiguredToolset, type Grant } from './dialog/grants.js';
 import { instructionsOf } from './dialog/instructions.js';
-import type { ContentPart, DialogTool, ToolResult, ToolRunner } from './dialog/model.js';
+import type { ContentPart, DialogTool, ResultFile, ToolResult, ToolRunner } from './dialog/model.js';
 import type { Host, ToolCallOutcome } from './hostContract.js';
 import type { ServerState, StatusSnapshot } from './reconcile/status.js';
 import type { Delivery } from './results/delivery.js';
@@ -30,6 +30,8 @@ export interface DialogTools {
   offer(dialog: string, speaker: Speaker | undefined): Offer;
   /** For calls that a person was asked about where that was needed. */
   runner(dialog: string): ToolRunner;
+  /** What its calls left on disk and is still there, oldest first. */
+  files(dialog: string): Promise<readonly ResultFile[]>;
 }
 
 export function createDialogTools(host: Host, delivery: Delivery): DialogTools {
@@ -60,10 +62,11 @@ export function createDialogTools(host: Host, delivery: Delivery): DialogTools {
           onProgress,
           consented: true,
         });
-        const answer = await readable(outcome, tool, delivery);
+        const answer = await readable(outcome, tool, dialog, delivery);
         return { callId: call.id, tool: name, ...answer };
       },
     }),
+    files: (dialog) => delivery.filesOf(dialog),
   };
 }
 
@@ -122,11 +125,12 @@ function toolsOf({ id, tools }: Toolset): DialogTool[] {
 async function readable(
   outcome: ToolCallOutcome,
   { toolset, name }: DialogTool,
+  dialog: string,
   delivery: Delivery,
 ): Promise<Pick<ToolResult, 'parts' | 'isError' | 'files'>> {
   switch (outcome.kind) {
     case 'result': {
-      const { result, files } = await delivery.forDialog(outcome.result, { server: toolset, tool: name });
+      const { result, files } = await delivery.forDialog(outcome.result, { server: toolset, tool: name, dialog });
       const notes = outcome.news ? [leaseNote(toolset, outcome.news, releaseTool)] : [];
       const { content, structuredContent, isError } = withNotes(result, notes, true);
       const parts = content.flatMap(partOf);

@@ -8,7 +8,7 @@
 import { isObject } from '../base/isObject.js';
 import { shortenedText } from './budget.js';
 import type { TurnEnd } from './dialog.js';
-import type { ContentPart, DialogMessage, ToolCall, ToolResult } from './model.js';
+import type { ContentPart, DialogMessage, ResultFile, ToolCall, ToolResult } from './model.js';
 
 export interface TurnRecord {
   readonly version: 1;
@@ -88,6 +88,13 @@ export function pastOf(turns: readonly PastTurn[]): Past {
   return { dialog, member, messages: withoutOrphans(messages), end };
 }
 
+/** What the results of a conversation left on disk; some of it may be gone. */
+export function filesIn(messages: readonly DialogMessage[]): ResultFile[] {
+  return messages.flatMap((message) =>
+    message.kind === 'results' ? message.results.flatMap(({ files }) => files ?? []) : [],
+  );
+}
+
 const ends: readonly TurnEnd['kind'][] = ['answered', 'stepLimit', 'stopped', 'cancelled'];
 
 export function readRecord(value: unknown): TurnRecord | undefined {
@@ -122,7 +129,13 @@ function isCall(value: unknown): value is ToolCall {
 
 function isResult(value: unknown): value is ToolResult {
   if (!isObject(value) || typeof value['callId'] !== 'string' || typeof value['tool'] !== 'string') return false;
+  const files = value['files'];
+  if (files !== undefined && !(Array.isArray(files) && files.every(isFile))) return false;
   return typeof value['isError'] === 'boolean' && Array.isArray(value['parts']) && value['parts'].every(isPart);
+}
+
+function isFile(value: unknown): value is ResultFile {
+  return isObject(value) && typeof value['path'] === 'string' && typeof value['isImage'] === 'boolean';
 }
 
 function isPart(value: unknown): value is ContentPart {

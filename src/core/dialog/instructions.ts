@@ -21,7 +21,7 @@ export function instructionsOf(context: DialogContext): string {
     member
       ? `You are ${member.name}${member.name === member.id ? '' : ` (${member.id})`}, a member of the team that works in this workspace.${member.purpose === undefined ? '' : ` You are there for: ${member.purpose}`}`
       : 'You are an assistant in a code editor, for the person who works in this workspace.',
-    'Use the tools that are offered where they help, several at once where they do not depend on each other. Say what you did and found in Markdown. Where a tool fails, read its error before you try again.',
+    'Use the tools that are offered where they help, several at once where they do not depend on each other. Say what you did and found in Markdown. Where a tool fails, read its error before you try again. Where a result names a file that it saved, you can link to it or show it: `[name](path)`, `![what it shows](path)`.',
     ...toolsets.flatMap(({ id, instructions }) =>
       instructions === undefined || instructions.trim() === '' ? [] : [`About the toolset "${id}":\n${instructions}`],
     ),

@@ -29,7 +29,7 @@ export interface ToolResult {
   readonly tool: string;
   readonly parts: readonly ContentPart[];
   readonly isError: boolean;
-  /** Where its images, audio and other bytes are kept. */
+  /** Where its images, audio, other bytes and too long texts are kept. */
   readonly files?: readonly ResultFile[];
 }
 

@@ -24,13 +24,13 @@ export function callTool(params: Params, context: MethodContext): Answer {
 async function toMessage(
   id: RequestId,
   outcome: BackendOutcome,
-  { toolset, tool, clientKind }: BackendCall,
+  { toolset, tool, dialog, clientKind }: BackendCall,
   delivery: Delivery,
 ): Promise<string> {
   switch (outcome.kind) {
     case 'result': {
       const isEditor = clientKind === 'editor';
-      const origin = { server: toolset, tool: outcome.publishedName ?? tool };
+      const origin = { server: toolset, tool: outcome.publishedName ?? tool, dialog };
       const own = await (isEditor
         ? delivery.forEditor(outcome.result, origin)
         : delivery.forOthers(outcome.result, origin));

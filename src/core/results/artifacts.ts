@@ -1,11 +1,13 @@
 /** What the rest of `results` needs of a place for files (spec V2, V3). */
 import { takeAll, turn, type Pieces } from './pieces.js';
 
-/** Whose result it is. Both are names by rule N4, or they are made safe. */
+/** Whose result it is. Server and tool are names by rule N4, or they are made safe. */
 export interface ArtifactOrigin {
   readonly server: string;
   /** Published name. */
   readonly tool: string;
+  /** Absent: of a call that belongs to none. */
+  readonly dialog?: string;
 }
 
 export interface ArtifactContent {
@@ -24,6 +26,8 @@ export type SaveOutcome =
 export interface ArtifactStore {
   /** Reads the pieces to their end. Never rejects: a result arrives whatever becomes of its files. */
   save(origin: ArtifactOrigin, content: ArtifactContent): Promise<SaveOutcome>;
+  /** Paths of what calls of a dialog left and is still there, oldest first. Never rejects. */
+  ofDialog(dialog: string): Promise<readonly string[]>;
   /** Resolves when nothing is being written or removed. */
   settled(): Promise<void>;
 }
@@ -35,6 +39,7 @@ export function nowhere(why: string): ArtifactStore {
       const { fault } = await takeAll(pieces, turn);
       return fault === undefined ? { kind: 'notSaved', why } : { kind: 'unreadable', why: fault };
     },
+    ofDialog: () => Promise.resolve([]),
     settled: () => Promise.resolve(),
   };
 }

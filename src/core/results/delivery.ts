@@ -7,6 +7,7 @@ import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { nowhere, type ArtifactOrigin, type ArtifactStore } from './artifacts.js';
 import { binaryOf, saveBinaries, type SavedParts } from './binaries.js';
 import { composed, isPlainText, marked } from './forEditor.js';
+import { hasModelImage } from './mediaTypes.js';
 import { fits, withShortStructure, withShortTexts, type TextLimit } from './textLimit.js';
 
 /** Of UTF-8, in one result. */
@@ -18,11 +19,18 @@ export interface DeliveryOptions {
   readonly maxResultBytes: () => number;
 }
 
+export interface SavedFile {
+  /** Absolute. */
+  readonly path: string;
+  /** Of a type that models take. */
+  readonly isImage: boolean;
+}
+
 export interface ReadableResult {
   /** As `forEditor` has it. */
   readonly result: CallToolResult;
-  /** Where its bytes are kept, in their order. */
-  readonly files: readonly { readonly path: string; readonly isImage: boolean }[];
+  /** Where its bytes are kept, in their order, then the texts that were too long. */
+  readonly files: readonly SavedFile[];
 }
 
 /** None rejects for what a result holds, or for a disk that does not take it. */
@@ -31,16 +39,25 @@ export interface Delivery {
   /** For a dialog of our own, which shows a person the files. */
   forDialog(result: CallToolResult, origin: ArtifactOrigin): Promise<ReadableResult>;
   forOthers(result: CallToolResult, origin: ArtifactOrigin): Promise<CallToolResult>;
+  /** What calls of a dialog left and is still there, oldest first. */
+  filesOf(dialog: string): Promise<readonly SavedFile[]>;
 }
 
 export function createDelivery({ artifacts, maxResultBytes }: DeliveryOptions): Delivery {
   async function readable(result: CallToolResult, origin: ArtifactOrigin): Promise<ReadableResult> {
     const bytes = maxResultBytes();
     if (isPlainText(result) && fits(result.content.map(textOf), bytes)) return { result, files: [] };
-    const limit: TextLimit = { bytes, save: (content) => artifacts.save(origin, content) };
+    const texts: SavedFile[] = [];
+    const save: TextLimit['save'] = async (content) => {
+      const outcome = await artifacts.save(origin, content);
+      if (outcome.kind === 'saved') texts.push({ path: outcome.path, isImage: false });
+      return outcome;
+    };
+    const limit: TextLimit = { bytes, save };
     const saved = await saveBinaries(result.content, origin, artifacts);
     const whole = composed(await withShortStructure(result, limit), saved);
-    return { result: marked(await withShortTexts(whole, limit)), files: filesOf(saved) };
+    const shortened = await withShortTexts(whole, limit);
+    return { result: marked(shortened), files: [...filesIn(saved), ...texts] };
   }
   return {
     forEditor: async (result, origin) => (await readable(result, origin)).result,
@@ -49,6 +66,8 @@ export function createDelivery({ artifacts, maxResultBytes }: DeliveryOptions): 
       await saveBinaries(result.content, origin, artifacts);
       return result;
     },
+    filesOf: async (dialog) =>
+      (await artifacts.ofDialog(dialog)).map((path) => ({ path, isImage: hasModelImage(path) })),
   };
 }
 
@@ -58,7 +77,7 @@ export function deliveryWithoutFiles(): Delivery {
   return createDelivery({ artifacts, maxResultBytes: () => usualMaxResultBytes });
 }
 
-function filesOf(saved: SavedParts): ReadableResult['files'] {
+function filesIn(saved: SavedParts): ReadableResult['files'] {
   return [...saved].flatMap(([part, outcome]) =>
     outcome.kind === 'saved' ? [{ path: outcome.path, isImage: binaryOf(part)?.imageType !== undefined }] : [],
   );

@@ -1,15 +1,16 @@
 /**
- * Artifacts on disk (spec V2): `<folder>/artifacts/mcp/<server>/<tool>/<timestamp>-<uuid>.<extension>`.
+ * Artifacts on disk (spec V2): `<folder>/artifacts/mcp/<server>/<tool>/<timestamp>-<uuid>.<extension>`,
+ * where the UUID tells the dialog (`artifactName`).
  *
  * Invariants: a file is there under its name whole or not at all; nobody else may read it; its name holds nothing that a
  * caller or a server said, but the names of server and tool (spec E4). What cannot be written is an outcome.
  */
-import { randomUUID } from 'node:crypto';
-import { mkdir, open, rename, rm, type FileHandle } from 'node:fs/promises';
+import { mkdir, open, readdir, rename, rm, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import type { Clock } from '../base/clock.js';
 import type { Log } from '../base/log.js';
 import { type ArtifactContent, type ArtifactOrigin, type ArtifactStore, type SaveOutcome } from './artifacts.js';
+import { artifactName, isArtifactOf } from './artifactName.js';
 import { ArtifactQuota, type Written } from './artifactQuota.js';
 import { takeAll, type Pieces, type Taken } from './pieces.js';
 import { formatBytes } from './sizes.js';
@@ -43,15 +44,24 @@ class DiskArtifacts implements ArtifactStore {
     return saving;
   }
 
+  async ofDialog(dialog: string): Promise<readonly string[]> {
+    // Of a folder that is not there: none. Links are not followed.
+    const found = await readdir(this.root, { recursive: true, withFileTypes: true }).catch(() => []);
+    const isOwn = isArtifactOf(dialog);
+    return found
+      .filter((entry) => entry.isFile() && isOwn(entry.name))
+      .sort((a, b) => (a.name < b.name ? -1 : 1))
+      .map((entry) => path.join(entry.parentPath, entry.name));
+  }
+
   async settled(): Promise<void> {
     while (this.saving.size > 0) await Promise.all(this.saving);
     await this.quota.settled();
   }
 
   private async write(origin: ArtifactOrigin, content: ArtifactContent): Promise<SaveOutcome> {
-    const stamp = new Date(this.options.clock.now()).toISOString().replaceAll(':', '-');
     const folder = path.join(this.root, segment(origin.server), segment(origin.tool));
-    const file = path.join(folder, `${stamp}-${randomUUID()}.${content.extension}`);
+    const file = path.join(folder, artifactName(this.options.clock.now(), origin.dialog, content.extension));
     const unfinished = `${file}.partial`;
     let written: Written | undefined;
     this.quota.begin(unfinished);

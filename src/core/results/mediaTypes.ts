@@ -87,6 +87,11 @@ export function extensionOf(type: string | undefined): string {
   return structure ?? 'bin';
 }
 
+/** @param file whose extension `extensionOf` chose */
+export function hasModelImage(file: string): boolean {
+  return [...imageTypes.values()].some((type) => file.endsWith(`.${extensionOf(type)}`));
+}
+
 export function bareType(type: string): string {
   return (type.split(';', 1)[0] ?? '').trim().toLowerCase();
 }

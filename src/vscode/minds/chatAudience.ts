@@ -5,25 +5,37 @@ import type { ToolCall, ToolResult } from '../../core/dialog/model.js';
 import { mostRetries } from '../../core/dialog/stopPolicy.js';
 import { escapeMarkdown } from '../markdown.js';
 import type { CallPages } from './callPages.js';
+import { linkFile, showImage, showPieces, type KnownFiles } from './savedFiles.js';
 
 export interface AudienceSurroundings {
   readonly stream: vscode.ChatResponseStream;
   readonly pages: CallPages;
+  readonly files: KnownFiles;
   readonly redact: (text: string) => string;
   readonly now: () => number;
 }
 
-export function chatAudience({ stream, pages, redact, now }: AudienceSurroundings): Audience {
+export interface ChatAudience extends Audience {
+  /** Nothing follows. */
+  end(): void;
+}
+
+export function chatAudience({ stream, pages, files, redact, now }: AudienceSurroundings): ChatAudience {
+  const links = files.links();
+  const end = (): void => showPieces(stream, links.end());
   const told = new Map<string, string>();
   return {
-    text: (text) => stream.markdown(text),
+    end,
+    text: (text) => showPieces(stream, links.push(text)),
     retrying: ({ attempt, at, cause }, brokeOff) => {
+      end();
       const seconds = Math.max(1, Math.round((at - now()) / 1000));
       const again = `Attempt ${attempt} of ${mostRetries} follows in ${seconds} s.`;
       if (brokeOff) stream.markdown('\n\n*The answer broke off here and begins anew.*\n\n');
       stream.progress(`The model's provider did not answer: ${oneLine(redact(cause))}. ${again}`);
     },
     calling: (calls) => {
+      end();
       stream.markdown('\n\n');
       stream.progress(`Calling ${calls.map(({ tool }) => tool).join(', ')} …`);
     },
@@ -34,7 +46,10 @@ export function chatAudience({ stream, pages, redact, now }: AudienceSurrounding
       told.set(id, line);
       stream.progress(line);
     },
-    finished: (call, result) => showCall(stream, call, result, pages.keep(call, result, redact), redact),
+    finished: (call, result) => {
+      files.add(result.files ?? []);
+      showCall(stream, call, result, pages.keep(call, result, redact), redact);
+    },
     shortened: ({ shortened, dropped }) => {
       const results =
         shortened > 0 ? `${shortened} older tool ${shortened === 1 ? 'result' : 'results'} shortened` : '';
@@ -61,11 +76,11 @@ function showCall(
     const why = first?.kind === 'text' ? oneLine(redact(first.text)).replace(/^Error: /, '') : 'no reason given';
     stream.markdown(` – ${escapeMarkdown(why)}`);
   }
-  for (const { path, isImage } of files ?? []) {
-    const uri = vscode.Uri.file(path);
-    if (isImage) stream.markdown(new vscode.MarkdownString(`\n\n![Image of ${tool}](${uri.toString()})\n\n`));
-    stream.anchor(uri, path.split(/[\\/]/).pop() ?? path);
-    stream.reference(uri);
+  for (const file of files ?? []) {
+    if (file.isImage) showImage(stream, file.path, `Image of ${tool}`);
+    else stream.markdown(' ');
+    linkFile(stream, file.path);
+    stream.reference(vscode.Uri.file(file.path));
   }
   stream.markdown('\n\n');
 }

@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../core/base/clock.js';
 import type { Log } from '../../core/base/log.js';
 import { runTurn, type Offer, type TurnEnd } from '../../core/dialog/dialog.js';
-import { recordOf, type Past } from '../../core/dialog/history.js';
+import { filesIn, recordOf, type Past } from '../../core/dialog/history.js';
 import { instructionsOf } from '../../core/dialog/instructions.js';
 import type { DialogMessage } from '../../core/dialog/model.js';
 import { projectToolsForProvider } from '../../core/dialog/projection.js';
@@ -24,6 +24,7 @@ import type { ModelProblems } from './modelProblems.js';
 import { needsQuestion } from './permission.js';
 import type { ChatQuestions } from './questions.js';
 import { untilReady } from './readiness.js';
+import { KnownFiles, showFiles } from './savedFiles.js';
 import type { TeamFiles } from './teamFiles.js';
 import { tellEnd } from './turnEnds.js';
 
@@ -103,6 +104,9 @@ class Visit {
       case 'release':
         await release(this.stream, slot.engine, this.dialog, prompt.trim());
         return this.unchanged();
+      case 'files':
+        showFiles(this.stream, (await slot.engine?.dialogTools.files(this.dialog)) ?? []);
+        return this.unchanged();
       case 'as':
         return await this.as(prompt.trim());
       case 'continue':
@@ -149,6 +153,8 @@ class Visit {
     await this.ready();
     if (!model.callsTools) this.stream.markdown(`*${model.name} cannot call tools; it answers without them.*\n\n`);
     const redact = (text: string): string => slot.engine?.redact(text) ?? text;
+    const files = new KnownFiles(filesIn(this.past.messages));
+    const audience = chatAudience({ stream: this.stream, pages, files, redact, now: () => clock.now() });
     const outcome = await runTurn({
       model,
       messages: [...this.past.messages, ...added],
@@ -156,12 +162,13 @@ class Visit {
       runner: slot.engine?.dialogTools.runner(this.dialog) ?? { run: () => Promise.reject(new Error('no engine')) },
       permit: async (tool, call, signal) =>
         needsQuestion(tool) ? await questions.ask(this.stream, this.dialog, tool, call, signal) : { kind: 'granted' },
-      audience: chatAudience({ stream: this.stream, pages, redact, now: () => clock.now() }),
+      audience,
       clock,
       random: Math.random,
       maxSteps: maxSteps(),
       signal: this.controller.signal,
     });
+    audience.end();
     const toolsets = slot.engine?.host.catalogue.toolsets ?? [];
     const { stream, dialog } = this;
     const failure = tellEnd(outcome, { stream, dialog, model, toolsets, problems, log, redact });

@@ -12,6 +12,7 @@ import {
   type ModelRequest,
 } from '../../support/editor/agentMode.ts';
 import { page } from '../../support/editor/bridge.ts';
+import type { PageImage } from '../../support/editor/bridgeProtocol.ts';
 import { askMinds, beModel, failNext, holdNext, shown } from '../../support/editor/minds.ts';
 import { servers, until, untilProblems, untilTools } from '../../support/editor/product.ts';
 
@@ -25,7 +26,7 @@ describe('@minds', () => {
   before(async () => {
     await untilTools([
       ...['count', 'pid', 'slow', 'cancelled'].map((name) => `mcp_counter_${name}`),
-      ...['echo', 'content', 'structured', 'fail'].map((name) => `mcp_shop_my_${name}`),
+      ...['echo', 'content', 'chart', 'structured', 'fail'].map((name) => `mcp_shop_my_${name}`),
     ]);
     await enableAgentMode();
     // What was asked before the agent was there may have left the dialog that would sign the person in.
@@ -63,7 +64,7 @@ describe('@minds', () => {
       tools.map(({ name }) => name),
       [
         ...['counter_count', 'counter_pid', 'counter_slow', 'counter_cancelled'],
-        ...['my_echo', 'my_content', 'my_structured', 'my_fail'],
+        ...['my_echo', 'my_content', 'my_chart', 'my_structured', 'my_fail'],
         ...['mcp_release', 'mcp_status', 'mcp_restart', 'mcp_reload'],
       ],
       'all of the catalogue, without my_large, which is denied',
@@ -137,6 +138,35 @@ describe('@minds', () => {
     assert.doesNotMatch(unseen, /\[image\/png, 70 bytes\]/);
   });
 
+  it('shows the pixels of images; an answer links to files and shows them, and a link opens its file (V2)', async () => {
+    const images = (): Promise<PageImage[]> => page.images('.interactive-response img');
+    const isChart = ({ width, height }: PageImage): boolean => width === 240 && height === 120;
+    const { text } = await askMinds(
+      `${calls({ tool: 'my_chart' })} SAY {"text":"See [the chart](FILE), here: ![the chart](FILE) Well?"}`,
+    );
+    assert.match(text, /See \[the chart\]\(\/.+\.png\), here/, 'the model knows it by its path');
+    await until(images, (found) => found.filter(isChart).length === 2, 'the image of the call, and that of the answer');
+    await sees(/See the chart .+\.png\s*, here/);
+    await page.screenshot('chart');
+
+    await page.click('.interactive-response .chat-inline-anchor-widget:has-text(".png")');
+    await until(
+      () => page.images('[class*="carousel"] img'),
+      (found) => found.some(isChart),
+      'the image in an editor',
+    );
+    await page.screenshot('chart-open');
+    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+
+    await askMinds('/files');
+    await sees(/left 1 file[^]*\.png/);
+    await until(images, (found) => found.filter(isChart).length === 3, 'the image in the list of files');
+    await page.screenshot('files');
+    await newChat();
+    await askMinds('/files');
+    await sees(/No call of this chat left a file/);
+  });
+
   it('asks before a call that needs it, and the answer counts (S4)', async () => {
     const asked = askMinds(calls({ tool: 'counter_pid' }));
     await page.waitFor('.interactive-response .monaco-button:has-text("Do Not Call")');
@@ -153,10 +183,10 @@ describe('@minds', () => {
 
   it('/mcp, /tools and /reload answer without a model', async () => {
     await askMinds('/mcp');
-    await sees(/counter[^]*4 tools[^]*shop[^]*4 of 5 tools/);
+    await sees(/counter[^]*4 tools[^]*shop[^]*5 of 6 tools/);
     await page.screenshot('servers');
     await askMinds('/tools');
-    await sees(/has 12 tools[^]*counter_count[^]*my_echo[^]*mcp_release/);
+    await sees(/has 13 tools[^]*counter_count[^]*my_echo[^]*mcp_release/);
     await askMinds('/reload');
     await sees(/counter[^]*running/);
     assert.equal((await modelRequests()).length, 0);

@@ -62,6 +62,17 @@ describe('results in agent mode', () => {
       );
     }
     assert.equal((await readdir(dirname(png))).length, 3, 'nothing unfinished is left');
+    // The first two groups of the UUID stand for the conversation.
+    const marks = (file: string): string => /Z-([\da-f]{8}-[\da-f]{4}-8)[\da-f]{3}-/.exec(file)?.[1] ?? file;
+    assert.equal(marks(wav), marks(png));
+    const [again = ''] = await seen({ tool: 'mcp_shop_content' });
+    const later = fileIn(again, '\\[Image: image/png, 70 bytes\\. Saved as');
+    assert.equal(marks(later), marks(png), 'of one conversation');
+    await newChat();
+    const [other = ''] = await seen({ tool: 'mcp_shop_content' });
+    const elsewhere = fileIn(other, '\\[Image: image/png, 70 bytes\\. Saved as');
+    assert.match(marks(elsewhere), /^[\da-f]/);
+    assert.notEqual(marks(elsewhere), marks(png), 'of another');
   });
 
   it('structured content and errors, beside each other (V1)', async () => {

@@ -4,7 +4,7 @@
  */
 import { request } from 'node:http';
 import type { Context } from 'mocha';
-import { bridgeVariable, type BridgeCalls, type PageRequest } from './bridgeProtocol.ts';
+import { bridgeVariable, type BridgeCalls, type PageImage, type PageRequest } from './bridgeProtocol.ts';
 
 /** The root of this repository. */
 export const repoRoot = process.env['MCP_TOOLSETS_TEST_ROOT'] ?? '';
@@ -51,6 +51,8 @@ export const page = {
   waitFor: (selector: string, state: 'visible' | 'hidden' = 'visible') => perform({ do: 'waitFor', selector, state }),
   /** The visible text of each element that matches now. */
   texts: (selector: string) => perform({ do: 'texts', selector }) as Promise<string[]>,
+  /** What each `<img>` that matches now really shows. */
+  images: (selector: string) => perform({ do: 'images', selector }) as Promise<PageImage[]>,
   /** First lines of the errors on the console so far, without those that every window has. */
   consoleErrors: () => perform({ do: 'consoleErrors' }) as Promise<string[]>,
 };

@@ -27,7 +27,16 @@ export type PageRequest =
   | { do: 'type'; text: string }
   | { do: 'waitFor'; selector: string; state: 'visible' | 'hidden' }
   | { do: 'texts'; selector: string }
+  | { do: 'images'; selector: string }
   | { do: 'consoleErrors' };
+
+/** An `<img>` of the page. */
+export interface PageImage {
+  src: string;
+  /** Of the decoded picture in pixels; 0 where there is none. */
+  width: number;
+  height: number;
+}
 
 /** Path below the bridge's address → message and answer. */
 export interface BridgeCalls {

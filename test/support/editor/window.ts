@@ -138,6 +138,16 @@ export class EditorWindow {
         return void (await page.locator(request.selector).first().waitFor({ state: request.state }));
       case 'texts':
         return page.locator(request.selector).allInnerTexts();
+      case 'images':
+        return page.locator(request.selector).evaluateAll((found) =>
+          (found as unknown as { src: string; naturalWidth: number; naturalHeight: number }[]).map(
+            ({ src, naturalWidth, naturalHeight }) => ({
+              src,
+              width: naturalWidth,
+              height: naturalHeight,
+            }),
+          ),
+        );
       case 'consoleErrors':
         return this.consoleErrors;
     }

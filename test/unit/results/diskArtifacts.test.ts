@@ -5,25 +5,28 @@ import { FakeClock } from '../../support/fakes/fakeClock.js';
 import {
   nowhere,
   type ArtifactContent,
+  type ArtifactOrigin,
   type ArtifactStore,
   type SaveOutcome,
 } from '../../../src/core/results/artifacts.js';
 import { createDiskArtifacts } from '../../../src/core/results/diskArtifacts.js';
 import { brokenContent, content, filesIn, Lines, newFolder, removeFolders } from './folder.js';
 
-const origin = { server: 'shop', tool: 'browse_all' };
+const origin: ArtifactOrigin = { server: 'shop', tool: 'browse_all' };
 const namePattern = /^1970-01-01T00-16-40\.000Z-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.txt$/;
 
 describe('results: artifacts on disk (V2)', () => {
   let folder: string;
   let quota: number;
   let log: Lines;
+  let clock: FakeClock;
   let store: ArtifactStore;
 
   beforeEach(() => {
     folder = newFolder();
     quota = 1_000;
     log = new Lines();
+    clock = new FakeClock();
     store = open();
   });
 
@@ -36,7 +39,7 @@ describe('results: artifacts on disk (V2)', () => {
     return createDiskArtifacts({
       folder: path.join(folder, 'storage'),
       quota: () => quota,
-      clock: new FakeClock(),
+      clock,
       log,
     });
   }
@@ -58,6 +61,23 @@ describe('results: artifacts on disk (V2)', () => {
     if (process.platform === 'win32') return;
     assert.equal(statSync(file).mode & 0o777, 0o600);
     assert.equal(statSync(path.dirname(file)).mode & 0o777, 0o700);
+  });
+
+  it('tells the dialog by the name alone, and finds its files by it, oldest first', async () => {
+    const of = (dialog: string, tool = 'look'): Promise<string> =>
+      saved(content('a'), { server: 'shop', tool, dialog }).then(({ path: file }) => file);
+    const first = await of('dialog-1');
+    clock.advance(10);
+    const second = await of('dialog-1', 'about');
+    const other = await of('dialog-2');
+    await saved(content('a'));
+    writeFileSync(`${first}.partial`, 'of a process that died');
+    assert.match(path.basename(first), namePattern, 'a name like any other');
+    assert.deepEqual(await store.ofDialog('dialog-1'), [first, second]);
+    assert.deepEqual(await open().ofDialog('dialog-2'), [other], 'also those of an earlier window');
+    assert.deepEqual(await store.ofDialog('dialog-3'), []);
+    rmSync(root(), { recursive: true });
+    assert.deepEqual(await store.ofDialog('dialog-1'), [], 'what is gone is not told');
   });
 
   it('writes what is empty', async () => {

@@ -1,7 +1,8 @@
 /**
  * A language model that does what the question says. `CALL {"tool":"<name>","input":{…}}` makes it call that tool; calls
  * go out in parallel, the word `THEN` between them begins another round. When all rounds are done it answers with the
- * results, one line `RESULT <tool>: <text>` each; a tool that was not offered to it gives `NOT OFFERED <tool>`.
+ * results, one line `RESULT <tool>: <text>` each, or, where the question ends with `SAY {"text":"…"}`, with that text in
+ * small pieces, `FILE` in it being the last file that a result names; a tool that was not offered to it gives `NOT OFFERED <tool>`.
  * Everything else (chat titles, questions without calls) gets `OK`.
  *
  * Commands: `scriptedModel.lastRequests` returns the requests so far, oldest first; `scriptedModel.forget` drops them.
@@ -84,7 +85,16 @@ async function respond(_model, messages, options, progress, token) {
     const name = calls.find((call) => call.callId === callId)?.name ?? callId;
     return `RESULT ${name}: ${textOf(content)}`;
   });
-  progress.report(new vscode.LanguageModelTextPart(lines.join('\n') || 'OK'));
+  const words = wordsIn(textOf(messages[question].content), lines.join('\n'));
+  if (words === undefined) return progress.report(new vscode.LanguageModelTextPart(lines.join('\n') || 'OK'));
+  for (const piece of words.match(/[^]{1,7}/g) ?? []) progress.report(new vscode.LanguageModelTextPart(piece));
+}
+
+function wordsIn(question, results) {
+  const at = question.indexOf('SAY {');
+  if (at < 0) return undefined;
+  const file = [...results.matchAll(/(?:Saved as|All of it is in) ([^\]\n]+)\]/g)].at(-1)?.[1] ?? 'no file';
+  return jsonAt(question, at + 'SAY '.length).text.replaceAll('FILE', file);
 }
 
 function fail({ message, code, after }, progress) {

@@ -1,0 +1,65 @@
+/**
+ * Links and images in an answer, as it streams (spec V2): a model knows a saved file by its path, which the tool's result
+ * told it, and writes `[the chart](/path/to.png)` or `![the chart](/path/to.png)`. A chat opens and shows a file only if
+ * it is given apart from the text. What begins like a link is held back until it is whole, or turns out to be none.
+ *
+ * Invariants: everything that comes in goes out, in order; only targets that `fileOf` knows are taken out of the text.
+ */
+import type { ResultFile } from './model.js';
+
+export type AnswerPiece =
+  | { readonly kind: 'text'; readonly text: string }
+  /** `shown`: the model wants it seen, not only named. */
+  | { readonly kind: 'file'; readonly file: ResultFile; readonly label: string; readonly shown: boolean };
+
+/** No link is longer; in characters. */
+const longestLink = 4_000;
+
+export class AnswerLinks {
+  private held = '';
+
+  /** @param fileOf the file that a target names, as the model wrote it; undefined: none of ours */
+  constructor(private readonly fileOf: (target: string) => ResultFile | undefined) {}
+
+  /** What can be shown now. */
+  push(text: string): AnswerPiece[] {
+    const all = this.held + text;
+    const open = openLink(all);
+    this.held = all.slice(open);
+    return this.pieces(all.slice(0, open));
+  }
+
+  /** What is left, when nothing follows. */
+  end(): AnswerPiece[] {
+    const rest = this.held;
+    this.held = '';
+    return this.pieces(rest);
+  }
+
+  private pieces(text: string): AnswerPiece[] {
+    const found: AnswerPiece[] = [];
+    let from = 0;
+    const upTo = (end: number): void => {
+      if (end > from) found.push({ kind: 'text', text: text.slice(from, end) });
+    };
+    for (const { 0: whole, 1: mark, 2: label = '', 3: target = '', index } of text.matchAll(links)) {
+      const file = this.fileOf(target.trim().replace(/^<(.*)>$/, '$1'));
+      if (!file) continue;
+      upTo(index);
+      from = index + whole.length;
+      found.push({ kind: 'file', file, label, shown: mark === '!' });
+    }
+    upTo(text.length);
+    return found;
+  }
+}
+
+const links = /(!?)\[([^[\]\n]*)\]\(([^\n]*?)\)/g;
+
+/** Where a link begins that more text could still complete; the length where there is none. */
+function openLink(text: string): number {
+  const line = text.lastIndexOf('\n') + 1;
+  const from = Math.max(line, text.length - longestLink);
+  const found = /!?\[[^\]]*(?:\](?:\([^)]*)?)?$|!$/.exec(text.slice(from));
+  return found ? from + found.index : text.length;
+}

@@ -1,0 +1,91 @@
+/**
+ * Files that calls left on disk (spec V2), in the chat: a link that opens each, images shown, and `/files`.
+ *
+ * A trap: the editor joins neighbouring Markdown, and forgets meanwhile where the files in it really are, on another
+ * machine perhaps; an image then stays empty. So each image is a part that cannot be joined, and a link is an anchor.
+ */
+import * as vscode from 'vscode';
+import { AnswerLinks, type AnswerPiece } from '../../core/dialog/answerLinks.js';
+import type { ResultFile } from '../../core/dialog/model.js';
+import { escapeMarkdown } from '../markdown.js';
+
+/** Shown at once by `/files`; of the others there are links. */
+const mostImages = 12;
+
+export function showImage(stream: vscode.ChatResponseStream, path: string, title: string): void {
+  const uri = vscode.Uri.file(path);
+  const image = new vscode.MarkdownString(`![${escapeMarkdown(title)}](${uri.toString()})`);
+  // Only Markdown of one base is joined; what stands around it has none.
+  image.baseUri = uri;
+  stream.markdown('\n\n');
+  stream.markdown(image);
+  stream.markdown('\n\n');
+}
+
+/** The editor writes the file's own name on it, whatever it is called here. */
+export function linkFile(stream: vscode.ChatResponseStream, path: string): void {
+  stream.anchor(vscode.Uri.file(path), nameOf(path));
+}
+
+/** Of an answer of the model. */
+export function showPieces(stream: vscode.ChatResponseStream, pieces: readonly AnswerPiece[]): void {
+  for (const piece of pieces) {
+    if (piece.kind === 'text') stream.markdown(piece.text);
+    else if (piece.shown && piece.file.isImage) showImage(stream, piece.file.path, piece.label);
+    else {
+      // The words stay, so that the sentence reads as it was meant.
+      if (piece.label !== '') stream.markdown(`${piece.label} `);
+      linkFile(stream, piece.file.path);
+    }
+  }
+}
+
+/** `/files` */
+export function showFiles(stream: vscode.ChatResponseStream, files: readonly ResultFile[]): void {
+  if (files.length === 0) {
+    stream.markdown('No call of this chat left a file that is still there.');
+    return;
+  }
+  const count = files.length === 1 ? '1 file' : `${files.length} files, the latest first`;
+  stream.markdown(`Calls of this chat left ${count}:\n\n`);
+  let images = 0;
+  for (const { path, isImage } of files.toReversed()) {
+    if (isImage && ++images <= mostImages) showImage(stream, path, nameOf(path));
+    linkFile(stream, path);
+    stream.markdown('\n\n');
+  }
+}
+
+/** The files that an answer may refer to; more may come to be known while it goes on. */
+export class KnownFiles {
+  private readonly files = new Map<string, ResultFile>();
+
+  constructor(files: readonly ResultFile[]) {
+    this.add(files);
+  }
+
+  add(files: readonly ResultFile[]): void {
+    for (const file of files) this.files.set(file.path, file);
+  }
+
+  links(): AnswerLinks {
+    return new AnswerLinks((target) => this.find(target));
+  }
+
+  private find(target: string): ResultFile | undefined {
+    if (/^file:/i.test(target)) return this.files.get(vscode.Uri.parse(target).fsPath);
+    return this.files.get(target) ?? this.files.get(decoded(target));
+  }
+}
+
+function decoded(target: string): string {
+  try {
+    return decodeURIComponent(target);
+  } catch {
+    return target;
+  }
+}
+
+function nameOf(path: string): string {
+  return path.split(/[\\/]/).pop() ?? path;
+}
