@@ -3,6 +3,8 @@ export interface RunOptions {
   env?: NodeJS.ProcessEnv;
   /** Keep output back; reject with its last lines when the program fails. */
   quiet?: boolean;
+  /** Where its output goes, a file descriptor. */
+  outputFd?: number;
 }
 
 export const repoRoot: string;

@@ -10,10 +10,11 @@ import { fileURLToPath } from 'node:url';
 export const repoRoot = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
 
 /**
- * Runs a program to its end with the terminal shared. Rejects with the last lines of output when `quiet`.
+ * Runs a program to its end with the terminal shared, or with its output in the file that `outputFd` is. Rejects with
+ * the last lines of output when `quiet`.
  * @param {string} command
  * @param {string[]} args
- * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, quiet?: boolean, shell?: boolean }} [options]
+ * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, quiet?: boolean, outputFd?: number, shell?: boolean }} [options]
  * @returns {Promise<number>} the exit code; a death by signal counts as 1
  */
 export function runToEnd(command, args, options = {}) {
@@ -22,7 +23,11 @@ export function runToEnd(command, args, options = {}) {
       cwd: options.cwd ?? repoRoot,
       env: options.env ?? process.env,
       shell: options.shell ?? false,
-      stdio: options.quiet ? ['ignore', 'pipe', 'pipe'] : 'inherit',
+      stdio: options.quiet
+        ? ['ignore', 'pipe', 'pipe']
+        : options.outputFd === undefined
+          ? 'inherit'
+          : ['ignore', options.outputFd, options.outputFd],
     });
     const tail = [];
     for (const stream of [child.stdout, child.stderr]) {
@@ -46,7 +51,7 @@ export function runToEnd(command, args, options = {}) {
 /**
  * Runs npm. Inside an npm script the same npm is used again; on Windows npm is a batch file and needs a shell.
  * @param {string[]} args
- * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, quiet?: boolean }} [options]
+ * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, quiet?: boolean, outputFd?: number }} [options]
  * @returns {Promise<number>} the exit code
  */
 export function npm(args, options = {}) {

@@ -2,8 +2,8 @@
  * Long content in pieces, so that 50 MB hold nobody up and are never copied at once. Whoever takes pieces lets others
  * have their turn in between.
  */
-
 import { isObject } from '../base/isObject.js';
+
 /** Bytes, piece by piece; it returns what is wrong with the source, if anything. Nothing is to be made of a wrong one. */
 export type Pieces = Generator<Uint8Array, string | undefined>;
 

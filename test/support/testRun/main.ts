@@ -1,9 +1,10 @@
 /**
- * Everything `npm test` runs, one part after the other; a part that fails does not keep the next from running. Each
- * check that is not itself a set of tests counts as one test. The last line of output is the sum.
+ * Everything `npm test` runs; a part that fails does not keep the next from running. Two go on at a time: the checks
+ * beside the unit tests, the integration tests beside the editor suites, which mostly wait. Each check that is not
+ * itself a set of tests counts as one test. The last line of output is the sum.
  */
 import { stop as stopEsbuild } from 'esbuild';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -30,11 +31,13 @@ async function main(): Promise<void> {
   const wanted = (part: Part): boolean => only === undefined || only === part;
 
   if (wanted('unit')) {
-    if (grep === undefined) for (const script of ['check:types', 'check:lint', 'check:format']) await check(script);
-    await mocha('test:unit', grep);
+    const checks = grep === undefined ? ['check:types', 'check:lint', 'check:format'] : [];
+    await Promise.all([mocha('test:unit', grep, 'terminal'), ...(checks.length > 0 ? [checksInTurn(checks)] : [])]);
   }
-  const built = (only !== 'unit' && (await check('build'))) || only === 'unit';
-  if (wanted('integration')) await mocha('test:integration', grep);
+  const built = (only !== 'unit' && (await check('build', 'terminal'))) || only === 'unit';
+  const integration = wanted('integration')
+    ? mocha('test:integration', grep, wanted('editor') ? 'after' : 'terminal')
+    : undefined;
   if (wanted('editor') && built) {
     await timed('editor suites', async () => {
       await provisionServerForm();
@@ -45,32 +48,53 @@ async function main(): Promise<void> {
   } else if (wanted('editor')) {
     count('editor suites: the build failed', false);
   }
+  await integration;
   await nothingLeft();
 }
 
+/** Where the output of a script goes: to the terminal as it comes, or there as a whole after the script has ended. */
+type Output = 'terminal' | 'after';
+
+async function checksInTurn(scripts: readonly string[]): Promise<void> {
+  for (const script of scripts) await check(script, 'after');
+}
+
 /** One npm script as one test. */
-async function check(script: string): Promise<boolean> {
-  return timed(script, async () => {
-    const passed = (await npm(['run', '--silent', script])) === 0;
-    count(script, passed);
-    return passed;
-  });
+async function check(script: string, output: Output): Promise<boolean> {
+  const passed = (await run([script], output)) === 0;
+  count(script, passed);
+  return passed;
 }
 
 /** An npm script that runs mocha; its tests are counted. A run that breaks off is one more failure. */
-async function mocha(script: string, grep: string | undefined): Promise<void> {
-  await timed(script, async () => {
-    const folder = tempFolder();
-    const file = join(folder.path, 'counts.json');
-    const args = ['--reporter', join(repoRoot, 'test/support/testRun/reporter.mjs'), ...(grep ? ['--grep', grep] : [])];
-    const env = { ...process.env, MCP_TOOLSETS_TEST_COUNTS: file };
-    const code = await npm(['run', '--silent', script, '--', ...args], { env });
-    const counts = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Counts) : undefined;
-    if (counts) add(total, counts);
-    if (counts && counts.failed > 0) failures.push(`${script}: ${counts.failed} tests`);
-    else if (!counts || code !== 0) count(`${script} broke off (exit code ${code})`, false);
+async function mocha(script: string, grep: string | undefined, output: Output): Promise<void> {
+  const folder = tempFolder();
+  const file = join(folder.path, 'counts.json');
+  const args = ['--reporter', join(repoRoot, 'test/support/testRun/reporter.mjs'), ...(grep ? ['--grep', grep] : [])];
+  const env = { ...process.env, MCP_TOOLSETS_TEST_COUNTS: file };
+  const code = await run([script, '--', ...args], output, env);
+  const counts = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Counts) : undefined;
+  if (counts) add(total, counts);
+  if (counts && counts.failed > 0) failures.push(`${script}: ${counts.failed} tests`);
+  else if (!counts || code !== 0) count(`${script} broke off (exit code ${code})`, false);
+  await folder.remove();
+}
+
+/** @returns the exit code of the npm script */
+async function run([script = '', ...args]: readonly string[], output: Output, env = process.env): Promise<number> {
+  const command = ['run', '--silent', script, ...args];
+  if (output === 'terminal') return timed(script, () => npm(command, { env }));
+  const folder = tempFolder();
+  const file = join(folder.path, 'output.txt');
+  const outputFd = openSync(file, 'w');
+  const start = Date.now();
+  try {
+    return await npm(command, { env, outputFd });
+  } finally {
+    closeSync(outputFd);
+    console.log(`\n== ${script}\n${readFileSync(file, 'utf8')}== ${script}: ${seconds(start)}`);
     await folder.remove();
-  });
+  }
 }
 
 /** No process and no folder of this run is there any more. */
@@ -91,8 +115,12 @@ async function timed<Result>(what: string, work: () => Promise<Result>): Promise
   try {
     return await work();
   } finally {
-    console.log(`== ${what}: ${((Date.now() - start) / 1000).toFixed(1)} s`);
+    console.log(`== ${what}: ${seconds(start)}`);
   }
+}
+
+function seconds(start: number): string {
+  return `${((Date.now() - start) / 1000).toFixed(1)} s`;
 }
 
 function count(what: string, passed: boolean): void {
