@@ -81,7 +81,7 @@ export class QuickFixes {
     return edits.withoutOverlaps(safe.flatMap(({ does }) => (does.kind === 'edit' ? does.edits : [])));
   }
 
-  /** What is left out anyway is kept out, and the problem with it. */
+  /** What is left out anyway, or keeps the others from being taken, is kept out, and the problem with it. */
   private withoutTool({ server, tool }: Problem): QuickFix[] {
     if (server === undefined || tool === undefined) return [];
     return fix(`Blacklist "${tool}"`, blacklistTool(this.text, server, tool));
@@ -146,6 +146,13 @@ export class QuickFixes {
               {
                 preferred: true,
               },
+            )
+          : [];
+      case 'cwd-missing':
+        return valueKey?.kind === 'key' && this.ownKey(valueKey)
+          ? fix(
+              'Remove "cwd": it runs in the workspace folder then',
+              edits.removeKey(nodes, valueKey.entry.keySpan.start),
             )
           : [];
       case 'server-id-invalid':

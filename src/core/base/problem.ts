@@ -33,7 +33,7 @@ export interface Problem {
   readonly place: Place;
   /** The id of the server it belongs to, if it belongs to one. */
   readonly server?: string;
-  /** The original name of the one tool that is left out, where that is what it is about. */
+  /** The original name of the one tool that is left out, or whose leaving out mends it, where that is what it is about. */
   readonly tool?: string;
   /** What was probably meant instead of the value at the place. */
   readonly instead?: string;

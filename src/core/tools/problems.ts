@@ -102,6 +102,7 @@ export function nameTwiceInServer(at: At, published: string, originals: readonly
     fix: same ? 'Blacklist the tool, or correct the server.' : 'Change the transforms, or blacklist one of the two.',
     place: same ? at.places.key : at.places.keyAt(['transform']),
     server: at.server,
+    tool: second,
   };
 }
 

@@ -16,10 +16,10 @@ const around: FixSurroundings = {
 const head = 'version: 1\nservers:\n  a:\n    transport: stdio # how\n    command: npx\n';
 
 /** The problem of that code, found by the validator or by the curation of the tools. */
-function problemOf(text: string, code: ProblemCode): Problem {
+function problemOf(text: string, code: ProblemCode, offered: readonly string[] = tools): Problem {
   const found = parse(text).problems.find((problem) => problem.code === code);
   if (found) return found;
-  const offer = { tools: tools.map((name) => ({ name, inputSchema: { type: 'object' as const } })), malformed: [] };
+  const offer = { tools: offered.map((name) => ({ name, inputSchema: { type: 'object' as const } })), malformed: [] };
   const made = curate(definitionOf(text), offer, 'off').problems.find((problem) => problem.code === code);
   assert.ok(made, `no problem ${code}`);
   return made;
@@ -46,6 +46,7 @@ describe('quick fixes (E1)', () => {
     ['wrong-type', 'a truth in quotes', head + "    enabled: 'no'\n", 'Write "false"', head + '    enabled: false\n'],
     ['wrong-type', 'a text for a list', head + '    args: -y # yes\n', 'Make it a list: "[-y]"', head + "    args: ['-y'] # yes\n"],
     ['duration-invalid', 'hours', head + '    timeouts: { idle: 2h }\n', 'Write "120m"', head + '    timeouts: { idle: 120m }\n'],
+    ['cwd-missing', 'a directory that is not there', head + '    cwd: ./nowhere/at/all # old\n    args: [x]\n', 'Remove "cwd": it runs in the workspace folder then', head + '    args: [x]\n'],
     ['server-id-invalid', 'an id with blanks', head.replace('a:', 'my server:'), 'Rename to "my_server"', head.replace('a:', 'my_server:')],
     ['url-invalid', 'an address without its scheme', 'version: 1\nservers:\n  a: { transport: streamable_http, url: example.com/mcp } # c\n', 'Write "https://example.com/mcp"', 'version: 1\nservers:\n  a: { transport: streamable_http, url: \'https://example.com/mcp\' } # c\n'],
     ['env-unset', 'a variable that is nearly set', head + '    env: { T: { env: SERCH_TOKEN } }\n', 'Write "SEARCH_TOKEN", which is set', head + '    env: { T: { env: SEARCH_TOKEN } }\n'],
@@ -104,6 +105,14 @@ describe('quick fixes (E1)', () => {
     assert.equal(fix?.title, 'Blacklist "odd tool"');
     const mended = edit(head, fix);
     assert.deepEqual(curate(definitionOf(mended), offer, 'off').problems, []);
+  });
+
+  it('two tools of one name: blacklist the second', () => {
+    const text = `${head}    transform: [{ prefix: { remove: a_, add: '' } }]\n`;
+    const problem = problemOf(text, 'name-twice-in-server', ['x', 'a_x']);
+    const fixed = new QuickFixes(text, around).for(problem).find(({ title }) => title === 'Blacklist "a_x"');
+    assert.ok(fixed);
+    assert.throws(() => problemOf(edit(text, fixed), 'name-twice-in-server', ['x', 'a_x']), /no problem/);
   });
 
   it('what waits for approval: to approve it', () => {
