@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import type { Audience } from '../../core/dialog/dialog.js';
 import type { ToolCall, ToolResult } from '../../core/dialog/model.js';
 import { mostRetries } from '../../core/dialog/stopPolicy.js';
-import { escapeMarkdown } from '../markdown.js';
+import { escapeMarkdown, oneLine } from '../markdown.js';
 import type { CallPages } from './callPages.js';
 import { linkFile, showImage, showPieces, type KnownFiles } from './savedFiles.js';
 
@@ -83,9 +83,4 @@ function showCall(
     stream.reference(vscode.Uri.file(file.path));
   }
   stream.markdown('\n\n');
-}
-
-export function oneLine(text: string): string {
-  const line = text.replace(/\s+/g, ' ').trim().replace(/\.$/, '');
-  return line.length > 300 ? `${line.slice(0, 300)}…` : line;
 }

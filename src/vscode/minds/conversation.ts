@@ -4,13 +4,8 @@
  * again goes on as the same dialog.
  */
 import * as vscode from 'vscode';
-import { pastOf, type Past, type PastTurn, type TurnRecord } from '../../core/dialog/history.js';
-
-const key = 'mcpToolsets';
-
-export function metadataOf(record: TurnRecord): { readonly [key]: TurnRecord } {
-  return { [key]: record };
-}
+import { pastOf, type Past, type PastTurn } from '../../core/dialog/history.js';
+import { recordIn } from './turnRecord.js';
 
 export function conversationOf({ history }: vscode.ChatContext): Past {
   const turns: PastTurn[] = [];
@@ -20,15 +15,10 @@ export function conversationOf({ history }: vscode.ChatContext): Past {
       question = turn.prompt;
       continue;
     }
-    const record: unknown = (turn.result.metadata as Record<string, unknown> | undefined)?.[key];
-    turns.push({ question, record, shown: shownIn(turn) });
+    turns.push({ question, record: recordIn(turn.result), shown: shownIn(turn) });
     question = '';
   }
   return pastOf(turns);
-}
-
-export function recordIn(result: vscode.ChatResult): unknown {
-  return (result.metadata as Record<string, unknown> | undefined)?.[key];
 }
 
 function shownIn({ response }: vscode.ChatResponseTurn): string {

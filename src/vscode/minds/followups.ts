@@ -3,8 +3,8 @@ import type * as vscode from 'vscode';
 import { readRecord } from '../../core/dialog/history.js';
 import { heldBy } from '../../core/dialogTools.js';
 import type { EngineSlot } from '../engineSlot.js';
-import { recordIn } from './conversation.js';
 import type { TeamView } from './teamFiles.js';
+import { recordIn } from './turnRecord.js';
 
 const most = 3;
 

@@ -14,12 +14,13 @@ import { projectToolsForProvider } from '../../core/dialog/projection.js';
 import type { Member } from '../../core/dialog/team.js';
 import type { Speaker } from '../../core/dialogTools.js';
 import type { EngineSlot } from '../engineSlot.js';
+import { toolPermissions } from '../settings.js';
 import { questionOf } from './attachments.js';
 import type { CallPages } from './callPages.js';
 import { chatAudience } from './chatAudience.js';
 import { release, showMembers, showServers, showTools } from './chatCommands.js';
 import { chatModel, type ChatModel } from './chatModel.js';
-import { conversationOf, metadataOf } from './conversation.js';
+import { conversationOf } from './conversation.js';
 import type { ModelProblems } from './modelProblems.js';
 import { needsQuestion } from './permission.js';
 import type { ChatQuestions } from './questions.js';
@@ -27,6 +28,7 @@ import { untilReady } from './readiness.js';
 import { KnownFiles, showFiles } from './savedFiles.js';
 import type { TeamFiles } from './teamFiles.js';
 import { tellEnd } from './turnEnds.js';
+import { metadataOf } from './turnRecord.js';
 
 export interface MindsSurroundings {
   readonly slot: EngineSlot;
@@ -161,7 +163,9 @@ class Visit {
       offer: () => this.offerTo(model),
       runner: slot.engine?.dialogTools.runner(this.dialog) ?? { run: () => Promise.reject(new Error('no engine')) },
       permit: async (tool, call, signal) =>
-        needsQuestion(tool) ? await questions.ask(this.stream, this.dialog, tool, call, signal) : { kind: 'granted' },
+        needsQuestion(tool, toolPermissions())
+          ? await questions.ask(this.stream, this.dialog, tool, call, signal)
+          : { kind: 'granted' },
       audience,
       clock,
       random: Math.random,

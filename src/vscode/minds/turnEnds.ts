@@ -5,7 +5,7 @@ import type { Log } from '../../core/base/log.js';
 import type { TurnEnd, TurnOutcome } from '../../core/dialog/dialog.js';
 import type { DialogModel } from '../../core/dialog/model.js';
 import type { Toolset } from '../../core/tools/catalogue.js';
-import { oneLine } from './chatAudience.js';
+import { oneLine } from '../markdown.js';
 import type { ModelProblems } from './modelProblems.js';
 
 const continueCommand = 'mcpToolsets.minds.continue';

@@ -1,0 +1,233 @@
+/** What `@minds` says without a model: its commands, follow-ups, and how a turn ended (spec D1, D4). */
+import assert from 'node:assert/strict';
+import type { TurnEnd } from '../../../../src/core/dialog/dialog.js';
+import { recordOf } from '../../../../src/core/dialog/history.js';
+import type { Member } from '../../../../src/core/dialog/team.js';
+import type { StatusSnapshot } from '../../../../src/core/reconcile/status.js';
+import type { Engine } from '../../../../src/vscode/engine.js';
+import type { EngineSlot, WindowState } from '../../../../src/vscode/engineSlot.js';
+import { release, showMembers, showServers, showTools } from '../../../../src/vscode/minds/chatCommands.js';
+import { followupsOf } from '../../../../src/vscode/minds/followups.js';
+import { ModelProblems } from '../../../../src/vscode/minds/modelProblems.js';
+import type { TeamView } from '../../../../src/vscode/minds/teamFiles.js';
+import { tellEnd } from '../../../../src/vscode/minds/turnEnds.js';
+import { metadataOf } from '../../../../src/vscode/minds/turnRecord.js';
+import { FakeModel, tool } from '../../dialog/fakes.js';
+import { Lines } from '../../results/folder.js';
+import { problem, servedTool, snapshot, status, toolset } from '../statuses.js';
+import { FakeStream } from './stream.js';
+
+const window = (of: StatusSnapshot): WindowState => ({ phase: 'serving', snapshot: of });
+const leasedBy = (dialog: string): Pick<ReturnType<typeof status>, 'instances'> => ({
+  instances: [
+    {
+      id: 'i1',
+      pid: 1,
+      startedAt: 0,
+      lastCallAt: undefined,
+      callsInFlight: 0,
+      use: { kind: 'leased', dialog, since: 0 },
+    },
+  ],
+});
+const counter = status('counter', { tools: [servedTool('count')], offered: 2, ...leasedBy('mine') });
+const broken = status('broken', { state: { kind: 'invalid' } as never });
+
+describe('commands of @minds', () => {
+  let stream: FakeStream;
+
+  beforeEach(() => (stream = new FakeStream()));
+
+  it('/mcp: state, tools, own instances, and problems with what to do', () => {
+    const problems = [
+      problem({ server: 'broken', message: 'No `command`.', fix: 'Add one.' }),
+      problem({ server: 'counter', severity: 'information', message: 'Kept out.' }),
+      problem({ server: 'elsewhere' }),
+    ];
+    showServers(stream.asEditor, window(snapshot([counter, broken], { problems })), 'mine');
+    assert.equal(
+      stream.text,
+      '- `counter` – running, 1 of 2 tools, **this chat has an instance**\n' +
+        '- `broken` – entry with errors, 0 tools\n\n' +
+        '- `broken`, error: No \\`command\\`. Add one.\n' +
+        '<button Show in Sidebar: mcpToolsets.servers.focus>',
+    );
+  });
+
+  it('/mcp says that a server serves its previous definition, and why there is none at all', () => {
+    const previous = status('shop', { previous: { since: 0 } as never });
+    showServers(stream.asEditor, window(snapshot([previous])), 'other');
+    assert.match(stream.text, /`shop` – running, serves its previous definition, 0 tools\n/);
+    const reasons: readonly (readonly [WindowState['phase'], RegExp])[] = [
+      ['untrusted', /not trusted/],
+      ['noFolder', /No folder is open/],
+      ['noFile', /\*MCP Toolsets: Create Config File\*/],
+      ['serving', /No MCP servers are configured/],
+    ];
+    for (const [phase, pattern] of reasons) {
+      const none = new FakeStream();
+      showServers(none.asEditor, { phase, snapshot: snapshot([]) }, 'mine');
+      assert.match(none.text, pattern);
+    }
+  });
+
+  it('/tools: by toolset, the first line of each description', () => {
+    const tools = [tool('shop_count', { description: 'Counts *all*.\nSlowly.' }), tool('bank_pay')];
+    showTools(stream.asEditor, { tools, instructions: '' }, window(snapshot([])), '`alice`');
+    assert.equal(
+      stream.text,
+      '`alice` has 2 tools.\n\n**shop**\n\n- `shop_count` – Counts \\*all\\*.\n\n**bank**\n\n- `bank_pay` – Does bank\\_pay.\n',
+    );
+    const none = new FakeStream();
+    showTools(none.asEditor, { tools: [], instructions: '' }, window(snapshot([counter])), '`alice`');
+    assert.equal(none.text, '`alice` has no tools now.');
+  });
+
+  it('/release: one, all, and what is not held', async () => {
+    const released: string[] = [];
+    const host = {
+      snapshot: snapshot([counter, status('shop')]),
+      release: (id: string, dialog: string) => {
+        released.push(`${id} ${dialog}`);
+        return Promise.resolve(id === 'counter');
+      },
+    };
+    const engine = { host } as unknown as Engine;
+    const said = async (server: string, dialog = 'mine'): Promise<string> => {
+      const own = new FakeStream();
+      await release(own.asEditor, engine, dialog, server);
+      return own.text.trim();
+    };
+    assert.match(await said(''), /^The instance of `counter` that this chat had has ended\./);
+    assert.match(await said('`counter`'), /has ended/);
+    assert.equal(await said('shop'), 'This chat holds no instance of `shop`.');
+    assert.equal(await said('shap`'), 'There is no server `shap`.');
+    assert.equal(await said('', 'other'), 'This chat holds no instance.');
+    assert.deepEqual(released, ['counter mine', 'counter mine', 'shop mine']);
+  });
+
+  it('/as: who there is, what each is granted, and who answers now', () => {
+    const member = (id: string, more: Partial<Member>): Member => ({ id, name: id, grants: [], ...more }) as Member;
+    const all = { grant: { kind: 'all' } };
+    const without = { grant: { kind: 'except', id: 'shop' } };
+    const one = { grant: { kind: 'toolset', id: 'bank' } };
+    const members = [
+      member('alice', { name: 'Alice', purpose: 'tests', grants: [all, without] as never }),
+      member('bob', { grants: [one] as never }),
+      member('carol', {}),
+    ];
+    showMembers(stream.asEditor, members, 'dave`', 'bob');
+    assert.equal(
+      stream.text,
+      'There is no member `dave`.\n\n`bob` answers in this chat.\n\n' +
+        '- `alice` – Alice, tests: `*`, `!shop`\n- `bob`: `bank`\n- `carol`: no toolsets\n' +
+        '\n`/as` and an id chooses one, `/as nobody` goes back to all toolsets.',
+    );
+    const nobody = new FakeStream();
+    showMembers(nobody.asEditor, [], '', undefined);
+    assert.match(nobody.text, /^Nobody is in the team/);
+  });
+});
+
+describe('follow-ups of @minds', () => {
+  const slotOf = (of: StatusSnapshot): EngineSlot => ({ state: window(of) }) as unknown as EngineSlot;
+  const team = (members: readonly unknown[]): TeamView => ({ members }) as TeamView;
+  const after = (end: TurnEnd['kind'], member?: string) => ({
+    metadata: metadataOf(recordOf({ dialog: 'mine', messages: [], end, ...(member !== undefined && { member }) })),
+  });
+
+  it('offer to go on, to release, to see what is wrong, to choose; three at most', () => {
+    const all = followupsOf(after('stopped'), slotOf(snapshot([counter, broken])), team([{}]));
+    assert.deepEqual(
+      all.map(({ command, prompt }) => `${command} ${prompt}`.trim()),
+      ['continue', 'release counter', 'mcp'],
+    );
+    const answered = followupsOf(after('answered'), slotOf(snapshot([])), team([{}]));
+    assert.deepEqual(
+      answered.map(({ command }) => command),
+      ['as'],
+    );
+    assert.deepEqual(followupsOf(after('answered', 'alice'), slotOf(snapshot([])), team([{}])), []);
+    assert.deepEqual(followupsOf(after('stepLimit'), slotOf(snapshot([])), team([])).length, 1);
+  });
+
+  it('are none for an answer that is not ours', () => {
+    for (const metadata of [undefined, {}, { mcpToolsets: 'x' }]) {
+      assert.deepEqual(followupsOf({ metadata } as never, slotOf(snapshot([counter])), team([{}])), []);
+    }
+  });
+});
+
+describe('the end of a turn', () => {
+  function told(end: TurnEnd, messages: readonly unknown[] = [{}]) {
+    const stream = new FakeStream();
+    const log = new Lines();
+    const problems = new ModelProblems(() => {});
+    const earlier = { kind: 'stopped', why: { kind: 'rejected', text: '' } } as const;
+    problems.refused({ dialog: 'mine', vendor: '', model: '', end: earlier, toolset: undefined, text: '' });
+    const before = problems.problems([], () => problem().place).length;
+    const error = tellEnd(
+      { end, messages: messages as never },
+      {
+        stream: stream.asEditor,
+        dialog: 'mine',
+        model: new FakeModel([]),
+        toolsets: [toolset('shop', 'shop_count')],
+        problems,
+        log,
+        redact: (text) => text.replaceAll('s3cret', '***'),
+      },
+    );
+    const after = problems.problems([toolset('shop', 'shop_count')], () => problem().place);
+    return { said: stream.text, error, log: log.lines, before, after };
+  }
+
+  const stopped = (kind: 'rejected' | 'unknown' | 'unavailable', tool?: string): TurnEnd => ({
+    kind: 'stopped',
+    why: { kind, text: 'no s3cret\nhere.' },
+    ...(tool !== undefined && { tool }),
+  });
+
+  it('that went well clears what stopped the dialog before', () => {
+    const { said, error, before, after } = told({ kind: 'answered' });
+    assert.deepEqual([said, error, before, after], ['', undefined, 1, []]);
+    assert.equal(told({ kind: 'answered' }, []).said, '*Fake said nothing.*');
+    assert.deepEqual([told({ kind: 'cancelled' }).said, told({ kind: 'cancelled' }).error], ['', undefined]);
+  });
+
+  it('at the limit of steps says which, and offers to go on', () => {
+    const { said, error } = told({ kind: 'stepLimit', steps: 25 });
+    assert.match(
+      said,
+      /limit of 25 steps.*`mcpToolsets\.minds\.maxSteps`[^]*<button Continue: mcpToolsets\.minds\.continue>/,
+    );
+    assert.equal(error, undefined);
+  });
+
+  it('by a refusal is an error, a problem and a line of the log, without secrets', () => {
+    const { said, error, log, after } = told(stopped('rejected', 'shop_count'));
+    assert.equal(
+      error,
+      'The provider "fake" of Fake refused the request because of the tool shop_count: no *** here. It is not sent again by itself.',
+    );
+    assert.match(said, /Continue/);
+    assert.deepEqual(log, ['warn: Dialog mine stopped (rejected): fake/Fake: no *** here']);
+    assert.deepEqual(
+      after.map(({ code, server }) => [code, server]),
+      [['model-rejected', 'shop']],
+    );
+    assert.match(told(stopped('unknown')).error ?? '', /failed at the request: no \*\*\* here\./);
+  });
+
+  it('by a model that may not be used, or a provider that does not answer, says what to do', () => {
+    assert.equal(
+      told(stopped('unavailable')).error,
+      'Fake cannot be used: no *** here. Choose another model, or sign in.',
+    );
+    const exhausted = { kind: 'exhausted', text: 'socket hang up', attempts: 4 } as const;
+    assert.match(
+      told({ kind: 'stopped', why: exhausted }).error ?? '',
+      /did not answer, after 4 attempts: socket hang up/,
+    );
+  });
+});

@@ -1,0 +1,101 @@
+/** What providers of models refuse, as problems (spec D3, D4). */
+import assert from 'node:assert/strict';
+import { startOfFile } from '../../../../src/core/config/model.js';
+import type { Place } from '../../../../src/core/base/problem.js';
+import { ModelProblems, type Refusal } from '../../../../src/vscode/minds/modelProblems.js';
+import { tool } from '../../dialog/fakes.js';
+import { file, toolset } from '../statuses.js';
+
+const at = (line: number): Place => ({ file, range: { ...startOfFile, start: { line, character: 2 } } });
+const placeOf = (server: string | undefined): Place | undefined =>
+  server === undefined ? at(0) : server === 'shop' ? at(7) : undefined;
+const toolsets = [toolset('shop', 'shop_count', 'shop_echo')];
+
+function refusal(dialog: string, changes: Partial<Refusal> = {}): Refusal {
+  const why = { kind: 'rejected', text: 'invalid schema' } as const;
+  return {
+    dialog,
+    vendor: 'acme',
+    model: 'Acme One',
+    end: { kind: 'stopped', why, tool: 'shop_count' },
+    toolset: 'shop',
+    text: 'invalid schema',
+    ...changes,
+  };
+}
+
+describe('problems of models', () => {
+  let changes: number;
+  let problems: ModelProblems;
+
+  beforeEach(() => {
+    changes = 0;
+    problems = new ModelProblems(() => changes++);
+  });
+
+  const codes = (some = toolsets): string[] =>
+    problems.problems(some, placeOf).map(({ code, server, place }) => `${code} ${server} ${place.range.start.line}`);
+
+  it('a refusal names vendor, dialog, tool and text, at the server of the tool', () => {
+    problems.refused(refusal('minds-1'));
+    const [problem] = problems.problems(toolsets, placeOf);
+    assert.equal(
+      problem?.message,
+      'The provider `acme` of Acme One refused a request of dialog `minds-1` because of the tool `shop_count`: invalid schema',
+    );
+    assert.match(problem.fix, /`tools\.blacklist`.*`@minds \/continue`/);
+    assert.deepEqual([codes(), problem.severity, changes], [['model-rejected shop 7'], 'error', 1]);
+  });
+
+  it('where no tool is told it stands in the first config file, and speaks of all', () => {
+    const why = { kind: 'unknown', text: 'odd' } as const;
+    problems.refused(refusal('minds-1', { end: { kind: 'stopped', why }, toolset: undefined }));
+    const [problem] = problems.problems(toolsets, placeOf);
+    assert.match(problem?.message ?? '', /failed at a request of dialog `minds-1`: /);
+    assert.match(problem?.fix ?? '', /toolsets of the member/);
+    assert.deepEqual(codes(), ['model-rejected undefined 0']);
+    assert.deepEqual(
+      problems.problems(toolsets, () => undefined),
+      [],
+      'without any file the chat alone says it',
+    );
+  });
+
+  it('is one for each dialog, until that goes on', () => {
+    problems.refused(refusal('minds-1'));
+    problems.refused(refusal('minds-1'));
+    problems.refused(refusal('minds-2'));
+    assert.equal(codes().length, 2);
+    problems.goesOn('minds-1');
+    assert.match(problems.problems(toolsets, placeOf)[0]?.message ?? '', /minds-2/);
+    const before = changes;
+    problems.goesOn('minds-1');
+    assert.equal(changes, before, 'nothing changed');
+  });
+
+  it('goes when its tool is gone, and is back with it', () => {
+    problems.refused(refusal('minds-1'));
+    assert.deepEqual(codes([toolset('shop', 'shop_echo')]), []);
+    assert.deepEqual(codes([]), []);
+    assert.equal(codes().length, 1);
+  });
+
+  it('what a provider is known to refuse is said of the tools that were sent last', () => {
+    const sent = [tool('shop_count'), tool('shop_echo')];
+    problems.sent({ vendor: 'acme', tools: sent, problems: [] });
+    assert.equal(changes, 0);
+    const found = [{ tool: 'shop_echo', message: 'Acme refuses `oneOf`.' }];
+    problems.sent({ vendor: 'acme', tools: sent, problems: found });
+    const [problem] = problems.problems(toolsets, placeOf);
+    assert.deepEqual([codes(), problem?.severity], [['model-may-refuse shop 7'], 'information']);
+    assert.equal(problem?.message, 'Acme refuses `oneOf`. It was sent all the same.');
+    assert.deepEqual(codes([toolset('shop', 'shop_count')]), []);
+    problems.sent({ vendor: 'other', tools: sent, problems: [] });
+    assert.deepEqual([codes(), changes], [[], 2]);
+  });
+
+  it('what is about all tools together stands in the first config file', () => {
+    problems.sent({ vendor: 'acme', tools: [], problems: [{ message: 'Too many.' }] });
+    assert.deepEqual(codes(), ['model-may-refuse undefined 0']);
+  });
+});

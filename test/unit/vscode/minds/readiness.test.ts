@@ -1,0 +1,100 @@
+/** A question that comes while the window opens waits for its tools, for a while. */
+import assert from 'node:assert/strict';
+import { Emitter } from '../../../../src/core/base/events.js';
+import type { EngineSlot, WindowState } from '../../../../src/vscode/engineSlot.js';
+import { untilReady } from '../../../../src/vscode/minds/readiness.js';
+import { FakeClock } from '../../../support/fakes/fakeClock.js';
+import { rest } from '../../files/flowingClock.js';
+import { servedTool, snapshot, status } from '../statuses.js';
+
+const starting = status('slow', { state: { kind: 'starting', since: 0 } as never });
+const serving = (...servers: ReturnType<typeof status>[]): WindowState => ({
+  phase: 'serving',
+  snapshot: snapshot(servers),
+});
+
+describe('readiness for a question', () => {
+  let clock: FakeClock;
+  let changes: Emitter<WindowState>;
+  let slot: { state: WindowState; engine: unknown; onDidChange: EngineSlot['onDidChange'] };
+  let waits: (readonly string[])[];
+  let done: boolean;
+
+  beforeEach(() => {
+    clock = new FakeClock();
+    changes = new Emitter();
+    slot = { state: serving(), engine: {}, onDidChange: changes.event };
+    waits = [];
+    done = false;
+  });
+
+  function become(state: WindowState): void {
+    slot.state = state;
+    changes.fire(state);
+  }
+
+  async function begin(signal = new AbortController().signal): Promise<void> {
+    const ready = untilReady(slot as unknown as EngineSlot, clock, signal, (ids) => waits.push(ids));
+    void ready.then(() => (done = true));
+    await rest();
+  }
+
+  it('is there at once where nothing starts, also without folder, file or trust', async () => {
+    for (const phase of ['serving', 'noFolder', 'noFile', 'untrusted'] as const) {
+      done = false;
+      slot.state = { phase, snapshot: snapshot([]) };
+      await begin();
+      assert.ok(done, phase);
+    }
+    assert.deepEqual([waits, clock.pending], [[], 0]);
+  });
+
+  it('waits for the config files, the engine, and servers that have not listed yet; says so once', async () => {
+    slot.state = { phase: 'reading', snapshot: snapshot([]) };
+    await begin();
+    assert.deepEqual(waits, [[]]);
+    slot.engine = undefined;
+    become(serving());
+    await rest();
+    assert.equal(done, false, 'no engine');
+    slot.engine = {};
+    become(serving(starting, status('other')));
+    await rest();
+    assert.equal(done, false, 'a server starts');
+    become(serving(status('slow')));
+    await rest();
+    assert.ok(done);
+    assert.deepEqual([waits, clock.pending], [[[]], 0], 'no timer is left');
+  });
+
+  it('names the servers it waits for; one that starts anew and still serves is none', async () => {
+    slot.state = serving({ ...starting, id: 'again', tools: [servedTool('a')] }, starting);
+    await begin();
+    assert.deepEqual(waits, [['slow']]);
+  });
+
+  it('has patience for ten seconds', async () => {
+    slot.state = serving(starting);
+    await begin();
+    clock.advance(9_999);
+    await rest();
+    assert.equal(done, false);
+    clock.advance(1);
+    await rest();
+    assert.ok(done);
+    become(serving());
+    await rest();
+  });
+
+  it('ends with the question, also with one that was cancelled before', async () => {
+    slot.state = serving(starting);
+    const question = new AbortController();
+    await begin(question.signal);
+    question.abort();
+    await rest();
+    assert.deepEqual([done, clock.pending], [true, 0]);
+    done = false;
+    await begin(question.signal);
+    assert.deepEqual([done, clock.pending], [true, 0]);
+  });
+});
