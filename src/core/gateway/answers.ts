@@ -21,6 +21,8 @@ export interface Services {
   readonly maxCalls: number;
   /** Sessions, lists or calls in flight of this toolset changed. */
   readonly noteActivity: (toolset: string) => void;
+  /** Whether a client may say in `_meta` which conversation calls; else that is its session. */
+  readonly namesConversations: boolean;
 }
 
 export type Answer =

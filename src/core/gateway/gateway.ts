@@ -57,6 +57,17 @@ export interface GatewayOptions {
   readonly onClient?: (clientKind: ClientKind, capabilities: Params) => void;
   /** What clients are sent of results. By default no file is written. */
   readonly delivery?: Delivery;
+  /**
+   * For agents outside the editor (spec G6): where they find it again. The editor's paths are not served there, and a
+   * session is a dialog whatever its client says. Absent: a port that the system chooses, a fresh token.
+   */
+  readonly stable?: StableAddress;
+}
+
+export interface StableAddress {
+  /** 0: one that the system chooses. */
+  readonly port: number;
+  readonly token: string;
 }
 
 export interface GatewayEndpoint {
@@ -73,7 +84,7 @@ export interface ToolsetActivity {
 }
 
 export interface Gateway {
-  /** Rejects when the system gives no port. To be called once. */
+  /** Rejects when the system gives no port, with code `EADDRINUSE` when another program has it. To be called once. */
   start(): Promise<void>;
   /** Undefined before the start. */
   readonly port: number | undefined;
@@ -97,8 +108,8 @@ const strangersBody = { maxBytes: 1 << 20, timeoutMs: 5_000 };
 class HttpGateway implements Gateway {
   private readonly store = new DisposableStore('gateway');
   private readonly activity = this.store.add(new Emitter<string>());
-  private readonly token = randomBytes(32).toString('base64url');
-  private readonly bearer = new BearerCheck(this.token);
+  private readonly token: string;
+  private readonly bearer: BearerCheck;
   private readonly sessions: Sessions;
   private readonly endpointOfAll: Endpoint;
   private readonly server: Server;
@@ -110,6 +121,8 @@ class HttpGateway implements Gateway {
 
   constructor(private readonly options: GatewayOptions) {
     const { backend, clock, log, version } = options;
+    this.token = options.stable?.token ?? randomBytes(32).toString('base64url');
+    this.bearer = new BearerCheck(this.token);
     const limits = { ...usualLimits, ...options.limits };
     const delivery = options.delivery ?? deliveryWithoutFiles();
     const noteActivity = (toolset: string): void => this.activity.fire(toolset);
@@ -130,7 +143,14 @@ class HttpGateway implements Gateway {
       }),
     );
     this.endpointOfAll = new Endpoint({
-      services: { backend, log, delivery, maxCalls: limits.maxCalls, noteActivity },
+      services: {
+        backend,
+        log,
+        delivery,
+        maxCalls: limits.maxCalls,
+        noteActivity,
+        namesConversations: !options.stable,
+      },
       listings,
       sessions: this.sessions,
       heartbeat: this.store.add(new Heartbeat(clock, limits.keepAliveMs)),
@@ -160,7 +180,7 @@ class HttpGateway implements Gateway {
     return new Promise((resolve, reject) => {
       const closed = (): void => reject(new Error('The gateway was disposed while it started.'));
       this.server.once('error', reject).once('close', closed);
-      this.server.listen(0, '127.0.0.1', () => {
+      this.server.listen(this.options.stable?.port ?? 0, '127.0.0.1', () => {
         this.server.off('error', reject).off('close', closed);
         this.givenPort = (this.server.address() as AddressInfo).port;
         this.server.on('error', (error) => this.options.log.write('error', `The listener failed: ${error.message}`));
@@ -224,7 +244,8 @@ class HttpGateway implements Gateway {
       return { kind: 'refused', status: 404 };
     }
     const route = parseRoute(url);
-    return route ? { kind: 'admitted', route } : { kind: 'refused', status: 404 };
+    if (!route || (this.options.stable && route.clientKind === 'editor')) return { kind: 'refused', status: 404 };
+    return { kind: 'admitted', route };
   }
 
   /** Says nothing, and keeps no connection. */

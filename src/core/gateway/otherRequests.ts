@@ -17,7 +17,7 @@ export function passedOn(method: string, check: Check): (params: Params, context
     const own = Object.fromEntries(Object.entries(params).filter(([key]) => key !== '_meta'));
     // A link that a call returned is read where it was made, whoever reads it (the editor does so for no conversation).
     const { uri, _meta: meta } = params;
-    const named = conversationOf(isObject(meta) ? meta : undefined) !== undefined;
+    const named = services.namesConversations && conversationOf(isObject(meta) ? meta : undefined) !== undefined;
     const dialog = typeof uri === 'string' && !named ? session.links.get(uri) : undefined;
     const run = async (terms: Parameters<Parameters<typeof passOn>[3]>[0]): Promise<string> => {
       const outcome = await services.backend.request({ ...terms, method, params: own });

@@ -41,7 +41,7 @@ export function passOn(
     toolset: session.toolset,
     clientKind: session.clientKind,
     meta: upstreamMeta(meta),
-    dialog: dialog ?? dialogOf(meta, session.id),
+    dialog: dialog ?? dialogOf(services.namesConversations ? meta : undefined, session.id),
     signal: call.controller.signal,
     onProgress: progressSink(meta?.['progressToken'], id, call, session),
     client: new SessionClient(session, () => (session.calls.get(id) === call ? reply : undefined)),

@@ -85,6 +85,11 @@ export class CommandLine {
     return output;
   }
 
+  /** Its end while another run goes on. */
+  finishBeside(child: ChildProcess): Promise<Output> {
+    return outputOf(child);
+  }
+
   processes(): TestProcess[] {
     return everyProcessOf(this.mark);
   }

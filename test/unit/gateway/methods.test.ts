@@ -25,7 +25,14 @@ describe('gateway: methods', () => {
     backend.set('t', ['a', 'b', 'c']);
     listings = new Listings({ backend, clock, log, pageSize: 2, coalesceMs: 20, announce: () => session.announce() });
     const delivery = deliveryWithoutFiles();
-    services = { backend, log, delivery, maxCalls: 2, noteActivity: (toolset) => activity.push(toolset) };
+    services = {
+      backend,
+      log,
+      delivery,
+      maxCalls: 2,
+      noteActivity: (toolset) => activity.push(toolset),
+      namesConversations: true,
+    };
     session = open('plain');
   });
 

@@ -1,0 +1,42 @@
+/** `mcp-toolsets call`: one call of one tool, as soon as it is certain whose it is. */
+import { untilCallable } from './callable.js';
+import { readObject } from './jsonObject.js';
+import { complain, misuse, print, toJson } from './output.js';
+import { inOrder, problemLine, resultTexts } from './render.js';
+import { withHost, type Run } from './session.js';
+
+export async function call(
+  run: Run,
+  tool: string | undefined,
+  json: string | undefined,
+  answersJson: string | undefined,
+): Promise<number> {
+  if (tool === undefined) return misuse('The name of a tool is missing.');
+  const args = readObject('The arguments', json ?? '{}');
+  const answers = answersJson === undefined ? undefined : readObject('The answers', answersJson);
+  for (const read of [args, answers]) if (typeof read === 'string') return misuse(read);
+  if (typeof args === 'string' || typeof answers === 'string') return 2;
+  return withHost({ ...run, answers }, async ({ host, started, signal, client }) => {
+    const toolset = await untilCallable(host, tool, started);
+    if (signal.aborted) return 1;
+    if (!toolset) {
+      for (const problem of inOrder(host.snapshot.problems)) complain(problemLine(problem));
+      return complain(`No toolset publishes a tool "${tool}". \`mcp-toolsets tools\` lists what there is.`);
+    }
+    const outcome = await host.call({
+      toolset: toolset.id,
+      tool,
+      arguments: args,
+      dialog: 'command line',
+      signal,
+      client,
+      onProgress: ({ progress, total, message }) =>
+        complain(`${progress}${total === undefined ? '' : ` of ${total}`}${message ? ` ${message}` : ''}`),
+    });
+    if (outcome.kind === 'cancelled') return complain('Cancelled.');
+    if (outcome.kind === 'error') return complain(`The server answered with error ${outcome.code}: ${outcome.message}`);
+    const { result } = outcome;
+    for (const text of run.json ? [toJson(result)] : resultTexts(result)) print(text);
+    return result.isError === true ? 1 : 0;
+  });
+}

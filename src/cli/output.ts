@@ -1,0 +1,54 @@
+/** What the command line writes, each with the exit code that goes with it: 0 well, 1 something is wrong, 2 used wrongly. */
+import type { Problem } from '../core/base/problem.js';
+import { inOrder, problemLine } from './render.js';
+
+const usage = `Usage: mcp-toolsets <command> [options]
+
+Commands
+  check             report what is wrong with the config file; exits with 1 if anything is an error
+                    (--start also starts the servers and checks what they offer)
+  status            start the servers and show the state of each
+  tools [server]    start the servers and list the published tools and those left out
+  call <tool> [json]  call a published tool with arguments given as JSON; exits with 1 if it fails
+                    (--answers JSON answers what it asks by a form; what that leaves out takes the form's default)
+  serve             serve the toolsets to other agents of this machine until it is told to end
+                    (--port N, by default 7427; --token-file FILE; --approve-edits)
+  import <file>     show what importing another program's servers would change in .minds/mcp.yaml
+                    (--format NAME names the program, --write writes it)
+
+Options
+  -C, --folder DIR  the folder that holds .minds/mcp.yaml (default: the current one)
+  --json            print JSON
+  --debug           show the host's and the servers' logs and the JSON-RPC traffic, secrets removed
+  --help, --version
+`;
+
+export function print(text: string): 0 {
+  process.stdout.write(`${text}\n`);
+  return 0;
+}
+
+export function complain(text: string): 1 {
+  process.stderr.write(`${text}\n`);
+  return 1;
+}
+
+export function misuse(text: string): 2 {
+  process.stderr.write(`${text}\n\n${usage}`);
+  return 2;
+}
+
+export function help(): 0 {
+  return print(usage.trimEnd());
+}
+
+export function toJson(value: unknown): string {
+  return JSON.stringify(value, null, 2);
+}
+
+export function report(json: boolean, problems: readonly Problem[]): number {
+  if (json) print(toJson(inOrder(problems)));
+  else if (problems.length === 0) print('No problems.');
+  else for (const problem of inOrder(problems)) print(problemLine(problem));
+  return problems.some(({ severity }) => severity === 'error') ? 1 : 0;
+}

@@ -1,0 +1,163 @@
+/**
+ * `mcp-toolsets serve`: the toolsets of a folder for other agents of this machine, without an editor (spec G6, H1). It
+ * follows the config files until it is told to end. What is written into them meanwhile waits for approval, which is to
+ * start the command again.
+ */
+import { realpathSync } from 'node:fs';
+import { homedir } from 'node:os';
+import path from 'node:path';
+import { assertNever } from '../core/base/assertNever.js';
+import { systemClock } from '../core/base/clock.js';
+import { DisposableStore } from '../core/base/disposables.js';
+import { nextEvent } from '../core/base/events.js';
+import { sourceFiles } from '../core/config/sources.js';
+import { tokenFileOf } from '../core/files/tokenFile.js';
+import { watchFile } from '../core/files/watchedFile.js';
+import { createGateway } from '../core/gateway/gateway.js';
+import { createGatewayBackend } from '../core/gatewayBackend.js';
+import type { Host } from '../core/hostContract.js';
+import { StableEndpoint, type EndpointState } from '../core/stableEndpoint.js';
+import { version } from '../../package.json';
+import { complain, misuse, print } from './output.js';
+import { inOrder, problemLine } from './render.js';
+import { directoryExists, withHost, type Run, type Session } from './session.js';
+import { StartApprovals } from './startApprovals.js';
+
+export const usualPort = 7427;
+
+export interface ServeRequest {
+  readonly port: string | undefined;
+  /** Relative to where the command runs. */
+  readonly tokenFile: string | undefined;
+  /** What is written into the config files later may start too. */
+  readonly approveEdits: boolean;
+}
+
+export async function serveFolder(run: Run, request: ServeRequest): Promise<number> {
+  const port = Number(request.port ?? usualPort);
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) return misuse(`"${request.port}" is not a port.`);
+  const tokenFile = path.resolve(request.tokenFile ?? tokenFileOf(realpathSync(run.folder), homedir()));
+  const surroundings = { env: process.env, directoryExists };
+  return withHost(
+    run,
+    (session) => serve(run, session, port, tokenFile),
+    (sources) => (request.approveEdits ? undefined : new StartApprovals(sources, surroundings, run.folder)),
+  );
+}
+
+async function serve(run: Run, session: Session, port: number, tokenFile: string): Promise<number> {
+  const { host, started, signal, log, redactor, closeFirst } = session;
+  const store = new DisposableStore('serve');
+  const backend = store.add(createGatewayBackend(host));
+  const endpoint = new StableEndpoint({
+    port,
+    tokenFile,
+    clock: systemClock,
+    log,
+    keepSecret: (values) => redactor.register(values),
+    createGateway: (stable) => createGateway({ backend, log, clock: systemClock, version, stable }),
+  });
+  closeFirst(async () => {
+    store.dispose();
+    await endpoint.dispose();
+  });
+  started.catch((error: unknown) => complain(`The config files were not applied: ${String(error)}`));
+  if (endpoint.state.kind === 'starting') await nextEvent(endpoint.onDidChange, () => true, signal);
+  switch (endpoint.state.kind) {
+    case 'listening':
+      break;
+    case 'portTaken':
+      return complain(
+        `Port ${port} is taken, perhaps by an editor or another \`serve\` of this folder: end that, or choose a port with --port.`,
+      );
+    case 'starting':
+    case 'failed':
+      return complain(`Nothing can listen: ${endpoint.state.kind === 'failed' ? endpoint.state.reason : 'it ended'}.`);
+  }
+  follow(host, run.folder, store);
+  tell(run, host, endpoint, tokenFile, store);
+  if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+  return 0;
+}
+
+/** Says where the toolsets are, and what is wrong, now and whenever that changes. */
+function tell(run: Run, host: Host, endpoint: StableEndpoint, tokenFile: string, store: DisposableStore): void {
+  const said = new NewLines(print);
+  const complained = new NewLines(complain);
+  const look = (): void => {
+    const { state } = endpoint;
+    const toolsets = host.catalogue.toolsets.flatMap(({ id, tools }) => {
+      const url = endpoint.urlOf(id);
+      return url === undefined ? [] : [{ id, url, tools: tools.length }];
+    });
+    if (run.json) said.say([JSON.stringify({ state: state.kind, tokenFile, toolsets })]);
+    else {
+      said.say([
+        whereabouts(endpoint.state, tokenFile),
+        ...toolsets.map(({ id, url, tools }) => `${id}  ${url}  ${tools} ${tools === 1 ? 'tool' : 'tools'}`),
+      ]);
+    }
+    complained.say(linesOf(host));
+  };
+  store.add(endpoint.onDidChange(look));
+  store.add(host.onDidChange(look));
+  look();
+}
+
+function whereabouts(state: EndpointState, tokenFile: string): string {
+  switch (state.kind) {
+    case 'listening':
+      return `Listening on http://127.0.0.1:${state.port}, the token is in ${tokenFile}`;
+    case 'starting':
+      return 'The token was renewed: who used the old one is cut off.';
+    case 'portTaken':
+      return `Not listening: port ${state.port} was taken by another program.`;
+    case 'failed':
+      return `Not listening: ${state.reason}.`;
+    default:
+      return assertNever(state);
+  }
+}
+
+/** Writes of the lines that hold now those that did not hold before. */
+class NewLines {
+  private last: readonly string[] = [];
+
+  constructor(private readonly write: (line: string) => void) {}
+
+  say(lines: readonly string[]): void {
+    for (const line of lines) if (!this.last.includes(line)) this.write(line);
+    this.last = lines;
+  }
+}
+
+function linesOf({ snapshot }: Host): string[] {
+  const wrong = snapshot.problems.filter(({ severity }) => severity !== 'information');
+  const problems = inOrder(wrong).map(problemLine);
+  const pending = snapshot.servers.flatMap(({ id, approval }) => (approval.kind === 'pending' ? [waiting(id)] : []));
+  return [...problems, ...pending];
+}
+
+function waiting(id: string): string {
+  return `${id} waits for approval: what it starts was not in the file when \`serve\` began. Read it, and start \`serve\` again.`;
+}
+
+function follow(host: Host, folder: string, store: DisposableStore): void {
+  const files = sourceFiles([folder], homedir()).map((source) => ({
+    source,
+    watched: store.add(watchFile(source.file, { clock: systemClock, pollMs: 500 })),
+    text: undefined as string | undefined,
+  }));
+  for (const each of files) {
+    store.add(
+      each.watched.onDidChange((content) => {
+        // A file that cannot be read keeps what it said.
+        if (content.kind !== 'unreadable') each.text = content.kind === 'text' ? content.text : undefined;
+        if (files.some(({ watched }) => watched.content === undefined)) return;
+        host
+          .setSources(files.map(({ source, text }) => ({ ...source, text })))
+          .catch((error: unknown) => complain(`The config files were not applied: ${String(error)}`));
+      }),
+    );
+  }
+}

@@ -1,0 +1,126 @@
+/** A host for one command: made of the config files as they are, and ended with everything it started. */
+import { statSync } from 'node:fs';
+import type { Approvals } from '../core/approval/approvals.js';
+import { systemClock } from '../core/base/clock.js';
+import { Redactor, redactingLog, type Log } from '../core/base/log.js';
+import type { SourceText } from '../core/config/model.js';
+import { createConnector } from '../core/connections/createConnector.js';
+import { OAuth } from '../core/connections/oauth.js';
+import { noClient, type Fields, type ServerClient } from '../core/connections/serverClient.js';
+import { createHost } from '../core/host.js';
+import type { Host } from '../core/hostContract.js';
+import { builtInNames } from '../core/tools/builtIn.js';
+import { version } from '../../package.json';
+import { readConfigFiles } from './configFile.js';
+import { formAnswers } from './formAnswers.js';
+import { forgetfulSecrets } from './forgetfulSecrets.js';
+import { Interruption } from './interruption.js';
+import { complain, report } from './output.js';
+
+export interface Run {
+  /** Absolute. */
+  readonly folder: string;
+  readonly json: boolean;
+  readonly debug: boolean;
+  /** To what a called tool asks by forms; undefined: it is told that nobody can be asked. */
+  readonly answers?: Fields | undefined;
+  /** Where the built guardian is. */
+  readonly guardianScript: string;
+}
+
+/** A host that has been given the config file. */
+export interface Session {
+  readonly host: Host;
+  /** Resolves when every server has started or failed. */
+  readonly started: Promise<void>;
+  /** Aborted when the process is told to end. */
+  readonly signal: AbortSignal;
+  readonly client: ServerClient | undefined;
+  readonly redactor: Redactor;
+  /** Redacted. */
+  readonly log: Log;
+  /** What has to be closed before the host ends. */
+  closeFirst(close: () => Promise<void>): void;
+}
+
+export function directoryExists(folder: string): boolean {
+  return statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+/** For commands that need all servers. */
+export function withServers(run: Run, use: (session: Session) => number): Promise<number> {
+  return withHost(run, async (session) => {
+    await session.started;
+    return session.signal.aborted ? 1 : use(session);
+  });
+}
+
+/** @param approvalsOf what may start, of the files as they are now; by default everything, because the person who typed the command named the file. */
+export async function withHost(
+  run: Run,
+  use: (session: Session) => Promise<number>,
+  approvalsOf?: (sources: readonly SourceText[]) => Approvals | undefined,
+): Promise<number> {
+  const { sources, problems } = readConfigFiles(run.folder);
+  if (problems.length > 0) return report(run.json, problems);
+  const log: Log = {
+    write: (level, message) => {
+      if (run.debug) complain(`[${level}] ${message}`);
+    },
+  };
+  const serverLog = (server: string): Log => ({ write: (level, message) => log.write(level, `${server}: ${message}`) });
+  const interruption = new Interruption();
+  const redactor = new Redactor();
+  const client = run.answers && formAnswers(run.answers, (text) => complain(redactor.redact(text)));
+  const hostLog = redactingLog(log, redactor);
+  const oauth = new OAuth({
+    secrets: forgetfulSecrets,
+    clock: systemClock,
+    log: hostLog,
+    keepSecret: (values) => redactor.register(values),
+    clientVersion: version,
+  });
+  const connector = createConnector({
+    oauth,
+    env: process.env,
+    clock: systemClock,
+    trace: () => run.debug,
+    clientVersion: version,
+    guardianScript: run.guardianScript,
+  });
+  const approvals = approvalsOf?.(sources);
+  const host = createHost({
+    clock: systemClock,
+    log,
+    serverLog,
+    redactor,
+    signIns: oauth,
+    env: process.env,
+    connector,
+    directoryExists,
+    reservedNames: builtInNames,
+    filteredTools: () => 'information',
+    expectedClient: () => ({ ...noClient, ...(client && { capabilities: client.capabilities }) }),
+    ...(approvals && { approvals }),
+  });
+  const closings: (() => Promise<void>)[] = [];
+  try {
+    const started = host.setSources(sources);
+    const session: Session = {
+      host,
+      started,
+      signal: interruption.signal,
+      client,
+      redactor,
+      log: hostLog,
+      closeFirst: (close) => void closings.push(close),
+    };
+    return await Promise.race([use(session), interruption.exitCode]);
+  } finally {
+    for (const close of closings) await close();
+    await host.dispose();
+    await connector.dispose();
+    oauth.dispose();
+    interruption.dispose();
+  }
+}

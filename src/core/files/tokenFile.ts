@@ -1,0 +1,68 @@
+/**
+ * The secret that agents outside the editor show (spec G6), in a file that its owner alone can read. One a workspace
+ * folder, in the user's home and not in the folder: nothing there can be committed, and no folder can bring its own.
+ *
+ * It stays the same until somebody removes the file or writes another secret into it. Invariant: what others could have
+ * read, or is not long enough to be a secret, is replaced and never used.
+ */
+import { createHash, randomBytes } from 'node:crypto';
+import { link, lstat, mkdir, readFile, rename, unlink, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+
+/** @param folder absolute, links resolved: a folder has one secret by whatever way it is reached */
+export function tokenFileOf(folder: string, home: string): string {
+  const name = path
+    .basename(folder)
+    .replace(/[^A-Za-z0-9._-]+/g, '-')
+    .slice(0, 40);
+  const tag = createHash('sha256').update(folder).digest('hex').slice(0, 8);
+  return path.join(home, '.minds', 'endpoints', `${name || 'root'}-${tag}.token`);
+}
+
+/** Makes the file where there is none. Rejects as `node:fs/promises` does. */
+export async function tokenIn(file: string): Promise<string> {
+  const kept = await usableToken(file);
+  if (kept.kind === 'token') return kept.token;
+  await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
+  const own = `${file}.${randomBytes(6).toString('hex')}`;
+  await writeFile(own, `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600, flag: 'wx' });
+  try {
+    await (kept.kind === 'absent' ? linkOrRename(own, file) : rename(own, file));
+  } finally {
+    await unlink(own).catch(() => undefined);
+  }
+  const made = await usableToken(file);
+  if (made.kind === 'token') return made.token;
+  throw new Error(`${file} cannot be kept from other users of this machine`);
+}
+
+type Kept =
+  { readonly kind: 'token'; readonly token: string } | { readonly kind: 'absent' } | { readonly kind: 'unusable' };
+
+async function usableToken(file: string): Promise<Kept> {
+  try {
+    const found = await lstat(file);
+    if (!found.isFile() || isOpenToOthers(found)) return { kind: 'unusable' };
+    const text = (await readFile(file, 'utf8')).trim();
+    return /^[\w-]{32,512}$/.test(text) ? { kind: 'token', token: text } : { kind: 'unusable' };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { kind: 'absent' };
+    throw error;
+  }
+}
+
+/** Windows has no such modes; there a home folder is closed to others. */
+function isOpenToOthers({ mode, uid }: { readonly mode: number; readonly uid: number }): boolean {
+  if (process.platform === 'win32') return false;
+  return (mode & 0o077) !== 0 || uid !== process.getuid?.();
+}
+
+/** Of two that make the file at once, the first counts for both. */
+async function linkOrRename(own: string, file: string): Promise<void> {
+  try {
+    await link(own, file);
+  } catch (error) {
+    // File systems without links.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') await rename(own, file);
+  }
+}

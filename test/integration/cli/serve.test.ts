@@ -1,0 +1,205 @@
+/** `mcp-toolsets serve` (G6, H1, S1): programs that know nothing of us reach the toolsets without an editor. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { chmodSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { request, type OutgoingHttpHeaders } from 'node:http';
+import path from 'node:path';
+import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
+import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { CommandLine } from '../../support/core/commandLine.js';
+import { fixture, rawWith } from '../../support/core/configText.js';
+import { inspect } from '../../support/core/inspector.js';
+import { Serving } from '../../support/core/serving.js';
+import { within } from '../../support/core/within.js';
+
+const textOf = (result: unknown): string => (result as { content: { text: string }[] }).content[0]?.text ?? '';
+const pidOf = async (client: Client, meta = {}): Promise<string> =>
+  textOf(await client.callTool({ name: 'alpha_pid', _meta: meta }));
+
+describe('mcp-toolsets serve', () => {
+  let cli: CommandLine;
+  let serving: Serving;
+  const servers = {
+    alpha: fixture('plain', ['--tools', 'count,pid,quiet'], { transform: [{ prefix: 'alpha_' }] }),
+    beta: rawWith(['echo']),
+  };
+
+  beforeEach(async () => {
+    cli = await CommandLine.open(servers);
+  });
+
+  afterEach(async () => {
+    await serving.end();
+    await cli.close();
+  });
+
+  const serve = async (...args: string[]): Promise<Serving> =>
+    (serving = await Serving.begin(cli, ['alpha', 'beta', 'mcp_admin'], ...args));
+
+  async function statusOf(url: string, headers: OutgoingHttpHeaders): Promise<[number | undefined, string]> {
+    const sent = request(url, { method: 'POST', headers: { 'content-type': 'application/json', ...headers } });
+    sent.end('{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}');
+    const [response] = (await once(sent, 'response')) as [NodeJS.ReadableStream & { statusCode?: number }];
+    let body = '';
+    for await (const chunk of response) body += String(chunk);
+    return [response.statusCode, body];
+  }
+
+  it('each session of the SDK’s client is a dialog with an instance of its own, whatever it says of itself', async () => {
+    await serve();
+    const [one, two] = [await serving.connect('alpha'), await serving.connect('alpha')];
+    const { tools } = await one.listTools();
+    assert.deepEqual(
+      tools.map(({ name }) => name),
+      ['alpha_count', 'alpha_pid', 'alpha_quiet'],
+    );
+    assert.match(one.getInstructions() ?? '', /mcp_release/);
+    const same = { 'vscode.conversationId': 'of-another' };
+    assert.equal(await pidOf(one), await pidOf(one, same));
+    assert.notEqual(await pidOf(one, same), await pidOf(two, same));
+    const admin = await serving.connect('mcp_admin');
+    assert.ok((await admin.listTools()).tools.some(({ name }) => name === 'mcp_status'));
+  });
+
+  it('the Inspector’s command line lists and calls', async () => {
+    await serve();
+    const ask = (...args: string[]): Promise<unknown> =>
+      inspect(`${serving.base}/mcp/alpha`, serving.token, '--method', ...args);
+    const { tools } = (await ask('tools/list')) as { tools: { name: string }[] };
+    assert.deepEqual(
+      tools.map(({ name }) => name),
+      ['alpha_count', 'alpha_pid', 'alpha_quiet'],
+    );
+    const called = await ask('tools/call', '--tool-name', 'alpha_count');
+    assert.equal(textOf(called), '1');
+  });
+
+  it('the token is in a file of its owner alone, stays, and is said nowhere', async () => {
+    await serve('--debug');
+    const { token } = serving;
+    assert.equal(statSync(serving.tokenFile).mode & 0o777, 0o600);
+    assert.equal(statSync(path.dirname(serving.tokenFile)).mode & 0o777, 0o700);
+    await pidOf(await serving.connect('alpha'));
+    await serving.end();
+    assert.ok(!(serving.stdout + serving.stderr).includes(token));
+    await serve();
+    assert.equal(serving.token, token);
+  });
+
+  it('a token that others could read is replaced', async () => {
+    await serve();
+    const { token, tokenFile } = serving;
+    await serving.end();
+    chmodSync(tokenFile, 0o644);
+    await serve();
+    assert.notEqual(serving.token, token);
+    assert.equal(statSync(tokenFile).mode & 0o777, 0o600);
+  });
+
+  it('removing the file renews the token: sessions end, the old one opens nothing', async () => {
+    await serve();
+    const old = serving.token;
+    const { base } = serving;
+    const client = await serving.connect('alpha');
+    rmSync(serving.tokenFile);
+    await serving.until(/The token was renewed[^]*Listening on/);
+    assert.deepEqual(await statusOf(`${base}/mcp/alpha`, { authorization: `Bearer ${old}` }), [404, '']);
+    assert.notEqual(serving.token, old);
+    await assert.rejects(client.listTools());
+    assert.ok(await pidOf(await serving.connect('alpha')));
+  });
+
+  it('without the token, with another Host or Origin, or at the editor’s path there is nothing', async () => {
+    await serve();
+    const url = `${serving.base}/mcp/alpha`;
+    const authorization = `Bearer ${serving.token}`;
+    assert.deepEqual(await statusOf(url, {}), [404, '']);
+    assert.deepEqual(await statusOf(url, { authorization: `Bearer ${'A'.repeat(43)}` }), [404, '']);
+    assert.deepEqual(await statusOf(url, { authorization, host: 'evil.example' }), [403, '']);
+    assert.deepEqual(await statusOf(url, { authorization, origin: 'https://evil.example' }), [403, '']);
+    assert.deepEqual(await statusOf(`${serving.base}/editor/alpha`, { authorization }), [404, '']);
+    assert.equal((await statusOf(url, { authorization }))[0], 200);
+  });
+
+  it('a change of the file reaches a client at once; a server that was not there waits, until it is started again', async () => {
+    await serve();
+    const client = await serving.connect('alpha');
+    const changed = new Promise<void>((resolve) => {
+      client.setNotificationHandler(ToolListChangedNotificationSchema, () => resolve());
+    });
+    const alpha = { ...servers.alpha, tools: { whitelist: ['pid'] } };
+    cli.save({ ...servers, alpha, gamma: fixture('plain', ['--name', 'gamma', '--tools', 'add']) });
+    await within(changed, 'list_changed');
+    assert.deepEqual(
+      (await client.listTools()).tools.map(({ name }) => name),
+      ['alpha_pid'],
+    );
+    await serving.until('gamma waits for approval');
+    assert.ok(!cli.processes().some(({ command }) => command.includes('--name gamma')));
+    await assert.rejects(serving.connect('gamma'));
+    await serving.end();
+    await serve();
+    await serving.until('gamma  http');
+  });
+
+  it('a launch that changed waits while the previous one serves; --approve-edits starts it', async () => {
+    await serve();
+    const client = await serving.connect('alpha');
+    const before = await pidOf(client);
+    cli.save({ ...servers, alpha: fixture('plain', ['--name', 'other', '--tools', 'pid'], { transform: [] }) });
+    await serving.until('alpha waits for approval');
+    assert.equal(await pidOf(client), before);
+    await serving.end();
+    cli.save(servers);
+    await serve('--approve-edits');
+    cli.save({ ...servers, gamma: fixture('plain', ['--tools', 'add']) });
+    await serving.until('gamma  http');
+  });
+
+  for (const [signal, code] of [
+    ['SIGTERM', 143],
+    ['SIGINT', 130],
+  ] as const) {
+    it(`${signal} ends it and everything it started, in the middle of a call`, async () => {
+      await serve();
+      const client = await serving.connect('alpha');
+      const waiting = client.callTool({ name: 'alpha_quiet', arguments: { ms: 60_000 } }).catch(() => 'ended');
+      await pidOf(client);
+      assert.equal(await serving.end(signal), code);
+      assert.equal(await waiting, 'ended');
+    });
+  }
+
+  it('a port that is taken is said, with what to do; a wrong one too', async () => {
+    await serve();
+    const { port } = new URL(serving.base);
+    const second = await cli.finishBeside(cli.begin('serve', '--port', port));
+    assert.equal(second.code, 1);
+    assert.match(second.stderr, new RegExp(`Port ${port} is taken.*--port`));
+    const wrong = await cli.finishBeside(cli.begin('serve', '--port', '70000'));
+    assert.deepEqual([wrong.code, wrong.stdout], [2, '']);
+  });
+
+  it('--json says the same a line at a time; --token-file names another file', async () => {
+    const child = cli.begin('serve', '--port', '0', '--json', '--token-file', 'my.token');
+    let out = '';
+    child.stdout?.on('data', (chunk) => (out += String(chunk)));
+    await within(
+      (async () => {
+        while (!/"id":"beta"/.test(out)) await once(child.stdout ?? assert.fail(), 'data');
+      })(),
+      'the toolsets',
+    );
+    const lines = out
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { state: string; tokenFile: string });
+    const file = path.join(cli.folder, 'my.token');
+    assert.ok(lines.every(({ state, tokenFile }) => state === 'listening' && tokenFile.endsWith('my.token')));
+    assert.match(readFileSync(file, 'utf8'), /^[\w-]{43}\n$/);
+    child.kill('SIGTERM');
+    await cli.finish(child);
+    writeFileSync(file, '');
+    serving = await Serving.begin(cli, ['alpha']);
+  });
+});

@@ -1,0 +1,118 @@
+/** The port and the secret that other agents are told of (G6): who gets the port, what the file holds, what is refused. */
+import assert from 'node:assert/strict';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { nextEvent } from '../../../src/core/base/events.js';
+import { tokenFileOf, tokenIn } from '../../../src/core/files/tokenFile.js';
+import { createGateway } from '../../../src/core/gateway/gateway.js';
+import { StableEndpoint, type EndpointState } from '../../../src/core/stableEndpoint.js';
+import { FakeBackend, FakeClock, MemoryLog } from '../../unit/gateway/fakes.js';
+import { within } from '../../support/core/within.js';
+import { assertRefused } from '../gateway/rig.js';
+
+describe('stable endpoint (G6)', () => {
+  let folder: string;
+  let file: string;
+
+  beforeEach(() => {
+    folder = mkdtempSync(path.join(tmpdir(), 'mcp-toolsets-endpoint-'));
+    file = path.join(folder, 'endpoints', 'a.token');
+  });
+
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  function open(port: number): { endpoint: StableEndpoint; clock: FakeClock; secrets: string[] } {
+    const [backend, clock, log, secrets] = [new FakeBackend(), new FakeClock(), new MemoryLog(), [] as string[]];
+    const endpoint = new StableEndpoint({
+      port,
+      tokenFile: file,
+      clock,
+      log,
+      keepSecret: (values) => {
+        secrets.push(...values);
+        return { dispose: () => {} };
+      },
+      createGateway: (stable) => createGateway({ backend, clock, log, version: '1', stable }),
+    });
+    return { endpoint, clock, secrets };
+  }
+
+  const reaches = async (endpoint: StableEndpoint, kind: EndpointState['kind']): Promise<EndpointState> => {
+    if (endpoint.state.kind === kind) return endpoint.state;
+    return within(
+      nextEvent(endpoint.onDidChange, (state) => state.kind === kind),
+      kind,
+      () => JSON.stringify(endpoint.state),
+    );
+  };
+
+  it('a second one of the same port says that it is taken, and listens as soon as the first has ended', async () => {
+    const first = open(0).endpoint;
+    const state = await reaches(first, 'listening');
+    assert.ok(state.kind === 'listening');
+    const { endpoint: second, clock, secrets } = open(state.port);
+    assert.deepEqual(await reaches(second, 'portTaken'), { kind: 'portTaken', port: state.port });
+    assert.equal(second.urlOf('a'), undefined);
+    await first.dispose();
+    clock.advance(3_000);
+    await reaches(second, 'listening');
+    assert.equal(second.urlOf('a'), `http://127.0.0.1:${state.port}/mcp/a`);
+    assert.deepEqual(new Set(secrets), new Set([readFileSync(file, 'utf8').trim()]));
+    await second.dispose();
+    await assertRefused(state.port);
+  });
+
+  it('ended while it begins, it does not listen', async () => {
+    const { endpoint } = open(0);
+    await endpoint.dispose();
+    assert.equal(endpoint.state.kind, 'starting');
+  });
+
+  it('a file that cannot be had is a reason, not a throw', async () => {
+    writeFileSync(path.join(folder, 'endpoints'), '');
+    const { endpoint } = open(0);
+    const state = await reaches(endpoint, 'failed');
+    assert.match(state.kind === 'failed' ? state.reason : '', /EEXIST|ENOTDIR/);
+    await endpoint.dispose();
+  });
+
+  it('the secret has 256 bits, and two that make the file at once have the same', async () => {
+    const tokens = await Promise.all(Array.from({ length: 20 }, () => tokenIn(file)));
+    assert.equal(new Set(tokens).size, 1);
+    assert.match(tokens[0] ?? '', /^[\w-]{43}$/);
+    assert.equal(statSync(file).mode & 0o777, 0o600);
+    assert.deepEqual(readdirSync(path.dirname(file)), ['a.token']);
+  });
+
+  for (const [name, make] of [
+    ['too short', () => writeFileSync(file, 'abc\n', { mode: 0o600 })],
+    ['open to others', () => writeFileSync(file, 'A'.repeat(43), { mode: 0o640 })],
+    [
+      'a link to elsewhere',
+      () => {
+        writeFileSync(path.join(folder, 'other'), 'A'.repeat(43), { mode: 0o600 });
+        symlinkSync(path.join(folder, 'other'), file);
+      },
+    ],
+  ] as const) {
+    it(`what stands in the file and is ${name} is replaced`, async () => {
+      await tokenIn(file);
+      rmSync(file);
+      make();
+      const token = await tokenIn(file);
+      assert.notEqual(token, 'A'.repeat(43));
+      assert.equal(token.length, 43);
+      assert.ok(statSync(file).isFile());
+    });
+  }
+
+  it('each folder has a file of its own, outside of it', () => {
+    assert.match(
+      tokenFileOf('/ws/my repo', '/home/ada'),
+      /^\/home\/ada\/\.minds\/endpoints\/my-repo-[0-9a-f]{8}\.token$/,
+    );
+    assert.notEqual(tokenFileOf('/a/repo', '/home/ada'), tokenFileOf('/b/repo', '/home/ada'));
+    assert.match(tokenFileOf('/', '/home/ada'), /\/root-[0-9a-f]{8}\.token$/);
+  });
+});

@@ -1,0 +1,89 @@
+/** `mcp-toolsets serve` under way, as another program meets it: its address, its token file, what it prints. */
+import assert from 'node:assert/strict';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { Emitter, nextEvent } from '../../../src/core/base/events.js';
+import type { CommandLine } from './commandLine.js';
+import { within } from './within.js';
+
+export class Serving {
+  stdout = '';
+  stderr = '';
+  private readonly heard = new Emitter<void>();
+  private readonly clients: Client[] = [];
+
+  private constructor(
+    private readonly cli: CommandLine,
+    readonly process: ChildProcess,
+  ) {
+    process.stdout?.on('data', (chunk) => {
+      this.stdout += String(chunk);
+      this.heard.fire();
+    });
+    process.stderr?.on('data', (chunk) => {
+      this.stderr += String(chunk);
+      this.heard.fire();
+    });
+  }
+
+  /** Resolves when it listens and has said so of these toolsets. */
+  static async begin(cli: CommandLine, toolsets: readonly string[], ...args: string[]): Promise<Serving> {
+    const serving = new Serving(cli, cli.begin('serve', '--port', '0', ...args));
+    await serving.until('Listening on ');
+    for (const id of toolsets) await serving.until(`${id}  http`);
+    return serving;
+  }
+
+  /** Resolves when it has printed the text, to whichever stream. */
+  async until(text: string | RegExp): Promise<void> {
+    const isThere = (): boolean =>
+      [this.stdout, this.stderr].some((output) =>
+        typeof text === 'string' ? output.includes(text) : text.test(output),
+      );
+    if (isThere()) return;
+    await within(nextEvent(this.heard.event, isThere), String(text), () => `${this.stdout}\n${this.stderr}`);
+  }
+
+  get base(): string {
+    return /Listening on (http:\S+),/.exec(this.stdout)?.[1] ?? assert.fail(this.stdout);
+  }
+
+  get tokenFile(): string {
+    const folder = path.join(this.cli.home, '.minds', 'endpoints');
+    const files = readdirSync(folder);
+    assert.equal(files.length, 1);
+    return path.join(folder, files[0] ?? '');
+  }
+
+  get token(): string {
+    return readFileSync(this.tokenFile, 'utf8').trim();
+  }
+
+  /** The SDK's client in a session of its own. */
+  async connect(toolset: string, token = this.token): Promise<Client> {
+    const client = new Client({ name: 'independent', version: '1' });
+    this.clients.push(client);
+    const headers = { Authorization: `Bearer ${token}` };
+    const transport = new StreamableHTTPClientTransport(new URL(`${this.base}/mcp/${toolset}`), {
+      requestInit: { headers },
+    });
+    // The SDK's class does not agree with its own interface under exactOptionalPropertyTypes.
+    await client.connect(transport as unknown as Parameters<Client['connect']>[0]);
+    return client;
+  }
+
+  /** Its exit code after the signal; nothing of it is left then. */
+  async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
+    for (const client of this.clients) await client.close().catch(() => undefined);
+    if (this.process.exitCode !== null) return this.process.exitCode;
+    const closed = once(this.process, 'close') as Promise<[number | null]>;
+    this.process.kill(signal);
+    const [code] = await within(closed, 'the end of serve', () => `${this.stdout}\n${this.stderr}`);
+    assert.deepEqual(this.cli.processes(), [], 'processes are left');
+    return code;
+  }
+}
