@@ -59,6 +59,7 @@ class CatalogueBackend implements GatewayBackend, Disposable {
       resources: toolset.resources.resources,
       templates: toolset.resources.templates,
       features: toolset.features,
+      canGain: id !== adminId,
     };
     kinds.set(clientKind, made);
     return made;

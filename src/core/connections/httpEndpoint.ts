@@ -31,6 +31,7 @@ export class HttpEndpoint {
   /** Where redirects of initialize led. */
   url: URL;
   sessionId: string | undefined;
+  /** Said in a header; undefined: before there is one, and to servers whose version has no such header. */
   protocolVersion: string | undefined;
   private readonly own: Readonly<Record<string, string>>;
   private readonly calls: HttpAgents = agents(mostCallSockets);

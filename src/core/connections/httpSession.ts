@@ -9,6 +9,7 @@ import type { Log } from '../base/log.js';
 import { readShort, shown, type HttpReply } from './httpExchange.js';
 import type { HttpEndpoint } from './httpEndpoint.js';
 import { readInitializeAnswer } from './initializeAnswer.js';
+import { versionHeader } from './serverDialect.js';
 import { TransportFailure } from './transport.js';
 
 export interface HttpSessionParts {
@@ -87,7 +88,7 @@ export class HttpSession {
     if ('error' in message) throw lost(`was refused: ${message.error.message}`);
     const answer = readInitializeAnswer('result' in message ? message.result : undefined);
     if (answer.kind === 'wrong') throw lost(`was answered wrongly: the answer ${answer.detail}`);
-    endpoint.protocolVersion = answer.facts.protocolVersion;
+    endpoint.protocolVersion = versionHeader(answer.facts.protocolVersion);
     const initialized = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' });
     const reply = await endpoint.post(initialized, 'other', signal);
     reply.body.resume();

@@ -14,6 +14,7 @@ import { HttpEndpoint } from './httpEndpoint.js';
 import { knownProtocolVersions } from './initializeAnswer.js';
 import { LegacyChannel } from './legacyChannel.js';
 import type { OAuthAccess } from './oauthAccess.js';
+import { versionHeader } from './serverDialect.js';
 import { StreamableChannel } from './streamableChannel.js';
 import { failureAnswer, type ServerTransport } from './transport.js';
 
@@ -75,7 +76,7 @@ export class HttpTransport implements ServerTransport {
   }
 
   setProtocolVersion(version: string): void {
-    this.endpoint.protocolVersion = version;
+    this.endpoint.protocolVersion = versionHeader(version);
   }
 
   async send(message: JSONRPCMessage): Promise<void> {

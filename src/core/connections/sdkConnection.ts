@@ -29,6 +29,7 @@ import type { ServerFacts } from './initializeAnswer.js';
 import { OfferLister } from './offerLister.js';
 import type { PromptListing, ResourceListing } from './offerListing.js';
 import { outcomeOfFailure, readCallResult, readOtherResult, readProgress, rpcMessage } from './outcomes.js';
+import { requestParams } from './serverDialect.js';
 import type { Fields, ServerClient } from './serverClient.js';
 import { logMessage } from './serverLog.js';
 import { ServerQuestions } from './serverQuestions.js';
@@ -100,6 +101,7 @@ export class SdkConnection implements Connection {
     this.questions = new ServerQuestions({
       originOf: transport.originOf && ((message) => transport.originOf?.(message)),
       notify: (method, params) => this.notify(method, params),
+      protocolVersion: this.protocolVersion,
     });
     this.lister = new OfferLister({
       capabilities: this.capabilities,
@@ -208,7 +210,8 @@ export class SdkConnection implements Connection {
   }
 
   request(request: OtherRequest): Promise<OtherOutcome> {
-    return this.exchange(request.method, request.params, request, readOtherResult);
+    const { method, params } = request;
+    return this.exchange(method, requestParams(this.protocolVersion, method, params), request, readOtherResult);
   }
 
   notify(method: string, params?: Fields): void {

@@ -9,6 +9,7 @@
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import type { CallLimits } from './callLimits.js';
 import { isObject } from '../base/isObject.js';
+import { answerParams } from './serverDialect.js';
 import { refusal, RpcFault, type Fields, type ServerClient } from './serverClient.js';
 
 /** One of our requests, as long as it has no answer. */
@@ -30,6 +31,8 @@ export interface ServerQuestionsParts {
   /** The request of ours on whose stream a message came; undefined where the transport cannot tell. */
   readonly originOf: ((message: object) => RequestId | undefined) | undefined;
   readonly notify: (method: string, params?: Fields) => void;
+  /** Of the server. */
+  readonly protocolVersion: string;
 }
 
 export class ServerQuestions {
@@ -89,7 +92,8 @@ export class ServerQuestions {
     cause?.questions.add(question);
     const held = cause?.limits.hold();
     try {
-      return await client.ask(method, params, question.signal, this.progressOf(params));
+      const answer = await client.ask(method, params, question.signal, this.progressOf(params));
+      return answerParams(this.parts.protocolVersion, method, answer);
     } finally {
       held?.dispose();
       cause?.questions.delete(question);

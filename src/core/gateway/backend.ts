@@ -18,6 +18,8 @@ export interface ServedToolset {
   readonly resources: readonly Resource[];
   readonly templates: readonly ResourceTemplate[];
   readonly features: ServerFeatures;
+  /** A later edit may give it what it has not now, which sessions that live shall learn. */
+  readonly canGain?: boolean;
 }
 
 /** The client of one session, as a server may ask it something in its turn (spec G4). */

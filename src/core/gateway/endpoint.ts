@@ -10,6 +10,7 @@ import { isObject } from '../base/isObject.js';
 import type { Route } from './access.js';
 import type { Services } from './answers.js';
 import type { ClientKind } from './backend.js';
+import { clientCapabilities, serverCapabilities } from './dialect.js';
 import { ListenStream, PostReply, type Heartbeat } from './eventStreams.js';
 import {
   errorCodes,
@@ -92,16 +93,17 @@ export class Endpoint {
       const message = '`protocolVersion` must be a string.';
       return this.answerAlone(response, errorMessage(id, { code: errorCodes.invalidParams, message }));
     }
-    const listing = this.options.listings.of(route.toolset, route.clientKind);
-    const announced = isObject(params['capabilities']) ? params['capabilities'] : {};
-    const session = this.options.sessions.open(listing, negotiate(requested), announced);
+    const version = negotiate(requested);
+    const listing = this.options.listings.of(route.toolset, route.clientKind, version);
+    const announced = clientCapabilities(version, isObject(params['capabilities']) ? params['capabilities'] : {});
+    const session = this.options.sessions.open(listing, version, announced);
     if (!session) {
       const message = 'Too many sessions are open.';
       return this.answerAlone(response, errorMessage(id, { code: errorCodes.server, message }));
     }
     const result = JSON.stringify({
       protocolVersion: session.protocolVersion,
-      capabilities: capabilitiesOf(served.features),
+      capabilities: serverCapabilities(version, capabilitiesOf(served)),
       serverInfo: { name: served.serverName, version: this.options.version },
       ...(served.instructions === undefined ? {} : { instructions: served.instructions }),
     });

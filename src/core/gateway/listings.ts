@@ -1,6 +1,6 @@
 /**
- * The lists of tools, prompts and resources as clients are served them, for each toolset and kind of client, and the
- * moment at which a change is told.
+ * The lists of tools, prompts and resources as clients are served them, for each toolset, kind of client and version of
+ * the protocol, and the moment at which a change is told.
  *
  * Invariants: a version stands for exactly one list, and no two lists of a gateway share one; a change that leaves the
  * list as it was (instructions, a removal taken back at once) is no new version. A toolset that is gone has an empty
@@ -11,7 +11,9 @@ import { DisposableStore, type Disposable } from '../base/disposables.js';
 import type { Log } from '../base/log.js';
 import { toolsAlone, type ServerFeatures } from '../tools/features.js';
 import type { ClientKind, GatewayBackend, ServedToolset } from './backend.js';
+import { entries } from './dialect.js';
 import { PagedList } from './pagedList.js';
+import { protocolVersions, type ProtocolVersion } from './protocol.js';
 import type { Topic } from './topics.js';
 
 export class Listing {
@@ -21,12 +23,15 @@ export class Listing {
   readonly templates: PagedList;
   isGone = false;
   features: ServerFeatures = toolsAlone;
+  canGain = false;
+  private served: ServedToolset | undefined;
   private isStale = false;
 
   constructor(
     readonly toolset: string,
     readonly clientKind: ClientKind,
     private readonly ask: () => ServedToolset | undefined,
+    private readonly protocol: ProtocolVersion,
     nextVersion: () => number,
     pageSize: number,
   ) {
@@ -61,11 +66,20 @@ export class Listing {
     const served = this.ask();
     this.isStale = false;
     this.isGone = served === undefined;
-    this.tools.set(served?.tools);
-    this.prompts.set(served?.prompts);
-    this.resources.set(served?.resources);
-    this.templates.set(served?.templates);
-    if (served) this.features = served.features;
+    if (served !== this.served || served === undefined) {
+      this.tools.set(this.worded(served?.tools));
+      this.prompts.set(this.worded(served?.prompts));
+      this.resources.set(this.worded(served?.resources));
+      this.templates.set(this.worded(served?.templates));
+    }
+    this.served = served;
+    if (!served) return;
+    this.features = served.features;
+    this.canGain = served.canGain === true;
+  }
+
+  private worded<Entry extends object>(list: readonly Entry[] | undefined): readonly Entry[] | undefined {
+    return list && entries(this.protocol, list);
   }
 
   /** The result of `tools/list`. */
@@ -98,8 +112,8 @@ export class Listings implements Disposable {
   }
 
   /** Fresh. Of a toolset that was never there: create only where the backend knows it. */
-  of(toolset: string, clientKind: ClientKind): Listing {
-    const key = `${clientKind}/${toolset}`;
+  of(toolset: string, clientKind: ClientKind, protocol: ProtocolVersion = protocolVersions[0]): Listing {
+    const key = `${clientKind}/${protocol}/${toolset}`;
     const known = this.byKey.get(key);
     if (known) {
       known.refresh();
@@ -107,7 +121,7 @@ export class Listings implements Disposable {
     }
     const { backend, pageSize } = this.options;
     const ask = (): ServedToolset | undefined => backend.toolset(toolset, clientKind);
-    const listing = new Listing(toolset, clientKind, ask, () => (this.versions += 1), pageSize);
+    const listing = new Listing(toolset, clientKind, ask, protocol, () => (this.versions += 1), pageSize);
     this.byKey.set(key, listing);
     return listing;
   }
@@ -120,9 +134,8 @@ export class Listings implements Disposable {
 
   private noteChanges(toolsets: readonly string[]): void {
     for (const toolset of toolsets) {
-      for (const clientKind of ['editor', 'plain'] as const) {
-        const listing = this.byKey.get(`${clientKind}/${toolset}`);
-        if (!listing) continue;
+      for (const listing of this.byKey.values()) {
+        if (listing.toolset !== toolset) continue;
         listing.invalidate();
         this.changed.add(listing);
       }

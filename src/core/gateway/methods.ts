@@ -1,22 +1,35 @@
 /**
  * What a session's client may ask, as one table. A method answers at once or, `later`, on the reply itself; it never
  * throws for what a client sends. The order of `initialize`, `initialized` and the rest is not enforced: the editor
- * sends them in parallel. What the server behind a toolset does not have is announced by nobody and answered by nobody.
+ * sends them in parallel.
  */
 import type { ServerFeatures } from '../tools/features.js';
 import { invalidParams, refusal, type Answer, type MethodContext, type Services } from './answers.js';
 import { errorCodes, isRequestId, type Params } from './jsonRpc.js';
 import { isLogLevel } from './logLevels.js';
-import { hasName, hasReference, hasUri, passedOn } from './otherRequests.js';
+import { hasName, hasReference, hasUri, noCompletion, passedOn } from './otherRequests.js';
 import type { PagedList } from './pagedList.js';
+import type { ServedToolset } from './backend.js';
 import type { Session } from './session.js';
 import { callTool } from './toolCalls.js';
 import type { Topic } from './topics.js';
 
 type Method = (params: Params, context: MethodContext) => Answer;
 
-/** Announced at initialize: what the tables below serve of what the server has. */
-export function capabilitiesOf({ prompts, resources, subscribe, completions, logging }: ServerFeatures): Params {
+const everything: ServerFeatures = {
+  prompts: true,
+  resources: true,
+  subscribe: true,
+  completions: true,
+  logging: true,
+};
+
+/**
+ * Announced at initialize, once for the whole session: of a toolset whose server may be another after the next edit all
+ * that the tables below serve, so that `list_changed` is enough to learn what it gains.
+ */
+export function capabilitiesOf({ features, canGain = false }: Pick<ServedToolset, 'features' | 'canGain'>): Params {
+  const { prompts, resources, subscribe, completions, logging } = canGain ? everything : features;
   return {
     tools: { listChanged: true },
     ...(prompts && { prompts: { listChanged: true } }),
@@ -41,7 +54,12 @@ const methods: ReadonlyMap<string, Method> = new Map<string, Method>([
       listOf('prompts', ({ listing }) => listing.prompts),
     ),
   ],
-  ['prompts/get', needs('prompts', passedOn('prompts/get', hasName))],
+  [
+    'prompts/get',
+    needs('prompts', passedOn('prompts/get', hasName), ({ name }) =>
+      invalidParams(`There is no prompt ${said(name)}.`),
+    ),
+  ],
   [
     'resources/list',
     needs(
@@ -56,10 +74,13 @@ const methods: ReadonlyMap<string, Method> = new Map<string, Method>([
       listOf('resources', ({ listing }) => listing.templates),
     ),
   ],
-  ['resources/read', needs('resources', passedOn('resources/read', hasUri))],
-  ['resources/subscribe', needs('subscribe', passedOn('resources/subscribe', hasUri))],
-  ['resources/unsubscribe', needs('subscribe', passedOn('resources/unsubscribe', hasUri))],
-  ['completion/complete', needs('completions', passedOn('completion/complete', hasReference))],
+  ['resources/read', needs('resources', passedOn('resources/read', hasUri), noResource)],
+  ['resources/subscribe', needs('subscribe', passedOn('resources/subscribe', hasUri), noUpdates)],
+  ['resources/unsubscribe', needs('subscribe', passedOn('resources/unsubscribe', hasUri), noUpdates)],
+  [
+    'completion/complete',
+    needs('completions', passedOn('completion/complete', hasReference), () => ({ kind: 'result', json: noCompletion })),
+  ],
 ]);
 
 export function answerRequest(method: string, params: Params | undefined, context: MethodContext): Answer {
@@ -92,8 +113,25 @@ function unknownMethod(): Answer {
   return refusal(errorCodes.methodNotFound, 'Unknown method.');
 }
 
-function needs(feature: keyof ServerFeatures, method: Method): Method {
-  return (params, context) => (context.session.listing.features[feature] ? method(params, context) : unknownMethod());
+/** @param lacking the answer while a toolset that may gain it has it not; default: that of the method, which is empty. */
+function needs(feature: keyof ServerFeatures, method: Method, lacking: Method = method): Method {
+  return (params, context) => {
+    const { features, canGain } = context.session.listing;
+    if (features[feature]) return method(params, context);
+    return canGain ? lacking(params, context) : unknownMethod();
+  };
+}
+
+function noResource({ uri }: Params): Answer {
+  return { kind: 'error', error: { code: -32002, message: `There is no resource ${said(uri)}.`, data: { uri } } };
+}
+
+function noUpdates(): Answer {
+  return refusal(errorCodes.methodNotFound, 'The server of this toolset does not tell of updates of resources.');
+}
+
+function said(value: unknown): string {
+  return JSON.stringify(value) ?? '""';
 }
 
 function setLevel({ level }: Params, { session, services }: MethodContext): Answer {

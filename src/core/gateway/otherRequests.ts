@@ -1,10 +1,13 @@
 /** What a client asks of a toolset besides its tools: prompts, resources, completions. Lists are served from here. */
 import { assertNever } from '../base/assertNever.js';
 import { invalidParams, type Answer, type MethodContext } from './answers.js';
+import { otherResult } from './dialect.js';
 import { conversationOf } from './dialogs.js';
 import { isObject } from '../base/isObject.js';
 import { errorCodes, errorMessage, resultMessage, type Params } from './jsonRpc.js';
 import { passOn } from './requests.js';
+
+export const noCompletion = '{"completion":{"values":[]}}';
 
 type Check = (params: Params) => string | undefined;
 
@@ -23,8 +26,11 @@ export function passedOn(method: string, check: Check): (params: Params, context
       const outcome = await services.backend.request({ ...terms, method, params: own });
       switch (outcome.kind) {
         case 'result':
-          return resultMessage(id, JSON.stringify(outcome.result));
+          return resultMessage(id, JSON.stringify(otherResult(session.protocolVersion, outcome.result)));
         case 'error':
+          // Nothing told whether it has any: of 2024-11-05 no server announces it.
+          if (method === 'completion/complete' && outcome.code === errorCodes.methodNotFound)
+            return resultMessage(id, noCompletion);
           return errorMessage(id, outcome);
         case 'cancelled':
           return errorMessage(id, { code: errorCodes.server, message: 'The request was cancelled.' });

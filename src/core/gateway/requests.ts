@@ -9,6 +9,7 @@
 import { isObject } from '../base/isObject.js';
 import { invalidParams, refusal, type Answer, type MethodContext } from './answers.js';
 import type { BackendTerms } from './backend.js';
+import { isAtLeast } from './dialect.js';
 import { dialogOf, upstreamMeta } from './dialogs.js';
 import { errorCodes, errorMessage, isRequestId, notificationMessage, type Params, type RequestId } from './jsonRpc.js';
 import type { CallInFlight, Session } from './session.js';
@@ -52,13 +53,14 @@ export function passOn(
 
 function progressSink(token: unknown, id: RequestId, call: CallInFlight, session: Session): BackendTerms['onProgress'] {
   if (!isRequestId(token)) return () => {};
+  const hasMessages = isAtLeast(session.protocolVersion, '2025-03-26');
   return ({ progress, total, message }) => {
     if (session.calls.get(id) !== call) return; // Settled: the client has forgotten the token.
     const params = {
       progressToken: token,
       progress,
       ...(total === undefined ? {} : { total }),
-      ...(message === undefined ? {} : { message }),
+      ...(message === undefined || !hasMessages ? {} : { message }),
     };
     call.reply.sendIfReading(notificationMessage('notifications/progress', params));
   };

@@ -3,6 +3,7 @@
  * else on the stream on which it listens (spec G4).
  */
 import type { BackendClient } from './backend.js';
+import { isToldTo, question } from './dialect.js';
 import type { MessageStream } from './eventStreams.js';
 import { notificationMessage, type Params } from './jsonRpc.js';
 import { isLoudEnough } from './logLevels.js';
@@ -29,10 +30,17 @@ export class SessionClient implements BackendClient {
     signal: AbortSignal,
     onProgress?: (progress: Params) => void,
   ): Promise<Params> {
-    return this.session.questions.ask(this.stream, method, params, signal, onProgress);
+    let asked: Params | undefined;
+    try {
+      asked = question(this.session.protocolVersion, method, params);
+    } catch (error) {
+      return Promise.reject(error as Error);
+    }
+    return this.session.questions.ask(this.stream, method, asked, signal, onProgress);
   }
 
   tell(method: string, params: Params): void {
+    if (!isToldTo(this.session.protocolVersion, method)) return;
     if (method === 'notifications/message' && !isLoudEnough(params['level'], this.logLevel)) return;
     this.stream?.send(notificationMessage(method, params));
   }

@@ -5,7 +5,9 @@ import { withNotes } from '../results/notes.js';
 import { invalidParams, type Answer, type MethodContext } from './answers.js';
 import type { BackendCall, BackendOutcome } from './backend.js';
 import { isObject } from '../base/isObject.js';
+import { toolResult } from './dialect.js';
 import { errorCodes, errorMessage, resultMessage, type Params, type RequestId } from './jsonRpc.js';
+import type { ProtocolVersion } from './protocol.js';
 import { passOn } from './requests.js';
 
 export function callTool(params: Params, context: MethodContext): Answer {
@@ -17,7 +19,7 @@ export function callTool(params: Params, context: MethodContext): Answer {
     const call: BackendCall = { ...terms, tool: name, arguments: given };
     const outcome = await services.backend.callTool(call);
     if (outcome.kind === 'result') session.noteLinks(outcome.result, terms.dialog);
-    return await toMessage(id, outcome, call, services.delivery);
+    return await toMessage(id, outcome, call, services.delivery, session.protocolVersion);
   });
 }
 
@@ -26,6 +28,7 @@ async function toMessage(
   outcome: BackendOutcome,
   { toolset, tool, dialog, clientKind }: BackendCall,
   delivery: Delivery,
+  version: ProtocolVersion,
 ): Promise<string> {
   switch (outcome.kind) {
     case 'result': {
@@ -34,7 +37,7 @@ async function toMessage(
       const own = await (isEditor
         ? delivery.forEditor(outcome.result, origin)
         : delivery.forOthers(outcome.result, origin));
-      return resultMessage(id, JSON.stringify(withNotes(own, outcome.notes ?? [], isEditor)));
+      return resultMessage(id, JSON.stringify(toolResult(version, withNotes(own, outcome.notes ?? [], isEditor))));
     }
     case 'error':
       return errorMessage(id, outcome);

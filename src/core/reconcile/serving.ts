@@ -67,7 +67,7 @@ export class Serving {
   ) {
     this.serverInfo = connection.serverInfo;
     this.instructions = connection.instructions;
-    this.features = featuresOf(connection.capabilities);
+    this.features = featuresOf(connection.capabilities, connection.protocolVersion);
     this.since = options.clock.now();
     this.refreshFrom = connection;
     this.refreshPace = new RefreshPace(options.clock);

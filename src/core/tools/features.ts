@@ -18,13 +18,16 @@ export const toolsAlone: ServerFeatures = {
   logging: false,
 };
 
-export function featuresOf(capabilities: ServerCapabilities): ServerFeatures {
+/** @param protocolVersion of the server */
+export function featuresOf(capabilities: ServerCapabilities, protocolVersion: string): ServerFeatures {
   const { prompts, resources, completions, logging } = capabilities;
+  // In the first version a server had them or had them not; announcing them came later.
+  const mayComplete = protocolVersion === '2024-11-05' && (isThere(prompts) || isThere(resources));
   return {
     prompts: isThere(prompts),
     resources: isThere(resources),
     subscribe: isThere(resources) && resources?.subscribe === true,
-    completions: isThere(completions),
+    completions: isThere(completions) || mayComplete,
     logging: isThere(logging),
   };
 }

@@ -6,8 +6,20 @@ import { needsPage, page } from '../../support/editor/bridge.ts';
 import { folder, servers, until, untilTools } from '../../support/editor/product.ts';
 
 const tools = [
-  ...['add', 'cancelled', 'capabilities', 'elicit', 'elicit_url', 'give_up', 'hold', 'level', 'link', 'log', 'pid'],
-  ...['require_url', 'root_changes', 'roots', 'sample', 'subscribed', 'touch'],
+  ...['add', 'ask_much', 'cancelled', 'capabilities', 'contents', 'elicit', 'elicit_url', 'give_up', 'hold', 'level'],
+  ...[
+    'link',
+    'log',
+    'order',
+    'pid',
+    'received',
+    'require_url',
+    'root_changes',
+    'roots',
+    'sample',
+    'subscribed',
+    'touch',
+  ],
 ].map((name) => `mcp_asks_${name}`);
 
 describe('what goes through besides tools (G4)', () => {

@@ -9,26 +9,58 @@ describe('what servers offer besides tools (G4)', () => {
   beforeEach(async () => (stage = await startStage()));
   afterEach(endStages);
 
-  it('announces what the server has, and its instructions before our own', async () => {
-    await stage.edit({
-      rich: fixture('features'),
-      poor: fixture('features', ['--without-logging']),
-      plain: fixture('raw'),
-    });
-    const { client } = await SessionClient.open(stage, 'rich');
-    assert.deepEqual(client.getServerCapabilities(), {
+  it('announces what its server has or may have after an edit, and its instructions before our own', async () => {
+    await stage.edit({ rich: fixture('features'), plain: fixture('raw') });
+    const all = {
       tools: { listChanged: true },
       prompts: { listChanged: true },
       resources: { subscribe: true, listChanged: true },
       completions: {},
       logging: {},
-    });
+    };
+    const { client } = await SessionClient.open(stage, 'rich');
+    assert.deepEqual(client.getServerCapabilities(), all);
     assert.match(client.getInstructions() ?? '', /^Ask for a plan first\.\n\n.*mcp_release/s);
-    const poor = await SessionClient.open(stage, 'poor');
-    assert.equal(poor.client.getServerCapabilities()?.logging, undefined);
     const plain = await SessionClient.open(stage, 'plain');
-    assert.equal(plain.client.getServerCapabilities()?.prompts, undefined);
-    await assert.rejects(plain.client.listPrompts(), { code: -32601 });
+    assert.deepEqual(plain.client.getServerCapabilities(), all);
+    const admin = await SessionClient.open(stage, 'mcp_admin');
+    assert.deepEqual(admin.client.getServerCapabilities(), { tools: { listChanged: true } });
+    await assert.rejects(admin.client.listPrompts(), { code: -32601 });
+  });
+
+  it('a session that lives learns of prompts and resources that an edit brings, and of their end', async () => {
+    await stage.edit({ s: fixture('raw') });
+    const session = await SessionClient.open(stage, 's');
+    const { client } = session;
+    const uri = 'note://one';
+    const greeting = { ref: { type: 'ref/prompt', name: 'greet' }, argument: { name: 'name', value: 'Al' } } as const;
+    const names = async (): Promise<string[]> => (await client.listPrompts()).prompts.map(({ name }) => name);
+    const hasNone = async (): Promise<void> => {
+      assert.deepEqual(await names(), []);
+      assert.deepEqual((await client.listResources()).resources, []);
+      assert.deepEqual((await client.listResourceTemplates()).resourceTemplates, []);
+      await assert.rejects(client.getPrompt({ name: 'greet' }), { code: -32602 });
+      await assert.rejects(client.readResource({ uri }), { code: -32002 });
+      await assert.rejects(client.subscribeResource({ uri }), { code: -32601 });
+      assert.deepEqual((await client.complete(greeting)).completion.values, []);
+      await client.setLoggingLevel('warning');
+    };
+    await hasNone();
+    await stage.edit({ s: fixture('features') });
+    await session.next('notifications/prompts/list_changed');
+    await session.next('notifications/resources/list_changed');
+    assert.deepEqual(await names(), ['greet', 'plan']);
+    assert.equal((await client.listResources()).resources.length, 2);
+    assert.equal((await client.getPrompt({ name: 'greet' })).messages.length, 1);
+    assert.deepEqual((await client.complete(greeting)).completion.values, ['Alan', '(greet)']);
+    await client.subscribeResource({ uri });
+    await session.call('touch', { uri });
+    assert.deepEqual(await session.next('notifications/resources/updated'), { uri });
+    assert.equal(await session.text('level'), 'warning');
+    await stage.edit({ s: fixture('raw') });
+    await session.next('notifications/prompts/list_changed');
+    await session.next('notifications/resources/list_changed');
+    await hasNone();
   });
 
   it('prompts come with every field, under their transformed names, and are got by them', async () => {

@@ -149,10 +149,10 @@ export class RawClient {
     return this.post({ jsonrpc: '2.0', method, ...(params ? { params } : {}) });
   }
 
-  async initialize(protocolVersion = '2025-11-25'): Promise<Json> {
+  async initialize(protocolVersion = '2025-11-25', capabilities: Json = {}): Promise<Json> {
     const params = {
       protocolVersion,
-      capabilities: {},
+      capabilities,
       clientInfo: { name: 'Visual Studio Code', version: '1.139.1' },
     };
     const answer = await this.post(this.request('initialize', params), { 'mcp-session-id': undefined });

@@ -1,0 +1,184 @@
+/**
+ * What is said to a client in words of the protocol version it speaks (spec G2): a field, a kind of content or a question
+ * that came with a later one is not sent to it. What has another form in the older version takes that form, so that
+ * nothing is lost on the way: a link becomes a line of text, sound an embedded resource, a structure its JSON. Pure.
+ *
+ * `_meta` of requests, results and notifications is in every version; of entries and of content since 2025-06-18.
+ */
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import { isObject } from '../base/isObject.js';
+import { ClientError } from './clientQuestions.js';
+import { errorCodes, type Params } from './jsonRpc.js';
+import { protocolVersions, type ProtocolVersion } from './protocol.js';
+
+const [newest] = protocolVersions;
+
+/** Versions are dates: their order is that of their text. */
+export function isAtLeast(version: ProtocolVersion, first: ProtocolVersion): boolean {
+  return version >= first;
+}
+
+/** What a client of this version can have meant by what it announced. */
+export function clientCapabilities(version: ProtocolVersion, announced: Params): Params {
+  if (version === newest) return announced;
+  const { elicitation, sampling, ...rest } = announced;
+  return {
+    ...rest,
+    ...(isObject(sampling) && { sampling: {} }),
+    ...(isObject(elicitation) && isAtLeast(version, '2025-06-18') && { elicitation: {} }),
+  };
+}
+
+/** Completions were there before they were announced. */
+export function serverCapabilities(version: ProtocolVersion, { completions, ...rest }: Params): Params {
+  return completions !== undefined && isAtLeast(version, '2025-03-26') ? { ...rest, completions } : rest;
+}
+
+/** Of tools, prompts, resources and templates. */
+export function entries<Entry extends object>(version: ProtocolVersion, list: readonly Entry[]): readonly Entry[] {
+  return version === newest ? list : list.map((entry) => plainer(version, entry as Params) as Entry);
+}
+
+function plainer(version: ProtocolVersion, entry: Params): Params {
+  const known = without(entry, 'icons', 'execution');
+  if (isAtLeast(version, '2025-06-18')) return known;
+  const { annotations, arguments: given, ...older } = without(known, 'title', 'outputSchema', '_meta');
+  const isTool = 'inputSchema' in entry;
+  const keepsAnnotations = isObject(annotations) && (!isTool || isAtLeast(version, '2025-03-26'));
+  return {
+    ...older,
+    ...(Array.isArray(given) && { arguments: given.map((each) => trimmed(each, 'title')) }),
+    ...(keepsAnnotations && { annotations: isTool ? annotations : without(annotations, 'lastModified') }),
+  };
+}
+
+export function toolResult(version: ProtocolVersion, result: CallToolResult): CallToolResult {
+  if (version === newest) return result;
+  const { structuredContent, ...rest } = result;
+  const content = rest.content.map((part) => contentPart(version, part)) as CallToolResult['content'];
+  if (structuredContent === undefined) return { ...rest, content };
+  if (isAtLeast(version, '2025-06-18')) return { ...rest, content, structuredContent };
+  const isTold = content.some(({ type }) => type === 'text');
+  return { ...rest, content: isTold ? content : [...content, text(JSON.stringify(structuredContent))] };
+}
+
+/** Of requests other than a tool's call. */
+export function otherResult(version: ProtocolVersion, result: Params): Params {
+  if (version === newest) return result;
+  const { messages, contents } = result;
+  return {
+    ...result,
+    ...(Array.isArray(messages) && { messages: messages.map((message) => promptMessage(version, message)) }),
+    ...(Array.isArray(contents) && { contents: contents.map((each) => resourceContents(version, each)) }),
+  };
+}
+
+function promptMessage(version: ProtocolVersion, message: unknown): unknown {
+  if (!isObject(message) || !isObject(message['content'])) return message;
+  return { ...message, content: contentPart(version, message['content']) };
+}
+
+function resourceContents(version: ProtocolVersion, contents: unknown): unknown {
+  return isAtLeast(version, '2025-06-18') ? contents : trimmed(contents, '_meta');
+}
+
+function contentPart(version: ProtocolVersion, part: unknown): unknown {
+  if (!isObject(part)) return part;
+  if (isAtLeast(version, '2025-06-18')) return without(part, 'icons');
+  const { annotations, ...rest } = without(part, '_meta');
+  const marked = isObject(annotations) ? { annotations: without(annotations, 'lastModified') } : {};
+  switch (rest['type']) {
+    case 'resource_link':
+      return { ...text(linkText(rest)), ...marked };
+    case 'audio':
+      if (isAtLeast(version, '2025-03-26')) return { ...rest, ...marked };
+      return { type: 'resource', resource: soundResource(rest), ...marked };
+    case 'resource':
+      return { ...rest, resource: resourceContents(version, rest['resource']), ...marked };
+    default:
+      return { ...rest, ...marked };
+  }
+}
+
+function linkText({ uri, name, description, mimeType }: Params): string {
+  const about = [mimeType, description].filter((each) => typeof each === 'string' && each !== '').join(', ');
+  return `Resource ${String(name)}: ${String(uri)}${about === '' ? '' : ` (${about})`}`;
+}
+
+function soundResource({ data, mimeType }: Params): Params {
+  return { uri: 'mcp-toolsets://content/audio', mimeType, blob: data };
+}
+
+function text(value: string): { type: 'text'; text: string } {
+  return { type: 'text', text: value };
+}
+
+/**
+ * A server's question as this client can be asked it. Throws what the server is answered where the client's version has
+ * no words for it.
+ */
+export function question(version: ProtocolVersion, method: string, params: Params | undefined): Params | undefined {
+  if (version === newest || !params) return params;
+  if (method === 'sampling/createMessage') return samplingQuestion(version, params);
+  return method === 'elicitation/create' ? formQuestion(params) : params;
+}
+
+function samplingQuestion(version: ProtocolVersion, { messages, ...rest }: Params): Params {
+  const list = Array.isArray(messages) ? (messages as unknown[]) : [];
+  return {
+    ...without(rest, 'tools', 'toolChoice'),
+    messages: list.flatMap((message) => samplingMessages(version, message)),
+  };
+}
+
+/** One message may have held several parts. */
+function samplingMessages(version: ProtocolVersion, message: unknown): unknown[] {
+  if (!isObject(message)) return [message];
+  const { content, ...rest } = without(message, '_meta');
+  const parts: unknown[] = Array.isArray(content) ? content : [content];
+  return parts.map((part) => {
+    const type = isObject(part) ? String(part['type']) : 'nothing';
+    const known = ['text', 'image', ...(isAtLeast(version, '2025-03-26') ? ['audio'] : [])];
+    if (!known.includes(type)) throw unsaid(`a message with content of type "${type}"`);
+    return { ...rest, content: contentPart(version, part) };
+  });
+}
+
+/** Of 2025-06-18, the first that had forms: texts, numbers, booleans, one of several. */
+function formQuestion(params: Params): Params {
+  const { requestedSchema, ...rest } = without(params, 'mode');
+  if (!isObject(requestedSchema) || !isObject(requestedSchema['properties'])) return { ...rest, requestedSchema };
+  const properties = Object.entries(requestedSchema['properties']).map(([name, field]) => [name, formField(field)]);
+  return { ...rest, requestedSchema: { ...requestedSchema, properties: Object.fromEntries(properties) } };
+}
+
+function formField(field: unknown): unknown {
+  if (!isObject(field)) return field;
+  if (field['type'] === 'array') throw unsaid('a field of several choices');
+  const { oneOf, ...rest } = field;
+  const plain = field['type'] === 'boolean' ? rest : without(rest, 'default');
+  if (!Array.isArray(oneOf)) return plain;
+  const choices = oneOf.filter(isObject);
+  return {
+    ...plain,
+    enum: choices.map((choice) => choice['const']),
+    enumNames: choices.map((choice) => choice['title'] ?? String(choice['const'])),
+  };
+}
+
+function unsaid(what: string): ClientError {
+  return new ClientError(errorCodes.invalidParams, `The client that is asked speaks a protocol without ${what}.`);
+}
+
+/** Whether a client of this version can be told this. */
+export function isToldTo(version: ProtocolVersion, notification: string): boolean {
+  return notification !== 'notifications/elicitation/complete' || version === newest;
+}
+
+function without(value: Params, ...keys: readonly string[]): Params {
+  return Object.fromEntries(Object.entries(value).filter(([key]) => !keys.includes(key)));
+}
+
+function trimmed(value: unknown, key: string): unknown {
+  return isObject(value) ? without(value, key) : value;
+}

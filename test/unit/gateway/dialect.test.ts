@@ -1,0 +1,48 @@
+/** What is said in words of older versions (G2), where the real servers of the integration tests do not come. */
+import assert from 'node:assert/strict';
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import { clientCapabilities, isToldTo, otherResult, question, toolResult } from '../../../src/core/gateway/dialect.js';
+
+describe('words of older versions', () => {
+  it('a structure without text is told as its JSON, to who knows no structures', () => {
+    const result: CallToolResult = { content: [], structuredContent: { sum: 3 }, isError: false, _meta: { a: 1 } };
+    const text = { content: [{ type: 'text', text: '{"sum":3}' }], isError: false, _meta: { a: 1 } };
+    assert.deepEqual(toolResult('2025-03-26', result), text);
+    assert.deepEqual(toolResult('2025-06-18', result), result);
+    assert.equal(toolResult('2025-11-25', result), result);
+  });
+
+  it('a message of several parts is several messages of one', () => {
+    const parts = ['one', 'two'].map((text) => ({ type: 'text', text }));
+    const asked = question('2025-06-18', 'sampling/createMessage', {
+      messages: [{ role: 'user', content: parts }],
+      maxTokens: 1,
+      tools: [],
+    });
+    assert.deepEqual(asked, { messages: parts.map((content) => ({ role: 'user', content })), maxTokens: 1 });
+  });
+
+  it('what a version has no words for is refused', () => {
+    const ask = (field: object) => () =>
+      question('2025-06-18', 'elicitation/create', { message: 'Which?', requestedSchema: { properties: { field } } });
+    assert.throws(ask({ type: 'array', items: {} }), { code: -32602, message: /several choices/ });
+    assert.deepEqual(ask({ type: 'string', enum: ['a'] })(), {
+      message: 'Which?',
+      requestedSchema: { properties: { field: { type: 'string', enum: ['a'] } } },
+    });
+  });
+
+  it('what is malformed goes through as it is', () => {
+    const odd = { messages: ['text', { content: 'text' }], contents: [null] };
+    assert.deepEqual(otherResult('2024-11-05', odd), odd);
+    assert.deepEqual(question('2024-11-05', 'elicitation/create', { requestedSchema: 5 }), { requestedSchema: 5 });
+    assert.deepEqual(clientCapabilities('2024-11-05', { sampling: true, elicitation: {} }), {});
+  });
+
+  it('the end of an elicitation by URL is told where there are such', () => {
+    const told = (['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'] as const).filter((version) =>
+      isToldTo(version, 'notifications/elicitation/complete'),
+    );
+    assert.deepEqual(told, ['2025-11-25']);
+  });
+});
