@@ -17,7 +17,7 @@ import type * as TeamReader from './teamReader.js';
 export const teamPath = '.minds/team.yaml';
 
 export interface TeamView {
-  /** As they were last right, in the order of the folders. */
+  /** As they were last right, in the order of the folders, an id once in all of them. */
   readonly teams: readonly Team[];
   /** Of all folders, an id once. */
   readonly members: readonly Member[];
@@ -65,7 +65,7 @@ export class TeamFiles implements Disposable {
 
   /** Of the files themselves, and of what they grant against what is configured. */
   problems(configured: readonly ConfiguredToolset[], passing: ReadonlySet<string>): readonly Problem[] {
-    const teams = [...this.files.values()];
+    const teams = this.opened();
     const own = teams.flatMap(({ problems }) => problems);
     if (!this.reader) return own;
     return [
@@ -145,12 +145,15 @@ export class TeamFiles implements Disposable {
     return !this.begun || [...this.files.values()].every(({ wasRead }) => wasRead);
   }
 
+  /** In the order of the folders, which is not that of their opening. */
+  private opened(): FolderTeam[] {
+    return localFolders().flatMap(({ uri }) => this.files.get(uri.toString()) ?? []);
+  }
+
   private tell(): void {
-    const opened = [...this.files.values()];
-    const teams = opened.flatMap(({ team }) => team ?? []);
-    const members = teams
-      .flatMap((team) => team.members)
-      .filter((member, index, all) => all.findIndex(({ id }) => id === member.id) === index);
+    const opened = this.opened();
+    const teams = this.reader?.mergedTeams(opened.flatMap(({ team }) => team ?? [])).teams ?? [];
+    const members = teams.flatMap((team) => team.members);
     const chosen = teams.find(({ spokesperson }) => spokesperson !== undefined)?.spokesperson;
     this.view = {
       teams,

@@ -5,6 +5,7 @@ import type { Team } from '../../core/dialog/team.js';
 import { grantProblems, mergedTeams } from '../../core/dialog/teamProblems.js';
 
 export { parseTeam } from '../../core/dialog/team.js';
+export { mergedTeams };
 
 export function problemsOf(
   teams: readonly Team[],

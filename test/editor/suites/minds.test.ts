@@ -14,7 +14,15 @@ import {
 import { page } from '../../support/editor/bridge.ts';
 import type { PageImage } from '../../support/editor/bridgeProtocol.ts';
 import { askMinds, beModel, failNext, holdNext, shown } from '../../support/editor/minds.ts';
-import { servers, until, untilProblems, untilTools } from '../../support/editor/product.ts';
+import {
+  readConfig,
+  servers,
+  toolIds,
+  until,
+  untilProblems,
+  untilTools,
+  writeConfig,
+} from '../../support/editor/product.ts';
 
 /** The page follows the answer a moment later. */
 const sees = (pattern: RegExp): Promise<string> => until(shown, (words) => pattern.test(words), String(pattern));
@@ -231,6 +239,42 @@ describe('@minds', () => {
     assert.equal(record?.end, 'answered');
     assert.equal((await modelRequests()).length, 4);
     await untilProblems([]);
+  });
+
+  it('gives up after three retries, says so, and goes on when it is asked to (D4)', async () => {
+    await failNext(...Array.from({ length: 4 }, () => ({ message: 'read ECONNRESET' })));
+    const { error, record } = await askMinds(calls({ tool: 'my_echo', input: { text: 'after all' } }));
+    assert.match(error ?? '', /The provider "scripted" of Scripted did not answer, after 4 attempts: .*ECONNRESET/);
+    assert.equal(record?.end, 'stopped');
+    assert.equal((await modelRequests()).length, 4);
+    await page.screenshot('gave-up');
+    assert.match((await askMinds('/continue')).text, /RESULT my_echo: after all/);
+  });
+
+  it('says in the Problems view what a provider is known to refuse, and sends it all the same (D3)', async () => {
+    const config = await readConfig();
+    await writeConfig(config.replace("prefix: 'my_'", "prefix: '1_'"));
+    await until(toolIds, (ids) => ids.includes('mcp_shop_1_echo'), 'names that begin with a digit');
+    await beModel({ gemini: true });
+    await until(
+      () => vscode.lm.selectChatModels({ vendor: 'scripted-gemini' }),
+      (models) => models.length === 1,
+      'the other vendor',
+    );
+    const { text } = await askMinds(calls({ tool: '1_echo', input: { text: 'sent' } }), 'scripted-gemini');
+    assert.match(text, /RESULT 1_echo: sent/);
+    // Of the six tools of that server; `large` is not denied under this name.
+    const [problem] = await untilProblems(Array.from({ length: 6 }, () => 'model-may-refuse shop'));
+    assert.match(problem?.message ?? '', /Gemini takes tool names that begin with a letter[^]*sent all the same/);
+    await vscode.commands.executeCommand('workbench.actions.view.problems');
+    await page.waitFor('.markers-panel .monaco-list-row:has-text("Gemini takes tool names")');
+    await page.screenshot('may-refuse');
+    await vscode.commands.executeCommand('workbench.action.closePanel');
+    await beModel({});
+    await askMinds('Hello.');
+    await untilProblems([]);
+    await writeConfig(config);
+    await until(toolIds, (ids) => ids.includes('mcp_shop_my_echo'), 'the names as they were');
   });
 
   it('says what a person can do where the model may not be used', async () => {

@@ -3,7 +3,14 @@ import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { calls, enableAgentMode, forgetRequests, modelRequests, newChat } from '../../support/editor/agentMode.ts';
+import {
+  calls,
+  enableAgentMode,
+  forgetRequests,
+  modelRequests,
+  newChat,
+  type ModelRequest,
+} from '../../support/editor/agentMode.ts';
 import { page } from '../../support/editor/bridge.ts';
 import { askMinds, shown } from '../../support/editor/minds.ts';
 import { folder, until, untilTools } from '../../support/editor/product.ts';
@@ -98,6 +105,32 @@ describe('team', () => {
     await until(problems, (found) => found.some((one) => one.startsWith('yaml-syntax')), 'the syntax error');
     await askMinds('Hello.');
     assert.deepEqual(await offered(), ['shop_echo', 'shop_fail']);
+    await writeFile(teamFile(), original);
+    await untilProblems(['toolset-deferred later']);
+  });
+
+  it('a member who leaves during a chat has no tools, and the chat says what to do', async () => {
+    await askMinds('/as alice');
+    const before = await askMinds(calls({ tool: 'counter_count' }));
+    assert.match(before.text, /RESULT counter_count: 1/);
+    await writeFile(teamFile(), original.replace(/ {2}alice:[^]*(?= {2}bob:)/, ''));
+    await untilProblems([]);
+    await forgetRequests();
+    const { text, record } = await askMinds(calls({ tool: 'counter_count' }));
+    assert.equal(text, 'OK', 'no tool could be called');
+    const asked = await vscode.commands.executeCommand<ModelRequest[]>('scriptedModel.lastRequests');
+    assert.deepEqual(asked.at(-1)?.tools, [], 'not those of everybody either');
+    await until(
+      shown,
+      (words) => /alice is not in the team any more and has no tools\. \/as chooses who answers/.test(words),
+      'what happened and what to do',
+    );
+    await page.screenshot('left-the-team');
+
+    const next = await askMinds('/as bob');
+    assert.equal(next.record?.dialog, record?.dialog);
+    assert.equal(next.record?.member, 'bob');
+    assert.match((await askMinds(calls({ tool: 'shop_echo', input: { text: 'hi' } }))).text, /RESULT shop_echo: hi/);
     await writeFile(teamFile(), original);
     await untilProblems(['toolset-deferred later']);
   });

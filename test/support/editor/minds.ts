@@ -28,12 +28,12 @@ interface ChatOutcome {
 }
 
 /** Asks in the current conversation and waits for the end of the turn. A slash command goes before the question. */
-export async function askMinds(query: string): Promise<MindsAnswer> {
+export async function askMinds(query: string, vendor = 'scripted'): Promise<MindsAnswer> {
   const raw = await vscode.commands.executeCommand<ChatOutcome | undefined>('workbench.action.chat.open', {
     query: `@minds ${query}`,
     mode: 'agent',
     blockOnResponse: true,
-    modelSelector: { vendor: 'scripted', id: 'scripted-1' },
+    modelSelector: { vendor, id: `${vendor}-1` },
   });
   const record = raw?.metadata?.mcpToolsets;
   const last = record?.messages.findLast(({ kind }) => kind === 'answer');
@@ -62,4 +62,6 @@ export const beModel = (traits: {
   imageInput?: boolean;
   toolCalling?: boolean;
   maxInputTokens?: number;
+  /** Offered under the vendor `scripted-gemini` too, of which it is known what it refuses. */
+  gemini?: boolean;
 }): Thenable<void> => vscode.commands.executeCommand('scriptedModel.be', traits);

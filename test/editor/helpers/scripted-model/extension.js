@@ -8,7 +8,8 @@
  * Commands: `scriptedModel.lastRequests` returns the requests so far, oldest first; `scriptedModel.forget` drops them.
  * `scriptedModel.failures(list)` makes the next requests with tools fail, one each: `{ message, code?, after? }`, the text
  * `after` being sent first. `scriptedModel.hold()` keeps the next request with tools open after a first word until
- * it is cancelled. `scriptedModel.be({ imageInput?, toolCalling?, maxInputTokens? })` makes it another kind of model.
+ * it is cancelled. `scriptedModel.be({ imageInput?, toolCalling?, maxInputTokens?, gemini? })` makes it another kind of
+ * model; `gemini` offers it under the vendor `scripted-gemini` too.
  */
 import * as vscode from 'vscode';
 
@@ -27,6 +28,7 @@ const changed = new vscode.EventEmitter();
 let failures = [];
 let holding = false;
 let lastCall = 0;
+let gemini = false;
 
 export function activate(context) {
   const provider = {
@@ -37,11 +39,16 @@ export function activate(context) {
   };
   context.subscriptions.push(
     vscode.lm.registerLanguageModelChatProvider('scripted', provider),
+    vscode.lm.registerLanguageModelChatProvider('scripted-gemini', {
+      ...provider,
+      provideLanguageModelChatInformation: () => (gemini ? [{ ...model, id: 'scripted-gemini-1' }] : []),
+    }),
     vscode.commands.registerCommand('scriptedModel.lastRequests', () => requests),
     vscode.commands.registerCommand('scriptedModel.forget', () => void requests.splice(0)),
     vscode.commands.registerCommand('scriptedModel.failures', (list) => void (failures = [...list])),
     vscode.commands.registerCommand('scriptedModel.hold', () => void (holding = true)),
-    vscode.commands.registerCommand('scriptedModel.be', ({ maxInputTokens, ...capabilities }) => {
+    vscode.commands.registerCommand('scriptedModel.be', ({ maxInputTokens, gemini: too, ...capabilities }) => {
+      gemini = too === true;
       model.maxInputTokens = maxInputTokens ?? 200_000;
       model.capabilities = { toolCalling: true, imageInput: true, ...capabilities };
       changed.fire();
