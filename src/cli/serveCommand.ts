@@ -16,6 +16,8 @@ import { watchFile } from '../core/files/watchedFile.js';
 import { createGateway } from '../core/gateway/gateway.js';
 import { createGatewayBackend } from '../core/gatewayBackend.js';
 import type { Host } from '../core/hostContract.js';
+import { createRestBackend } from '../core/restBackend.js';
+import { configFileOf } from './configFile.js';
 import { StableEndpoint, type EndpointState } from '../core/stableEndpoint.js';
 import { version } from '../../package.json';
 import { complain, misuse, print } from './output.js';
@@ -49,13 +51,14 @@ async function serve(run: Run, session: Session, port: number, tokenFile: string
   const { host, started, signal, log, redactor, closeFirst } = session;
   const store = new DisposableStore('serve');
   const backend = store.add(createGatewayBackend(host));
+  const rest = createRestBackend(host, systemClock, () => configFileOf(run.folder));
   const endpoint = new StableEndpoint({
     port,
     tokenFile,
     clock: systemClock,
     log,
     keepSecret: (values) => redactor.register(values),
-    createGateway: (stable) => createGateway({ backend, log, clock: systemClock, version, stable }),
+    createGateway: (stable) => createGateway({ backend, log, clock: systemClock, version, stable, rest }),
   });
   closeFirst(async () => {
     store.dispose();

@@ -9,17 +9,19 @@
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { assertNever } from '../base/assertNever.js';
 import type { Clock } from '../base/clock.js';
 import { DisposableStore } from '../base/disposables.js';
 import { Emitter, type Event } from '../base/events.js';
 import type { Log } from '../base/log.js';
 import { deliveryWithoutFiles, type Delivery } from '../results/delivery.js';
-import { BearerCheck, isEditorPath, isLocalHost, isLocalOrigin, parseRoute, routePath } from './access.js';
+import { BearerCheck, isEditorPath, isLocalHost, isLocalOrigin, parseRoute, routePath, type Route } from './access.js';
 import type { ClientKind, GatewayBackend } from './backend.js';
 import { Endpoint } from './endpoint.js';
 import { Heartbeat } from './eventStreams.js';
 import type { Params } from './jsonRpc.js';
 import { Listings } from './listings.js';
+import { isRestPath, Rest, restRefusals, type RestBackend } from './rest.js';
 import { readBody } from './requestBody.js';
 import { Sessions } from './sessions.js';
 
@@ -62,6 +64,8 @@ export interface GatewayOptions {
    * session is a dialog whatever its client says. Absent: a port that the system chooses, a fresh token.
    */
   readonly stable?: StableAddress;
+  /** Served beside MCP, behind the same token (spec G7). Absent: nothing is. */
+  readonly rest?: RestBackend;
 }
 
 export interface StableAddress {
@@ -110,6 +114,7 @@ class HttpGateway implements Gateway {
   private readonly activity = this.store.add(new Emitter<string>());
   private readonly token: string;
   private readonly bearer: BearerCheck;
+  private readonly rest: Rest | undefined;
   private readonly sessions: Sessions;
   private readonly endpointOfAll: Endpoint;
   private readonly server: Server;
@@ -123,6 +128,8 @@ class HttpGateway implements Gateway {
     const { backend, clock, log, version } = options;
     this.token = options.stable?.token ?? randomBytes(32).toString('base64url');
     this.bearer = new BearerCheck(this.token);
+    const urlOf = (toolset: string): string => this.endpoint(toolset, 'plain').url;
+    this.rest = options.rest && new Rest({ backend: options.rest, clock, log, urlOf });
     const limits = { ...usualLimits, ...options.limits };
     const delivery = options.delivery ?? deliveryWithoutFiles();
     const noteActivity = (toolset: string): void => this.activity.fire(toolset);
@@ -223,9 +230,22 @@ class HttpGateway implements Gateway {
 
   private async receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
     try {
-      const route = this.admit(request);
-      if (route.kind === 'admitted') await this.endpointOfAll.serve(request, response, route.route);
-      else await this.turnAway(request, response, route.status);
+      const admission = this.admit(request);
+      const rest = isRestPath(request.url) ? this.rest : undefined;
+      switch (admission.kind) {
+        case 'admitted':
+          return await this.endpointOfAll.serve(request, response, admission.route);
+        case 'rest':
+          return await rest?.serve(request, response);
+        case 'stranger':
+        case 'withoutToken':
+          if (rest) return await rest.refuse(request, response, restRefusals[admission.kind]);
+          return await this.turnAway(request, response, admission.kind);
+        case 'nowhere':
+          return await this.turnAway(request, response, admission.kind);
+        default:
+          return assertNever(admission);
+      }
     } catch (error) {
       this.options.log.write('error', `A request to the gateway threw: ${String(error)}`);
       // 404 makes the editor begin a new session; a server error would end its other calls.
@@ -237,25 +257,27 @@ class HttpGateway implements Gateway {
   private admit({ headers, url }: IncomingMessage): Admission {
     if (!isLocalHost(headers.host, this.port ?? -1) || !isLocalOrigin(headers.origin)) {
       this.options.log.write('warn', 'Refused a request that did not come from this machine, by its Host or Origin.');
-      return { kind: 'refused', status: isEditorPath(url) ? 404 : 403 };
+      return { kind: 'stranger' };
     }
     if (!this.bearer.accepts(headers.authorization)) {
-      this.options.log.write('debug', 'Refused a request without the token of this window.');
-      return { kind: 'refused', status: 404 };
+      this.options.log.write('debug', 'Refused a request without the token.');
+      return { kind: 'withoutToken' };
     }
+    if (this.rest && isRestPath(url)) return { kind: 'rest' };
     const route = parseRoute(url);
-    if (!route || (this.options.stable && route.clientKind === 'editor')) return { kind: 'refused', status: 404 };
+    if (!route || (this.options.stable && route.clientKind === 'editor')) return { kind: 'nowhere' };
     return { kind: 'admitted', route };
   }
 
   /** Says nothing, and keeps no connection. */
-  private async turnAway(request: IncomingMessage, response: ServerResponse, status: number): Promise<void> {
+  private async turnAway(request: IncomingMessage, response: ServerResponse, why: Refusal['kind']): Promise<void> {
     await readBody(request, strangersBody, this.options.clock);
     if (response.destroyed) return;
+    const status = why === 'stranger' && !isEditorPath(request.url) ? 403 : 404;
     response.writeHead(status, { 'content-length': 0, connection: 'close' }).end();
   }
 }
 
-type Admission =
-  | { readonly kind: 'admitted'; readonly route: NonNullable<ReturnType<typeof parseRoute>> }
-  | { readonly kind: 'refused'; readonly status: 403 | 404 };
+type Refusal = { readonly kind: 'stranger' } | { readonly kind: 'withoutToken' } | { readonly kind: 'nowhere' };
+
+type Admission = { readonly kind: 'admitted'; readonly route: Route } | { readonly kind: 'rest' } | Refusal;
