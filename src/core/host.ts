@@ -14,6 +14,7 @@ import type { ConfigModel, ConfiguredServer, ServerDefinition, SourceText } from
 import { LimitedConnector } from './connections/instanceBudget.js';
 import type { InstancePool } from './connections/instancePool.js';
 import { noClient, type ClientChange, type ExpectedClient, type ServerClient } from './connections/serverClient.js';
+import { Subscriptions } from './connections/subscriptions.js';
 import { secretsOf } from './launchSecrets.js';
 import { faultTolerant } from './reconcile/faultTolerance.js';
 import { ServerUnit } from './reconcile/serverUnit.js';
@@ -40,8 +41,6 @@ export function createHost(options: HostOptions): Host {
   return new ToolsetHost(options);
 }
 
-const defaultDrainLimitMs = 30_000;
-const defaultMaxInstances = 32;
 /** Views follow calls at this pace. */
 const activityMs = 1000;
 
@@ -77,7 +76,7 @@ class ToolsetHost implements Host {
     this.log = redactingLog(options.log, options.redactor);
     this.connector = new LimitedConnector(
       faultTolerant(options.connector, this.log),
-      () => options.maxInstances?.() ?? defaultMaxInstances,
+      () => options.maxInstances?.() ?? 32,
     );
     this.activity = new Soon(options.clock, activityMs, () => this.announceChange());
     this.signIns = new ServerSignIns({
@@ -232,8 +231,9 @@ class ToolsetHost implements Host {
       filteredTools,
       log: this.log,
       serverLog: redactingLog(this.options.serverLog(id), redactor),
-      drainLimitMs: this.options.drainLimitMs ?? defaultDrainLimitMs,
+      drainLimitMs: this.options.drainLimitMs ?? 30_000,
       redact: (text) => redactor.redact(text),
+      subscriptions: new Subscriptions(),
       expected: this.options.expectedClient ?? ((): ExpectedClient => noClient),
       judge: (definition) => judgeLaunch(definition, this.options.approvals),
       onCommit: () => this.republish(),

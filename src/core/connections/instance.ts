@@ -64,7 +64,7 @@ export class Instance {
   news: LeaseNews | undefined;
 
   private readonly listeners: Disposable[];
-  private readonly subscriptions = new Subscriptions();
+  private subscriptions = new Subscriptions();
   private logLevel: string | undefined;
   private idleTimer: Disposable | undefined;
   private ending: Promise<void> | undefined;
@@ -86,6 +86,7 @@ export class Instance {
       options.connection.onDidUpdateResource((params) => this.subscriptions.updated(params)),
       options.connection.onDidRenewSession?.(() => {
         if (this.use.kind === 'leased') this.news = { kind: 'replaced', cause: 'the server began a new session' };
+        this.renewSubscriptions();
       }) ?? { dispose: () => {} },
     ];
     this.awaitIdle();
@@ -117,6 +118,22 @@ export class Instance {
     const outcome = await this.whileInUse(client, () => this.connection.request(request));
     if (subscribes && outcome.kind !== 'result') this.subscriptions.remove(uri, client.session);
     return outcome;
+  }
+
+  /** Serves all dialogs from now on; what they are subscribed to, they are subscribed to here. */
+  share(subscriptions: Subscriptions): void {
+    this.use = { kind: 'shared' };
+    this.subscriptions = subscriptions;
+    this.renewSubscriptions();
+  }
+
+  /** What changed while nothing listened is not known: each subscriber reads anew. */
+  private renewSubscriptions(): void {
+    if (this.connection.capabilities.resources?.subscribe !== true) return;
+    for (const uri of this.subscriptions.uris()) {
+      this.requestAside('resources/subscribe', { uri });
+      this.subscriptions.updated({ uri });
+    }
   }
 
   noteClient(client: ServerClient, change: ClientChange): void {
@@ -190,6 +207,8 @@ export class Instance {
 
   /** Ends now if nothing is in flight, else with the last call or after `limitMs`. Resolves when it is gone. */
   async drain(limitMs: number, reason: string): Promise<void> {
+    // They are its successor's.
+    if (this.use.kind === 'shared') this.subscriptions = new Subscriptions();
     this.use = { kind: 'draining' };
     this.idleTimer?.dispose();
     if (this.callsInFlight === 0) return this.end(reason);

@@ -174,7 +174,7 @@ export class InstancePool {
     if (before && before !== instance) void this.retire(before, replacedLimitMs, 'another client needed more of it');
     this.holders.set(dialog, instance);
     if (dialog === everyDialog) {
-      instance.use = { kind: 'shared' };
+      instance.share(this.options.subscriptions);
     } else {
       instance.use = { kind: 'leased', dialog, since: this.options.clock.now() };
       const cause = this.bereaved.take(dialog);

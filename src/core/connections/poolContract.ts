@@ -7,6 +7,7 @@ import type { Connector } from './connector.js';
 import type { InstanceUse, LeaseNews } from './instance.js';
 import type { Seats } from './instanceBudget.js';
 import type { ExpectedClient } from './serverClient.js';
+import type { Subscriptions } from './subscriptions.js';
 
 export interface PoolOptions {
   readonly server: string;
@@ -17,6 +18,8 @@ export interface PoolOptions {
   readonly connector: Connector & Seats;
   /** Who will use instances that nobody uses yet. */
   readonly expected: () => ExpectedClient;
+  /** Of the instance that all dialogs share; they outlive it. */
+  readonly subscriptions: Subscriptions;
   readonly clock: Clock;
   readonly log: Log;
   /** Something a view shows has changed. */

@@ -15,6 +15,10 @@ export interface ServerClient {
   readonly capabilities: Fields;
   /** The least level of log messages it wants; undefined: it did not say. */
   readonly logLevel: string | undefined;
+  /** The conversation within the session, where it tells them apart. */
+  readonly dialog?: string | undefined;
+  /** Its session has ended. */
+  readonly isGone?: boolean;
   /** Rejects with an error that may have a JSON-RPC `code` and `data`. Aborting tells the client. */
   ask(
     method: string,

@@ -1,8 +1,8 @@
 /**
  * What a server asks of and tells its clients, brought to the one it means (spec G4): the client of the request on whose
- * stream it came, where the transport tells; else the only one that has a request in flight; else, while nothing is in
- * flight, whoever the instance belongs to. Where several sessions have requests in flight and nothing tells them apart,
- * nobody is asked: the words of one conversation must not reach another.
+ * stream it came, where the transport tells; else (stdio, HTTP+SSE) the only one that has a request in flight; else, while
+ * nothing is in flight, whoever the instance belongs to. Where several conversations have requests in flight and nothing
+ * tells them apart, nobody is asked: the words of one conversation must not reach another.
  *
  * Invariants: a question ends with the request that caused it; while a client is asked, that request is not silent.
  */
@@ -132,7 +132,7 @@ export class ServerQuestions {
     let newest: Open | undefined;
     for (const request of this.open.values()) {
       if (!request.client) continue;
-      if (newest && newest.client?.session !== request.client.session) {
+      if (newest && !isSame(newest.client, request.client)) {
         throw new RpcFault(
           -32603,
           'Several conversations use this instance at once, and nothing tells which is meant.',
@@ -161,4 +161,8 @@ export class ServerQuestions {
     const [oldest] = this.elicitations.keys();
     if (this.elicitations.size > mostElicitations && oldest !== undefined) this.elicitations.delete(oldest);
   }
+}
+
+function isSame(a: ServerClient | undefined, b: ServerClient): boolean {
+  return a?.session === b.session && a.dialog === b.dialog;
 }

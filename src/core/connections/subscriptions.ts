@@ -1,7 +1,10 @@
-/** Which sessions want to hear of which resources of one instance (spec G4). Ends with the instance. */
+/**
+ * Which sessions want to hear of which resources (spec G4): of one instance, or of whichever instance all dialogs share at
+ * the time, as who subscribed there knows nothing of instances.
+ */
 import type { Fields, ServerClient } from './serverClient.js';
 
-/** Of one instance, over all sessions. */
+/** Over all sessions. */
 const mostUris = 10_000;
 
 export class Subscriptions {
@@ -27,6 +30,14 @@ export class Subscriptions {
     return [...this.byUri].flatMap(([uri, clients]) =>
       clients.has(session) && this.remove(uri, session) ? [uri] : [],
     );
+  }
+
+  /** Without those whose sessions ended while nothing was there to tell it to. */
+  uris(): string[] {
+    for (const [uri, clients] of this.byUri) {
+      for (const { session, isGone } of clients.values()) if (isGone === true) this.remove(uri, session);
+    }
+    return [...this.byUri.keys()];
   }
 
   updated(params: Fields): void {

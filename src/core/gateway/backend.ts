@@ -30,6 +30,10 @@ export interface BackendClient {
   readonly capabilities: Params;
   /** The least level of log messages it wants; undefined: it did not say. */
   readonly logLevel: string | undefined;
+  /** The conversation whose request it is; undefined: none in particular. */
+  readonly dialog: string | undefined;
+  /** The session has ended. */
+  readonly isGone: boolean;
   /** Rejects with an error that has a JSON-RPC `code`. Aborting takes the question back. */
   ask(
     method: string,

@@ -38,14 +38,15 @@ export function passOn(
   const call: CallInFlight = { controller: new AbortController(), reply, listVersion: session.listing.version };
   session.calls.set(id, call);
   if (session.calls.size === 1) services.noteActivity(session.toolset);
+  const ownDialog = dialog ?? dialogOf(services.namesConversations ? meta : undefined, session.id);
   const terms: BackendTerms = {
     toolset: session.toolset,
     clientKind: session.clientKind,
     meta: upstreamMeta(meta),
-    dialog: dialog ?? dialogOf(services.namesConversations ? meta : undefined, session.id),
+    dialog: ownDialog,
     signal: call.controller.signal,
     onProgress: progressSink(meta?.['progressToken'], id, call, session),
-    client: new SessionClient(session, () => (session.calls.get(id) === call ? reply : undefined)),
+    client: new SessionClient(session, () => (session.calls.get(id) === call ? reply : undefined), ownDialog),
   };
   void carryOut(() => run(terms), what, id, call, context);
   return { kind: 'later' };

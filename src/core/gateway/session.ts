@@ -42,6 +42,7 @@ export class Session {
   /** Of log messages, the least that the client wants. */
   logLevel: string | undefined;
   hasListed = false;
+  isClosed = false;
   private readonly streams: OpenStream[] = [];
   private readonly knowledge: Readonly<Record<Topic, Knowledge>>;
 
@@ -124,6 +125,7 @@ export class Session {
   /** Calls that are not cancelled run on, and are answered if their stream still is there. */
   close(options: { cancelCalls: boolean }): void {
     if (options.cancelCalls) for (const id of [...this.calls.keys()]) this.cancel(id);
+    this.isClosed = true;
     this.questions.close();
     for (const stream of this.streams.splice(0)) stream.end();
   }

@@ -14,7 +14,12 @@ export class SessionClient implements BackendClient {
   constructor(
     readonly session: Session,
     private readonly ofCall: () => MessageStream | undefined = () => undefined,
+    readonly dialog: string | undefined = undefined,
   ) {}
+
+  get isGone(): boolean {
+    return this.session.isClosed;
+  }
 
   get capabilities(): Params {
     return this.session.clientCapabilities;

@@ -84,6 +84,7 @@ export class Serving {
         events.onChange();
       },
       expected: options.expected,
+      subscriptions: options.subscriptions,
       onOfferChanged: (changed, kind) => {
         this.refreshFrom = changed;
         this.changedKinds.add(kind);

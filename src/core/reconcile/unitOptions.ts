@@ -4,6 +4,7 @@ import type { Log } from '../base/log.js';
 import type { Connector } from '../connections/connector.js';
 import type { Seats } from '../connections/instanceBudget.js';
 import type { ExpectedClient } from '../connections/serverClient.js';
+import type { Subscriptions } from '../connections/subscriptions.js';
 import type { FilteredToolsReport } from '../tools/curate.js';
 import type { Judge } from './permission.js';
 
@@ -20,6 +21,8 @@ export interface UnitOptions {
   readonly drainLimitMs: number;
   /** Who will use instances that nobody uses yet (spec G4). */
   readonly expected: () => ExpectedClient;
+  /** What clients are subscribed to at the instance that all share, whichever that is. */
+  readonly subscriptions: Subscriptions;
   readonly redact: (text: string) => string;
   /** Whether it may run (spec S1); `reconsider` tells that this changed. */
   readonly judge: Judge;

@@ -220,6 +220,43 @@ describe('what servers offer besides tools (G4)', () => {
     assert.deepEqual([one.told, three.told], [[], []]);
   });
 
+  it('what all share stays subscribed to over death, restart, reload and a client that can do more', async () => {
+    await stage.edit({ s: fixture('features', [], { 'truely-stateless': true }) });
+    const one = await SessionClient.open(stage, 's');
+    const two = await SessionClient.open(stage, 's');
+    const [uri, other] = ['note://one', 'note://two'];
+    await one.client.subscribeResource({ uri });
+    await two.client.subscribeResource({ uri: other });
+    const pids = new Set<string>();
+    const holds = async (): Promise<void> => {
+      pids.add(await one.text('pid'));
+      // It may have changed while nothing listened; and it changes now.
+      assert.deepEqual(await one.next('notifications/resources/updated'), { uri });
+      await two.call('touch', { uri });
+      assert.deepEqual(await one.next('notifications/resources/updated'), { uri });
+    };
+    pids.add(await one.text('pid'));
+    process.kill(stage.pid('s'), 'SIGKILL');
+    await stage.untilState('s', 'running');
+    await holds();
+    await stage.host.restart('s');
+    await holds();
+    await two.close();
+    await stage.edit({ s: fixture('features', ['--rich'], { 'truely-stateless': true }) });
+    pids.add(await one.text('pid'));
+    assert.deepEqual(await one.next('notifications/resources/updated'), { uri });
+    const able = await SessionClient.open(stage, 's', {
+      capabilities: { elicitation: {} },
+      elicit: () => ({ action: 'cancel' }),
+    });
+    pids.add(await able.text('pid'));
+    assert.deepEqual(await one.next('notifications/resources/updated'), { uri });
+    assert.equal(await able.text('subscribed'), '["note://one"]', 'whose session ended is forgotten');
+    await one.client.unsubscribeResource({ uri });
+    assert.equal(await able.text('subscribed'), '[]');
+    assert.equal(pids.size, 5);
+  });
+
   it('log messages come to the session, no more of them than it wants', async () => {
     await stage.edit({ s: fixture('features', [], { 'truely-stateless': true }) });
     const loud = await SessionClient.open(stage, 's');

@@ -144,6 +144,61 @@ describe('what servers ask of clients (G4)', () => {
     await running;
   });
 
+  it('over HTTP+SSE, where no message says to what it belongs, a question goes to the only one that calls', async () => {
+    await endStages();
+    stage = await startStage({ expectedClient: { capabilities: able, roots: () => [] } });
+    const { url } = await stage.everything('sse');
+    await stage.edit({
+      leased: http(url),
+      shared: http(url, { 'truely-stateless': true, transform: [{ prefix: 'all_' }] }),
+    });
+    const contents = { check: true, email: 'x@example.com' };
+    const named = (name: string): SessionOptions =>
+      answering(name, { elicit: () => ({ action: 'accept', content: { ...contents, name } }) });
+    const open = (toolset: string, name: string): Promise<SessionClient> =>
+      SessionClient.open(stage, toolset, named(name));
+    const [one, two] = [await open('leased', 'one'), await open('leased', 'two')];
+    const tools = (await one.client.listTools()).tools.map(({ name }) => name);
+    const asks = tools.find((name) => /elicit/i.test(name) && !/async|url/i.test(name)) ?? '';
+    const slow = tools.find((name) => /long/i.test(name)) ?? '';
+    // Each lease has a stream of its own.
+    for (const [index, result] of (await Promise.all([one.call(asks), two.call(asks)])).entries())
+      assert.match(JSON.stringify(result), new RegExp(index === 0 ? 'one' : 'two'));
+    const [three, four] = [await open('shared', 'three'), await open('shared', 'four')];
+    for (const [session, name] of [
+      [three, 'three'],
+      [four, 'four'],
+    ] as const)
+      assert.match(JSON.stringify(await session.call(`all_${asks}`)), new RegExp(name));
+    const stop = new AbortController();
+    const begun = new Promise<void>((resolve) => {
+      const progress = { onprogress: () => resolve(), signal: stop.signal };
+      void three.client
+        .callTool({ name: `all_${slow}`, arguments: { duration: 30, steps: 300 } }, undefined, progress)
+        .catch(() => {});
+    });
+    await begun;
+    await assert.rejects(
+      four.call(`all_${asks}`).then((result) => Promise.reject(new Error(JSON.stringify(result)))),
+      /Several conversations/,
+    );
+    stop.abort();
+  });
+
+  it('of one session with two conversations neither is asked for the other', async () => {
+    await stage.edit({ s: fixture('features', [], { 'truely-stateless': true }) });
+    const session = await SessionClient.open(stage, 's', answering('one', { kind: 'editor' }));
+    const stop = new AbortController();
+    const held = session.text('hold', {}, { conversation: 'c1', signal: stop.signal }).catch(() => 'stopped');
+    await session.next('notifications/message');
+    const elicit = (): Promise<string> => session.text('elicit', { message: 'Who?' }, { conversation: 'c2' });
+    assert.match(await elicit(), /Several conversations/);
+    stop.abort();
+    assert.equal(await held, 'stopped');
+    while ((await session.text('cancelled')) !== '1') await new Promise(setImmediate);
+    assert.equal(await elicit(), accepted('one: Who?'));
+  });
+
   it('a call that waits for a person is not silent (X6)', async () => {
     await stage.edit({ s: fixture('features', [], { timeouts: { call: 200 } }) });
     const late = answering('late', {
