@@ -147,7 +147,8 @@ describe('supervision', function () {
   });
 
   it('a session that expires again and again costs no call', async () => {
-    far = await startHttpFixture('http', ['--expire-session-after', '3'], env);
+    // Beyond what a new session begins with: that it is there, its stream, a listing.
+    far = await startHttpFixture('http', ['--expire-session-after', '6'], env);
     await edit({ a: http(far.url, { 'truely-stateless': true }) });
     for (let number = 0; number < 12; number++)
       assert.equal(await call('echo', { text: String(number) }), String(number));
