@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { ApprovalLedger } from './core/approval/ledger.js';
 import { ToolLedger } from './core/approval/toolLedger.js';
 import { delay, systemClock } from './core/base/clock.js';
+import { agentsOptions, serveOtherAgents } from './vscode/agents/register.js';
 import { askForApprovals } from './vscode/approvals.js';
 import { registerAuthoring } from './vscode/authoring/register.js';
 import { askForCall } from './vscode/callQuestion.js';
@@ -78,6 +79,7 @@ export function activate(context: vscode.ExtensionContext): void {
         toolReview: toolLedger,
         toolPolicy: { permissions: toolPermissions, ask: askForCall },
         secrets: context.secrets,
+        agents: agentsOptions(),
       });
     },
     onFailure: (error) => void vscode.window.showErrorMessage(`MCP Toolsets could not start: ${String(error)}`),
@@ -97,6 +99,7 @@ export function activate(context: vscode.ExtensionContext): void {
     registerProblemPages(context.extensionUri),
     registerAuthoring({ slot, env: () => childEnvironment(process.env) }),
     registerMinds({ slot, clock, log: logs.host }),
+    serveOtherAgents(slot),
     offerToolsets({ slot, clock, log: logs.host, extensionId: context.extension.id }),
     slot.onDidChange(({ snapshot }) => logs.keep(snapshot.servers.map(({ id }) => id))),
     onDidChangeToolPermissions(() => slot.engine?.recheckToolPolicy()),

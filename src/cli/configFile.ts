@@ -1,13 +1,10 @@
 /** The config files that count in a folder (spec C5), read once. What is wrong with the reading is a problem like any other. */
 import { readFileSync } from 'node:fs';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import path from 'node:path';
 import { fileUnreadable } from '../core/config/problems.js';
 import type { Problem } from '../core/base/problem.js';
 import type { SourceText } from '../core/config/model.js';
-import { mindsPath, sourceFiles } from '../core/config/sources.js';
-import type { ConfigFileAccess } from '../core/restBackend.js';
+import { sourceFiles } from '../core/config/sources.js';
 
 export interface ConfigFiles {
   /** Highest first; the first is the folder's `.minds/mcp.yaml`. */
@@ -30,23 +27,4 @@ export function readConfigFiles(folder: string): ConfigFiles {
     }
   });
   return { sources, problems };
-}
-
-/** The folder's own file, as REST writes it. */
-export function configFileOf(folder: string): ConfigFileAccess {
-  const file = path.join(folder, mindsPath);
-  return {
-    file,
-    folder,
-    read: () =>
-      readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-        if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
-        throw error;
-      }),
-    write: async (text) => {
-      await mkdir(path.dirname(file), { recursive: true });
-      await writeFile(file, text);
-    },
-    blocked: () => undefined,
-  };
 }

@@ -5,6 +5,7 @@
  * Invariants: one edit at a time, each on what the one before wrote; a file that somebody else changed meanwhile is not
  * written; no value of `env` or `headers` is in an answer.
  */
+import type { ConfigFileAccess } from './configFileAccess.js';
 import { addServers } from './config/addServers.js';
 import { applyEdits } from './config/edits.js';
 import type { EntryValue, NewEntry } from './config/entryText.js';
@@ -17,17 +18,6 @@ import type { Problem, ProblemCode } from './base/problem.js';
 import { restError, type RestAnswer, type RestBackend } from './gateway/rest.js';
 import type { Host } from './hostContract.js';
 import type { ServerStatus } from './reconcile/status.js';
-
-/** The file that new servers are written to. */
-export interface ConfigFileAccess {
-  readonly file: string;
-  readonly folder: string;
-  /** Undefined: there is none yet. Rejects as `node:fs/promises` does. */
-  read(): Promise<string | undefined>;
-  write(text: string): Promise<void>;
-  /** Why it is not to be written now: a sentence. */
-  blocked(): string | undefined;
-}
 
 /** How long an answer waits until the host has read the file, in milliseconds. */
 const patience = 5_000;

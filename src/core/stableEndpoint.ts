@@ -29,7 +29,7 @@ export interface StableEndpointOptions {
   readonly log: Log;
   /** From now on the value is a secret. */
   readonly keepSecret: (values: readonly string[]) => Disposable;
-  readonly createGateway: (stable: StableAddress) => Gateway;
+  readonly createGateway: (stable: StableAddress) => Gateway | Promise<Gateway>;
 }
 
 /** Between two attempts to listen, in milliseconds. */
@@ -92,7 +92,7 @@ export class StableEndpoint {
         this.enter({ kind: 'starting' });
       }
       await this.close();
-      const gateway = this.options.createGateway({ port, token });
+      const gateway = await this.options.createGateway({ port, token });
       this.open = { token, gateway, secret: this.options.keepSecret([token]) };
       await gateway.start();
       this.port = gateway.port ?? port;

@@ -2,7 +2,7 @@
  * The part of the extension that works: host, connector and gateway, joined. Loaded only when there is a config file in
  * a trusted workspace, because it brings the YAML parser and the rest along (spec P1). Does not import `vscode`.
  */
-import { statSync } from 'node:fs';
+import { realpathSync, statSync } from 'node:fs';
 import type { Approvals } from '../core/approval/approvals.js';
 import type { ToolReview } from '../core/approval/toolReview.js';
 import type { Clock } from '../core/base/clock.js';
@@ -11,6 +11,10 @@ import { createConnector } from '../core/connections/createConnector.js';
 import { OAuth, type SecretStore } from '../core/connections/oauth.js';
 import type { Gateway } from '../core/gateway/gateway.js';
 import { createDialogTools, type DialogTools } from '../core/dialogTools.js';
+import { configFileOf } from '../core/configFileAccess.js';
+import { tokenFileOf } from '../core/files/tokenFile.js';
+import { createRestBackend } from '../core/restBackend.js';
+import { AgentEndpoint } from './agents/endpoint.js';
 import { createGatewayBackend } from '../core/gatewayBackend.js';
 import { createHost } from '../core/host.js';
 import type { Host } from '../core/hostContract.js';
@@ -45,6 +49,8 @@ export interface EngineOptions {
   readonly maxInstances: () => number;
   /** The editor as a client, before and when it connects. */
   readonly editor?: Pick<EditorClient, 'expected' | 'note'>;
+  /** Agents outside the editor. Absent: they are not served. */
+  readonly agents?: AgentsOptions;
   /** Without it, nothing of results is written to a disk. */
   readonly results?: {
     /** The folder for files; undefined: there is none. Need not exist. */
@@ -56,12 +62,22 @@ export interface EngineOptions {
   };
 }
 
+export interface AgentsOptions {
+  /** Whose toolsets they are, and whose config file REST writes; undefined: no folder is open. */
+  readonly folder: string | undefined;
+  readonly home: string;
+  /** Why the config file is not to be written now: a sentence. */
+  readonly blocked: (file: string) => string | undefined;
+}
+
 export interface Engine {
   readonly host: Host;
   /** Takes secrets out of a text. */
   redact(text: string): string;
   /** Rejects when there is no port to listen on. */
   readonly gateway: Promise<Gateway>;
+  /** For agents outside the editor; off until it is told a port. */
+  readonly endpoint: AgentEndpoint | undefined;
   /** The setting for tool permissions changed. */
   recheckToolPolicy(): void;
   readonly dialogTools: DialogTools;
@@ -116,6 +132,24 @@ export function createEngine(options: EngineOptions): Engine {
   // Who uses it hears of it; until then a failure is nobody's.
   gateway.catch(() => undefined);
 
+  const endpoint = options.agents && agentEndpoint(options.agents);
+
+  function agentEndpoint({ folder, home, blocked }: AgentsOptions): AgentEndpoint {
+    const rest = createRestBackend(host, clock, () =>
+      folder === undefined ? undefined : configFileOf(folder, blocked),
+    );
+    return new AgentEndpoint({
+      tokenFile: tokenFileOf(realPath(folder ?? home), home),
+      clock,
+      log: hostLog,
+      keepSecret: (values) => redactor.register(values),
+      createGateway: async (stable) => {
+        const { createGateway } = await import('../core/gateway/gateway.js');
+        return createGateway({ backend, clock, version, log: hostLog, delivery, stable, rest });
+      },
+    });
+  }
+
   async function listen(): Promise<Gateway> {
     const { createGateway } = await import('../core/gateway/gateway.js');
     const created = createGateway({
@@ -135,11 +169,12 @@ export function createEngine(options: EngineOptions): Engine {
     host,
     redact: (text) => redactor.redact(text),
     gateway,
+    endpoint,
     recheckToolPolicy: () => toolPolicy?.recheck(),
     dialogTools: createDialogTools(host, delivery),
     dispose: async () => {
       const closing = gateway.then((open) => open.dispose()).catch(() => undefined);
-      await Promise.all([host.dispose(), closing]);
+      await Promise.all([host.dispose(), closing, endpoint?.dispose()]);
       backend.dispose();
       toolPolicy?.dispose();
       await Promise.all([connector.dispose(), artifacts.settled()]);
@@ -151,4 +186,12 @@ export function createEngine(options: EngineOptions): Engine {
 function artifactsOf({ results, clock }: EngineOptions, log: Log): ArtifactStore {
   if (results?.folder === undefined) return nowhere('no folder is open in this window');
   return createDiskArtifacts({ folder: results.folder, quota: results.quota, clock, log });
+}
+
+function realPath(folder: string): string {
+  try {
+    return realpathSync(folder);
+  } catch {
+    return folder;
+  }
 }

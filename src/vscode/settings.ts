@@ -87,3 +87,15 @@ export function onDidChangeChangedTools(run: () => void): Disposable {
     if (change.affectsConfiguration(`${section}.changedTools`)) run();
   });
 }
+
+/** Where agents outside the editor find the toolsets (spec G6); 0: nowhere. */
+export function endpointPort(): number {
+  const value = vscode.workspace.getConfiguration(section).get<number>('endpoint.port', 0);
+  return Number.isInteger(value) && value > 0 && value < 65_536 ? value : 0;
+}
+
+export function onDidChangeEndpointPort(run: () => void): Disposable {
+  return vscode.workspace.onDidChangeConfiguration((change) => {
+    if (change.affectsConfiguration(`${section}.endpoint.port`)) run();
+  });
+}

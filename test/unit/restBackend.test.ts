@@ -1,10 +1,11 @@
 /** What REST adds to the config file, and what it refuses (spec G7): an edit like any other, or an error with a code. */
 import assert from 'node:assert/strict';
+import type { ConfigFileAccess } from '../../src/core/configFileAccess.js';
 import { Emitter } from '../../src/core/base/events.js';
 import type { RestAnswer } from '../../src/core/gateway/rest.js';
 import type { Host } from '../../src/core/hostContract.js';
 import type { ServerStatus, StatusSnapshot } from '../../src/core/reconcile/status.js';
-import { createRestBackend, type ConfigFileAccess } from '../../src/core/restBackend.js';
+import { createRestBackend } from '../../src/core/restBackend.js';
 import { FakeClock } from '../support/fakes/fakeClock.js';
 
 const gamma = { id: 'gamma', transport: 'stdio', command: 'node', args: ['x.js'], env: { A: { env: 'NOT_SET' } } };

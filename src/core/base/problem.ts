@@ -101,6 +101,9 @@ export const problemCodes = [
   'list-incomplete',
   'connection-lost',
   'too-many-instances',
+  // agents outside the editor (spec G6)
+  'endpoint-port-taken',
+  'endpoint-failed',
   // the team (spec D2)
   'member-id-invalid',
   'member-unknown',

@@ -1,0 +1,43 @@
+/** Agents outside the editor (spec G6): the endpoint follows its setting, and what keeps it from listening is a problem. */
+import * as vscode from 'vscode';
+import { homedir } from 'node:os';
+import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
+import type { Place } from '../../core/base/problem.js';
+import { startOfFile } from '../../core/config/model.js';
+import { localFolders } from '../configFiles.js';
+import type { AgentsOptions } from '../engine.js';
+import type { EngineSlot } from '../engineSlot.js';
+import { endpointPort, onDidChangeEndpointPort } from '../settings.js';
+import { endpointProblems } from './endpointProblems.js';
+
+export function serveOtherAgents(slot: EngineSlot): Disposable {
+  const store = new DisposableStore('other agents');
+  slot.observe(() => endpointProblems(slot.engine?.endpoint?.state ?? { kind: 'off' }, placeOf(slot)));
+  store.add(
+    slot.onDidLoad(({ endpoint }) => {
+      if (!endpoint) return;
+      store.add(endpoint.onDidChange(() => slot.refresh()));
+      endpoint.use(endpointPort());
+    }),
+  );
+  store.add(onDidChangeEndpointPort(() => slot.engine?.endpoint?.use(endpointPort())));
+  return store;
+}
+
+/** What the engine needs of the window for them. */
+export function agentsOptions(): AgentsOptions {
+  return {
+    folder: localFolders()[0]?.uri.fsPath,
+    home: homedir(),
+    blocked: (file) =>
+      vscode.workspace.textDocuments.some(({ uri, isDirty }) => isDirty && uri.fsPath === file)
+        ? 'The config file has unsaved changes in the editor.'
+        : undefined,
+  };
+}
+
+/** What belongs to no server stands at the beginning of the first file. */
+function placeOf({ sources }: EngineSlot): Place | undefined {
+  const first = sources.find(({ text }) => text !== undefined);
+  return first && { file: first.file, range: startOfFile };
+}
