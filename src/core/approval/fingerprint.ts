@@ -12,11 +12,19 @@
  */
 import { createHash } from 'node:crypto';
 import { assertNever } from '../base/assertNever.js';
-import type { EnvValue, Launch, ServerDefinition } from '../config/model.js';
+import type { EnvValue, Launch, OAuthSettings, ServerDefinition } from '../config/model.js';
 
 export interface LaunchPart {
   readonly label:
-    'transport' | 'command' | 'argument' | 'directory' | 'environment' | 'address' | 'header' | 'session id';
+    | 'transport'
+    | 'command'
+    | 'argument'
+    | 'directory'
+    | 'environment'
+    | 'address'
+    | 'header'
+    | 'session id'
+    | 'sign-in';
   /** On one line, printable characters only; no two values are written the same unless something is masked. */
   readonly shown: string;
   /** Of the whole value, where `shown` masks some of it. */
@@ -80,13 +88,35 @@ function partsOf(launch: Launch, digest: Digest): LaunchPart[] {
         ...(launch.sessionId === ''
           ? []
           : [{ label: 'session id' as const, shown: mask, digest: digest('session id', launch.sessionId) }]),
+        ...signInParts(launch.oauth, digest),
       ];
     default:
       return assertNever(launch);
   }
 }
 
-function valuePart(label: 'environment' | 'header', name: string, value: EnvValue, digest: Digest): LaunchPart {
+function signInParts(oauth: OAuthSettings | undefined, digest: Digest): LaunchPart[] {
+  if (!oauth) return [];
+  const { grant, clientId, clientSecret, privateKey, scopes, redirectPort } = oauth;
+  const part = (shown: string): LaunchPart => ({ label: 'sign-in', shown });
+  const secret = (name: string, value: EnvValue | undefined): LaunchPart[] =>
+    value ? [valuePart('sign-in', name, value, digest)] : [];
+  return [
+    part(`grant = ${grant}`),
+    ...(clientId === '' ? [] : [part(`client = ${written(clientId)}`)]),
+    ...secret('client secret', clientSecret),
+    ...secret('private key', privateKey),
+    ...scopes.map((scope) => part(`scope = ${written(scope)}`)),
+    ...(redirectPort === undefined ? [] : [part(`redirect port = ${redirectPort}`)]),
+  ];
+}
+
+function valuePart(
+  label: 'environment' | 'header' | 'sign-in',
+  name: string,
+  value: EnvValue,
+  digest: Digest,
+): LaunchPart {
   const shownName = written(name);
   switch (value.kind) {
     case 'host': {

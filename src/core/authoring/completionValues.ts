@@ -45,6 +45,8 @@ export async function valueDrafts(
       return itemDrafts(place, around, ['[', '$1]']);
     case 'text':
       return textDrafts(shape, slot, around, typed);
+    case 'secret':
+      return [snippet('{ env: … }', fromEnvironment, '{ env: $1 }', 1)];
     case 'freeValue':
       return [
         ...(shape.level === 'headerValue'

@@ -82,6 +82,9 @@ class Walk {
           if (one.value.kind === 'map') this.table(shape.level, one.value, server, of);
         }
         return;
+      case 'secret':
+        if (value.kind === 'map') this.table(shape.level, value, server, of);
+        return;
       case 'texts':
         if (shape.of === 'pattern' && value.kind === 'list') this.patterns(entry.key, value, server, of);
         return;
@@ -100,6 +103,7 @@ class Walk {
       case 'truth':
       case 'choice':
       case 'duration':
+      case 'port':
         return;
     }
   }

@@ -31,7 +31,7 @@ export function serversIn(text: string): { readonly id: string; readonly keySpan
 const deepest = 6;
 
 /** Never shown: what may be a secret. */
-const silent = new Set(['url', 'sessionId', 'env', 'headers']);
+const silent = new Set(['url', 'sessionId', 'env', 'headers', 'oauth']);
 
 function outlined(entry: SketchEntry, kind: 'key' | 'servers' | 'server', depth: number): OutlineEntry {
   const inside = entry.child?.entries ?? [];

@@ -93,6 +93,7 @@ export function levelOf(shape: PlaceShape): KeyLevel | undefined {
     case 'prefix':
       return 'replacePrefix';
     case 'freeValue':
+    case 'secret':
       return shape.level;
     default:
       return undefined;

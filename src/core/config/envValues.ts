@@ -61,6 +61,11 @@ function isHeaderValue(value: string): boolean {
   return /^[\t\x20-\x7e\x80-\xff]*$/.test(inner);
 }
 
+/** One value that is no entry of a map of such. */
+export function readSecret(reader: EntryReader, entry: YamlEntry | undefined, starts: boolean): EnvValue | undefined {
+  return entry && readValue(reader, entry, 'envValue', starts);
+}
+
 function readValue(
   reader: EntryReader,
   entry: YamlEntry,

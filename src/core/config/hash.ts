@@ -17,8 +17,23 @@ export function launchHashOf(launch: Launch, trulyStateless: boolean): string {
       return digest({ trulyStateless, transport, command, args, cwd, env: valuesOf(env) });
     }
     case 'streamable_http': {
-      const { transport, url, headers, sessionId } = launch;
-      return digest({ trulyStateless, transport, url, headers: valuesOf(headers), sessionId });
+      const { transport, url, headers, sessionId, oauth } = launch;
+      const signIn = oauth && {
+        grant: oauth.grant,
+        clientId: oauth.clientId,
+        clientSecret: oauth.clientSecret?.value ?? '',
+        privateKey: oauth.privateKey?.value ?? '',
+        scopes: oauth.scopes,
+        redirectPort: oauth.redirectPort ?? 0,
+      };
+      return digest({
+        trulyStateless,
+        transport,
+        url,
+        headers: valuesOf(headers),
+        sessionId,
+        ...(signIn && { oauth: signIn }),
+      });
     }
   }
 }

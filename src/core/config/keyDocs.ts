@@ -4,6 +4,7 @@
  * Invariant: every key of `knownKeys` is here, and no other; the compiler holds it.
  */
 import type { knownKeys, KeyLevel } from './keys.js';
+import { oauthKeyDocs } from './oauthKeyDocs.js';
 
 /** What may stand at a key. */
 export type ValueShape =
@@ -21,6 +22,9 @@ export type ValueShape =
   | { readonly kind: 'servers' }
   /** Free names to texts or references to host variables. */
   | { readonly kind: 'values'; readonly level: 'envValue' | 'headerValue' }
+  /** A text or a reference to a host variable. */
+  | { readonly kind: 'secret'; readonly level: 'envValue' }
+  | { readonly kind: 'port' }
   | { readonly kind: 'transforms' }
   /** A text, or a table of `replacePrefix`. */
   | { readonly kind: 'prefix' };
@@ -151,6 +155,13 @@ export const keyDocs: Docs = {
       value: { kind: 'text', of: 'session' },
       block: ": '$1'",
     },
+    oauth: {
+      summary: 'As whom to sign in, where the server wants a sign-in and its authorization server registers nobody.',
+      details: 'Most servers need nothing here: *Sign In to Server…* finds out the rest.',
+      value: { kind: 'table', level: 'oauth' },
+      block: ":\n  clientId: '$1'",
+      flow: ": { clientId: '$1' }",
+    },
     enabled: {
       summary: 'Whether the server is started. One that is not is listed all the same.',
       byDefault: 'true',
@@ -219,6 +230,7 @@ export const keyDocs: Docs = {
     callMax: duration('For a call in all.', '10m'),
     idle: duration('Without a call, after which an instance is stopped. The next call starts it again.', '15m'),
   },
+  oauth: oauthKeyDocs,
   envValue: { env: variable },
   headerValue: {
     prefix: {

@@ -14,6 +14,7 @@ export const knownKeys = {
     'url',
     'headers',
     'sessionId',
+    'oauth',
     'tools',
     'transform',
     'timeouts',
@@ -28,6 +29,7 @@ export const knownKeys = {
   resources: ['whitelist', 'blacklist'],
   envValue: ['env'],
   headerValue: ['prefix', 'env'],
+  oauth: ['grant', 'clientId', 'clientSecret', 'privateKey', 'scopes', 'redirectPort'],
 } as const;
 
 export type KeyLevel = keyof typeof knownKeys;
@@ -41,6 +43,7 @@ export const transportOfKey: ReadonlyMap<string, 'stdio' | 'streamable_http'> = 
   ['url', 'streamable_http'],
   ['headers', 'streamable_http'],
   ['sessionId', 'streamable_http'],
+  ['oauth', 'streamable_http'],
 ]);
 
 /** Words of other programs' files, too far from ours for a comparison of letters. Only where the meaning is the same. */

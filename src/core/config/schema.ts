@@ -83,6 +83,10 @@ function shape(value: ValueShape): JsonSchema {
       });
     case 'values':
       return orNothing({ type: 'object', additionalProperties: { anyOf: [writtenText, level(value.level)] } });
+    case 'secret':
+      return { anyOf: [writtenText, level(value.level)] };
+    case 'port':
+      return { type: 'integer', minimum: 1, maximum: 65_535 };
     case 'transforms':
       return { type: ['array', 'null'], items: level('transformItem', { minProperties: 1, maxProperties: 1 }) };
     case 'prefix':

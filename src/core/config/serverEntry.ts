@@ -9,6 +9,7 @@ import { readEnv, readHeaders } from './envValues.js';
 import { launchHashOf, viewHashOf } from './hash.js';
 import { transportOfKey } from './keys.js';
 import type { ConfiguredServer, Launch, ServerDefinition, SourceText } from './model.js';
+import { readOAuth } from './oauthSettings.js';
 import { serverPlaces } from './places.js';
 import * as problems from './problems.js';
 import { readFilter, readTransform } from './selection.js';
@@ -95,7 +96,8 @@ function readLaunch(
       const url = required(reader, server, entries, 'url', example, (entry) => readUrl(reader, entry));
       const headers = readHeaders(reader, entries.get('headers'), starts);
       const sessionId = readSessionId(reader, entries.get('sessionId'));
-      return url === undefined ? undefined : { transport, url, headers, sessionId };
+      const oauth = readOAuth(reader, entries.get('oauth'), starts);
+      return url === undefined ? undefined : { transport, url, headers, sessionId, ...(oauth && { oauth }) };
     }
   }
 }

@@ -46,6 +46,27 @@ describe('core: servers that want a sign-in', () => {
     assert.deepEqual(stage.published(), ['far/whoami', 'far/write']);
   });
 
+  it('signs in as the file says: a program with its secret, a person at the registered port; no view shows the secret', async () => {
+    const { url } = await stage.http('oauth', '--no-registration');
+    stage.env['PROGRAM_SECRET'] = 'secret-of-the-program';
+    const clientSecret = { env: 'PROGRAM_SECRET' };
+    const program = { grant: 'client_credentials', clientId: 'program', clientSecret };
+    await stage.edit({ far: http(url, { oauth: program }) });
+    assert.deepEqual(stage.problems(), []);
+    assert.equal(await stage.text('far', 'whoami'), 'program files:read');
+    assert.deepEqual(browser.shown, []);
+    stage.env['PROGRAM_SECRET'] = 'another-secret-of-it';
+    await stage.edit({ far: http(url, { oauth: { ...program, clientId: 'stranger' } }) });
+    assert.match(stage.problem('sign-in-needed').message, /gave no token to stranger: invalid_client/);
+    assert.deepEqual(stage.published(), ['far/whoami', 'far/write'], 'what served goes on');
+    const known = { clientId: 'known', redirectPort: 33_417, scopes: ['files:write'] };
+    await stage.edit({ far: http(url, { oauth: known }) });
+    await signIn('far');
+    assert.equal(await stage.text('far', 'whoami'), 'ada files:write');
+    const seen = `${stage.logs.text()}\n${JSON.stringify(stage.host.snapshot)}`;
+    for (const secret of ['secret-of-the-program', 'another-secret-of-it']) assert.ok(!seen.includes(secret), secret);
+  });
+
   it('a sign-in that has ended keeps the tools; the call says why, and works after the next sign-in', async () => {
     const { url } = await stage.http('oauth');
     await stage.edit({ far: http(url, { 'truely-stateless': true }) });

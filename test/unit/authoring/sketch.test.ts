@@ -82,6 +82,7 @@ describe('what belongs at a place (E2)', () => {
       'url',
       'headers',
       'sessionId',
+      'oauth',
       'prompts',
       'resources',
     ]);

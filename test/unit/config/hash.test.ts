@@ -129,6 +129,13 @@ const cases: readonly Case[] = [
     launch: 'other',
     view: 'same',
   },
+  {
+    of: 'oauth',
+    one: http('    oauth: { clientId: a }\n'),
+    other: http('    oauth: { clientId: b }\n'),
+    launch: 'other',
+    view: 'same',
+  },
   { of: 'sessionId', one: http(''), other: http('    sessionId: x\n'), launch: 'other', view: 'same' },
   {
     of: 'truely-stateless',

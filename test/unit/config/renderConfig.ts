@@ -35,6 +35,7 @@ function renderDefinition(definition: ServerDefinition): string[] {
   } else {
     lines.push(`url: ${launch.url}, sessionId: ${JSON.stringify(launch.sessionId)}`);
     lines.push(...renderValues('header', launch.headers));
+    if (launch.oauth) lines.push(`oauth: ${JSON.stringify(launch.oauth)}`);
   }
   lines.push(...renderFilter('tools', definition.tools), ...renderTransform('tools', definition.transform));
   lines.push(...renderFilter('prompts', definition.prompts.filter));

@@ -86,7 +86,19 @@ describe('any text (spec C4, S2)', () => {
   it('of any values at known keys', () => {
     const value = fc.jsonValue({ maxDepth: 3 });
     const key = fc.constantFrom(
-      ...['enabled', 'truely-stateless', 'command', 'args', 'cwd', 'env', 'url', 'headers', 'sessionId', 'tools'],
+      ...[
+        'enabled',
+        'truely-stateless',
+        'command',
+        'args',
+        'cwd',
+        'env',
+        'url',
+        'headers',
+        'sessionId',
+        'oauth',
+        'tools',
+      ],
       ...['transform', 'timeouts', 'prompts', 'resources', 'transport'],
     );
     const entry = fc.dictionary(key, value, { maxKeys: 6 });

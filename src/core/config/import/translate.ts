@@ -189,7 +189,10 @@ class Translator {
     if (this.raw['envFile'] !== undefined)
       this.lose('`envFile`: write its variables into `env`, or into the environment of the editor.');
     if (isObject(this.raw['oauth']) || isObject(this.raw['auth'])) {
-      this.note('lost', 'its OAuth settings: sign-in is negotiated with the server.');
+      this.note(
+        'lost',
+        'its OAuth settings: most servers need none; see the key `oauth` for a client that is registered.',
+      );
     }
     const unknown = Object.keys(this.raw).filter(
       (key) => !this.read.has(key) && ![...dialect.silent, ...silent, 'envFile', 'auth'].includes(key),
