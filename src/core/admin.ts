@@ -114,8 +114,11 @@ function text(line: string): CallToolResult {
 }
 
 /** What a dialog is told of its lease, with a result (spec L3, X4). `release`: the name under which it sees the tool. */
-export function leaseNote(server: string, news: LeaseNews, release: string): string {
-  const how = `Call ${release}({"serverId":"${server}"}) when it will not be needed again soon.`;
+export function leaseNote(server: string, news: LeaseNews, release: string | undefined): string {
+  const how =
+    release === undefined
+      ? 'It ends when it was idle for a while, or when the person releases it.'
+      : `Call ${release}({"serverId":"${server}"}) when it will not be needed again soon.`;
   switch (news.kind) {
     case 'new':
       return `[MCP Toolsets] This conversation now has an instance of "${server}" of its own, which keeps its state from call to call. ${how}`;

@@ -29,28 +29,34 @@ export interface DialogTools {
   /** As it is now. `speaker` undefined: nobody in particular, who has everything. */
   offer(dialog: string, speaker: Speaker | undefined): Offer;
   /** For calls that a person was asked about where that was needed. */
-  runner(dialog: string): ToolRunner;
+  runner(dialog: string, speaker: Speaker | undefined): ToolRunner;
   /** What its calls left on disk and is still there, oldest first. */
   files(dialog: string): Promise<readonly ResultFile[]>;
 }
 
 export function createDialogTools(host: Host, delivery: Delivery): DialogTools {
+  const grantedTo = (speaker: Speaker | undefined) => {
+    const { snapshot, catalogue } = host;
+    const granted = grantedOf(speaker?.grants, configuredToolsets(snapshot, catalogue.toolsets));
+    const toolsets = catalogue.toolsets.filter(({ id }) => granted.toolsets.includes(id));
+    const tools = toolsets.flatMap(toolsOf);
+    // Whoever is not granted it is not told to call it.
+    const release = tools.some(({ name }) => name === releaseTool) ? releaseTool : undefined;
+    return { snapshot, toolsets, tools, deferred: granted.deferred, release };
+  };
   return {
     offer: (dialog, speaker) => {
-      const { snapshot, catalogue } = host;
-      const granted = grantedOf(speaker?.grants, configuredToolsets(snapshot, catalogue.toolsets));
-      const toolsets = catalogue.toolsets.filter(({ id }) => granted.toolsets.includes(id));
-      const tools = toolsets.flatMap(toolsOf);
+      const { snapshot, toolsets, tools, deferred, release } = grantedTo(speaker);
       const instructions = instructionsOf({
         member: speaker,
         toolsets,
-        deferred: granted.deferred,
+        deferred,
         held: heldBy(dialog, snapshot),
-        release: tools.some(({ name }) => name === releaseTool) ? releaseTool : undefined,
+        release,
       });
       return { tools, instructions };
     },
-    runner: (dialog) => ({
+    runner: (dialog, speaker) => ({
       run: async (tool, call, signal, onProgress) => {
         const { toolset, name } = tool;
         const outcome = await host.call({
@@ -62,7 +68,7 @@ export function createDialogTools(host: Host, delivery: Delivery): DialogTools {
           onProgress,
           consented: true,
         });
-        const answer = await readable(outcome, tool, dialog, delivery);
+        const answer = await readable(outcome, tool, dialog, delivery, () => grantedTo(speaker).release);
         return { callId: call.id, tool: name, ...answer };
       },
     }),
@@ -127,11 +133,12 @@ async function readable(
   { toolset, name }: DialogTool,
   dialog: string,
   delivery: Delivery,
+  release: () => string | undefined,
 ): Promise<Pick<ToolResult, 'parts' | 'isError' | 'files'>> {
   switch (outcome.kind) {
     case 'result': {
       const { result, files } = await delivery.forDialog(outcome.result, { server: toolset, tool: name, dialog });
-      const notes = outcome.news ? [leaseNote(toolset, outcome.news, releaseTool)] : [];
+      const notes = outcome.news ? [leaseNote(toolset, outcome.news, release())] : [];
       const { content, structuredContent, isError } = withNotes(result, notes, true);
       const parts = content.flatMap(partOf);
       if (structuredContent !== undefined) parts.push({ kind: 'text', text: JSON.stringify(structuredContent) });

@@ -1,5 +1,6 @@
 /** What a person reads before they approve a start (spec S1). Pure; does not import `vscode`. */
 import type { LaunchDescription, LaunchPart } from '../core/approval/fingerprint.js';
+import { shortList } from '../core/base/shortList.js';
 
 /** Of the labels; the same in all documents, so that those that are compared differ in nothing else. */
 const widest = 'environment'.length;
@@ -31,7 +32,10 @@ function valueOf({ shown, digest }: LaunchPart): string {
 /** @param fileLabel how a file is written for a person. */
 export function question(pending: readonly PendingLaunch[], fileLabel: (file: string) => string): string {
   const files = [...new Set(pending.map(({ launch }) => fileLabel(launch.source)))].join(', ');
-  const names = shortList(pending.map(({ launch }) => launch.server));
+  const names = shortList(
+    pending.map(({ launch }) => `“${launch.server}”`),
+    5,
+  );
   const [only] = pending;
   if (pending.length === 1 && only) {
     return only.before
@@ -81,9 +85,4 @@ export function dialogDetail({ launch, before }: PendingLaunch): string | undefi
   const known = before && new Set(launchLines(before));
   const marked = known ? lines.map((line) => (known.has(line) ? line : `${line}   ← changed`)) : lines;
   return marked.length > 14 || marked.some((line) => line.length > 160) ? undefined : marked.join('\n');
-}
-
-function shortList(names: readonly string[]): string {
-  const shown = names.slice(0, 5).map((name) => `“${name}”`);
-  return shown.join(', ') + (names.length > 5 ? ` and ${names.length - 5} more` : '');
 }

@@ -10,6 +10,7 @@ import type { EngineSlot } from './engineSlot.js';
 import type { Manifest } from './copyDiagnostics.js';
 import { fileLabel } from './fileLabels.js';
 import { exampleConfig } from './exampleConfig.js';
+import { exists } from './exists.js';
 import type { Logs } from './logs.js';
 import { stateWord } from './phrases.js';
 import { actions } from './tree/serverActions.js';
@@ -175,13 +176,13 @@ async function createConfig(): Promise<void> {
   const folder = await chooseFolder();
   if (!folder) return;
   const uri = configUri(folder);
-  if (!(await exists(uri))) await vscode.workspace.fs.writeFile(uri, new TextEncoder().encode(exampleConfig));
+  if (!(await exists(uri.fsPath))) await vscode.workspace.fs.writeFile(uri, new TextEncoder().encode(exampleConfig));
   await vscode.window.showTextDocument(uri);
 }
 
 async function openConfig(): Promise<void> {
   const folders = localFolders();
-  const present = await Promise.all(folders.map((folder) => exists(configUri(folder))));
+  const present = await Promise.all(folders.map((folder) => exists(configUri(folder).fsPath)));
   const withFile = folders.filter((_, index) => present[index]);
   const folder = withFile.length > 1 ? await chooseFolder(withFile) : withFile[0];
   if (folder) await vscode.window.showTextDocument(configUri(folder));
@@ -205,13 +206,6 @@ async function chooseFolder(folders = localFolders()): Promise<vscode.WorkspaceF
 
 function configUri(folder: vscode.WorkspaceFolder): vscode.Uri {
   return vscode.Uri.file(join(folder.uri.fsPath, configPath));
-}
-
-async function exists(uri: vscode.Uri): Promise<boolean> {
-  return vscode.workspace.fs.stat(uri).then(
-    () => true,
-    () => false,
-  );
 }
 
 function messageOf(error: unknown): string {

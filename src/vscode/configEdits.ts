@@ -3,10 +3,10 @@
  * nothing else waits to be. Loaded when it is asked for.
  */
 import * as vscode from 'vscode';
-import { stat } from 'node:fs/promises';
 import { offsetOfServer } from '../core/config/addServers.js';
 import type { TextEdit } from '../core/config/edits.js';
 import { workspaceEdit } from './authoring/authoring.js';
+import { exists } from './exists.js';
 import { fileLabel } from './fileLabels.js';
 
 /** Of the file as it is in the editor; undefined: there is no file. */
@@ -37,11 +37,4 @@ export async function writeServers(file: string, edits: readonly TextEdit[], id:
   }
   if (!wasDirty) await document.save();
   else void vscode.window.showInformationMessage(`${name} has other changes too; save it for the servers to start.`);
-}
-
-async function exists(file: string): Promise<boolean> {
-  return stat(file).then(
-    () => true,
-    () => false,
-  );
 }

@@ -3,6 +3,7 @@
  * what it means when they are not (spec G3a: never a silent loss). Pure.
  */
 import type { Place, Problem } from '../core/base/problem.js';
+import { shortList } from '../core/base/shortList.js';
 import type { Toolset } from '../core/tools/catalogue.js';
 
 export type Presence =
@@ -77,8 +78,12 @@ export function absenceText(toolset: Toolset, absence: Absence): Pick<Problem, '
     };
   }
   if (presence.kind === 'partly') {
+    const missing = shortList(
+      presence.missing.map((name) => `"${name}"`),
+      5,
+    );
     return {
-      message: `The editor does not show ${list(presence.missing)} of "${id}" to agents.`,
+      message: `The editor does not show ${missing} of "${id}" to agents.`,
       fix: 'Look into the output channel “MCP Toolsets” and the one of the MCP server in the editor; a blacklist entry keeps the tool out for good.',
     };
   }
@@ -99,9 +104,4 @@ export function absenceText(toolset: Toolset, absence: Absence): Pick<Problem, '
     message: `The editor has not connected to the toolset "${id}", so agents do not see its tools.`,
     fix: `Run “MCP: List Servers” and start "${id}"; the output channel “MCP Toolsets” says what was tried.`,
   };
-}
-
-function list(names: readonly string[]): string {
-  const shown = names.slice(0, 5).map((name) => `"${name}"`);
-  return shown.join(', ') + (names.length > 5 ? ` and ${names.length - 5} more` : '');
 }

@@ -46,10 +46,10 @@ function rig(servers = snapshot([status('shop'), status('bank')]), toolsets = [t
     log: silentLog,
   });
   const tools = createDialogTools(host as Host, createDelivery({ artifacts, maxResultBytes: () => 1_000 }));
-  const run = (outcome: ToolCallOutcome): Promise<ToolResult> => {
+  const run = (outcome: ToolCallOutcome, speaker?: Speaker): Promise<ToolResult> => {
     answer = outcome;
     const call = { id: 'c1', tool: 'shop_count', input: { what: 'pears' } };
-    return tools.runner('mine').run(tool('shop_count'), call, new AbortController().signal, () => {});
+    return tools.runner('mine', speaker).run(tool('shop_count'), call, new AbortController().signal, () => {});
   };
   const result = (content: readonly unknown[], more: Partial<CallToolResult> = {}): ToolCallOutcome => ({
     kind: 'result',
@@ -187,7 +187,13 @@ describe('tools of a dialog', () => {
     const news = { kind: 'new' } as const;
     const plain = textsOf(await run({ ...result([{ type: 'text', text: 'three' }]), news } as ToolCallOutcome));
     assert.equal(plain[0], 'three');
-    assert.match(plain[1] ?? '', /now has an instance of "shop" of its own/);
+    assert.match(plain[1] ?? '', /now has an instance of "shop" of its own.*when the person releases it/);
+    const admin = rig(undefined, [toolset('shop', 'shop_count'), toolset('mcp_admin', 'mcp_release')]);
+    const bob: Speaker = { id: 'bob', name: 'Bob', purpose: undefined, grants: [{ kind: 'toolset', id: 'shop' }] };
+    const noteFor = async (speaker?: Speaker): Promise<string> =>
+      textsOf(await admin.run({ ...result([]), news } as ToolCallOutcome, speaker)).join();
+    assert.match(await noteFor(), /Call mcp_release\(\{"serverId":"shop"\}\)/);
+    assert.doesNotMatch(await noteFor(bob), /mcp_release/, 'who may not call it is not told to');
     const structured = textsOf(
       await run({ ...result([], { structuredContent: { count: 3 } }), news } as ToolCallOutcome),
     );

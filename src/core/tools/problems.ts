@@ -1,5 +1,6 @@
 /** What filtering and naming find wrong, one factory a code (spec N1–N7, G3a). */
 import type { Place, Problem } from '../base/problem.js';
+import { shortList } from '../base/shortList.js';
 import type { ServerPlaces } from '../config/model.js';
 import { nameRule } from './names.js';
 
@@ -10,11 +11,6 @@ interface At {
 
 /** What a server lists, as it is called in its entry and in messages. */
 export type Listed = 'tools' | 'prompts' | 'resources';
-
-function shortList(names: readonly string[]): string {
-  const shown = names.slice(0, 12).join(', ');
-  return names.length > 12 ? `${shown} and ${names.length - 12} more` : shown;
-}
 
 export function patternMatchesNothing(
   at: At,
@@ -45,7 +41,7 @@ export function filteredTools(
   return {
     code: 'filtered-tools',
     severity,
-    message: `The ${list} keeps out ${count} of "${at.server}": ${shortList(names)}.`,
+    message: `The ${list} keeps out ${count} of "${at.server}": ${shortList(names, 12)}.`,
     fix: `Nothing, if that is meant; else change the ${list}.`,
     place: at.places.keyAt([of, list]),
     server: at.server,

@@ -7,7 +7,7 @@ import type { Disposable } from '../../core/base/disposables.js';
 import type { ToolCall, ToolResult } from '../../core/dialog/model.js';
 import { callPage } from './callPage.js';
 
-/** As in `package.json`. */
+/** As in `package.json`, which shows these documents as Markdown. */
 const scheme = 'mcp-toolsets-call';
 const mostPages = 500;
 
@@ -25,7 +25,8 @@ export class CallPages implements Disposable {
 
   /** @param redact what may be shown of a text */
   keep(call: ToolCall, result: ToolResult, redact: (text: string) => string): vscode.Uri {
-    const path = `/${++this.last}/${call.tool.replace(/[^\w-]/g, '_')}.md`;
+    // The chat shows what is behind the last slash: the name of the tool as it is.
+    const path = `/${++this.last}/${call.tool.replace(/[^\w-]/g, '_')}`;
     this.pages.set(path, redact(callPage(call, result, (file) => vscode.Uri.file(file).toString())));
     const [oldest] = this.pages.keys();
     if (this.pages.size > mostPages && oldest !== undefined) this.pages.delete(oldest);

@@ -161,7 +161,9 @@ class Visit {
       model,
       messages: [...this.past.messages, ...added],
       offer: () => this.offerTo(model),
-      runner: slot.engine?.dialogTools.runner(this.dialog) ?? { run: () => Promise.reject(new Error('no engine')) },
+      runner: slot.engine?.dialogTools.runner(this.dialog, this.speaker) ?? {
+        run: () => Promise.reject(new Error('no engine')),
+      },
       permit: async (tool, call, signal) =>
         needsQuestion(tool, toolPermissions())
           ? await questions.ask(this.stream, this.dialog, tool, call, signal)
@@ -205,9 +207,11 @@ class Visit {
     if (member) return speakerFrom(member);
     if (chosen === undefined) return undefined;
     // Not everything: whoever was limited to some toolsets does not get the others by leaving the team.
-    this.stream.markdown(
-      `*\`${chosen}\` is not in the team any more and has no tools. \`/as\` chooses who answers.*\n\n`,
-    );
+    if (this.request.command !== 'as') {
+      this.stream.markdown(
+        `*\`${chosen}\` is not in the team any more and has no tools. \`/as\` chooses who answers.*\n\n`,
+      );
+    }
     return { id: chosen, name: chosen, purpose: undefined, grants: [] };
   }
 
