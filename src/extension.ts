@@ -98,7 +98,7 @@ export function activate(context: vscode.ExtensionContext): void {
     registerSignIn({ slot, logs }),
     registerProblemPages(context.extensionUri),
     registerAuthoring({ slot, env: () => childEnvironment(process.env) }),
-    registerMinds({ slot, clock, log: logs.host }),
+    registerMinds({ slot, clock, log: logs.host, storage: context.storageUri?.fsPath }),
     serveOtherAgents(slot),
     offerToolsets({ slot, clock, log: logs.host, extensionId: context.extension.id }),
     slot.onDidChange(({ snapshot }) => logs.keep(snapshot.servers.map(({ id }) => id))),

@@ -7,6 +7,12 @@
  * two files of a dialog differ by 74 random bits.
  */
 import { createHash, randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+
+/** Holds `<server>/<tool>/<name>`. @param folder the workspace's storage */
+export function artifactsRoot(folder: string): string {
+  return join(folder, 'artifacts', 'mcp');
+}
 
 /** @param now in milliseconds since 1970 @param extension without a dot */
 export function artifactName(now: number, dialog: string | undefined, extension: string): string {

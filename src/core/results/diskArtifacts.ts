@@ -10,7 +10,7 @@ import path from 'node:path';
 import type { Clock } from '../base/clock.js';
 import type { Log } from '../base/log.js';
 import { type ArtifactContent, type ArtifactOrigin, type ArtifactStore, type SaveOutcome } from './artifacts.js';
-import { artifactName, isArtifactOf } from './artifactName.js';
+import { artifactName, artifactsRoot, isArtifactOf } from './artifactName.js';
 import { ArtifactQuota, type Written } from './artifactQuota.js';
 import { takeAll, type Pieces, type Taken } from './pieces.js';
 import { formatBytes } from './sizes.js';
@@ -34,7 +34,7 @@ class DiskArtifacts implements ArtifactStore {
   private readonly saving = new Set<Promise<SaveOutcome>>();
 
   constructor(private readonly options: DiskArtifactsOptions) {
-    this.root = path.join(options.folder, 'artifacts', 'mcp');
+    this.root = artifactsRoot(options.folder);
     this.quota = new ArtifactQuota({ root: this.root, limit: options.quota, log: options.log });
   }
 

@@ -4,12 +4,14 @@ import type { Audience } from '../../core/dialog/dialog.js';
 import type { ToolCall, ToolResult } from '../../core/dialog/model.js';
 import { mostRetries } from '../../core/dialog/stopPolicy.js';
 import { escapeMarkdown, oneLine } from '../markdown.js';
+import type { ArtifactLinks } from './artifactLinks.js';
 import type { CallPages } from './callPages.js';
-import { linkFile, showImage, showPieces, type KnownFiles } from './savedFiles.js';
+import { showImage, showPieces, type KnownFiles } from './savedFiles.js';
 
 export interface AudienceSurroundings {
   readonly stream: vscode.ChatResponseStream;
   readonly pages: CallPages;
+  readonly artifacts: ArtifactLinks;
   readonly files: KnownFiles;
   readonly redact: (text: string) => string;
   readonly now: () => number;
@@ -20,13 +22,22 @@ export interface ChatAudience extends Audience {
   end(): void;
 }
 
-export function chatAudience({ stream, pages, files, redact, now }: AudienceSurroundings): ChatAudience {
+export function chatAudience({ stream, pages, artifacts, files, redact, now }: AudienceSurroundings): ChatAudience {
   const links = files.links();
-  const end = (): void => showPieces(stream, links.end());
+  const showFilesOf = ({ tool, files: left }: ToolResult): void => {
+    for (const { path, isImage } of left ?? []) {
+      if (isImage) showImage(stream, path, `Image of ${tool}`);
+      const uri = artifacts.uriOf(path, tool);
+      stream.anchor(uri, tool);
+      stream.reference(uri);
+      stream.markdown('\n\n');
+    }
+  };
+  const end = (): void => showPieces(stream, artifacts, links.end());
   const told = new Map<string, string>();
   return {
     end,
-    text: (text) => showPieces(stream, links.push(text)),
+    text: (text) => showPieces(stream, artifacts, links.push(text)),
     retrying: ({ attempt, at, cause }, brokeOff) => {
       end();
       const seconds = Math.max(1, Math.round((at - now()) / 1000));
@@ -49,6 +60,7 @@ export function chatAudience({ stream, pages, files, redact, now }: AudienceSurr
     finished: (call, result) => {
       files.add(result.files ?? []);
       showCall(stream, call, result, pages.keep(call, result, redact), redact);
+      showFilesOf(result);
     },
     shortened: ({ shortened, dropped }) => {
       const results =
@@ -63,7 +75,7 @@ export function chatAudience({ stream, pages, files, redact, now }: AudienceSurr
 function showCall(
   stream: vscode.ChatResponseStream,
   { tool }: ToolCall,
-  { isError, parts, files }: ToolResult,
+  { isError, parts }: ToolResult,
   page: vscode.Uri,
   redact: (text: string) => string,
 ): void {
@@ -75,12 +87,6 @@ function showCall(
     const first = parts.find((part) => part.kind === 'text');
     const why = first?.kind === 'text' ? oneLine(redact(first.text)).replace(/^Error: /, '') : 'no reason given';
     stream.markdown(` – ${escapeMarkdown(why)}`);
-  }
-  for (const file of files ?? []) {
-    if (file.isImage) showImage(stream, file.path, `Image of ${tool}`);
-    else stream.markdown(' ');
-    linkFile(stream, file.path);
-    stream.reference(vscode.Uri.file(file.path));
   }
   stream.markdown('\n\n');
 }

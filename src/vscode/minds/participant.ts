@@ -15,6 +15,7 @@ import type { Member } from '../../core/dialog/team.js';
 import type { Speaker } from '../../core/dialogTools.js';
 import type { EngineSlot } from '../engineSlot.js';
 import { toolPermissions } from '../settings.js';
+import type { ArtifactLinks } from './artifactLinks.js';
 import { questionOf } from './attachments.js';
 import type { CallPages } from './callPages.js';
 import { chatAudience } from './chatAudience.js';
@@ -36,6 +37,7 @@ export interface MindsSurroundings {
   readonly log: Log;
   readonly team: TeamFiles;
   readonly pages: CallPages;
+  readonly artifacts: ArtifactLinks;
   readonly questions: ChatQuestions;
   readonly problems: ModelProblems;
   readonly maxSteps: () => number;
@@ -87,7 +89,7 @@ class Visit {
   }
 
   async answer(): Promise<vscode.ChatResult> {
-    const { slot, team } = this.with_;
+    const { slot, team, artifacts } = this.with_;
     await team.whenRead(this.controller.signal);
     this.speaker = this.speakerOf(this.past.member);
     const { command, prompt } = this.request;
@@ -107,7 +109,7 @@ class Visit {
         await release(this.stream, slot.engine, this.dialog, prompt.trim());
         return this.unchanged();
       case 'files':
-        showFiles(this.stream, (await slot.engine?.dialogTools.files(this.dialog)) ?? []);
+        showFiles(this.stream, artifacts, (await slot.engine?.dialogTools.files(this.dialog)) ?? []);
         return this.unchanged();
       case 'as':
         return await this.as(prompt.trim());
@@ -150,13 +152,13 @@ class Visit {
   }
 
   private async turn(added: readonly DialogMessage[]): Promise<vscode.ChatResult> {
-    const { slot, clock, log, pages, maxSteps, problems, questions } = this.with_;
+    const { slot, clock, log, pages, artifacts, maxSteps, problems, questions } = this.with_;
     const model = chatModel(this.request.model);
     await this.ready();
     if (!model.callsTools) this.stream.markdown(`*${model.name} cannot call tools; it answers without them.*\n\n`);
     const redact = (text: string): string => slot.engine?.redact(text) ?? text;
     const files = new KnownFiles(filesIn(this.past.messages));
-    const audience = chatAudience({ stream: this.stream, pages, files, redact, now: () => clock.now() });
+    const audience = chatAudience({ stream: this.stream, pages, artifacts, files, redact, now: () => clock.now() });
     const outcome = await runTurn({
       model,
       messages: [...this.past.messages, ...added],

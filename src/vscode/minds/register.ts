@@ -11,6 +11,7 @@ import { startOfFile } from '../../core/config/model.js';
 import { maxSteps } from '../settings.js';
 import type { EngineSlot } from '../engineSlot.js';
 import { registerAgentFiles } from './agentFiles.js';
+import { ArtifactLinks } from './artifactLinks.js';
 import { CallPages } from './callPages.js';
 import { ModelProblems } from './modelProblems.js';
 import { ChatQuestions } from './questions.js';
@@ -25,15 +26,18 @@ export interface MindsOptions {
   readonly slot: EngineSlot;
   readonly clock: Clock;
   readonly log: Log;
+  /** Where the workspace's files are kept; undefined where no folder is open. */
+  readonly storage: string | undefined;
 }
 
-export function registerMinds({ slot, clock, log }: MindsOptions): Disposable {
+export function registerMinds({ slot, clock, log, storage }: MindsOptions): Disposable {
   const store = new DisposableStore('@minds');
   const team = store.add(new TeamFiles(clock));
   const problems = new ModelProblems(() => slot.refresh());
   const pages = store.add(new CallPages());
+  const artifacts = store.add(new ArtifactLinks(storage));
   const questions = store.add(new ChatQuestions());
-  const surroundings = { slot, clock, log, team, pages, questions, problems, maxSteps };
+  const surroundings = { slot, clock, log, team, pages, artifacts, questions, problems, maxSteps };
 
   store.add(watchTeam(slot, team));
   store.add(registerAgentFiles({ slot, team, log }));

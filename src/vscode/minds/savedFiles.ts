@@ -5,9 +5,11 @@
  * machine perhaps; an image then stays empty. So each image is a part that cannot be joined, and a link is an anchor.
  */
 import * as vscode from 'vscode';
+import { basename, dirname } from 'node:path';
 import { AnswerLinks, type AnswerPiece } from '../../core/dialog/answerLinks.js';
 import type { ResultFile } from '../../core/dialog/model.js';
 import { escapeMarkdown } from '../markdown.js';
+import type { ArtifactLinks } from './artifactLinks.js';
 
 /** Shown at once by `/files`; of the others there are links. */
 const mostImages = 12;
@@ -22,26 +24,25 @@ export function showImage(stream: vscode.ChatResponseStream, path: string, title
   stream.markdown('\n\n');
 }
 
-/** The editor writes the file's own name on it, whatever it is called here. */
-export function linkFile(stream: vscode.ChatResponseStream, path: string): void {
-  stream.anchor(vscode.Uri.file(path), nameOf(path));
-}
-
 /** Of an answer of the model. */
-export function showPieces(stream: vscode.ChatResponseStream, pieces: readonly AnswerPiece[]): void {
+export function showPieces(
+  stream: vscode.ChatResponseStream,
+  links: ArtifactLinks,
+  pieces: readonly AnswerPiece[],
+): void {
   for (const piece of pieces) {
     if (piece.kind === 'text') stream.markdown(piece.text);
     else if (piece.shown && piece.file.isImage) showImage(stream, piece.file.path, piece.label);
     else {
-      // The words stay, so that the sentence reads as it was meant.
-      if (piece.label !== '') stream.markdown(`${piece.label} `);
-      linkFile(stream, piece.file.path);
+      const { path } = piece.file;
+      const name = piece.label === '' ? toolOf(path) : piece.label;
+      stream.anchor(links.uriOf(path, name), name);
     }
   }
 }
 
 /** `/files` */
-export function showFiles(stream: vscode.ChatResponseStream, files: readonly ResultFile[]): void {
+export function showFiles(stream: vscode.ChatResponseStream, links: ArtifactLinks, files: readonly ResultFile[]): void {
   if (files.length === 0) {
     stream.markdown('No call of this chat left a file that is still there.');
     return;
@@ -50,8 +51,9 @@ export function showFiles(stream: vscode.ChatResponseStream, files: readonly Res
   stream.markdown(`Calls of this chat left ${count}:\n\n`);
   let images = 0;
   for (const { path, isImage } of files.toReversed()) {
-    if (isImage && ++images <= mostImages) showImage(stream, path, nameOf(path));
-    linkFile(stream, path);
+    const tool = toolOf(path);
+    if (isImage && ++images <= mostImages) showImage(stream, path, `Image of ${tool}`);
+    stream.anchor(links.uriOf(path, tool), tool);
     stream.markdown('\n\n');
   }
 }
@@ -86,6 +88,7 @@ function decoded(target: string): string {
   }
 }
 
-function nameOf(path: string): string {
-  return path.split(/[\\/]/).pop() ?? path;
+/** In whose folder it is. */
+function toolOf(path: string): string {
+  return basename(dirname(path));
 }

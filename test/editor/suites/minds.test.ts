@@ -11,7 +11,7 @@ import {
   stop,
   type ModelRequest,
 } from '../../support/editor/agentMode.ts';
-import { page } from '../../support/editor/bridge.ts';
+import { inWebview, page } from '../../support/editor/bridge.ts';
 import type { PageImage } from '../../support/editor/bridgeProtocol.ts';
 import { askMinds, beModel, failNext, holdNext, shown } from '../../support/editor/minds.ts';
 import {
@@ -93,6 +93,7 @@ describe('@minds', () => {
       document?.getText() ?? '',
       /^# my_structured\n\n## Input\n\n```json\n\{\}[^]*## Output[^]*"celsius": 21\.5/,
     );
+    await page.waitFor(inWebview('h1:has-text("my_structured")'));
     await page.screenshot('call-page');
     await vscode.commands.executeCommand('workbench.action.closeAllEditors');
   });
@@ -154,10 +155,10 @@ describe('@minds', () => {
     );
     assert.match(text, /See \[the chart\]\(\/.+\.png\), here/, 'the model knows it by its path');
     await until(images, (found) => found.filter(isChart).length === 2, 'the image of the call, and that of the answer');
-    await sees(/See the chart .+\.png\s*, here/);
+    await sees(/my_chart\.png[^]*See\s*the chart\.png\s*, here/);
     await page.screenshot('chart');
 
-    await page.click('.interactive-response .chat-inline-anchor-widget:has-text(".png")');
+    await page.click('.interactive-response .chat-inline-anchor-widget:has-text("the chart.png")');
     await until(
       () => page.images('[class*="carousel"] img'),
       (found) => found.some(isChart),
@@ -173,6 +174,27 @@ describe('@minds', () => {
     await newChat();
     await askMinds('/files');
     await sees(/No call of this chat left a file/);
+  });
+
+  it('a result that is too long is a file, which an answer can link to as well (V3)', async () => {
+    const settings = vscode.workspace.getConfiguration('mcpToolsets');
+    await settings.update('maxResultBytes', 2_048, vscode.ConfigurationTarget.Global);
+    const echo = calls({ tool: 'my_echo', input: { text: 'long '.repeat(1_000) } });
+    await askMinds(`${echo} SAY {"text":"It is all [in there](FILE)."}`);
+    await settings.update('maxResultBytes', undefined, vscode.ConfigurationTarget.Global);
+    await page.click('.interactive-response .chat-inline-anchor-widget:has-text("in there.txt")');
+    const document = await until(
+      () => vscode.window.activeTextEditor?.document,
+      (found) => found?.uri.path.endsWith('/in there.txt') === true,
+      'the file in an editor',
+    );
+    assert.equal(document?.getText().length, 5_000);
+    await page.screenshot('long-result');
+    await assert.rejects(
+      Promise.resolve(vscode.workspace.fs.writeFile(document.uri, new Uint8Array())),
+      'it is read, and nothing else',
+    );
+    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
   });
 
   it('asks before a call that needs it, and the answer counts (S4)', async () => {

@@ -1,0 +1,23 @@
+/** The paths of links to artifacts; see `artifactLinks.ts`. Pure; does not import `vscode`. */
+
+const longestName = 60;
+
+/** @param extension with its dot */
+export function linkName(name: string, extension: string): string {
+  const plain = name
+    .replace(/[\s/\\?#%*:|"<>[\]`]+/g, ' ')
+    .trim()
+    .replace(/^[\s.]+/, '');
+  const short = plain.length > longestName ? `${plain.slice(0, longestName)}…` : plain;
+  if (short.toLowerCase().endsWith(extension.toLowerCase()) && short.length > extension.length) return short;
+  return `${short === '' ? 'file' : short}${extension}`;
+}
+
+/** Server, tool and file of `/<server>/<tool>/<file>/<name>`; undefined for any other path. */
+export function artifactPath(path: string): readonly [string, string, string] | undefined {
+  const [first, server, tool, file, name, ...more] = path.split('/');
+  if (first !== '' || more.length > 0 || !name) return undefined;
+  const isPart = (part: string | undefined): part is string =>
+    part !== undefined && /^[\w.-]+$/.test(part) && !/^\.+$/.test(part);
+  return isPart(server) && isPart(tool) && isPart(file) ? [server, tool, file] : undefined;
+}
