@@ -14,6 +14,7 @@ import { version } from '../../package.json';
 import { readConfigFiles } from './configFile.js';
 import { formAnswers } from './formAnswers.js';
 import { forgetfulSecrets } from './forgetfulSecrets.js';
+import { agentsByEnvironment } from './proxies.js';
 import { Interruption } from './interruption.js';
 import { complain, report } from './output.js';
 
@@ -79,9 +80,11 @@ export async function withHost(
     log: hostLog,
     keepSecret: (values) => redactor.register(values),
     clientVersion: version,
+    agents: agentsByEnvironment,
   });
   const connector = createConnector({
     oauth,
+    agents: agentsByEnvironment,
     env: process.env,
     clock: systemClock,
     trace: () => run.debug,

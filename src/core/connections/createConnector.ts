@@ -10,6 +10,7 @@ import { longestMs } from './callLimits.js';
 import type { ConnectOutcome } from './connection.js';
 import type { Connector, ConnectRequest } from './connector.js';
 import { Guardian } from './guardian.js';
+import type { MakeAgents } from './httpAgents.js';
 import type { OAuth } from './oauth.js';
 import { attemptStdio } from './stdioAttempt.js';
 
@@ -23,6 +24,8 @@ export interface ConnectorOptions {
   readonly clientVersion: string;
   /** Signing in to HTTP servers; without it a server that wants that fails with what it says. */
   readonly oauth?: OAuth | undefined;
+  /** The sockets of HTTP servers, by way of proxies or not; default `directAgents`. */
+  readonly agents?: MakeAgents | undefined;
   /** Path of guardianMain, bundled. Without it POSIX ends groups and marked processes only, and Windows has no guardian. */
   readonly guardianScript?: string | undefined;
   /** Node, or Electron; default: this process's. */
@@ -68,7 +71,8 @@ export function createConnector(options: ConnectorOptions): Connector {
         }
         case 'streamable_http': {
           const { attemptHttp } = await import('./httpAttempt.js');
-          return await attemptHttp({ ...parts, launch, access: options.oauth?.accessFor(launch) }, timedOut);
+          const { oauth, agents } = options;
+          return await attemptHttp({ ...parts, launch, access: oauth?.accessFor(launch), agents }, timedOut);
         }
         default:
           return assertNever(launch);

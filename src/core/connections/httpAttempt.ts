@@ -1,6 +1,7 @@
 /** One attempt to connect to a server over HTTP: open, and when that fails, what is to be said about it (spec X2, X3). */
 import type { HttpLaunch } from '../config/model.js';
 import type { ConnectOutcome, StartFailure } from './connection.js';
+import type { MakeAgents } from './httpAgents.js';
 import { shown } from './httpExchange.js';
 import { httpFailure, neverAnsweredHttp, urlUnusable } from './httpStartFailures.js';
 import { HttpTransport } from './httpTransport.js';
@@ -16,6 +17,7 @@ export interface HttpAttemptParts extends Omit<
 > {
   readonly launch: HttpLaunch;
   readonly access?: OAuthAccess | undefined;
+  readonly agents?: MakeAgents | undefined;
 }
 
 /** `cancelled` when the signal was aborted by the caller; the time limit is told from it by `timedOut`. */

@@ -3,10 +3,10 @@
  * not know what the messages mean. Two sets of sockets, so that calls that take all of theirs cannot keep a
  * cancellation from being sent.
  */
-import http from 'node:http';
-import https from 'node:https';
+import type { AgentOptions } from 'node:http';
 import type { HttpLaunch } from '../config/model.js';
-import { exchange, isWithinOrigin, shown, type HttpAgents, type HttpReply } from './httpExchange.js';
+import { directAgents, type HttpAgents, type MakeAgents } from './httpAgents.js';
+import { exchange, isWithinOrigin, shown, type HttpReply } from './httpExchange.js';
 import type { OAuthAccess } from './oauthAccess.js';
 import { TransportFailure } from './transport.js';
 
@@ -34,14 +34,17 @@ export class HttpEndpoint {
   /** Said in a header; undefined: before there is one, and to servers whose version has no such header. */
   protocolVersion: string | undefined;
   private readonly own: Readonly<Record<string, string>>;
-  private readonly calls: HttpAgents = agents(mostCallSockets);
-  private readonly others: HttpAgents = agents(mostOtherSockets);
+  private readonly calls: HttpAgents;
+  private readonly others: HttpAgents;
 
   constructor(
     launch: HttpLaunch,
     private readonly clientVersion: string,
     private readonly access?: OAuthAccess,
+    agents: MakeAgents = directAgents,
   ) {
+    this.calls = agents(agentOptions(mostCallSockets));
+    this.others = agents(agentOptions(mostOtherSockets));
     this.configured = new URL(launch.url);
     this.url = this.configured;
     this.sessionId = launch.sessionId === '' ? undefined : launch.sessionId;
@@ -68,10 +71,8 @@ export class HttpEndpoint {
   }
 
   dispose(): void {
-    for (const { http, https } of [this.calls, this.others]) {
-      http.destroy();
-      https.destroy();
-    }
+    this.calls.destroy();
+    this.others.destroy();
   }
 
   /** Once more where the first was refused for its token, and there is another: the server has not acted on it. */
@@ -115,7 +116,6 @@ export class HttpEndpoint {
   }
 }
 
-function agents(maxSockets: number): HttpAgents {
-  const options = { keepAlive: true, maxSockets, maxFreeSockets: 4, timeout: idleSocketMs };
-  return { http: new http.Agent(options), https: new https.Agent(options) };
+function agentOptions(maxSockets: number): AgentOptions {
+  return { keepAlive: true, maxSockets, maxFreeSockets: 4, timeout: idleSocketMs };
 }

@@ -11,13 +11,9 @@ import type { Socket } from 'node:net';
 import { pipeline, type Readable } from 'node:stream';
 import { TLSSocket } from 'node:tls';
 import zlib from 'node:zlib';
+import type { HttpAgents } from './httpAgents.js';
 import { shortened } from './jsonRpc.js';
 import { TransportFailure, type TransportTrouble } from './transport.js';
-
-export interface HttpAgents {
-  readonly http: http.Agent;
-  readonly https: https.Agent;
-}
 
 export interface HttpExchange {
   readonly method: 'GET' | 'POST' | 'DELETE';
@@ -43,11 +39,6 @@ export interface HttpReply {
   /** Where the last redirect led. */
   readonly url: URL;
   readonly body: Readable;
-}
-
-/** For questions that are asked now and then. */
-export function directAgents(): HttpAgents {
-  return { http: new http.Agent(), https: new https.Agent() };
 }
 
 const mostRedirects = 5;
@@ -156,7 +147,7 @@ function send(request: HttpExchange, url: URL): Promise<http.IncomingMessage> {
     try {
       outgoing = (secure ? https : http).request(url, {
         method,
-        agent: secure ? request.agents.https : request.agents.http,
+        agent: request.agents.for(url),
         headers: {
           ...headers,
           ...(isWithinOrigin(origin, url) && credentials),
@@ -164,7 +155,7 @@ function send(request: HttpExchange, url: URL): Promise<http.IncomingMessage> {
         },
       });
     } catch (error) {
-      reject(new TransportFailure(undelivered(error as NodeJS.ErrnoException, url))); // e.g. a line break in a header
+      reject(new TransportFailure(undelivered(error as NodeJS.ErrnoException, url, undefined))); // e.g. a line break in a header
       return;
     }
     let delivered = false;
@@ -181,7 +172,8 @@ function send(request: HttpExchange, url: URL): Promise<http.IncomingMessage> {
     outgoing.once('response', resolve);
     outgoing.on('error', (error: NodeJS.ErrnoException) => {
       if (signal.aborted) reject(closed());
-      else reject(delivered ? broken(error, url) : new TransportFailure(undelivered(error, url)));
+      else if (delivered) reject(broken(error, url));
+      else reject(new TransportFailure(undelivered(error, url, request.agents.proxyFor(url))));
     });
     outgoing.end(body);
   });
@@ -190,17 +182,19 @@ function send(request: HttpExchange, url: URL): Promise<http.IncomingMessage> {
 /** What is written goes out: not still connecting, not still shaking hands. */
 function isUp(socket: Socket): boolean {
   if (socket.connecting) return false;
-  return !(socket instanceof TLSSocket) || (socket.getProtocol() ?? '').startsWith('TLS');
+  // One of them is set when the hands are shaken; through a proxy the handshake begins on a socket that is connected.
+  return !(socket instanceof TLSSocket) || socket.authorized || Boolean(socket.authorizationError);
 }
 
-function undelivered(error: NodeJS.ErrnoException, url: URL): TransportTrouble {
+function undelivered(error: NodeJS.ErrnoException, url: URL, proxy: string | undefined): TransportTrouble {
   const first = error instanceof AggregateError ? (error.errors[0] as NodeJS.ErrnoException | undefined) : undefined;
   const code = error.code ?? first?.code ?? 'UNKNOWN';
   const message = error.message === '' ? (first?.message ?? code) : error.message;
   // Newer versions of Node add advice that does not fit the editor.
   const plain = message.replace(/; if the root CA is installed locally.*$/, '');
   const detail = code === 'ECONNREFUSED' ? 'the connection was refused' : plain;
-  return { kind: 'unreachable', code, detail, url: shown(url) };
+  const way = proxy === undefined ? '' : ` (through the proxy ${proxy})`;
+  return { kind: 'unreachable', code, detail: `${detail}${way}`, url: shown(url) };
 }
 
 function redirectTarget(response: http.IncomingMessage, url: URL): URL | undefined {

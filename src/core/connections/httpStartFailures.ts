@@ -110,6 +110,14 @@ function refused(what: string, status: number, launch: HttpLaunch): StartFailure
         'The credentials are not allowed to use this server, or the server does not allow this client.',
         'Use credentials with the rights for it, or ask who runs the server.',
       );
+    case 407:
+      return failure(
+        'http-status',
+        [],
+        what,
+        'A proxy stands before the server and wants credentials.',
+        'Write user and password into the address of the proxy, or exempt the server from it (NO_PROXY, or `http.noProxy` in the editor).',
+      );
     case 404:
       return failure(
         'http-not-found',

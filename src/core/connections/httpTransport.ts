@@ -9,6 +9,7 @@ import type { JSONRPCMessage, MessageExtraInfo, RequestId } from '@modelcontextp
 import type { Clock } from '../base/clock.js';
 import type { Log } from '../base/log.js';
 import type { HttpLaunch } from '../config/model.js';
+import type { MakeAgents } from './httpAgents.js';
 import { requestId, type HttpChannel, type HttpChannelParts } from './httpChannel.js';
 import { HttpEndpoint } from './httpEndpoint.js';
 import { knownProtocolVersions } from './initializeAnswer.js';
@@ -26,6 +27,7 @@ export interface HttpTransportOptions {
   readonly onRenewed: () => void;
   /** The tokens of a sign-in, where the server may want one. */
   readonly access?: OAuthAccess | undefined;
+  readonly agents?: MakeAgents | undefined;
 }
 
 type State =
@@ -50,7 +52,8 @@ export class HttpTransport implements ServerTransport {
   private readonly parts: HttpChannelParts;
 
   constructor(private readonly options: HttpTransportOptions) {
-    this.endpoint = new HttpEndpoint(options.launch, options.clientVersion, options.access);
+    const { launch, clientVersion, access, agents } = options;
+    this.endpoint = new HttpEndpoint(launch, clientVersion, access, agents);
     this.parts = {
       log: options.log,
       clock: options.clock,

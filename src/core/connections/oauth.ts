@@ -9,6 +9,7 @@ import type { Clock } from '../base/clock.js';
 import { Emitter, type Event } from '../base/events.js';
 import type { Log } from '../base/log.js';
 import type { HttpLaunch, Launch } from '../config/model.js';
+import type { MakeAgents } from './httpAgents.js';
 import { OAuthAccess } from './oauthAccess.js';
 import { SignInFailure } from './oauthFailure.js';
 import { grantKey } from './oauthGrant.js';
@@ -71,6 +72,8 @@ export interface OAuthOptions {
   /** What must never be shown; the result takes it back. */
   readonly keepSecret: (values: readonly string[]) => { dispose(): void };
   readonly clientVersion: string;
+  /** Default `directAgents`. */
+  readonly agents?: MakeAgents;
 }
 
 const none: SignInStatus = { kind: 'none' };

@@ -8,7 +8,7 @@
 import type { Clock } from '../base/clock.js';
 import type { Log } from '../base/log.js';
 import type { HttpLaunch } from '../config/model.js';
-import { directAgents, type HttpAgents } from './httpExchange.js';
+import { directAgents, type HttpAgents, type MakeAgents } from './httpAgents.js';
 import type { SecretStore, SignInBrowser, SignInStatus } from './oauth.js';
 import { readChallenge, type Challenge } from './oauthChallenge.js';
 import { discover, isAdvertised, type Authority } from './oauthDiscovery.js';
@@ -28,6 +28,7 @@ export interface OAuthAccessParts {
   readonly log: Log;
   readonly keepSecret: (values: readonly string[]) => { dispose(): void };
   readonly clientVersion: string;
+  readonly agents?: MakeAgents;
   readonly onChange: () => void;
 }
 
@@ -64,9 +65,11 @@ export class OAuthAccess {
   private storeFails = false;
   private secrets: { dispose(): void }[] = [];
   private readonly ending = new AbortController();
-  private readonly agents: HttpAgents = directAgents();
+  private readonly agents: HttpAgents;
 
-  constructor(private readonly parts: OAuthAccessParts) {}
+  constructor(private readonly parts: OAuthAccessParts) {
+    this.agents = (parts.agents ?? directAgents)({});
+  }
 
   get status(): SignInStatus {
     return this.status_;
@@ -163,8 +166,7 @@ export class OAuthAccess {
 
   dispose(): void {
     this.ending.abort();
-    this.agents.http.destroy();
-    this.agents.https.destroy();
+    this.agents.destroy();
     for (const secret of this.secrets) secret.dispose();
   }
 

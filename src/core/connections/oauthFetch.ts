@@ -3,7 +3,8 @@
  * those of every other request. Follows no redirect by itself; bodies are small.
  */
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
-import { exchange, readText, type HttpAgents } from './httpExchange.js';
+import type { HttpAgents } from './httpAgents.js';
+import { exchange, readText } from './httpExchange.js';
 
 const bodyLimit = 1024 * 1024;
 const bodiless = [101, 204, 205, 304];

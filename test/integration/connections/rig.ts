@@ -173,8 +173,13 @@ export class Rig {
     return processesWith(runVariable, this.run);
   }
 
-  async end(): Promise<void> {
+  /** Every connection. */
+  async close(): Promise<void> {
     await Promise.all(this.connections.map((connection) => connection.close()));
+  }
+
+  async end(): Promise<void> {
+    await this.close();
     const left = this.processes().filter(
       ({ command, parent }) => parent !== process.pid || !/guardian|http|legacy|oauth/.test(command),
     );

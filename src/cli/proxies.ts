@@ -1,0 +1,54 @@
+/**
+ * The way of HTTP requests where no editor sees to it: through the proxy that `HTTP_PROXY`, `HTTPS_PROXY` and `ALL_PROXY`
+ * name, but for what `NO_PROXY` names and for this machine itself (spec X2).
+ */
+import type { Agent, AgentOptions } from 'node:http';
+import { HttpProxyAgent } from 'http-proxy-agent';
+import { HttpsProxyAgent } from 'https-proxy-agent';
+import { getProxyForUrl } from 'proxy-from-env';
+import { directAgents, type HttpAgents, type MakeAgents } from '../core/connections/httpAgents.js';
+
+const loopback = /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/i;
+
+/** Of the environment of this process; read at each request. */
+export const agentsByEnvironment: MakeAgents = (options) => new ProxyAgents(options, proxyOf);
+
+export function proxyOf(url: URL): URL | undefined {
+  if (loopback.test(url.hostname)) return undefined;
+  const proxy = getProxyForUrl(url.href);
+  const parsed = URL.canParse(proxy) ? new URL(proxy) : undefined;
+  return parsed && /^https?:$/.test(parsed.protocol) ? parsed : undefined;
+}
+
+export class ProxyAgents implements HttpAgents {
+  private readonly direct: HttpAgents;
+  /** By proxy and scheme. */
+  private readonly agents = new Map<string, Agent>();
+
+  constructor(
+    private readonly options: AgentOptions,
+    private readonly proxyOf: (url: URL) => URL | undefined,
+  ) {
+    this.direct = directAgents(options);
+  }
+
+  for(url: URL): Agent {
+    const proxy = this.proxyOf(url);
+    if (!proxy) return this.direct.for(url);
+    const key = `${url.protocol} ${proxy.href}`;
+    const agent =
+      this.agents.get(key) ??
+      (url.protocol === 'https:' ? new HttpsProxyAgent(proxy, this.options) : new HttpProxyAgent(proxy, this.options));
+    this.agents.set(key, agent);
+    return agent;
+  }
+
+  proxyFor(url: URL): string | undefined {
+    return this.proxyOf(url)?.host;
+  }
+
+  destroy(): void {
+    this.direct.destroy();
+    for (const agent of this.agents.values()) agent.destroy();
+  }
+}

@@ -1,0 +1,207 @@
+/** Spec X2: what real HTTP servers, and what stands before them, do besides. */
+import assert from 'node:assert/strict';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setImmediate as turn } from 'node:timers/promises';
+import { ProxyAgents } from '../../../src/cli/proxies.js';
+import { startProxy, type Proxy } from '../../support/core/proxy.js';
+import { callTool, http, once, Rig, textOf } from './rig.js';
+
+interface Message {
+  readonly id?: number;
+  readonly method: string;
+}
+
+interface Own {
+  readonly host?: string;
+  readonly get?: (request: IncomingMessage, response: ServerResponse) => void;
+  /** The body of a 202. */
+  readonly accepted?: string;
+}
+
+const text = (value: string): object => ({ content: [{ type: 'text', text: value }] });
+
+function answer({ id }: Message, response: ServerResponse, result: object): void {
+  response.setHeader('content-type', 'application/json');
+  response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
+}
+
+describe('HTTP corners', () => {
+  let rig: Rig;
+  const servers: Server[] = [];
+  const proxies: Proxy[] = [];
+  beforeEach(() => (rig = new Rig()));
+  afterEach(async () => {
+    // Both ends of their sockets are in this process, and the rig counts what is left in it.
+    await rig.close();
+    for (const proxy of proxies.splice(0)) await proxy.close();
+    for (const server of servers.splice(0)) {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    }
+    await rig.end();
+  });
+
+  /** @param call answers `tools/call`; the rest is as simple as can be. */
+  async function serve(call: (message: Message, response: ServerResponse) => void, own: Own = {}): Promise<URL> {
+    const server = createServer((request, response) => {
+      if (request.method === 'GET' && own.get) return own.get(request, response);
+      if (request.method !== 'POST') return void response.writeHead(405).end();
+      let body = '';
+      request.on('data', (chunk) => (body += String(chunk)));
+      request.on('end', () => {
+        const message = JSON.parse(body) as Message;
+        if (message.id === undefined) return void response.writeHead(202).end(own.accepted);
+        if (message.method === 'tools/call') return call(message, response);
+        answer(message, response, {
+          protocolVersion: '2025-06-18',
+          capabilities: { tools: { listChanged: true } },
+          serverInfo: { name: 'x', version: '1' },
+          tools: [],
+        });
+      });
+    });
+    servers.push(server);
+    const host = own.host ?? '127.0.0.1';
+    await new Promise<void>((resolve) => server.listen(0, host, resolve));
+    const { port } = server.address() as AddressInfo;
+    return new URL(`http://${host.includes(':') ? `[${host}]` : host}:${port}/mcp`);
+  }
+
+  it('a server at an IPv6 address', async () => {
+    const { href } = await serve((message, response) => answer(message, response, text('six')), { host: '::1' });
+    assert.match(href, /^http:\/\/\[::1\]:/);
+    assert.equal(await textOf((await rig.start(http(href))).connection, 'x'), 'six');
+  });
+
+  it('a 202 with a body', async () => {
+    const accepted = 'ok '.repeat(50_000);
+    const { href } = await serve((message, response) => answer(message, response, text('yes')), { accepted });
+    assert.equal(await textOf((await rig.start(http(href))).connection, 'x'), 'yes');
+  });
+
+  it('sockets that the server closes between calls', async () => {
+    const { href } = await serve((message, response) => answer(message, response, text('again')));
+    const [server] = servers;
+    let open = 0;
+    server?.on('connection', (socket) => {
+      open += 1;
+      socket.on('close', () => (open -= 1));
+    });
+    const { connection } = await rig.start(http(href));
+    for (let calls = 0; calls < 5; calls++) {
+      server?.closeIdleConnections();
+      while (open > 0) await turn();
+      assert.equal(await textOf(connection, 'x'), 'again');
+    }
+  });
+
+  it('an event stream that arrives byte by byte, with every kind of line end', async () => {
+    const { href } = await serve((message, response) => {
+      const event = { jsonrpc: '2.0', id: message.id, result: text('größe 🌍') };
+      const [first, ...rest] = JSON.stringify(event, null, 1).split('\n');
+      const lines = [': hello', '', 'event: message', `data:${first}`, ...rest.map((line) => `data: ${line}`), '', ''];
+      const bytes = Buffer.from(lines.map((line, index) => line + (['\n', '\r\n', '\r'][index % 3] ?? '')).join(''));
+      response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' });
+      const write = (at: number): void => {
+        if (at >= bytes.length) return void response.end();
+        response.write(bytes.subarray(at, at + 1), () => setImmediate(write, at + 1));
+      };
+      write(0);
+    });
+    assert.equal(await textOf((await rig.start(http(href))).connection, 'x'), 'größe 🌍');
+  });
+
+  it('a stream of the server that is dropped is taken up after its last event, when the server says', async () => {
+    const seen: (string | undefined)[] = [];
+    const { href } = await serve((message, response) => answer(message, response, text('x')), {
+      get: (request, response) => {
+        seen.push(request.headers['last-event-id'] as string | undefined);
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        const changed = { jsonrpc: '2.0', method: 'notifications/tools/list_changed' };
+        response.write(`retry: 10\nid: event-${seen.length}\ndata: ${JSON.stringify(changed)}\n\n`);
+        if (seen.length < 4) setTimeout(() => response.destroy(), 20);
+      },
+    });
+    const { connection } = await rig.start(http(href));
+    while (seen.length < 4) await once(connection.onDidChangeOffer);
+    assert.deepEqual(seen, [undefined, 'event-1', 'event-2', 'event-3']);
+    assert.equal(await textOf(connection, 'x'), 'x');
+  });
+
+  describe('a proxy', () => {
+    const far = 'http://tools.test/mcp';
+
+    async function proxyTo(url: URL | undefined, credentials?: string): Promise<Proxy> {
+      const proxy = await startProxy(url && { 'tools.test': url.host }, credentials);
+      proxies.push(proxy);
+      return proxy;
+    }
+
+    /** Everything goes through it. */
+    function through(address: string): void {
+      rig = new Rig({ agents: (options) => new ProxyAgents(options, () => new URL(address)) });
+    }
+
+    it('is asked for what is not encrypted, with its credentials; calls in flight are kept apart', async () => {
+      const url = await serve((message, response) => answer(message, response, text(String(message.id))));
+      const proxy = await proxyTo(url, 'me:mine');
+      through(proxy.url.replace('//', '//me:mine@'));
+      const { connection } = await rig.start(http(far));
+      const texts = await Promise.all(Array.from({ length: 20 }, () => textOf(connection, 'x')));
+      assert.equal(new Set(texts).size, 20);
+      assert.deepEqual(new Set(proxy.seen), new Set([`POST ${far}`, `GET ${far}`]));
+    });
+
+    it('passes the stream of the server and a cancellation', async () => {
+      let listening: ServerResponse | undefined;
+      const url = await serve(() => listening?.write(changed), {
+        get: (_, response) => {
+          listening = response.writeHead(200, { 'content-type': 'text/event-stream' });
+          response.flushHeaders();
+        },
+      });
+      const changed = `data: ${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' })}\n\n`;
+      const proxy = await proxyTo(url);
+      through(proxy.url);
+      const { connection } = await rig.start(http(far));
+      const heard = once(connection.onDidChangeOffer);
+      const stop = new AbortController();
+      while (!listening) await turn();
+      const call = callTool(connection, 'x', {}, { signal: stop.signal });
+      assert.equal(await heard, 'tools');
+      stop.abort();
+      assert.equal((await call).kind, 'cancelled');
+    });
+
+    it('makes a tunnel for what is encrypted; the certificate is checked as ever', async () => {
+      const proxy = await proxyTo(undefined);
+      through(proxy.url);
+      const { url } = await rig.listen('http', '--tls', 'self-signed');
+      const { code, message } = await rig.failure(http(url));
+      assert.equal(code, 'http-tls', message);
+      assert.deepEqual(new Set(proxy.seen), new Set([`CONNECT ${new URL(url).host}`]));
+    });
+
+    for (const address of [far, 'https://tools.test/mcp']) {
+      it(`that wants credentials is what the failure is about: ${address}`, async () => {
+        const proxy = await proxyTo(undefined, 'me:mine');
+        through(proxy.url.replace('//', '//me:wrong-secret@'));
+        const refused = await rig.failure(http(address));
+        assert.match(refused.message, /HTTP 407.*A proxy stands before the server and wants credentials/);
+        assert.ok(!JSON.stringify([refused, rig.lines]).includes('wrong-secret'));
+      });
+    }
+
+    it('that is not there is named, without its credentials', async () => {
+      const proxy = await startProxy();
+      await proxy.close();
+      through(proxy.url.replace('//', '//me:mine@'));
+      const gone = await rig.failure(http(far));
+      const { host } = new URL(proxy.url);
+      assert.ok(
+        gone.message.includes(`${far} cannot be reached: the connection was refused (through the proxy ${host})`),
+      );
+    });
+  });
+});

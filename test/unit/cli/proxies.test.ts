@@ -1,0 +1,50 @@
+/** Which proxy the environment names for an address (X2). */
+import assert from 'node:assert/strict';
+import { proxyOf } from '../../../src/cli/proxies.js';
+
+const names = ['http_proxy', 'https_proxy', 'all_proxy', 'no_proxy'];
+
+describe('proxies of the environment (X2)', () => {
+  const before = new Map<string, string | undefined>();
+  beforeEach(() => {
+    for (const name of names.flatMap((each) => [each, each.toUpperCase()])) {
+      before.set(name, process.env[name]);
+      delete process.env[name];
+    }
+  });
+  afterEach(() => {
+    for (const [name, value] of before) {
+      if (value === undefined) delete process.env[name];
+      else process.env[name] = value;
+    }
+  });
+
+  const of = (address: string): string | undefined => proxyOf(new URL(address))?.host;
+
+  it('by scheme, whatever case the variable has; none without one', () => {
+    assert.equal(of('http://a.test/'), undefined);
+    Object.assign(process.env, { HTTP_PROXY: 'http://plain.test:1', https_proxy: 'http://me:mine@secret.test:2' });
+    assert.deepEqual([of('http://a.test/'), of('https://a.test/')], ['plain.test:1', 'secret.test:2']);
+    Object.assign(process.env, { HTTP_PROXY: '', https_proxy: '', ALL_PROXY: 'http://all.test:3' });
+    assert.deepEqual([of('http://a.test/'), of('https://a.test/')], ['all.test:3', 'all.test:3']);
+  });
+
+  it('not for what NO_PROXY names, nor for this machine', () => {
+    Object.assign(process.env, { http_proxy: 'http://p.test:1', NO_PROXY: 'a.test, .inside.test:8080,*.wide.test' });
+    assert.equal(of('http://a.test/'), undefined);
+    assert.equal(of('http://x.inside.test:8080/'), undefined);
+    assert.equal(of('http://x.inside.test/'), 'p.test:1');
+    assert.equal(of('http://x.wide.test/'), undefined);
+    assert.equal(of('http://b.test/'), 'p.test:1');
+    for (const own of ['localhost', 'tools.localhost', '127.0.0.1:9', '127.1.2.3', '[::1]:9']) {
+      assert.equal(of(`http://${own}/`), undefined, own);
+    }
+  });
+
+  it('none where the variable names what is no HTTP proxy', () => {
+    for (const odd of ['socks5://p.test:1', 'http://', '::']) {
+      process.env['http_proxy'] = odd;
+      assert.equal(of('http://a.test/'), undefined, odd);
+    }
+  });
+});
