@@ -99,7 +99,7 @@ export function activate(context: vscode.ExtensionContext): void {
     registerProblemPages(context.extensionUri),
     registerAuthoring({ slot, env: () => childEnvironment(process.env) }),
     registerMinds({ slot, clock, log: logs.host, storage: context.storageUri?.fsPath }),
-    serveOtherAgents(slot),
+    serveOtherAgents(slot, context.globalStorageUri),
     offerToolsets({ slot, clock, log: logs.host, extensionId: context.extension.id }),
     slot.onDidChange(({ snapshot }) => logs.keep(snapshot.servers.map(({ id }) => id))),
     onDidChangeToolPermissions(() => slot.engine?.recheckToolPolicy()),

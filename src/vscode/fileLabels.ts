@@ -1,7 +1,7 @@
 /** How config files are written for a person, the same in every view. */
 import * as vscode from 'vscode';
 import { homedir } from 'node:os';
-import { relative } from 'node:path';
+import { join, relative } from 'node:path';
 import { isUsersOwn } from './configFiles.js';
 
 /** Relative to the workspace folder, with its name where there are several; `~/…` for the user's own. */
@@ -13,4 +13,11 @@ export function fileLabel(file: string): string {
 /** The workspace folder it belongs to. */
 export function folderLabel(file: string): string {
   return vscode.workspace.getWorkspaceFolder(vscode.Uri.file(file))?.name ?? fileLabel(file);
+}
+
+/** Of any file: relative to the workspace folder, else `~/…` where it is below the home folder. */
+export function pathLabel(file: string): string {
+  const home = homedir();
+  const label = vscode.workspace.asRelativePath(file);
+  return label.startsWith(join(home, '/')) ? `~/${label.slice(home.length + 1).replaceAll('\\', '/')}` : label;
 }

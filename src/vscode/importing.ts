@@ -5,13 +5,14 @@
 import * as vscode from 'vscode';
 import { readFile, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { basename, join } from 'node:path';
+import { basename } from 'node:path';
 import { dialects, formatOfPath } from '../core/config/import/dialects.js';
 import { knownFiles } from '../core/config/import/knownFiles.js';
 import { planImport, type ImportPlan } from '../core/config/import/plan.js';
 import { localFolders } from './configFiles.js';
 import { textOf, writeServers } from './configEdits.js';
-import { fileLabel } from './fileLabels.js';
+import { fileLabel, pathLabel } from './fileLabels.js';
+import { Previews } from './previews.js';
 import { targetItems, type Target } from './targets.js';
 
 const scheme = 'mcp-toolsets-import';
@@ -22,7 +23,7 @@ export async function importServersInto(given: string | undefined): Promise<void
   if (file === undefined) return;
   const target = await chooseTarget();
   if (!target) return;
-  const previews = new Previews();
+  const previews = new Previews(scheme);
   try {
     let shown: string | undefined;
     for (;;) {
@@ -36,7 +37,13 @@ export async function importServersInto(given: string | undefined): Promise<void
         return;
       }
       shown = plan.after;
-      await previews.show(plan, await textOf(target.file), target.file);
+      await previews.show({
+        name: basename(target.file),
+        before: (await textOf(target.file)) ?? '',
+        after: plan.after,
+        title: `${fileLabel(target.file)}: after the import`,
+        report: { name: 'Import.md', text: `# Import\n\n${plan.report}` },
+      });
       if (!first) {
         void vscode.window.showInformationMessage(`There is nothing to import from ${basename(file)}.`);
         return;
@@ -54,7 +61,7 @@ async function planOf(file: string, target: Target): Promise<ImportPlan> {
   return planImport({
     text: await readFile(file, 'utf8'),
     file,
-    label: labelOf(file),
+    label: pathLabel(file),
     config: await textOf(target.file),
     around: { folder: target.folder, home: homedir() },
   });
@@ -78,7 +85,7 @@ async function chooseFile(): Promise<string | undefined> {
   );
   const items = files.flatMap((file, index) => {
     const format = formatOfPath(file);
-    return present[index] && format ? [{ label: dialects[format].program, description: labelOf(file), file }] : [];
+    return present[index] && format ? [{ label: dialects[format].program, description: pathLabel(file), file }] : [];
   });
   const other = { label: '$(folder-opened) Choose a File…', description: '', file: undefined };
   const title = 'Import MCP Servers';
@@ -96,49 +103,4 @@ async function chooseTarget(): Promise<Target | undefined> {
   if (items.length === 1) return items[0]?.target;
   const placeHolder = 'Who are the servers for?';
   return (await vscode.window.showQuickPick(items, { title: 'Import MCP Servers', placeHolder }))?.target;
-}
-
-function labelOf(file: string): string {
-  const home = homedir();
-  const label = vscode.workspace.asRelativePath(file);
-  return label.startsWith(join(home, '/')) ? `~/${label.slice(home.length + 1).replaceAll('\\', '/')}` : label;
-}
-
-/** The file before and after, side by side, and beside it what to know. */
-class Previews implements vscode.Disposable {
-  private readonly texts = new Map<string, string>();
-  private readonly provider = vscode.workspace.registerTextDocumentContentProvider(scheme, {
-    provideTextDocumentContent: ({ query }) => this.texts.get(query) ?? '',
-  });
-  private count = 0;
-
-  async show(plan: Extract<ImportPlan, { kind: 'planned' }>, before: string | undefined, file: string): Promise<void> {
-    await this.close();
-    const uri = (name: string, text: string): vscode.Uri => {
-      const query = String(++this.count);
-      this.texts.set(query, text);
-      return vscode.Uri.from({ scheme, path: `/${name}`, query });
-    };
-    const [left, right] = [uri('mcp.yaml', before ?? ''), uri('mcp.yaml', plan.after)];
-    const report = uri('Import.md', `# Import\n\n${plan.report}`);
-    await vscode.commands.executeCommand('vscode.diff', left, right, `${fileLabel(file)}: after the import`, {
-      preview: false,
-    });
-    const below = { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true, preview: false };
-    await vscode.window.showTextDocument(await vscode.workspace.openTextDocument(report), below);
-  }
-
-  async close(): Promise<void> {
-    const own = vscode.window.tabGroups.all
-      .flatMap(({ tabs }) => tabs)
-      .filter(({ input }) => {
-        if (input instanceof vscode.TabInputTextDiff) return input.modified.scheme === scheme;
-        return input instanceof vscode.TabInputText && input.uri.scheme === scheme;
-      });
-    if (own.length > 0) await vscode.window.tabGroups.close(own);
-  }
-
-  dispose(): void {
-    this.provider.dispose();
-  }
 }

@@ -47,6 +47,7 @@ const arrows: Record<string, readonly string[]> = {
   'core/approval': ['core/base', 'core/config', 'core/tools'],
   'core/authoring': ['core/base', 'core/config', 'core/tools', 'core/reconcile'],
   'core/results': ['core/base'],
+  'core/agents': ['core/base', 'core/config'],
   'core/files': ['core/base', 'core/config'],
   'core/connections': ['core/base', 'core/config', 'core/tools'],
   'core/reconcile': ['core/base', 'core/config', 'core/approval', 'core/tools', 'core/connections'],

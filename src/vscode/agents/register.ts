@@ -1,6 +1,7 @@
 /** Agents outside the editor (spec G6): the endpoint follows its setting, and what keeps it from listening is a problem. */
 import * as vscode from 'vscode';
 import { homedir } from 'node:os';
+import { dirname } from 'node:path';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
 import type { Place } from '../../core/base/problem.js';
 import { startOfFile } from '../../core/config/model.js';
@@ -10,7 +11,7 @@ import type { EngineSlot } from '../engineSlot.js';
 import { endpointPort, onDidChangeEndpointPort } from '../settings.js';
 import { endpointProblems } from './endpointProblems.js';
 
-export function serveOtherAgents(slot: EngineSlot): Disposable {
+export function serveOtherAgents(slot: EngineSlot, globalStorage: vscode.Uri): Disposable {
   const store = new DisposableStore('other agents');
   slot.observe(() => endpointProblems(slot.engine?.endpoint?.state ?? { kind: 'off' }, placeOf(slot)));
   store.add(
@@ -21,6 +22,16 @@ export function serveOtherAgents(slot: EngineSlot): Disposable {
     }),
   );
   store.add(onDidChangeEndpointPort(() => slot.engine?.endpoint?.use(endpointPort())));
+  store.add(
+    vscode.commands.registerCommand('mcpToolsets.setUpAgent', async () => {
+      try {
+        const { setUpAgent } = await import('./setUp.js');
+        await setUpAgent(slot.engine, dirname(globalStorage.fsPath));
+      } catch (error) {
+        void vscode.window.showErrorMessage(error instanceof Error ? error.message : String(error));
+      }
+    }),
+  );
   return store;
 }
 

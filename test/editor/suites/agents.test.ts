@@ -1,5 +1,6 @@
 /** Agents outside the editor (G6, G7): the endpoint by its setting, and the entries that other programs are given. */
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
@@ -9,7 +10,18 @@ import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import * as vscode from 'vscode';
-import { configFile, entry, problems, readConfig, servers, until, untilTools } from '../../support/editor/product.ts';
+import { page } from '../../support/editor/bridge.ts';
+import {
+  configFile,
+  entry,
+  folder,
+  problems,
+  readConfig,
+  servers,
+  toolIds,
+  until,
+  untilTools,
+} from '../../support/editor/product.ts';
 
 const minds = join(homedir(), '.minds');
 const endpoints = join(minds, 'endpoints');
@@ -143,5 +155,132 @@ describe('other agents', () => {
     await setPort(0);
     await until(answers, (found) => !found, 'the end');
     await assert.rejects(client.listTools());
+  });
+
+  describe('“Set Up Another Agent”', () => {
+    const input = '.quick-input-widget';
+    const mcpJson = join(folder(), '.mcp.json');
+    const codex = join(homedir(), '.codex', 'config.toml');
+
+    const untilRow = (text: string): Promise<unknown> =>
+      page.waitFor(`${input} .quick-input-list-row:has-text("${text}")`);
+
+    async function choose(agent: string): Promise<void> {
+      await untilRow('Claude Code');
+      await page.type(agent);
+      await untilRow(agent);
+      await page.press('Enter');
+      await untilRow('mcp_admin');
+      await page.press('Enter');
+    }
+
+    async function answer(question: string, button: string): Promise<void> {
+      await until(
+        async () => {
+          await vscode.commands.executeCommand('notifications.showList');
+          return page.texts('.notifications-center .notification-list-item');
+        },
+        (texts) => texts.some((text) => text.includes(question)),
+        question,
+      );
+      await page.click(`.notifications-center .monaco-button:text-is("${button}")`);
+    }
+
+    after(() => rm(join(homedir(), '.codex'), { recursive: true, force: true }));
+
+    it('asks for a port, shows what it would write and writes it; the editor keeps its toolsets', async () => {
+      await writeFile(mcpJson, '{\n  "mcpServers": {\n    "own": { "command": "npx" } // by hand\n  }\n}\n');
+      port = await freePort();
+      void vscode.commands.executeCommand('mcpToolsets.setUpAgent');
+      await page.waitFor(`${input} :text("stays the same")`);
+      await page.press('Control+A');
+      await page.type(String(port));
+      await page.screenshot('port');
+      await page.press('Enter');
+      await untilRow('.mcp.json');
+      await page.screenshot('agents');
+      await choose('Claude Code');
+      await page.waitFor('.monaco-diff-editor');
+      await page.waitFor('.view-lines :text("headersHelper")');
+      await page.waitFor('.view-line:has-text("The token is not in")');
+      await page.screenshot('preview');
+      assert.ok(!(await page.texts('.view-lines')).join('').includes(token()));
+      assert.ok(!readFileSync(mcpJson, 'utf8').includes('mine-toolset'));
+      await answer('Write these 2 entries into .mcp.json?', 'Write');
+      await until(
+        () => readFileSync(mcpJson, 'utf8'),
+        (text) => text.includes('mine-toolset'),
+        'the file',
+      );
+      const text = readFileSync(mcpJson, 'utf8');
+      assert.ok(
+        text.startsWith('{\n  "mcpServers": {\n    "own": { "command": "npx" }, // by hand\n    "mine-toolset": {'),
+      );
+      assert.ok(!text.includes(token()));
+      const { headersHelper, url: written } = (
+        JSON.parse(text.replace(' // by hand', '')) as { mcpServers: Record<string, Record<string, string>> }
+      ).mcpServers['mine-toolset'] as { headersHelper: string; url: string };
+      assert.equal(written, url('/mcp/mine'));
+      const headers = execFileSync('sh', ['-c', headersHelper], { encoding: 'utf8' });
+      assert.deepEqual(JSON.parse(headers), { Authorization: `Bearer ${token()}` });
+      await until(answers, Boolean, 'the port');
+      await page.screenshot('written');
+    });
+
+    it('Codex: its own file, comments kept; the command on the clipboard has no token', async () => {
+      await mkdir(join(homedir(), '.codex'), { recursive: true });
+      await writeFile(codex, 'model = "x" # by hand\n');
+      void vscode.commands.executeCommand('mcpToolsets.setUpAgent');
+      await choose('Codex');
+      await page.waitFor('.view-lines :text("bearer_token_env_var")');
+      await page.screenshot('codex');
+      await answer('Write these 2 entries into ~/.codex/config.toml?', 'Write');
+      await answer('Codex takes the token from the variable', 'Copy Command');
+      assert.equal(
+        readFileSync(codex, 'utf8'),
+        [
+          'model = "x" # by hand',
+          '',
+          ...['mine', 'mcp_admin'].flatMap((id) => [
+            `[mcp_servers.${id}]`,
+            `url = "${url(`/mcp/${id}`)}"`,
+            'bearer_token_env_var = "MCP_TOOLSETS_TOKEN"',
+            '',
+          ]),
+        ].join('\n'),
+      );
+      const line = await until(
+        () => vscode.env.clipboard.readText(),
+        (text) => text.includes('MCP_TOOLSETS_TOKEN'),
+        'the clipboard',
+      );
+      const said = execFileSync('sh', ['-c', `${line}; printf %s "$MCP_TOOLSETS_TOKEN"`], { encoding: 'utf8' });
+      assert.equal(said, token());
+    });
+
+    it('Cline: a file that is not there yet is made where Cline looks for it', async () => {
+      void vscode.commands.executeCommand('mcpToolsets.setUpAgent');
+      await choose('Cline');
+      await page.waitFor('.view-lines :text("streamableHttp")');
+      await answer('Write these 2 entries into', 'Write');
+      const document = await until(
+        () => vscode.window.activeTextEditor?.document,
+        (shown) => shown?.uri.scheme === 'file' && shown.fileName.endsWith('cline_mcp_settings.json') && !shown.isDirty,
+        'the file',
+      );
+      const { path: where } = document?.uri ?? assert.fail();
+      assert.match(where, /\/globalStorage\/saoudrizwan\.claude-dev\/settings\/cline_mcp_settings\.json$/);
+      const { mcpServers } = JSON.parse(readFileSync(where, 'utf8')) as { mcpServers: Record<string, unknown> };
+      assert.deepEqual(mcpServers['mine'], {
+        type: 'streamableHttp',
+        url: url('/mcp/mine'),
+        headers: { Authorization: 'Bearer ${env:MCP_TOOLSETS_TOKEN}' },
+      });
+    });
+
+    it('the toolsets of the editor are what they were', async () => {
+      assert.deepEqual(toolIds(), ['mcp_mine_add', 'mcp_mine_pid']);
+      assert.ok(!(await codes()).includes('editor-toolset-hidden'));
+    });
   });
 });

@@ -1,0 +1,113 @@
+/**
+ * Agents that can be given entries for toolsets (spec G6): where each keeps its MCP servers, and how it writes one that is
+ * reached over HTTP. Pure.
+ *
+ * Invariant: no entry holds the token. Each agent fetches it when it connects, by a command or from a variable.
+ */
+import path from 'node:path';
+
+export type AgentKind = 'claude-code' | 'codex' | 'cursor' | 'cline';
+
+export interface Surroundings {
+  /** Of the workspace, absolute; undefined: none is open. */
+  readonly folder: string | undefined;
+  readonly home: string;
+  readonly platform: NodeJS.Platform;
+  /** Where extensions of the editor keep their own files; undefined: there is no editor. */
+  readonly globalStorage?: string | undefined;
+  /** `$CODEX_HOME`. */
+  readonly codexHome?: string | undefined;
+}
+
+export type EntryForm = 'json' | 'toml';
+
+export interface Agent {
+  readonly kind: AgentKind;
+  /** For a person. */
+  readonly program: string;
+  readonly form: EntryForm;
+  /** Under which its file has its servers. */
+  readonly container: 'mcpServers' | 'mcp_servers';
+  /** Whether the editor reads its file too: a server there of a toolset's name would take the toolset's place. */
+  readonly readByEditor: boolean;
+}
+
+export const agents: Readonly<Record<AgentKind, Agent>> = {
+  'claude-code': {
+    kind: 'claude-code',
+    program: 'Claude Code',
+    form: 'json',
+    container: 'mcpServers',
+    readByEditor: true,
+  },
+  codex: { kind: 'codex', program: 'Codex', form: 'toml', container: 'mcp_servers', readByEditor: false },
+  cursor: { kind: 'cursor', program: 'Cursor', form: 'json', container: 'mcpServers', readByEditor: true },
+  cline: { kind: 'cline', program: 'Cline', form: 'json', container: 'mcpServers', readByEditor: false },
+};
+
+export const agentKinds = Object.keys(agents) as AgentKind[];
+
+/** Undefined: it keeps them in a folder, and none is open. */
+export function fileOf(kind: AgentKind, surroundings: Surroundings): string | undefined {
+  const { folder, home, globalStorage, codexHome } = surroundings;
+  switch (kind) {
+    case 'claude-code':
+      return folder && path.join(folder, '.mcp.json');
+    case 'cursor':
+      return folder && path.join(folder, '.cursor', 'mcp.json');
+    case 'codex':
+      return path.join(codexHome || path.join(home, '.codex'), 'config.toml');
+    case 'cline':
+      return globalStorage === undefined
+        ? path.join(home, '.cline', 'data', 'settings', 'cline_mcp_settings.json')
+        : path.join(globalStorage, 'saoudrizwan.claude-dev', 'settings', 'cline_mcp_settings.json');
+  }
+}
+
+/** The variable from which agents take the token that cannot run a command for it. */
+export const tokenVariable = 'MCP_TOOLSETS_TOKEN';
+
+export interface TokenSource {
+  /** Absolute. */
+  readonly tokenFile: string;
+  readonly home: string;
+  readonly platform: NodeJS.Platform;
+}
+
+/** What of an entry is ours; other keys of it are the person's. */
+export function entryKeys(kind: AgentKind, url: string, source: TokenSource): Readonly<Record<string, unknown>> {
+  switch (kind) {
+    case 'claude-code':
+      return usesCommand(kind, source)
+        ? { type: 'http', url, headersHelper: headersCommand(source) }
+        : { type: 'http', url, headers: { Authorization: `Bearer \${${tokenVariable}}` } };
+    case 'cursor':
+      return { url, headers: { Authorization: `Bearer \${env:${tokenVariable}}` } };
+    case 'cline':
+      return { type: 'streamableHttp', url, headers: { Authorization: `Bearer \${env:${tokenVariable}}` } };
+    case 'codex':
+      return { url, bearer_token_env_var: tokenVariable };
+  }
+}
+
+/** Whether the agent fetches the token by itself, with a command of a POSIX shell. */
+export function usesCommand(kind: AgentKind, { platform }: Pick<TokenSource, 'platform'>): boolean {
+  return kind === 'claude-code' && platform !== 'win32';
+}
+
+function headersCommand(source: TokenSource): string {
+  return `printf '{"Authorization":"Bearer %s"}' "$(cat ${shellPath(source)})"`;
+}
+
+/** For the shell in which a person starts an agent. */
+export function exportCommand(source: TokenSource): string {
+  return source.platform === 'win32'
+    ? `$env:${tokenVariable} = Get-Content '${source.tokenFile.replaceAll("'", "''")}'`
+    : `export ${tokenVariable}="$(cat ${shellPath(source)})"`;
+}
+
+function shellPath({ tokenFile, home }: TokenSource): string {
+  const below = path.posix.relative(home, tokenFile);
+  if (/^[\w.-][\w./-]*$/.test(below) && !below.startsWith('..')) return `"$HOME/${below}"`;
+  return `'${tokenFile.replaceAll("'", `'\\''`)}'`;
+}

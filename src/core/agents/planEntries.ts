@@ -1,0 +1,181 @@
+/**
+ * Entries for toolsets in another program's file, as a change of its text (spec G6): what it would be, and what a person
+ * should know before it is written. Pure.
+ *
+ * Invariants: applied, the file says what it said and our entries beside it, nothing else; an entry that leads elsewhere
+ * is never taken over; no token stands in it.
+ */
+import { canonicalJson } from '../base/canonicalJson.js';
+import { isObject } from '../base/isObject.js';
+import { readSource } from '../config/import/readSource.js';
+import type { TextEdit } from '../config/edits.js';
+import {
+  agents,
+  entryKeys,
+  exportCommand,
+  usesCommand,
+  tokenVariable,
+  type Agent,
+  type AgentKind,
+  type TokenSource,
+} from './agents.js';
+import type { EntryChange } from './changes.js';
+import { withJsonEntries } from './jsonEntries.js';
+import { withTomlEntries } from './tomlEntries.js';
+
+export interface ServedAt {
+  /** Of the toolset. */
+  readonly id: string;
+  readonly url: string;
+}
+
+export interface EntriesRequest {
+  readonly agent: AgentKind;
+  /** Of its file, without a byte order mark; undefined: there is none yet. */
+  readonly text: string | undefined;
+  /** How the file is written for a person. */
+  readonly label: string;
+  readonly toolsets: readonly ServedAt[];
+  readonly source: TokenSource;
+}
+
+export interface PlannedEntry {
+  readonly id: string;
+  /** Under which the agent has it. */
+  readonly name: string;
+  readonly change: 'added' | 'updated' | 'same';
+}
+
+export type EntriesPlan =
+  /** `reason`: a phrase. */
+  | { readonly kind: 'impossible'; readonly reason: string }
+  | {
+      readonly kind: 'planned';
+      readonly entries: readonly PlannedEntry[];
+      /** None: the file says all of it. */
+      readonly edits: readonly TextEdit[];
+      readonly after: string;
+      /** Markdown. */
+      readonly report: string;
+    };
+
+type Entries = Readonly<Record<string, unknown>>;
+
+export function planEntries({ agent: kind, text = '', label, toolsets, source }: EntriesRequest): EntriesPlan {
+  const agent = agents[kind];
+  const before = readEntries(text, agent);
+  if (before.kind === 'impossible') return { kind: 'impossible', reason: `${label}: ${before.reason}` };
+  const planned: PlannedEntry[] = [];
+  const changes: EntryChange[] = [];
+  const wanted: Record<string, unknown> = { ...before.entries };
+  for (const { id, url } of toolsets) {
+    const own = entryKeys(kind, url, source);
+    const held = Object.entries(wanted).find(([, entry]) => leadsTo(entry, id));
+    const name = held?.[0] ?? freeName(agent, id, wanted);
+    const keys = held ? changedKeys(held[1] as Entries, own) : own;
+    const isSame = Object.keys(keys).length === 0;
+    planned.push({ id, name, change: isSame ? 'same' : held ? 'updated' : 'added' });
+    if (!isSame) changes.push({ name, keys, isNew: held === undefined });
+    wanted[name] = { ...(held?.[1] as Entries | undefined), ...keys };
+  }
+  const after =
+    changes.length === 0
+      ? text
+      : (agent.form === 'json' ? withJsonEntries : withTomlEntries)(text, agent.container, changes);
+  const expected = changes.length === 0 ? before.root : { ...before.root, [agent.container]: wanted };
+  const reached = readEntries(after, agent);
+  if (reached.kind === 'impossible' || canonicalJson(reached.root) !== canonicalJson(expected)) {
+    return { kind: 'impossible', reason: `${label} is written in a way that cannot be changed without touching more` };
+  }
+  return {
+    kind: 'planned',
+    entries: planned,
+    edits: difference(text, after),
+    after,
+    report: report(agent, label, planned, source),
+  };
+}
+
+type Read =
+  | { readonly kind: 'impossible'; readonly reason: string }
+  | { readonly kind: 'read'; readonly root: Entries; readonly entries: Entries };
+
+function readEntries(text: string, { form, container }: Agent): Read {
+  if (text.trim() === '') return { kind: 'read', root: {}, entries: {} };
+  const read = readSource(text, form);
+  if (read.kind === 'unreadable') return { kind: 'impossible', reason: read.reason };
+  const entries = read.root[container] ?? {};
+  return isObject(entries)
+    ? { kind: 'read', root: read.root, entries }
+    : { kind: 'impossible', reason: `\`${container}\` is no map of servers` };
+}
+
+/** What of ours is not there yet; headers that a person added stay beside our own. */
+function changedKeys(held: Entries, own: Entries): Entries {
+  const merged = Object.entries(own).map(([key, value]) => {
+    const there = held[key];
+    return [key, isObject(value) && isObject(there) ? { ...there, ...value } : value] as const;
+  });
+  return Object.fromEntries(merged.filter(([key, value]) => canonicalJson(held[key]) !== canonicalJson(value)));
+}
+
+/** Whether an entry is one of ours for this toolset: of this machine, on whatever port. */
+function leadsTo(entry: unknown, id: string): boolean {
+  if (!isObject(entry) || typeof entry['url'] !== 'string') return false;
+  return /^http:\/\/(?:127\.0\.0\.1|localhost|\[::1\]):\d+\/mcp\/([\w-]+)\/?$/.exec(entry['url'])?.[1] === id;
+}
+
+function freeName({ readByEditor }: Agent, id: string, taken: Entries): string {
+  const names = new Set(Object.keys(taken).map((name) => name.toLowerCase()));
+  const isFree = (name: string): boolean => !names.has(name.toLowerCase());
+  if (!readByEditor && isFree(id)) return id;
+  const base = `${id}-toolset`;
+  if (isFree(base)) return base;
+  for (let number = 2; ; number++) if (isFree(`${base}-${number}`)) return `${base}-${number}`;
+}
+
+/** As one edit of what lies between the first and the last difference. */
+function difference(before: string, after: string): TextEdit[] {
+  if (before === after) return [];
+  const least = Math.min(before.length, after.length);
+  let start = 0;
+  while (start < least && before[start] === after[start]) start++;
+  let end = 0;
+  while (end < least - start && before.at(-1 - end) === after.at(-1 - end)) end++;
+  return [{ span: { start, end: before.length - end }, text: after.slice(start, after.length - end) }];
+}
+
+const words = { added: 'new', updated: 'changed', same: 'there already' } as const;
+
+function report(
+  { kind, program }: Agent,
+  label: string,
+  planned: readonly PlannedEntry[],
+  source: TokenSource,
+): string {
+  const token = usesCommand(kind, source)
+    ? [
+        `The token is not in the file: ${program} runs the command \`headersHelper\` when it connects, which reads it from the file of this folder on this machine. Others who work in the folder write entries of their own.`,
+      ]
+    : [
+        `The token is not in the file: ${program} takes it from the variable \`${tokenVariable}\`. Start it from a shell that has run`,
+        '',
+        `    ${exportCommand(source)}`,
+      ];
+  const editor =
+    kind === 'claude-code'
+      ? [
+          '',
+          'The editor reads this file too. It has the toolsets already, and does not get through by these entries; leave them stopped there.',
+        ]
+      : [];
+  return [
+    ...planned.map(({ id, name, change }) => `- \`${name}\`: the toolset \`${id}\` (${words[change]})`),
+    '',
+    ...token,
+    ...editor,
+    '',
+    `${program} reads ${label} when it starts. Other entries, comments and order of the file stay.`,
+    '',
+  ].join('\n');
+}

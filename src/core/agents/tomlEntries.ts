@@ -1,0 +1,40 @@
+/**
+ * Entries in a TOML file of another program, as tables of their own: comments, order and everything else stay. Knows the
+ * usual ways to write a table, and no others: who calls compares what came out with what was meant. Pure.
+ */
+import type { EntryChange } from './changes.js';
+
+/** @param text well-formed, or empty */
+export function withTomlEntries(text: string, container: string, changes: readonly EntryChange[]): string {
+  const lineBreak = text.includes('\r\n') ? '\r\n' : '\n';
+  const lines = text === '' ? [] : text.split(/\r\n|\n/);
+  if (lines.at(-1) === '') lines.pop();
+  for (const { name, keys, isNew } of changes) {
+    const entries = Object.entries(keys).map(([key, value]) => [key, JSON.stringify(value)] as const);
+    if (isNew) {
+      if (lines.length > 0) lines.push('');
+      lines.push(`[${container}.${name}]`, ...entries.map(([key, value]) => `${key} = ${value}`));
+    } else setInTable(lines, container, name, entries);
+  }
+  return lines.join(lineBreak) + lineBreak;
+}
+
+function setInTable(
+  lines: string[],
+  container: string,
+  name: string,
+  entries: readonly (readonly [string, string])[],
+): void {
+  const quoted = `(?:${name}|"${name}"|'${name}')`;
+  const head = new RegExp(`^\\s*\\[\\s*${container}\\s*\\.\\s*${quoted}\\s*\\]\\s*(?:#.*)?$`);
+  const start = lines.findIndex((line) => head.test(line));
+  if (start < 0) return;
+  for (const [key, value] of entries) {
+    const next = lines.findIndex((line, at) => at > start && /^\s*\[/.test(line));
+    const end = next < 0 ? lines.length : next;
+    const own = new RegExp(`^(\\s*${key}\\s*=\\s*)(?:"[^"\\\\]*"|'[^']*')(\\s*(?:#.*)?)$`);
+    const at = lines.findIndex((line, index) => index > start && index < end && own.test(line));
+    if (at < 0) lines.splice(start + 1, 0, `${key} = ${value}`);
+    else lines[at] = (lines[at] ?? '').replace(own, (_, before: string, after: string) => before + value + after);
+  }
+}

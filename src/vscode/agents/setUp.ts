@@ -1,0 +1,175 @@
+/**
+ * “Set Up Another Agent” (spec G6): the port, if there is none yet; which agent; which toolsets; what that would change in
+ * the agent's file. Written only when a person said so to exactly that change. Loaded when it is asked for.
+ */
+import * as vscode from 'vscode';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { homedir } from 'node:os';
+import { basename } from 'node:path';
+import { nextEvent } from '../../core/base/events.js';
+import {
+  agentKinds,
+  agents,
+  exportCommand,
+  fileOf,
+  tokenVariable,
+  usesCommand,
+  type AgentKind,
+  type Surroundings,
+  type TokenSource,
+} from '../../core/agents/agents.js';
+import { planEntries, type EntriesPlan, type ServedAt } from '../../core/agents/planEntries.js';
+import { textOf, writeEdits } from '../configEdits.js';
+import { localFolders } from '../configFiles.js';
+import type { Engine } from '../engine.js';
+import { pathLabel } from '../fileLabels.js';
+import { Previews } from '../previews.js';
+import type { AgentEndpoint } from './endpoint.js';
+import { endpointProblems } from './endpointProblems.js';
+
+const title = 'Set Up Another Agent';
+const usualPort = 7427;
+
+/** Rejects with what a person can do. @param globalStorage where the editor's extensions keep their files */
+export async function setUpAgent(engine: Engine | undefined, globalStorage: string): Promise<void> {
+  if (!engine?.endpoint) throw new Error('No MCP servers are configured in .minds/mcp.yaml.');
+  if (!(await hasPort(engine.endpoint))) return;
+  const chosen = await chooseAgent(globalStorage);
+  if (!chosen) return;
+  const toolsets = await chooseToolsets(engine, engine.endpoint);
+  if (!toolsets) return;
+  const source = { tokenFile: engine.endpoint.tokenFile, home: homedir(), platform: process.platform };
+  await offer(chosen, toolsets, source);
+}
+
+/** Whether the window is served on a port now. */
+async function hasPort(endpoint: AgentEndpoint): Promise<boolean> {
+  if (endpoint.state.kind === 'off') {
+    const port = await vscode.window.showInputBox({
+      title,
+      prompt:
+        'Other agents find the toolsets of this window on a port of this machine that stays the same. It goes into the settings.',
+      value: String(await freePort()),
+      validateInput: (text) => (isPort(text) ? undefined : 'A number from 1024 to 65535.'),
+    });
+    if (port === undefined) return false;
+    const target = localFolders().length > 0 ? vscode.ConfigurationTarget.Workspace : vscode.ConfigurationTarget.Global;
+    await vscode.workspace.getConfiguration('mcpToolsets').update('endpoint.port', Number(port), target);
+  }
+  const isSettled = (): boolean => endpoint.state.kind !== 'off' && endpoint.state.kind !== 'starting';
+  if (!isSettled()) await nextEvent(endpoint.onDidChange, isSettled, AbortSignal.timeout(10_000));
+  const nowhere = { file: '', range: { start: { line: 0, character: 0 }, end: { line: 0, character: 0 } } };
+  const [problem] = endpointProblems(endpoint.state, nowhere);
+  if (problem) throw new Error(`${problem.message} ${problem.fix}`);
+  return true;
+}
+
+function isPort(text: string): boolean {
+  return /^\d{4,5}$/.test(text) && Number(text) >= 1024 && Number(text) < 65_536;
+}
+
+async function freePort(): Promise<number> {
+  for (let port = usualPort; port < usualPort + 100; port++) {
+    const server = createServer();
+    const listening = once(server, 'listening').then(
+      () => true,
+      () => false,
+    );
+    server.listen(port, '127.0.0.1');
+    const isFree = await listening;
+    server.close();
+    if (isFree) return port;
+  }
+  return usualPort;
+}
+
+interface Chosen {
+  readonly kind: AgentKind;
+  readonly file: string;
+}
+
+async function chooseAgent(globalStorage: string): Promise<Chosen | undefined> {
+  const surroundings: Surroundings = {
+    folder: localFolders()[0]?.uri.fsPath,
+    home: homedir(),
+    platform: process.platform,
+    globalStorage,
+    codexHome: process.env['CODEX_HOME'],
+  };
+  const files = agentKinds.flatMap((kind): Chosen[] => {
+    const file = fileOf(kind, surroundings);
+    return file === undefined ? [] : [{ kind, file }];
+  });
+  const alone = fileOf('cline', { ...surroundings, globalStorage: undefined });
+  if (alone !== undefined && existsSync(alone)) files.push({ kind: 'cline', file: alone });
+  const items = files.map((each) => ({
+    label: agents[each.kind].program,
+    description: pathLabel(each.file),
+    each,
+  }));
+  const placeHolder = 'Which agent is to use the toolsets of this window?';
+  return (await vscode.window.showQuickPick(items, { title, placeHolder }))?.each;
+}
+
+async function chooseToolsets({ host }: Engine, endpoint: AgentEndpoint): Promise<ServedAt[] | undefined> {
+  const items = host.catalogue.toolsets.flatMap(({ id, tools }) => {
+    const url = endpoint.urlOf(id);
+    return url === undefined ? [] : [{ label: id, description: `${tools.length} tools`, picked: true, url }];
+  });
+  const placeHolder = 'Which toolsets?';
+  const chosen = await vscode.window.showQuickPick(items, { title, placeHolder, canPickMany: true });
+  return chosen && chosen.length > 0 ? chosen.map(({ label, url }) => ({ id: label, url })) : undefined;
+}
+
+async function offer({ kind, file }: Chosen, toolsets: readonly ServedAt[], source: TokenSource): Promise<void> {
+  const label = pathLabel(file);
+  const previews = new Previews('mcp-toolsets-agent');
+  const plan = async (): Promise<Extract<EntriesPlan, { kind: 'planned' }>> => {
+    const made = planEntries({ agent: kind, text: await textOf(file), label, toolsets, source });
+    if (made.kind === 'impossible') throw new Error(`Nothing was written: ${made.reason}.`);
+    return made;
+  };
+  try {
+    for (let shown: string | undefined; ;) {
+      const { edits, after, report } = await plan();
+      if (edits.length === 0) {
+        void tellHow(kind, `${label} has these entries already.`, source);
+        return;
+      }
+      // What changed meanwhile is shown again before it is written.
+      if (shown === after) {
+        await previews.close();
+        const { isSaved } = await writeEdits(file, label, edits);
+        void tellHow(kind, isSaved ? `${label} is written.` : `${label} has other changes too; save it.`, source);
+        return;
+      }
+      shown = after;
+      await previews.show({
+        name: basename(file),
+        before: (await textOf(file)) ?? '',
+        after,
+        title: `${label}: with the toolsets`,
+        report: { name: 'Agent.md', text: `# ${agents[kind].program}\n\n${report}` },
+      });
+      const question = `Write ${toolsets.length === 1 ? 'this entry' : `these ${toolsets.length} entries`} into ${label}?`;
+      if ((await vscode.window.showInformationMessage(question, 'Write', 'Not Now')) !== 'Write') return;
+    }
+  } finally {
+    previews.dispose();
+  }
+}
+
+async function tellHow(kind: AgentKind, done: string, source: TokenSource): Promise<void> {
+  const { program } = agents[kind];
+  if (usesCommand(kind, source)) {
+    void vscode.window.showInformationMessage(`${done} ${program} asks about them when it starts next.`);
+    return;
+  }
+  const copy = 'Copy Command';
+  const text = `${done} ${program} takes the token from the variable ${tokenVariable}: start it from a shell that has run the command.`;
+  if ((await vscode.window.showInformationMessage(text, copy)) === copy) {
+    await vscode.env.clipboard.writeText(exportCommand(source));
+  }
+}

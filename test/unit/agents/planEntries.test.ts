@@ -1,0 +1,139 @@
+/** Entries for toolsets in other agents' files (spec G6): before, after and report of each as golden text. */
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { applyEdits } from '../../../src/core/config/edits.js';
+import { agents, fileOf, type AgentKind } from '../../../src/core/agents/agents.js';
+import { planEntries, type EntriesPlan } from '../../../src/core/agents/planEntries.js';
+import { assertGolden } from '../../support/golden.js';
+
+const folder = path.join(import.meta.dirname, '../../golden/agents');
+const source = {
+  tokenFile: '/home/ada/.minds/endpoints/ws-0a1b2c3d.token',
+  home: '/home/ada',
+  platform: 'linux' as NodeJS.Platform,
+};
+const at = (id: string, port = 7427): { id: string; url: string } => ({
+  id,
+  url: `http://127.0.0.1:${port}/mcp/${id}`,
+});
+const files: Record<AgentKind, string> = {
+  'claude-code': '.mcp.json',
+  codex: '~/.codex/config.toml',
+  cursor: '.cursor/mcp.json',
+  cline: 'cline_mcp_settings.json',
+};
+
+function plan(agent: AgentKind, text: string | undefined, changes: object = {}): EntriesPlan {
+  const toolsets = [at('files'), at('mcp_admin')];
+  return planEntries({ agent, text, label: files[agent], toolsets, source, ...changes });
+}
+
+function planned(...given: Parameters<typeof plan>): Extract<EntriesPlan, { kind: 'planned' }> {
+  const made = plan(...given);
+  assert.ok(made.kind === 'planned', JSON.stringify(made));
+  assert.equal(applyEdits(given[1] ?? '', made.edits), made.after);
+  return made;
+}
+
+const cases: Record<string, readonly [AgentKind, string | undefined, object?]> = {
+  'claude-code, no file': ['claude-code', undefined],
+  'claude-code, beside others': [
+    'claude-code',
+    `{\n    "mcpServers": {\n        "files": { "command": "npx", "args": ["-y", "server-files"] }\n    }\n}\n`,
+  ],
+  'claude-code on Windows': ['claude-code', '{}', { source: { ...source, platform: 'win32' } }],
+  'claude-code, another port and what a person added': [
+    'claude-code',
+    `{ // ours\n\t"mcpServers": {\n\t\t"mine": {\n\t\t\t"url": "http://localhost:9/mcp/files", // changed\n\t\t\t"timeout": 5000 /* kept */\n\t\t},\n\t},\n}\n`,
+  ],
+  'cursor, comments and line breaks of Windows': [
+    'cursor',
+    '{\r\n  // by hand\r\n  "mcpServers": {\r\n    /* one */ "one": { "url": "https://example.com" } // last\r\n  },\r\n  "other": [1, 2]\r\n}',
+  ],
+  'cline, everything on one line': ['cline', '{"mcpServers":{"a":{"command":"x","disabled":true}}}'],
+  'cline, another port and another header': [
+    'cline',
+    '{\n  "mcpServers": {\n    "files": {\n      "url": "http://127.0.0.1:9/mcp/files",\n      "headers": { "X-Y": "z" },\n      "disabled": true\n    }\n  }\n}\n',
+  ],
+  'cursor, only a comment': ['cursor', '{\n  // nothing yet\n}\n'],
+  'codex, no file': ['codex', undefined],
+  'codex, comments and other tables': [
+    'codex',
+    `# by hand\nmodel = "o4" # kept\n\n[mcp_servers.other]\ncommand = "npx"\nargs = ["-y", "other"]\n\n[[profiles]]\nname = 'x'\n# at the end`,
+  ],
+  'codex, another port and what a person added': [
+    'codex',
+    `[mcp_servers."mine"] # ours\nenabled = true\nurl = 'http://127.0.0.1:9/mcp/files' # changed\ntool_timeout_sec = 5\n\n[mcp_servers.mine.http_headers]\n"X-Y" = "z"\n\n[mcp_servers.mcp_admin]\ncommand = "elsewhere"\n`,
+  ],
+};
+
+describe('entries for other agents', () => {
+  for (const [name, [agent, text, changes]] of Object.entries(cases)) {
+    it(name, () => {
+      const { after, report, entries } = planned(agent, text, changes);
+      const section = (title: string, body: string): string =>
+        `--- ${title}\n${body.replaceAll('\r\n', '␍\n').replaceAll('\t', '→')}\n`;
+      const told = entries.map((entry) => `${entry.id} as ${entry.name}: ${entry.change}`).join('\n');
+      const all = [
+        section('before', text ?? ''),
+        section('after', after),
+        section('entries', told),
+        section('report', report),
+      ];
+      assertGolden(path.join(folder, `${name.replaceAll(/[^\w]+/g, '-')}.txt`), all.join(''));
+    });
+
+    it(`${name}: once more changes nothing`, () => {
+      const once = planned(agent, text, changes).after;
+      const twice = planned(agent, once, changes);
+      assert.deepEqual([twice.edits, twice.after], [[], once]);
+      assert.ok(twice.entries.every(({ change }) => change === 'same'));
+    });
+  }
+
+  it('an entry that leads elsewhere is left alone, also under the second name', () => {
+    const held = { files: { url: 'https://example.com/mcp/files' }, 'files-toolset': { command: 'x' } };
+    const { entries, after } = planned('cline', JSON.stringify({ mcpServers: held }), { toolsets: [at('files')] });
+    assert.deepEqual(entries, [{ id: 'files', name: 'files-toolset-2', change: 'added' }]);
+    const { mcpServers } = JSON.parse(after) as { mcpServers: Record<string, unknown> };
+    assert.deepEqual({ ...mcpServers, 'files-toolset-2': undefined }, { ...held, 'files-toolset-2': undefined });
+  });
+
+  it('no entry in a file that the editor reads too has the name of its toolset', () => {
+    for (const agent of ['claude-code', 'cursor'] as const) {
+      assert.ok(planned(agent, '{}').entries.every(({ id, name }) => id.toLowerCase() !== name.toLowerCase()));
+    }
+  });
+
+  for (const [agent, text, reason] of [
+    ['cursor', '{ "mcpServers": ', /\.cursor\/mcp\.json: it is not JSON/],
+    ['cursor', '[]', /it is not a JSON object/],
+    ['cline', '{ "mcpServers": [] }', /`mcpServers` is no map/],
+    ['codex', 'a = ', /it is not TOML in line 1/],
+    ['codex', 'mcp_servers = { a = { command = "x" } }\n', /cannot be changed without touching more/],
+    ['codex', 'mcp_servers.files.url = "http://127.0.0.1:9/mcp/files"\n', /cannot be changed without touching more/],
+  ] as const) {
+    it(`cannot be written: ${text}`, () => {
+      const made = plan(agent, text);
+      assert.match(made.kind === 'impossible' ? made.reason : 'planned', reason);
+    });
+  }
+
+  it('each agent has its file, in the folder or on the machine', () => {
+    const around = { folder: '/ws', home: '/home/ada', platform: 'linux' as NodeJS.Platform };
+    assert.deepEqual(
+      Object.keys(agents).map((kind) =>
+        fileOf(kind as AgentKind, { ...around, globalStorage: '/data/User/globalStorage' }),
+      ),
+      [
+        '/ws/.mcp.json',
+        '/home/ada/.codex/config.toml',
+        '/ws/.cursor/mcp.json',
+        '/data/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json',
+      ],
+    );
+    assert.equal(fileOf('cursor', { ...around, folder: undefined }), undefined);
+    assert.equal(fileOf('codex', { ...around, codexHome: '/c' }), '/c/config.toml');
+    assert.equal(fileOf('cline', around), '/home/ada/.cline/data/settings/cline_mcp_settings.json');
+  });
+});
