@@ -51,12 +51,19 @@ export function instanceLabel(use: InstanceStatus['use']): string {
     case 'shared':
       return 'shared';
     case 'leased':
-      return isTrial(use.dialog) ? 'Try Tool' : `chat ${use.dialog.slice(0, 8)}`;
+      return isTrial(use.dialog) ? 'Try Tool' : dialogName(use.dialog, 'chat');
     case 'draining':
       return 'ending';
     default:
       return assertNever(use);
   }
+}
+
+/** By the beginning of its id, which is enough to tell a few apart. */
+function dialogName(dialog: string, word: string): string {
+  const own = /^minds-(?=.)/.exec(dialog)?.[0] ?? '';
+  const id = dialog.slice(own.length, own.length + 8);
+  return own === '' ? `${word} ${id}` : `@minds ${word} ${id}`;
 }
 
 export function instancePhrase(use: InstanceStatus['use']): string {
@@ -66,7 +73,7 @@ export function instancePhrase(use: InstanceStatus['use']): string {
     case 'shared':
       return 'shared by all conversations';
     case 'leased':
-      return isTrial(use.dialog) ? 'a tool that is being tried' : `conversation ${use.dialog.slice(0, 8)}`;
+      return isTrial(use.dialog) ? 'a tool that is being tried' : dialogName(use.dialog, 'conversation');
     case 'draining':
       return 'finishing its last calls';
     default:

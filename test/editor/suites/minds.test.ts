@@ -123,7 +123,8 @@ describe('@minds', () => {
     assert.match(text, /has ended/);
     assert.doesNotMatch((await lastRequest()).messages[0]?.text ?? '', reminder);
     assert.match((await askMinds(count)).text, /: 1\b/, 'a fresh one');
-    await askMinds('/release counter');
+    // The way that is offered below the answer.
+    await page.click('.interactive-session :text("Release counter")');
     await sees(/instance of counter that this chat had has ended/);
     await askMinds('/release');
     await sees(/holds no instance/);
@@ -337,8 +338,8 @@ describe('@minds', () => {
     assert.equal(record?.end, 'stepLimit');
     await sees(/limit of 2 steps/);
     await page.screenshot('step-limit');
-    const { text } = await askMinds('/continue');
-    assert.match(text, /one[^]*two[^]*three/);
+    await page.click('.interactive-response .monaco-button:has-text("Continue")');
+    await sees(/RESULT my_echo: one[^]*two[^]*three/);
     await settings.update('minds.maxSteps', undefined, vscode.ConfigurationTarget.Global);
   });
 

@@ -1,5 +1,13 @@
 import assert from 'node:assert/strict';
-import { durationPhrase, summary, timeOf, tokenPhrase, toolCount } from '../../../src/vscode/phrases.js';
+import {
+  durationPhrase,
+  instanceLabel,
+  instancePhrase,
+  summary,
+  timeOf,
+  tokenPhrase,
+  toolCount,
+} from '../../../src/vscode/phrases.js';
 import { file, problem, servedTool, snapshot, status } from './statuses.js';
 
 describe('toolCount', () => {
@@ -85,6 +93,20 @@ describe('tokenPhrase', () => {
   ] as const) {
     it(text, () => assert.equal(tokenPhrase(tokens), text));
   }
+});
+
+describe('the holder of an instance', () => {
+  const leased = (dialog: string) => ({ kind: 'leased', dialog, since: 0 }) as const;
+
+  it('is told by the beginning of its id, and whether it is a chat with @minds', () => {
+    const [agent, minds] = [leased('d694395b-1111-4222'), leased('minds-0a1b2c3d-1111-4222')];
+    assert.deepEqual([instanceLabel(agent), instancePhrase(agent)], ['chat d694395b', 'conversation d694395b']);
+    assert.deepEqual(
+      [instanceLabel(minds), instancePhrase(minds)],
+      ['@minds chat 0a1b2c3d', '@minds conversation 0a1b2c3d'],
+    );
+    assert.equal(instanceLabel(leased('minds-')), 'chat minds-');
+  });
 });
 
 describe('durationPhrase', () => {
