@@ -1,0 +1,119 @@
+/**
+ * Agent mode in a window that is driven from outside; suites inside an editor have `agentMode.ts`. The editor is started
+ * with `agentMode: true`; only the language model is scripted.
+ */
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { untilStored } from './browserStores.ts';
+import type { Editor } from './launch.ts';
+import { waitUntil } from './processes.ts';
+import type { EditorWindow } from './window.ts';
+
+export interface AgentAnswer {
+  metadata?: {
+    mcpToolsets?: { dialog: string; messages: { kind: string; text?: string }[] };
+    toolCallRounds?: { response: string }[];
+  };
+}
+
+const mostGreetings = 6;
+const greetingLimitMs = 10_000;
+const answerLimitMs = 60_000;
+
+export class AgentWindow {
+  constructor(
+    private readonly editor: Editor,
+    private readonly window: EditorWindow,
+  ) {}
+
+  /** Resolves when agents answer, in a new chat; calls of tools need no approval. */
+  async enable(): Promise<void> {
+    await this.approveCalls();
+    await this.run('workbench.action.chat.manage');
+    await this.untilToolsOf('copilot_');
+    await this.run('workbench.action.closeAllEditors');
+    await this.untilAnswering();
+    // What was asked too early has opened the dialog that signs in.
+    const dialog = this.window.page.locator('.monaco-dialog-box');
+    if (await dialog.isVisible()) await this.window.page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'hidden' });
+    await this.run('workbench.action.chat.newChat');
+  }
+
+  /** Reloads the window with the chat it shows, which it does not always open again from the sidebar: from an editor it does. */
+  async reloadWithChat(lastWords: string, prefix: string): Promise<void> {
+    await this.run('workbench.action.chat.openInEditor');
+    await this.answers.filter({ hasText: lastWords }).waitFor();
+    await untilStored(this.window, 'memento/workbench.parts.editor', 'chatSession');
+    await this.untilKept(lastWords);
+    await this.window.reload();
+    await this.untilToolsOf(prefix);
+    await this.untilToolsOf('copilot_');
+    await this.approveCalls();
+    await this.answers.filter({ hasText: lastWords }).waitFor();
+    await this.window.page.locator('.part.editor .interactive-input-editor').click();
+  }
+
+  /** Of the chat in an editor. */
+  get answers(): ReturnType<EditorWindow['page']['locator']> {
+    return this.window.page.locator('.part.editor .interactive-response');
+  }
+
+  run(command: string): Promise<unknown> {
+    return this.window.evaluate(
+      async ({ commands }, id) => void (await commands.executeCommand(id as string)),
+      command,
+    );
+  }
+
+  untilToolsOf(prefix: string): Promise<unknown> {
+    return this.window.waitFor(
+      ({ lm }) => lm.tools.map(({ name }) => name),
+      (names) => names.some((name) => name.startsWith(prefix)),
+    );
+  }
+
+  /** Undefined where nobody answers in time. */
+  ask(query: string, limitMs = answerLimitMs): Promise<AgentAnswer | undefined> {
+    return this.window.evaluate(
+      async ({ commands }, [text, limit]) => {
+        const options = {
+          query: text,
+          mode: 'agent',
+          blockOnResponse: true,
+          modelSelector: { vendor: 'scripted', id: 'scripted-1' },
+        };
+        const answer = commands.executeCommand<AgentAnswer | undefined>('workbench.action.chat.open', options);
+        const late = new Promise<undefined>((done) => setTimeout(() => done(undefined), limit as number));
+        return await Promise.race([answer, late]);
+      },
+      [query, limitMs] as const,
+    );
+  }
+
+  private approveCalls(): Promise<unknown> {
+    return this.window.evaluate(async ({ commands }) => {
+      await commands.executeCommand('setContext', 'vscode.chat.tools.global.autoApprove.testMode', true);
+    });
+  }
+
+  /** The agent is registered a moment after its tools; what is asked before is never answered. */
+  private async untilAnswering(): Promise<void> {
+    for (let attempt = 0; attempt < mostGreetings; attempt++) {
+      if (await this.ask('Are you there?', greetingLimitMs)) return;
+      await this.run('workbench.action.chat.cancel');
+      await this.run('workbench.action.chat.newChat');
+    }
+    throw new Error('The agent does not answer.');
+  }
+
+  /** The editor writes chats to its folder from time to time; what a reload finds there is all that it knows of them. */
+  private async untilKept(text: string): Promise<void> {
+    const kept = (): boolean =>
+      readdirSync(this.editor.dataDir, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile() && entry.parentPath.includes('chatSessions'))
+        .some((entry) => readFileSync(join(entry.parentPath, entry.name), 'utf8').includes(text));
+    assert.ok(await waitUntil(kept, answerLimitMs), `no chat with "${text}" is stored`);
+  }
+}
