@@ -2,7 +2,7 @@
  * Servers that tests play by hand: each connect waits until the test lets it succeed or fail, each call until it is
  * answered. Knows what lives, so that a test can prove that nothing is left.
  */
-import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import type { CallToolResult, ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import { Emitter, nextEvent } from '../../../src/core/base/events.js';
 import type {
   CallOutcome,
@@ -29,7 +29,7 @@ export const failure: StartFailure = { code: 'server-exited', message: 'It exite
 export class FakeConnection implements Connection {
   readonly serverInfo = { name: 'fake', version: '1' };
   readonly instructions = undefined;
-  readonly capabilities = { tools: { listChanged: true } };
+  capabilities: ServerCapabilities = { tools: { listChanged: true } };
   readonly protocolVersion = '2025-11-25';
   readonly pid = undefined;
   readonly calls: { request: CallRequest; answer(outcome: CallOutcome): void }[] = [];
@@ -39,8 +39,10 @@ export class FakeConnection implements Connection {
   private readonly changeEmitter = new Emitter<OfferKind>();
   private readonly updateEmitter = new Emitter<Fields>();
   private readonly deathEmitter = new Emitter<string>();
+  private readonly renewalEmitter = new Emitter<void>();
   readonly onDidChangeOffer = this.changeEmitter.event;
   readonly onDidUpdateResource = this.updateEmitter.event;
+  readonly onDidRenewSession = this.renewalEmitter.event;
   /** Requests that are no calls, each answered at once by `respond`. */
   readonly requests: OtherRequest[] = [];
   readonly notified: { method: string; params: Fields | undefined }[] = [];
@@ -106,6 +108,14 @@ export class FakeConnection implements Connection {
   changeTools(offers: ToolListing | Error): void {
     this.offers = offers;
     this.changeEmitter.fire('tools');
+  }
+
+  updateResource(uri: string): void {
+    this.updateEmitter.fire({ uri });
+  }
+
+  renewSession(): void {
+    this.renewalEmitter.fire();
   }
 
   die(cause: string): void {
