@@ -7,8 +7,10 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { call } from './cli/callCommand.js';
 import { readConfigFiles } from './cli/configFile.js';
+import { writeEntries } from './cli/entriesCommand.js';
 import { importFormats, isImportFormat, runImport } from './cli/importCommand.js';
 import { complain, help, misuse, print, report, toJson } from './cli/output.js';
+import { readPort } from './cli/port.js';
 import { problemLine, statusTable, toolsTable } from './cli/render.js';
 import { directoryExists, withServers, type Run } from './cli/session.js';
 import { ConfigState } from './core/config/merge.js';
@@ -61,9 +63,13 @@ async function main(argv: string[]): Promise<number> {
       return withServers(run, ({ host }) => tools(run, host, rest[0]));
     case 'call':
       return call(run, rest[0], rest[1], values.answers);
-    case 'serve': {
+    case 'serve':
+    case 'entries': {
+      const port = readPort(values.port);
+      if (port === undefined) return misuse(`"${values.port}" is not a port.`);
+      const { 'token-file': tokenFile, 'approve-edits': approveEdits, write } = values;
+      if (command === 'entries') return writeEntries(run, { agent: rest[0], port, tokenFile, write });
       const { serveFolder } = await import('./cli/serveCommand.js');
-      const { port, 'token-file': tokenFile, 'approve-edits': approveEdits } = values;
       return serveFolder(run, { port, tokenFile, approveEdits });
     }
     case 'import':

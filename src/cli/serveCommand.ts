@@ -20,15 +20,14 @@ import { configFileOf } from '../core/configFileAccess.js';
 import { createRestBackend } from '../core/restBackend.js';
 import { StableEndpoint, type EndpointState } from '../core/stableEndpoint.js';
 import { version } from '../../package.json';
-import { complain, misuse, print } from './output.js';
+import { complain, print } from './output.js';
 import { inOrder, problemLine } from './render.js';
 import { directoryExists, withHost, type Run, type Session } from './session.js';
 import { StartApprovals } from './startApprovals.js';
 
-export const usualPort = 7427;
-
 export interface ServeRequest {
-  readonly port: string | undefined;
+  /** 0: one that the system chooses. */
+  readonly port: number;
   /** Relative to where the command runs. */
   readonly tokenFile: string | undefined;
   /** What is written into the config files later may start too. */
@@ -36,13 +35,11 @@ export interface ServeRequest {
 }
 
 export async function serveFolder(run: Run, request: ServeRequest): Promise<number> {
-  const port = Number(request.port ?? usualPort);
-  if (!Number.isInteger(port) || port < 0 || port > 65_535) return misuse(`"${request.port}" is not a port.`);
   const tokenFile = path.resolve(request.tokenFile ?? tokenFileOf(realpathSync(run.folder), homedir()));
   const surroundings = { env: process.env, directoryExists };
   return withHost(
     run,
-    (session) => serve(run, session, port, tokenFile),
+    (session) => serve(run, session, request.port, tokenFile),
     (sources) => (request.approveEdits ? undefined : new StartApprovals(sources, surroundings, run.folder)),
   );
 }

@@ -12,7 +12,6 @@ export interface Surroundings {
   /** Of the workspace, absolute; undefined: none is open. */
   readonly folder: string | undefined;
   readonly home: string;
-  readonly platform: NodeJS.Platform;
   /** Where extensions of the editor keep their own files; undefined: there is no editor. */
   readonly globalStorage?: string | undefined;
   /** `$CODEX_HOME`. */

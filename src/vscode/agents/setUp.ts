@@ -94,7 +94,6 @@ async function chooseAgent(globalStorage: string): Promise<Chosen | undefined> {
   const surroundings: Surroundings = {
     folder: localFolders()[0]?.uri.fsPath,
     home: homedir(),
-    platform: process.platform,
     globalStorage,
     codexHome: process.env['CODEX_HOME'],
   };

@@ -1,5 +1,8 @@
 /** A workspace that is not trusted starts and reads nothing (S1). */
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { processes } from '../../support/editor/bridge.ts';
 import { problems, toolIds } from '../../support/editor/product.ts';
@@ -12,5 +15,8 @@ describe('an untrusted workspace', () => {
     assert.deepEqual(await processes(), []);
     assert.deepEqual(toolIds(), []);
     assert.deepEqual(await problems(), []);
+    // Nor is it there for other agents, whatever the settings say.
+    await assert.rejects(fetch('http://127.0.0.1:47427/'));
+    assert.ok(!existsSync(join(homedir(), '.minds')));
   });
 });

@@ -29,7 +29,7 @@ describe('command line', () => {
     it('says what it can, and its version', async () => {
       const help = await cli.run('--help');
       assert.deepEqual([help.code, help.stderr], [0, '']);
-      for (const command of ['check', 'status', 'tools', 'call', 'serve', 'import'])
+      for (const command of ['check', 'status', 'tools', 'call', 'serve', 'entries', 'import'])
         assert.match(help.stdout, new RegExp(`^  ${command}`, 'm'));
       const { code, stdout } = await cli.run('--version');
       assert.equal(code, 0);

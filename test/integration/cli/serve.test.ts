@@ -1,5 +1,6 @@
 /** `mcp-toolsets serve` (G6, H1, S1): programs that know nothing of us reach the toolsets without an editor. */
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { request, type OutgoingHttpHeaders } from 'node:http';
@@ -201,5 +202,32 @@ describe('mcp-toolsets serve', () => {
     await cli.finish(child);
     writeFileSync(file, '');
     serving = await Serving.begin(cli, ['alpha']);
+  });
+
+  it('`entries` shows what it would write into an agent’s file, writes it when told to, and the entry gets through', async () => {
+    const agentsFile = path.join(cli.folder, '.mcp.json');
+    writeFileSync(agentsFile, '{\n  "mcpServers": { "own": { "command": "x" } } // by hand\n}\n');
+    await serve();
+    const { port } = new URL(serving.base);
+    const shown = await cli.finishBeside(cli.begin('entries', 'claude-code', '--port', port));
+    assert.deepEqual([shown.code, shown.stdout.includes('alpha-toolset')], [0, true]);
+    assert.match(shown.stderr, /Nothing is written yet/);
+    assert.ok(!readFileSync(agentsFile, 'utf8').includes('alpha'));
+    const written = await cli.finishBeside(cli.begin('entries', 'claude-code', '--port', port, '--write'));
+    assert.equal(written.code, 0, written.stderr);
+    const text = readFileSync(agentsFile, 'utf8');
+    assert.match(text, /^\{\n {2}"mcpServers": \{ "own": \{ "command": "x" \}, .* \} \/\/ by hand\n\}\n$/);
+    assert.ok(!(text + written.stdout + written.stderr).includes(serving.token));
+    const { mcpServers } = JSON.parse(text.replace('// by hand', '')) as {
+      mcpServers: Record<string, { url: string; headersHelper: string }>;
+    };
+    assert.deepEqual(Object.keys(mcpServers), ['own', 'alpha-toolset', 'beta-toolset', 'mcp_admin-toolset']);
+    const { url, headersHelper } = mcpServers['alpha-toolset'] ?? assert.fail();
+    const headers = JSON.parse(execFileSync('sh', ['-c', headersHelper], { encoding: 'utf8', env: cli.env })) as {
+      Authorization: string;
+    };
+    assert.equal((await statusOf(url, headers))[0], 200);
+    const unknown = await cli.finishBeside(cli.begin('entries', 'emacs'));
+    assert.deepEqual([unknown.code, unknown.stdout], [2, '']);
   });
 });

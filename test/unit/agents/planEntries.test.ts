@@ -120,7 +120,7 @@ describe('entries for other agents', () => {
   }
 
   it('each agent has its file, in the folder or on the machine', () => {
-    const around = { folder: '/ws', home: '/home/ada', platform: 'linux' as NodeJS.Platform };
+    const around = { folder: '/ws', home: '/home/ada' };
     assert.deepEqual(
       Object.keys(agents).map((kind) =>
         fileOf(kind as AgentKind, { ...around, globalStorage: '/data/User/globalStorage' }),

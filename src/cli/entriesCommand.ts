@@ -1,0 +1,81 @@
+/** `mcp-toolsets entries`: shows what entries for the toolsets would change in another agent's file, and writes them when asked to. */
+import { mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import path from 'node:path';
+import { agentKinds, fileOf, type AgentKind } from '../core/agents/agents.js';
+import { planEntries, type EntriesPlan } from '../core/agents/planEntries.js';
+import { ConfigState } from '../core/config/merge.js';
+import { tokenFileOf } from '../core/files/tokenFile.js';
+import { builtInToolset } from '../core/config/serverEntry.js';
+import { readConfigFiles } from './configFile.js';
+import { lineDifference } from './lineDifference.js';
+import { complain, misuse, print, toJson } from './output.js';
+import { directoryExists, type Run } from './session.js';
+
+export interface EntriesCommand {
+  readonly agent: string | undefined;
+  readonly port: number;
+  /** Relative to where the command runs; undefined: that of the folder. */
+  readonly tokenFile: string | undefined;
+  readonly write: boolean;
+}
+
+export function writeEntries(run: Run, { agent, port, tokenFile, write }: EntriesCommand): number {
+  if (agent === undefined) return misuse('The name of an agent is missing.');
+  if (!isAgentKind(agent)) return misuse(`There is no agent "${agent}". Known are ${agentKinds.join(', ')}.`);
+  const home = homedir();
+  const { platform, env } = process;
+  const file = fileOf(agent, { folder: run.folder, home, codexHome: env['CODEX_HOME'] });
+  if (file === undefined) return complain('It keeps them in a folder, and there is none.');
+  const before = textOf(file);
+  const label = file.startsWith(run.folder + path.sep) ? path.relative(run.folder, file) : file;
+  const plan = planEntries({
+    agent,
+    text: before?.replace(/^\uFEFF/, ''),
+    label,
+    toolsets: toolsetsOf(run).map((id) => ({ id, url: `http://127.0.0.1:${port}/mcp/${id}` })),
+    source: { tokenFile: path.resolve(tokenFile ?? tokenFileOf(realpathSync(run.folder), home)), home, platform },
+  });
+  if (plan.kind === 'impossible') return complain(`Nothing was written: ${plan.reason}.`);
+  if (write && plan.edits.length > 0) {
+    mkdirSync(path.dirname(file), { recursive: true });
+    writeFileSync(file, (before?.startsWith('\uFEFF') ? '\uFEFF' : '') + plan.after);
+  }
+  tell(run, plan, { file, label, before: before ?? '', write });
+  return 0;
+}
+
+function tell(
+  run: Run,
+  { edits, after, entries, report }: Extract<EntriesPlan, { kind: 'planned' }>,
+  { file, label, before, write }: { file: string; label: string; before: string; write: boolean },
+): void {
+  if (run.json) {
+    print(toJson({ file, entries, written: write }));
+    return;
+  }
+  if (edits.length > 0) print(lineDifference(before, after, label));
+  complain(report.trimEnd());
+  if (edits.length > 0) complain(write ? `\n${file} is written.` : '\nNothing is written yet: --write does it.');
+}
+
+/** Those that the config files name, without starting one. */
+function toolsetsOf({ folder }: Run): string[] {
+  const { sources } = readConfigFiles(folder);
+  const { servers } = new ConfigState().apply(sources, { env: process.env, directoryExists }).model;
+  const on = servers.filter((server) => server.kind === 'invalid' || server.definition.enabled);
+  return [...on.map(({ id }) => id), builtInToolset];
+}
+
+function isAgentKind(word: string): word is AgentKind {
+  return (agentKinds as readonly string[]).includes(word);
+}
+
+function textOf(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
