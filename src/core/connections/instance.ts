@@ -264,7 +264,9 @@ export class Instance {
     this.idleTimer?.dispose();
     if (this.ending) return;
     this.idleTimer = this.options.clock.after(this.options.idleLimit(), () => {
-      if (this.callsInFlight === 0 && !this.ending) this.options.onIdle(this);
+      // Who waits for updates of what all share uses it, and has no lease that would end.
+      if (this.use.kind === 'shared' && this.subscriptions.uris().length > 0) this.awaitIdle();
+      else if (this.callsInFlight === 0 && !this.ending) this.options.onIdle(this);
     });
   }
 }

@@ -28,6 +28,7 @@ const updated = (uri: string): unknown => ['notifications/resources/updated', { 
 
 describe('subscriptions of an instance', () => {
   const clock = new FakeClock();
+  let idle = 0;
 
   function instance(capable = true): { instance: Instance; connection: FakeConnection; sent: () => unknown[] } {
     const connection = new FakeConnection({} as never, listing(), () => {});
@@ -37,7 +38,7 @@ describe('subscriptions of an instance', () => {
       connection,
       clock,
       idleLimit: () => 1000,
-      onIdle: () => {},
+      onIdle: () => (idle += 1),
       onDeath: () => {},
       onOfferChanged: () => {},
       announced: {},
@@ -72,6 +73,20 @@ describe('subscriptions of an instance', () => {
     connection.updateResource('a:1');
     assert.deepEqual(one.take(), [updated('a:1')]);
     await leased.end('the test is over');
+  });
+
+  it('keep a shared instance, as long as somebody waits for updates', async () => {
+    idle = 0;
+    const { instance: shared } = instance();
+    shared.share(new Subscriptions());
+    const client = new Client();
+    await subscribe(shared, client, 'a:1');
+    clock.advance(3000);
+    assert.equal(idle, 0);
+    client.isGone = true;
+    clock.advance(1000);
+    assert.equal(idle, 1);
+    await shared.end('the test is over');
   });
 
   it('go from one shared instance to the next; the one that drains tells nobody', async () => {
