@@ -1,7 +1,10 @@
 /** Everything the extension shows and stores in a real window, searched for secrets (spec E4). */
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { once } from 'node:events';
+import { mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { dirname, join } from 'node:path';
+import { tokenFileOf } from '../../../src/core/files/tokenFile.ts';
 import { startEditor, type Editor } from '../../support/editor/launch.ts';
 import type { EditorWindow } from '../../support/editor/window.ts';
 import { copyWorkspace } from '../../support/editor/workspaces.ts';
@@ -32,16 +35,24 @@ describe('secrets in a window (E4)', () => {
   let editor: Editor;
   let window: EditorWindow;
   const copy = copyWorkspace('secrets');
+  /** Of the endpoint for agents outside the editor. */
+  const token = 'canary-endpoint-5ca1ab1e-0123456789-0123456789';
+  let port: number;
 
   before(async () => {
+    port = await freePort();
     editor = await startEditor({
       env: { HOST_SECRET: 'canary-host-5ca1ab1e' },
       settings: {
         'mcpToolsets.approval': 'ask',
         'mcpToolsets.trace': true,
+        'mcpToolsets.endpoint.port': port,
         'chat.tools.global.autoApprove': true,
       },
     });
+    const tokenFile = tokenFileOf(realpathSync(copy.path), editor.home);
+    mkdirSync(dirname(tokenFile), { recursive: true, mode: 0o700 });
+    writeFileSync(tokenFile, token, { mode: 0o600 });
     await editor.context.grantPermissions(['clipboard-read', 'clipboard-write']);
     window = await editor.openWindow(copy.path);
     await window.evaluate(({ commands }) => {
@@ -129,6 +140,27 @@ describe('secrets in a window (E4)', () => {
     assert.deepEqual(found(problems), []);
   });
 
+  it('of the endpoint for other agents: it takes the one in the file, and says nothing of it', async () => {
+    const ask = async (path: string, bearer: string): Promise<[number, string]> => {
+      const body = '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}';
+      const headers = { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' };
+      const answer = await fetch(`http://127.0.0.1:${port}${path}`, { method: 'POST', headers, body });
+      return [answer.status, await answer.text()];
+    };
+    const [status, text] = await ask('/mcp/quotes', token);
+    assert.equal(status, 200);
+    assert.deepEqual(await ask('/mcp/quotes', `${token}x`), [404, '']);
+    const [, refusal] = await ask('/api/v1/users/mcp/upstreams', token);
+    const [, wrong] = await ask('/api/v1/users/mcp/upstreams', `${token}x`);
+    assert.deepEqual(found(text + refusal + wrong), []);
+    const listed = await fetch(`http://127.0.0.1:${port}/api/v1/users/mcp/upstreams`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
+    const upstreams = await listed.text();
+    assert.match(upstreams, /"quotes"/);
+    assert.deepEqual(found(upstreams), []);
+  });
+
   it('are not copied', async () => {
     for (const server of ['quotes', 'exits', 'far']) {
       const copied = await window.evaluate(async ({ commands, env }, id) => {
@@ -159,3 +191,12 @@ describe('secrets in a window (E4)', () => {
     }
   });
 });
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
