@@ -22,6 +22,11 @@ export function artifactName(now: number, dialog: string | undefined, extension:
   return `${stamp}-${uuid}.${extension}`;
 }
 
+/** When it was made, in milliseconds since 1970; NaN for a name that is none of these. */
+export function timeOfArtifact(name: string): number {
+  return Date.parse(name.replace(/^([\d-]+T\d\d)-(\d\d)-([\d.]+Z)-.*$/s, '$1:$2:$3'));
+}
+
 /** Of a name without a folder. */
 export function isArtifactOf(dialog: string): (name: string) => boolean {
   const marks = marksOf(dialog);

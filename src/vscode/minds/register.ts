@@ -13,6 +13,7 @@ import type { EngineSlot } from '../engineSlot.js';
 import { registerAgentFiles } from './agentFiles.js';
 import { ArtifactLinks } from './artifactLinks.js';
 import { CallPages } from './callPages.js';
+import { registerDialogFiles } from './dialogFiles.js';
 import { ModelProblems } from './modelProblems.js';
 import { ChatQuestions } from './questions.js';
 import { registerTeamAuthoring } from './teamAuthoring.js';
@@ -39,6 +40,7 @@ export function registerMinds({ slot, clock, log, storage }: MindsOptions): Disp
   const questions = store.add(new ChatQuestions());
   const surroundings = { slot, clock, log, team, pages, artifacts, questions, problems, maxSteps };
 
+  store.add(registerDialogFiles(slot, artifacts));
   store.add(watchTeam(slot, team));
   store.add(registerAgentFiles({ slot, team, log }));
   store.add(registerTeamAuthoring(slot));

@@ -7,11 +7,15 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { dirname, sep } from 'node:path';
 import * as vscode from 'vscode';
 import { ask, calls, enableAgentMode, forgetRequests, modelRequests, newChat } from '../../support/editor/agentMode.ts';
-import { untilTools } from '../../support/editor/product.ts';
+import { needsPage, page } from '../../support/editor/bridge.ts';
+import { until, untilTools } from '../../support/editor/product.ts';
 
 describe('results in agent mode', () => {
   before(async () => {
-    await untilTools(['content', 'large', 'structured', 'fail'].map((name) => `mcp_shop_${name}`));
+    await untilTools([
+      ...['content', 'large', 'structured', 'fail'].map((name) => `mcp_shop_${name}`),
+      'mcp_own_content',
+    ]);
     await enableAgentMode();
   });
 
@@ -73,6 +77,37 @@ describe('results in agent mode', () => {
     const elsewhere = fileIn(other, '\\[Image: image/png, 70 bytes\\. Saved as');
     assert.match(marks(elsewhere), /^[\da-f]/);
     assert.notEqual(marks(elsewhere), marks(png), 'of another');
+  });
+
+  it('the files of a conversation are found at the instance that it holds (V2)', async function () {
+    await needsPage(this);
+    const [text = ''] = await seen({ tool: 'mcp_own_content' });
+    const png = fileIn(text, '\\[Image: image/png, 70 bytes\\. Saved as');
+    await vscode.commands.executeCommand('mcpToolsets.servers.focus');
+    const rows = '.part.sidebar .monaco-list-row';
+    await page.click(`${rows}[aria-label^="own"][aria-expanded="false"] .monaco-tl-twistie`);
+    await page.click(`${rows}[aria-expanded="false"]:has-text("Instances") .monaco-tl-twistie`);
+    const lease = `${rows}:has-text("chat ")`;
+    await page.hover(lease);
+    await page.click(`${lease} >> [aria-label="Show Files of This Chat"]`);
+    const items = '.quick-input-list .monaco-list-row';
+    await page.waitFor(items);
+    await page.screenshot('files-of-a-chat');
+    assert.deepEqual(
+      (await page.texts(items)).map((words) => /^own_content\.[a-z]+/.exec(words.trim())?.[0]).sort(),
+      ['own_content.bin', 'own_content.png', 'own_content.wav'],
+      'none of other conversations',
+    );
+    await page.click(`${items}:has-text("own_content.png")`);
+    const opened = await until(
+      () => vscode.window.tabGroups.activeTabGroup.activeTab?.input,
+      (input) => input instanceof vscode.TabInputCustom && input.uri.path.endsWith('/own_content.png'),
+      'the image in an editor',
+    );
+    assert.ok(opened instanceof vscode.TabInputCustom);
+    assert.ok((await readFile(png)).equals(await vscode.workspace.fs.readFile(opened.uri)), 'the file itself');
+    await page.screenshot('file-of-a-chat');
+    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
   });
 
   it('structured content and errors, beside each other (V1)', async () => {

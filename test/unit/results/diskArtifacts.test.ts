@@ -9,6 +9,7 @@ import {
   type ArtifactStore,
   type SaveOutcome,
 } from '../../../src/core/results/artifacts.js';
+import { timeOfArtifact } from '../../../src/core/results/artifactName.js';
 import { createDiskArtifacts } from '../../../src/core/results/diskArtifacts.js';
 import { brokenContent, content, filesIn, Lines, newFolder, removeFolders } from './folder.js';
 
@@ -73,6 +74,8 @@ describe('results: artifacts on disk (V2)', () => {
     await saved(content('a'));
     writeFileSync(`${first}.partial`, 'of a process that died');
     assert.match(path.basename(first), namePattern, 'a name like any other');
+    assert.equal(timeOfArtifact(path.basename(first)), clock.now() - 10);
+    assert.equal(timeOfArtifact('notes.txt'), NaN);
     assert.deepEqual(await store.ofDialog('dialog-1'), [first, second]);
     assert.deepEqual(await open().ofDialog('dialog-2'), [other], 'also those of an earlier window');
     assert.deepEqual(await store.ofDialog('dialog-3'), []);

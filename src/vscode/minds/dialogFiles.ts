@@ -1,0 +1,30 @@
+/** *Show Files of This Chat* on an instance that a chat holds: what its calls left on disk (spec V2), whichever agent asked. */
+import * as vscode from 'vscode';
+import { basename, dirname, extname } from 'node:path';
+import type { Disposable } from '../../core/base/disposables.js';
+import { timeOfArtifact } from '../../core/results/artifactName.js';
+import type { EngineSlot } from '../engineSlot.js';
+import { timeOf } from '../phrases.js';
+import type { Row } from '../tree/treeView.js';
+import type { ArtifactLinks } from './artifactLinks.js';
+
+export function registerDialogFiles(slot: EngineSlot, artifacts: ArtifactLinks): Disposable {
+  return vscode.commands.registerCommand('mcpToolsets.showDialogFiles', async (row: Row | undefined) => {
+    const dialog = row?.node.dialog;
+    const files = dialog === undefined ? [] : ((await slot.engine?.dialogTools.files(dialog)) ?? []);
+    if (files.length === 0) {
+      void vscode.window.showInformationMessage('No call of this chat left a file that is still there.');
+      return;
+    }
+    const choice = await vscode.window.showQuickPick(
+      files.toReversed().map(({ path, isImage }) => ({
+        label: `$(${isImage ? 'file-media' : 'file'}) ${basename(dirname(path))}${extname(path)}`,
+        description: timeOf(timeOfArtifact(basename(path)), Date.now()),
+        path,
+      })),
+      { placeHolder: 'Choose a file that calls of this chat left, the latest first' },
+    );
+    if (!choice) return;
+    await vscode.commands.executeCommand('vscode.open', artifacts.uriOf(choice.path, basename(dirname(choice.path))));
+  });
+}
