@@ -128,6 +128,7 @@ describe('@minds', () => {
     await sees(/instance of counter that this chat had has ended/);
     await askMinds('/release');
     await sees(/holds no instance/);
+    await page.screenshot('released');
   });
 
   it('shows images, keeps their files, and gives them to models that see (V2)', async () => {
@@ -218,6 +219,7 @@ describe('@minds', () => {
     await page.screenshot('servers');
     await askMinds('/tools');
     await sees(/has 13 tools[^]*counter_count[^]*my_echo[^]*mcp_release/);
+    await page.screenshot('tools');
     await askMinds('/reload');
     await sees(/counter[^]*running/);
     assert.equal((await modelRequests()).length, 0);

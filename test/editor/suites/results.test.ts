@@ -7,7 +7,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { dirname, sep } from 'node:path';
 import * as vscode from 'vscode';
 import { ask, calls, enableAgentMode, forgetRequests, modelRequests, newChat } from '../../support/editor/agentMode.ts';
-import { needsPage, page } from '../../support/editor/bridge.ts';
+import { inWebview, needsPage, page } from '../../support/editor/bridge.ts';
 import { until, untilTools } from '../../support/editor/product.ts';
 
 describe('results in agent mode', () => {
@@ -106,6 +106,11 @@ describe('results in agent mode', () => {
     );
     assert.ok(opened instanceof vscode.TabInputCustom);
     assert.ok((await readFile(png)).equals(await vscode.workspace.fs.readFile(opened.uri)), 'the file itself');
+    await until(
+      () => page.images(inWebview('img')),
+      (found) => found.some(({ width }) => width === 1),
+      'its pixel',
+    );
     await page.screenshot('file-of-a-chat');
     await vscode.commands.executeCommand('workbench.action.closeAllEditors');
   });
