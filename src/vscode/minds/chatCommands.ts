@@ -9,6 +9,9 @@ import { escapeMarkdown } from '../markdown.js';
 import { stateWord, toolCount } from '../phrases.js';
 import type { Engine } from '../engine.js';
 
+/** Of a tool's description, in characters. */
+const longestLine = 160;
+
 export function whyNoToolsets({ phase }: WindowState): string {
   switch (phase) {
     case 'untrusted':
@@ -59,10 +62,15 @@ export function showTools(stream: vscode.ChatResponseStream, { tools }: Offer, s
   for (const toolset of new Set(tools.map((tool) => tool.toolset))) {
     stream.markdown(`\n**${escapeMarkdown(toolset)}**\n\n`);
     for (const { name, description } of tools.filter((tool) => tool.toolset === toolset)) {
-      const [line = ''] = description.split('\n');
-      stream.markdown(`- \`${name}\` – ${escapeMarkdown(line.slice(0, 160))}\n`);
+      stream.markdown(`- \`${name}\` – ${escapeMarkdown(firstWords(description))}\n`);
     }
   }
+}
+
+/** Of the first line; whole words. */
+function firstWords(description: string): string {
+  const [line = ''] = description.split('\n');
+  return line.length > longestLine ? `${line.slice(0, longestLine).replace(/\s+\S*$/, '')} …` : line;
 }
 
 /** `/release`: one server, or all that the chat holds. */

@@ -78,6 +78,10 @@ describe('commands of @minds', () => {
       stream.text,
       '`alice` has 2 tools.\n\n**shop**\n\n- `shop_count` – Counts \\*all\\*.\n\n**bank**\n\n- `bank_pay` – Does bank\\_pay.\n',
     );
+    const long = new FakeStream();
+    const wordy = tool('shop_talk', { description: 'word '.repeat(40) });
+    showTools(long.asEditor, { tools: [wordy], instructions: '' }, window(snapshot([])), '`alice`');
+    assert.match(long.text, /^- `shop_talk` – (word ){32}…$/m, 'cut between words, and said so');
     const none = new FakeStream();
     showTools(none.asEditor, { tools: [], instructions: '' }, window(snapshot([counter])), '`alice`');
     assert.equal(none.text, '`alice` has no tools now.');
