@@ -5,6 +5,7 @@
  * Invariant: no entry holds the token. Each agent fetches it when it connects, by a command or from a variable.
  */
 import path from 'node:path';
+import { tokenVariable } from '../config/ownEndpoint.js';
 
 export type AgentKind = 'claude-code' | 'codex' | 'cursor' | 'cline';
 
@@ -62,9 +63,6 @@ export function fileOf(kind: AgentKind, surroundings: Surroundings): string | un
         : path.join(globalStorage, 'saoudrizwan.claude-dev', 'settings', 'cline_mcp_settings.json');
   }
 }
-
-/** The variable from which agents take the token that cannot run a command for it. */
-export const tokenVariable = 'MCP_TOOLSETS_TOKEN';
 
 export interface TokenSource {
   /** Absolute. */

@@ -9,12 +9,12 @@ import { canonicalJson } from '../base/canonicalJson.js';
 import { isObject } from '../base/isObject.js';
 import { readSource } from '../config/import/readSource.js';
 import type { TextEdit } from '../config/edits.js';
+import { tokenVariable, toolsetAt } from '../config/ownEndpoint.js';
 import {
   agents,
   entryKeys,
   exportCommand,
   usesCommand,
-  tokenVariable,
   type Agent,
   type AgentKind,
   type TokenSource,
@@ -70,7 +70,7 @@ export function planEntries({ agent: kind, text = '', label, toolsets, source }:
   const wanted: Record<string, unknown> = { ...before.entries };
   for (const { id, url } of toolsets) {
     const own = entryKeys(kind, url, source);
-    const held = Object.entries(wanted).find(([, entry]) => leadsTo(entry, id));
+    const held = Object.entries(wanted).find(([, entry]) => isObject(entry) && toolsetAt(entry['url']) === id);
     const name = held?.[0] ?? freeName(agent, id, wanted);
     const keys = held ? changedKeys(held[1] as Entries, own) : own;
     const isSame = Object.keys(keys).length === 0;
@@ -117,12 +117,6 @@ function changedKeys(held: Entries, own: Entries): Entries {
     return [key, isObject(value) && isObject(there) ? { ...there, ...value } : value] as const;
   });
   return Object.fromEntries(merged.filter(([key, value]) => canonicalJson(held[key]) !== canonicalJson(value)));
-}
-
-/** Whether an entry is one of ours for this toolset: of this machine, on whatever port. */
-function leadsTo(entry: unknown, id: string): boolean {
-  if (!isObject(entry) || typeof entry['url'] !== 'string') return false;
-  return /^http:\/\/(?:127\.0\.0\.1|localhost|\[::1\]):\d+\/mcp\/([\w-]+)\/?$/.exec(entry['url'])?.[1] === id;
 }
 
 function freeName({ readByEditor }: Agent, id: string, taken: Entries): string {

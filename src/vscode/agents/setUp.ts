@@ -14,12 +14,12 @@ import {
   agents,
   exportCommand,
   fileOf,
-  tokenVariable,
   usesCommand,
   type AgentKind,
   type Surroundings,
   type TokenSource,
 } from '../../core/agents/agents.js';
+import { tokenVariable } from '../../core/config/ownEndpoint.js';
 import { planEntries, type EntriesPlan, type ServedAt } from '../../core/agents/planEntries.js';
 import { textOf, writeEdits } from '../configEdits.js';
 import { localFolders } from '../configFiles.js';

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { applyEdits } from '../../../src/core/config/edits.js';
 import { agents, fileOf, type AgentKind } from '../../../src/core/agents/agents.js';
 import { planEntries, type EntriesPlan } from '../../../src/core/agents/planEntries.js';
+import { importServers } from '../../../src/core/config/import/importServers.js';
 import { assertGolden } from '../../support/golden.js';
 
 const folder = path.join(import.meta.dirname, '../../golden/agents');
@@ -68,6 +69,35 @@ const cases: Record<string, readonly [AgentKind, string | undefined, object?]> =
 };
 
 describe('entries for other agents', () => {
+  for (const agent of Object.keys(files) as AgentKind[]) {
+    for (const platform of ['linux', 'win32'] as const) {
+      it(`${agent}, ${platform}: are not imported as servers, others are (C6)`, () => {
+        const { after } = planned(agent, undefined, { source: { ...source, platform } });
+        const other =
+          agents[agent].form === 'toml'
+            ? '\n[mcp_servers.other]\nurl = "http://127.0.0.1:7427/mcp/other"\n'
+            : after.replace(
+                '"mcpServers": {',
+                '"mcpServers": { "other": { "url": "http://127.0.0.1:7427/mcp/other" },',
+              );
+        const text = agents[agent].form === 'toml' ? after + other : other;
+        const found = importServers({
+          text,
+          file: files[agent],
+          format: agent,
+          taken: new Set(),
+          around: { folder: '/ws', home: '/home/ada' },
+        });
+        assert.ok(found.kind === 'imported', JSON.stringify(found));
+        assert.deepEqual(
+          found.servers.map(({ id }) => id),
+          ['other'],
+        );
+        assert.equal(found.notes.filter(({ kind }) => kind === 'skipped').length, 2);
+      });
+    }
+  }
+
   for (const [name, [agent, text, changes]] of Object.entries(cases)) {
     it(name, () => {
       const { after, report, entries } = planned(agent, text, changes);

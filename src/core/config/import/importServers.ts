@@ -4,6 +4,7 @@
  * Invariants: never throws, whatever the text; ids are valid, unique, and none of those that are taken; a server that
  * could not be imported is in a note.
  */
+import { leadsBackHere } from '../ownEndpoint.js';
 import { builtInToolset } from '../serverEntry.js';
 import { dialects, formatOfContent, formatOfPath } from './dialects.js';
 import { serversIn } from './forms.js';
@@ -45,6 +46,10 @@ export function importServers({ text, file, format: given, taken, isThere, aroun
   const variables = new Variables();
   const ids = new Set(taken);
   for (const { id: written, raw } of found.servers) {
+    if (leadsBackHere(raw)) {
+      notes.push({ kind: 'skipped', message: `\`${written}\`: it leads to a toolset of MCP Toolsets itself.` });
+      continue;
+    }
     const id = freeId(written, ids);
     const context = { dialect: dialects[format], inputs: found.inputs, around, variables };
     const translation = translate(id, raw, context);

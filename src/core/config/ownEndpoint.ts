@@ -1,0 +1,20 @@
+/**
+ * How an entry that leads to a toolset of ours is known (spec G6), in the file of any agent: it is never imported as a
+ * server, which would be a server behind itself. Pure.
+ */
+
+/** The variable from which agents take the token that cannot run a command for it. */
+export const tokenVariable = 'MCP_TOOLSETS_TOKEN';
+
+/** The toolset that an address of this machine leads to, on whatever port. */
+export function toolsetAt(url: unknown): string | undefined {
+  if (typeof url !== 'string') return undefined;
+  return /^http:\/\/(?:127\.0\.0\.1|localhost|\[::1\]):\d+\/mcp\/([\w-]+)\/?$/.exec(url)?.[1];
+}
+
+/** Whether an entry shows our token there: others may have an address like ours. */
+export function leadsBackHere(entry: Readonly<Record<string, unknown>>): boolean {
+  if (toolsetAt(entry['url']) === undefined) return false;
+  const text = JSON.stringify(entry);
+  return text.includes(tokenVariable) || /\.minds[/\\]+endpoints/.test(text);
+}
