@@ -37,8 +37,6 @@ describe('@minds', () => {
       ...['echo', 'content', 'chart', 'structured', 'fail'].map((name) => `mcp_shop_my_${name}`),
     ]);
     await enableAgentMode();
-    // What was asked before the agent was there may have left the dialog that would sign the person in.
-    await page.press('Escape');
   });
 
   beforeEach(async () => {

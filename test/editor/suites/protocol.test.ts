@@ -27,9 +27,6 @@ describe('what goes through besides tools (G4)', () => {
     await needsPage(this);
     await untilTools(tools);
     await enableAgentMode();
-    // What was asked before the agent was there may have left the dialog that would sign the person in.
-    await page.press('Escape');
-    await page.waitFor('.monaco-dialog-modal-block', 'hidden');
   });
 
   it('what the server was told at its start is what the editor announces: the first conversation has the warm instance (L4)', async () => {

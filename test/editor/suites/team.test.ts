@@ -28,8 +28,6 @@ describe('team', () => {
     original = await readFile(teamFile(), 'utf8');
     await untilTools(['mcp_counter_count', 'mcp_counter_pid', 'mcp_shop_echo', 'mcp_shop_fail']);
     await enableAgentMode();
-    // What was asked before the agent was there may have left the dialog that would sign the person in.
-    await page.press('Escape');
   });
 
   beforeEach(async () => {

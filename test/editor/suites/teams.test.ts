@@ -16,8 +16,6 @@ describe('teams of two folders', () => {
     [one = '', two = ''] = (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
     await untilTools(['mcp_counter_count', 'mcp_shop_echo']);
     await enableAgentMode();
-    // What was asked before the agent was there may have left the dialog that would sign the person in.
-    await page.press('Escape');
   });
 
   beforeEach(async () => {

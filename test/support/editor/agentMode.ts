@@ -3,6 +3,7 @@
  * language model of the helper extension `scripted-model`. For suites with the option `"agentMode": true`.
  */
 import * as vscode from 'vscode';
+import { call, page } from './bridge.ts';
 
 /** What the scripted model was sent. */
 export interface ModelRequest {
@@ -46,6 +47,10 @@ export async function enableAgentMode(): Promise<void> {
     'the scripted model',
   );
   await untilAnswering();
+  // What was asked before the agent was there may have left the dialog that would sign the person in.
+  if ((await call('about', {})).desktop) return;
+  await page.press('Escape');
+  await page.waitFor('.monaco-dialog-modal-block', 'hidden');
 }
 
 /**
