@@ -14,7 +14,7 @@ import { readPort } from './cli/port.js';
 import { problemLine, statusTable, toolsTable } from './cli/render.js';
 import { directoryExists, withServers, type Run } from './cli/session.js';
 import { ConfigState } from './core/config/merge.js';
-import type { Host } from './core/hostContract.js';
+import type { Host } from './core/host/hostContract.js';
 import type { ServerStatus } from './core/reconcile/status.js';
 import { version } from '../package.json';
 

@@ -8,20 +8,20 @@ import { ApprovalLedger } from './core/approval/ledger.js';
 import { ToolLedger } from './core/approval/toolLedger.js';
 import { delay, systemClock } from './core/base/clock.js';
 import { agentsOptions, serveOtherAgents } from './vscode/agents/register.js';
-import { askForApprovals } from './vscode/approvals.js';
+import { askForApprovals } from './vscode/consent/approvals.js';
 import { registerAuthoring } from './vscode/authoring/register.js';
-import { askForCall } from './vscode/callQuestion.js';
-import { childEnvironment } from './vscode/childEnvironment.js';
-import { registerCommands } from './vscode/commands.js';
-import type { Manifest } from './vscode/copyDiagnostics.js';
-import { isUsersOwn, openConfigFiles } from './vscode/configFiles.js';
-import { showDiagnostics } from './vscode/diagnostics.js';
-import { EditorClient } from './vscode/editorClient.js';
-import { EngineSlot } from './vscode/engineSlot.js';
-import { Logs } from './vscode/logs.js';
+import { askForCall } from './vscode/consent/callQuestion.js';
+import { childEnvironment } from './vscode/engine/childEnvironment.js';
+import { registerCommands } from './vscode/commands/commands.js';
+import type { Manifest } from './vscode/commands/copyDiagnostics.js';
+import { isUsersOwn, openConfigFiles } from './vscode/engine/configFiles.js';
+import { showDiagnostics } from './vscode/views/diagnostics.js';
+import { EditorClient } from './vscode/engine/editorClient.js';
+import { EngineSlot } from './vscode/engine/engineSlot.js';
+import { Logs } from './vscode/engine/logs.js';
 import { registerMinds } from './vscode/minds/register.js';
-import { offerToolsets } from './vscode/mcpProvider.js';
-import { registerProblemPages } from './vscode/problemPages.js';
+import { offerToolsets } from './vscode/toolsets/mcpProvider.js';
+import { registerProblemPages } from './vscode/views/problemPages.js';
 import {
   artifactsQuota,
   asksForApproval,
@@ -34,10 +34,10 @@ import {
   onDidChangeToolPermissions,
   toolPermissions,
   trace,
-} from './vscode/settings.js';
-import { registerSignIn } from './vscode/signIn.js';
-import { showStatusBar } from './vscode/statusBar.js';
-import { showTree } from './vscode/tree/treeView.js';
+} from './vscode/engine/settings.js';
+import { registerSignIn } from './vscode/consent/signIn.js';
+import { showStatusBar } from './vscode/views/statusBar.js';
+import { showTree } from './vscode/views/treeView.js';
 import { registerTryTool } from './vscode/tryTool/register.js';
 
 /** The editor waits about 5 s for an extension to end. */
@@ -62,7 +62,7 @@ export function activate(context: vscode.ExtensionContext): void {
     isTrusted: () => vscode.workspace.isTrusted,
     openConfigFiles: () => openConfigFiles(clock),
     loadEngine: async () => {
-      const { createEngine } = await import('./vscode/engine.js');
+      const { createEngine } = await import('./vscode/engine/engine.js');
       return createEngine({
         clock,
         log: logs.host,

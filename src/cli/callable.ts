@@ -1,5 +1,5 @@
 /** When a tool can be called though other servers still start: a name is the first one's in the file (spec N5). */
-import type { Host } from '../core/hostContract.js';
+import type { Host } from '../core/host/hostContract.js';
 import type { Toolset } from '../core/tools/catalogue.js';
 
 /** Resolves as soon as the tool has its holder for good, or `started` says that none will come: undefined. */

@@ -6,7 +6,7 @@ import type { Problem } from '../core/base/problem.js';
 import type { SourceText } from '../core/config/model.js';
 import { sourceFiles } from '../core/config/sources.js';
 
-export interface ConfigFiles {
+interface ConfigFiles {
   /** Highest first; the first is the folder's `.minds/mcp.yaml`. */
   readonly sources: readonly SourceText[];
   readonly problems: readonly Problem[];

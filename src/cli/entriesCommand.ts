@@ -12,7 +12,7 @@ import { lineDifference } from './lineDifference.js';
 import { complain, misuse, print, toJson } from './output.js';
 import { directoryExists, type Run } from './session.js';
 
-export interface EntriesCommand {
+interface EntriesCommand {
   readonly agent: string | undefined;
   readonly port: number;
   /** Relative to where the command runs; undefined: that of the folder. */

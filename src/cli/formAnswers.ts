@@ -3,9 +3,9 @@
  * and what that leaves out takes the form's own default. Asks nobody. Where a field that the form requires has neither,
  * the question is cancelled and said: a value is never made up.
  */
-import { RpcFault, type Fields, type ServerClient } from '../core/connections/serverClient.js';
+import { RpcFault, type Fields, type ServerClient } from '../core/protocol/client.js';
 
-export type FormAnswer =
+type FormAnswer =
   | { readonly kind: 'accept'; readonly content: Fields }
   /** Fields that the form requires. */
   | { readonly kind: 'incomplete'; readonly missing: readonly string[] };
@@ -32,7 +32,7 @@ export function formAnswers(given: Fields, complain: (text: string) => void): Se
 }
 
 /** What the form does not ask for is not sent. Pure. */
-export function answerForm(requestedSchema: unknown, given: Fields): FormAnswer {
+function answerForm(requestedSchema: unknown, given: Fields): FormAnswer {
   const { properties, required } = fields(requestedSchema);
   const content: Record<string, unknown> = {};
   for (const [name, schema] of Object.entries(fields(properties))) {

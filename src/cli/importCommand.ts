@@ -2,15 +2,15 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
-import { importFormats } from '../core/config/import/dialects.js';
-import type { ImportFormat } from '../core/config/import/imported.js';
-import { planImport, type ImportPlan } from '../core/config/import/plan.js';
+import { importFormats } from '../core/import/dialects.js';
+import type { ImportFormat } from '../core/import/imported.js';
+import { planImport, type ImportPlan } from '../core/import/plan.js';
 import { mindsPath } from '../core/config/sources.js';
 import { lineDifference } from './lineDifference.js';
 
 export { importFormats };
 
-export interface ImportRun {
+interface ImportRun {
   /** Absolute path of the folder whose config file is meant. */
   readonly folder: string;
   /** Relative to where the command runs. */
@@ -19,9 +19,9 @@ export interface ImportRun {
   readonly write: boolean;
 }
 
-export type ImportOutcome = Exclude<ImportPlan, { kind: 'planned' }> | ImportDone;
+type ImportOutcome = Exclude<ImportPlan, { kind: 'planned' }> | ImportDone;
 
-export interface ImportDone {
+interface ImportDone {
   readonly kind: 'done';
   readonly target: string;
   /** As `diff -u` writes it; empty: nothing to change. */

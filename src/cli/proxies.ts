@@ -6,7 +6,7 @@ import type { Agent, AgentOptions } from 'node:http';
 import { HttpProxyAgent } from 'http-proxy-agent';
 import { HttpsProxyAgent } from 'https-proxy-agent';
 import { getProxyForUrl } from 'proxy-from-env';
-import { directAgents, type HttpAgents, type MakeAgents } from '../core/connections/httpAgents.js';
+import { directAgents, type HttpAgents, type MakeAgents } from '../core/connections/http/agents.js';
 
 const loopback = /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/i;
 

@@ -26,7 +26,7 @@ function oneLine(text: string): string {
   return text.replace(/\s*\n\s*/g, ' ');
 }
 
-export function stateWord(state: ServerState): string {
+function stateWord(state: ServerState): string {
   switch (state.kind) {
     case 'failed':
       return `failed: ${state.reason} ${state.fix}`;
@@ -71,7 +71,7 @@ export function toolsTable(servers: readonly ServerStatus[]): string {
 }
 
 /** Columns padded to their widest cell, two spaces between. */
-export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => (row[column] ?? '').length)));
   return [head, ...rows]
     .map((row) =>

@@ -2,7 +2,7 @@
 import { button, element, newId } from './page.js';
 import type { Field, Json, Member } from './schemaForm.js';
 
-export type Entered =
+type Entered =
   /** Left out of the arguments. */
   { readonly kind: 'absent' } | { readonly kind: 'value'; readonly value: Json } | { readonly kind: 'wrong' };
 
@@ -20,7 +20,7 @@ const absent: Entered = { kind: 'absent' };
 const wrong: Entered = { kind: 'wrong' };
 const value = (entered: Json): Entered => ({ kind: 'value', value: entered });
 
-export function control(name: string, need: Need, field: Field): Control {
+function control(name: string, need: Need, field: Field): Control {
   switch (field.kind) {
     case 'group':
       return group(name, need, field);

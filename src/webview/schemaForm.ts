@@ -29,7 +29,7 @@ export type Field = Described &
     | { readonly kind: 'json'; readonly accepts: string }
   );
 
-export interface Option {
+interface Option {
   readonly label: string;
   readonly value: Json;
 }

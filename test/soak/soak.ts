@@ -6,13 +6,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { parseArgs } from 'node:util';
-import { adminId } from '../../src/core/admin.js';
+import { adminId, builtInNames } from '../../src/core/host/admin.js';
 import { Agent } from '../support/core/agent.js';
 import { endStages, everyProcessOf, startStage, textOf as textOfResult, type Stage } from '../support/core/stage.js';
 import { emptyFile, randomEdit, type FileModel } from '../unit/stress/edits.js';
 import { Oracle } from '../unit/stress/oracle.js';
 import { Random } from '../unit/stress/random.js';
-import { builtInNames } from '../../src/core/tools/builtIn.js';
 import { failureOf, offersOf, realText, realVocabulary } from '../integration/stress/realServers.js';
 import { heapNow } from '../integration/stress/loopDelay.js';
 

@@ -5,7 +5,7 @@
  * Invariant: no entry holds the token. Each agent fetches it when it connects, by a command or from a variable.
  */
 import path from 'node:path';
-import { tokenVariable } from '../config/ownEndpoint.js';
+import { tokenVariable } from '../import/ownEndpoint.js';
 
 export type AgentKind = 'claude-code' | 'codex' | 'cursor' | 'cline';
 
@@ -19,7 +19,7 @@ export interface Surroundings {
   readonly codexHome?: string | undefined;
 }
 
-export type EntryForm = 'json' | 'toml';
+type EntryForm = 'json' | 'toml';
 
 export interface Agent {
   readonly kind: AgentKind;

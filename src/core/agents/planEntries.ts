@@ -7,9 +7,9 @@
  */
 import { canonicalJson } from '../base/canonicalJson.js';
 import { isObject } from '../base/isObject.js';
-import { readSource } from '../config/import/readSource.js';
-import type { TextEdit } from '../config/edits.js';
-import { tokenVariable, toolsetAt } from '../config/ownEndpoint.js';
+import { readSource } from '../import/readSource.js';
+import type { TextEdit } from '../yaml/edits.js';
+import { tokenVariable, toolsetAt } from '../import/ownEndpoint.js';
 import {
   agents,
   entryKeys,
@@ -29,7 +29,7 @@ export interface ServedAt {
   readonly url: string;
 }
 
-export interface EntriesRequest {
+interface EntriesRequest {
   readonly agent: AgentKind;
   /** Of its file, without a byte order mark; undefined: there is none yet. */
   readonly text: string | undefined;
@@ -39,7 +39,7 @@ export interface EntriesRequest {
   readonly source: TokenSource;
 }
 
-export interface PlannedEntry {
+interface PlannedEntry {
   readonly id: string;
   /** Under which the agent has it. */
   readonly name: string;

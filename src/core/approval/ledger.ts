@@ -13,7 +13,7 @@ export interface Storage {
   update(key: string, value: unknown): PromiseLike<void>;
 }
 
-export interface LedgerOptions {
+interface LedgerOptions {
   readonly storage: Storage;
   /** Whether a person wants to be asked; tell of a change by `recheck`. */
   readonly asks: () => boolean;

@@ -8,10 +8,9 @@ import { Emitter } from '../base/events.js';
 import type { OfferedTool } from '../tools/catalogue.js';
 import type { LaunchDescription } from './fingerprint.js';
 import { sameServer, type ApprovedServer, type Storage } from './ledger.js';
-import { differingParts, printOf, type ToolPart, type ToolPrint } from './toolPrints.js';
-import type { ToolReview } from './toolReview.js';
+import { differingParts, printOf, type ToolPart, type ToolPrint, type ToolReview } from './toolPrints.js';
 
-export interface ToolLedgerOptions {
+interface ToolLedgerOptions {
   readonly storage: Storage;
   /** Tell of a change by `recheck`. */
   readonly holdsBack: () => boolean;

@@ -5,8 +5,10 @@
 import { createHash } from 'node:crypto';
 import { canonicalJson } from '../base/canonicalJson.js';
 import type { OfferedTool } from '../tools/catalogue.js';
+import type { Event } from '../base/events.js';
+import type { LaunchDescription } from './fingerprint.js';
 
-export const toolParts = ['description', 'schema', 'hints'] as const;
+const toolParts = ['description', 'schema', 'hints'] as const;
 
 export type ToolPart = (typeof toolParts)[number];
 
@@ -32,4 +34,20 @@ export function differingParts(before: ToolPrint, now: ToolPrint): readonly Tool
 /** 96 bits: nobody finds a second description for one by chance, and thousands of tools fit into a store. */
 function hash(value: unknown): string {
   return createHash('sha256').update(canonicalJson(value)).digest('base64url').slice(0, 16);
+}
+
+/**
+ * Tools that are no longer what they were when their server was approved (spec S3), as the core asks it of its shell.
+ */
+
+export interface ToolReview {
+  /**
+   * Which of these tools, by original name, changed and in what. Synchronous. A tool that this launch lists for the first
+   * time is remembered as it is.
+   */
+  review(launch: LaunchDescription, tools: readonly OfferedTool[]): ReadonlyMap<string, readonly ToolPart[]>;
+  /** Whether a changed tool is kept from agents until a person has accepted it. */
+  holdsBack(): boolean;
+  /** Accepted, forgotten, or `holdsBack` changed. */
+  readonly onDidChange: Event<void>;
 }

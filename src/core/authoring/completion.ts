@@ -6,8 +6,8 @@
  */
 import { keyDocs, requiredKeys, type KeyDoc } from '../config/keyDocs.js';
 import { transportOfKey, type KeyLevel } from '../config/keys.js';
-import { sketch, type Sketch } from '../config/sketch.js';
-import type { Slot } from '../config/sketchState.js';
+import { sketch, type Sketch } from '../yaml/sketch.js';
+import type { Slot } from '../yaml/sketchState.js';
 import { itemDrafts, likelihood, valueDrafts } from './completionValues.js';
 import { boxAt, levelOf, placeAt, textOf, type KnownPlace } from './shapes.js';
 import { escapeSnippet, fit, type CompletionSurroundings, type Draft, type Suggestion } from './suggestion.js';

@@ -1,6 +1,6 @@
 /** What can be written as a value: choices, durations, names of variables, tools and folders. Never a variable's value. */
-import { scalarText } from '../config/edits.js';
-import type { Slot } from '../config/sketchState.js';
+import { scalarText } from '../yaml/edits.js';
+import type { Slot } from '../yaml/sketchState.js';
 import type { KnownPlace, PlaceShape } from './shapes.js';
 import { escapeSnippet, type CompletionSurroundings, type Draft } from './suggestion.js';
 

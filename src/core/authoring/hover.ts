@@ -6,9 +6,9 @@
  */
 import { docOf, type KeyDoc } from '../config/keyDocs.js';
 import type { Transform } from '../config/model.js';
-import { sketch } from '../config/sketch.js';
-import type { Span } from '../config/textPositions.js';
-import { readYaml, type YamlNode } from '../config/yamlTree.js';
+import { sketch } from '../yaml/sketch.js';
+import type { Span } from '../yaml/textPositions.js';
+import { readYaml, type YamlNode } from '../yaml/yamlTree.js';
 import { isValidName, transformName } from '../tools/names.js';
 import { compilePattern } from '../tools/patterns.js';
 import { documentation } from './completion.js';
@@ -23,7 +23,7 @@ export interface HoverSurroundings {
   readonly serverState: (server: string) => string | undefined;
 }
 
-export interface HoverText {
+interface HoverText {
   readonly span: Span;
   readonly markdown: string;
 }

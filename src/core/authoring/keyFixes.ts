@@ -1,7 +1,7 @@
 /** Quick fixes at a key and its value: each a minimal edit, none where it does not help. */
 import type { ProblemCode } from '../base/problem.js';
-import type { EditNodes } from '../config/editNodes.js';
-import * as edits from '../config/edits.js';
+import type { EditNodes } from '../yaml/editNodes.js';
+import * as edits from '../yaml/edits.js';
 import { nearest, suggestKey } from '../config/keys.js';
 import type { Landmark } from './landmarks.js';
 

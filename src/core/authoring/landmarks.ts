@@ -7,10 +7,10 @@
  */
 import { keyDocs, type KeyDoc, type ValueShape } from '../config/keyDocs.js';
 import type { KeyLevel } from '../config/keys.js';
-import type { Span } from '../config/textPositions.js';
-import type { YamlEntry, YamlList, YamlNode, YamlTable } from '../config/yamlTree.js';
+import type { Span } from '../yaml/textPositions.js';
+import type { YamlEntry, YamlList, YamlNode, YamlTable } from '../yaml/yamlTree.js';
 
-export type Selection = 'tools' | 'prompts' | 'resources';
+type Selection = 'tools' | 'prompts' | 'resources';
 
 interface OfServer {
   /** The server it counts for; undefined for keys of the file itself. */

@@ -1,7 +1,7 @@
 /** The servers and keys of a config file as its outline, broken or not. Pure. */
-import type { SketchEntry } from '../config/sketchState.js';
-import { sketch } from '../config/sketch.js';
-import type { Span } from '../config/textPositions.js';
+import type { SketchEntry } from '../yaml/sketchState.js';
+import { sketch } from '../yaml/sketch.js';
+import type { Span } from '../yaml/textPositions.js';
 
 export interface OutlineEntry {
   readonly name: string;

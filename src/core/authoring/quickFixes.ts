@@ -5,13 +5,12 @@
  * fixes change nothing that works and may be applied all at once.
  */
 import type { Problem, ProblemCode } from '../base/problem.js';
-import { EditNodes } from '../config/editNodes.js';
-import * as edits from '../config/edits.js';
+import { EditNodes } from '../yaml/editNodes.js';
+import * as edits from '../yaml/edits.js';
 import { nearest } from '../config/keys.js';
-import { blacklistTool } from '../config/filterEdits.js';
-import { addPrefix, serverPair, setEnabled, setServerKey } from '../config/serverEdits.js';
-import { TextOffsets } from '../config/textOffsets.js';
-import { readYaml, type YamlNode } from '../config/yamlTree.js';
+import { blacklistTool, addPrefix, serverPair, setEnabled, setServerKey } from '../config/serverEdits.js';
+import { TextOffsets } from '../yaml/textPositions.js';
+import { readYaml, type YamlNode } from '../yaml/yamlTree.js';
 import {
   duration,
   fix,

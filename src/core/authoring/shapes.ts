@@ -1,8 +1,8 @@
 /** What the format has at a path of a sketched file, anchors followed to where they are used. */
 import { docOf, type KeyDoc, type ValueShape } from '../config/keyDocs.js';
 import type { KeyLevel } from '../config/keys.js';
-import type { Sketch } from '../config/sketch.js';
-import { pathKey, type SketchBox, type SketchPath } from '../config/sketchState.js';
+import type { Sketch } from '../yaml/sketch.js';
+import { pathKey, type SketchBox, type SketchPath } from '../yaml/sketchState.js';
 
 /** What may stand as the value at a path. */
 export type PlaceShape =

@@ -1,7 +1,7 @@
 /** What can be written at a place, before and after it is fitted into the quotes and style of its place. */
-import { scalarText } from '../config/edits.js';
-import type { Slot } from '../config/sketchState.js';
-import type { Span } from '../config/textPositions.js';
+import { scalarText } from '../yaml/edits.js';
+import type { Slot } from '../yaml/sketchState.js';
+import type { Span } from '../yaml/textPositions.js';
 
 export interface Suggestion {
   readonly label: string;
@@ -20,7 +20,7 @@ export interface Suggestion {
   readonly andThen: boolean;
 }
 
-export interface KnownTool {
+interface KnownTool {
   readonly original: string;
   readonly description: string;
 }

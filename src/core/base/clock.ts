@@ -1,5 +1,5 @@
 /** Time as a dependency: everything that waits or dates something is given a clock, so that tests own the time. */
-import { toDisposable, type Disposable } from './disposables.js';
+import { type Disposable, toDisposable } from './disposables.js';
 
 export interface Clock {
   /** Milliseconds since the epoch. */
@@ -34,4 +34,30 @@ export function delay(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
     });
     signal?.addEventListener('abort', aborted, { once: true });
   });
+}
+
+/** Something that is done a while after it is first asked for, however often it is asked for meanwhile. */
+
+export class Soon implements Disposable {
+  private timer: Disposable | undefined;
+  private ended = false;
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly ms: number,
+    private readonly run: () => void,
+  ) {}
+
+  ask(): void {
+    if (this.timer || this.ended) return;
+    this.timer = this.clock.after(this.ms, () => {
+      this.timer = undefined;
+      this.run();
+    });
+  }
+
+  dispose(): void {
+    this.ended = true;
+    this.timer?.dispose();
+  }
 }

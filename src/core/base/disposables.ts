@@ -17,19 +17,19 @@ export function toDisposable(end: () => void): Disposable {
   };
 }
 
-const liveStores = new Set<DisposableStore>();
-
-/** Names of the stores that were created and not disposed. For the ends of test suites. */
-export function liveStoreNames(): string[] {
-  return [...liveStores].map((store) => store.name);
-}
-
 export class DisposableStore implements Disposable {
+  private static readonly live = new Set<DisposableStore>();
+
+  /** Names of the stores that were created and not disposed. Test suites end by asserting that there are none. */
+  static liveNames(): string[] {
+    return [...DisposableStore.live].map((store) => store.name);
+  }
+
   private readonly items = new Set<Disposable>();
   private ended = false;
 
   constructor(readonly name: string) {
-    liveStores.add(this);
+    DisposableStore.live.add(this);
   }
 
   get isDisposed(): boolean {
@@ -52,7 +52,7 @@ export class DisposableStore implements Disposable {
   dispose(): void {
     if (this.ended) return;
     this.ended = true;
-    liveStores.delete(this);
+    DisposableStore.live.delete(this);
     const errors: unknown[] = [];
     for (const item of [...this.items].reverse()) {
       try {

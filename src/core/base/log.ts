@@ -8,8 +8,6 @@ export interface Log {
   write(level: LogLevel, message: string): void;
 }
 
-export const silentLog: Log = { write: () => {} };
-
 /** Values shorter than this are not treated as secrets on their own: redacting `1` or `ci` would blank the log. */
 const shortestSecret = 6;
 const mask = '•••';

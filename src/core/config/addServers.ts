@@ -6,8 +6,8 @@
  * cannot be had, nothing is edited (`undefined`).
  */
 import { isDeepStrictEqual } from 'node:util';
-import { EditNodes, isEmptyValue, isMap, rangeOf, type PairPlace } from './editNodes.js';
-import { applyEdits, insertion, type Edits } from './edits.js';
+import { EditNodes, isEmptyValue, isMap, rangeOf, type PairPlace } from '../yaml/editNodes.js';
+import { applyEdits, insertion, type Edits } from '../yaml/edits.js';
 import { serverFlow, serverLines, type NewServer } from './entryText.js';
 import { serverNodes, serverPair } from './serverEdits.js';
 

@@ -10,7 +10,7 @@ import { knownKeys, type KeyLevel } from './keys.js';
 import type { ConfigSurroundings } from './model.js';
 import type { FilePlaces } from './places.js';
 import * as problems from './problems.js';
-import type { YamlEntry, YamlList, YamlNode, YamlTable } from './yamlTree.js';
+import type { YamlEntry, YamlList, YamlNode, YamlTable } from '../yaml/yamlTree.js';
 
 export type Entries = ReadonlyMap<string, YamlEntry>;
 

@@ -1,5 +1,5 @@
 /** An entry of a server as it is written into the config file: block style, short lists and maps in flow style. Pure. */
-import { scalarText } from './edits.js';
+import { scalarText } from '../yaml/edits.js';
 
 /** What an entry is made of; `undefined` is left out. */
 export type EntryValue =

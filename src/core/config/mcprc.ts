@@ -6,14 +6,14 @@
  * Invariants: those of `parse`.
  */
 import { describe, EntryReader, isEmpty } from './entryReader.js';
-import { readJson } from './jsonTree.js';
+import { readJson } from '../yaml/jsonTree.js';
 import type { ConfigSurroundings, ConfiguredServer, ParsedSource, SourceText } from './model.js';
 import type { Problem } from '../base/problem.js';
 import { accepted, refused } from './parse.js';
 import { FilePlaces } from './places.js';
 import * as problems from './problems.js';
 import { readServer } from './serverEntry.js';
-import type { YamlEntry, YamlNode, YamlTable } from './yamlTree.js';
+import type { YamlEntry, YamlNode, YamlTable } from '../yaml/yamlTree.js';
 
 export function parseMcprc(source: SourceText, surroundings: ConfigSurroundings): ParsedSource {
   if (source.text === undefined || source.text.trim() === '') return accepted(source, [], []);

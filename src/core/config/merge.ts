@@ -12,9 +12,9 @@ import { parseMcprc } from './mcprc.js';
 import { parseMindsFile } from './parse.js';
 import { idInOtherFolder, serverShadowed } from './problems.js';
 
-export type AcceptedSource = Extract<ParsedSource, { kind: 'accepted' }>;
+type AcceptedSource = Extract<ParsedSource, { kind: 'accepted' }>;
 
-export interface MergedSources {
+interface MergedSources {
   readonly model: ConfigModel;
   readonly problems: readonly Problem[];
   /** Files whose text of now is refused; what the model has of them stood there before. */

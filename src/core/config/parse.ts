@@ -12,7 +12,7 @@ import { FilePlaces } from './places.js';
 import * as problems from './problems.js';
 import { readServer } from './serverEntry.js';
 import { yamlProblems, yamlWarning } from './yamlProblems.js';
-import { readYaml, type YamlEntry, type YamlTable } from './yamlTree.js';
+import { readYaml, type YamlEntry, type YamlTable } from '../yaml/yamlTree.js';
 
 export function parseMindsFile(source: SourceText, surroundings: ConfigSurroundings): ParsedSource {
   const { file } = source;

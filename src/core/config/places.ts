@@ -6,8 +6,8 @@
  */
 import type { Place } from '../base/problem.js';
 import type { ServerPlaces } from './model.js';
-import { TextPositions, type Span } from './textPositions.js';
-import type { YamlEntry, YamlNode } from './yamlTree.js';
+import { TextPositions, type Span } from '../yaml/textPositions.js';
+import type { YamlEntry, YamlNode } from '../yaml/yamlTree.js';
 
 export class FilePlaces {
   private readonly positions: TextPositions;

@@ -2,7 +2,7 @@
  * A config file as it may be shown to strangers, for a bug report: its structure, with every value that could be a secret
  * masked, and without comments. What is not known to be harmless is masked. Pure.
  */
-import { readYaml, type YamlNode } from './yamlTree.js';
+import { readYaml, type YamlNode } from '../yaml/yamlTree.js';
 
 const mask = '•••';
 

@@ -3,17 +3,15 @@
  * entry). The rules for its values are C1 to C3 and N1 to N3; whether a server starts is nothing this file knows.
  */
 import path from 'node:path';
-import { readTimeouts } from './durations.js';
+import { readTimeouts, readFilter, readTransform } from './selection.js';
 import { describe, isEmpty, type Entries, type EntryReader } from './entryReader.js';
-import { readEnv, readHeaders } from './envValues.js';
+import { readEnv, readHeaders, readOAuth } from './envValues.js';
 import { launchHashOf, viewHashOf } from './hash.js';
 import { transportOfKey } from './keys.js';
 import type { ConfiguredServer, Launch, ServerDefinition, SourceText } from './model.js';
-import { readOAuth } from './oauthSettings.js';
 import { serverPlaces } from './places.js';
 import * as problems from './problems.js';
-import { readFilter, readTransform } from './selection.js';
-import type { YamlEntry } from './yamlTree.js';
+import type { YamlEntry } from '../yaml/yamlTree.js';
 
 /** Spec L5. */
 export const builtInToolset = 'mcp_admin';

@@ -11,7 +11,7 @@ import type { SourceOrigin, SourceText } from './model.js';
 export type SourceFile = Required<Pick<SourceText, 'file' | 'folder' | 'origin'>>;
 
 export const mindsPath = '.minds/mcp.yaml';
-export const mcprcPath = '.mcprc';
+const mcprcPath = '.mcprc';
 
 /** @param folders of the workspace, in their order, absolute; @param home of the user, absolute. */
 export function sourceFiles(folders: readonly string[], home: string): SourceFile[] {

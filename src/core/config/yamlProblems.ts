@@ -6,7 +6,7 @@ import type { Problem } from '../base/problem.js';
 import { nearest } from './keys.js';
 import type { FilePlaces } from './places.js';
 import { problem, shortened, type Spot } from './problems.js';
-import type { YamlFault } from './yamlDocument.js';
+import type { YamlFault } from '../yaml/yamlDocument.js';
 
 /** One slip of the pen makes a cascade of errors; the first ones tell. */
 const mostShown = 10;

@@ -7,11 +7,11 @@ import type { Clock } from '../base/clock.js';
 import type { Log } from '../base/log.js';
 import { longestMs } from './callLimits.js';
 import { ListError, type ToolListing } from './connection.js';
-import { readInitializeAnswer } from './initializeAnswer.js';
+import { readInitializeAnswer } from './handshake.js';
 import type { Sdk } from './sdk.js';
-import { announced, type Fields } from './serverClient.js';
+import { announced, type Fields } from '../protocol/client.js';
 import { SdkConnection } from './sdkConnection.js';
-import { TrafficTrace } from './trafficTrace.js';
+import { TrafficTrace } from './logging.js';
 import { TransportFailure, type ServerTransport } from './transport.js';
 
 export interface OpeningParts {

@@ -25,17 +25,15 @@ import {
   type RequestTerms,
   type ToolListing,
 } from './connection.js';
-import type { ServerFacts } from './initializeAnswer.js';
-import { OfferLister } from './offerLister.js';
-import type { PromptListing, ResourceListing } from './offerListing.js';
+import { type ServerFacts, requestParams } from './handshake.js';
+import { OfferLister, type PromptListing, type ResourceListing } from './listing.js';
 import { outcomeOfFailure, readCallResult, readOtherResult, readProgress, rpcMessage } from './outcomes.js';
-import { requestParams } from './serverDialect.js';
-import type { Fields, ServerClient } from './serverClient.js';
-import { logMessage } from './serverLog.js';
-import { ServerQuestions } from './serverQuestions.js';
+import type { Fields, ServerClient } from '../protocol/client.js';
+import { logMessage } from './logging.js';
+import { ServerQuestions } from './serverRequests.js';
 import { TransportFailure, type ServerTransport } from './transport.js';
 
-export interface SdkConnectionParts {
+interface SdkConnectionParts {
   readonly client: Client;
   readonly resultSchema: typeof ResultSchema;
   readonly transport: ServerTransport;

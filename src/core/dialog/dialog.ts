@@ -42,7 +42,7 @@ export interface Offer {
 /** `refused` says why, to the model. */
 export type Permit = { readonly kind: 'granted' } | { readonly kind: 'refused'; readonly why: string };
 
-export interface Turn {
+interface Turn {
   readonly model: DialogModel;
   /** The conversation so far, the question last. */
   readonly messages: readonly DialogMessage[];
@@ -177,7 +177,7 @@ async function carryOut(call: ToolCall, tools: readonly DialogTool[], turn: Turn
 }
 
 /** @param why a clause or sentence that follows "Error:" */
-export function failure(call: ToolCall, why: string): ToolResult {
+function failure(call: ToolCall, why: string): ToolResult {
   const text = `Error: ${why}`;
   return { callId: call.id, tool: call.tool, parts: [{ kind: 'text', text }], isError: true };
 }

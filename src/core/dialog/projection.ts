@@ -11,7 +11,7 @@ export interface ProjectionProblem {
   readonly message: string;
 }
 
-export interface Projection {
+interface Projection {
   readonly tools: readonly DialogTool[];
   readonly problems: readonly ProjectionProblem[];
 }

@@ -11,7 +11,7 @@ export const mostRetries = 3;
 /** Before the first retry; doubled with each. Milliseconds. */
 const firstDelayMs = 1000;
 /** A provider that asks for more patience than this is not waited for. Milliseconds. */
-export const longestWaitMs = 60_000;
+const longestWaitMs = 60_000;
 
 export type StopReason =
   | { readonly kind: 'rejected'; readonly text: string }

@@ -31,7 +31,7 @@ export interface WatchedFile extends Disposable {
   nudge(): void;
 }
 
-export interface WatchOptions {
+interface WatchOptions {
   readonly clock: Clock;
   /** Between two looks, in milliseconds. Default 2 s. */
   readonly pollMs?: number;
@@ -47,7 +47,7 @@ export interface Disk {
   stamp(path: string): Promise<string>;
 }
 
-export const realDisk: Disk = {
+const realDisk: Disk = {
   read: (path) => readFile(path, 'utf8'),
   stamp: async (path) => {
     const { ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true });

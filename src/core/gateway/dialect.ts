@@ -7,9 +7,9 @@
  */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { isObject } from '../base/isObject.js';
-import { ClientError } from './clientQuestions.js';
+import { ClientError } from './clientRequests.js';
 import { errorCodes, type Params } from './jsonRpc.js';
-import { protocolVersions, type ProtocolVersion } from './protocol.js';
+import { protocolVersions, type ProtocolVersion } from '../protocol/versions.js';
 
 const [newest] = protocolVersions;
 

@@ -8,7 +8,7 @@ import { assertNever } from '../base/assertNever.js';
 import type { Clock } from '../base/clock.js';
 import { isObject } from '../base/isObject.js';
 import type { Route } from './access.js';
-import type { Services } from './answers.js';
+import type { Services } from './requests.js';
 import type { ClientKind } from './backend.js';
 import { clientCapabilities, serverCapabilities } from './dialect.js';
 import { ListenStream, PostReply, type Heartbeat } from './eventStreams.js';
@@ -25,12 +25,12 @@ import {
 } from './jsonRpc.js';
 import type { Listings } from './listings.js';
 import { answerRequest, capabilitiesOf, takeNotification } from './methods.js';
-import { allowsBatches, isProtocolVersion, negotiate } from './protocol.js';
+import { allowsBatches, isProtocolVersion, negotiate } from '../protocol/versions.js';
 import { readBody, type BodyLimits } from './requestBody.js';
 import type { Session } from './session.js';
 import type { Sessions } from './sessions.js';
 
-export interface EndpointOptions {
+interface EndpointOptions {
   readonly services: Services;
   readonly listings: Listings;
   readonly sessions: Sessions;

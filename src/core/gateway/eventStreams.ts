@@ -90,7 +90,7 @@ export class ListenStream implements OpenStream {
   }
 }
 
-export interface PostReplyOptions {
+interface PostReplyOptions {
   readonly heartbeat: Heartbeat;
   /** How many requests will be settled. */
   readonly requests: number;

@@ -7,14 +7,13 @@
  * list: sessions outlive it, because only the client can end them without losing its calls in flight (spec R4).
  */
 import type { Clock } from '../base/clock.js';
-import { DisposableStore, type Disposable } from '../base/disposables.js';
+import { type Disposable, DisposableStore } from '../base/disposables.js';
 import type { Log } from '../base/log.js';
-import { toolsAlone, type ServerFeatures } from '../tools/features.js';
+import { type ServerFeatures, toolsAlone } from '../tools/features.js';
 import type { ClientKind, GatewayBackend, ServedToolset } from './backend.js';
 import { entries } from './dialect.js';
-import { PagedList } from './pagedList.js';
-import { protocolVersions, type ProtocolVersion } from './protocol.js';
-import type { Topic } from './topics.js';
+import { type ProtocolVersion, protocolVersions } from '../protocol/versions.js';
+import { notificationMessage } from './jsonRpc.js';
 
 export class Listing {
   readonly tools: PagedList;
@@ -88,7 +87,7 @@ export class Listing {
   }
 }
 
-export interface ListingsOptions {
+interface ListingsOptions {
   readonly backend: GatewayBackend;
   readonly clock: Clock;
   readonly log: Log;
@@ -156,4 +155,82 @@ export class Listings implements Disposable {
       }
     }
   }
+}
+
+/** One list of a toolset as pages of JSON, made once for each version. Pure. */
+
+const nothing: readonly object[] = [];
+
+export class PagedList {
+  /** Counts over the whole gateway: no two lists share one. */
+  version = 0;
+  private entries: readonly object[] | undefined;
+  /** The entries of each page, as JSON without the brackets. */
+  private pages: readonly string[] = [];
+
+  /** @param key under which the entries stand in a result. */
+  constructor(
+    private readonly key: string,
+    private readonly nextVersion: () => number,
+    private readonly pageSize: number,
+  ) {}
+
+  /** A list that is as it was keeps its version. */
+  set(entries: readonly object[] = nothing): void {
+    if (entries === this.entries) return;
+    this.entries = entries;
+    const pages = toPages(entries, this.pageSize);
+    if (this.version > 0 && isSame(pages, this.pages)) return;
+    this.pages = pages;
+    this.version = this.nextVersion();
+  }
+
+  /** The result of the list, as JSON. Undefined: the cursor is of another version, or none of ours. */
+  page(cursor: string | undefined): string | undefined {
+    const index = cursor === undefined ? 0 : this.pageIndex(cursor);
+    const page = index === undefined ? undefined : this.pages[index];
+    if (index === undefined || page === undefined) return undefined;
+    const more = index + 1 < this.pages.length ? `,"nextCursor":"${this.cursor(index + 1)}"` : '';
+    return `{"${this.key}":[${page}]${more}}`;
+  }
+
+  private cursor(index: number): string {
+    return Buffer.from(`${this.version}:${index}`).toString('base64url');
+  }
+
+  private pageIndex(cursor: string): number | undefined {
+    const match = /^(\d+):(\d+)$/.exec(Buffer.from(cursor, 'base64url').toString());
+    return Number(match?.[1]) === this.version ? Number(match?.[2]) : undefined;
+  }
+}
+
+function toPages(entries: readonly object[], size: number): string[] {
+  const pages: string[] = [];
+  for (let start = 0; start === 0 || start < entries.length; start += size) {
+    pages.push(JSON.stringify(entries.slice(start, start + size)).slice(1, -1));
+  }
+  return pages;
+}
+
+function isSame(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((page, index) => page === b[index]);
+}
+
+/** What a client can be told has changed, and who of a session knows which version of it. */
+
+export const topics = ['tools', 'prompts', 'resources'] as const;
+
+export type Topic = (typeof topics)[number];
+
+export const changedMessages: Readonly<Record<Topic, string>> = {
+  tools: notificationMessage('notifications/tools/list_changed'),
+  prompts: notificationMessage('notifications/prompts/list_changed'),
+  resources: notificationMessage('notifications/resources/list_changed'),
+};
+
+export interface Knowledge {
+  /** The client has the list of this version, or is about to read it. */
+  known: number;
+  /** The client was told of the list of this version, on whatever stream. */
+  told: number;
 }

@@ -4,15 +4,13 @@
  * sends them in parallel.
  */
 import type { ServerFeatures } from '../tools/features.js';
-import { invalidParams, refusal, type Answer, type MethodContext, type Services } from './answers.js';
+import { invalidParams, refusal, type Answer, type MethodContext, type Services } from './requests.js';
 import { errorCodes, isRequestId, type Params } from './jsonRpc.js';
-import { isLogLevel } from './logLevels.js';
-import { hasName, hasReference, hasUri, noCompletion, passedOn } from './otherRequests.js';
-import type { PagedList } from './pagedList.js';
+import { isLogLevel } from '../protocol/logLevels.js';
+import { hasName, hasReference, hasUri, noCompletion, passedOn, callTool } from './calls.js';
+import type { PagedList, Topic } from './listings.js';
 import type { ServedToolset } from './backend.js';
 import type { Session } from './session.js';
-import { callTool } from './toolCalls.js';
-import type { Topic } from './topics.js';
 
 type Method = (params: Params, context: MethodContext) => Answer;
 

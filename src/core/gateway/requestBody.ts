@@ -8,7 +8,7 @@ export interface BodyLimits {
   readonly timeoutMs: number;
 }
 
-export type BodyOutcome =
+type BodyOutcome =
   | { readonly kind: 'read'; readonly text: string }
   /** The rest is thrown away as it comes, so that the client reads the answer and not a reset. */
   | { readonly kind: 'tooLarge' }

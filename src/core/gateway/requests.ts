@@ -7,13 +7,21 @@
  * message of its own. The outcome of a request that nobody reads any more is dropped.
  */
 import { isObject } from '../base/isObject.js';
-import { invalidParams, refusal, type Answer, type MethodContext } from './answers.js';
-import type { BackendTerms } from './backend.js';
+import type { BackendTerms, GatewayBackend } from './backend.js';
 import { isAtLeast } from './dialect.js';
-import { dialogOf, upstreamMeta } from './dialogs.js';
-import { errorCodes, errorMessage, isRequestId, notificationMessage, type Params, type RequestId } from './jsonRpc.js';
-import type { CallInFlight, Session } from './session.js';
-import { SessionClient } from './sessionClient.js';
+import {
+  errorCodes,
+  errorMessage,
+  isRequestId,
+  notificationMessage,
+  type Params,
+  type RequestId,
+  type RpcError,
+} from './jsonRpc.js';
+import { type CallInFlight, type Session, SessionClient } from './session.js';
+import type { Log } from '../base/log.js';
+import type { Delivery } from '../results/delivery.js';
+import type { Reply } from './eventStreams.js';
 
 /**
  * @param what for the log
@@ -89,4 +97,67 @@ async function carryOut(
   session.calls.delete(id);
   call.reply.settle(answer);
   if (session.calls.size === 0) services.noteActivity(session.toolset);
+}
+
+/** How methods answer, and what they are given to do it with. */
+
+export interface MethodContext {
+  readonly id: RequestId;
+  readonly session: Session;
+  readonly reply: Reply;
+  readonly services: Services;
+}
+
+export interface Services {
+  readonly backend: GatewayBackend;
+  readonly log: Log;
+  readonly delivery: Delivery;
+  /** Calls in flight in one session. */
+  readonly maxCalls: number;
+  /** Sessions, lists or calls in flight of this toolset changed. */
+  readonly noteActivity: (toolset: string) => void;
+  /** Whether a client may say in `_meta` which conversation calls; else that is its session. */
+  readonly namesConversations: boolean;
+}
+
+export type Answer =
+  | { readonly kind: 'result'; readonly json: string }
+  | { readonly kind: 'error'; readonly error: RpcError }
+  /** Settles the reply itself, once. */
+  | { readonly kind: 'later' };
+
+export function invalidParams(message: string): Answer {
+  return refusal(errorCodes.invalidParams, message);
+}
+
+export function refusal(code: number, message: string): Answer {
+  return { kind: 'error', error: { code, message } };
+}
+
+/**
+ * Which conversation a call belongs to (spec G3), and which of the caller's `_meta` goes on to the server. Pure.
+ * A conversation is named by the bare id that the editor gives it, so that whoever else knows that id means the same
+ * dialog; a session is named by its id with a prefix, and no conversation can take such a name.
+ */
+
+const sessionPrefix = 'mcp-session:';
+const conversationKey = 'vscode.conversationId';
+
+export function dialogOf(meta: Params | undefined, sessionId: string): string {
+  return conversationOf(meta) ?? sessionPrefix + sessionId;
+}
+
+/** Undefined: the caller names none. */
+export function conversationOf(meta: Params | undefined): string | undefined {
+  const conversation = meta?.[conversationKey];
+  if (typeof conversation !== 'string' || conversation === '' || conversation.startsWith(sessionPrefix))
+    return undefined;
+  return conversation;
+}
+
+/** Without the progress token, which holds between the client and us, and without the editor's private keys. */
+export function upstreamMeta(meta: Params | undefined): Params | undefined {
+  if (meta === undefined) return undefined;
+  const kept = Object.entries(meta).filter(([key]) => key !== 'progressToken' && !key.startsWith('vscode.'));
+  return kept.length > 0 ? Object.fromEntries(kept) : undefined;
 }

@@ -23,7 +23,7 @@ export interface RestBackend {
   add(body: unknown, urlOf: (toolset: string) => string): Promise<RestAnswer>;
 }
 
-export interface RestOptions {
+interface RestOptions {
   readonly backend: RestBackend;
   readonly clock: Clock;
   readonly log: Log;

@@ -8,14 +8,14 @@
  * that has asked since.
  */
 import { randomUUID } from 'node:crypto';
-import type { ClientKind } from './backend.js';
+import type { BackendClient, ClientKind } from './backend.js';
 import type { MessageStream, OpenStream, Reply } from './eventStreams.js';
-import { ClientQuestions } from './clientQuestions.js';
-import type { Params, RequestId } from './jsonRpc.js';
-import type { Listing } from './listings.js';
-import type { ProtocolVersion } from './protocol.js';
-import { SessionClient } from './sessionClient.js';
-import { changedMessages, topics, type Knowledge, type Topic } from './topics.js';
+import { ClientQuestions } from './clientRequests.js';
+import { notificationMessage, type Params, type RequestId } from './jsonRpc.js';
+import { changedMessages, type Knowledge, type Listing, type Topic, topics } from './listings.js';
+import type { ProtocolVersion } from '../protocol/versions.js';
+import { isToldTo, question } from './dialect.js';
+import { isLoudEnough } from '../protocol/logLevels.js';
 
 /** More listening streams than a client has use for; the oldest makes room. */
 const maxStreams = 8;
@@ -139,5 +139,56 @@ export class Session {
   private tell(stream: MessageStream, topic: Topic): void {
     this.knowledge[topic].told = this.listing.versionOf(topic);
     stream.send(changedMessages[topic]);
+  }
+}
+
+/**
+ * A session's client as servers reach it: in one of its calls on the stream of that call, as long as it is in flight,
+ * else on the stream on which it listens (spec G4).
+ */
+
+export class SessionClient implements BackendClient {
+  /** @param ofCall the stream of the call, while there is one. */
+  constructor(
+    readonly session: Session,
+    private readonly ofCall: () => MessageStream | undefined = () => undefined,
+    readonly dialog: string | undefined = undefined,
+  ) {}
+
+  get isGone(): boolean {
+    return this.session.isClosed;
+  }
+
+  get capabilities(): Params {
+    return this.session.clientCapabilities;
+  }
+
+  get logLevel(): string | undefined {
+    return this.session.logLevel;
+  }
+
+  ask(
+    method: string,
+    params: Params | undefined,
+    signal: AbortSignal,
+    onProgress?: (progress: Params) => void,
+  ): Promise<Params> {
+    let asked: Params | undefined;
+    try {
+      asked = question(this.session.protocolVersion, method, params);
+    } catch (error) {
+      return Promise.reject(error as Error);
+    }
+    return this.session.questions.ask(this.stream, method, asked, signal, onProgress);
+  }
+
+  tell(method: string, params: Params): void {
+    if (!isToldTo(this.session.protocolVersion, method)) return;
+    if (method === 'notifications/message' && !isLoudEnough(params['level'], this.logLevel)) return;
+    this.stream?.send(notificationMessage(method, params));
+  }
+
+  private get stream(): MessageStream | undefined {
+    return this.ofCall() ?? this.session.listening;
   }
 }

@@ -2,7 +2,7 @@
 import type { Clock } from '../base/clock.js';
 import type { Params } from './jsonRpc.js';
 import type { Listing } from './listings.js';
-import type { ProtocolVersion } from './protocol.js';
+import type { ProtocolVersion } from '../protocol/versions.js';
 import { Session } from './session.js';
 
 export class Sessions {

@@ -7,13 +7,18 @@ import { assertNever } from '../base/assertNever.js';
 import { PendingEnds } from '../base/pendingEnds.js';
 import type { ConfiguredServer, ServerDefinition } from '../config/model.js';
 import type { ConnectOutcome } from '../connections/connection.js';
-import type { Fields } from '../connections/serverClient.js';
+import type { Fields } from '../protocol/client.js';
 import { curate } from '../tools/curate.js';
-import { Draining } from './draining.js';
-import { approvalOf, enabledDefinition, permitsOf, startableDefinition } from './permission.js';
-import { diverges, planStep, type Permits } from './plan.js';
-import { Serving } from './serving.js';
-import { StartAttempt } from './startAttempt.js';
+import {
+  approvalOf,
+  diverges,
+  enabledDefinition,
+  type Permits,
+  permitsOf,
+  planStep,
+  startableDefinition,
+} from './plan.js';
+import { Serving, type UnitOptions } from './serving.js';
 import {
   describeTrouble,
   isFailure,
@@ -21,8 +26,7 @@ import {
   type Trouble,
   type TroubleCause,
   type UnitFacts,
-} from './unitFacts.js';
-import type { UnitOptions } from './unitOptions.js';
+} from './status.js';
 
 type Connected = Extract<ConnectOutcome, { kind: 'connected' }>;
 
@@ -294,5 +298,62 @@ export class ServerUnit {
   private overtake(): void {
     this.attempt?.overtake();
     this.attempt = undefined;
+  }
+}
+
+/** What no longer serves, replaced or withdrawn, while its last calls still run (spec R4). */
+
+class Draining {
+  private readonly servings = new Set<Serving>();
+
+  constructor(private readonly ends: PendingEnds) {}
+
+  get all(): readonly Serving[] {
+    return [...this.servings];
+  }
+
+  /** @param limitMs milliseconds that calls in flight have. */
+  add(serving: Serving, limitMs: number, reason: string): void {
+    this.servings.add(serving);
+    this.ends.add(serving.drain(limitMs, reason).finally(() => this.servings.delete(serving)));
+  }
+
+  /** Calls in flight fail. */
+  endNow(reason: string): void {
+    for (const serving of this.servings) this.ends.add(serving.close(reason));
+  }
+}
+
+/**
+ * One start of one definition, which may be overtaken by a later edit. Invariant: what an overtaken start connects is
+ * ended, and its outcome is told to nobody.
+ */
+
+class StartAttempt {
+  private readonly controller = new AbortController();
+  private overtaken = false;
+  /** Resolves when the outcome was told, or what was started is gone. Never rejects for what a server does. */
+  readonly done: Promise<void>;
+
+  /**
+   * @param definition may be replaced while the start is under way by one of the same launch.
+   * @param since epoch milliseconds.
+   */
+  constructor(
+    public definition: ServerDefinition,
+    readonly since: number,
+    connect: (signal: AbortSignal) => Promise<ConnectOutcome>,
+    tell: (attempt: StartAttempt, outcome: ConnectOutcome) => void,
+  ) {
+    this.done = (async () => {
+      const outcome = await connect(this.controller.signal);
+      if (!this.overtaken) tell(this, outcome);
+      else if (outcome.kind === 'connected') await outcome.connection.close();
+    })();
+  }
+
+  overtake(): void {
+    this.overtaken = true;
+    this.controller.abort();
   }
 }

@@ -5,19 +5,29 @@
  */
 import { SingleFlight } from '../base/singleFlight.js';
 import type { ServerDefinition } from '../config/model.js';
-import { ListError, type Connection, type OfferKind, type ToolListing } from '../connections/connection.js';
-import { InstancePool } from '../connections/instancePool.js';
-import { Reconnection } from '../connections/reconnection.js';
-import type { Fields } from '../connections/serverClient.js';
+import {
+  type Connection,
+  type Connector,
+  ListError,
+  type OfferKind,
+  type ToolListing,
+} from '../connections/connection.js';
+import { InstancePool } from '../instances/pool.js';
+import { Reconnection } from '../instances/reconnection.js';
+import type { ExpectedClient, Fields } from '../protocol/client.js';
 import { curate, type Curation, type FilteredToolsReport } from '../tools/curate.js';
 import { featuresOf, type ServerFeatures } from '../tools/features.js';
-import { RefreshPace } from './refreshPace.js';
-import type { TroubleCause } from './unitFacts.js';
-import type { UnitOptions } from './unitOptions.js';
+import type { TroubleCause } from './status.js';
+import type { Clock } from '../base/clock.js';
+import type { Disposable } from '../base/disposables.js';
+import type { Log } from '../base/log.js';
+import type { Seats } from '../instances/limit.js';
+import type { Subscriptions } from '../instances/subscriptions.js';
+import type { Judge } from './plan.js';
 
-export type Curated = Extract<Curation, { kind: 'curated' }>;
+type Curated = Extract<Curation, { kind: 'curated' }>;
 
-export interface ServingEvents {
+interface ServingEvents {
   /** What is published changed; called in the same turn. */
   readonly onCommit: () => void;
   readonly onChange: () => void;
@@ -237,4 +247,70 @@ function unlessFailed<Listing extends { readonly failure?: string }>(
   before: Listing | undefined,
 ): Listing | undefined {
   return next?.failure !== undefined && before ? { ...before, failure: next.failure } : next;
+}
+
+/**
+ * How often a server that says that its tools changed is asked for them (spec R6): several times at once, as changes
+ * come in bursts, and then twice a second, however often it says so.
+ */
+
+const burst = 8;
+const intervalMs = 500;
+
+class RefreshPace implements Disposable {
+  private left = burst;
+  private since: number;
+  private timer: Disposable | undefined;
+  private release: (() => void) | undefined;
+  private ended = false;
+
+  constructor(private readonly clock: Clock) {
+    this.since = clock.now();
+  }
+
+  /** Resolves when it may be asked, and when nobody will ask any more. One at a time waits. */
+  async turn(): Promise<void> {
+    if (this.ended) return;
+    const now = this.clock.now();
+    this.left = Math.min(burst, this.left + (now - this.since) / intervalMs);
+    this.since = now;
+    this.left--;
+    if (this.left >= 0) return;
+    await new Promise<void>((resolve) => {
+      this.release = resolve;
+      this.timer = this.clock.after(Math.ceil(-this.left * intervalMs), resolve);
+    });
+  }
+
+  dispose(): void {
+    this.ended = true;
+    this.timer?.dispose();
+    this.release?.();
+  }
+}
+
+/** What one server's reconciliation is given by the host. */
+
+export interface UnitOptions {
+  readonly id: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly serverLog: Log;
+  readonly connector: Connector & Seats;
+  /** In [0, 1), for the jitter of reconnecting. */
+  readonly random: () => number;
+  readonly filteredTools: () => FilteredToolsReport;
+  /** Milliseconds that calls in flight have when their instance was replaced or removed (spec R4). */
+  readonly drainLimitMs: number;
+  /** Who will use instances that nobody uses yet (spec G4). */
+  readonly expected: () => ExpectedClient;
+  /** What clients are subscribed to at the instance that all share, whichever that is. */
+  readonly subscriptions: Subscriptions;
+  readonly redact: (text: string) => string;
+  /** Whether it may run (spec S1); `reconsider` tells that this changed. */
+  readonly judge: Judge;
+  /** What is published changed; called in the same turn. */
+  readonly onCommit: () => void;
+  /** Something a view shows changed. */
+  readonly onChange: () => void;
 }

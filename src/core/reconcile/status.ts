@@ -5,9 +5,27 @@
 import type { ApprovalStatus } from '../approval/approvals.js';
 import type { ToolPart } from '../approval/toolPrints.js';
 import type { Place, Problem } from '../base/problem.js';
-import type { SourceOrigin } from '../config/model.js';
-import type { SignInStatus } from '../connections/oauth.js';
-import type { ExcludedTool, PublishedPrompt, PublishedResources, ServedTool } from '../tools/catalogue.js';
+import type { ConfiguredServer, ServerPlaces, SourceOrigin } from '../config/model.js';
+import type { SignInStatus } from '../connections/http/oauth/oauth.js';
+import {
+  type ExcludedTool,
+  noResources,
+  type PublishedPrompt,
+  type PublishedResources,
+  type ServedTool,
+  type Toolset,
+} from '../tools/catalogue.js';
+import { assertNever } from '../base/assertNever.js';
+import type { StartFailure } from '../connections/connection.js';
+import {
+  approvalPending,
+  connectionLost,
+  refreshFailed,
+  rightsLacking,
+  signInNeeded,
+  startFailed,
+} from './problems.js';
+import type { Serving } from './serving.js';
 
 export type ServerState =
   | { readonly kind: 'disabled' }
@@ -28,7 +46,7 @@ export type ServerState =
   | { readonly kind: 'stopped'; readonly since: number };
 
 /** Why what serves is not what the file says now (spec R3). */
-export interface PreviousDefinition {
+interface PreviousDefinition {
   /** When the definition that still serves was replaced in the file, epoch milliseconds. */
   readonly since: number;
   readonly reason: string;
@@ -91,4 +109,221 @@ export interface StatusSnapshot {
   /** In file order. */
   readonly servers: readonly ServerStatus[];
   readonly problems: readonly Problem[];
+}
+
+/**
+ * What is known of one server, as plain facts, and what the views make of them: state, problems, instances. Pure
+ * functions over the facts; `ServerUnit` owns and changes them.
+ */
+
+export type TroubleCause =
+  | { readonly kind: 'startFailed'; readonly failure: StartFailure }
+  /** Two tools with one name (spec N5). */
+  | { readonly kind: 'refused'; readonly problems: readonly [Problem, ...Problem[]] }
+  /** `final`: reconnecting has given up (spec X4). */
+  | { readonly kind: 'lost'; readonly cause: string; readonly final: boolean };
+
+export type Trouble = TroubleCause & { readonly since: number };
+
+/** Times are epoch milliseconds. */
+export interface UnitFacts {
+  readonly id: string;
+  readonly wanted: ConfiguredServer | undefined;
+  readonly serving: Serving | undefined;
+  readonly draining: readonly Serving[];
+  readonly startingSince: number | undefined;
+  readonly stoppedSince: number | undefined;
+  /** Since when what serves is not what the file says. */
+  readonly divergedAt: number | undefined;
+  /** Why the definition of the file does not serve. */
+  readonly trouble: Trouble | undefined;
+  /** What is wrong with what serves. */
+  readonly servingTrouble: Trouble | undefined;
+  readonly approval: ApprovalStatus;
+}
+
+/** Of a server for which nothing was undertaken yet. */
+export function emptyFacts(server: ConfiguredServer): UnitFacts {
+  return {
+    id: server.id,
+    wanted: server,
+    serving: undefined,
+    draining: [],
+    startingSince: undefined,
+    stoppedSince: undefined,
+    divergedAt: undefined,
+    trouble: undefined,
+    servingTrouble: undefined,
+    approval: { kind: 'notAsked' },
+  };
+}
+
+/** Servers quote what they were given: what they say is redacted before anyone reads it (spec E4). */
+export function redactedCause(cause: TroubleCause, redact: (text: string) => string): TroubleCause {
+  switch (cause.kind) {
+    case 'startFailed': {
+      const { failure } = cause;
+      return {
+        kind: 'startFailed',
+        failure: { ...failure, message: redact(failure.message), fix: redact(failure.fix) },
+      };
+    }
+    case 'lost':
+      return { ...cause, cause: redact(cause.cause) };
+    case 'refused':
+      return cause;
+    default:
+      return assertNever(cause);
+  }
+}
+
+/** Whether a server is down by it. A lease that died is no failure: the next call of its dialog starts another. */
+export function isFailure(trouble: Trouble): boolean {
+  return trouble.kind !== 'lost' || trouble.final;
+}
+
+export function describeTrouble(trouble: Trouble): { reason: string; fix: string } {
+  switch (trouble.kind) {
+    case 'startFailed':
+      return { reason: trouble.failure.message, fix: trouble.failure.fix };
+    case 'refused':
+      return { reason: trouble.problems[0].message, fix: trouble.problems[0].fix };
+    case 'lost':
+      return {
+        reason: trouble.final ? `It ended again and again; reconnecting has given up: ${trouble.cause}` : trouble.cause,
+        fix: 'Restart it, edit its entry, or let the next call start it; its log says what it wrote last.',
+      };
+    default:
+      return assertNever(trouble);
+  }
+}
+
+function stateOf(facts: UnitFacts): ServerState {
+  const { wanted, serving, trouble, servingTrouble } = facts;
+  if (facts.stoppedSince !== undefined) return { kind: 'stopped', since: facts.stoppedSince };
+  if (facts.startingSince !== undefined) return { kind: 'starting', since: facts.startingSince };
+  if (wanted?.kind === 'valid' && !wanted.definition.enabled) return { kind: 'disabled' };
+  const live = serving?.pool.live ?? [];
+  if (live.length > 0) return { kind: 'running', since: Math.min(...live.map((instance) => instance.startedAt)) };
+  const starting = serving?.pool.startingSince;
+  if (starting !== undefined) return { kind: 'starting', since: starting };
+  const pending = serving?.reconnection.pending;
+  if (pending)
+    return { kind: 'reconnecting', ...pending, cause: servingTrouble ? describeTrouble(servingTrouble).reason : '' };
+  const failed = servingTrouble && isFailure(servingTrouble) ? servingTrouble : trouble;
+  if (failed && wanted?.kind === 'valid') return { kind: 'failed', since: failed.since, ...describeTrouble(failed) };
+  if (serving) return { kind: 'idle', since: serving.idleSince ?? serving.since };
+  if (facts.approval.kind === 'pending') return { kind: 'pending' };
+  return { kind: 'invalid' };
+}
+
+/** Set while what serves is not what the file says (spec R3). */
+function previousOf(facts: UnitFacts): PreviousDefinition | undefined {
+  if (facts.divergedAt === undefined) return undefined;
+  const since = facts.divergedAt;
+  if (facts.wanted?.kind === 'invalid') return { since, reason: 'Its new definition has an error.' };
+  if (facts.approval.kind === 'pending') return { since, reason: 'Its new definition waits for your approval.' };
+  if (facts.startingSince !== undefined) return { since, reason: 'Its new definition is starting.' };
+  return {
+    since,
+    reason: facts.trouble ? describeTrouble(facts.trouble).reason : 'Its new definition was not applied.',
+  };
+}
+
+export function problemsOf(facts: UnitFacts, signIn: SignInStatus = notAsked): readonly Problem[] {
+  const { id, wanted, serving } = facts;
+  const problems: Problem[] = [];
+  // The problems of a definition that is no longer in the file have no place there.
+  if (serving && facts.divergedAt === undefined) problems.push(...serving.curated.problems);
+  const places = wanted?.kind === 'valid' ? wanted.definition.places : wanted?.places;
+  if (!places) return problems;
+  if (facts.approval.kind === 'pending') problems.push(approvalPending(id, places, serving !== undefined));
+  if (serving?.refreshTrouble !== undefined) problems.push(refreshFailed(id, places, serving.refreshTrouble));
+  if (signIn.kind === 'needed') problems.push(signInNeeded(id, places, signIn.why));
+  if (signIn.kind === 'signedIn' && signIn.lacks !== undefined) problems.push(rightsLacking(id, places, signIn.lacks));
+  for (const trouble of [facts.trouble, facts.servingTrouble]) {
+    if (trouble && !isForSignIn(trouble)) problems.push(...problemsOfTrouble(id, places, trouble));
+  }
+  return problems;
+}
+
+function problemsOfTrouble(id: string, places: ServerPlaces, trouble: Trouble): readonly Problem[] {
+  switch (trouble.kind) {
+    case 'startFailed':
+      return [startFailed(id, places, trouble.failure)];
+    case 'refused':
+      return trouble.problems;
+    case 'lost':
+      return [connectionLost(id, places, trouble.cause)];
+    default:
+      return assertNever(trouble);
+  }
+}
+
+function instancesOf(facts: UnitFacts): readonly InstanceStatus[] {
+  const all = [...(facts.serving ? [facts.serving] : []), ...facts.draining];
+  return all
+    .flatMap(({ pool }) => pool.live)
+    .map((instance) => ({
+      id: instance.id,
+      pid: instance.connection.pid,
+      startedAt: instance.startedAt,
+      lastCallAt: instance.lastCallAt,
+      callsInFlight: instance.callsInFlight,
+      use: instance.use,
+    }));
+}
+
+const notAsked: SignInStatus = { kind: 'none' };
+
+/** Said by the status of the sign-in, which may have changed since. */
+function isForSignIn(trouble: Trouble): boolean {
+  return trouble.kind === 'startFailed' && trouble.failure.code === 'sign-in-needed';
+}
+
+/** Without a sign-in nothing of a server works, whatever else is known of it. */
+function stateWithSignIn(state: ServerState, signIn: SignInStatus): ServerState {
+  if (signIn.kind !== 'needed') return state;
+  switch (state.kind) {
+    case 'disabled':
+    case 'invalid':
+    case 'pending':
+    case 'starting':
+      return state;
+    default:
+      return { kind: 'signInNeeded', since: signIn.since, why: signIn.why };
+  }
+}
+
+/** @param toolset what is published of it, if anything is. */
+export function statusOf(
+  server: ConfiguredServer,
+  facts: UnitFacts,
+  toolset: Toolset | undefined,
+  changedTools: readonly ChangedTool[] = [],
+  signIn: SignInStatus = notAsked,
+): ServerStatus {
+  const definition = server.kind === 'valid' ? server.definition : facts.serving?.definition;
+  return {
+    id: server.id,
+    source: server.source,
+    origin: server.origin,
+    // Other entries are not known here.
+    shadows: [],
+    place: server.kind === 'valid' ? server.definition.places.key : server.places.key,
+    transport: definition?.launch.transport,
+    trulyStateless: definition?.trulyStateless,
+    state: stateWithSignIn(stateOf(facts), signIn),
+    approval: facts.approval,
+    previous: previousOf(facts),
+    ...(signIn.kind !== 'none' && { signIn }),
+    serverInfo: facts.serving?.serverInfo,
+    tools: toolset?.tools ?? [],
+    excluded: toolset?.excluded ?? [],
+    changedTools,
+    prompts: toolset?.prompts ?? [],
+    resources: toolset?.resources ?? noResources,
+    offered: facts.serving?.listing.tools.length ?? 0,
+    instances: instancesOf(facts),
+  };
 }

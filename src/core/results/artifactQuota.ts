@@ -10,7 +10,7 @@ import path from 'node:path';
 import type { Log } from '../base/log.js';
 import { SingleFlight } from '../base/singleFlight.js';
 
-export interface ArtifactQuotaOptions {
+interface ArtifactQuotaOptions {
   /** Holds `<server>/<tool>/<file>`. */
   readonly root: string;
   /** In bytes; read at each run. */

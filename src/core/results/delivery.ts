@@ -13,20 +13,20 @@ import { fits, withShortStructure, withShortTexts, type TextLimit } from './text
 /** Of UTF-8, in one result. */
 export const usualMaxResultBytes = 1 << 20;
 
-export interface DeliveryOptions {
+interface DeliveryOptions {
   readonly artifacts: ArtifactStore;
   /** Read at each result. */
   readonly maxResultBytes: () => number;
 }
 
-export interface SavedFile {
+interface SavedFile {
   /** Absolute. */
   readonly path: string;
   /** Of a type that models take. */
   readonly isImage: boolean;
 }
 
-export interface ReadableResult {
+interface ReadableResult {
   /** As `forEditor` has it. */
   readonly result: CallToolResult;
   /** Where its bytes are kept, in their order, then the texts that were too long. */

@@ -15,7 +15,7 @@ import { ArtifactQuota, type Written } from './artifactQuota.js';
 import { takeAll, type Pieces, type Taken } from './pieces.js';
 import { formatBytes } from './sizes.js';
 
-export interface DiskArtifactsOptions {
+interface DiskArtifactsOptions {
   /** Need not exist. */
   readonly folder: string;
   /** In bytes, of all files together; read at each use. */

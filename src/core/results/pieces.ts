@@ -96,6 +96,6 @@ function* nested(value: unknown, indent: 0 | 2, line: string, insideMany: boolea
   yield (indent === 0 ? '' : line) + (keys ? '}' : ']');
 }
 
-export function isSecondHalf(unit: number): boolean {
+function isSecondHalf(unit: number): boolean {
   return unit >= 0xdc00 && unit <= 0xdfff;
 }

@@ -6,7 +6,7 @@ import type { Problem } from '../base/problem.js';
 import type { NameFilter, ServerPlaces, Transform } from '../config/model.js';
 import { assertNever } from '../base/assertNever.js';
 import type { ExcludedTool, OfferedTool, PublishedPrompt, PublishedResources, PublishedTool } from './catalogue.js';
-import { compileFilter, judge, type CompiledFilter } from './filter.js';
+import { compileFilter, judge, type CompiledFilter } from './patterns.js';
 import { isValidName, transformName } from './names.js';
 import { curateOthers, type OtherOffer, type OtherRules } from './others.js';
 import {
@@ -20,7 +20,7 @@ import {
 } from './problems.js';
 import { unusableSchema } from './schemas.js';
 
-export interface Offer extends OtherOffer {
+interface Offer extends OtherOffer {
   readonly tools: readonly OfferedTool[];
   readonly malformed: readonly { readonly name: string; readonly detail: string }[];
 }

@@ -5,7 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 
-export const longestShortName = 13;
+const longestShortName = 13;
 export const longestEditorId = 64;
 
 /** `mcp_admin`, the built-in toolset, is `admin` in the editor. */

@@ -13,9 +13,8 @@ import type {
   PublishedResources,
 } from './catalogue.js';
 import type { FilteredToolsReport } from './curate.js';
-import { compileFilter, judge, type CompiledFilter } from './filter.js';
+import { compileFilter, judge, type CompiledFilter, compilePattern } from './patterns.js';
 import { transformName } from './names.js';
-import { compilePattern } from './patterns.js';
 import { entryMalformed, filteredTools, listIncomplete, patternMatchesNothing, promptTwice } from './problems.js';
 
 interface Malformed {

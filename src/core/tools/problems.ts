@@ -10,7 +10,7 @@ interface At {
 }
 
 /** What a server lists, as it is called in its entry and in messages. */
-export type Listed = 'tools' | 'prompts' | 'resources';
+type Listed = 'tools' | 'prompts' | 'resources';
 
 export function patternMatchesNothing(
   at: At,

@@ -17,7 +17,7 @@ import { editorId, editorNames, longestEditorId } from './editorNames.js';
 import { editorIdTooLong, nameReserved, nameTaken, tooManyTools } from './problems.js';
 
 /** What editor and providers take in one request of a model that cannot search among tools. */
-export const mostTools = 128;
+const mostTools = 128;
 
 export interface Candidate {
   readonly id: string;
@@ -33,9 +33,9 @@ export interface Candidate {
 }
 
 /** What a person keeps from agents beyond the file: by published name (spec S4). */
-export type DenyingPattern = (published: string) => string | undefined;
+type DenyingPattern = (published: string) => string | undefined;
 
-export interface Publication {
+interface Publication {
   readonly toolsets: readonly Toolset[];
   readonly problems: readonly Problem[];
 }

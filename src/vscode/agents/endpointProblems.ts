@@ -1,6 +1,6 @@
 /** What keeps agents outside the editor from the toolsets of a window, as problems (spec G6). Pure. */
 import type { Place, Problem } from '../../core/base/problem.js';
-import type { AgentEndpointState } from './endpoint.js';
+import type { AgentEndpointState } from '../engine/agentEndpoint.js';
 
 /** @param place where a problem of the window stands */
 export function endpointProblems(state: AgentEndpointState, place: Place | undefined): Problem[] {

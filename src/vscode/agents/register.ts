@@ -5,10 +5,10 @@ import { dirname } from 'node:path';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
 import type { Place } from '../../core/base/problem.js';
 import { startOfFile } from '../../core/config/model.js';
-import { localFolders } from '../configFiles.js';
-import type { AgentsOptions } from '../engine.js';
-import type { EngineSlot } from '../engineSlot.js';
-import { endpointPort, onDidChangeEndpointPort } from '../settings.js';
+import { localFolders } from '../engine/configFiles.js';
+import type { AgentsOptions } from '../engine/engine.js';
+import type { EngineSlot } from '../engine/engineSlot.js';
+import { endpointPort, onDidChangeEndpointPort } from '../engine/settings.js';
 import { endpointProblems } from './endpointProblems.js';
 
 export function serveOtherAgents(slot: EngineSlot, globalStorage: vscode.Uri): Disposable {

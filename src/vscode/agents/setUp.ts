@@ -19,14 +19,14 @@ import {
   type Surroundings,
   type TokenSource,
 } from '../../core/agents/agents.js';
-import { tokenVariable } from '../../core/config/ownEndpoint.js';
+import { tokenVariable } from '../../core/import/ownEndpoint.js';
 import { planEntries, type EntriesPlan, type ServedAt } from '../../core/agents/planEntries.js';
-import { textOf, writeEdits } from '../configEdits.js';
-import { localFolders } from '../configFiles.js';
-import type { Engine } from '../engine.js';
-import { pathLabel } from '../fileLabels.js';
-import { Previews } from '../previews.js';
-import type { AgentEndpoint } from './endpoint.js';
+import { textOf, writeEdits } from '../commands/configEdits.js';
+import { localFolders } from '../engine/configFiles.js';
+import type { Engine } from '../engine/engine.js';
+import { pathLabel } from '../views/fileLabels.js';
+import { Previews } from '../commands/previews.js';
+import type { AgentEndpoint } from '../engine/agentEndpoint.js';
 import { endpointProblems } from './endpointProblems.js';
 
 const title = 'Set Up Another Agent';

@@ -2,8 +2,8 @@
 import * as vscode from 'vscode';
 import { setEnabled } from '../../core/config/serverEdits.js';
 import type { ServerStatus } from '../../core/reconcile/status.js';
-import { configPath } from '../configFiles.js';
-import { fileLabel } from '../fileLabels.js';
+import { configPath } from '../engine/configFiles.js';
+import { fileLabel } from '../views/fileLabels.js';
 import { workspaceEdit } from './authoring.js';
 
 /** Rejects with what a person can do. A file with changes that are not saved is edited and left to be saved. */

@@ -1,13 +1,12 @@
 /** What stands above each server in the config file (spec E2): state, tools, what can be done. Pure. */
 import { assertNever } from '../../core/base/assertNever.js';
-import type { Span } from '../../core/config/textPositions.js';
+import type { Span } from '../../core/yaml/textPositions.js';
 import { serversIn } from '../../core/authoring/outline.js';
 import type { ServerState, ServerStatus } from '../../core/reconcile/status.js';
-import { signInActions } from '../tree/signInActions.js';
-import { stateWord, toolCount } from '../phrases.js';
-import { actions } from '../tree/serverActions.js';
+import { signInActions, actions } from '../views/serverActions.js';
+import { stateWord, toolCount } from '../views/phrases.js';
 
-export interface LensModel {
+interface LensModel {
   readonly span: Span;
   readonly title: string;
   readonly tooltip: string;

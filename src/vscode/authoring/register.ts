@@ -6,8 +6,8 @@ import * as vscode from 'vscode';
 import { isDeepStrictEqual } from 'node:util';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
 import type { ServerStatus } from '../../core/reconcile/status.js';
-import { configPath } from '../configFiles.js';
-import type { EngineSlot } from '../engineSlot.js';
+import { configPath } from '../engine/configFiles.js';
+import type { EngineSlot } from '../engine/engineSlot.js';
 import type { Authoring } from './authoring.js';
 
 export interface AuthoringSurroundings {

@@ -7,13 +7,13 @@ import { join } from 'node:path';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
 import type { Log } from '../../core/base/log.js';
 import { SingleFlight } from '../../core/base/singleFlight.js';
-import { grantedOf } from '../../core/dialog/grants.js';
-import type { Member, Team } from '../../core/dialog/team.js';
-import { configuredToolsets } from '../../core/dialogTools.js';
-import type { EngineSlot } from '../engineSlot.js';
+import { grantedOf } from '../../core/team/grants.js';
+import type { Member, Team } from '../../core/team/team.js';
+import { configuredToolsets } from '../../core/host/dialogTools.js';
+import type { EngineSlot } from '../engine/engineSlot.js';
 import { teamPath, type TeamFiles } from './teamFiles.js';
 
-export interface AgentFilesOptions {
+interface AgentFilesOptions {
   readonly slot: EngineSlot;
   readonly team: TeamFiles;
   readonly log: Log;
@@ -35,7 +35,7 @@ export function registerAgentFiles({ slot, team, log }: AgentFilesOptions): Disp
   };
 
   async function followTeam({ file, members }: Team, create: boolean): Promise<void> {
-    const agents = await import('../../core/dialog/agentFiles.js');
+    const agents = await import('../../core/team/agentFiles.js');
     const folder = join(file, '../..', agents.agentFolder);
     const described = members.map((member) => agentOf(member));
     for (const agent of described) {
@@ -103,7 +103,7 @@ export function registerAgentFiles({ slot, team, log }: AgentFilesOptions): Disp
       await following.request();
       const [first] = teams;
       if (!first) return;
-      const { agentFolder, agentFileName } = await import('../../core/dialog/agentFiles.js');
+      const { agentFolder, agentFileName } = await import('../../core/team/agentFiles.js');
       const uri = vscode.Uri.file(join(first.file, '../..', agentFolder, agentFileName(first.members[0]?.id ?? '')));
       await vscode.window.showTextDocument(uri, { preview: true });
     }),

@@ -3,12 +3,12 @@ import * as vscode from 'vscode';
 import type { Audience } from '../../core/dialog/dialog.js';
 import type { ToolCall, ToolResult } from '../../core/dialog/model.js';
 import { mostRetries } from '../../core/dialog/stopPolicy.js';
-import { escapeMarkdown, oneLine } from '../markdown.js';
+import { escapeMarkdown, oneLine } from '../views/markdown.js';
 import type { ArtifactLinks } from './artifactLinks.js';
 import type { CallPages } from './callPages.js';
 import { showImage, showPieces, type KnownFiles } from './savedFiles.js';
 
-export interface AudienceSurroundings {
+interface AudienceSurroundings {
   readonly stream: vscode.ChatResponseStream;
   readonly pages: CallPages;
   readonly artifacts: ArtifactLinks;
@@ -17,7 +17,7 @@ export interface AudienceSurroundings {
   readonly now: () => number;
 }
 
-export interface ChatAudience extends Audience {
+interface ChatAudience extends Audience {
   /** Nothing follows. */
   end(): void;
 }

@@ -1,18 +1,18 @@
 /** What `@minds` answers without a model: `/mcp`, `/tools`, `/reload`, `/release`, and who there is for `/as`. */
 import type * as vscode from 'vscode';
 import type { Offer } from '../../core/dialog/dialog.js';
-import type { Member } from '../../core/dialog/team.js';
-import { heldBy } from '../../core/dialogTools.js';
+import type { Member } from '../../core/team/team.js';
+import { heldBy } from '../../core/host/dialogTools.js';
 import type { ServerStatus } from '../../core/reconcile/status.js';
-import type { WindowState } from '../engineSlot.js';
-import { escapeMarkdown } from '../markdown.js';
-import { stateWord, toolCount } from '../phrases.js';
-import type { Engine } from '../engine.js';
+import type { WindowState } from '../engine/engineSlot.js';
+import { escapeMarkdown } from '../views/markdown.js';
+import { stateWord, toolCount } from '../views/phrases.js';
+import type { Engine } from '../engine/engine.js';
 
 /** Of a tool's description, in characters. */
 const longestLine = 160;
 
-export function whyNoToolsets({ phase }: WindowState): string {
+function whyNoToolsets({ phase }: WindowState): string {
   switch (phase) {
     case 'untrusted':
       return 'This workspace is not trusted, so no MCP server is started.';

@@ -3,9 +3,9 @@ import * as vscode from 'vscode';
 import { basename, dirname, extname } from 'node:path';
 import type { Disposable } from '../../core/base/disposables.js';
 import { timeOfArtifact } from '../../core/results/artifactName.js';
-import type { EngineSlot } from '../engineSlot.js';
-import { timeOf } from '../phrases.js';
-import type { Row } from '../tree/treeView.js';
+import type { EngineSlot } from '../engine/engineSlot.js';
+import { timeOf } from '../views/phrases.js';
+import type { Row } from '../views/treeView.js';
 import type { ArtifactLinks } from './artifactLinks.js';
 
 export function registerDialogFiles(slot: EngineSlot, artifacts: ArtifactLinks): Disposable {

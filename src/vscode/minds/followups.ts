@@ -1,8 +1,8 @@
 /** What a person may want to say next: go on where it stopped, release what the chat holds, see what is wrong. */
 import type * as vscode from 'vscode';
 import { readRecord } from '../../core/dialog/history.js';
-import { heldBy } from '../../core/dialogTools.js';
-import type { EngineSlot } from '../engineSlot.js';
+import { heldBy } from '../../core/host/dialogTools.js';
+import type { EngineSlot } from '../engine/engineSlot.js';
 import type { TeamView } from './teamFiles.js';
 import { recordIn } from './turnRecord.js';
 

@@ -26,7 +26,7 @@ interface Forecast {
 }
 
 /** Where a problem stands: of a server, or of none. */
-export type PlaceOf = (server: string | undefined) => Place | undefined;
+type PlaceOf = (server: string | undefined) => Place | undefined;
 
 export class ModelProblems {
   private readonly refusals = new Map<string, Refusal>();

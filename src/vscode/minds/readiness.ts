@@ -4,7 +4,7 @@
  */
 import { delay, type Clock } from '../../core/base/clock.js';
 import { nextEvent } from '../../core/base/events.js';
-import type { EngineSlot, WindowState } from '../engineSlot.js';
+import type { EngineSlot, WindowState } from '../engine/engineSlot.js';
 
 /** Milliseconds. A server that takes longer is there with the next request of the turn. */
 const patience = 10_000;

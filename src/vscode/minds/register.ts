@@ -8,8 +8,8 @@ import { DisposableStore, type Disposable } from '../../core/base/disposables.js
 import type { Log } from '../../core/base/log.js';
 import type { Place } from '../../core/base/problem.js';
 import { startOfFile } from '../../core/config/model.js';
-import { maxSteps } from '../settings.js';
-import type { EngineSlot } from '../engineSlot.js';
+import { maxSteps } from '../engine/settings.js';
+import type { EngineSlot } from '../engine/engineSlot.js';
 import { registerAgentFiles } from './agentFiles.js';
 import { ArtifactLinks } from './artifactLinks.js';
 import { CallPages } from './callPages.js';
@@ -23,7 +23,7 @@ import { watchTeam } from './teamProblems.js';
 /** As in `package.json`. */
 const participantId = 'mcpToolsets.minds';
 
-export interface MindsOptions {
+interface MindsOptions {
   readonly slot: EngineSlot;
   readonly clock: Clock;
   readonly log: Log;

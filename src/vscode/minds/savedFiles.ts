@@ -8,7 +8,7 @@ import * as vscode from 'vscode';
 import { basename, dirname } from 'node:path';
 import { AnswerLinks, type AnswerPiece } from '../../core/dialog/answerLinks.js';
 import type { ResultFile } from '../../core/dialog/model.js';
-import { escapeMarkdown } from '../markdown.js';
+import { escapeMarkdown } from '../views/markdown.js';
 import type { ArtifactLinks } from './artifactLinks.js';
 
 /** Shown at once by `/files`; of the others there are links. */

@@ -1,8 +1,8 @@
 /** Completion in `.minds/team.yaml` (spec D2). What works is loaded when the editor first asks. */
 import * as vscode from 'vscode';
 import type { Disposable } from '../../core/base/disposables.js';
-import { configuredToolsets } from '../../core/dialogTools.js';
-import type { EngineSlot } from '../engineSlot.js';
+import { configuredToolsets } from '../../core/host/dialogTools.js';
+import type { EngineSlot } from '../engine/engineSlot.js';
 import { teamPath } from './teamFiles.js';
 
 export function registerTeamAuthoring(slot: EngineSlot): Disposable {
@@ -11,7 +11,7 @@ export function registerTeamAuthoring(slot: EngineSlot): Disposable {
     files,
     {
       provideCompletionItems: async (document, position) => {
-        const { completeTeam } = await import('../../core/dialog/teamCompletion.js');
+        const { completeTeam } = await import('../../core/team/teamCompletion.js');
         const toolsets = slot.engine?.host.catalogue.toolsets ?? [];
         const known = configuredToolsets(slot.state.snapshot, toolsets).map(({ id, down }) => {
           const count = toolsets.find((toolset) => toolset.id === id)?.tools.length ?? 0;

@@ -8,10 +8,10 @@ import type { Clock } from '../../core/base/clock.js';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
 import { Emitter, nextEvent } from '../../core/base/events.js';
 import type { Problem } from '../../core/base/problem.js';
-import type { ConfiguredToolset } from '../../core/dialog/grants.js';
-import type { Member, Team } from '../../core/dialog/team.js';
+import type { ConfiguredToolset } from '../../core/team/grants.js';
+import type { Member, Team } from '../../core/team/team.js';
 import { watchFile } from '../../core/files/watchedFile.js';
-import { localFolders } from '../configFiles.js';
+import { localFolders } from '../engine/configFiles.js';
 import type * as TeamReader from './teamReader.js';
 
 export const teamPath = '.minds/team.yaml';

@@ -1,7 +1,7 @@
 /** Keeps the problems of the team among those of the window, as files and servers change. Does not import `vscode`. */
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
-import { configuredToolsets } from '../../core/dialogTools.js';
-import type { EngineSlot } from '../engineSlot.js';
+import { configuredToolsets } from '../../core/host/dialogTools.js';
+import type { EngineSlot } from '../engine/engineSlot.js';
 import type { TeamFiles } from './teamFiles.js';
 
 export function watchTeam(slot: EngineSlot, team: TeamFiles): Disposable {

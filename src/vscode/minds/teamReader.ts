@@ -1,10 +1,9 @@
 /** What reads team files, in one part that is loaded when there is one: it brings the YAML parser along (spec P1). */
 import type { Problem } from '../../core/base/problem.js';
-import type { ConfiguredToolset } from '../../core/dialog/grants.js';
-import type { Team } from '../../core/dialog/team.js';
-import { grantProblems, mergedTeams } from '../../core/dialog/teamProblems.js';
+import type { ConfiguredToolset } from '../../core/team/grants.js';
+import { type Team, grantProblems, mergedTeams } from '../../core/team/team.js';
 
-export { parseTeam } from '../../core/dialog/team.js';
+export { parseTeam } from '../../core/team/team.js';
 export { mergedTeams };
 
 export function problemsOf(

@@ -5,12 +5,12 @@ import type { Log } from '../../core/base/log.js';
 import type { TurnEnd, TurnOutcome } from '../../core/dialog/dialog.js';
 import type { DialogModel } from '../../core/dialog/model.js';
 import type { Toolset } from '../../core/tools/catalogue.js';
-import { oneLine } from '../markdown.js';
+import { oneLine } from '../views/markdown.js';
 import type { ModelProblems } from './modelProblems.js';
 
 const continueCommand = 'mcpToolsets.minds.continue';
 
-export interface EndSurroundings {
+interface EndSurroundings {
   readonly stream: vscode.ChatResponseStream;
   readonly dialog: string;
   readonly model: DialogModel;

@@ -1,6 +1,5 @@
 /** The open panels of “Try Tool”: one for each tool, and the documents in which their arguments are edited. */
-import type { Disposable } from '../../core/base/disposables.js';
-import { DisposableStore } from '../../core/base/disposables.js';
+import { type Disposable, DisposableStore } from '../../core/base/disposables.js';
 import type { ServerStatus } from '../../core/reconcile/status.js';
 import type { ServedTool } from '../../core/tools/catalogue.js';
 import { ArgumentDocuments } from './argumentDocuments.js';

@@ -5,8 +5,8 @@ import * as vscode from 'vscode';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
 import type { ServerStatus } from '../../core/reconcile/status.js';
 import type { ServedTool } from '../../core/tools/catalogue.js';
-import type { EngineSlot } from '../engineSlot.js';
-import type { Row } from '../tree/treeView.js';
+import type { EngineSlot } from '../engine/engineSlot.js';
+import type { Row } from '../views/treeView.js';
 import type { Panels } from './panels.js';
 
 export interface TryToolSurroundings {

@@ -5,16 +5,16 @@
 import * as vscode from 'vscode';
 import { randomBytes } from 'node:crypto';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
-import type { ToolCallOutcome } from '../../core/hostContract.js';
+import type { ToolCallOutcome } from '../../core/host/hostContract.js';
 import type { ServerStatus } from '../../core/reconcile/status.js';
 import type { ServedTool } from '../../core/tools/catalogue.js';
 import type { ToPage, ToPanel, TrialOutcome, TriedTool } from '../../webview/messages.js';
-import type { EngineSlot } from '../engineSlot.js';
-import { effects } from '../phrases.js';
+import type { EngineSlot } from '../engine/engineSlot.js';
+import { effects } from '../views/phrases.js';
 import type { ArgumentDocuments } from './argumentDocuments.js';
-import { newTrialDialog } from './trialDialog.js';
+import { newTrialDialog } from '../engine/trialDialog.js';
 
-export interface TrialPanelOptions {
+interface TrialPanelOptions {
   readonly slot: EngineSlot;
   readonly extensionUri: vscode.Uri;
   readonly documents: ArgumentDocuments;

@@ -107,7 +107,7 @@ export class Run {
     });
     const dist = join(copy, 'dist');
     const engine = readdirSync(join(dist, 'chunks')).find((name) => /^engine-\w+\.js$/.test(name));
-    if (engine === undefined) throw new Error('The build has no part of its own for src/vscode/engine.ts.');
+    if (engine === undefined) throw new Error('The build has no part of its own for src/vscode/engine/engine.ts.');
     return { dist, engine: join(dist, 'chunks', engine), guardian: join(dist, 'guardian.js') };
   }
 

@@ -7,11 +7,11 @@
  */
 import { spawn } from 'node:child_process';
 import { systemClock } from '../../../src/core/base/clock.js';
-import { silentLog } from '../../../src/core/base/log.js';
+import { silentLog } from '../../support/fakes/silentLog.js';
 import type { StdioLaunch } from '../../../src/core/config/model.js';
-import { createConnector } from '../../../src/core/connections/createConnector.js';
-import { Guardian } from '../../../src/core/connections/guardian.js';
-import { markVariable } from '../../../src/core/connections/livingTree.js';
+import { createConnector } from '../../../src/core/host/createConnector.js';
+import { Guardian } from '../../../src/core/connections/stdio/guardian.js';
+import { markVariable } from '../../../src/core/connections/stdio/livingTree.js';
 
 async function main(): Promise<void> {
   process.on('SIGTERM', () => {}); // only SIGKILL ends it, and the message `leave`

@@ -1,7 +1,6 @@
 /** Spec X3: what is said of an HTTP server that cannot be reached or is none, each by a real server that fails so. */
 import assert from 'node:assert/strict';
-import { createServer, type Server } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { createServer, type Server, type AddressInfo } from 'node:net';
 import { http, literal, Rig } from './rig.js';
 
 describe('http start failures', function () {

@@ -5,7 +5,7 @@ import { systemClock } from '../../../src/core/base/clock.js';
 import { Redactor, redactingLog } from '../../../src/core/base/log.js';
 import type { OAuthSettings } from '../../../src/core/config/model.js';
 import type { Connection } from '../../../src/core/connections/connection.js';
-import { OAuth } from '../../../src/core/connections/oauth.js';
+import { OAuth } from '../../../src/core/connections/http/oauth/oauth.js';
 import { control, Person, Secrets } from '../../support/core/person.js';
 import { callTool, http, literal, once, Rig, textOf } from './rig.js';
 
@@ -275,7 +275,7 @@ describe('oauth', function () {
     const { port } = elsewhere.address() as { port: number };
     const access = oauth.accessFor(http(url));
     assert(access);
-    const { HttpEndpoint } = await import('../../../src/core/connections/httpEndpoint.js');
+    const { HttpEndpoint } = await import('../../../src/core/connections/http/endpoint.js');
     const endpoint = new HttpEndpoint(http(url), '9.9.9', access);
     const reply = await endpoint.post('{}', 'other', person(), new URL(`http://127.0.0.1:${port}/`));
     reply.body.resume();

@@ -18,9 +18,9 @@ import type {
   ConnectOutcome,
   StartFailure,
   ToolListing,
+  Connector,
 } from '../../../src/core/connections/connection.js';
-import type { Connector } from '../../../src/core/connections/connector.js';
-import { createConnector, type ConnectorOptions } from '../../../src/core/connections/createConnector.js';
+import { createConnector, type ConnectorOptions } from '../../../src/core/host/createConnector.js';
 import { processesWith, untilNone, type TestProcess } from '../../support/processes.js';
 
 export const repository = path.resolve(__dirname, '../../..');

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { channel } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { liveStoreNames } from '../../../src/core/base/disposables.js';
+import { DisposableStore } from '../../../src/core/base/disposables.js';
 import type { ClientKind } from '../../../src/core/gateway/backend.js';
 import { createGateway, type Gateway, type GatewayLimits } from '../../../src/core/gateway/gateway.js';
 import { FakeBackend, FakeClock, MemoryLog } from '../../unit/gateway/fakes.js';
@@ -60,7 +60,7 @@ export async function startRig(limits: Partial<GatewayLimits> = {}): Promise<Rig
       await assertRefused(port);
       assert.equal(clock.pending, 0, 'no timer is left');
       assert.deepEqual(
-        liveStoreNames().filter((name) => name.startsWith('gateway')),
+        DisposableStore.liveNames().filter((name) => name.startsWith('gateway')),
         [],
       );
     },

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { systemClock } from '../../../src/core/base/clock.js';
 import type { ClientKind } from '../../../src/core/gateway/backend.js';
 import { createGateway } from '../../../src/core/gateway/gateway.js';
-import { createGatewayBackend } from '../../../src/core/gatewayBackend.js';
+import { createGatewayBackend } from '../../../src/core/host/gatewayBackend.js';
 import { createDelivery } from '../../../src/core/results/delivery.js';
 import { createDiskArtifacts } from '../../../src/core/results/diskArtifacts.js';
 import { fixture } from '../../support/core/configText.js';

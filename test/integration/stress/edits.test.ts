@@ -4,8 +4,7 @@
  * of. A failure prints its seed; `MCP_TOOLSETS_SEED=n` runs it again.
  */
 import assert from 'node:assert/strict';
-import { adminId } from '../../../src/core/admin.js';
-import { builtInNames } from '../../../src/core/tools/builtIn.js';
+import { adminId, builtInNames } from '../../../src/core/host/admin.js';
 import { Agent } from '../../support/core/agent.js';
 import { endStages, startStage, textOf, type Stage } from '../../support/core/stage.js';
 import { untilNone, type TestProcess } from '../../support/processes.js';

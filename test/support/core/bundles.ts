@@ -40,4 +40,4 @@ export function bundled(source: string): Promise<string> {
   return made;
 }
 
-export const guardianScript = (): Promise<string> => bundled('src/core/connections/guardianMain.ts');
+export const guardianScript = (): Promise<string> => bundled('src/core/connections/stdio/guardianMain.ts');

@@ -6,8 +6,8 @@ import { formAnswers } from '../../../src/cli/formAnswers.js';
 import { systemClock } from '../../../src/core/base/clock.js';
 import type { HttpLaunch, OAuthSettings } from '../../../src/core/config/model.js';
 import type { Connection } from '../../../src/core/connections/connection.js';
-import { createConnector } from '../../../src/core/connections/createConnector.js';
-import { OAuth } from '../../../src/core/connections/oauth.js';
+import { createConnector } from '../../../src/core/host/createConnector.js';
+import { OAuth } from '../../../src/core/connections/http/oauth/oauth.js';
 import { Person, Secrets } from './person.js';
 
 interface Context {

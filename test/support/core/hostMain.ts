@@ -7,12 +7,11 @@
  */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { adminId } from '../../../src/core/admin.js';
+import { adminId, builtInNames } from '../../../src/core/host/admin.js';
 import { systemClock } from '../../../src/core/base/clock.js';
 import { Redactor, type Log } from '../../../src/core/base/log.js';
-import { createConnector } from '../../../src/core/connections/createConnector.js';
-import { createHost } from '../../../src/core/host.js';
-import { builtInNames } from '../../../src/core/tools/builtIn.js';
+import { createConnector } from '../../../src/core/host/createConnector.js';
+import { createHost } from '../../../src/core/host/host.js';
 
 const [folder = '', guardianScript = '', mode] = process.argv.slice(2);
 const file = path.join(folder, '.minds', 'mcp.yaml');

@@ -4,8 +4,8 @@
  */
 import { request, type IncomingHttpHeaders } from 'node:http';
 import { Emitter } from '../../../src/core/base/events.js';
-import type { Redirect, SecretStore, SignInBrowser } from '../../../src/core/connections/oauth.js';
-import { listenForRedirect } from '../../../src/core/connections/oauthRedirect.js';
+import type { Redirect, SecretStore, SignInBrowser } from '../../../src/core/connections/http/oauth/oauth.js';
+import { listenForRedirect } from '../../../src/core/connections/http/oauth/redirect.js';
 
 export class Person implements SignInBrowser {
   /** Addresses that were opened. */

@@ -9,23 +9,22 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { randomBytes } from 'node:crypto';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
-import { adminId } from '../../../src/core/admin.js';
+import { adminId, builtInNames } from '../../../src/core/host/admin.js';
 import { systemClock } from '../../../src/core/base/clock.js';
-import { liveStoreNames } from '../../../src/core/base/disposables.js';
+import { DisposableStore } from '../../../src/core/base/disposables.js';
 import { nextEvent } from '../../../src/core/base/events.js';
 import { Redactor, redactingLog } from '../../../src/core/base/log.js';
 import type { Problem } from '../../../src/core/base/problem.js';
-import type { ExpectedClient } from '../../../src/core/connections/serverClient.js';
-import type { Connector } from '../../../src/core/connections/connector.js';
-import { createConnector } from '../../../src/core/connections/createConnector.js';
-import { OAuth, type SecretStore } from '../../../src/core/connections/oauth.js';
+import type { ExpectedClient } from '../../../src/core/protocol/client.js';
+import type { Connector } from '../../../src/core/connections/connection.js';
+import { createConnector } from '../../../src/core/host/createConnector.js';
+import { OAuth, type SecretStore } from '../../../src/core/connections/http/oauth/oauth.js';
 import { watchFile, type WatchedFile } from '../../../src/core/files/watchedFile.js';
 import { createGateway, type Gateway } from '../../../src/core/gateway/gateway.js';
-import { createGatewayBackend } from '../../../src/core/gatewayBackend.js';
-import { createHost } from '../../../src/core/host.js';
-import type { Host, ToolCallOutcome, ToolCallRequest } from '../../../src/core/hostContract.js';
+import { createGatewayBackend } from '../../../src/core/host/gatewayBackend.js';
+import { createHost } from '../../../src/core/host/host.js';
+import type { Host, ToolCallOutcome, ToolCallRequest } from '../../../src/core/host/hostContract.js';
 import type { InstanceStatus, ServerStatus, StatusSnapshot } from '../../../src/core/reconcile/status.js';
-import { builtInNames } from '../../../src/core/tools/builtIn.js';
 import type { Catalogue, Toolset } from '../../../src/core/tools/catalogue.js';
 import { guardianScript } from './bundles.js';
 import { CapturedLogs } from './capturedLogs.js';
@@ -81,7 +80,7 @@ export class Stage {
   private readonly root = mkdtempSync(path.join(tmpdir(), 'mcp-toolsets-stage-'));
   private readonly temporary = path.join(this.root, 'tmp');
   private readonly redactor = new Redactor();
-  private readonly storesBefore = liveStoreNames();
+  private readonly storesBefore = DisposableStore.liveNames();
   private readonly listeningBefore = listeningSockets();
   private readonly httpServers: HttpServer[] = [];
   private readonly ends: (() => Promise<void>)[] = [];
@@ -303,7 +302,7 @@ export class Stage {
       rmSync(this.root, { recursive: true });
     }
     assert.deepEqual(
-      liveStoreNames().filter((name) => !this.storesBefore.includes(name)),
+      DisposableStore.liveNames().filter((name) => !this.storesBefore.includes(name)),
       [],
       'stores are live',
     );

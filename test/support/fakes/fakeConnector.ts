@@ -14,9 +14,10 @@ import type {
   OtherRequest,
   StartFailure,
   ToolListing,
+  Connector,
+  ConnectRequest,
 } from '../../../src/core/connections/connection.js';
-import type { Fields, ServerClient } from '../../../src/core/connections/serverClient.js';
-import type { Connector, ConnectRequest } from '../../../src/core/connections/connector.js';
+import type { Fields, ServerClient } from '../../../src/core/protocol/client.js';
 
 export const textResult = (text: string): CallToolResult => ({ content: [{ type: 'text', text }] });
 

@@ -1,10 +1,10 @@
 /** Entries for toolsets in other agents' files (spec G6): before, after and report of each as golden text. */
 import assert from 'node:assert/strict';
 import path from 'node:path';
-import { applyEdits } from '../../../src/core/config/edits.js';
+import { applyEdits } from '../../../src/core/yaml/edits.js';
 import { agents, fileOf, type AgentKind } from '../../../src/core/agents/agents.js';
 import { planEntries, type EntriesPlan } from '../../../src/core/agents/planEntries.js';
-import { importServers } from '../../../src/core/config/import/importServers.js';
+import { importServers } from '../../../src/core/import/importServers.js';
 import { assertGolden } from '../../support/golden.js';
 
 const folder = path.join(import.meta.dirname, '../../golden/agents');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { applyEdits } from '../../../src/core/config/edits.js';
-import { blacklistTool } from '../../../src/core/config/filterEdits.js';
+import { applyEdits } from '../../../src/core/yaml/edits.js';
+import { blacklistTool } from '../../../src/core/config/serverEdits.js';
 
 const head = 'version: 1\nservers:\n  a:\n    transport: stdio # how\n    command: npx\n';
 

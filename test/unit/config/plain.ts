@@ -1,5 +1,5 @@
 /** A YAML text as plain values, aliases and merges resolved. */
-import { readYaml, type YamlNode } from '../../../src/core/config/yamlTree.js';
+import { readYaml, type YamlNode } from '../../../src/core/yaml/yamlTree.js';
 
 export function plain(text: string): unknown {
   const { faults, root } = readYaml(text);

@@ -1,18 +1,18 @@
 /** What is said to people: guesses at causes, misspelt commands, answers to initialize, the trace. */
 import assert from 'node:assert/strict';
 import type { StdioLaunch } from '../../../src/core/config/model.js';
-import { nearestName } from '../../../src/core/connections/commandSearch.js';
-import { isWithinOrigin, shown } from '../../../src/core/connections/httpExchange.js';
-import { httpFailure } from '../../../src/core/connections/httpStartFailures.js';
-import { readInitializeAnswer } from '../../../src/core/connections/initializeAnswer.js';
-import { likelyCause } from '../../../src/core/connections/likelyCause.js';
+import { nearestName } from '../../../src/core/connections/stdio/commandSearch.js';
+import { isWithinOrigin, shown } from '../../../src/core/connections/http/exchange.js';
+import { httpFailure } from '../../../src/core/connections/http/startFailures.js';
+import { readInitializeAnswer } from '../../../src/core/connections/handshake.js';
+import { likelyCause } from '../../../src/core/connections/stdio/likelyCause.js';
 import {
   causeOfDeath,
   commandLine,
   commandNotStarted,
   endedBeforeAnswer,
-} from '../../../src/core/connections/startFailures.js';
-import { TrafficTrace } from '../../../src/core/connections/trafficTrace.js';
+} from '../../../src/core/connections/stdio/startFailures.js';
+import { TrafficTrace } from '../../../src/core/connections/logging.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
 
 const launch: StdioLaunch = { transport: 'stdio', command: 'server', args: ['-v'], cwd: '/project', env: new Map() };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { errorMessage, notificationMessage, parsePayload, resultMessage } from '../../../src/core/gateway/jsonRpc.js';
-import { allowsBatches, negotiate, protocolVersions } from '../../../src/core/gateway/protocol.js';
+import { allowsBatches, negotiate, protocolVersions } from '../../../src/core/protocol/versions.js';
 
 function parsed(value: unknown): unknown {
   const payload = parsePayload(JSON.stringify(value));

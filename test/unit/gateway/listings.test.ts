@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { liveStoreNames } from '../../../src/core/base/disposables.js';
+import { DisposableStore } from '../../../src/core/base/disposables.js';
 import { Listings, type Listing } from '../../../src/core/gateway/listings.js';
 import { FakeBackend, FakeClock, MemoryLog, tool } from './fakes.js';
 
@@ -30,7 +30,7 @@ describe('gateway: listings', () => {
     listings.dispose();
     assert.equal(clock.pending, 0);
     assert.deepEqual(
-      liveStoreNames().filter((name) => name.startsWith('gateway')),
+      DisposableStore.liveNames().filter((name) => name.startsWith('gateway')),
       [],
     );
   });

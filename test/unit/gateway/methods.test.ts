@@ -1,6 +1,6 @@
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import assert from 'node:assert/strict';
-import type { Answer, Services } from '../../../src/core/gateway/answers.js';
+import type { Answer, Services } from '../../../src/core/gateway/requests.js';
 import type { ClientKind } from '../../../src/core/gateway/backend.js';
 import { Listings } from '../../../src/core/gateway/listings.js';
 import { answerRequest, takeNotification } from '../../../src/core/gateway/methods.js';

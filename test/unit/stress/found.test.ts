@@ -1,9 +1,10 @@
 /** What the random edits have found, each as the few steps that it takes. */
 import assert from 'node:assert/strict';
-import { adminId } from '../../../src/core/admin.js';
-import { Redactor, silentLog } from '../../../src/core/base/log.js';
-import { createHost } from '../../../src/core/host.js';
-import type { Host, ToolCallOutcome } from '../../../src/core/hostContract.js';
+import { adminId } from '../../../src/core/host/admin.js';
+import { Redactor } from '../../../src/core/base/log.js';
+import { silentLog } from '../../support/fakes/silentLog.js';
+import { createHost } from '../../../src/core/host/host.js';
+import type { Host, ToolCallOutcome } from '../../../src/core/host/hostContract.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
 import { failure, FakeConnector, listing, textResult } from '../../support/fakes/fakeConnector.js';
 

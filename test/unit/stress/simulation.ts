@@ -3,14 +3,14 @@
  * other; after each step it is compared with the oracle. Time is a clock of its own; only turns of the event loop pass.
  */
 import assert from 'node:assert/strict';
-import { adminId } from '../../../src/core/admin.js';
-import { liveStoreNames } from '../../../src/core/base/disposables.js';
-import { Redactor, silentLog } from '../../../src/core/base/log.js';
+import { adminId, builtInNames } from '../../../src/core/host/admin.js';
+import { DisposableStore } from '../../../src/core/base/disposables.js';
+import { Redactor } from '../../../src/core/base/log.js';
+import { silentLog } from '../../support/fakes/silentLog.js';
 import type { StdioLaunch } from '../../../src/core/config/model.js';
 import { ListError } from '../../../src/core/connections/connection.js';
-import { createHost } from '../../../src/core/host.js';
-import type { Host, ToolCallOutcome } from '../../../src/core/hostContract.js';
-import { builtInNames } from '../../../src/core/tools/builtIn.js';
+import { createHost } from '../../../src/core/host/host.js';
+import type { Host, ToolCallOutcome } from '../../../src/core/host/hostContract.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
 import { FakeConnector, listing, textResult, type FakeConnection } from '../../support/fakes/fakeConnector.js';
 import {
@@ -153,13 +153,13 @@ export class Simulation {
   async end(): Promise<void> {
     try {
       await this.settle();
-      const stores = liveStoreNames();
+      const stores = DisposableStore.liveNames();
       for (const call of this.calls) call.excuse ??= 'the end';
       await this.host.dispose();
       await turn();
       assert.equal(this.connector.live.size, 0, 'connections are left');
       assert.equal(this.clock.pending, 0, 'timers are left');
-      assert.deepEqual(liveStoreNames(), stores);
+      assert.deepEqual(DisposableStore.liveNames(), stores);
       for (const call of this.calls) assert.ok(call.outcome, `call ${call.number} has no outcome`);
       await Promise.all(this.waits);
     } catch (error) {

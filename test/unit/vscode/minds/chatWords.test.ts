@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import type { TurnEnd } from '../../../../src/core/dialog/dialog.js';
 import { recordOf } from '../../../../src/core/dialog/history.js';
-import type { Member } from '../../../../src/core/dialog/team.js';
+import type { Member } from '../../../../src/core/team/team.js';
 import type { StatusSnapshot } from '../../../../src/core/reconcile/status.js';
-import type { Engine } from '../../../../src/vscode/engine.js';
-import type { EngineSlot, WindowState } from '../../../../src/vscode/engineSlot.js';
+import type { Engine } from '../../../../src/vscode/engine/engine.js';
+import type { EngineSlot, WindowState } from '../../../../src/vscode/engine/engineSlot.js';
 import { release, showMembers, showServers, showTools } from '../../../../src/vscode/minds/chatCommands.js';
 import { followupsOf } from '../../../../src/vscode/minds/followups.js';
 import { ModelProblems } from '../../../../src/vscode/minds/modelProblems.js';
@@ -14,7 +14,7 @@ import { tellEnd } from '../../../../src/vscode/minds/turnEnds.js';
 import { metadataOf } from '../../../../src/vscode/minds/turnRecord.js';
 import { FakeModel, tool } from '../../dialog/fakes.js';
 import { Lines } from '../../results/folder.js';
-import { problem, servedTool, snapshot, status, toolset } from '../statuses.js';
+import { problem, servedTool, snapshot, status, toolset } from '../views/statuses.js';
 import { FakeStream } from './stream.js';
 
 const window = (of: StatusSnapshot): WindowState => ({ phase: 'serving', snapshot: of });

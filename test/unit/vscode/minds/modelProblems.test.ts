@@ -4,7 +4,7 @@ import { startOfFile } from '../../../../src/core/config/model.js';
 import type { Place } from '../../../../src/core/base/problem.js';
 import { ModelProblems, type Refusal } from '../../../../src/vscode/minds/modelProblems.js';
 import { tool } from '../../dialog/fakes.js';
-import { file, toolset } from '../statuses.js';
+import { file, toolset } from '../views/statuses.js';
 
 const at = (line: number): Place => ({ file, range: { ...startOfFile, start: { line, character: 2 } } });
 const placeOf = (server: string | undefined): Place | undefined =>

@@ -1,11 +1,11 @@
 /** A question that comes while the window opens waits for its tools, for a while. */
 import assert from 'node:assert/strict';
 import { Emitter } from '../../../../src/core/base/events.js';
-import type { EngineSlot, WindowState } from '../../../../src/vscode/engineSlot.js';
+import type { EngineSlot, WindowState } from '../../../../src/vscode/engine/engineSlot.js';
 import { untilReady } from '../../../../src/vscode/minds/readiness.js';
 import { FakeClock } from '../../../support/fakes/fakeClock.js';
 import { rest } from '../../files/flowingClock.js';
-import { servedTool, snapshot, status } from '../statuses.js';
+import { servedTool, snapshot, status } from '../views/statuses.js';
 
 const starting = status('slow', { state: { kind: 'starting', since: 0 } as never });
 const serving = (...servers: ReturnType<typeof status>[]): WindowState => ({

@@ -1,0 +1,125 @@
+/**
+ * The config file as a JSON schema (draft 7), for editors that use `yaml-language-server`; made from the same documentation
+ * of keys as completion and hover. What takes more than a schema to see (a duration's bounds, whether a folder is there)
+ * is the validator's alone.
+ *
+ * Invariant: a file without problems is valid; what is not of the type that the validator wants is not.
+ */
+import { keyDocs, requiredKeys, type KeyDoc, type ValueShape } from '../config/keyDocs.js';
+import type { KeyLevel } from '../config/keys.js';
+
+type JsonSchema = { readonly [key: string]: unknown };
+
+export function configSchema(): JsonSchema {
+  return {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    title: 'MCP Toolsets: .minds/mcp.yaml',
+    ...level('root', { patternProperties: { '^x-': true } }),
+  };
+}
+
+/** Texts, and what people write without quotes and the validator takes as written. */
+const writtenText = { type: ['string', 'number', 'boolean'] };
+
+function level(name: KeyLevel, more: JsonSchema = {}): JsonSchema {
+  const docs: Readonly<Record<string, KeyDoc>> = keyDocs[name];
+  const properties = Object.fromEntries(Object.entries(docs).map(([key, doc]) => [key, documented(doc)]));
+  const required = requiredKeys(name);
+  return {
+    type: 'object',
+    // Merge keys are resolved by those who read YAML; some show them to the schema.
+    properties: { ...properties, '<<': {} },
+    additionalProperties: false,
+    ...(required.length > 0 ? { required } : {}),
+    ...more,
+  };
+}
+
+function documented(doc: KeyDoc): JsonSchema {
+  const { summary, details, value } = doc;
+  return {
+    description: details === undefined ? summary : `${summary}\n\n${details}`,
+    markdownDescription: details === undefined ? summary : `${summary}\n\n${details}`,
+    ...defaultOf(doc),
+    ...shape(value),
+  };
+}
+
+function defaultOf({ byDefault, value }: KeyDoc): JsonSchema {
+  if (byDefault === undefined || (value.kind !== 'truth' && value.kind !== 'duration')) return {};
+  return { default: value.kind === 'truth' ? byDefault === 'true' : byDefault };
+}
+
+function shape(value: ValueShape): JsonSchema {
+  switch (value.kind) {
+    case 'one':
+      return { const: 1 };
+    case 'truth':
+      return { type: 'boolean' };
+    case 'choice':
+      return {
+        enum: value.values.map((one) => one.value),
+        markdownEnumDescriptions: value.values.map((one) => one.summary),
+      };
+    case 'text':
+      return text(value.of);
+    case 'duration':
+      return {
+        anyOf: [
+          { type: 'number', minimum: 1 },
+          { type: 'string', pattern: '^\\d+(\\.\\d+)? ?(ms|s|m)$', examples: ['250ms', '30s', '10m'] },
+        ],
+      };
+    case 'texts':
+      return { type: ['array', 'null'], items: writtenText };
+    case 'table':
+      return orNothing(level(value.level));
+    case 'servers':
+      return orNothing({
+        type: 'object',
+        patternProperties: { '^[a-zA-Z0-9_-]{1,64}$': server },
+        properties: { '<<': {} },
+        additionalProperties: false,
+      });
+    case 'values':
+      return orNothing({ type: 'object', additionalProperties: { anyOf: [writtenText, level(value.level)] } });
+    case 'secret':
+      return { anyOf: [writtenText, level(value.level)] };
+    case 'port':
+      return { type: 'integer', minimum: 1, maximum: 65_535 };
+    case 'transforms':
+      return { type: ['array', 'null'], items: level('transformItem', { minProperties: 1, maxProperties: 1 }) };
+    case 'prefix':
+      return { anyOf: [writtenText, level('replacePrefix')] };
+  }
+}
+
+function text(of: Extract<ValueShape, { kind: 'text' }>['of']): JsonSchema {
+  switch (of) {
+    case 'command':
+      return { type: 'string', pattern: '\\S' };
+    case 'variable':
+      return { type: 'string', minLength: 1 };
+    case 'url':
+      return { type: 'string', pattern: '^\\s*[hH][tT][tT][pP][sS]?:' };
+    case 'session':
+      return { type: 'string', pattern: '^[\\x21-\\x7e]*$' };
+    case 'folder':
+    case 'headerPrefix':
+      return { type: 'string' };
+    case 'affix':
+      return writtenText;
+  }
+}
+
+const server = level('server', {
+  anyOf: ['stdio', 'streamable_http'].map((transport) => ({
+    properties: { transport: { const: transport } },
+    required: requiredKeys('server', transport),
+  })),
+});
+
+/** With everything in it commented out. */
+function orNothing(schema: JsonSchema): JsonSchema {
+  return { ...schema, type: ['object', 'null'] };
+}

@@ -1,0 +1,46 @@
+/**
+ * What of a launch must not be seen in logs, problems and status (spec E4): the values of env and headers, in every form
+ * in which a server may quote them, and the secrets in its address. Pure; what has the shape of a secret wherever it
+ * stands is the redactor's own business.
+ */
+import type { EnvValue, Launch } from './model.js';
+
+export function secretsOf(launch: Launch): string[] {
+  if (launch.transport === 'stdio') return [...launch.env.values()].flatMap(bare);
+  const headers = [...launch.headers].flatMap(([name, value]) => [...bare(value), ...partsOf(name, value.value)]);
+  const { clientSecret, privateKey } = launch.oauth ?? {};
+  const client = [clientSecret, privateKey].flatMap((value) => (value ? bare(value) : []));
+  return [...headers, ...client, launch.sessionId, ...inAddress(launch.url)];
+}
+
+/** With the prefix and without: who refuses a token often quotes it alone. */
+function bare(value: EnvValue): string[] {
+  return value.kind === 'host' ? [value.value, value.value.slice(value.prefix.length)] : [value.value];
+}
+
+/** `Bearer TOKEN`, `Basic BASE64` of `name:password`, `a=b; c=d` of cookies. */
+function partsOf(header: string, value: string): string[] {
+  if (/^cookie$/i.test(header)) return value.split(/;\s*/).map((cookie) => cookie.slice(cookie.indexOf('=') + 1));
+  const [, scheme, credentials] = /^(\S+)\s+(\S+)$/.exec(value) ?? [];
+  if (scheme === undefined || credentials === undefined) return [];
+  if (!/^basic$/i.test(scheme)) return [credentials];
+  const decoded = Buffer.from(credentials, 'base64').toString('utf8');
+  return [credentials, decoded, decoded.slice(decoded.indexOf(':') + 1)];
+}
+
+const secretKey = /token|key|secret|passw|signature|^sig$|auth|session|code/i;
+
+function inAddress(address: string): string[] {
+  if (!URL.canParse(address)) return [];
+  const url = new URL(address);
+  const query = [...url.searchParams].filter(([key]) => secretKey.test(key)).map(([, value]) => value);
+  return [url.password, decoded(url.password), ...query];
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

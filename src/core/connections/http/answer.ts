@@ -1,0 +1,142 @@
+/**
+ * Reads what a server answers to one posted message: JSON, or events that end with the answer. Delivers every message as
+ * it comes; says how the reading ended. Does not ask again.
+ */
+import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import { broken, type HttpReply, inShort, readShort, readText, shown } from './exchange.js';
+import { parseMessages } from '../jsonRpc.js';
+import { TransportFailure } from '../transport.js';
+import { createParser } from 'eventsource-parser';
+
+/** Of a body or an event, in bytes or characters. */
+export const bodyLimit = 64 * 1024 * 1024;
+
+const refusalLimit = 1024 * 1024;
+
+export interface AnswerReader {
+  readonly deliver: (message: JSONRPCMessage) => void;
+  readonly onRetry: (ms: number) => void;
+  /** Called for what an event stream has that is not JSON-RPC. */
+  readonly onStray: (text: string) => void;
+}
+
+export type AnswerEnd =
+  | { readonly kind: 'answered' }
+  /** The stream ended or broke off before the answer; it can be taken up after this event. */
+  | { readonly kind: 'resumable'; readonly lastEventId: string; readonly failure: TransportFailure };
+
+/** Rejects with a `TransportFailure` when there is no answer and will be none. */
+export async function readAnswer(reply: HttpReply, id: RequestId, reader: AnswerReader): Promise<AnswerEnd> {
+  if (reply.status < 200 || reply.status > 299) return await readRefusal(reply, id, reader);
+  switch (reply.contentType) {
+    case 'application/json':
+      return await readJson(reply, id, reader);
+    case 'text/event-stream':
+      return await readStream(reply, id, reader);
+    default:
+      throw new TransportFailure({
+        kind: 'notMcp',
+        contentType: reply.contentType,
+        body: reply.status === 202 ? 'it accepted the request, but did not answer it' : await readShort(reply),
+        url: shown(reply.url),
+      });
+  }
+}
+
+/** The failure that a status stands for; takes the body. */
+export async function statusFailure(reply: HttpReply): Promise<TransportFailure> {
+  return failureWith(reply, await readShort(reply));
+}
+
+function failureWith({ status, contentType, url }: HttpReply, body: string): TransportFailure {
+  return new TransportFailure({ kind: 'status', status, body, contentType, url: shown(url) });
+}
+
+/** Some servers send their JSON-RPC errors with a status of their own. */
+async function readRefusal(reply: HttpReply, id: RequestId, { deliver }: AnswerReader): Promise<AnswerEnd> {
+  if (reply.contentType !== 'application/json') throw await statusFailure(reply);
+  const text = await readText(reply, refusalLimit).catch(() => '');
+  const answer = parseMessages(text)?.find((message) => answers(message, id));
+  if (!answer) throw failureWith(reply, inShort(text));
+  deliver(answer);
+  return { kind: 'answered' };
+}
+
+async function readJson(reply: HttpReply, id: RequestId, { deliver }: AnswerReader): Promise<AnswerEnd> {
+  const text = await readText(reply, bodyLimit);
+  const messages = parseMessages(text);
+  for (const message of messages ?? []) deliver(message);
+  if (messages?.some((message) => answers(message, id))) return { kind: 'answered' };
+  const body = inShort(text);
+  throw new TransportFailure({ kind: 'notMcp', contentType: reply.contentType, body, url: shown(reply.url) });
+}
+
+/** Also for the stream with which an answer is taken up. */
+export async function readStream(reply: HttpReply, id: RequestId, reader: AnswerReader): Promise<AnswerEnd> {
+  let lastEventId: string | undefined;
+  let answered = false;
+  let failure = new TransportFailure({
+    kind: 'broken',
+    detail: 'the stream ended without the answer',
+    url: shown(reply.url),
+  });
+  try {
+    await readEvents(reply, {
+      limit: bodyLimit,
+      onRetry: reader.onRetry,
+      onEvent: ({ event, id: eventId, data }) => {
+        if (eventId !== undefined && eventId !== '') lastEventId = eventId;
+        if (event !== 'message' || data.trim() === '') return;
+        const messages = parseMessages(data);
+        if (!messages) reader.onStray(data);
+        for (const message of messages ?? []) {
+          answered ||= answers(message, id);
+          reader.deliver(message);
+        }
+      },
+    });
+  } catch (error) {
+    failure = error as TransportFailure;
+  }
+  if (answered) return { kind: 'answered' };
+  const final = failure.trouble.kind === 'closed' || failure.trouble.kind === 'tooLarge';
+  if (lastEventId === undefined || final) throw failure;
+  return { kind: 'resumable', lastEventId, failure };
+}
+
+function answers(message: JSONRPCMessage, id: RequestId): boolean {
+  return !('method' in message) && 'id' in message && message.id === id;
+}
+
+/** Reads a reply as a stream of server-sent events, in bounded memory. Does not reconnect. */
+
+interface EventStreamReader {
+  readonly onEvent: (event: { readonly event: string; readonly id: string | undefined; readonly data: string }) => void;
+  /** The server says how long to wait before asking again, in milliseconds. */
+  readonly onRetry?: (ms: number) => void;
+  /** Of one event, in characters. */
+  readonly limit: number;
+}
+
+/** Resolves when the server ends the stream; rejects with a `TransportFailure` when it breaks off. */
+export async function readEvents(reply: HttpReply, reader: EventStreamReader): Promise<void> {
+  const { body, url } = reply;
+  const decoder = new TextDecoder();
+  let excess = false;
+  const parser = createParser({
+    maxBufferSize: reader.limit,
+    onEvent: ({ event, id, data }) => reader.onEvent({ event: event ?? 'message', id, data }),
+    onRetry: (ms) => reader.onRetry?.(ms),
+    onError: ({ type }) => {
+      if (type === 'max-buffer-size-exceeded') excess = true;
+    },
+  });
+  try {
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      parser.feed(decoder.decode(chunk, { stream: true }));
+      if (excess) throw new TransportFailure({ kind: 'tooLarge', limit: reader.limit, url: shown(url) });
+    }
+  } catch (error) {
+    throw broken(error, url);
+  }
+}

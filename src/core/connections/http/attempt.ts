@@ -1,0 +1,74 @@
+/** One attempt to connect to a server over HTTP: open, and when that fails, what is to be said about it (spec X2, X3). */
+import type { HttpLaunch } from '../../config/model.js';
+import type { ConnectOutcome, StartFailure } from '../connection.js';
+import type { MakeAgents } from './agents.js';
+import { shown } from './exchange.js';
+import { httpFailure, neverAnsweredHttp, urlUnusable } from './startFailures.js';
+import { HttpTransport } from './transport.js';
+import { openConnection, type Opening, type OpeningParts } from '../opening.js';
+import type { OAuthAccess } from './oauth/access.js';
+import { loadSdk } from '../sdk.js';
+import type { SdkConnection } from '../sdkConnection.js';
+import { initializeRefused, listFailed, wrongInitializeAnswer } from '../stdio/startFailures.js';
+
+export interface HttpAttemptParts extends Omit<
+  OpeningParts,
+  'transport' | 'pid' | 'causeOfEnd' | 'sdk' | 'onConnection'
+> {
+  readonly launch: HttpLaunch;
+  readonly access?: OAuthAccess | undefined;
+  readonly agents?: MakeAgents | undefined;
+}
+
+/** `cancelled` when the signal was aborted by the caller; the time limit is told from it by `timedOut`. */
+export async function attemptHttp(parts: HttpAttemptParts, timedOut: () => boolean): Promise<ConnectOutcome> {
+  const { launch } = parts;
+  if (!/^https?:$/.test(URL.canParse(launch.url) ? new URL(launch.url).protocol : '')) {
+    return { kind: 'failed', failure: urlUnusable(launch.url) };
+  }
+  const made: { connection?: SdkConnection } = {};
+  const transport = new HttpTransport({ ...parts, onRenewed: () => made.connection?.renewed() });
+  const sdk = await loadSdk();
+  const opening = parts.signal.aborted
+    ? ({ kind: 'stopped', during: 'initialize' } as const)
+    : await openConnection({
+        ...parts,
+        transport,
+        sdk,
+        pid: undefined,
+        causeOfEnd: () => transport.causeOfEnd,
+        onConnection: (connection) => (made.connection = connection),
+      });
+  if (opening.kind === 'opened') {
+    const { connection, listing } = opening;
+    return { kind: 'connected', connection, listing };
+  }
+  const cause = transport.causeOfEnd;
+  await transport.close();
+  if (opening.kind === 'stopped' && !timedOut()) return { kind: 'cancelled' };
+  return { kind: 'failed', failure: explain(opening, parts, cause) };
+}
+
+function explain(
+  opening: Exclude<Opening, { kind: 'opened' }>,
+  { launch, timeoutMs }: HttpAttemptParts,
+  causeOfEnd: string,
+): StartFailure {
+  const what = shown(new URL(launch.url));
+  switch (opening.kind) {
+    case 'stopped':
+      return opening.during === 'list'
+        ? listFailed(what, `They did not come within ${timeoutMs / 1000} s of the first request.`)
+        : neverAnsweredHttp(what, timeoutMs);
+    case 'wrongAnswer':
+      return wrongInitializeAnswer(what, opening.detail);
+    case 'refused':
+      return initializeRefused(what, opening);
+    case 'listFailed':
+      return listFailed(what, opening.reason);
+    case 'transport': {
+      const ended = { kind: 'broken', detail: causeOfEnd, url: what } as const;
+      return httpFailure(launch, opening.failure?.trouble ?? ended);
+    }
+  }
+}

@@ -1,0 +1,160 @@
+/**
+ * Where a server is spoken to over HTTP, and with which headers: session, protocol version, the configured ones. Does
+ * not know what the messages mean. Two sets of sockets, so that calls that take all of theirs cannot keep a
+ * cancellation from being sent.
+ */
+import type { AgentOptions } from 'node:http';
+import type { HttpLaunch } from '../../config/model.js';
+import { directAgents, type HttpAgents, type MakeAgents } from './agents.js';
+import { exchange, type HttpReply, isWithinOrigin, shown } from './exchange.js';
+import type { OAuthAccess } from './oauth/access.js';
+import { TransportFailure } from '../transport.js';
+import { setMaxListeners } from 'node:events';
+import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type { Clock } from '../../base/clock.js';
+import type { Log } from '../../base/log.js';
+
+/** A call holds its socket until it is answered. */
+const mostCallSockets = 256;
+const mostOtherSockets = 16;
+/** Servers commonly close an idle socket after 5 s; asking on one that is just being closed would lose the question. */
+const idleSocketMs = 4000;
+
+interface Question {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | undefined;
+  /** Which sockets it uses. */
+  readonly kind: 'call' | 'other';
+  readonly signal: AbortSignal;
+}
+
+export class HttpEndpoint {
+  readonly configured: URL;
+  /** Where redirects of initialize led. */
+  url: URL;
+  sessionId: string | undefined;
+  /** Said in a header; undefined: before there is one, and to servers whose version has no such header. */
+  protocolVersion: string | undefined;
+  private readonly own: Readonly<Record<string, string>>;
+  private readonly calls: HttpAgents;
+  private readonly others: HttpAgents;
+
+  constructor(
+    launch: HttpLaunch,
+    private readonly clientVersion: string,
+    private readonly access?: OAuthAccess,
+    agents: MakeAgents = directAgents,
+  ) {
+    this.calls = agents(agentOptions(mostCallSockets));
+    this.others = agents(agentOptions(mostOtherSockets));
+    this.configured = new URL(launch.url);
+    this.url = this.configured;
+    this.sessionId = launch.sessionId === '' ? undefined : launch.sessionId;
+    this.own = Object.fromEntries([...launch.headers].map(([name, { value }]) => [name.toLowerCase(), value]));
+  }
+
+  /** @param kind which sockets it uses */
+  post(body: string, kind: 'call' | 'other', signal: AbortSignal, url = this.url): Promise<HttpReply> {
+    const headers = { accept: 'application/json, text/event-stream', 'content-type': 'application/json' };
+    return this.exchange({ method: 'POST', url, headers, body, kind, signal });
+  }
+
+  /** Opens an event stream. */
+  get(lastEventId: string | undefined, kind: 'call' | 'other', signal: AbortSignal): Promise<HttpReply> {
+    const resumption = lastEventId === undefined ? {} : { 'last-event-id': lastEventId };
+    const headers = { accept: 'text/event-stream', ...resumption };
+    return this.exchange({ method: 'GET', url: this.url, headers, body: undefined, kind, signal });
+  }
+
+  /** Says that the session is not needed any more. */
+  remove(signal: AbortSignal): Promise<HttpReply> {
+    const headers = { accept: 'application/json' };
+    return this.exchange({ method: 'DELETE', url: this.url, headers, body: undefined, kind: 'other', signal });
+  }
+
+  dispose(): void {
+    this.calls.destroy();
+    this.others.destroy();
+  }
+
+  /** Once more where the first was refused for its token, and there is another: the server has not acted on it. */
+  private async exchange(question: Question): Promise<HttpReply> {
+    const { access } = this;
+    for (let again = false; ; again = true) {
+      const token = await access?.token();
+      const reply = await this.exchangeOnce(question, token);
+      if (!access || (reply.status !== 401 && reply.status !== 403)) return reply;
+      const refusal = { status: reply.status, header: reply.headers['www-authenticate'] };
+      const verdict = await access.refused(refusal, token, again);
+      if (verdict.kind === 'other') return reply;
+      reply.body.resume();
+      if (verdict.kind !== 'renewed') throw new TransportFailure({ ...verdict, url: shown(reply.url) });
+    }
+  }
+
+  private exchangeOnce(question: Question, token: string | undefined): Promise<HttpReply> {
+    const { method, url, headers, body, kind, signal } = question;
+    const session = this.sessionId === undefined ? {} : { 'mcp-session-id': this.sessionId };
+    const version = this.protocolVersion === undefined ? {} : { 'mcp-protocol-version': this.protocolVersion };
+    const common = {
+      'accept-encoding': 'gzip, br',
+      'user-agent': `mcp-toolsets/${this.clientVersion}`,
+      ...headers,
+      ...version,
+    };
+    // What was configured is for the configured origin, and so is a token; a session belongs to who gave it.
+    const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` };
+    const own = isWithinOrigin(this.configured, url) ? { ...this.own, ...authorization } : {};
+    return exchange({
+      method,
+      url,
+      headers: common,
+      credentials: { ...session, ...own },
+      origin: url,
+      body,
+      agents: kind === 'call' ? this.calls : this.others,
+      signal,
+    });
+  }
+}
+
+function agentOptions(maxSockets: number): AgentOptions {
+  return { keepAlive: true, maxSockets, maxFreeSockets: 4, timeout: idleSocketMs };
+}
+
+/** What the two ways of speaking over HTTP have in common: who they report to, and how they are used. */
+
+export interface HttpChannelParts {
+  readonly log: Log;
+  readonly clock: Clock;
+  /** `origin`: the request on whose stream it came. */
+  readonly deliver: (message: JSONRPCMessage, origin?: RequestId) => void;
+  /** The server cannot be reached any more, or has gone; in words. */
+  readonly die: (cause: string) => void;
+}
+
+export interface HttpChannel {
+  /** Requests: resolves at once, what becomes of it is delivered. Others: resolves when the server has taken it. */
+  send(message: JSONRPCMessage): Promise<void>;
+  /** Ends every exchange. Does not deliver or die afterwards. */
+  close(): Promise<void>;
+}
+
+/** For a signal that many exchanges listen to at a time; each takes its listener back when it ends. */
+export function sharedController(): AbortController {
+  const controller = new AbortController();
+  setMaxListeners(0, controller.signal);
+  return controller;
+}
+
+/** Undefined for what is no request. */
+export function requestId(message: JSONRPCMessage): RequestId | undefined {
+  return 'method' in message && 'id' in message ? message.id : undefined;
+}
+
+export function cancelledRequest(message: JSONRPCMessage): RequestId | undefined {
+  if (!('method' in message) || message.method !== 'notifications/cancelled') return undefined;
+  return (message.params as { requestId?: RequestId } | undefined)?.requestId;
+}

@@ -1,0 +1,231 @@
+/**
+ * One HTTP exchange on node:http: request, redirects, decoded body (spec X2). Not on fetch: it costs twice as much, hides
+ * why it failed, and the editor's proxy and certificate settings are known to reach node:http.
+ *
+ * Knows nothing of MCP. Invariants: the headers of `credentials` go to their own origin only; what fails is a
+ * `TransportFailure` that tells whether the request was delivered.
+ */
+import http from 'node:http';
+import https from 'node:https';
+import type { Socket } from 'node:net';
+import { pipeline, type Readable } from 'node:stream';
+import { TLSSocket } from 'node:tls';
+import zlib from 'node:zlib';
+import type { HttpAgents } from './agents.js';
+import { shortened } from '../jsonRpc.js';
+import { TransportFailure, type TransportTrouble } from '../transport.js';
+
+interface HttpExchange {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly url: URL;
+  /** Lower-case names; what describes the message itself and may go anywhere. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Lower-case names; sent only within `origin`. */
+  readonly credentials: Readonly<Record<string, string>>;
+  readonly origin: URL;
+  readonly body?: string | undefined;
+  readonly agents: HttpAgents;
+  /** `leave`: a redirect is the reply. Default `follow`. */
+  readonly redirects?: 'follow' | 'leave';
+  /** Of this exchange alone. Aborting also ends the reading of the body. */
+  readonly signal: AbortSignal;
+}
+
+export interface HttpReply {
+  readonly status: number;
+  readonly headers: http.IncomingHttpHeaders;
+  /** Lower case, without parameters. */
+  readonly contentType: string;
+  /** Where the last redirect led. */
+  readonly url: URL;
+  readonly body: Readable;
+}
+
+const mostRedirects = 5;
+const keepAliveProbeMs = 15_000;
+
+export async function exchange(request: HttpExchange): Promise<HttpReply> {
+  let { url } = request;
+  for (let redirects = 0; ; redirects++) {
+    const response = await send(request, url);
+    const target = request.redirects === 'leave' ? undefined : redirectTarget(response, url);
+    if (!target) return reply(response, url);
+    response.resume();
+    const status = response.statusCode ?? 0;
+    const refuse = (detail: string): never => {
+      throw new TransportFailure({ kind: 'redirect', detail, url: shown(url) });
+    };
+    if (redirects === mostRedirects) refuse(`it redirects more than ${mostRedirects} times`);
+    if (target.protocol !== 'http:' && target.protocol !== 'https:') refuse(`it redirects to ${target.protocol}`);
+    if (url.protocol === 'https:' && target.protocol === 'http:')
+      refuse(`it redirects to unencrypted ${shown(target)}`);
+    if (request.method !== 'GET' && status !== 307 && status !== 308) {
+      refuse(`it answers ${request.method} with HTTP ${status} and says to GET ${shown(target)}`);
+    }
+    url = target;
+  }
+}
+
+/** Same scheme, host and port, or the encrypted form of it on the default ports. */
+export function isWithinOrigin(origin: URL, url: URL): boolean {
+  if (origin.origin === url.origin) return true;
+  const upgraded = origin.protocol === 'http:' && url.protocol === 'https:';
+  return upgraded && origin.hostname === url.hostname && origin.port === '' && url.port === '';
+}
+
+/** Without user, password, query and fragment: fit for messages. */
+export function shown(url: URL): string {
+  return `${url.origin}${url.pathname}`;
+}
+
+/** The whole body as text. Rejects when it breaks off or is larger than `limit` bytes. */
+export async function readText({ body, url }: HttpReply, limit: number): Promise<string> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  try {
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      length += chunk.length;
+      if (length > limit) throw new TransportFailure({ kind: 'tooLarge', limit, url: shown(url) });
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    throw broken(error, url);
+  }
+  return Buffer.concat(chunks)
+    .toString('utf8')
+    .replace(/^\uFEFF/, '');
+}
+
+/** The beginning of a body, for a message. */
+export async function readShort(reply: HttpReply): Promise<string> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  const enough = 8 * 1024;
+  try {
+    for await (const chunk of reply.body as AsyncIterable<Buffer>) {
+      chunks.push(chunk);
+      length += chunk.length;
+      if (length >= enough) break; // destroys the body
+    }
+  } catch {
+    // What came will do.
+  }
+  return inShort(Buffer.concat(chunks).toString('utf8'));
+}
+
+/** One line, without markup, about 300 characters. */
+export function inShort(text: string): string {
+  const plain = /<html|<!doctype/i.test(text) ? pageText(text) : text;
+  const line = plain.replace(/\s+/g, ' ').trim();
+  return shortened(line, 300);
+}
+
+function pageText(page: string): string {
+  const title = /<title[^>]*>([^<]*)/i.exec(page)?.[1];
+  const text = page.replace(/<(script|style|head)[\s\S]*?<\/\1>/gi, ' ').replace(/<[^>]*>/g, ' ');
+  return title === undefined ? text : `${title}. ${text}`;
+}
+
+/** For an error while an answer is awaited or read; what is a `TransportFailure` stays one. */
+export function broken(error: unknown, url: URL): TransportFailure {
+  if (error instanceof TransportFailure) return error;
+  const { code, message } = error as NodeJS.ErrnoException;
+  const detail = code === 'ECONNRESET' ? 'the server closed the connection' : message;
+  return new TransportFailure({ kind: 'broken', detail, url: shown(url) });
+}
+
+function send(request: HttpExchange, url: URL): Promise<http.IncomingMessage> {
+  const { method, headers, credentials, origin, body, signal } = request;
+  return new Promise((resolve, reject) => {
+    const closed = (): TransportFailure => new TransportFailure({ kind: 'closed', url: shown(url) });
+    if (signal.aborted) {
+      reject(closed());
+      return;
+    }
+    const secure = url.protocol === 'https:';
+    let outgoing: http.ClientRequest;
+    try {
+      outgoing = (secure ? https : http).request(url, {
+        method,
+        agent: request.agents.for(url),
+        headers: {
+          ...headers,
+          ...(isWithinOrigin(origin, url) && credentials),
+          ...(body !== undefined && { 'content-length': String(Buffer.byteLength(body)) }),
+        },
+      });
+    } catch (error) {
+      reject(new TransportFailure(undelivered(error as NodeJS.ErrnoException, url, undefined))); // e.g. a line break in a header
+      return;
+    }
+    let delivered = false;
+    outgoing.once('socket', (socket) => {
+      // Finds out that the other machine is gone, also while nothing is said.
+      socket.setKeepAlive(true, keepAliveProbeMs);
+      if (outgoing.reusedSocket || isUp(socket)) delivered = true;
+      else socket.once(secure ? 'secureConnect' : 'connect', () => (delivered = true));
+    });
+    // Without an error of ours: on a socket that has just been given back nobody would hear it.
+    const abort = (): void => void outgoing.destroy();
+    signal.addEventListener('abort', abort, { once: true });
+    outgoing.once('close', () => signal.removeEventListener('abort', abort));
+    outgoing.once('response', resolve);
+    outgoing.on('error', (error: NodeJS.ErrnoException) => {
+      if (signal.aborted) reject(closed());
+      else if (delivered) reject(broken(error, url));
+      else reject(new TransportFailure(undelivered(error, url, request.agents.proxyFor(url))));
+    });
+    outgoing.end(body);
+  });
+}
+
+/** What is written goes out: not still connecting, not still shaking hands. */
+function isUp(socket: Socket): boolean {
+  if (socket.connecting) return false;
+  // One of them is set when the hands are shaken; through a proxy the handshake begins on a socket that is connected.
+  return !(socket instanceof TLSSocket) || socket.authorized || Boolean(socket.authorizationError);
+}
+
+function undelivered(error: NodeJS.ErrnoException, url: URL, proxy: string | undefined): TransportTrouble {
+  const first = error instanceof AggregateError ? (error.errors[0] as NodeJS.ErrnoException | undefined) : undefined;
+  const code = error.code ?? first?.code ?? 'UNKNOWN';
+  const message = error.message === '' ? (first?.message ?? code) : error.message;
+  // Newer versions of Node add advice that does not fit the editor.
+  const plain = message.replace(/; if the root CA is installed locally.*$/, '');
+  const detail = code === 'ECONNREFUSED' ? 'the connection was refused' : plain;
+  const way = proxy === undefined ? '' : ` (through the proxy ${proxy})`;
+  return { kind: 'unreachable', code, detail: `${detail}${way}`, url: shown(url) };
+}
+
+function redirectTarget(response: http.IncomingMessage, url: URL): URL | undefined {
+  const { statusCode, headers } = response;
+  if (![301, 302, 303, 307, 308].includes(statusCode ?? 0) || headers.location === undefined) return undefined;
+  return URL.canParse(headers.location, url.href) ? new URL(headers.location, url) : undefined;
+}
+
+function reply(response: http.IncomingMessage, url: URL): HttpReply {
+  const contentType = (response.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
+  const decoder = decoderOf(response.headers['content-encoding']);
+  // An error of the response becomes one of the decoder; the reader hears it there.
+  const body = decoder ? pipeline(response, decoder, () => {}) : response;
+  return { status: response.statusCode ?? 0, headers: response.headers, contentType, url, body };
+}
+
+/** Each flushes what it has, so that an event stream arrives event by event. */
+function decoderOf(encoding: string | undefined): (NodeJS.ReadWriteStream & Readable) | undefined {
+  const flush = { flush: zlib.constants.Z_SYNC_FLUSH, finishFlush: zlib.constants.Z_SYNC_FLUSH };
+  switch (encoding?.trim().toLowerCase()) {
+    case 'gzip':
+    case 'x-gzip':
+      return zlib.createGunzip(flush);
+    case 'deflate':
+      return zlib.createInflate(flush);
+    case 'br':
+      return zlib.createBrotliDecompress({
+        flush: zlib.constants.BROTLI_OPERATION_FLUSH,
+        finishFlush: zlib.constants.BROTLI_OPERATION_FLUSH,
+      });
+    default:
+      return undefined;
+  }
+}

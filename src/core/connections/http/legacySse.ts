@@ -1,0 +1,101 @@
+/**
+ * HTTP+SSE as protocol 2024-11-05 had it (spec X2): one event stream, opened by GET, whose first event says where to
+ * post; all answers come on the stream. When the stream ends, the connection is over: nothing can be taken up.
+ */
+import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import { readEvents, bodyLimit, statusFailure } from './answer.js';
+import { requestId, sharedController, type HttpChannel, type HttpChannelParts, type HttpEndpoint } from './endpoint.js';
+import { broken, isWithinOrigin, shown, type HttpReply } from './exchange.js';
+import { parseMessages, shortened } from '../jsonRpc.js';
+import { failureAnswer, TransportFailure } from '../transport.js';
+
+interface LegacyChannelParts extends HttpChannelParts {
+  readonly endpoint: HttpEndpoint;
+}
+
+const endpointLimitMs = 10_000;
+
+export class LegacyChannel implements HttpChannel {
+  private readonly closing = sharedController();
+  private target: URL | undefined;
+
+  constructor(private readonly parts: LegacyChannelParts) {}
+
+  /** Resolves with undefined when the server has said where to post, else with why this is no such server. */
+  async open(): Promise<TransportFailure | undefined> {
+    const { endpoint, clock } = this.parts;
+    endpoint.url = endpoint.configured;
+    endpoint.sessionId = undefined;
+    try {
+      const reply = await endpoint.get(undefined, 'other', this.closing.signal);
+      if (reply.status !== 200 || reply.contentType !== 'text/event-stream') return await statusFailure(reply);
+      return await new Promise<TransportFailure | undefined>((resolve) => {
+        const silent = new TransportFailure({ kind: 'broken', detail: 'it named no endpoint', url: shown(reply.url) });
+        const timer = clock.after(endpointLimitMs, () => resolve(silent));
+        void this.listen(reply, resolve).finally(() => timer.dispose());
+      });
+    } catch (error) {
+      return broken(error, endpoint.configured);
+    }
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    const id = requestId(message);
+    if (id === undefined) return await this.post(message);
+    this.post(message).catch((error: unknown) => {
+      const failure = broken(error, this.parts.endpoint.configured);
+      this.parts.deliver(failureAnswer(id, failure));
+      if (failure.trouble.kind === 'unreachable') this.die(failure.message);
+    });
+  }
+
+  close(): Promise<void> {
+    this.closing.abort();
+    return Promise.resolve();
+  }
+
+  private async post(message: JSONRPCMessage): Promise<void> {
+    const { endpoint } = this.parts;
+    const reply = await endpoint.post(JSON.stringify(message), 'call', this.closing.signal, this.target);
+    if (reply.status < 200 || reply.status > 299) throw await statusFailure(reply);
+    reply.body.resume();
+  }
+
+  private async listen(reply: HttpReply, opened: (failure: TransportFailure | undefined) => void): Promise<void> {
+    const url = shown(reply.url);
+    let failure = new TransportFailure({ kind: 'broken', detail: 'the server ended the event stream', url });
+    try {
+      await readEvents(reply, {
+        limit: bodyLimit,
+        onEvent: ({ event, data }) => {
+          if (event === 'endpoint') opened(this.aim(data, reply.url));
+          else if (event === 'message') this.hear(data);
+        },
+      });
+    } catch (error) {
+      failure = broken(error, reply.url);
+    }
+    opened(failure);
+    this.die(failure.message);
+  }
+
+  private aim(data: string, base: URL): TransportFailure | undefined {
+    const target = URL.canParse(data, base.href) ? new URL(data, base) : undefined;
+    if (target && isWithinOrigin(base, target)) {
+      this.target = target;
+      return undefined;
+    }
+    const detail = `its endpoint event names another origin: ${shortened(data, 200)}`;
+    return new TransportFailure({ kind: 'redirect', detail, url: shown(base) });
+  }
+
+  private hear(data: string): void {
+    const messages = parseMessages(data);
+    if (!messages) this.parts.log.write('warn', `[http] event that is not JSON-RPC: ${shortened(data, 2000)}`);
+    for (const message of messages ?? []) this.parts.deliver(message);
+  }
+
+  private die(cause: string): void {
+    if (!this.closing.signal.aborted && this.target) this.parts.die(cause);
+  }
+}

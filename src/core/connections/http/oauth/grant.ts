@@ -1,0 +1,87 @@
+/**
+ * What is kept of a sign-in, from one window to the next: who the authorization server is, as whom this client is
+ * registered there, and the tokens. Written as JSON; what is not understood counts as nothing.
+ */
+import { createHash } from 'node:crypto';
+import type { OAuthClientInformationMixed, OAuthTokens } from '@modelcontextprotocol/sdk/shared/auth.js';
+import type { HttpLaunch } from '../../../config/model.js';
+import type { Authority } from './discovery.js';
+
+export interface Registration {
+  /** Of the authorization server that knows it. */
+  readonly issuer: string;
+  readonly client: OAuthClientInformationMixed;
+  /** Where the browser is sent back to; absent for a client that was not registered by us. */
+  readonly redirect: { readonly url: string; readonly port: number | undefined } | undefined;
+  /** For which it was registered: authorization servers refuse it others. */
+  readonly scope: string | undefined;
+}
+
+export interface Grant {
+  readonly authority: Authority;
+  readonly tokens: OAuthTokens;
+  /** Epoch milliseconds; absent: the server did not say. */
+  readonly expiresAt: number | undefined;
+  /** As asked for; what was given may be less. */
+  readonly scope: string | undefined;
+}
+
+/** What stands in the store. After signing out, the registration alone. */
+export interface Kept {
+  readonly registration: Registration | undefined;
+  readonly grant: Grant | undefined;
+}
+
+export const nothingKept: Kept = { registration: undefined, grant: undefined };
+
+/** Without the address in clear: it may hold secrets. */
+export function grantKey({ url, oauth }: HttpLaunch): string {
+  const identity = [new URL(url).href, oauth?.clientId ?? ''];
+  return `mcpToolsets.oauth.${createHash('sha256').update(JSON.stringify(identity)).digest('hex').slice(0, 32)}`;
+}
+
+export function parseKept(text: string | undefined): Kept {
+  if (text === undefined) return nothingKept;
+  try {
+    const { registration, grant } = JSON.parse(text) as Partial<Kept>;
+    return {
+      registration: typeof registration?.client.client_id === 'string' ? registration : undefined,
+      grant: typeof grant?.tokens.access_token === 'string' && grant.authority.issuer !== '' ? grant : undefined,
+    };
+  } catch {
+    return nothingKept;
+  }
+}
+
+export function secretsOfKept({ registration, grant }: Kept): string[] {
+  const { access_token, refresh_token, id_token } = grant?.tokens ?? {};
+  const all = [access_token, refresh_token, id_token, registration?.client.client_secret];
+  return all.filter((value): value is string => value !== undefined);
+}
+
+/** Tokens are renewed this long before they end, so that none ends on its way. */
+const earlyMs = 30_000;
+
+export function isStale(grant: Grant, now: number): boolean {
+  return grant.expiresAt !== undefined && now >= grant.expiresAt;
+}
+
+export function granted(authority: Authority, tokens: OAuthTokens, scope: string | undefined, now: number): Grant {
+  const lifeMs = tokens.expires_in === undefined ? undefined : tokens.expires_in * 1000;
+  return {
+    authority,
+    tokens,
+    expiresAt: lifeMs === undefined ? undefined : now + lifeMs - Math.min(earlyMs, lifeMs / 2),
+    scope: tokens.scope ?? scope,
+  };
+}
+
+/** Both, each scope once. */
+export function joinedScopes(...scopes: readonly (string | undefined)[]): string | undefined {
+  const words = scopes.flatMap((scope) => scope?.split(/\s+/) ?? []).filter((word) => word !== '');
+  return words.length === 0 ? undefined : [...new Set(words)].join(' ');
+}
+
+export function coversScopes(have: string | undefined, wanted: string | undefined): boolean {
+  return joinedScopes(have, wanted) === joinedScopes(have);
+}

@@ -1,0 +1,131 @@
+/**
+ * Signing in to HTTP servers (spec X7): what the rest of the core and the shells see of it. The work is in
+ * `oauthAccess`, `oauthSignIn` and what they use. Free of the SDK at run time.
+ *
+ * Invariants: a browser is opened by `signIn` alone, which only a person's action calls; a server with an
+ * `Authorization` header of its own has no OAuth; what is secret is told to `keepSecret` before it is used.
+ */
+import type { Clock } from '../../../base/clock.js';
+import { Emitter, type Event } from '../../../base/events.js';
+import type { Log } from '../../../base/log.js';
+import type { HttpLaunch, Launch } from '../../../config/model.js';
+import type { MakeAgents } from '../agents.js';
+import { OAuthAccess } from './access.js';
+import { SignInFailure } from './contract.js';
+import { grantKey } from './grant.js';
+
+/** Where grants are kept; the editor's secret storage has this shape. */
+export interface SecretStore {
+  get(key: string): PromiseLike<string | undefined>;
+  store(key: string, value: string): PromiseLike<void>;
+  delete(key: string): PromiseLike<void>;
+  /** Fires also for changes that other windows make. */
+  readonly onDidChange: (listener: (change: { readonly key: string }) => void) => { dispose(): unknown };
+}
+
+/** Where the browser comes back to after a sign-in. */
+export interface Redirect {
+  /** As the authorization server is told. */
+  readonly url: string;
+  /** Of this machine, if it is one. */
+  readonly port: number | undefined;
+  /** The parameters of what comes back with this state. Rejects with the signal's reason. */
+  comesBack(state: string, signal: AbortSignal): Promise<URLSearchParams>;
+  close(): Promise<void>;
+}
+
+/** The person's browser. */
+export interface SignInBrowser {
+  /** Rejects when there is none. */
+  show(url: URL): Promise<void>;
+  /**
+   * Begins to wait for the browser to come back.
+   * @param port of this machine, where the authorization server knows one.
+   * @param isFixed it takes no other.
+   */
+  waitForReturn(port: number | undefined, isFixed: boolean): Promise<Redirect>;
+}
+
+export type SignInStatus =
+  /** The server has not asked for it. */
+  | { readonly kind: 'none' }
+  /** `why` is a sentence for a person; `since` epoch milliseconds. */
+  | { readonly kind: 'needed'; readonly why: string; readonly since: number }
+  /** `lacks`: scopes that the server wants in addition, for some of what it does. */
+  | { readonly kind: 'signedIn'; readonly lacks: string | undefined };
+
+export interface SignIns {
+  /** As far as is known now. */
+  statusOf(launch: Launch): SignInStatus;
+  /** The status of something changed. */
+  readonly onDidChange: Event<void>;
+  /** Rejects with `SignInFailure`, or with the signal's reason. */
+  signIn(launch: Launch, browser: SignInBrowser, signal: AbortSignal): Promise<void>;
+  /** Forgets the tokens, and tells the authorization server where it takes that. */
+  signOut(launch: Launch): Promise<void>;
+}
+
+interface OAuthOptions {
+  readonly secrets: SecretStore;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** What must never be shown; the result takes it back. */
+  readonly keepSecret: (values: readonly string[]) => { dispose(): void };
+  readonly clientVersion: string;
+  /** Default `directAgents`. */
+  readonly agents?: MakeAgents;
+}
+
+const none: SignInStatus = { kind: 'none' };
+
+/** One for all servers of a window: those with one address and one client have one sign-in. */
+export class OAuth implements SignIns {
+  private readonly changes = new Emitter<void>();
+  private readonly accesses = new Map<string, OAuthAccess>();
+  private readonly subscription: { dispose(): unknown };
+
+  readonly onDidChange = this.changes.event;
+
+  constructor(private readonly options: OAuthOptions) {
+    this.subscription = options.secrets.onDidChange(({ key }) => void this.accesses.get(key)?.reread());
+  }
+
+  /** Undefined where the file itself says what to send. */
+  accessFor(launch: HttpLaunch): OAuthAccess | undefined {
+    if ([...launch.headers.keys()].some((name) => name.toLowerCase() === 'authorization')) return undefined;
+    const key = grantKey(launch);
+    const known = this.accesses.get(key);
+    if (known) return known;
+    const access = new OAuthAccess({ ...this.options, launch, key, onChange: () => this.changes.fire() });
+    this.accesses.set(key, access);
+    return access;
+  }
+
+  statusOf(launch: Launch): SignInStatus {
+    return (launch.transport === 'streamable_http' && this.accessFor(launch)?.status) || none;
+  }
+
+  async signIn(launch: Launch, browser: SignInBrowser, signal: AbortSignal): Promise<void> {
+    await this.wanted(launch).signIn(browser, signal);
+  }
+
+  async signOut(launch: Launch): Promise<void> {
+    await this.wanted(launch).signOut();
+  }
+
+  dispose(): void {
+    this.subscription.dispose();
+    this.changes.dispose();
+    for (const access of this.accesses.values()) access.dispose();
+  }
+
+  private wanted(launch: Launch): OAuthAccess {
+    const access = launch.transport === 'streamable_http' ? this.accessFor(launch) : undefined;
+    if (access) return access;
+    throw new SignInFailure(
+      launch.transport === 'stdio'
+        ? 'A server that is started here has no sign-in.'
+        : 'The file has an Authorization header for this server: what it says is sent.',
+    );
+  }
+}

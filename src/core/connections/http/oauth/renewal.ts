@@ -1,0 +1,155 @@
+/** Tokens without a person: renewed, got as a program, revoked. Knows nothing of when. */
+import { createPrivateKey } from 'node:crypto';
+import type {
+  OAuthClientInformationMixed,
+  OAuthClientMetadata,
+  OAuthTokens,
+} from '@modelcontextprotocol/sdk/shared/auth.js';
+import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js';
+import type { Clock } from '../../../base/clock.js';
+import type { HttpLaunch } from '../../../config/model.js';
+import { SignInFailure } from './contract.js';
+import { checkAuthority, type Authority } from './discovery.js';
+import { granted, type Grant } from './grant.js';
+import { privateKeyProof, type OAuthSdk } from './sdk.js';
+
+type Renewal =
+  | { readonly kind: 'renewed'; readonly grant: Grant }
+  /** A person has to sign in again; `clientUnknown`: and this client has to be registered again. */
+  | { readonly kind: 'refused'; readonly why: string; readonly clientUnknown: boolean };
+
+/** Rejects when the authorization server could not be asked, or failed. */
+export async function renewed(
+  sdk: OAuthSdk,
+  { authority, tokens, scope }: Grant,
+  clientInformation: OAuthClientInformationMixed,
+  fetchFn: FetchLike,
+  clock: Clock,
+): Promise<Renewal> {
+  const { issuer, metadata, resource } = authority;
+  try {
+    const next = await sdk.refreshAuthorization(issuer, {
+      clientInformation,
+      refreshToken: tokens.refresh_token ?? '',
+      fetchFn,
+      ...(metadata && { metadata }),
+      ...(resource !== undefined && { resource }),
+    });
+    return { kind: 'renewed', grant: granted(authority, next, scope, clock.now()) };
+  } catch (error) {
+    const code = sdk.errorCode(error);
+    // A fault of the server itself says nothing about the token.
+    if (code === undefined || code === 'server_error' || code === 'temporarily_unavailable') throw error;
+    const clientUnknown = code === 'invalid_client' || code === 'unauthorized_client';
+    return { kind: 'refused', why: `${code} ${(error as Error).message}`, clientUnknown };
+  }
+}
+
+/** RFC 7009. Does nothing where the authorization server has no place for it. */
+export async function revoke(
+  sdk: OAuthSdk,
+  { authority: { metadata }, tokens }: Grant,
+  client: OAuthClientInformationMixed | undefined,
+  fetchFn: FetchLike,
+): Promise<void> {
+  const endpoint = metadata && 'revocation_endpoint' in metadata ? metadata.revocation_endpoint : undefined;
+  if (typeof endpoint !== 'string' || !URL.canParse(endpoint) || !client) return;
+  const all = [
+    [tokens.refresh_token, 'refresh_token'],
+    [tokens.access_token, 'access_token'],
+  ] as const;
+  for (const [token, hint] of all) {
+    if (token === undefined) continue;
+    const body = new URLSearchParams({ token, token_type_hint: hint });
+    const headers = new Headers({ 'content-type': 'application/x-www-form-urlencoded' });
+    const { client_id: id, client_secret: secret } = client;
+    const method = sdk.selectClientAuthMethod(client, metadata?.token_endpoint_auth_methods_supported ?? []);
+    if (secret !== undefined && method === 'client_secret_basic') {
+      headers.set('authorization', `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`);
+    } else {
+      body.set('client_id', id);
+      if (secret !== undefined) body.set('client_secret', secret);
+    }
+    const reply = await fetchFn(endpoint, { method: 'POST', headers, body });
+    if (!reply.ok) throw new Error(`HTTP ${reply.status}`);
+  }
+}
+
+interface ProgramSignIn {
+  readonly sdk: OAuthSdk;
+  readonly authority: Authority;
+  readonly launch: HttpLaunch;
+  /** What the server named. */
+  readonly scope: string | undefined;
+  readonly fetchFn: FetchLike;
+  readonly clock: Clock;
+}
+
+/** The grant `client_credentials`: the client itself is who signs in. Rejects with `SignInFailure`. */
+export async function signedInAsProgram({
+  sdk,
+  authority,
+  launch,
+  scope: asked,
+  fetchFn,
+  clock,
+}: ProgramSignIn): Promise<Grant> {
+  const { oauth } = launch;
+  if (!oauth) throw new SignInFailure('The file does not say as whom to sign in.');
+  checkAuthority(authority);
+  const { issuer, metadata, resource, scopes } = authority;
+  const own = oauth.scopes.length > 0 ? oauth.scopes.join(' ') : undefined;
+  const scope = own ?? asked ?? scopes?.join(' ');
+  const client = { client_id: oauth.clientId, ...(oauth.clientSecret && { client_secret: oauth.clientSecret.value }) };
+  const clientMetadata: OAuthClientMetadata = { redirect_uris: [], ...(scope !== undefined && { scope }) };
+  const provider: OAuthClientProvider = {
+    redirectUrl: undefined,
+    clientMetadata,
+    clientInformation: () => (oauth.privateKey ? { client_id: oauth.clientId } : client),
+    tokens: () => undefined,
+    saveTokens: () => {},
+    redirectToAuthorization: () => {},
+    saveCodeVerifier: () => {},
+    codeVerifier: () => '',
+    prepareTokenRequest: (wanted) =>
+      new URLSearchParams({ grant_type: 'client_credentials', ...(wanted !== undefined && { scope: wanted }) }),
+    ...(oauth.privateKey && {
+      addClientAuthentication: await privateKeyProof({
+        issuer: oauth.clientId,
+        subject: oauth.clientId,
+        privateKey: oauth.privateKey.value,
+        alg: algorithmOf(oauth.privateKey.value),
+      }),
+    }),
+  };
+  let tokens: OAuthTokens;
+  try {
+    tokens = await sdk.fetchToken(provider, issuer, {
+      fetchFn,
+      ...(metadata && { metadata }),
+      ...(resource !== undefined && { resource }),
+    });
+  } catch (error) {
+    const code = sdk.errorCode(error);
+    if (code === undefined) throw error;
+    throw new SignInFailure(`${issuer} gave no token to ${oauth.clientId}: ${code} ${(error as Error).message}`.trim());
+  }
+  return granted(authority, tokens, scope, clock.now());
+}
+
+function algorithmOf(pem: string): string {
+  try {
+    const { asymmetricKeyType, asymmetricKeyDetails } = createPrivateKey(pem);
+    if (asymmetricKeyType === 'rsa') return 'RS256';
+    if (asymmetricKeyType === 'ed25519') return 'EdDSA';
+    const curves: Readonly<Record<string, string>> = { prime256v1: 'ES256', secp384r1: 'ES384', secp521r1: 'ES512' };
+    const algorithm = curves[asymmetricKeyDetails?.namedCurve ?? ''];
+    if (algorithm !== undefined) return algorithm;
+  } catch {
+    // Said below, without what the key is.
+  }
+  throw new SignInFailure(
+    'oauth.privateKey is no private key in PEM form (PKCS #8) of RSA, an elliptic curve or Ed25519.',
+  );
+}

@@ -1,0 +1,199 @@
+/**
+ * A person signs in (spec X7): the authorization code grant of OAuth 2.1, with a proof key (PKCE) and a redirect to this
+ * machine. What this client is called there is taken from the file, from an earlier sign-in, or registered now.
+ *
+ * Invariants: the browser is opened once, and a second time only when the authorization server does not know this client
+ * any more; a code is used only if it came back with our state, from the server that was asked.
+ */
+import { randomBytes } from 'node:crypto';
+import type { OAuthClientInformationMixed } from '@modelcontextprotocol/sdk/shared/auth.js';
+import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { Clock } from '../../../base/clock.js';
+import type { HttpLaunch } from '../../../config/model.js';
+import type { Redirect, SignInBrowser } from './oauth.js';
+import { checkAuthority, checkProofKey, type Authority } from './discovery.js';
+import { SignInFailure } from './contract.js';
+import { coversScopes, granted, joinedScopes, type Kept, type Registration } from './grant.js';
+import type { OAuthSdk } from './sdk.js';
+
+interface SignInParts {
+  readonly sdk: OAuthSdk;
+  readonly authority: Authority;
+  readonly launch: HttpLaunch;
+  readonly browser: SignInBrowser;
+  readonly clock: Clock;
+  /** Of an earlier sign-in. */
+  readonly registration: Registration | undefined;
+  /** What the server has asked for. */
+  readonly scope: string | undefined;
+  readonly fetchFn: FetchLike;
+  readonly signal: AbortSignal;
+  /** To be kept, whatever becomes of the sign-in. */
+  readonly onRegistered: (registration: Registration) => Promise<void>;
+  /** The person is with the authorization server now. */
+  readonly onShown: () => void;
+}
+
+/** Rejects with `SignInFailure`, with the signal's reason, or with what the network says. */
+export async function signIn(parts: SignInParts): Promise<Kept> {
+  const { authority, launch, registration } = parts;
+  checkAuthority(authority);
+  checkProofKey(authority);
+  const fixed = launch.oauth?.redirectPort;
+  const redirect = await parts.browser
+    .waitForReturn(fixed ?? registration?.redirect?.port, fixed !== undefined)
+    .catch((error: Error) => {
+      throw new SignInFailure(`The browser would not find back: ${error.message}.`);
+    });
+  try {
+    const known = await attempt(parts, redirect, registration);
+    if (known.kind === 'signedIn') return known.kept;
+    if (known.isGiven)
+      throw new SignInFailure(`${authority.issuer} does not take the client of the file: ${known.why}`);
+    const anew = await attempt(parts, redirect, undefined);
+    if (anew.kind === 'signedIn') return anew.kept;
+    throw new SignInFailure(`${authority.issuer} does not know the client that it has just registered: ${anew.why}`);
+  } finally {
+    await redirect.close();
+  }
+}
+
+type Attempt =
+  | { readonly kind: 'signedIn'; readonly kept: Kept }
+  /** `isGiven`: by the file, so that registering another is no remedy. */
+  | { readonly kind: 'clientUnknown'; readonly why: string; readonly isGiven: boolean };
+
+async function attempt(parts: SignInParts, redirect: Redirect, earlier: Registration | undefined): Promise<Attempt> {
+  const { sdk, authority, fetchFn, signal, clock } = parts;
+  const { issuer, metadata, resource } = authority;
+  const redirectUrl = redirect.url;
+  const scope = scopeOf(parts);
+  const registration = await clientFor(parts, redirectUrl, redirect.port, scope, earlier);
+  const clientInformation = registration.client;
+  const state = randomBytes(24).toString('base64url');
+  const { authorizationUrl, codeVerifier } = await sdk.startAuthorization(issuer, {
+    clientInformation,
+    redirectUrl,
+    state,
+    ...(metadata && { metadata }),
+    ...(scope !== undefined && { scope }),
+    ...(resource !== undefined && { resource }),
+  });
+  const answer = redirect.comesBack(state, signal);
+  answer.catch(() => undefined);
+  await parts.browser.show(authorizationUrl);
+  parts.onShown();
+  const code = codeOf(await answer, authority);
+  const isGiven = registration.redirect === undefined;
+  if (code.kind === 'clientUnknown') return { ...code, isGiven };
+  try {
+    const tokens = await sdk.exchangeAuthorization(issuer, {
+      clientInformation,
+      authorizationCode: code.code,
+      codeVerifier,
+      redirectUri: redirectUrl,
+      fetchFn,
+      ...(metadata && { metadata }),
+      ...(resource !== undefined && { resource }),
+    });
+    return { kind: 'signedIn', kept: { registration, grant: granted(authority, tokens, scope, clock.now()) } };
+  } catch (error) {
+    const refusal = sdk.errorCode(error);
+    if (refusal === undefined) throw error;
+    const why = `${refusal} ${(error as Error).message}`.trim();
+    if (isClientUnknown(refusal)) return { kind: 'clientUnknown', why, isGiven };
+    throw new SignInFailure(`${issuer} gave no token: ${why}.`);
+  }
+}
+
+/** What the file says, else what the server has asked for, else what it names; and the right to stay signed in. */
+function scopeOf({ launch, scope, authority }: SignInParts): string | undefined {
+  const own = launch.oauth?.scopes ?? [];
+  const wanted = joinedScopes(own.join(' '), own.length > 0 ? undefined : (scope ?? authority.scopes?.join(' ')));
+  const stays = authority.metadata?.scopes_supported?.includes('offline_access');
+  return own.length === 0 && stays ? joinedScopes(wanted, 'offline_access') : wanted;
+}
+
+async function clientFor(
+  { sdk, authority, launch, fetchFn, onRegistered }: SignInParts,
+  redirectUrl: string,
+  port: number | undefined,
+  scope: string | undefined,
+  earlier: Registration | undefined,
+): Promise<Registration> {
+  const { issuer, metadata } = authority;
+  const { clientId = '', clientSecret } = launch.oauth ?? {};
+  const given = (client: OAuthClientInformationMixed): Registration => ({
+    issuer,
+    client,
+    redirect: undefined,
+    scope: undefined,
+  });
+  const isDocument = /^https:\/\/[^/]+\/./.test(clientId);
+  if (clientId !== '' && (!isDocument || metadata?.client_id_metadata_document_supported === true)) {
+    return given({ client_id: clientId, ...(clientSecret && { client_secret: clientSecret.value }) });
+  }
+  const fits = earlier?.issuer === issuer && earlier.redirect?.url === redirectUrl;
+  if (fits && coversScopes(earlier.scope, scope)) return earlier;
+  if (metadata && metadata.registration_endpoint === undefined) {
+    throw new SignInFailure(
+      `${issuer} registers no clients by itself. Register one there with the redirect address ${redirectUrl}, and write its id as oauth.clientId.`,
+    );
+  }
+  const supported = metadata?.token_endpoint_auth_methods_supported;
+  const clientMetadata = {
+    client_name: 'MCP Toolsets',
+    redirect_uris: [redirectUrl],
+    grant_types: ['authorization_code', 'refresh_token'],
+    response_types: ['code'],
+    token_endpoint_auth_method: methods.find((method) => supported?.includes(method) ?? true) ?? 'none',
+    ...(new URL(redirectUrl).protocol === 'http:' && { application_type: 'native' }),
+  };
+  const client = await sdk
+    .registerClient(issuer, {
+      clientMetadata,
+      fetchFn,
+      ...(metadata && { metadata }),
+      ...(scope !== undefined && { scope }),
+    })
+    .catch((error: unknown) => {
+      const code = sdk.errorCode(error);
+      if (code === undefined) throw error;
+      throw new SignInFailure(`${issuer} did not register this client: ${code} ${(error as Error).message}`.trim());
+    });
+  const registration = { issuer, client, redirect: { url: redirectUrl, port }, scope };
+  await onRegistered(registration);
+  return registration;
+}
+
+/** In the order of preference: what runs on a person's machine keeps no secret of its maker. */
+const methods = ['none', 'client_secret_basic', 'client_secret_post'];
+
+type Code = { readonly kind: 'code'; readonly code: string } | { readonly kind: 'clientUnknown'; readonly why: string };
+
+/** RFC 6749 section 4.1.2, RFC 9207. */
+function codeOf(parameters: URLSearchParams, { issuer, metadata }: Authority): Code {
+  const from = parameters.get('iss');
+  const says = metadata && 'authorization_response_iss_parameter_supported' in metadata;
+  const mustSay = says && metadata.authorization_response_iss_parameter_supported === true;
+  if (from !== null || mustSay) {
+    if (from !== (metadata?.issuer ?? issuer)) {
+      throw new SignInFailure(`What came back is not from ${issuer}, where the sign-in began. Nothing was sent there.`);
+    }
+  }
+  const error = parameters.get('error');
+  if (error !== null) {
+    const why = [error, parameters.get('error_description')].filter((part) => part !== null).join(': ');
+    if (isClientUnknown(error)) return { kind: 'clientUnknown', why };
+    throw new SignInFailure(
+      error === 'access_denied' ? `The sign-in was refused (${why}).` : `${issuer} did not sign you in: ${why}.`,
+    );
+  }
+  const code = parameters.get('code');
+  if (code === null) throw new SignInFailure(`${issuer} sent the browser back without a code.`);
+  return { kind: 'code', code };
+}
+
+function isClientUnknown(code: string): boolean {
+  return code === 'invalid_client' || code === 'unauthorized_client';
+}

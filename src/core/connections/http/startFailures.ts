@@ -1,0 +1,253 @@
+/** Why a server could not be reached over HTTP, or did not answer as one, one factory a cause (spec X3). Pure. */
+import type { ProblemCode } from '../../base/problem.js';
+import type { HttpLaunch } from '../../config/model.js';
+import type { StartFailure } from '../connection.js';
+import { describeTrouble, type TransportTrouble } from '../transport.js';
+
+interface Explanation {
+  readonly cause: string;
+  readonly fix: string;
+}
+
+export function urlUnusable(url: string): StartFailure {
+  return {
+    code: 'url-invalid',
+    message: `"${url}" is no http or https address.`,
+    fix: 'Write the whole address, e.g. https://example.com/mcp.',
+    path: ['url'],
+  };
+}
+
+export function neverAnsweredHttp(what: string, timeoutMs: number): StartFailure {
+  return failure(
+    'server-silent',
+    [],
+    `${what} did not answer initialize within ${timeoutMs / 1000} s.`,
+    'It is overloaded, waits for something, or a firewall swallows the connection.',
+    'Check that the server runs and is reachable from here; raise timeouts.connect if it is only slow.',
+  );
+}
+
+const signInFix = 'Run “MCP Toolsets: Sign In to Server”: it opens the page of the server in your browser.';
+
+export function httpFailure(launch: HttpLaunch, trouble: TransportTrouble): StartFailure {
+  const what = describeTrouble(trouble);
+  switch (trouble.kind) {
+    case 'unreachable':
+      return unreachable(what, trouble.code);
+    case 'status':
+      return refused(what, trouble.status, launch);
+    case 'notMcp':
+      return failure(
+        'http-not-mcp',
+        ['url'],
+        what,
+        /html/.test(trouble.contentType)
+          ? 'That is a web page: the address is not the one of the MCP endpoint, or a sign-in or proxy page stands before it.'
+          : 'The address is not the one of an MCP endpoint.',
+        'Correct url; MCP endpoints often end in /mcp or /sse.',
+      );
+    case 'redirect':
+      return failure(
+        'http-status',
+        ['url'],
+        what,
+        'The server has moved.',
+        'Write the address that the server redirects to as url, if you trust it.',
+      );
+    case 'tooLarge':
+      return failure('http-not-mcp', ['url'], what, 'It is no MCP server, or a broken one.', 'Check url.');
+    case 'signIn':
+      return { code: 'sign-in-needed', message: what, fix: signInFix, path: [] };
+    case 'notRenewed':
+      return failure(
+        'http-unreachable',
+        [],
+        what,
+        'The authorization server is down, or the network does not lead to it.',
+        'Check the network, then restart the server; sign out and in again if that does not help.',
+      );
+    case 'broken':
+    case 'sessionLost':
+    case 'closed':
+      return failure(
+        'http-unreachable',
+        [],
+        what,
+        'The server, or a proxy before it, ended the connection, perhaps because it crashed.',
+        'Look at the server’s own log, then restart it.',
+      );
+  }
+}
+
+function refused(what: string, status: number, launch: HttpLaunch): StartFailure {
+  const sent = [...launch.headers.keys()].join(', ');
+  const authorization = [...launch.headers.keys()].some((name) =>
+    /^(authorization|.*(api|auth|token|key).*)$/i.test(name),
+  );
+  switch (status) {
+    case 401:
+      return authorization
+        ? failure(
+            'http-unauthorized',
+            ['headers'],
+            what,
+            `The credentials in the headers (${sent}) are wrong or have expired.`,
+            'Renew the token and set the variable that the header is copied from.',
+          )
+        : failure(
+            'http-unauthorized',
+            ['headers'],
+            what,
+            'The server wants credentials, and none are configured.',
+            "Add a header, e.g. Authorization: { prefix: 'Bearer ', env: TOKEN }.",
+          );
+    case 403:
+      return failure(
+        'http-unauthorized',
+        ['headers'],
+        what,
+        'The credentials are not allowed to use this server, or the server does not allow this client.',
+        'Use credentials with the rights for it, or ask who runs the server.',
+      );
+    case 407:
+      return failure(
+        'http-status',
+        [],
+        what,
+        'A proxy stands before the server and wants credentials.',
+        'Write user and password into the address of the proxy, or exempt the server from it (NO_PROXY, or `http.noProxy` in the editor).',
+      );
+    case 404:
+      return failure(
+        'http-not-found',
+        ['url'],
+        what,
+        'The server runs, but has nothing at this address.',
+        'Correct the path in url; MCP endpoints often end in /mcp or /sse.',
+      );
+    case 405:
+      return failure(
+        'http-status',
+        ['url'],
+        what,
+        'The address takes no POST, and no event stream is there either: it is no MCP endpoint.',
+        'Correct url; MCP endpoints often end in /mcp or /sse.',
+      );
+    case 429:
+      return failure(
+        'http-status',
+        [],
+        what,
+        'The server has had too many requests.',
+        'Wait, then restart the server.',
+      );
+    case 502:
+    case 503:
+    case 504:
+      return failure(
+        'http-status',
+        [],
+        what,
+        'A proxy before the server cannot reach it, or it is down for a while.',
+        'Check that the server runs, then restart it here.',
+      );
+    default:
+      return status >= 500
+        ? failure('http-status', [], what, 'The server failed.', 'Look at the server’s own log.')
+        : failure(
+            'http-status',
+            ['url'],
+            what,
+            'The server did not take the request.',
+            'Check url and headers against the server’s documentation.',
+          );
+  }
+}
+
+function unreachable(what: string, code: string): StartFailure {
+  const tls = tlsCauses[code] ?? (/^(ERR_TLS|ERR_SSL|CERT_|UNABLE_TO)/.test(code) ? otherTls : undefined);
+  if (tls) return failure('http-tls', ['url'], what, tls.cause, tls.fix);
+  if (/^ERR_INVALID_(CHAR|HTTP_TOKEN)$/.test(code)) {
+    return failure(
+      'http-unreachable',
+      ['headers'],
+      what,
+      'A header has a character that HTTP does not allow, e.g. a line break.',
+      'Correct the header, or the variable that it is copied from.',
+    );
+  }
+  const { cause, fix } = networkCauses[code] ?? {
+    cause: 'The server is not running, or the network does not lead to it.',
+    fix: 'Check url, network and proxy settings.',
+  };
+  return failure('http-unreachable', ['url'], what, cause, fix);
+}
+
+const selfSigned: Explanation = {
+  cause: 'Its certificate is signed by nobody that this computer trusts.',
+  fix: 'Add the certificate, or the authority that signed it, to the trusted ones of the system or to NODE_EXTRA_CA_CERTS.',
+};
+
+const otherTls: Explanation = {
+  cause: 'No encrypted connection could be made.',
+  fix: 'Check the certificate of the server.',
+};
+
+const tlsCauses: Readonly<Record<string, Explanation>> = {
+  DEPTH_ZERO_SELF_SIGNED_CERT: selfSigned,
+  SELF_SIGNED_CERT_IN_CHAIN: selfSigned,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: selfSigned,
+  UNABLE_TO_GET_ISSUER_CERT: selfSigned,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: selfSigned,
+  CERT_HAS_EXPIRED: {
+    cause: 'Its certificate has expired, or the clock of this computer is wrong.',
+    fix: 'Renew the certificate of the server, or correct the clock.',
+  },
+  CERT_NOT_YET_VALID: {
+    cause: 'Its certificate is not valid yet, or the clock of this computer is wrong.',
+    fix: 'Correct the clock, or the certificate of the server.',
+  },
+  ERR_TLS_CERT_ALTNAME_INVALID: {
+    cause: 'Its certificate is for another host name.',
+    fix: 'Write the name that the certificate is for in url, or correct the certificate.',
+  },
+  EPROTO: {
+    cause: 'The port does not speak TLS, or another version of it.',
+    fix: 'Write http:// in url if the server is not encrypted, or correct the port.',
+  },
+};
+
+const networkCauses: Readonly<Record<string, Explanation>> = {
+  ECONNREFUSED: {
+    cause: 'Nothing listens there: the server is not running, or the port is another one.',
+    fix: 'Start the server, or correct the port in url.',
+  },
+  ENOTFOUND: {
+    cause: 'There is no such host name.',
+    fix: 'Correct the host name in url; check the network, or the VPN if the name is internal.',
+  },
+  EAI_AGAIN: {
+    cause: 'The host name could not be looked up: there may be no network.',
+    fix: 'Check the network and the proxy settings, then restart the server.',
+  },
+  ETIMEDOUT: {
+    cause: 'The host does not answer: it is down, or a firewall swallows the connection.',
+    fix: 'Check that the server runs and is reachable from here.',
+  },
+  ECONNRESET: {
+    cause:
+      'The connection was closed before anything was said: a proxy or firewall forbids it, or the port speaks another protocol.',
+    fix: 'Check scheme and port in url, and the proxy settings.',
+  },
+};
+
+function failure(
+  code: ProblemCode,
+  path: readonly (string | number)[],
+  what: string,
+  cause: string,
+  fix: string,
+): StartFailure {
+  return { code, message: `${what} ${cause}`, fix, path };
+}

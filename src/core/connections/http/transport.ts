@@ -1,0 +1,171 @@
+/**
+ * The SDK's transport over HTTP (spec X2): Streamable HTTP, or HTTP+SSE where a server knows only that, which shows with
+ * the first message. Free of the SDK at run time.
+ *
+ * Invariants: a request's failure is delivered as its answer (see `failureAnswer`), `send` rejects for others only;
+ * `onclose` is called once, and `causeOfEnd` is known by then; after it nothing is delivered.
+ */
+import type { JSONRPCMessage, MessageExtraInfo, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type { Clock } from '../../base/clock.js';
+import type { Log } from '../../base/log.js';
+import type { HttpLaunch } from '../../config/model.js';
+import type { MakeAgents } from './agents.js';
+import { requestId, type HttpChannel, type HttpChannelParts, HttpEndpoint } from './endpoint.js';
+import { knownProtocolVersions, versionHeader } from '../handshake.js';
+import { LegacyChannel } from './legacySse.js';
+import type { OAuthAccess } from './oauth/access.js';
+import { StreamableChannel } from './streamable.js';
+import { failureAnswer, type ServerTransport } from '../transport.js';
+
+interface HttpTransportOptions {
+  readonly launch: HttpLaunch;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly clientVersion: string;
+  readonly onRenewed: () => void;
+  /** The tokens of a sign-in, where the server may want one. */
+  readonly access?: OAuthAccess | undefined;
+  readonly agents?: MakeAgents | undefined;
+}
+
+type State =
+  | { readonly kind: 'idle' }
+  | { readonly kind: 'open'; readonly channel: HttpChannel }
+  | { readonly kind: 'ended'; readonly cause: string };
+
+/** What a server that knows no Streamable HTTP answers to a posted initialize, by the specification. */
+const legacyStatuses = [400, 404, 405];
+
+export class HttpTransport implements ServerTransport {
+  onclose?: (() => void) | undefined;
+  onerror?: ((error: Error) => void) | undefined;
+  onmessage?: (<T extends JSONRPCMessage>(message: T, extra?: MessageExtraInfo) => void) | undefined;
+  onsend?: ((message: JSONRPCMessage) => void) | undefined;
+
+  private state: State = { kind: 'idle' };
+  private readonly origins = new WeakMap<object, RequestId>();
+  private sessionTried = false;
+  private ending: Promise<void> | undefined;
+  private readonly endpoint: HttpEndpoint;
+  private readonly parts: HttpChannelParts;
+
+  constructor(private readonly options: HttpTransportOptions) {
+    const { launch, clientVersion, access, agents } = options;
+    this.endpoint = new HttpEndpoint(launch, clientVersion, access, agents);
+    this.parts = {
+      log: options.log,
+      clock: options.clock,
+      deliver: (message, origin) => {
+        if (this.state.kind === 'ended') return;
+        if (origin !== undefined && 'method' in message) this.origins.set(message, origin);
+        this.onmessage?.(message);
+      },
+      die: (cause) => void this.end(cause),
+    };
+  }
+
+  get causeOfEnd(): string {
+    return this.state.kind === 'ended' ? this.state.cause : '';
+  }
+
+  originOf(message: object): RequestId | undefined {
+    return this.origins.get(message);
+  }
+
+  start(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  setProtocolVersion(version: string): void {
+    this.endpoint.protocolVersion = versionHeader(version);
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    if (this.state.kind === 'ended') throw new Error(this.state.cause);
+    this.onsend?.(message);
+    if (this.state.kind === 'open') return await this.state.channel.send(message);
+    const id = requestId(message);
+    if (id === undefined) throw new Error('Initialize comes first');
+    void this.initialize(id, message);
+  }
+
+  close(): Promise<void> {
+    return this.end('The connection was closed.');
+  }
+
+  private async initialize(id: RequestId, message: JSONRPCMessage): Promise<void> {
+    const { endpoint, parts } = this;
+    const streamable = new StreamableChannel({ ...parts, endpoint, onRenewed: this.options.onRenewed });
+    this.state = { kind: 'open', channel: streamable };
+    const failure = await streamable.initialize(id, message);
+    if (!failure || this.hasEnded()) return;
+    const { trouble } = failure;
+    if (trouble.kind === 'status' && this.options.launch.sessionId !== '' && !this.sessionTried) {
+      this.sessionTried = true;
+      return await this.withoutInitialize(streamable, id, message, trouble.status);
+    }
+    if (trouble.kind === 'status' && legacyStatuses.includes(trouble.status)) {
+      if (await this.fallBack(streamable, message, trouble.status)) return;
+    }
+    parts.deliver(failureAnswer(id, failure));
+  }
+
+  /**
+   * A configured session is one that exists: its server takes no second initialize, but knows it. If it does not, the
+   * session is over, and a new one is begun.
+   */
+  private async withoutInitialize(
+    streamable: StreamableChannel,
+    id: RequestId,
+    message: JSONRPCMessage,
+    status: number,
+  ): Promise<void> {
+    const { log } = this.options;
+    if (status !== 404 && (await streamable.isAlive())) {
+      log.write('info', 'The configured session is known to the server: using it without initialize');
+      const [protocolVersion] = knownProtocolVersions;
+      const serverInfo = { name: this.endpoint.configured.host, version: '' };
+      const result = { protocolVersion, capabilities: { tools: { listChanged: true } }, serverInfo };
+      this.parts.deliver({ jsonrpc: '2.0', id, result });
+      return;
+    }
+    log.write('warn', `The configured session was refused (HTTP ${status}); beginning a new one`);
+    this.endpoint.sessionId = undefined;
+    await streamable.close();
+    await this.initialize(id, message);
+  }
+
+  private async fallBack(streamable: HttpChannel, message: JSONRPCMessage, status: number): Promise<boolean> {
+    await streamable.close();
+    const legacy = new LegacyChannel({ ...this.parts, endpoint: this.endpoint });
+    if (this.hasEnded()) return false;
+    this.state = { kind: 'open', channel: legacy };
+    const failure = await legacy.open();
+    if (failure || this.hasEnded()) {
+      if (failure) this.parts.log.write('debug', `[http] no HTTP+SSE either: ${failure.message}`);
+      await legacy.close();
+      return false;
+    }
+    const why = `answers a posted initialize with HTTP ${status}`;
+    this.parts.log.write('info', `${this.options.launch.url} ${why}; speaking HTTP+SSE of protocol 2024-11-05 to it`);
+    await legacy.send(message);
+    return true;
+  }
+
+  private hasEnded(): boolean {
+    return this.state.kind === 'ended';
+  }
+
+  private end(cause: string): Promise<void> {
+    this.ending ??= this.endOnce(cause);
+    return this.ending;
+  }
+
+  private async endOnce(cause: string): Promise<void> {
+    const { state } = this;
+    this.state = { kind: 'ended', cause };
+    this.onclose?.();
+    if (state.kind === 'open') await state.channel.close();
+    this.endpoint.dispose();
+  }
+}

@@ -1,0 +1,110 @@
+/**
+ * A server's log that a server cannot flood (spec S2): more lines than a person could read in a second are left out, and
+ * a line says how many. What is written at level trace was asked for, and passes.
+ */
+import type { Clock } from '../base/clock.js';
+import type { Log, LogLevel } from '../base/log.js';
+import { shortened } from './jsonRpc.js';
+import type { Fields } from '../protocol/client.js';
+import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
+
+/** So many at once, and then so many a second. */
+const burst = 500;
+const perSecond = 50;
+
+export function boundedLog(target: Log, clock: Clock): Log {
+  let left = burst;
+  let since = clock.now();
+  let leftOut = 0;
+  return {
+    write: (level, message) => {
+      if (level === 'trace') return target.write(level, message);
+      const now = clock.now();
+      left = Math.min(burst, left + (Math.max(0, now - since) / 1000) * perSecond);
+      since = now;
+      if (left < 1) {
+        leftOut++;
+        if (leftOut > 1) return;
+        clock.after(1_000, () => {
+          target.write('warn', `${leftOut} more lines within a second were left out.`);
+          leftOut = 0;
+        });
+        return;
+      }
+      left--;
+      target.write(level, message);
+    },
+  };
+}
+
+/** `notifications/message` of a server as lines of its log. */
+
+const loggedDataLength = 4000;
+
+export function logMessage(log: Log, { level, logger, data }: Fields): void {
+  const from = typeof logger === 'string' ? `[${logger}] ` : '';
+  const text = typeof data === 'string' ? data : (JSON.stringify(data) ?? '');
+  log.write(logLevels[String(level)] ?? 'info', `${from}${shortened(text, loggedDataLength)}`);
+}
+
+/** RFC 5424 levels of `notifications/message` to ours. */
+const logLevels: Readonly<Record<string, LogLevel>> = {
+  debug: 'debug',
+  info: 'info',
+  notice: 'info',
+  warning: 'warn',
+  error: 'error',
+  critical: 'error',
+  alert: 'error',
+  emergency: 'error',
+};
+
+/** JSON-RPC as lines of a server's log, on demand (spec E4): `→ tools/call #3 {…}`, `← tools/call #3 12 ms {…}`. */
+
+const bodyLimit = 4000;
+const mostOpen = 1000;
+
+interface TrafficTraceOptions {
+  readonly log: Log;
+  readonly clock: Clock;
+  /** Asked for each message; nothing is computed while it says no. */
+  readonly enabled: () => boolean;
+}
+
+export class TrafficTrace {
+  private readonly open = new Map<string, { readonly method: string; readonly since: number }>();
+
+  constructor(private readonly options: TrafficTraceOptions) {}
+
+  sent(message: JSONRPCMessage): void {
+    if (this.options.enabled()) this.write('→', '←', message);
+  }
+
+  received(message: JSONRPCMessage): void {
+    if (this.options.enabled()) this.write('←', '→', message);
+  }
+
+  private write(arrow: string, back: string, message: JSONRPCMessage): void {
+    const { log, clock } = this.options;
+    const id = (message as { id?: RequestId }).id;
+    if ('method' in message) {
+      if (id !== undefined) {
+        if (this.open.size >= mostOpen) this.open.clear();
+        this.open.set(`${arrow}${id}`, { method: message.method, since: clock.now() });
+      }
+      const number = id === undefined ? '' : ` #${id}`;
+      log.write('trace', `${arrow} ${message.method}${number} ${body(message.params ?? {})}`);
+      return;
+    }
+    const key = `${back}${id}`;
+    const asked = this.open.get(key);
+    this.open.delete(key);
+    const took = asked ? ` ${clock.now() - asked.since} ms` : '';
+    const content = 'result' in message ? body(message.result) : `error ${body(message.error)}`;
+    log.write('trace', `${arrow} ${asked?.method ?? 'answer'} #${id}${took} ${content}`);
+  }
+}
+
+function body(value: unknown): string {
+  return shortened(JSON.stringify(value), bodyLimit);
+}

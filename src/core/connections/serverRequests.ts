@@ -1,0 +1,168 @@
+/**
+ * What a server asks of and tells its clients, brought to the one it means (spec G4): the client of the request on whose
+ * stream it came, where the transport tells; else (stdio, HTTP+SSE) the only one that has a request in flight; else, while
+ * nothing is in flight, whoever the instance belongs to. Where several conversations have requests in flight and nothing
+ * tells them apart, nobody is asked: the words of one conversation must not reach another.
+ *
+ * Invariants: a question ends with the request that caused it; while a client is asked, that request is not silent.
+ */
+import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type { CallLimits } from './callLimits.js';
+import { isObject } from '../base/isObject.js';
+import { answerParams } from './handshake.js';
+import { refusal, RpcFault, type Fields, type ServerClient } from '../protocol/client.js';
+
+/** One of our requests, as long as it has no answer. */
+interface InFlight {
+  readonly client: ServerClient | undefined;
+  readonly limits: CallLimits;
+}
+
+interface Open extends InFlight {
+  /** Questions it has caused. */
+  readonly questions: Set<AbortController>;
+  sentAs: RequestId | undefined;
+}
+
+/** Elicitations by URL that may still be said to be complete. */
+const mostElicitations = 1_000;
+
+interface ServerQuestionsParts {
+  /** The request of ours on whose stream a message came; undefined where the transport cannot tell. */
+  readonly originOf: ((message: object) => RequestId | undefined) | undefined;
+  readonly notify: (method: string, params?: Fields) => void;
+  /** Of the server. */
+  readonly protocolVersion: string;
+}
+
+export class ServerQuestions {
+  /** By progress token. */
+  private readonly open = new Map<number, Open>();
+  /** Tokens by the id that the request was sent under. */
+  private readonly tokens = new Map<RequestId, number>();
+  private readonly elicitations = new Map<string, ServerClient>();
+  private owner: ServerClient | undefined;
+  /** The session whose roots the server has. */
+  private rootsOf: object | undefined;
+
+  constructor(private readonly parts: ServerQuestionsParts) {}
+
+  begin(token: number, request: InFlight): void {
+    this.open.set(token, { client: request.client, limits: request.limits, questions: new Set(), sentAs: undefined });
+  }
+
+  end(token: number): void {
+    const request = this.open.get(token);
+    this.open.delete(token);
+    for (const question of request?.questions ?? []) question.abort();
+    if (request?.sentAs !== undefined) this.tokens.delete(request.sentAs);
+  }
+
+  /** Hears what is sent, to know under which id a request went. */
+  sent(message: JSONRPCMessage): void {
+    if (!this.parts.originOf || !('method' in message) || !('id' in message)) return;
+    const token = message.params?._meta?.progressToken;
+    const request = typeof token === 'number' ? this.open.get(token) : undefined;
+    if (!request || typeof token !== 'number') return;
+    request.sentAs = message.id;
+    this.tokens.set(message.id, token);
+  }
+
+  /** Who the instance belongs to from now on. */
+  belongsTo(client: ServerClient): void {
+    this.owner = client;
+    if (this.rootsOf === undefined || this.rootsOf === client.session) return;
+    this.rootsOf = undefined;
+    this.parts.notify('notifications/roots/list_changed');
+  }
+
+  async answer(request: { method: string; params?: unknown }, signal: AbortSignal): Promise<Record<string, unknown>> {
+    const { method } = request;
+    const params = isObject(request.params) ? request.params : undefined;
+    const cause = this.causeOf(request);
+    const client = cause?.client ?? this.idleOwner();
+    const refused = refusal(client.capabilities, method, params);
+    if (refused) throw refused;
+    if (method === 'roots/list') this.rootsOf = client.session;
+    const { elicitationId } = (params ?? {}) as { elicitationId?: unknown };
+    if (typeof elicitationId === 'string') this.remember(elicitationId, client);
+    const question = new AbortController();
+    const ended = (): void => question.abort();
+    signal.addEventListener('abort', ended, { once: true });
+    cause?.questions.add(question);
+    const held = cause?.limits.hold();
+    try {
+      const answer = await client.ask(method, params, question.signal, this.progressOf(params));
+      return answerParams(this.parts.protocolVersion, method, answer);
+    } finally {
+      held?.dispose();
+      cause?.questions.delete(question);
+      signal.removeEventListener('abort', ended);
+    }
+  }
+
+  /** A notification that is meant for the client of one request; dropped where nobody can tell whose. */
+  tell(message: { method: string; params?: unknown }): void {
+    const params = isObject(message.params) ? message.params : {};
+    const { elicitationId } = params as { elicitationId?: unknown };
+    const asked = typeof elicitationId === 'string' ? this.elicitations.get(elicitationId) : undefined;
+    if (typeof elicitationId === 'string') this.elicitations.delete(elicitationId);
+    try {
+      const client = asked ?? this.causeOf(message)?.client ?? this.idleOwner();
+      client.tell(message.method, params);
+    } catch (error) {
+      if (!(error instanceof RpcFault)) throw error;
+    }
+  }
+
+  /** An error may carry elicitations that have to be completed before the call is tried again. */
+  noteRequired(data: unknown, client: ServerClient | undefined): void {
+    const { elicitations } = (isObject(data) ? data : {}) as { elicitations?: unknown };
+    if (!client || !Array.isArray(elicitations)) return;
+    for (const each of elicitations as unknown[]) {
+      const id = isObject(each) ? each['elicitationId'] : undefined;
+      if (typeof id === 'string') this.remember(id, client);
+    }
+  }
+
+  private causeOf(message: object): Open | undefined {
+    const origin = this.parts.originOf?.(message);
+    const related = origin === undefined ? undefined : this.open.get(this.tokens.get(origin) ?? -1);
+    if (related) return related;
+    let newest: Open | undefined;
+    for (const request of this.open.values()) {
+      if (!request.client) continue;
+      if (newest && !isSame(newest.client, request.client)) {
+        throw new RpcFault(
+          -32603,
+          'Several conversations use this instance at once, and nothing tells which is meant.',
+        );
+      }
+      newest = request;
+    }
+    return newest;
+  }
+
+  /** The client's word on how far it is, under the token that the server gave. */
+  private progressOf(params: Fields | undefined): ((progress: Fields) => void) | undefined {
+    const meta = params?.['_meta'];
+    const progressToken = isObject(meta) ? meta['progressToken'] : undefined;
+    if (progressToken === undefined) return undefined;
+    return (progress) => this.parts.notify('notifications/progress', { ...progress, progressToken });
+  }
+
+  private idleOwner(): ServerClient {
+    if (this.owner) return this.owner;
+    throw new RpcFault(-32603, 'No conversation uses this instance now, so nobody can be asked.');
+  }
+
+  private remember(elicitation: string, client: ServerClient): void {
+    this.elicitations.set(elicitation, client);
+    const [oldest] = this.elicitations.keys();
+    if (this.elicitations.size > mostElicitations && oldest !== undefined) this.elicitations.delete(oldest);
+  }
+}
+
+function isSame(a: ServerClient | undefined, b: ServerClient): boolean {
+  return a?.session === b.session && a.dialog === b.dialog;
+}

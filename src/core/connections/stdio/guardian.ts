@@ -1,0 +1,144 @@
+/**
+ * Sees to it that nothing outlives this process, even if it is killed (spec X5): a process of its own holds the read end
+ * of a pipe and knows the groups of all servers; when the pipe ends, the host is gone, and it ends what is left.
+ *
+ * On POSIX it is /bin/sh, which costs next to nothing while all is well; for the end it starts Node on guardianMain,
+ * which finds whole trees, and without that ends the groups and the marked by itself. On Windows it is Node from the
+ * start. A host that goes without a word may have started what it had no time to tell of: then the marked are looked
+ * for, though none is registered. Invariants: at most one at a time; told of a server in the turn in which it comes into being; in a session of
+ * its own, so that a signal for the host's group does not reach it; gone when `dispose` resolves.
+ */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { markVariable } from './livingTree.js';
+
+interface GuardianOptions {
+  /** The start of the marks of all servers; ends in a dot. */
+  readonly mark: string;
+  /** Where guardianMain is, bundled; undefined: POSIX does without, Windows has no guardian. */
+  readonly script: string | undefined;
+  /** Node, or Electron, which is told to be Node. */
+  readonly execPath: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** `$1` the mark as it stands in an environment, `$2` Node, `$3` guardianMain, `$4` the mark for it. */
+const shellScript = `
+trap '' HUP INT QUIT TERM PIPE
+groups= calm=
+while IFS= read -r line; do
+  case $line in
+  bye) calm=1 ;;
+  'add '[01] | 'add '*[!0-9]*) ;;
+  'add '*) groups="$groups \${line#add }" ;;
+  'del '*)
+    left=
+    for group in $groups; do [ "$group" = "\${line#del }" ] || left="$left $group"; done
+    groups=$left ;;
+  esac
+done
+if [ -z "$groups" ] && [ -n "$calm" ]; then exit 0; fi
+if [ -x "$2" ] && [ -f "$3" ]; then "$2" "$3" end "$4" $groups && exit 0; fi
+end() {
+  for group in $groups; do kill -s "$1" -- "-$group"; done
+  for file in $(grep -lsF -- "$2" /proc/[0-9]*/environ); do
+    pid=\${file#/proc/}
+    kill -s "$1" -- "\${pid%/environ}"
+  done
+}
+sleep 1
+end TERM "$1"
+sleep 1
+end KILL "$1"
+`;
+
+/** Servers still registered at `dispose` are ended by the guardian, which takes it this long at worst. */
+const endLimitMs = 6000;
+const mostRestarts = 3;
+
+export class Guardian {
+  private readonly groups = new Set<number>();
+  private child: ChildProcess | undefined;
+  private restarts = 0;
+  private disposing: Promise<void> | undefined;
+
+  constructor(private readonly options: GuardianOptions) {}
+
+  /** Of the running guardian. */
+  get pid(): number | undefined {
+    return this.child?.pid;
+  }
+
+  add(group: number): void {
+    this.groups.add(group);
+    if (this.disposing) return;
+    if (this.child) this.tell(`add ${group}`);
+    else this.start();
+  }
+
+  remove(group: number): void {
+    this.groups.delete(group);
+    this.tell(`del ${group}`);
+  }
+
+  dispose(): Promise<void> {
+    this.disposing ??= this.end();
+    return this.disposing;
+  }
+
+  private start(): void {
+    const { execPath, mark, script } = this.options;
+    const { command, args } =
+      process.platform === 'win32'
+        ? { command: execPath, args: [script ?? '', 'watch', mark] }
+        : {
+            command: '/bin/sh',
+            args: ['-c', shellScript, 'mcp-toolsets-guardian', `${markVariable}=${mark}`, execPath, script ?? '', mark],
+          };
+    if (process.platform === 'win32' && (script === undefined || !existsSync(script))) return;
+    const child: ChildProcess = spawn(command, args, {
+      env: { ...this.options.env, ELECTRON_RUN_AS_NODE: '1', LC_ALL: 'C', NODE_OPTIONS: undefined },
+      cwd: process.platform === 'win32' ? undefined : '/',
+      stdio: ['pipe', 'ignore', 'ignore'],
+      detached: true,
+      windowsHide: true,
+    });
+    child.on('error', () => {});
+    if (child.pid === undefined) return; // the next server tries again
+    child.stdin?.on('error', () => {});
+    this.child = child;
+    child.once('exit', () => {
+      if (this.child === child) this.ended();
+    });
+    // Neither keeps the host from ending by itself.
+    child.unref();
+    (child.stdin as Partial<{ unref(): void }> | null)?.unref?.();
+    for (const group of this.groups) this.tell(`add ${group}`);
+  }
+
+  /** The guardian was killed: another takes its place. */
+  private ended(): void {
+    this.child = undefined;
+    if (this.disposing || this.groups.size === 0 || this.restarts >= mostRestarts) return;
+    this.restarts += 1;
+    this.start();
+  }
+
+  /** The write reaches the pipe before this returns, unless the pipe is full of thousands of lines. */
+  private tell(line: string): void {
+    const stdin = this.child?.stdin;
+    if (stdin?.writable) stdin.write(`${line}\n`);
+  }
+
+  private async end(): Promise<void> {
+    const child = this.child;
+    if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    child.ref();
+    const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+    child.stdin?.end('bye\n');
+    const limit = setTimeout(() => child.kill('SIGKILL'), endLimitMs);
+    await exited;
+    clearTimeout(limit);
+    this.child = undefined;
+  }
+}

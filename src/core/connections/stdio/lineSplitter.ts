@@ -1,0 +1,76 @@
+/**
+ * Bytes to lines, in linear time however the bytes arrive, in bounded memory. A character split between two chunks
+ * comes out whole. The line break is `\n`; one `\r` before it is taken off.
+ */
+interface LineSplitterOptions {
+  /** In bytes, without the break. */
+  readonly limit: number;
+  readonly onLine: (line: string) => void;
+  /** A line grows over the limit. `cut`: its pieces come as lines, cut between words; `stop`: nothing comes any more. */
+  readonly onExcess: () => 'cut' | 'stop';
+}
+
+const lineFeed = 0x0a;
+const carriageReturn = 0x0d;
+const space = 0x20;
+
+export class LineSplitter {
+  private pieces: Buffer[] = [];
+  private length = 0;
+  private stopped = false;
+
+  constructor(private readonly options: LineSplitterOptions) {}
+
+  push(chunk: Buffer): void {
+    let start = 0;
+    while (!this.stopped) {
+      const end = chunk.indexOf(lineFeed, start);
+      const stop = end < 0 ? chunk.length : end;
+      if (this.length + stop - start > this.options.limit) {
+        start += this.exceed(chunk.subarray(start, stop));
+        continue;
+      }
+      if (stop > start) this.keep(chunk.subarray(start, stop));
+      if (end < 0) return;
+      this.flush();
+      start = end + 1;
+    }
+  }
+
+  /** What came after the last break, if anything did. */
+  end(): void {
+    if (this.length > 0 && !this.stopped) this.flush();
+  }
+
+  private keep(piece: Buffer): void {
+    this.pieces.push(piece);
+    this.length += piece.length;
+  }
+
+  /** Takes what fits; returns how much of `rest` was taken. */
+  private exceed(rest: Buffer): number {
+    if (this.options.onExcess() === 'stop') {
+      this.stopped = true;
+      this.pieces = [];
+      return 0;
+    }
+    const taken = this.options.limit - this.length;
+    const whole = Buffer.concat([...this.pieces, rest.subarray(0, taken)]);
+    const lastSpace = whole.lastIndexOf(space);
+    const cut = lastSpace > whole.length / 2 ? lastSpace : whole.length;
+    this.options.onLine(whole.toString('utf8', 0, cut));
+    this.pieces = [];
+    this.length = 0;
+    if (cut < whole.length) this.keep(whole.subarray(cut));
+    return taken;
+  }
+
+  private flush(): void {
+    const [only] = this.pieces;
+    const line = this.pieces.length === 1 && only ? only : Buffer.concat(this.pieces, this.length);
+    this.pieces = [];
+    this.length = 0;
+    const end = line[line.length - 1] === carriageReturn ? line.length - 1 : line.length;
+    this.options.onLine(line.toString('utf8', 0, end));
+  }
+}

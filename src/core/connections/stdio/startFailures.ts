@@ -1,0 +1,238 @@
+/**
+ * Why a stdio server did not start, one factory a cause (spec X3). Pure: facts in, words out. Each says what was tried,
+ * what came back and the likely cause; `fix` is the next step. HTTP has its own catalogue beside this one.
+ */
+import type { ProblemCode } from '../../base/problem.js';
+import type { StdioLaunch } from '../../config/model.js';
+import type { PathSearch } from './commandSearch.js';
+import type { StartFailure } from '../connection.js';
+import { shortened } from '../jsonRpc.js';
+import { likelyCause } from './likelyCause.js';
+import type { StdioEnding, StdioRemains } from './transport.js';
+
+interface StdioFacts {
+  readonly launch: StdioLaunch;
+  readonly remains: StdioRemains;
+}
+
+const quotedLines = 6;
+const commandLineLength = 200;
+
+/** Programs that are not servers but start them. */
+const launchers: Readonly<Record<string, { readonly comesWith: string; readonly install: string }>> = {
+  node: { comesWith: 'Node.js', install: 'Install Node.js' },
+  npx: { comesWith: 'Node.js', install: 'Install Node.js' },
+  npm: { comesWith: 'Node.js', install: 'Install Node.js' },
+  bunx: { comesWith: 'Bun', install: 'Install Bun' },
+  uvx: { comesWith: 'uv', install: 'Install uv' },
+  uv: { comesWith: 'uv', install: 'Install uv' },
+  python: { comesWith: 'Python; on many systems it is called python3', install: 'Use python3, install Python' },
+  python3: { comesWith: 'Python', install: 'Install Python' },
+  docker: { comesWith: 'Docker', install: 'Install Docker' },
+  podman: { comesWith: 'Podman', install: 'Install Podman' },
+};
+
+export function commandNotFound(launch: StdioLaunch, search: PathSearch): StartFailure {
+  const { command } = launch;
+  if (/[\\/]/.test(command)) {
+    return failure(
+      'command-not-found',
+      ['command'],
+      `The file ${command} does not exist (looked for from ${launch.cwd}).`,
+      {
+        fix: 'Correct the path in command; a relative one starts at cwd.',
+      },
+    );
+  }
+  const launcher = launchers[command.replace(/\.(exe|cmd)$/i, '')];
+  const where = `The command "${command}" is in none of the ${search.folders} folders of PATH.`;
+  if (launcher) {
+    return failure(
+      'command-not-found',
+      ['command'],
+      `${where} It comes with ${launcher.comesWith}: not installed, or installed where only your shell looks (e.g. by nvm, pyenv or Homebrew) and not the editor.`,
+      { fix: `${launcher.install}, start the editor from a terminal that has it, or write its full path as command.` },
+    );
+  }
+  const nearest = search.nearest === undefined ? '' : ` There is a command "${search.nearest}".`;
+  const fix =
+    search.nearest === undefined
+      ? `Install ${command}, or write its full path as command.`
+      : `Write ${search.nearest} if that is meant; else install ${command}, or write its full path.`;
+  const failed = failure('command-not-found', ['command'], `${where}${nearest}`, { fix });
+  return search.nearest === undefined ? failed : { ...failed, instead: search.nearest };
+}
+
+export function folderMissing(launch: StdioLaunch): StartFailure {
+  return failure(
+    'cwd-missing',
+    ['cwd'],
+    `The folder ${launch.cwd} does not exist (any more), so nothing was started in it.`,
+    {
+      fix: 'Create the folder, or correct cwd.',
+    },
+  );
+}
+
+/** The system knows the command and does not start it: EACCES, ENOEXEC, E2BIG … */
+export function commandNotStarted(launch: StdioLaunch, error: NodeJS.ErrnoException): StartFailure {
+  const code = error.code ?? error.message;
+  const { cause, fix } = spawnErrors[code] ?? {
+    cause: `The system says: ${error.message}.`,
+    fix: 'Run the command in a terminal to see what it misses.',
+  };
+  return failure(
+    'command-not-executable',
+    ['command'],
+    `"${launch.command}" could not be started (${code}). ${cause}`,
+    { fix },
+  );
+}
+
+const spawnErrors: Readonly<Record<string, { readonly cause: string; readonly fix: string }>> = {
+  EACCES: {
+    cause: 'It is a folder or a file that may not be executed.',
+    fix: 'Make the file executable (chmod +x), or name the program that runs it as command and the file in args.',
+  },
+  EPERM: { cause: 'The system forbids it.', fix: 'Check the rights of the file and the rules of the system.' },
+  ENOEXEC: {
+    cause: 'It is not a program for this system, or a script without a first line that names its interpreter.',
+    fix: 'Name the interpreter as command (e.g. node or python3) and the file in args.',
+  },
+  E2BIG: { cause: 'Arguments and environment are too long.', fix: 'Shorten args and env.' },
+  EMFILE: { cause: 'Too many files are open.', fix: 'Stop other servers, or raise the limit of open files.' },
+  EAGAIN: { cause: 'Too many processes are running.', fix: 'End other programs, or raise the limit of processes.' },
+  ERR_INVALID_ARG_VALUE: { cause: 'command, args or env have a NUL character in them.', fix: 'Remove it.' },
+};
+
+export function endedBeforeAnswer(facts: StdioFacts, ending: Exclude<StdioEnding, { kind: 'closed' }>): StartFailure {
+  const { launch, remains } = facts;
+  const tried = `${commandLine(launch)} ${endingWords(ending)} before it answered initialize.`;
+  if (ending.kind === 'lineTooLong' || ending.kind === 'streamClosed') {
+    return failure('server-not-jsonrpc', [], sentences(tried, outputWords(remains)), {
+      fix: 'Check that command and args start an MCP server that speaks over stdio.',
+    });
+  }
+  const exit = ending.exit.kind === 'exited' ? ending.exit : { code: 127, signal: null };
+  const { cause, fix } = likelyCause(exit, [...remains.stray, ...remains.stderr]);
+  return failure('server-exited', [], sentences(tried, outputWords(remains), cause), { fix });
+}
+
+export function neverAnswered(facts: StdioFacts, timeoutMs: number): StartFailure {
+  const { launch, remains } = facts;
+  const tried = `${commandLine(launch)} runs, but did not answer initialize within ${timeoutMs / 1000} s.`;
+  if (remains.stray.length > 0) return notJsonRpc(facts, tried);
+  const wrote = remains.stderr.length > 0 || remains.sawMessage ? outputWords(remains) : 'It wrote nothing at all.';
+  const fetches = /^(npx|bunx|uvx|uv|docker|podman)(\.|$)/i.test(baseName(launch.command));
+  const cause = fetches
+    ? `On its first start ${baseName(launch.command)} may still be fetching the package.`
+    : 'It may be waiting for something, or not be an MCP server that speaks over stdio.';
+  const fix = fetches
+    ? 'Restart the server once the package is there, or raise timeouts.connect.'
+    : 'Run the command in a terminal to see what it waits for; raise timeouts.connect if it is only slow.';
+  return failure('server-silent', [], sentences(tried, wrote, cause), { fix });
+}
+
+function notJsonRpc(facts: StdioFacts, tried: string): StartFailure {
+  return failure(
+    'server-not-jsonrpc',
+    [],
+    sentences(
+      tried,
+      outputWords(facts.remains),
+      'It may be another kind of program, or an MCP server that wants an argument to speak over stdio.',
+    ),
+    { fix: 'Check command and args; a server must write nothing but JSON-RPC to stdout, and its log to stderr.' },
+  );
+}
+
+/** @param what the server, as the beginning of a sentence */
+export function wrongInitializeAnswer(what: string, detail: string): StartFailure {
+  return failure('server-protocol', [], `${what} answered, but its answer to initialize ${detail}.`, {
+    fix: 'Update the server, or ask its author: the answer is not what the MCP specification says.',
+  });
+}
+
+export function initializeRefused(
+  what: string,
+  error: { readonly code: number; readonly message: string },
+): StartFailure {
+  return failure(
+    'server-protocol',
+    [],
+    `${what} refused initialize with error ${error.code}: ${shortened(error.message, 300)}`,
+    { fix: 'Look at the server’s log and documentation for what it wants before it starts.' },
+  );
+}
+
+/** @param reason the message of the `ListError` */
+export function listFailed(what: string, reason: string): StartFailure {
+  return failure('list-failed', [], `${what} started, but its tools could not be listed. ${reason}`, {
+    fix: 'Look at the server’s log; restart it, or update it if it happens again.',
+  });
+}
+
+/** How the server is named where a message begins with it. */
+export function commandLine(launch: StdioLaunch): string {
+  const words = [launch.command, ...launch.args].map((word) =>
+    /[\s"']/.test(word) || word === '' ? JSON.stringify(word) : word,
+  );
+  return `\`${shortened(words.join(' '), commandLineLength)}\``;
+}
+
+/** What ended a connection that was up, as sentences. */
+export function causeOfDeath(ending: StdioEnding, remains: StdioRemains): string {
+  const last = remains.stderr.at(-1);
+  return sentences(
+    `The server process ${endingWords(ending)}.`,
+    last === undefined ? '' : `Its last line on stderr: ${last}`,
+  );
+}
+
+function endingWords(ending: StdioEnding): string {
+  switch (ending.kind) {
+    case 'closed':
+      return 'was stopped';
+    case 'lineTooLong':
+      return `wrote a line of more than ${ending.limit / 1024 / 1024} MiB and was stopped`;
+    case 'streamClosed':
+      return ending.stream === 'input' ? 'closed its input' : 'closed its output';
+    case 'exited':
+      if (ending.exit.kind === 'notFound') return 'was not found by the system';
+      return ending.exit.signal === null
+        ? `ended with exit code ${ending.exit.code}`
+        : `was ended by ${ending.exit.signal}`;
+  }
+}
+
+function outputWords({ stderr, stray }: StdioRemains): string {
+  const out =
+    stray.length === 0 ? '' : `On stdout it wrote what is not JSON-RPC:\n${quote(stray.slice(0, quotedLines))}`;
+  const err = stderr.length === 0 ? '' : `Last on stderr:\n${quote(stderr.slice(-quotedLines))}`;
+  if (out === '' && err === '') return 'It wrote nothing.';
+  return [out, err].filter((part) => part !== '').join('\n') + '\n';
+}
+
+function quote(lines: readonly string[]): string {
+  return lines.map((line) => `  ${shortened(line, 300)}`).join('\n');
+}
+
+/** Joined by spaces; a part that ends in a line break stands for itself. */
+function sentences(...parts: string[]): string {
+  let text = '';
+  for (const part of parts) text += text === '' || text.endsWith('\n') || part === '' ? part : ` ${part}`;
+  return text.trim();
+}
+
+function baseName(command: string): string {
+  return command.split(/[\\/]/).at(-1) ?? command;
+}
+
+function failure(
+  code: ProblemCode,
+  path: readonly (string | number)[],
+  message: string,
+  { fix }: { readonly fix: string },
+): StartFailure {
+  return { code, message, fix, path };
+}

@@ -1,0 +1,250 @@
+/**
+ * The SDK's transport over a process tree (spec X1): a line is a message. Free of the SDK at run time, so that the
+ * process is up while the SDK still loads.
+ *
+ * Does not start the process. Invariants: the exit of the direct child ends the transport, after what stdout already
+ * held has been read; whatever ends the transport ends the tree; `onclose` is called once, and `ending` is known by then.
+ */
+import type { JSONRPCMessage, MessageExtraInfo } from '@modelcontextprotocol/sdk/types.js';
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
+import type { Log } from '../../base/log.js';
+import { parseMessages, shortened } from '../jsonRpc.js';
+import { LineSplitter } from './lineSplitter.js';
+import type { ProcessExit, ProcessTree } from './processTree.js';
+import { ReadPace } from './readPace.js';
+import type { ServerTransport } from '../transport.js';
+
+/** Why the transport ended. `closed`: by `close()`. */
+export type StdioEnding =
+  | { readonly kind: 'closed' }
+  | { readonly kind: 'exited'; readonly exit: ProcessExit }
+  /** The process lives, but does not listen or speak any more. */
+  | { readonly kind: 'streamClosed'; readonly stream: 'input' | 'output' }
+  | { readonly kind: 'lineTooLong'; readonly limit: number };
+
+/** What the process wrote besides the protocol, bounded. */
+export interface StdioRemains {
+  /** The last lines of stderr, oldest first. */
+  readonly stderr: readonly string[];
+  /** The first lines of stdout that were not JSON-RPC. */
+  readonly stray: readonly string[];
+  readonly sawMessage: boolean;
+}
+
+interface StdioTransportOptions {
+  readonly tree: ProcessTree;
+  readonly log: Log;
+  /** In bytes; default 64 MiB. */
+  readonly lineLimit?: number;
+}
+
+const defaultLineLimit = 64 * 1024 * 1024;
+const stderrLineLimit = 8 * 1024;
+const keptStderrLines = 20;
+const keptStrayLines = 5;
+const keptEarlyMessages = 100;
+const keptLineLength = 500;
+const loggedLineLength = 2000;
+/** How long the exit is waited for when a stream ends first: it says more, and on a busy machine it takes its time. */
+const exitGraceMs = 2000;
+/** Of messages and lines that answer nothing we asked, a second: more are read more slowly. */
+const unaskedRate = 2_000;
+/** Of stderr, in bytes a second. */
+const stderrRate = 4 * 1024 * 1024;
+/** In bytes: what a server that reads nothing has waiting before it gets no more answers to requests of its own. */
+const answerBacklog = 1024 * 1024;
+/** What a grandchild writes after the exit is not waited for longer than this. */
+const drainLimitMs = 30;
+
+export class StdioTransport implements ServerTransport {
+  onclose?: (() => void) | undefined;
+  onerror?: ((error: Error) => void) | undefined;
+  onmessage?: (<T extends JSONRPCMessage>(message: T, extra?: MessageExtraInfo) => void) | undefined;
+
+  onsend?: ((message: JSONRPCMessage) => void) | undefined;
+
+  private started = false;
+  /** What the server says before it is asked, kept until there is one to hear it. */
+  private readonly early: JSONRPCMessage[] = [];
+  private readonly stderr: string[] = [];
+  private readonly stray: string[] = [];
+  private sawMessage = false;
+  private finished: StdioEnding | undefined;
+  private quietTurns = 0;
+  private drained: Promise<void> | undefined;
+  private releaseDrain: (() => void) | undefined;
+  private readonly stdoutLines: LineSplitter;
+  private readonly stderrLines: LineSplitter;
+  private readonly stdoutPace: ReadPace;
+  private readonly stderrPace: ReadPace;
+  /** Ids of our requests that have no answer yet. */
+  private readonly asked = new Set<unknown>();
+  private resolveEnded: (ending: StdioEnding) => void = () => {};
+  /** Resolves when the transport has ended, also before it was started. */
+  readonly ended = new Promise<StdioEnding>((resolve) => {
+    this.resolveEnded = resolve;
+  });
+
+  constructor(private readonly options: StdioTransportOptions) {
+    const { tree } = options;
+    const limit = options.lineLimit ?? defaultLineLimit;
+    this.stdoutLines = new LineSplitter({
+      limit,
+      onLine: (line) => this.readLine(line),
+      onExcess: () => {
+        this.finish({ kind: 'lineTooLong', limit });
+        return 'stop';
+      },
+    });
+    this.stdoutPace = new ReadPace(tree.stdout, unaskedRate);
+    this.stderrPace = new ReadPace(tree.stderr, stderrRate);
+    this.stderrLines = new LineSplitter({
+      limit: stderrLineLimit,
+      onLine: (line) => this.readStderr(line),
+      onExcess: () => 'cut',
+    });
+    tree.stdout.on('data', (chunk: Buffer) => {
+      this.quietTurns = 0;
+      this.stdoutLines.push(chunk);
+    });
+    tree.stderr.on('data', (chunk: Buffer) => {
+      this.quietTurns = 0;
+      this.stderrLines.push(chunk);
+      this.stderrPace.spend(chunk.length);
+    });
+    tree.stdin.on('drain', () => this.releaseDrain?.());
+    tree.stdin.on('error', () => void this.streamClosed('input'));
+    tree.stdout.on('end', () => void this.streamClosed('output'));
+    void tree.exited.then(async (exit) => {
+      this.endPaces();
+      await this.readTheRest();
+      this.finish({ kind: 'exited', exit });
+    });
+  }
+
+  get pid(): number {
+    return this.options.tree.pid;
+  }
+
+  get isOver(): boolean {
+    return this.finished !== undefined || !this.options.tree.stdin.writable;
+  }
+
+  get ending(): StdioEnding | undefined {
+    return this.finished;
+  }
+
+  get remains(): StdioRemains {
+    return { stderr: [...this.stderr], stray: [...this.stray], sawMessage: this.sawMessage };
+  }
+
+  start(): Promise<void> {
+    const early = this.early.splice(0);
+    this.started = true;
+    queueMicrotask(() => {
+      for (const message of early) this.onmessage?.(message);
+      if (this.finished) this.onclose?.();
+    });
+    return Promise.resolve();
+  }
+
+  /** Resolves when the pipe has taken the message; rejects when the transport has ended. */
+  async send(message: JSONRPCMessage): Promise<void> {
+    const { stdin } = this.options.tree;
+    if (this.isOver) throw new Error('The server takes no more input');
+    if ('method' in message) {
+      if ('id' in message) this.asked.add(message.id);
+    } else if (stdin.writableLength > answerBacklog) {
+      return this.options.log.write('warn', 'The server reads nothing; it gets no more answers to its requests.');
+    }
+    this.onsend?.(message);
+    if (stdin.write(`${oneLine(message)}\n`)) return;
+    this.drained ??= new Promise((resolve) => {
+      this.releaseDrain = () => {
+        this.drained = undefined;
+        resolve();
+      };
+    });
+    await this.drained;
+  }
+
+  /** Resolves when nothing of the tree is left. */
+  async close(): Promise<void> {
+    this.finish({ kind: 'closed' });
+    await this.stopTree();
+  }
+
+  private async stopTree(): Promise<void> {
+    const survivors = await this.options.tree.stop();
+    if (survivors.length === 0) return;
+    this.options.log.write('warn', `Processes that could not be ended: ${survivors.join(', ')}`);
+  }
+
+  private endPaces(): void {
+    this.stdoutPace.dispose();
+    this.stderrPace.dispose();
+  }
+
+  private finish(ending: StdioEnding): void {
+    if (this.finished) return;
+    this.finished = ending;
+    this.endPaces();
+    this.stderrLines.end();
+    this.releaseDrain?.();
+    this.resolveEnded(ending);
+    this.onclose?.();
+    if (ending.kind !== 'closed') void this.stopTree();
+  }
+
+  private async streamClosed(stream: 'input' | 'output'): Promise<void> {
+    if (this.finished) return;
+    const waiting = new AbortController();
+    await Promise.race([this.ended, pause(exitGraceMs, undefined, waiting).catch(() => undefined)]);
+    waiting.abort();
+    this.finish({ kind: 'streamClosed', stream });
+  }
+
+  /** Turns of the event loop until one brings nothing: then the pipes are empty. */
+  private async readTheRest(): Promise<void> {
+    const { stdout, stderr } = this.options.tree;
+    const deadline = performance.now() + drainLimitMs;
+    this.quietTurns = 0;
+    // On a machine that is busy few turns take long: the limit is for a grandchild that goes on and on.
+    for (let turn = 0; this.quietTurns < 3 && (turn < 10 || performance.now() < deadline); turn++) {
+      this.quietTurns += 1;
+      await nextTurn();
+      if (stdout.readableEnded && stderr.readableEnded) break;
+    }
+    this.stdoutLines.end();
+  }
+
+  private readLine(line: string): void {
+    if (this.finished || line.trim() === '') return;
+    const messages = parseMessages(line);
+    if (!messages?.every((message) => !('method' in message) && this.asked.delete(message.id))) {
+      this.stdoutPace.spend(1);
+    }
+    if (!messages) {
+      this.options.log.write('warn', `[stdout] not JSON-RPC: ${shortened(line, loggedLineLength)}`);
+      if (this.stray.length < keptStrayLines) this.stray.push(shortened(line, keptLineLength));
+      return;
+    }
+    this.sawMessage = true;
+    if (this.started) for (const message of messages) this.onmessage?.(message);
+    else if (this.early.length < keptEarlyMessages) this.early.push(...messages);
+  }
+
+  private readStderr(line: string): void {
+    if (line.trim() === '') return;
+    this.options.log.write('info', `[stderr] ${shortened(line, loggedLineLength)}`);
+    if (this.stderr.length === keptStderrLines) this.stderr.shift();
+    this.stderr.push(shortened(line, keptLineLength));
+  }
+}
+
+/** Some readers, Node's own among them, take these for line breaks too. Escaped they are the same JSON. */
+function oneLine(message: JSONRPCMessage): string {
+  return JSON.stringify(message).replace(/[\u0085\u2028\u2029]/g, (character) => {
+    return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  });
+}

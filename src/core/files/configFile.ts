@@ -1,0 +1,37 @@
+/** The config file of a folder as something that programs add servers to (spec G7). */
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { mindsPath } from '../config/sources.js';
+
+/** The file that new servers are written to. */
+export interface ConfigFileAccess {
+  readonly file: string;
+  readonly folder: string;
+  /** Undefined: there is none yet. Rejects as `node:fs/promises` does. */
+  read(): Promise<string | undefined>;
+  write(text: string): Promise<void>;
+  /** Why it is not to be written now: a sentence. */
+  blocked(): string | undefined;
+}
+
+/** @param folder absolute */
+export function configFileOf(
+  folder: string,
+  blocked: (file: string) => string | undefined = () => undefined,
+): ConfigFileAccess {
+  const file = path.join(folder, mindsPath);
+  return {
+    file,
+    folder,
+    read: () =>
+      readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+        if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
+        throw error;
+      }),
+    write: async (text) => {
+      await mkdir(path.dirname(file), { recursive: true });
+      await writeFile(file, text);
+    },
+    blocked: () => blocked(file),
+  };
+}

@@ -1,0 +1,102 @@
+/**
+ * The connector of the product: starts servers over stdio and HTTP (spec X1–X3) and keeps the guardian of what it
+ * started (X5). Does not restart, share or count instances. A connection that was handed out is its receiver's to close.
+ */
+import { randomBytes } from 'node:crypto';
+import type { Clock } from '../base/clock.js';
+import { assertNever } from '../base/assertNever.js';
+import { boundedLog } from '../connections/logging.js';
+import { longestMs } from '../connections/callLimits.js';
+import type { ConnectOutcome, Connector, ConnectRequest } from '../connections/connection.js';
+import { Guardian } from '../connections/stdio/guardian.js';
+import type { MakeAgents } from '../connections/http/agents.js';
+import type { OAuth } from '../connections/http/oauth/oauth.js';
+import { attemptStdio } from '../connections/stdio/attempt.js';
+
+export interface ConnectorOptions {
+  /** The environment that children inherit. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
+  /** Whether JSON-RPC is written to the servers' logs, at level trace; asked for each message. */
+  readonly trace: () => boolean;
+  /** Of this product, for `clientInfo`. */
+  readonly clientVersion: string;
+  /** Signing in to HTTP servers; without it a server that wants that fails with what it says. */
+  readonly oauth?: OAuth | undefined;
+  /** The sockets of HTTP servers, by way of proxies or not; default `directAgents`. */
+  readonly agents?: MakeAgents | undefined;
+  /** Path of guardianMain, bundled. Without it POSIX ends groups and marked processes only, and Windows has no guardian. */
+  readonly guardianScript?: string | undefined;
+  /** Node, or Electron; default: this process's. */
+  readonly execPath?: string | undefined;
+}
+
+export function createConnector(options: ConnectorOptions): Connector {
+  const { env, clock, trace, clientVersion } = options;
+  const mark = `${process.pid}-${randomBytes(6).toString('hex')}.`;
+  const guardian = new Guardian({
+    mark,
+    script: options.guardianScript,
+    execPath: options.execPath ?? process.execPath,
+    env,
+  });
+  const attempts = new Set<{ readonly stop: AbortController; readonly outcome: Promise<ConnectOutcome> }>();
+  let started = 0;
+  let disposed = false;
+
+  /** What it starts comes into being before it returns its promise. */
+  const attempt = async (request: ConnectRequest, stop: AbortController): Promise<ConnectOutcome> => {
+    const { launch, timeoutMs } = request;
+    const log = boundedLog(request.log, clock);
+    let isUp = false;
+    const cancel = (): void => stop.abort();
+    request.signal.addEventListener('abort', cancel, { once: true });
+    const timer = clock.after(Math.min(timeoutMs, longestMs), () => {
+      isUp = !stop.signal.aborted;
+      stop.abort();
+    });
+    const { capabilities = {} } = request;
+    const parts = { clock, trace, clientVersion, capabilities, log, timeoutMs, signal: stop.signal };
+    const timedOut = (): boolean => isUp;
+    try {
+      switch (launch.transport) {
+        case 'stdio': {
+          const process = {
+            mark: `${mark}${++started}.`,
+            onSpawned: (pid: number) => guardian.add(pid),
+            onGone: (pid: number) => guardian.remove(pid),
+          };
+          return await attemptStdio({ ...parts, launch, hostEnv: env, process }, timedOut);
+        }
+        case 'streamable_http': {
+          const { attemptHttp } = await import('../connections/http/attempt.js');
+          const { oauth, agents } = options;
+          return await attemptHttp({ ...parts, launch, access: oauth?.accessFor(launch), agents }, timedOut);
+        }
+        default:
+          return assertNever(launch);
+      }
+    } finally {
+      timer.dispose();
+      request.signal.removeEventListener('abort', cancel);
+    }
+  };
+
+  const connect = async (request: ConnectRequest): Promise<ConnectOutcome> => {
+    if (disposed || request.signal.aborted) return { kind: 'cancelled' };
+    const stop = new AbortController();
+    const running = { stop, outcome: attempt(request, stop) };
+    attempts.add(running);
+    return await running.outcome.finally(() => attempts.delete(running));
+  };
+
+  const dispose = async (): Promise<void> => {
+    disposed = true;
+    const running = [...attempts];
+    for (const { stop } of running) stop.abort();
+    await Promise.allSettled(running.map(({ outcome }) => outcome));
+    await guardian.dispose();
+  };
+
+  return { connect, dispose };
+}

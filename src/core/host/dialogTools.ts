@@ -1,0 +1,164 @@
+/**
+ * Joins dialogs to the host and to results, which do not know each other: what a member is offered of the catalogue, and
+ * how a call becomes a result that a model reads. Calls go to the host under the dialog's own name, past the gateway.
+ */
+import type { ContentBlock } from '@modelcontextprotocol/sdk/types.js';
+import { adminId, leaseNote } from './admin.js';
+import { assertNever } from '../base/assertNever.js';
+import type { Offer } from '../dialog/dialog.js';
+import { grantedOf, type ConfiguredToolset, type Grant } from '../team/grants.js';
+import { instructionsOf } from '../dialog/instructions.js';
+import type { ContentPart, DialogTool, ResultFile, ToolResult, ToolRunner } from '../dialog/model.js';
+import type { Host, ToolCallOutcome } from './hostContract.js';
+import type { ServerState, StatusSnapshot } from '../reconcile/status.js';
+import type { Delivery } from '../results/delivery.js';
+import { withNotes } from '../results/notes.js';
+import type { Toolset } from '../tools/catalogue.js';
+
+const releaseTool = 'mcp_release';
+
+/** Who speaks in a dialog. */
+export interface Speaker {
+  readonly id: string;
+  readonly name: string;
+  readonly purpose: string | undefined;
+  readonly grants: readonly Grant[];
+}
+
+export interface DialogTools {
+  /** As it is now. `speaker` undefined: nobody in particular, who has everything. */
+  offer(dialog: string, speaker: Speaker | undefined): Offer;
+  /** For calls that a person was asked about where that was needed. */
+  runner(dialog: string, speaker: Speaker | undefined): ToolRunner;
+  /** What its calls left on disk and is still there, oldest first. */
+  files(dialog: string): Promise<readonly ResultFile[]>;
+}
+
+export function createDialogTools(host: Host, delivery: Delivery): DialogTools {
+  const grantedTo = (speaker: Speaker | undefined) => {
+    const { snapshot, catalogue } = host;
+    const granted = grantedOf(speaker?.grants, configuredToolsets(snapshot, catalogue.toolsets));
+    const toolsets = catalogue.toolsets.filter(({ id }) => granted.toolsets.includes(id));
+    const tools = toolsets.flatMap(toolsOf);
+    // Whoever is not granted it is not told to call it.
+    const release = tools.some(({ name }) => name === releaseTool) ? releaseTool : undefined;
+    return { snapshot, toolsets, tools, deferred: granted.deferred, release };
+  };
+  return {
+    offer: (dialog, speaker) => {
+      const { snapshot, toolsets, tools, deferred, release } = grantedTo(speaker);
+      const instructions = instructionsOf({
+        member: speaker,
+        toolsets,
+        deferred,
+        held: heldBy(dialog, snapshot),
+        release,
+      });
+      return { tools, instructions };
+    },
+    runner: (dialog, speaker) => ({
+      run: async (tool, call, signal, onProgress) => {
+        const { toolset, name } = tool;
+        const outcome = await host.call({
+          toolset,
+          tool: name,
+          arguments: call.input,
+          dialog,
+          signal,
+          onProgress,
+          consented: true,
+        });
+        const answer = await readable(outcome, tool, dialog, delivery, () => grantedTo(speaker).release);
+        return { callId: call.id, tool: name, ...answer };
+      },
+    }),
+    files: (dialog) => delivery.filesOf(dialog),
+  };
+}
+
+/** Servers of which a dialog has an instance, in file order. */
+export function heldBy(dialog: string, snapshot: StatusSnapshot): string[] {
+  return snapshot.servers
+    .filter(({ instances }) => instances.some(({ use }) => use.kind === 'leased' && use.dialog === dialog))
+    .map(({ id }) => id);
+}
+
+/** Every toolset that can be granted, in the order of the catalogue, the built-in one last. */
+export function configuredToolsets(snapshot: StatusSnapshot, toolsets: readonly Toolset[]): ConfiguredToolset[] {
+  const up = new Set(toolsets.map(({ id }) => id));
+  return [
+    ...snapshot.servers.map(({ id, state }) => ({ id, down: up.has(id) ? undefined : whyDown(state) })),
+    { id: adminId, down: up.has(adminId) ? undefined : 'not needed, as no server is configured' },
+  ];
+}
+
+/** Completes "its server is …". */
+function whyDown(state: ServerState): string {
+  switch (state.kind) {
+    case 'disabled':
+    case 'starting':
+      return state.kind;
+    case 'invalid':
+      return 'misconfigured';
+    case 'pending':
+      return 'waiting for a person to approve its start';
+    case 'signInNeeded':
+      return 'waiting for a person to sign in';
+    case 'reconnecting':
+      return 'being connected again';
+    case 'failed':
+      return 'not able to start';
+    case 'stopped':
+      return 'stopped by a person';
+    case 'running':
+    case 'idle':
+      return 'not ready';
+    default:
+      return assertNever(state);
+  }
+}
+
+function toolsOf({ id, tools }: Toolset): DialogTool[] {
+  return tools.map(({ published, tool }) => ({
+    name: published,
+    toolset: id,
+    description: tool.description ?? tool.title ?? published,
+    inputSchema: tool.inputSchema,
+    ...(tool.annotations && { annotations: tool.annotations }),
+  }));
+}
+
+async function readable(
+  outcome: ToolCallOutcome,
+  { toolset, name }: DialogTool,
+  dialog: string,
+  delivery: Delivery,
+  release: () => string | undefined,
+): Promise<Pick<ToolResult, 'parts' | 'isError' | 'files'>> {
+  switch (outcome.kind) {
+    case 'result': {
+      const { result, files } = await delivery.forDialog(outcome.result, { server: toolset, tool: name, dialog });
+      const notes = outcome.news ? [leaseNote(toolset, outcome.news, release())] : [];
+      const { content, structuredContent, isError } = withNotes(result, notes, true);
+      const parts = content.flatMap(partOf);
+      if (structuredContent !== undefined) parts.push({ kind: 'text', text: JSON.stringify(structuredContent) });
+      return { parts, isError: isError === true, ...(files.length > 0 && { files }) };
+    }
+    case 'error':
+      return { parts: [{ kind: 'text', text: `Error: ${outcome.message}` }], isError: true };
+    case 'cancelled':
+      return { parts: [{ kind: 'text', text: 'Error: the person cancelled the call.' }], isError: true };
+    default:
+      return assertNever(outcome);
+  }
+}
+
+/** What `readable` of results leaves for models; links have a line of text beside them. */
+function partOf(part: ContentBlock): ContentPart[] {
+  if (part.type === 'text') {
+    const audience = part.annotations?.audience;
+    if (audience && audience.length > 0 && !audience.includes('assistant')) return [];
+    return [{ kind: 'text', text: part.text }];
+  }
+  return part.type === 'image' ? [{ kind: 'image', mimeType: part.mimeType, base64: part.data }] : [];
+}

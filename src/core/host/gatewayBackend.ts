@@ -1,0 +1,156 @@
+/**
+ * Joins the gateway to the host, which do not know each other: what the gateway serves is the host's catalogue, under
+ * the names each kind of client sees (spec G3a). Holds no state but the last catalogue, to tell what changed.
+ */
+import type { Prompt, Tool } from '@modelcontextprotocol/sdk/types.js';
+import { Emitter } from '../base/events.js';
+import type { Disposable } from '../base/disposables.js';
+import type {
+  BackendCall,
+  BackendClient,
+  BackendOutcome,
+  BackendRequest,
+  BackendRequestOutcome,
+  ClientKind,
+  GatewayBackend,
+  ServedToolset,
+} from '../gateway/backend.js';
+import type { Params } from '../gateway/jsonRpc.js';
+import { adminId, leaseInstructions, leaseNote } from './admin.js';
+import type { Host } from './hostContract.js';
+import type { Catalogue, ServedTool, Toolset } from '../tools/catalogue.js';
+import { admitsResource } from '../tools/others.js';
+
+export function createGatewayBackend(host: Host): GatewayBackend & Disposable {
+  return new CatalogueBackend(host);
+}
+
+class CatalogueBackend implements GatewayBackend, Disposable {
+  private readonly emitter = new Emitter<readonly string[]>();
+  private readonly subscription: Disposable;
+  private last: Catalogue;
+  /** A toolset that stays the same is the same object, so what was served of it can be kept. */
+  private readonly served = new WeakMap<Toolset, Map<ClientKind, ServedToolset>>();
+
+  readonly onDidChangeToolsets = this.emitter.event;
+
+  constructor(private readonly host: Host) {
+    this.last = host.catalogue;
+    this.subscription = host.onDidChangeCatalogue((catalogue) => {
+      const changed = changedIds(this.last, catalogue);
+      this.last = catalogue;
+      if (changed.length > 0) this.emitter.fire(changed);
+    });
+  }
+
+  toolset(id: string, clientKind: ClientKind): ServedToolset | undefined {
+    const toolset = this.host.catalogue.toolsets.find((candidate) => candidate.id === id);
+    if (!toolset) return undefined;
+    const kinds = this.served.get(toolset) ?? new Map<ClientKind, ServedToolset>();
+    this.served.set(toolset, kinds);
+    const kept = kinds.get(clientKind);
+    if (kept) return kept;
+    const made: ServedToolset = {
+      id,
+      serverName: clientKind === 'editor' ? toolset.shortName : toolset.id,
+      instructions: instructionsOf(toolset, releaseName(clientKind)),
+      tools: toolset.tools.map((tool): Tool => servedTool(tool, clientKind)),
+      prompts: toolset.prompts.map(({ prompt, published }): Prompt => ({ ...prompt, name: published })),
+      resources: toolset.resources.resources,
+      templates: toolset.resources.templates,
+      features: toolset.features,
+      canGain: id !== adminId,
+    };
+    kinds.set(clientKind, made);
+    return made;
+  }
+
+  async callTool(call: BackendCall): Promise<BackendOutcome> {
+    const toolset = this.host.catalogue.toolsets.find((candidate) => candidate.id === call.toolset);
+    const tool = toolset?.tools.find((candidate) => nameFor(candidate, call.clientKind) === call.tool);
+    if (!tool) {
+      return { kind: 'error', code: -32602, message: `The toolset "${call.toolset}" has no tool "${call.tool}".` };
+    }
+    const { toolset: id, dialog, signal, onProgress, meta, client } = call;
+    const outcome = await this.host.call({
+      toolset: id,
+      tool: tool.published,
+      arguments: call.arguments,
+      meta,
+      dialog,
+      signal,
+      onProgress,
+      client,
+    });
+    if (outcome.kind !== 'result') return outcome;
+    const { result, news } = outcome;
+    const answered = { kind: 'result', result, publishedName: tool.published } as const;
+    if (!news) return answered;
+    return { ...answered, notes: [leaseNote(id, news, releaseName(call.clientKind))] };
+  }
+
+  async request({ toolset: id, method, params, ...rest }: BackendRequest): Promise<BackendRequestOutcome> {
+    const toolset = this.host.catalogue.toolsets.find((candidate) => candidate.id === id);
+    const upstream = toolset && underOriginalNames(toolset, method, params);
+    if (!upstream) return { kind: 'error', code: -32602, message: `The toolset "${id}" has no such prompt.` };
+    const { uri } = upstream as { uri?: unknown };
+    if (typeof uri === 'string' && !admitsResource(toolset.resources, uri)) {
+      return { kind: 'error', code: -32002, message: `The toolset "${id}" has no resource "${uri}".`, data: { uri } };
+    }
+    const { dialog, signal, onProgress, meta, client } = rest;
+    return await this.host.request({ toolset: id, method, params: upstream, dialog, signal, onProgress, meta, client });
+  }
+
+  noteClient(client: BackendClient, change: 'roots' | 'logLevel' | 'gone'): void {
+    this.host.noteClient(client, change);
+  }
+
+  dispose(): void {
+    this.subscription.dispose();
+    this.emitter.dispose();
+  }
+}
+
+/** The name under which a client sees `mcp_release`. */
+function releaseName(clientKind: ClientKind): string {
+  return clientKind === 'editor' ? `${adminId}_release` : 'mcp_release';
+}
+
+function instructionsOf(toolset: Toolset, release: string): string | undefined {
+  if (!toolset.leased) return toolset.instructions;
+  return [toolset.instructions, leaseInstructions(toolset.id, release)]
+    .filter((part) => part !== undefined)
+    .join('\n\n');
+}
+
+/** The editor is sent what a model can read, not always the structured content that a schema would promise. */
+function servedTool(tool: ServedTool, clientKind: ClientKind): Tool {
+  const served: Tool = { ...tool.tool, name: nameFor(tool, clientKind) };
+  if (clientKind === 'editor') delete served.outputSchema;
+  return served;
+}
+
+/** Undefined: it names a prompt that is not published. */
+function underOriginalNames(toolset: Toolset, method: string, params: Params): Params | undefined {
+  const originalOf = (name: unknown): string | undefined =>
+    toolset.prompts.find(({ published }) => published === name)?.original;
+  if (method === 'prompts/get') {
+    const name = originalOf(params['name']);
+    return name === undefined ? undefined : { ...params, name };
+  }
+  const ref = params['ref'] as Params | undefined;
+  if (method !== 'completion/complete' || ref?.['type'] !== 'ref/prompt') return params;
+  const name = originalOf(ref['name']);
+  return name === undefined ? undefined : { ...params, ref: { ...ref, name } };
+}
+
+function nameFor(tool: ServedTool, clientKind: ClientKind): string {
+  return clientKind === 'editor' ? tool.editorName : tool.published;
+}
+
+function changedIds(before: Catalogue, after: Catalogue): string[] {
+  const earlier = new Map(before.toolsets.map((toolset) => [toolset.id, toolset]));
+  const changed = after.toolsets.filter((toolset) => earlier.get(toolset.id) !== toolset).map(({ id }) => id);
+  const kept = new Set(after.toolsets.map(({ id }) => id));
+  return [...changed, ...before.toolsets.filter(({ id }) => !kept.has(id)).map(({ id }) => id)];
+}

@@ -1,0 +1,295 @@
+/**
+ * The façade of the core: what the editor shell and the command line call. It joins config, reconciliation and
+ * connections; the gateway is joined to it by `gatewayBackend`. Invariants: the catalogue is replaced in one step and
+ * always is what `publish` makes of the registrations in file order; the snapshot is made from one moment's facts.
+ */
+import { judgeLaunch } from '../approval/approvals.js';
+import type { Disposable } from '../base/disposables.js';
+import { Emitter, type Event } from '../base/events.js';
+import { redactingLog, type Log } from '../base/log.js';
+import type { Problem } from '../base/problem.js';
+import { Soon } from '../base/clock.js';
+import { ConfigState } from '../config/merge.js';
+import type { ConfigModel, ConfiguredServer, ServerDefinition, SourceText } from '../config/model.js';
+import { LimitedConnector, faultTolerant } from '../instances/limit.js';
+import type { InstancePool } from '../instances/pool.js';
+import { noClient, type ClientChange, type ExpectedClient, type ServerClient } from '../protocol/client.js';
+import { Subscriptions } from '../instances/subscriptions.js';
+import { secretsOf } from '../config/launchSecrets.js';
+import { ServerUnit } from '../reconcile/serverUnit.js';
+import { type StatusSnapshot, emptyFacts, problemsOf, statusOf } from '../reconcile/status.js';
+import { poolsOf, refusedText, passCallOn, passOn } from './calls.js';
+import { adminId, callAdminTool, createAdminActions } from './admin.js';
+import { ServerSignIns } from './signIns.js';
+import type {
+  Host,
+  HostOptions,
+  ToolCallOutcome,
+  ToolCallRequest,
+  ToolsetRequest,
+  ToolsetRequestOutcome,
+} from './hostContract.js';
+import type { Catalogue } from '../tools/catalogue.js';
+import { Publication } from './publication.js';
+
+export function createHost(options: HostOptions): Host {
+  return new ToolsetHost(options);
+}
+
+/** Views follow calls at this pace. */
+const activityMs = 1000;
+
+class ToolsetHost implements Host {
+  private readonly config = new ConfigState();
+  private readonly units = new Map<string, ServerUnit>();
+  /** Removed from the file, their last calls still running. */
+  private readonly leaving = new Set<ServerUnit>();
+  private servers: readonly ConfiguredServer[] = [];
+  private shadowed: ConfigModel['shadowed'] = new Map();
+  private sources: readonly SourceText[] = [];
+  private configProblems: readonly Problem[] = [];
+  /** Launch hashes whose values the redactor knows. */
+  private readonly keptSecret = new Set<string>();
+  private refused: StatusSnapshot['refused'] = [];
+  private snapshot_: StatusSnapshot = { version: 0, refused: [], servers: [], problems: [] };
+  private changeAnnounced = false;
+  private applying = false;
+  private disposed = false;
+  private readonly changeEmitter = new Emitter<StatusSnapshot>();
+  private readonly log: Log;
+  private readonly connector: LimitedConnector;
+  private readonly activity: Soon;
+  private readonly approvalChanges: Disposable | undefined;
+  private readonly publication: Publication;
+  private readonly accessChanges: Disposable;
+  readonly signIns: ServerSignIns;
+
+  readonly onDidChange = this.changeEmitter.event;
+  readonly onDidChangeCatalogue: Event<Catalogue>;
+
+  constructor(private readonly options: HostOptions) {
+    this.log = redactingLog(options.log, options.redactor);
+    this.connector = new LimitedConnector(
+      faultTolerant(options.connector, this.log),
+      () => options.maxInstances?.() ?? 32,
+    );
+    this.activity = new Soon(options.clock, activityMs, () => this.announceChange());
+    this.signIns = new ServerSignIns({
+      ...options,
+      servers: () => this.servers,
+      unitOf: (id) => this.units.get(id),
+      onChange: () => this.announceChange(),
+    });
+    this.approvalChanges = options.approvals?.onDidChange(() => {
+      this.inOneSwap(() => this.units.forEach((unit) => unit.reconsider()));
+    });
+    this.publication = new Publication({ ...options, log: this.log });
+    this.onDidChangeCatalogue = this.publication.onDidChange;
+    this.accessChanges = this.publication.access.onDidChange(() => this.republish());
+  }
+
+  get snapshot(): StatusSnapshot {
+    return this.snapshot_;
+  }
+
+  get catalogue(): Catalogue {
+    return this.publication.catalogue;
+  }
+
+  reload(): Promise<void> {
+    return this.setSources(this.sources);
+  }
+
+  async setSources(sources: readonly SourceText[]): Promise<void> {
+    if (this.disposed) return;
+    this.sources = sources;
+    const { env, directoryExists, clock } = this.options;
+    const applied = this.config.apply(sources, { env, directoryExists });
+    this.configProblems = applied.problems;
+    this.refused = applied.refused.map(
+      (file) => this.refused.find((earlier) => earlier.file === file) ?? { file, since: clock.now() },
+    );
+    ({ servers: this.servers, shadowed: this.shadowed } = applied.model);
+    for (const server of this.servers) if (server.kind === 'valid') this.keepSecret(server.definition);
+    this.inOneSwap(() => {
+      const wanted = new Set(this.servers.map((server) => server.id));
+      for (const [id, unit] of this.units) if (!wanted.has(id)) this.remove(id, unit);
+      for (const server of this.servers) this.unitOf(server.id).apply(server);
+    });
+    await Promise.all([...this.units.values()].map((unit) => unit.settled()));
+  }
+
+  async call(request: ToolCallRequest): Promise<ToolCallOutcome> {
+    const asked = request.consented ? undefined : this.permissionFor(request);
+    if (asked && !(await asked)) {
+      if (request.signal.aborted) return { kind: 'cancelled' };
+      return {
+        kind: 'result',
+        result: { isError: true, content: [{ type: 'text', text: refusedText(request.tool) }] },
+      };
+    }
+    if (request.toolset === adminId) return this.callAdmin(request);
+    const tool = this.publication.tool(request.toolset, request.tool);
+    const unit = this.units.get(request.toolset);
+    if (!tool || !unit) return unknownTool(request);
+    this.activity.ask();
+    const calling = passCallOn(unit, tool, request, (text) => this.warned(text));
+    return await calling.finally(() => this.activity.ask());
+  }
+
+  request(request: ToolsetRequest): Promise<ToolsetRequestOutcome> {
+    return passOn(this.units.get(request.toolset), request, (text) => this.warned(text));
+  }
+
+  noteClient(client: ServerClient, change: ClientChange): void {
+    for (const pool of this.pools) pool.noteClient(client, change);
+  }
+
+  async start(server: string): Promise<void> {
+    this.askAgain(server);
+    await this.known(server).start();
+  }
+
+  async stop(server: string): Promise<void> {
+    await this.known(server).stop();
+  }
+
+  async restart(server: string): Promise<void> {
+    this.askAgain(server);
+    await this.known(server).restart();
+  }
+
+  async release(server: string, dialog: string): Promise<boolean> {
+    return await this.known(server).release(dialog);
+  }
+
+  async dispose(): Promise<void> {
+    this.disposed = true;
+    this.activity.dispose();
+    this.signIns.dispose();
+    this.approvalChanges?.dispose();
+    this.accessChanges.dispose();
+    await Promise.all([...this.units.values(), ...this.leaving].map((unit) => unit.dispose()));
+    this.units.clear();
+    this.changeEmitter.dispose();
+    this.publication.dispose();
+  }
+
+  /** What servers say is redacted before anyone reads it (spec E4). */
+  private warned(text: string): string {
+    const redacted = this.options.redactor.redact(text);
+    this.log.write('warn', redacted);
+    return redacted;
+  }
+
+  private get pools(): readonly InstancePool[] {
+    return poolsOf([...this.units.values(), ...this.leaving]);
+  }
+
+  private async callAdmin(request: ToolCallRequest): Promise<ToolCallOutcome> {
+    const { tool, arguments: input, dialog } = request;
+    const known = this.publication.tool(adminId, tool) !== undefined;
+    const result = known ? await callAdminTool(this.adminActions, tool, input, dialog) : undefined;
+    return result ? { kind: 'result', result } : unknownTool(request);
+  }
+
+  private permissionFor(request: ToolCallRequest): Promise<boolean> | undefined {
+    const { toolset, tool, arguments: input, dialog, signal } = request;
+    const published = this.publication.tool(toolset, tool);
+    if (!published) return undefined;
+    const title = published.tool.title ?? published.tool.annotations?.title;
+    return this.publication.access.permission({ toolset, tool, title, arguments: input, dialog, signal });
+  }
+
+  private readonly adminActions = createAdminActions(this, () => this.takeSnapshot());
+
+  /** An entry that was wrong may be right by now: a variable set, a folder made. Others that start are not waited for. */
+  private askAgain(server: string): void {
+    if (this.servers.find((entry) => entry.id === server)?.kind === 'invalid') void this.reload();
+  }
+
+  private known(server: string): ServerUnit {
+    const unit = this.units.get(server);
+    if (!unit) throw new Error(`There is no server "${server}" in the configuration.`);
+    return unit;
+  }
+
+  private unitOf(id: string): ServerUnit {
+    const existing = this.units.get(id);
+    if (existing) return existing;
+    const { clock, redactor, filteredTools } = this.options;
+    const unit = new ServerUnit({
+      id,
+      clock,
+      connector: this.connector,
+      random: this.options.random ?? Math.random,
+      filteredTools,
+      log: this.log,
+      serverLog: redactingLog(this.options.serverLog(id), redactor),
+      drainLimitMs: this.options.drainLimitMs ?? 30_000,
+      redact: (text) => redactor.redact(text),
+      subscriptions: new Subscriptions(),
+      expected: this.options.expectedClient ?? ((): ExpectedClient => noClient),
+      judge: (definition) => judgeLaunch(definition, this.options.approvals),
+      onCommit: () => this.republish(),
+      onChange: () => this.announceChange(),
+    });
+    this.units.set(id, unit);
+    return unit;
+  }
+
+  private remove(id: string, unit: ServerUnit): void {
+    this.units.delete(id);
+    unit.apply(undefined);
+    this.leaving.add(unit);
+    void unit.gone().then(() => this.leaving.delete(unit));
+  }
+
+  /** What each unit changes at once is published together. */
+  private inOneSwap(change: () => void): void {
+    this.applying = true;
+    change();
+    this.applying = false;
+    this.republish();
+  }
+
+  private republish(): void {
+    if (this.applying || this.disposed) return;
+    this.publication.update(this.servers, (id) => this.units.get(id)?.serving);
+    this.announceChange();
+  }
+
+  private announceChange(): void {
+    if (this.changeAnnounced || this.disposed) return;
+    this.changeAnnounced = true;
+    queueMicrotask(() => {
+      this.changeAnnounced = false;
+      if (this.disposed) return;
+      this.snapshot_ = this.takeSnapshot();
+      this.changeEmitter.fire(this.snapshot_);
+    });
+  }
+
+  private takeSnapshot(): StatusSnapshot {
+    const problems = [...this.configProblems, ...this.publication.problems];
+    const servers = this.servers.map((server) => {
+      const facts = this.units.get(server.id)?.facts ?? emptyFacts(server);
+      const signIn = this.signIns.statusOf(server);
+      problems.push(...problemsOf(facts, signIn));
+      const { publication } = this;
+      const status = statusOf(server, facts, publication.toolset(server.id), publication.changed(server.id), signIn);
+      return { ...status, shadows: this.shadowed.get(server.id) ?? [] };
+    });
+    return { version: this.publication.catalogue.version, refused: this.refused, servers, problems };
+  }
+
+  private keepSecret(definition: ServerDefinition): void {
+    if (this.keptSecret.has(definition.launchHash)) return;
+    this.keptSecret.add(definition.launchHash);
+    this.options.redactor.register(secretsOf(definition.launch));
+  }
+}
+
+function unknownTool({ toolset, tool }: ToolCallRequest): ToolCallOutcome {
+  return { kind: 'error', code: -32602, message: `The toolset "${toolset}" has no tool "${tool}".` };
+}

@@ -1,0 +1,117 @@
+/** What the host is given and what it offers: the types between the core and its shells. */
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import type { Approvals } from '../approval/approvals.js';
+import type { ToolReview } from '../approval/toolPrints.js';
+import type { Clock } from '../base/clock.js';
+import type { Event } from '../base/events.js';
+import type { Log, Redactor } from '../base/log.js';
+import type { SourceText } from '../config/model.js';
+import type { Connector } from '../connections/connection.js';
+import type { LeaseNews } from '../instances/instance.js';
+import type { SignIns } from '../connections/http/oauth/oauth.js';
+import type { ClientChange, ExpectedClient, Fields, ServerClient } from '../protocol/client.js';
+import type { StatusSnapshot } from '../reconcile/status.js';
+import type { ServerSignIns } from './signIns.js';
+import type { Catalogue } from '../tools/catalogue.js';
+import type { FilteredToolsReport } from '../tools/curate.js';
+import type { ToolPolicy } from '../tools/permissions.js';
+
+export interface HostOptions {
+  readonly clock: Clock;
+  /** The host's own log. Redaction is the host's business: pass the raw sink. */
+  readonly log: Log;
+  /** The raw sink for one server's log; redacted by the host. */
+  readonly serverLog: (server: string) => Log;
+  readonly redactor: Redactor;
+  /** The environment children inherit and `{ env: NAME }` reads. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly connector: Connector;
+  readonly directoryExists: (path: string) => boolean;
+  /** Published names that belong to others (spec N5). */
+  readonly reservedNames: ReadonlySet<string>;
+  readonly filteredTools: () => FilteredToolsReport;
+  /** Milliseconds for calls in flight on a removed or changed server (spec R4). Default 30,000. */
+  readonly drainLimitMs?: number;
+  /** How many instances may live at once (spec L2); read at each start. Default 32. */
+  readonly maxInstances?: () => number;
+  /** What may be started (spec S1). Default: everything. */
+  readonly approvals?: Approvals;
+  /** What agents may do with tools (spec S4). Default: call them all. */
+  readonly toolPolicy?: ToolPolicy;
+  /** Which tools changed since their server was approved (spec S3). Default: nobody looks. */
+  readonly toolReview?: ToolReview;
+  /** Signing in to HTTP servers; those of the connector. Default: there is none. */
+  readonly signIns?: SignIns;
+  /** Who will use instances before anyone does (spec G4), read at each start. Default: a client that can do nothing. */
+  readonly expectedClient?: () => ExpectedClient;
+  /** In [0, 1), for the jitter of reconnecting. Default `Math.random`. */
+  readonly random?: () => number;
+}
+
+export interface ToolCallRequest {
+  readonly toolset: string;
+  /** Published name. */
+  readonly tool: string;
+  readonly arguments: Readonly<Record<string, unknown>> | undefined;
+  readonly meta?: Readonly<Record<string, unknown>> | undefined;
+  readonly dialog: string;
+  /** A person has seen this very call and wants it: `ask` of the tool policy is answered. */
+  readonly consented?: true;
+  readonly signal: AbortSignal;
+  readonly onProgress?: (progress: { progress: number; total?: number; message?: string }) => void;
+  /** Who calls, as far as the server may ask it something meanwhile. */
+  readonly client?: ServerClient | undefined;
+}
+
+/** Any request but a tool's call that goes to an instance: of the dialog, or the shared one. */
+export interface ToolsetRequest {
+  readonly toolset: string;
+  readonly method: string;
+  /** Under the server's own names, without `_meta`. */
+  readonly params: Fields;
+  readonly meta: Fields | undefined;
+  readonly dialog: string;
+  readonly signal: AbortSignal;
+  readonly onProgress: (progress: { progress: number; total?: number; message?: string }) => void;
+  readonly client: ServerClient | undefined;
+}
+
+export type ToolsetRequestOutcome =
+  | { readonly kind: 'result'; readonly result: Fields }
+  | { readonly kind: 'error'; readonly code: number; readonly message: string; readonly data?: unknown }
+  | { readonly kind: 'cancelled' };
+
+export type ToolCallOutcome =
+  | {
+      readonly kind: 'result';
+      readonly result: CallToolResult;
+      /** What the dialog has to be told of its lease, once (spec L3). */
+      readonly news?: LeaseNews | undefined;
+    }
+  | { readonly kind: 'error'; readonly code: number; readonly message: string; readonly data?: unknown }
+  | { readonly kind: 'cancelled' };
+
+export interface Host {
+  readonly snapshot: StatusSnapshot;
+  /** Fires after the snapshot was replaced; bursts of one turn of the event loop are one event. */
+  readonly onDidChange: Event<StatusSnapshot>;
+  readonly catalogue: Catalogue;
+  /** Fires in the same turn in which the catalogue is swapped. */
+  readonly onDidChangeCatalogue: Event<Catalogue>;
+  /** The sources as they were last set, read anew: host variables and folders may have changed since. */
+  reload(): Promise<void>;
+  /** All sources, in folder order. Resolves when every server of this state has started or failed, or a later call took over. */
+  setSources(sources: readonly SourceText[]): Promise<void>;
+  call(request: ToolCallRequest): Promise<ToolCallOutcome>;
+  request(request: ToolsetRequest): Promise<ToolsetRequestOutcome>;
+  noteClient(client: ServerClient, change: ClientChange): void;
+  /** Person's actions. Resolve when the state is reached; unknown ids reject. */
+  start(server: string): Promise<void>;
+  stop(server: string): Promise<void>;
+  restart(server: string): Promise<void>;
+  release(server: string, dialog: string): Promise<boolean>;
+  /** Signing in is the one action that opens a browser. */
+  readonly signIns: Pick<ServerSignIns, 'signIn' | 'signOut'>;
+  /** Ends every instance; resolves when nothing is left running. */
+  dispose(): Promise<void>;
+}

@@ -1,0 +1,153 @@
+/**
+ * Joins REST to the host and the config file (spec G7). A server is added by an edit of the file and in no other way, so
+ * that approval, problems and reload are those of any edit (spec S1): this starts nothing.
+ *
+ * Invariants: one edit at a time, each on what the one before wrote; a file that somebody else changed meanwhile is not
+ * written; no value of `env` or `headers` is in an answer.
+ */
+import type { ConfigFileAccess } from '../files/configFile.js';
+import { addServers } from '../config/addServers.js';
+import { applyEdits } from '../yaml/edits.js';
+import type { EntryValue, NewEntry } from '../config/entryText.js';
+import { idFault } from '../config/newServer.js';
+import { parseMindsFile } from '../config/parse.js';
+import { serverIds } from '../config/serverEdits.js';
+import { delay, type Clock } from '../base/clock.js';
+import { nextEvent } from '../base/events.js';
+import type { Problem, ProblemCode } from '../base/problem.js';
+import { restError, type RestAnswer, type RestBackend } from '../gateway/rest.js';
+import type { Host } from './hostContract.js';
+import type { ServerStatus } from '../reconcile/status.js';
+
+/** How long an answer waits until the host has read the file, in milliseconds. */
+const patience = 5_000;
+/** Faults that are not the entry's but of what is around it, and that can be mended later. */
+const ofSurroundings: ReadonlySet<ProblemCode> = new Set<ProblemCode>(['env-unset', 'cwd-missing']);
+
+type UrlOf = (toolset: string) => string;
+
+/** @param config the file as it is at the time of a request; undefined: there is none to write to */
+export function createRestBackend(host: Host, clock: Clock, config: () => ConfigFileAccess | undefined): RestBackend {
+  let last: Promise<unknown> = Promise.resolve();
+  const find = (id: string): ServerStatus | undefined => host.snapshot.servers.find((server) => server.id === id);
+  return {
+    upstreams: (urlOf) => host.snapshot.servers.map((server) => described(host, server, urlOf)),
+    upstream: (id, urlOf) => {
+      const server = find(id);
+      return server && described(host, server, urlOf);
+    },
+    tools: (id) => {
+      const toolset = host.catalogue.toolsets.find((each) => each.id === id);
+      if (!toolset) return notServed(id, find(id), host.snapshot.problems);
+      const tools = toolset.tools.map(({ original, published, tool }) => ({
+        ...tool,
+        name: published,
+        originalName: original,
+      }));
+      return { kind: 'value', status: 200, value: { tools } };
+    },
+    add: (body, urlOf) => {
+      const added = last.then(() => add(body, urlOf));
+      last = added.catch(() => undefined);
+      return added;
+    },
+  };
+
+  async function add(body: unknown, urlOf: UrlOf): Promise<RestAnswer> {
+    const read = newServerOf(body);
+    if (read.kind === 'error') return read;
+    const { id, entry } = read;
+    const file = config();
+    if (!file) return restError(409, 'no-folder', 'No folder is open that a server could be added to.');
+    const before = await file.read();
+    const text = before?.replace(/^\uFEFF/, '');
+    const taken = new Set([...serverIds(text ?? ''), ...host.snapshot.servers.map((server) => server.id)]);
+    if (taken.has(id)) return restError(409, 'id-taken', `There is a server "${id}".`);
+    const fault = idFault(id, taken);
+    if (fault !== undefined) return restError(400, 'id-invalid', fault);
+    const edits = addServers(text, [{ id, entry }]);
+    const after = edits && applyEdits(text ?? '', edits);
+    const parsed = after === undefined ? undefined : parseMindsFile({ ...file, text: after }, noSurroundings);
+    if (after === undefined || parsed?.kind !== 'accepted') {
+      return restError(409, 'config-has-errors', 'The config file has errors, which have to be mended first.');
+    }
+    const own = parsed.problems.filter(({ server, code }) => server === id && !ofSurroundings.has(code));
+    const wrong = own.find(({ severity }) => severity === 'error');
+    if (wrong) return restError(422, wrong.code, `${wrong.message} ${wrong.fix}`);
+    const blocked = file.blocked();
+    if (blocked !== undefined) return restError(409, 'config-unsaved', blocked);
+    if ((await file.read()) !== before) return restError(409, 'config-changed', 'The config file changed meanwhile.');
+    await file.write((before?.startsWith('\uFEFF') ? '\uFEFF' : '') + after);
+    const server = await whenKnown(id);
+    const upstream = server ? described(host, server, urlOf) : { id, state: 'written' };
+    return { kind: 'value', status: 201, value: { upstream } };
+  }
+
+  /** The server once the host knows it; undefined when that takes too long. */
+  async function whenKnown(id: string): Promise<ServerStatus | undefined> {
+    const waiting = new AbortController();
+    const known = nextEvent(host.onDidChange, () => find(id) !== undefined, waiting.signal).catch(() => undefined);
+    if (!find(id)) await Promise.race([known, delay(clock, patience, waiting.signal).catch(() => undefined)]);
+    waiting.abort();
+    return find(id);
+  }
+}
+
+const noSurroundings = { env: {}, directoryExists: (): boolean => true };
+
+function described({ catalogue, snapshot }: Host, server: ServerStatus, urlOf: UrlOf): unknown {
+  const { id, source, transport, state, approval, offered } = server;
+  const toolset = catalogue.toolsets.find((each) => each.id === id);
+  return {
+    id,
+    source,
+    transport: transport ?? null,
+    state: state.kind,
+    approval: approval.kind === 'pending' ? 'pending' : 'given',
+    tools: { published: toolset?.tools.length ?? 0, offered },
+    url: toolset ? urlOf(id) : null,
+    problems: snapshot.problems
+      .filter((problem) => problem.server === id)
+      .map(({ code, severity, message, fix }) => ({ code, severity, message, fix })),
+  };
+}
+
+function notServed(id: string, server: ServerStatus | undefined, problems: readonly Problem[]): RestAnswer {
+  const state = server?.state.kind ?? 'unknown';
+  if (server?.approval.kind === 'pending') {
+    return restError(409, 'approval-pending', `"${id}" waits for approval by a person before it starts.`);
+  }
+  const wrong = problems.find((problem) => problem.server === id && problem.severity === 'error');
+  return wrong
+    ? restError(409, wrong.code, `${wrong.message} ${wrong.fix}`)
+    : restError(409, 'not-served', `"${id}" publishes no tools now; its state is ${state}.`);
+}
+
+type Read =
+  { readonly kind: 'new'; readonly id: string; readonly entry: NewEntry } | Extract<RestAnswer, { kind: 'error' }>;
+
+function newServerOf(body: unknown): Read {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    return restError(400, 'not-an-object', 'The body must be an object: an id, and the keys of a server.');
+  }
+  const { id, ...entry } = body as Record<string, unknown>;
+  if (typeof id !== 'string') return restError(400, 'id-missing', 'The body has no id, or one that is not text.');
+  if (!isEntry(entry)) {
+    return restError(
+      400,
+      'value-unusable',
+      'Null means nothing in a config file, and values may not nest deeper than 8.',
+    );
+  }
+  return { kind: 'new', id, entry };
+}
+
+function isEntry(value: Record<string, unknown>): value is NewEntry {
+  return isEntryValue(value, 8);
+}
+
+function isEntryValue(value: unknown, depth: number): value is EntryValue {
+  if (typeof value !== 'object') return true;
+  if (value === null || depth === 0) return false;
+  return Object.values(value).every((item) => isEntryValue(item, depth - 1));
+}

@@ -1,0 +1,85 @@
+/**
+ * Joins sign-ins to the servers of the host (spec X7): a server that waited for one starts when there is one, whoever
+ * signed in and in whichever window. Holds no token.
+ */
+import { judgeLaunch, type Approvals } from '../approval/approvals.js';
+import type { Disposable } from '../base/disposables.js';
+import type { Redactor } from '../base/log.js';
+import type { ConfiguredServer, Launch } from '../config/model.js';
+import type { SignInBrowser, SignIns, SignInStatus } from '../connections/http/oauth/oauth.js';
+import type { ServerUnit } from '../reconcile/serverUnit.js';
+
+interface ServerSignInsParts {
+  readonly signIns?: SignIns;
+  readonly approvals?: Approvals;
+  readonly redactor: Redactor;
+  readonly servers: () => readonly ConfiguredServer[];
+  readonly unitOf: (server: string) => ServerUnit | undefined;
+  readonly onChange: () => void;
+}
+
+const none: SignInStatus = { kind: 'none' };
+
+export class ServerSignIns implements Disposable {
+  private readonly waiting = new Set<string>();
+  private readonly subscription: Disposable | undefined;
+
+  constructor(private readonly parts: ServerSignInsParts) {
+    this.subscription = parts.signIns?.onDidChange(() => this.follow());
+  }
+
+  statusOf(server: ConfiguredServer): SignInStatus {
+    const status = (server.kind === 'valid' && this.parts.signIns?.statusOf(server.definition.launch)) || none;
+    return status.kind === 'needed' ? { ...status, why: this.parts.redactor.redact(status.why) } : status;
+  }
+
+  /**
+   * Rejects with what a person can be told, or with the signal's reason. Resolves when it has been tried to start the server
+   * with it.
+   */
+  async signIn(server: string, browser: SignInBrowser, signal: AbortSignal): Promise<void> {
+    const { signIns, launch, unit } = this.known(server);
+    try {
+      await signIns.signIn(launch, browser, signal);
+    } catch (error) {
+      if (!signal.aborted) throw new Error(this.parts.redactor.redact((error as Error).message), { cause: error });
+      throw error;
+    }
+    await unit.start();
+  }
+
+  /** Its tools are withdrawn: whoever signs out does not want agents to go on. */
+  async signOut(server: string): Promise<void> {
+    const { signIns, launch, unit } = this.known(server);
+    await unit.stop();
+    await signIns.signOut(launch);
+  }
+
+  dispose(): void {
+    this.subscription?.dispose();
+  }
+
+  private follow(): void {
+    for (const server of this.parts.servers()) {
+      const { kind } = this.statusOf(server);
+      if (kind === 'needed') this.waiting.add(server.id);
+      if (kind !== 'signedIn' || !this.waiting.delete(server.id)) continue;
+      const unit = this.parts.unitOf(server.id);
+      if (unit && unit.facts.stoppedSince === undefined) void unit.start();
+    }
+    this.parts.onChange();
+  }
+
+  private known(id: string): { signIns: SignIns; launch: Launch; unit: ServerUnit } {
+    const { signIns, approvals } = this.parts;
+    const server = this.parts.servers().find((each) => each.id === id);
+    const unit = this.parts.unitOf(id);
+    if (!server || !unit) throw new Error(`There is no server "${id}" in the configuration.`);
+    if (!signIns) throw new Error('There is no place here to keep a sign-in.');
+    if (server.kind !== 'valid') throw new Error(`The entry of "${id}" has an error; see Problems.`);
+    if (judgeLaunch(server.definition, approvals).kind === 'pending') {
+      throw new Error(`"${id}" waits for approval; approve it first.`);
+    }
+    return { signIns, launch: server.definition.launch, unit };
+  }
+}

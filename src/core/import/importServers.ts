@@ -1,0 +1,91 @@
+/**
+ * Another program's file as entries of `.minds/mcp.yaml` (spec C6). Pure; reads no file and writes none.
+ *
+ * Invariants: never throws, whatever the text; ids are valid, unique, and none of those that are taken; a server that
+ * could not be imported is in a note.
+ */
+import { leadsBackHere } from './ownEndpoint.js';
+import { builtInToolset } from '../config/serverEntry.js';
+import { dialects, formatOfContent, formatOfPath } from './dialects.js';
+import { serversIn } from './forms.js';
+import type {
+  Import,
+  ImportedEntry,
+  ImportedServer,
+  ImportFormat,
+  ImportNote,
+  ImportSurroundings,
+} from './imported.js';
+import { readSource } from './readSource.js';
+import { translate } from './translate.js';
+import { Variables } from './values.js';
+
+export interface ImportRequest {
+  readonly text: string;
+  /** Path of the file. */
+  readonly file: string;
+  /** Undefined: told by the name of the file and what is in it. */
+  readonly format?: ImportFormat | undefined;
+  /** The ids that the config file has. */
+  readonly taken: ReadonlySet<string>;
+  /** Whether the config file has this very entry. */
+  readonly isThere?: (id: string, entry: ImportedEntry) => boolean;
+  readonly around: ImportSurroundings;
+}
+
+export function importServers({ text, file, format: given, taken, isThere, around }: ImportRequest): Import {
+  const named = given ?? formatOfPath(file);
+  const isToml = named === 'codex' || named === 'otter' || (named === undefined && /\.toml$/i.test(file));
+  const reading = readSource(text, isToml ? 'toml' : 'json');
+  if (reading.kind === 'unreadable') return reading;
+  const format = named ?? formatOfContent(reading.root);
+  if (!format) return { kind: 'unreadable', reason: 'it is not known which program it belongs to' };
+  const found = serversIn(reading.root, format, around);
+  const notes: ImportNote[] = [...found.notes];
+  const servers: ImportedServer[] = [];
+  const variables = new Variables();
+  const ids = new Set(taken);
+  for (const { id: written, raw } of found.servers) {
+    if (leadsBackHere(raw)) {
+      notes.push({ kind: 'skipped', message: `\`${written}\`: it leads to a toolset of MCP Toolsets itself.` });
+      continue;
+    }
+    const id = freeId(written, ids);
+    const context = { dialect: dialects[format], inputs: found.inputs, around, variables };
+    const translation = translate(id, raw, context);
+    if (translation.entry && isThere?.(written, translation.entry)) {
+      notes.push({ kind: 'skipped', message: `\`${written}\`: the file has it already.` });
+      continue;
+    }
+    if (translation.entry) {
+      ids.add(id);
+      if (id !== written) notes.push({ kind: 'changed', server: id, message: renamed(written, taken) });
+      servers.push({ id, entry: translation.entry });
+    }
+    notes.push(...translation.notes);
+  }
+  if (servers.length === 0 && notes.length === 0) {
+    notes.push({ kind: 'skipped', message: `The file has no servers in the form of ${dialects[format].program}.` });
+  }
+  return { kind: 'imported', servers, notes };
+}
+
+function renamed(written: string, taken: ReadonlySet<string>): string {
+  const name = written.length > 64 ? `${written.slice(0, 63)}…` : written;
+  if (taken.has(written)) return `it was \`${name}\`, which the file has already.`;
+  return `it was \`${name}\`; ids are made of letters, digits, \`-\` and \`_\`, and are unique.`;
+}
+
+function freeId(written: string, taken: ReadonlySet<string>): string {
+  const plain =
+    written
+      .replace(/[^a-zA-Z0-9_-]+/g, '-')
+      .replace(/^-+|-+$/g, '')
+      .slice(0, 64) || 'server';
+  const base = plain === builtInToolset ? `${plain}-imported` : plain;
+  if (!taken.has(base)) return base;
+  for (let number = 2; ; number++) {
+    const id = `${base.slice(0, 60)}-${number}`;
+    if (!taken.has(id)) return id;
+  }
+}

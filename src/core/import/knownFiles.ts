@@ -1,0 +1,50 @@
+/** Where other programs keep their servers, for this workspace and on this machine (spec C6). Names files; reads none. */
+import path from 'node:path';
+
+interface Machine {
+  /** Of the workspace, absolute. */
+  readonly folders: readonly string[];
+  readonly home: string;
+  readonly platform: NodeJS.Platform;
+  /** `%APPDATA%` of Windows. */
+  readonly appData: string | undefined;
+  /** `$XDG_CONFIG_HOME`. */
+  readonly configHome: string | undefined;
+}
+
+const ofFolder = ['.mcp.json', '.cursor/mcp.json', '.vscode/mcp.json', '.roo/mcp.json', '.codex/config.toml'];
+const namesOfOpencode = ['opencode.json', 'opencode.jsonc', 'kilo.json', 'kilo.jsonc'];
+const ofHome = ['.claude.json', '.cursor/mcp.json', '.codex/config.toml'];
+const editors = ['Code', 'Code - Insiders', 'Cursor', 'VSCodium'];
+const clineFiles = [
+  'saoudrizwan.claude-dev/settings/cline_mcp_settings.json',
+  'rooveterinaryinc.roo-cline/settings/mcp_settings.json',
+  'kilocode.kilo-code/settings/mcp_settings.json',
+];
+
+/** Those of the workspace first. */
+export function knownFiles({ folders, home, platform, appData, configHome }: Machine): string[] {
+  const config = configHome ?? path.join(home, '.config');
+  const programs =
+    platform === 'darwin'
+      ? path.join(home, 'Library/Application Support')
+      : platform === 'win32'
+        ? (appData ?? path.join(home, 'AppData/Roaming'))
+        : config;
+  // An editor that runs as a server has its user's files there.
+  const users = [
+    ...editors.map((name) => path.join(programs, name, 'User')),
+    path.join(home, '.vscode-server/data/User'),
+  ];
+  return [
+    ...folders.flatMap((folder) => [...ofFolder, ...namesOfOpencode].map((name) => path.join(folder, name))),
+    ...ofHome.map((name) => path.join(home, name)),
+    path.join(programs, 'Claude/claude_desktop_config.json'),
+    ...users.flatMap((user) => [
+      path.join(user, 'mcp.json'),
+      ...clineFiles.map((file) => path.join(user, 'globalStorage', file)),
+    ]),
+    path.join(config, 'otter/config.toml'),
+    ...['opencode', 'kilo'].flatMap((name) => namesOfOpencode.map((file) => path.join(config, name, file))),
+  ];
+}

@@ -1,0 +1,278 @@
+/**
+ * One live MCP connection and what it is used for. Invariants: it ends once; it is never stopped for idleness while a
+ * call runs on it; when it ends, `gone` resolves only after its process tree is gone.
+ */
+import { assertNever } from '../base/assertNever.js';
+import type { Clock } from '../base/clock.js';
+import type { Disposable } from '../base/disposables.js';
+import type {
+  CallOutcome,
+  CallRequest,
+  Connection,
+  OfferKind,
+  OtherOutcome,
+  OtherRequest,
+  Outcome,
+} from '../connections/connection.js';
+import type { ClientChange, Fields, ServerClient } from '../protocol/client.js';
+import { Subscriptions } from './subscriptions.js';
+
+export type InstanceUse =
+  /** Listed the tools, and waits to become the first dialog's lease (spec L4). */
+  | { readonly kind: 'warm' }
+  | { readonly kind: 'shared' }
+  | { readonly kind: 'leased'; readonly dialog: string; readonly since: number }
+  /** Takes no new calls; ends when its last call ends (spec R4). */
+  | { readonly kind: 'draining' };
+
+/** What the dialog that leases an instance has to be told, once, with a result (spec L3, X4). */
+export type LeaseNews =
+  | { readonly kind: 'new' }
+  /** What an earlier instance of the dialog held is gone. */
+  | { readonly kind: 'replaced'; readonly cause: string };
+
+interface InstanceOptions {
+  readonly id: string;
+  readonly connection: Connection;
+  readonly clock: Clock;
+  /** Milliseconds without a call, read each time it is waited for. */
+  readonly idleLimit: () => number;
+  /** The idle limit has passed. */
+  readonly onIdle: (instance: Instance) => void;
+  readonly onDeath: (instance: Instance, cause: string) => void;
+  readonly onOfferChanged: (instance: Instance, kind: OfferKind) => void;
+  /** What was announced to the server of its clients. */
+  readonly announced: Fields;
+}
+
+/** How long the death of a connection may be told after the loss of its calls, in milliseconds. */
+const deathLimitMs = 20;
+/** For what nobody waits for. */
+const forgetLimitMs = 10_000;
+
+export class Instance {
+  readonly id: string;
+  readonly connection: Connection;
+  readonly startedAt: number;
+  readonly announced: Fields;
+  /** The client whose lease it is, as of its last request. */
+  client: ServerClient | undefined;
+  lastCallAt: number | undefined;
+  callsInFlight = 0;
+  use: InstanceUse = { kind: 'warm' };
+  /** Told with the next result. */
+  news: LeaseNews | undefined;
+
+  private readonly listeners: Disposable[];
+  private subscriptions = new Subscriptions();
+  private logLevel: string | undefined;
+  private idleTimer: Disposable | undefined;
+  private ending: Promise<void> | undefined;
+  private endReason: string | undefined;
+
+  constructor(private readonly options: InstanceOptions) {
+    this.id = options.id;
+    this.connection = options.connection;
+    this.startedAt = options.clock.now();
+    this.announced = options.announced;
+    this.listeners = [
+      options.connection.onDidDie((cause) => {
+        this.unsubscribe();
+        this.announceOver();
+        options.onDeath(this, cause);
+        this.announceDeath();
+      }),
+      options.connection.onDidChangeOffer((kind) => options.onOfferChanged(this, kind)),
+      options.connection.onDidUpdateResource((params) => this.subscriptions.updated(params)),
+      options.connection.onDidRenewSession?.(() => {
+        if (this.use.kind === 'leased') this.news = { kind: 'replaced', cause: 'the server began a new session' };
+        this.renewSubscriptions();
+      }) ?? { dispose: () => {} },
+    ];
+    this.awaitIdle();
+  }
+
+  /** Epoch milliseconds since when nothing runs on it; undefined while something does, or it ends. */
+  get idleSince(): number | undefined {
+    return this.callsInFlight > 0 || this.ending ? undefined : (this.lastCallAt ?? this.startedAt);
+  }
+
+  get isEnding(): boolean {
+    return this.ending !== undefined;
+  }
+
+  call(request: CallRequest): Promise<CallOutcome> {
+    return this.whileInUse(request.client, () => this.connection.callTool(request));
+  }
+
+  async request(request: OtherRequest): Promise<OtherOutcome> {
+    const { method, params, client } = request;
+    const { uri } = params as { uri?: unknown };
+    const subscribes = method === 'resources/subscribe' && typeof uri === 'string' && client !== undefined;
+    // Before the answer: an update may come with it.
+    if (subscribes) this.subscriptions.add(uri, client);
+    if (method === 'resources/unsubscribe' && typeof uri === 'string' && client) {
+      // Others still want it.
+      if (!this.subscriptions.remove(uri, client.session)) return { kind: 'result', result: {} };
+    }
+    const outcome = await this.whileInUse(client, () => this.connection.request(request));
+    if (subscribes && outcome.kind !== 'result') this.subscriptions.remove(uri, client.session);
+    return outcome;
+  }
+
+  /** Serves all dialogs from now on; what they are subscribed to, they are subscribed to here. */
+  share(subscriptions: Subscriptions): void {
+    this.use = { kind: 'shared' };
+    this.subscriptions = subscriptions;
+    this.renewSubscriptions();
+  }
+
+  /** What changed while nothing listened is not known: each subscriber reads anew. */
+  private renewSubscriptions(): void {
+    if (this.connection.capabilities.resources?.subscribe !== true) return;
+    for (const uri of this.subscriptions.uris()) {
+      this.requestAside('resources/subscribe', { uri });
+      this.subscriptions.updated({ uri });
+    }
+  }
+
+  noteClient(client: ServerClient, change: ClientChange): void {
+    switch (change) {
+      case 'gone':
+        for (const uri of this.subscriptions.forget(client.session)) {
+          this.requestAside('resources/unsubscribe', { uri });
+        }
+        return;
+      case 'logLevel':
+        if (this.isOf(client)) this.setLogLevel(client);
+        return;
+      case 'roots':
+        if (this.isOf(client)) this.connection.notify('notifications/roots/list_changed');
+        return;
+      default:
+        assertNever(change);
+    }
+  }
+
+  private isOf(client: ServerClient): boolean {
+    return !this.ending && this.client?.session === client.session;
+  }
+
+  /** Counts as in flight from the moment of the call, before anything is awaited. */
+  private async whileInUse<Result>(
+    client: ServerClient | undefined,
+    send: () => Promise<Outcome<Result>>,
+  ): Promise<Outcome<Result>> {
+    this.callsInFlight++;
+    this.lastCallAt = this.options.clock.now();
+    this.idleTimer?.dispose();
+    if (client) this.serve(client);
+    try {
+      const outcome = await send();
+      if (outcome.kind !== 'lost') return outcome;
+      // A connection tells of its calls first and of its death after; whose call was lost must find the next instance.
+      if (this.endReason === undefined) await this.untilDeath();
+      return this.endReason === undefined ? outcome : { kind: 'lost', cause: this.endReason };
+    } finally {
+      this.callsInFlight--;
+      this.lastCallAt = this.options.clock.now();
+      if (this.callsInFlight === 0) {
+        if (this.use.kind === 'draining') void this.end('it was replaced or removed');
+        else this.awaitIdle();
+      }
+    }
+  }
+
+  private serve(client: ServerClient): void {
+    if (client.logLevel !== this.logLevel) this.setLogLevel(client);
+    this.client = client;
+    // What a shared one asks outside of any request is meant for no session in particular.
+    if (this.use.kind === 'leased') this.connection.belongsTo(client);
+  }
+
+  /** Not waited for: what is sent next comes after it. */
+  private setLogLevel({ logLevel: level }: ServerClient): void {
+    if (level === undefined || !this.connection.capabilities.logging) return;
+    // Of several sessions the one that wants to hear most; what each is sent is its own choice.
+    if (this.use.kind === 'shared' && rank(level) >= rank(this.logLevel)) return;
+    this.logLevel = level;
+    this.requestAside('logging/setLevel', { level });
+  }
+
+  private requestAside(method: string, params: Fields): void {
+    const { signal } = new AbortController();
+    const timeouts = { call: forgetLimitMs, callMax: forgetLimitMs };
+    void this.connection.request({ method, params, meta: undefined, timeouts, signal, onProgress: () => {} });
+  }
+
+  /** Ends now if nothing is in flight, else with the last call or after `limitMs`. Resolves when it is gone. */
+  async drain(limitMs: number, reason: string): Promise<void> {
+    // They are its successor's.
+    if (this.use.kind === 'shared') this.subscriptions = new Subscriptions();
+    this.use = { kind: 'draining' };
+    this.idleTimer?.dispose();
+    if (this.callsInFlight === 0) return this.end(reason);
+    const limit = this.options.clock.after(limitMs, () => void this.end(`${reason}, and the drain limit has passed`));
+    try {
+      await this.gone;
+    } finally {
+      limit.dispose();
+    }
+  }
+
+  /** @param reason completes "the server … ended because" for the calls that are still in flight. */
+  end(reason: string): Promise<void> {
+    this.ending ??= this.finish(reason);
+    return this.ending;
+  }
+
+  private announceDeath: () => void = () => {};
+  private readonly death = new Promise<void>((resolve) => (this.announceDeath = resolve));
+
+  /** Not for long: a call can be lost though the connection lives. */
+  private async untilDeath(): Promise<void> {
+    let limit: Disposable | undefined;
+    const passed = new Promise<void>((resolve) => (limit = this.options.clock.after(deathLimitMs, resolve)));
+    await Promise.race([this.death, passed]);
+    limit?.dispose();
+  }
+
+  private announceOver: () => void = () => {};
+  /** Resolves when it takes no more calls because its connection has ended: whoever holds it has been told. */
+  readonly over = new Promise<void>((resolve) => (this.announceOver = resolve));
+  private announceGone: () => void = () => {};
+  /** Resolves when the instance has ended, by whatever cause. */
+  readonly gone = new Promise<void>((resolve) => (this.announceGone = resolve));
+
+  private async finish(reason: string): Promise<void> {
+    this.endReason = reason;
+    this.announceOver();
+    this.unsubscribe();
+    this.idleTimer?.dispose();
+    try {
+      await this.connection.close();
+    } finally {
+      this.announceGone();
+    }
+  }
+
+  private unsubscribe(): void {
+    for (const listener of this.listeners) listener.dispose();
+  }
+
+  private awaitIdle(): void {
+    this.idleTimer?.dispose();
+    if (this.ending) return;
+    this.idleTimer = this.options.clock.after(this.options.idleLimit(), () => {
+      // Who waits for updates of what all share uses it, and has no lease that would end.
+      if (this.use.kind === 'shared' && this.subscriptions.uris().length > 0) this.awaitIdle();
+      else if (this.callsInFlight === 0 && !this.ending) this.options.onIdle(this);
+    });
+  }
+}
+
+const levels = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'];
+
+function rank(level: string | undefined): number {
+  return level === undefined ? levels.length : levels.indexOf(level);
+}

@@ -1,0 +1,378 @@
+/**
+ * The instances of one server definition and who holds them (spec L1, L2, L4): one shared by all dialogs where the
+ * server is truly stateless, else one leased to each dialog. It starts instances when calls need them and stops them
+ * when nobody does; it decides nothing about tools. Invariants: two first calls of a dialog at once make one instance;
+ * a pool that drains or has closed starts nothing for new calls; `close` resolves when nothing of the pool is left.
+ */
+import { PendingEnds } from '../base/pendingEnds.js';
+import type {
+  CallOutcome,
+  CallRequest,
+  Connection,
+  Connector,
+  OfferKind,
+  OtherOutcome,
+  OtherRequest,
+  RequestTerms,
+  StartFailure,
+  ToolListing,
+} from '../connections/connection.js';
+import { Instance, type InstanceUse, type LeaseNews } from './instance.js';
+import {
+  announcementKey,
+  type ClientChange,
+  covers,
+  expectedClient,
+  type ExpectedClient,
+  type Fields,
+  type ServerClient,
+  union,
+} from '../protocol/client.js';
+import type { Clock } from '../base/clock.js';
+import type { Log } from '../base/log.js';
+import type { Launch, Timeouts } from '../config/model.js';
+import type { Seats } from './limit.js';
+import type { Subscriptions } from './subscriptions.js';
+
+type StartOutcome =
+  | { readonly kind: 'started'; readonly instance: Instance; readonly listing: ToolListing }
+  | { readonly kind: 'failed'; readonly failure: StartFailure }
+  | { readonly kind: 'cancelled' };
+
+type NotStarted = Exclude<StartOutcome, { readonly kind: 'started' }>;
+
+interface Starting {
+  readonly controller: AbortController;
+  readonly outcome: Promise<StartOutcome>;
+  readonly since: number;
+}
+
+/** The dialog under which a shared instance is kept; no dialog's id is empty. */
+const everyDialog = '';
+let nextInstance = 1;
+/** For calls in flight on a shared instance that announced less than its next client can do, in milliseconds. */
+const replacedLimitMs = 30_000;
+
+export class InstancePool {
+  private readonly instances = new Set<Instance>();
+  private readonly holders = new Map<string, Instance>();
+  private readonly starting = new Map<string, Starting>();
+  private readonly ends: PendingEnds;
+  private readonly bereaved = new Bereaved();
+  private warm: Instance | undefined;
+  /** What the clients of a shared instance can do, all together. */
+  private wanted: Fields;
+  private closed = false;
+  private draining = false;
+
+  constructor(private readonly options: PoolOptions) {
+    this.wanted = options.expected().capabilities;
+    this.ends = new PendingEnds((error) => options.log.write('error', `Ending an instance failed: ${String(error)}`));
+  }
+
+  get live(): readonly Instance[] {
+    return [...this.instances];
+  }
+
+  /** Epoch milliseconds since when an instance is starting; undefined when none is. */
+  get startingSince(): number | undefined {
+    return this.starting.size === 0 ? undefined : Math.min(...[...this.starting.values()].map(({ since }) => since));
+  }
+
+  /** Takes over the connection that listed the tools. */
+  adopt(connection: Connection, announced: Fields): Instance {
+    const instance = this.track(connection, announced);
+    if (this.options.trulyStateless) this.hold(instance, everyDialog);
+    else this.warm = instance;
+    return instance;
+  }
+
+  call(dialog: string, request: CallRequest): Promise<PoolCallOutcome> {
+    return this.use(dialog, request, (instance) => callAndTell(instance, request));
+  }
+
+  /** By the same rule as calls; the dialog is told of its lease by a call. */
+  request(dialog: string, request: OtherRequest): Promise<PoolOtherOutcome> {
+    return this.use(dialog, request, (instance) => instance.request(request));
+  }
+
+  noteClient(client: ServerClient, change: ClientChange): void {
+    for (const instance of this.instances) instance.noteClient(client, change);
+  }
+
+  private async use<Used>(
+    dialog: string,
+    terms: RequestTerms,
+    send: (instance: Instance) => Promise<Used>,
+  ): Promise<Used | PoolFailure> {
+    const { client, signal } = terms;
+    const held = this.heldBy(dialog, client);
+    if (held?.connection.isOver) {
+      // Its death is about to be told; a call that was never sent must not be lost by it.
+      await held.over;
+      return this.use(dialog, terms, send);
+    }
+    if (held) return send(held);
+    if (this.closed) return { kind: 'lost', cause: 'the server was stopped' };
+    // Chained here, not awaited: a drain that begins later must find this call already in flight when the start is done.
+    const begun = this.startFor(dialog, client).then((started): { outcome: Promise<Used> } | NotStarted => {
+      if (signal.aborted) return { kind: 'cancelled' };
+      if (started.kind === 'started') return { outcome: send(started.instance) };
+      // One that announces more did not start: the shared one that is there does for the rest.
+      return this.shared ? { outcome: send(this.shared) } : started;
+    });
+    const first = await Promise.race([begun, cancelled(signal)]);
+    if ('outcome' in first) return first.outcome;
+    if (first.kind === 'failed') return { kind: 'startFailed', failure: first.failure };
+    return signal.aborted ? { kind: 'cancelled' } : { kind: 'lost', cause: 'its start was cancelled' };
+  }
+
+  /** Ends the dialog's lease, or cancels its start. False: the dialog holds none. */
+  async release(dialog: string): Promise<boolean> {
+    const starting = this.starting.get(dialog);
+    starting?.controller.abort();
+    const held = this.options.trulyStateless ? undefined : this.holders.get(dialog);
+    if (held) await this.retire(held, 0, 'its lease was released');
+    return held !== undefined || starting !== undefined;
+  }
+
+  /** Starts an instance that nobody holds yet; the shared one where all share. */
+  startWarm(): Promise<StartOutcome> {
+    return this.startFor(this.options.trulyStateless ? everyDialog : undefined);
+  }
+
+  /** Ends every instance and every start under way; the pool goes on serving. */
+  async recycle(reason: string): Promise<void> {
+    for (const { controller } of this.starting.values()) controller.abort();
+    await Promise.all([...this.instances].map((instance) => this.retire(instance, 0, reason)));
+    await this.ends.settled();
+  }
+
+  /** Takes no more starts of its own; calls in flight may finish within `limitMs` (spec R4). */
+  async drain(limitMs: number, reason: string): Promise<void> {
+    this.draining = true;
+    const retireAll = (): Promise<unknown> =>
+      Promise.all(
+        [...this.instances]
+          .filter(({ use }) => use.kind !== 'draining')
+          .map((instance) => this.retire(instance, limitMs, reason)),
+      );
+    // What starts for calls that wait is not waited for by what lives already.
+    const living = retireAll();
+    const starting = [...this.starting.values()].map(({ outcome }) => outcome.then(retireAll));
+    await Promise.all([living, ...starting]);
+    this.closed = true;
+    await this.ends.settled();
+  }
+
+  async close(reason: string): Promise<void> {
+    this.closed = true;
+    await this.recycle(reason);
+  }
+
+  private get shared(): Instance | undefined {
+    return this.options.trulyStateless ? this.holders.get(everyDialog) : undefined;
+  }
+
+  private heldBy(dialog: string, client: ServerClient | undefined): Instance | undefined {
+    if (this.options.trulyStateless) {
+      if (client) this.wanted = union(this.wanted, client.capabilities);
+      const { shared } = this;
+      const isFit = !client || (shared && covers(shared.announced, client.capabilities));
+      return isFit || this.draining || this.closed ? shared : undefined;
+    }
+    const held = this.holders.get(dialog);
+    if (held || !this.warm || this.starting.has(dialog)) return held;
+    const warm = this.warm;
+    // A server may be told of no more than its client can do, and shall not be told of less (spec G4).
+    if (client && announcementKey(warm.announced) !== announcementKey(client.capabilities)) return undefined;
+    this.warm = undefined;
+    this.hold(warm, dialog);
+    return warm;
+  }
+
+  private hold(instance: Instance, dialog: string): void {
+    const before = this.holders.get(dialog);
+    if (before && before !== instance) void this.retire(before, replacedLimitMs, 'another client needed more of it');
+    this.holders.set(dialog, instance);
+    if (dialog === everyDialog) {
+      instance.share(this.options.subscriptions);
+    } else {
+      instance.use = { kind: 'leased', dialog, since: this.options.clock.now() };
+      const cause = this.bereaved.take(dialog);
+      instance.news = cause === undefined ? { kind: 'new' } : { kind: 'replaced', cause };
+    }
+    this.options.onChange();
+  }
+
+  private startFor(dialog: string | undefined, client?: ServerClient): Promise<StartOutcome> {
+    const key = this.options.trulyStateless ? everyDialog : (dialog ?? `${everyDialog} warm`);
+    const under = this.starting.get(key);
+    if (under && !under.controller.signal.aborted) return under.outcome;
+    // One that was cancelled still ends; whoever asks now wants another.
+    if (under) this.ends.add(under.outcome);
+    const controller = new AbortController();
+    const outcome = this.start(key, dialog, client, controller.signal).finally(() => {
+      if (this.starting.get(key) === starting) this.starting.delete(key);
+      this.options.onChange();
+    });
+    const starting: Starting = { controller, outcome, since: this.options.clock.now() };
+    this.starting.set(key, starting);
+    this.options.onChange();
+    return outcome;
+  }
+
+  private async start(
+    key: string,
+    dialog: string | undefined,
+    client: ServerClient | undefined,
+    signal: AbortSignal,
+  ): Promise<StartOutcome> {
+    const { server, launch, log, connector, trulyStateless } = this.options;
+    const own = client ?? this.options.expected();
+    const { capabilities } = trulyStateless ? { capabilities: this.wanted } : own;
+    const connected = await connector.connect({
+      server,
+      launch,
+      log,
+      signal,
+      capabilities,
+      timeoutMs: this.options.timeouts().connect,
+    });
+    if (connected.kind === 'failed') {
+      if (!this.draining) this.options.onStartFailed(connected.failure);
+      return connected;
+    }
+    if (connected.kind === 'cancelled') return connected;
+    if (this.closed || signal.aborted) {
+      await connected.connection.close();
+      return { kind: 'cancelled' };
+    }
+    const instance = this.track(connected.connection, capabilities);
+    if (this.options.trulyStateless) this.hold(instance, everyDialog);
+    else if (dialog === undefined) this.warm = instance;
+    else this.hold(instance, key);
+    if (!this.draining) this.options.onStarted(connected.listing);
+    return { kind: 'started', instance, listing: connected.listing };
+  }
+
+  private track(connection: Connection, announced: Fields): Instance {
+    const instance: Instance = new Instance({
+      id: `${this.options.server}#${nextInstance++}`,
+      connection,
+      announced,
+      clock: this.options.clock,
+      idleLimit: () => this.options.timeouts().idle,
+      onIdle: (idle) => void this.retire(idle, 0, 'nobody used it for the idle limit'),
+      onDeath: (dead, cause) => {
+        const { use } = dead;
+        this.drop(dead);
+        this.ends.add(dead.end(cause));
+        if (use.kind === 'leased') this.bereaved.add(use.dialog, cause);
+        this.options.onDeath(cause, use);
+        this.options.onChange();
+      },
+      onOfferChanged: (changed, kind) => this.options.onOfferChanged(changed.connection, kind),
+    });
+    this.instances.add(instance);
+    connection.belongsTo(expectedClient(this.options.expected()));
+    this.options.connector.occupy(connection, {
+      idleSince: () => instance.idleSince,
+      isEnding: () => instance.isEnding,
+      vacate: () => this.retire(instance, 0, 'it was idle the longest, and another instance needed the room'),
+    });
+    return instance;
+  }
+
+  private drop(instance: Instance): void {
+    this.instances.delete(instance);
+    if (this.warm === instance) this.warm = undefined;
+    for (const [dialog, held] of this.holders) if (held === instance) this.holders.delete(dialog);
+  }
+
+  /** No call reaches it from now on; with a limit of 0 it ends at once. */
+  private retire(instance: Instance, limitMs: number, reason: string): Promise<void> {
+    if (this.warm === instance) this.warm = undefined;
+    for (const [dialog, held] of this.holders) if (held === instance) this.holders.delete(dialog);
+    const ended = (limitMs > 0 ? instance.drain(limitMs, reason) : instance.end(reason)).finally(() => {
+      this.instances.delete(instance);
+      this.options.onChange();
+    });
+    this.ends.add(ended);
+    return ended;
+  }
+}
+
+async function callAndTell(instance: Instance, request: CallRequest): Promise<PoolCallOutcome> {
+  const outcome = await instance.call(request);
+  if (outcome.kind !== 'result') return outcome;
+  const { news } = instance;
+  instance.news = undefined;
+  return { ...outcome, news };
+}
+
+function cancelled(signal: AbortSignal): Promise<{ kind: 'cancelled' }> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve({ kind: 'cancelled' });
+    else signal.addEventListener('abort', () => resolve({ kind: 'cancelled' }), { once: true });
+  });
+}
+
+/** Dialogs whose instance died, with the cause: they are told when they have another (spec X4). */
+
+/** Dialogs end without a word; those that never come back must not be remembered for ever. */
+const most = 1_000;
+
+class Bereaved {
+  private readonly causes = new Map<string, string>();
+
+  add(dialog: string, cause: string): void {
+    this.causes.set(dialog, cause);
+    const [oldest] = this.causes.keys();
+    if (this.causes.size > most && oldest !== undefined) this.causes.delete(oldest);
+  }
+
+  /** The cause, once. */
+  take(dialog: string): string | undefined {
+    const cause = this.causes.get(dialog);
+    this.causes.delete(dialog);
+    return cause;
+  }
+}
+
+/** What a pool of instances is given, and what becomes of what is asked of it. */
+
+interface PoolOptions {
+  readonly server: string;
+  readonly launch: Launch;
+  readonly trulyStateless: boolean;
+  /** Read whenever they are needed: they change without a restart. */
+  readonly timeouts: () => Timeouts;
+  readonly connector: Connector & Seats;
+  /** Who will use instances that nobody uses yet. */
+  readonly expected: () => ExpectedClient;
+  /** Of the instance that all dialogs share; they outlive it. */
+  readonly subscriptions: Subscriptions;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Something a view shows has changed. */
+  readonly onChange: () => void;
+  readonly onOfferChanged: (connection: Connection, kind: OfferKind) => void;
+  /** An instance ended that nobody ended; `use` is what it was used for. */
+  readonly onDeath: (cause: string, use: InstanceUse) => void;
+  /** An instance that a call or a restart needed did or did not start. */
+  readonly onStarted: (listing: ToolListing) => void;
+  readonly onStartFailed: (failure: StartFailure) => void;
+}
+
+export type PoolFailure =
+  Exclude<CallOutcome, { readonly kind: 'result' }> | { readonly kind: 'startFailed'; readonly failure: StartFailure };
+
+export type PoolOtherOutcome = PoolFailure | Extract<OtherOutcome, { readonly kind: 'result' }>;
+
+export type PoolCallOutcome =
+  | PoolFailure
+  | (Extract<CallOutcome, { readonly kind: 'result' }> & {
+      /** What the dialog has to be told of its lease, with this result. */
+      readonly news: LeaseNews | undefined;
+    });

@@ -1,0 +1,58 @@
+/**
+ * Which sessions want to hear of which resources (spec G4): of one instance, or of whichever instance all dialogs share at
+ * the time, as who subscribed there knows nothing of instances.
+ */
+import type { Fields, ServerClient } from '../protocol/client.js';
+
+/** Over all sessions. */
+const mostUris = 10_000;
+
+export class Subscriptions {
+  private readonly byUri = new Map<string, Map<object, ServerClient>>();
+
+  add(uri: string, client: ServerClient): void {
+    const clients = this.byUri.get(uri) ?? new Map<object, ServerClient>();
+    clients.set(client.session, client);
+    if (this.byUri.size < mostUris) this.byUri.set(uri, clients);
+  }
+
+  /** Whether nobody wants to hear of it any more. */
+  remove(uri: string, session: object): boolean {
+    const clients = this.byUri.get(uri);
+    clients?.delete(session);
+    if (clients && clients.size > 0) return false;
+    this.byUri.delete(uri);
+    return true;
+  }
+
+  /** Those that nobody wants to hear of any more. */
+  forget(session: object): string[] {
+    return [...this.byUri].flatMap(([uri, clients]) =>
+      clients.has(session) && this.remove(uri, session) ? [uri] : [],
+    );
+  }
+
+  /** Without those whose sessions ended while nothing was there to tell it to. */
+  uris(): string[] {
+    for (const [uri, clients] of this.byUri) {
+      for (const { session, isGone } of clients.values()) if (isGone === true) this.remove(uri, session);
+    }
+    return [...this.byUri.keys()];
+  }
+
+  updated(params: Fields): void {
+    const { uri } = params as { uri?: unknown };
+    if (typeof uri !== 'string') return;
+    for (const client of this.clientsOf(uri)) client.tell('notifications/resources/updated', params);
+  }
+
+  /** An update may be of a part of what was subscribed to. */
+  private clientsOf(uri: string): Iterable<ServerClient> {
+    const found = new Map(this.byUri.get(uri));
+    if (found.size > 0) return found.values();
+    for (const [subscribed, clients] of this.byUri) {
+      if (uri.startsWith(subscribed)) for (const [session, client] of clients) found.set(session, client);
+    }
+    return found.values();
+  }
+}

@@ -1,0 +1,106 @@
+/**
+ * Members of the team as custom agents of the editor (spec D2): a file for each, whose `tools` names the granted toolsets
+ * as the editor does. Only what stands for grants is ours: other tools, the description and the text are the person's, who
+ * may change them. Pure.
+ *
+ * Invariants: what is written again without a change of grants is the same text; a file that does not bear our mark is
+ * never changed; `tools` never names a toolset of ours that is not granted.
+ */
+import { readYaml, type YamlNode } from '../yaml/yamlTree.js';
+
+export interface AgentOfMember {
+  readonly id: string;
+  readonly name: string;
+  readonly purpose: string | undefined;
+  /** Granted, whether they are up or not. */
+  readonly toolsets: readonly string[];
+}
+
+/** As VS Code 1.139 finds them in a workspace folder. */
+export const agentFolder = '.github/agents';
+
+export function agentFileName(member: string): string {
+  return `${member}.agent.md`;
+}
+
+const marks = /<!-- MCP Toolsets: member (\S+); toolsets:([^>]*?) -->/;
+
+/** Whose file it is; undefined: not one of ours. */
+export function memberOf(text: string): string | undefined {
+  return marks.exec(text)?.[1];
+}
+
+export function newAgentFile(agent: AgentOfMember): string {
+  const { id, name, purpose } = agent;
+  return `---
+name: ${id}
+description: ${quoted(purpose ?? `${name}, a member of the team in .minds/team.yaml`)}
+tools: ${listOf(entriesOf(agent.toolsets))}
+---
+${markOf(agent)}
+<!-- In \`tools\`, the toolsets follow .minds/team.yaml. Other tools, and everything else here, are yours to change. -->
+You are ${name}, a member of the team that works in this workspace.${purpose === undefined ? '' : ` You are there for: ${purpose}`}
+`;
+}
+
+/** The same file with the grants of now. Undefined: it is not ours, or its head cannot be read. */
+export function withGrants(text: string, agent: AgentOfMember): string | undefined {
+  const mark = marks.exec(text);
+  const head = /^\uFEFF?---[ \t]*\r?\n([^]*?)\r?\n---[ \t]*(?:\r?\n|$)/.exec(text);
+  if (!mark || !head) return undefined;
+  const before = (mark[2] ?? '').split(',').map((id) => id.trim());
+  const front = head[1] ?? '';
+  const start = head[0].indexOf(front, 3);
+  const changed = withTools(front, before, agent.toolsets);
+  if (changed === undefined) return undefined;
+  return (text.slice(0, start) + changed + text.slice(start + front.length)).replace(marks, () => markOf(agent));
+}
+
+function withTools(front: string, before: readonly string[], now: readonly string[]): string | undefined {
+  const { root, faults } = readYaml(front);
+  if (faults.length > 0 || root.kind !== 'map') return undefined;
+  const entry = root.entries.get('tools');
+  const items = entry?.value.kind === 'list' ? entry.value.items.map(textOf) : entry ? [textOf(entry.value)] : [];
+  const ours = new Set([...before, ...now].map(referenceOf));
+  const others = items.filter((item) => item !== '' && !ours.has(setOf(item)));
+  const tools = listOf([...others, ...entriesOf(now)]);
+  if (!entry) return `${front}\ntools: ${tools}`;
+  const end = Math.max(entry.value.span.end, entry.keySpan.end);
+  const same = items.length === others.length + now.length && entriesOf(now).every((one) => items.includes(one));
+  // As a person laid it out, where nothing changed.
+  if (same) return front;
+  // Without a value, the colon comes after the end of it.
+  const rest = front.slice(end).replace(/^[ \t]*:/, '');
+  return `${front.slice(0, entry.keySpan.end)}: ${tools}${rest}`;
+}
+
+/** The set that a tool of an agent file belongs to: `playwright/*` and `playwright/browser_click` to `playwright`. */
+function setOf(item: string): string {
+  return item.split('/')[0] ?? item;
+}
+
+/** As the editor spells a toolset where tools are referred to. */
+function referenceOf(toolset: string): string {
+  return toolset.toLowerCase();
+}
+
+function entriesOf(toolsets: readonly string[]): string[] {
+  return toolsets.map((id) => `${referenceOf(id)}/*`);
+}
+
+function markOf({ id, toolsets }: AgentOfMember): string {
+  return `<!-- MCP Toolsets: member ${id}; toolsets: ${toolsets.join(', ')} -->`;
+}
+
+function listOf(items: readonly string[]): string {
+  return `[${items.map(quoted).join(', ')}]`;
+}
+
+function quoted(text: string): string {
+  return `'${text.replace(/\s+/g, ' ').replaceAll("'", "''")}'`;
+}
+
+function textOf(node: YamlNode): string {
+  if (node.kind !== 'scalar') return '';
+  return typeof node.value === 'string' ? node.value : node.source;
+}

@@ -1,0 +1,306 @@
+/**
+ * The text of `.minds/team.yaml` as members with their grants, and problems (spec D2). Keys that are others' business
+ * (models, personas, folders) are left alone.
+ *
+ * Invariants: never throws; a refused file has an error; a bad member or grant costs itself. A member without a list of
+ * its own has that of `member_defaults`.
+ */
+import type { Place, Problem, ProblemCode, Severity } from '../base/problem.js';
+import { describe, isEmpty } from '../config/entryReader.js';
+import { nearest } from '../config/keys.js';
+import type { SourceText } from '../config/model.js';
+import { FilePlaces } from '../config/places.js';
+import { duplicateKey, shortened, wrongType } from '../config/problems.js';
+import { yamlProblems, yamlWarning } from '../config/yamlProblems.js';
+import { readYaml, type YamlEntry, type YamlNode, type YamlTable } from '../yaml/yamlTree.js';
+import { type ConfiguredToolset, type Grant, grantOf } from './grants.js';
+
+export interface PlacedGrant {
+  readonly grant: Grant;
+  readonly place: Place;
+}
+
+export interface Member {
+  readonly id: string;
+  /** As people call it; the id where nothing else is said. */
+  readonly name: string;
+  /** What it is there for, in one line. */
+  readonly purpose: string | undefined;
+  readonly grants: readonly PlacedGrant[];
+  readonly place: Place;
+}
+
+export interface Team {
+  readonly file: string;
+  /** In file order. */
+  readonly members: readonly Member[];
+  /** Who answers where nobody was chosen. */
+  readonly spokesperson: string | undefined;
+}
+
+export interface ParsedTeam {
+  /** Undefined: the file is refused as a whole, or is not there. */
+  readonly team: Team | undefined;
+  readonly problems: readonly Problem[];
+}
+
+const idRule = /^[a-zA-Z0-9_-]{1,64}$/;
+const rootKeys = ['members', 'member_defaults', 'default_responder'];
+const memberKeys = ['name', 'toolsets', 'gofor'];
+
+export function parseTeam(source: SourceText): ParsedTeam {
+  if (source.text === undefined) return { team: undefined, problems: [] };
+  const text = source.text.replace(/^\uFEFF/, '');
+  const places = new FilePlaces(source.file, text);
+  const reading = readYaml(text);
+  const warnings = reading.warnings.map((warning) => yamlWarning(places, warning));
+  if (reading.faults.length > 0) {
+    return { team: undefined, problems: [...yamlProblems(places, reading.faults), ...warnings] };
+  }
+  const reader = new TeamReader(places, warnings);
+  const team = reader.read(reading.root);
+  return { team: team && { file: source.file, ...team }, problems: reader.problems };
+}
+
+class TeamReader {
+  readonly problems: Problem[];
+
+  constructor(
+    private readonly places: FilePlaces,
+    warnings: readonly Problem[],
+  ) {
+    this.problems = [...warnings];
+  }
+
+  read(root: YamlNode): Omit<Team, 'file'> | undefined {
+    if (isEmpty(root)) return { members: [], spokesperson: undefined };
+    const fix = 'Begin the file with `members:` and a key for each member below it.';
+    if (root.kind !== 'map') {
+      this.problems.push(
+        wrongType({ place: this.places.visible(root.span) }, 'The file', 'a map', describe(root), fix),
+      );
+      return undefined;
+    }
+    this.checkKeys(root, rootKeys);
+    const entry = root.entries.get('members');
+    const defaults = this.defaultsOf(root.entries.get('member_defaults'));
+    if (!entry || isEmpty(entry.value)) return { members: [], spokesperson: undefined };
+    const members = this.map(entry, '`members`', 'Write each member as a key of its own under `members:`.');
+    if (!members) return undefined;
+    this.noteDuplicates(members);
+    const read = [...members.entries.values()].flatMap((member) => this.member(member, defaults) ?? []);
+    return { members: read, spokesperson: this.spokesperson(root, read) };
+  }
+
+  private member(entry: YamlEntry, defaults: readonly PlacedGrant[]): Member | undefined {
+    const place = this.places.key(entry);
+    if (!idRule.test(entry.key)) {
+      this.problems.push(memberIdInvalid(place, entry.key));
+      return undefined;
+    }
+    const nobody = { id: entry.key, name: entry.key, purpose: undefined, grants: defaults, place };
+    if (isEmpty(entry.value)) return nobody;
+    const table = this.map(entry, `Member \`${entry.key}\``, `Write its keys below \`${entry.key}:\`.`);
+    if (!table) return undefined;
+    this.noteDuplicates(table);
+    this.checkKeys(table, memberKeys);
+    const toolsets = table.entries.get('toolsets');
+    const name = scalarText(table.entries.get('name')?.value);
+    return {
+      ...nobody,
+      name: name ?? entry.key,
+      purpose: lineOf(table.entries.get('gofor')?.value),
+      grants: toolsets ? this.grants(toolsets) : defaults,
+    };
+  }
+
+  private defaultsOf(entry: YamlEntry | undefined): readonly PlacedGrant[] {
+    if (!entry || isEmpty(entry.value)) return [];
+    const table = this.map(entry, '`member_defaults`', 'Write `toolsets:` with a list below it.');
+    if (!table) return [];
+    this.noteDuplicates(table);
+    this.checkKeys(table, memberKeys);
+    const toolsets = table.entries.get('toolsets');
+    return toolsets ? this.grants(toolsets) : [];
+  }
+
+  private grants(entry: YamlEntry): readonly PlacedGrant[] {
+    if (isEmpty(entry.value)) return [];
+    const fix = 'Write a list of toolset ids, for example `toolsets: [browser, files]`.';
+    if (entry.value.kind !== 'list') {
+      const found = describe(entry.value);
+      this.problems.push(wrongType({ place: this.places.value(entry) }, '`toolsets`', 'a list', found, fix));
+      return [];
+    }
+    const grants = entry.value.items.flatMap((item): PlacedGrant[] => {
+      const place = this.places.item(entry, item);
+      const text = scalarText(item);
+      const grant = text === undefined ? undefined : grantOf(text);
+      if (grant && (grant.kind === 'all' || grant.id !== '')) return [{ grant, place }];
+      this.problems.push(wrongType({ place }, 'An item of `toolsets`', 'a toolset id', describe(item), fix));
+      return [];
+    });
+    for (const { grant, place } of grants) {
+      if (grant.kind === 'except' && !grantsAnything(grants, grant.id)) {
+        this.problems.push(grantWithoutEffect(place, grant.id));
+      }
+    }
+    return grants;
+  }
+
+  private spokesperson(root: YamlTable, members: readonly Member[]): string | undefined {
+    const entry = root.entries.get('default_responder');
+    if (!entry || isEmpty(entry.value)) return undefined;
+    const id = scalarText(entry.value) ?? '';
+    if (members.some((member) => member.id === id)) return id;
+    const ids = members.map((member) => member.id);
+    this.problems.push(memberUnknown(this.places.value(entry), id, nearest(id, ids)));
+    return undefined;
+  }
+
+  private map(entry: YamlEntry, what: string, fix: string): YamlTable | undefined {
+    if (entry.value.kind === 'map') return entry.value;
+    this.problems.push(wrongType({ place: this.places.value(entry) }, what, 'a map', describe(entry.value), fix));
+    return undefined;
+  }
+
+  private noteDuplicates(table: YamlTable): void {
+    for (const { first, again } of table.duplicates) {
+      this.problems.push(duplicateKey({ place: this.places.key(again) }, again.key, this.places.key(first)));
+    }
+  }
+
+  /** Only what was probably meant to be one of ours is told: the file has keys for others too. */
+  private checkKeys(table: YamlTable, known: readonly string[]): void {
+    for (const entry of table.entries.values()) {
+      if (known.includes(entry.key) || entry.key.length < 5) continue;
+      const meant = nearest(entry.key, known);
+      if (meant === undefined || table.entries.has(meant)) continue;
+      this.problems.push(keyMisspelt(this.places.key(entry), entry.key, meant));
+    }
+  }
+}
+
+function grantsAnything(grants: readonly PlacedGrant[], id: string): boolean {
+  return grants.some(({ grant }) => grant.kind === 'all' || (grant.kind === 'toolset' && grant.id === id));
+}
+
+function scalarText(node: YamlNode | undefined): string | undefined {
+  if (node?.kind !== 'scalar' || node.value === null) return undefined;
+  const text = (typeof node.value === 'string' ? node.value : node.source).trim();
+  return text === '' ? undefined : text;
+}
+
+/** A text, or a list or map of texts, in one line. */
+function lineOf(node: YamlNode | undefined): string | undefined {
+  if (!node) return undefined;
+  const texts =
+    node.kind === 'list'
+      ? node.items.map(scalarText)
+      : node.kind === 'map'
+        ? [...node.entries.values()].map(({ key, value }) => `${key}: ${scalarText(value) ?? ''}`)
+        : [scalarText(node)];
+  const line = texts
+    .filter((text) => text !== undefined)
+    .join('; ')
+    .replace(/\s+/g, ' ')
+    .trim();
+  return line === '' ? undefined : line.slice(0, 1000);
+}
+
+/** The problems of `.minds/team.yaml`, one factory a code, and those that only show against what is configured. */
+
+function problem(code: ProblemCode, severity: Severity, place: Place, message: string, fix: string): Problem {
+  return { code, severity, place, message, fix };
+}
+
+export function memberIdInvalid(place: Place, id: string): Problem {
+  const message = `Member id \`${shortened(id)}\` may hold only ASCII letters, digits, \`_\` and \`-\`, 1 to 64 of them.`;
+  return problem('member-id-invalid', 'error', place, message, 'Rename the member; `name:` may be any text.');
+}
+
+export function memberUnknown(place: Place, id: string, meant: string | undefined): Problem {
+  const message = `There is no member \`${shortened(id)}\`.`;
+  const fix = meant === undefined ? 'Write the id of one of the `members`.' : `Write \`${meant}\`.`;
+  return problem('member-unknown', 'error', place, message, fix);
+}
+
+export function memberInOtherFolder(place: Place, id: string, first: Place): Problem {
+  const message = `Member \`${id}\` is already in \`${first.file}\`; this entry is left out.`;
+  const related = [{ message: 'The first entry is here.', place: first }];
+  return { ...problem('member-in-other-folder', 'error', place, message, 'Rename one of the two.'), related };
+}
+
+export function keyMisspelt(place: Place, key: string, meant: string): Problem {
+  const message = `Unknown key \`${shortened(key)}\`; did you mean \`${meant}\`?`;
+  return problem('unknown-key', 'warning', place, message, `Rename it to \`${meant}\`.`);
+}
+
+export function grantWithoutEffect(place: Place, id: string): Problem {
+  const message = `\`!${shortened(id)}\` takes away what this list does not grant.`;
+  const fix = "Begin the list with `'*'` to grant every other toolset, or remove the item.";
+  return problem('grant-without-effect', 'warning', place, message, fix);
+}
+
+export function toolsetUnknown(place: Place, id: string, ids: readonly string[]): Problem {
+  const meant = nearest(id, ids);
+  const message = `There is no toolset \`${shortened(id)}\`: no config file has a server of that id.`;
+  const fix =
+    meant !== undefined
+      ? `Write \`${meant}\`.`
+      : ids.length > 0
+        ? `Add the server to \`.minds/mcp.yaml\`, or write one of ${ids.map((known) => `\`${known}\``).join(', ')}.`
+        : 'Add the server to `.minds/mcp.yaml`, or remove the item.';
+  return problem('toolset-unknown', 'error', place, message, fix);
+}
+
+export function toolsetDeferred(place: Place, { id, down }: ConfiguredToolset): Problem {
+  const message = `Toolset \`${id}\` has no tools now: its server is ${down ?? 'up'}. The member has them as soon as it is up.`;
+  const fix = 'Nothing, if that is meant; else see the problems of the server.';
+  return problem('toolset-deferred', 'information', place, message, fix);
+}
+
+/**
+ * What of the grants is not there, at each item that says so.
+ * @param passing toolsets whose servers are on their way, of which nothing is said
+ */
+export function grantProblems(
+  teams: readonly Team[],
+  configured: readonly ConfiguredToolset[],
+  passing: ReadonlySet<string>,
+): Problem[] {
+  const byId = new Map(configured.map((toolset) => [toolset.id, toolset]));
+  const told = new Set<string>();
+  const found: Problem[] = [];
+  for (const { members } of teams) {
+    for (const { grant, place } of members.flatMap(({ grants }) => grants)) {
+      if (grant.kind === 'all') continue;
+      // Defaults stand once in the file and count for many members.
+      const key = `${place.file}:${place.range.start.line}:${place.range.start.character}`;
+      if (told.has(key)) continue;
+      told.add(key);
+      const toolset = byId.get(grant.id);
+      if (!toolset) found.push(toolsetUnknown(place, grant.id, [...byId.keys()]));
+      else if (grant.kind === 'toolset' && toolset.down !== undefined && !passing.has(grant.id)) {
+        found.push(toolsetDeferred(place, toolset));
+      }
+    }
+  }
+  return found;
+}
+
+/** The members of all folders, an id once; the earlier folder has it. */
+export function mergedTeams(teams: readonly Team[]): { readonly teams: readonly Team[]; readonly problems: Problem[] } {
+  const first = new Map<string, Place>();
+  const problems: Problem[] = [];
+  const merged = teams.map((team) => ({
+    ...team,
+    members: team.members.filter(({ id, place }) => {
+      const earlier = first.get(id);
+      if (earlier) problems.push(memberInOtherFolder(place, id, earlier));
+      else first.set(id, place);
+      return earlier === undefined;
+    }),
+  }));
+  return { teams: merged, problems };
+}

@@ -1,0 +1,70 @@
+/**
+ * What can be written at a place of `.minds/team.yaml`: keys, toolset ids, members (spec D2). Works on the sketch of the
+ * text, so that it works while the YAML is broken. Pure.
+ */
+import { sketch, type Sketch } from '../yaml/sketch.js';
+import type { SketchPath } from '../yaml/sketchState.js';
+import type { Span } from '../yaml/textPositions.js';
+
+export interface TeamSuggestion {
+  readonly label: string;
+  readonly insert: string;
+  readonly detail: string;
+  /** What it replaces. */
+  readonly span: Span;
+}
+
+export interface KnownToolset {
+  readonly id: string;
+  /** A phrase: `12 tools`, `failed`. */
+  readonly state: string;
+}
+
+type Draft = Omit<TeamSuggestion, 'span'>;
+
+/** @param text without a byte order mark */
+export function completeTeam(text: string, offset: number, toolsets: readonly KnownToolset[]): TeamSuggestion[] {
+  const read = sketch(text, offset);
+  const { slot } = read;
+  if (!slot) return [];
+  const drafts = slot.role === 'key' ? keysAt(slot.path, slot.complete) : valuesAt(slot.path, read, toolsets);
+  const space = slot.role === 'value' && !slot.spaced ? ' ' : '';
+  return drafts.map((draft) => ({ ...draft, insert: space + draft.insert, span: slot.span }));
+}
+
+function keysAt(path: SketchPath, complete: boolean): Draft[] {
+  const key = (label: string, detail: string, behind = ': '): Draft => ({
+    label,
+    detail,
+    insert: complete ? label : label + behind,
+  });
+  if (path.length === 0) {
+    return [
+      key('members', 'who is in the team', ':\n  '),
+      key('member_defaults', 'what members have that have no list of their own', ':\n  toolsets: '),
+      key('default_responder', 'the member who answers where nobody was chosen'),
+    ];
+  }
+  const isMember = path.length === 2 && path[0] === 'members';
+  if (!isMember && !(path.length === 1 && path[0] === 'member_defaults')) return [];
+  const toolsets = key('toolsets', 'the toolsets it is granted');
+  if (!isMember) return [toolsets];
+  return [toolsets, key('name', 'as people call it'), key('gofor', 'what it is there for')];
+}
+
+function valuesAt(path: SketchPath, read: Sketch, toolsets: readonly KnownToolset[]): Draft[] {
+  if (path.length === 1 && path[0] === 'default_responder') {
+    const members = read.boxes.get(JSON.stringify(['members']))?.entries ?? [];
+    return members.map(({ key }) => ({ label: key, insert: key, detail: 'a member' }));
+  }
+  const at = path.indexOf('toolsets');
+  const isGrants = path[0] === 'members' ? at === 2 : path[0] === 'member_defaults' && at === 1;
+  if (!isGrants || path.length > at + 2) return [];
+  const drafts = [
+    ...toolsets.map(({ id, state }) => ({ label: id, insert: id, detail: state })),
+    { label: '*', insert: "'*'", detail: 'every toolset' },
+    ...toolsets.map(({ id }) => ({ label: `!${id}`, insert: `'!${id}'`, detail: 'takes it away' })),
+  ];
+  // Behind the key itself, where a list belongs.
+  return path.length === at + 1 ? drafts.map((draft) => ({ ...draft, insert: `[${draft.insert}]` })) : drafts;
+}

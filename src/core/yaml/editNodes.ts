@@ -1,0 +1,187 @@
+/**
+ * The nodes of a text for those who change it: where each begins and ends with its anchor and tag, what stands around
+ * it on its lines. Unlike `yamlTree`, nothing is resolved: an alias is an alias, a merge key a key.
+ *
+ * Invariant: reading never throws; a text that is no usable YAML cannot be edited and has no nodes.
+ */
+import { isAlias, isMap, isPair, isScalar, isSeq, type Pair, type YAMLMap, type YAMLSeq } from 'yaml';
+import type { Span } from './textPositions.js';
+import { resolveAliases } from './yamlAliases.js';
+import { composeYaml } from './yamlDocument.js';
+
+export type Collection = YAMLMap | YAMLSeq;
+
+export interface PairPlace {
+  readonly map: YAMLMap;
+  readonly index: number;
+  readonly pair: Pair;
+}
+
+interface ItemPlace {
+  readonly list: YAMLSeq;
+  readonly index: number;
+}
+
+export class EditNodes {
+  private constructor(
+    readonly text: string,
+    readonly root: unknown,
+  ) {}
+
+  /** @param text without a byte order mark; undefined for what is no usable YAML. */
+  static read(text: string): EditNodes | undefined {
+    const { faults, contents } = composeYaml(text.replace(/\r(?!\n)/g, '\n'));
+    if (faults.length > 0 || (contents !== null && resolveAliases(contents).faults.length > 0)) return undefined;
+    return new EditNodes(text, contents);
+  }
+
+  get lineBreak(): string {
+    return /\r\n|\r|\n/.exec(this.text)?.[0] ?? '\n';
+  }
+
+  /** The pair whose key begins at an offset. */
+  pairAt(offset: number): PairPlace | undefined {
+    for (const found of this.pairs(this.root)) if (rangeOf(found.pair.key)?.start === offset) return found;
+    return undefined;
+  }
+
+  /** The item of a list that begins at an offset; of a map in block style that is where its first key begins. */
+  itemAt(offset: number): ItemPlace | undefined {
+    for (const list of this.lists(this.root)) {
+      const index = list.items.findIndex((item) => rangeOf(item)?.start === offset);
+      if (index >= 0) return { list, index };
+    }
+    return undefined;
+  }
+
+  /** A pair as it is written, reached by keys; neither aliases nor merge keys are followed. */
+  pairOf(map: unknown, key: string): PairPlace | undefined {
+    if (!isMap(map)) return undefined;
+    const index = map.items.findIndex((pair) => isScalar(pair.key) && keyText(pair.key.value) === key);
+    const pair = map.items[index];
+    return pair ? { map, index, pair } : undefined;
+  }
+
+  /** From the anchor or tag of a node on. */
+  startOf(node: unknown): number {
+    const start = rangeOf(node)?.start ?? 0;
+    const { anchor, tag } = node as { anchor?: string; tag?: string };
+    if (anchor === undefined && tag === undefined) return start;
+    const before = this.text.slice(Math.max(0, start - 300), start);
+    return start - (/(?:[&!][^\s,[\]{}]*\s+)+$/.exec(before)?.[0].length ?? 0);
+  }
+
+  /** Where the content of a node ends, without the comments and empty lines behind it. */
+  endOf(node: unknown): number {
+    let last = node;
+    let end = rangeOf(node)?.end ?? 0;
+    while ((isMap(last) || isSeq(last)) && last.flow !== true) {
+      const item: unknown = last.items.at(-1);
+      if (isPair(item)) {
+        if (isEmptyValue(item.value)) return this.afterColon(item);
+        last = item.value;
+      } else last = item;
+      const range = rangeOf(last);
+      if (!range) break;
+      end = range.end;
+    }
+    while (end > 0 && /\s/.test(this.text[end - 1] ?? '')) end--;
+    return end;
+  }
+
+  pairSpan({ key, value }: Pair): Span {
+    const pair = { key, value } as Pair;
+    return { start: this.startOf(key), end: isEmptyValue(value) ? this.afterColon(pair) : this.endOf(value) };
+  }
+
+  /** Behind the colon of a key, or behind the key where none is written. */
+  afterColon({ key }: Pair): number {
+    const end = rangeOf(key)?.end ?? 0;
+    const [gap, colon] = /^[ \t]*(:?)/.exec(this.text.slice(end)) ?? [''];
+    return colon === ':' ? end + gap.length : end;
+  }
+
+  lineStart(offset: number): number {
+    let at = offset;
+    while (at > 0 && !isBreak(this.text[at - 1])) at--;
+    return at;
+  }
+
+  /** Before the line break. */
+  lineEnd(offset: number): number {
+    let at = offset;
+    while (at < this.text.length && !isBreak(this.text[at])) at++;
+    return at;
+  }
+
+  /** The beginning of the line below; the end of the text where there is none. */
+  nextLine(offset: number): number {
+    const end = this.lineEnd(offset);
+    return end + (this.text.startsWith('\r\n', end) ? 2 : end < this.text.length ? 1 : 0);
+  }
+
+  column(offset: number): number {
+    return offset - this.lineStart(offset);
+  }
+
+  /** Nothing but blanks before it on its line. */
+  beginsLine(offset: number): boolean {
+    return this.text.slice(this.lineStart(offset), offset).trim() === '';
+  }
+
+  /** Past blanks, line breaks and comments. */
+  skipBlank(offset: number): number {
+    return offset + (/^(?:\s+|#[^\r\n]*)*/.exec(this.text.slice(offset))?.[0].length ?? 0);
+  }
+
+  private *pairs(node: unknown): Generator<PairPlace> {
+    if (isSeq(node)) for (const item of node.items) yield* this.pairs(item);
+    if (!isMap(node)) return;
+    for (const [index, pair] of node.items.entries()) {
+      yield { map: node, index, pair };
+      yield* this.pairs(pair.value);
+    }
+  }
+
+  private *lists(node: unknown): Generator<YAMLSeq> {
+    if (isSeq(node)) {
+      yield node;
+      for (const item of node.items) yield* this.lists(item);
+    }
+    if (isMap(node)) for (const pair of node.items) yield* this.lists(pair.value);
+  }
+}
+
+export function rangeOf(node: unknown): Span | undefined {
+  const range = (node as { range?: readonly [number, number, number] | null } | null | undefined)?.range;
+  return range ? { start: range[0], end: range[1] } : undefined;
+}
+
+/** Nothing is written there. */
+export function isEmptyValue(value: unknown): boolean {
+  return value === null || (isScalar(value) && value.value === null && (value.source ?? '') === '');
+}
+
+function keyText(value: unknown): string {
+  return typeof value === 'symbol' ? '<<' : String(value);
+}
+
+export function isBlockScalar(node: unknown): boolean {
+  return isScalar(node) && (node.type === 'BLOCK_LITERAL' || node.type === 'BLOCK_FOLDED');
+}
+
+/** Whether the last thing written in a node is a text whose empty lines at the end may count. */
+export function endsInBlockScalar(node: unknown): boolean {
+  let last = node;
+  while ((isMap(last) || isSeq(last)) && last.flow !== true) {
+    const item: unknown = last.items.at(-1);
+    last = isPair(item) ? item.value : item;
+  }
+  return isBlockScalar(last);
+}
+
+export { isAlias, isMap, isScalar, isSeq };
+
+function isBreak(character: string | undefined): boolean {
+  return character === '\n' || character === '\r';
+}

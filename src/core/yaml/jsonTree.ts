@@ -1,0 +1,106 @@
+/**
+ * JSON, with comments and commas at the end, as the same tree of plain nodes that YAML is read into, so that the readers
+ * of entries serve both.
+ *
+ * Invariants: `readJson` never throws; nodes are nested to the depth that YAML may have.
+ */
+import { createScanner, parseTree, printParseErrorCode, type Node, type ParseError } from 'jsonc-parser';
+import type { Span } from './textPositions.js';
+import { deepestNesting } from './yamlDocument.js';
+import type { YamlEntry, YamlNode, YamlTable } from './yamlTree.js';
+
+interface JsonFault {
+  /** A phrase, such as `a comma is missing`. */
+  readonly what: string;
+  readonly span: Span;
+}
+
+interface JsonReading {
+  /** At most one. Empty: the text is well-formed. */
+  readonly faults: readonly JsonFault[];
+  readonly root: YamlNode;
+}
+
+const nothing: YamlNode = { kind: 'scalar', value: null, source: '', span: { start: 0, end: 0 } };
+
+/** `text` without a byte order mark. */
+export function readJson(text: string): JsonReading {
+  // The parser recurses.
+  const tooDeep = firstTooDeep(text);
+  if (tooDeep !== undefined) {
+    const what = `lists and objects are nested deeper than ${deepestNesting}`;
+    return { faults: [{ what, span: { start: tooDeep, end: tooDeep + 1 } }], root: nothing };
+  }
+  const errors: ParseError[] = [];
+  const root = parseTree(text, errors, { allowTrailingComma: true, allowEmptyContent: true });
+  // Those after the first are most often its echo.
+  const faults = errors.slice(0, 1).map(({ error, offset, length }) => ({
+    what: phrases[printParseErrorCode(error)] ?? 'it cannot be read here',
+    span: { start: offset, end: offset + length },
+  }));
+  return { faults, root: root && faults.length === 0 ? nodeOf(root, text) : nothing };
+}
+
+const phrases: Readonly<Record<string, string>> = {
+  InvalidSymbol: 'an unknown word; texts are written in double quotes',
+  InvalidNumberFormat: 'a number is malformed',
+  PropertyNameExpected: 'a key in double quotes is expected',
+  ValueExpected: 'a value is expected',
+  ColonExpected: 'a colon is missing',
+  CommaExpected: 'a comma is missing',
+  CloseBraceExpected: 'a closing brace is missing',
+  CloseBracketExpected: 'a closing bracket is missing',
+  EndOfFileExpected: 'something stands behind the end',
+  InvalidCommentToken: 'a comment is malformed',
+  UnexpectedEndOfComment: 'a comment is not closed',
+  UnexpectedEndOfString: 'a text is not closed',
+  UnexpectedEndOfNumber: 'a number is malformed',
+  InvalidUnicode: 'a text has a malformed escape',
+  InvalidEscapeCharacter: 'a text has an unknown escape',
+  InvalidCharacter: 'a text has a control character',
+};
+
+function firstTooDeep(text: string): number | undefined {
+  const scanner = createScanner(text, true);
+  let depth = 0;
+  for (scanner.scan(); scanner.getTokenOffset() < text.length; scanner.scan()) {
+    const token = scanner.getTokenValue();
+    const at = scanner.getTokenOffset();
+    // A text in quotes may be a bracket too.
+    if (text[at] === '"') continue;
+    if (token === '{' || token === '[') depth++;
+    else if (token === '}' || token === ']') depth--;
+    if (depth > deepestNesting) return at;
+  }
+  return undefined;
+}
+
+function nodeOf(node: Node, text: string): YamlNode {
+  const span = spanOf(node);
+  if (node.type === 'array') {
+    return { kind: 'list', items: (node.children ?? []).map((item) => nodeOf(item, text)), span };
+  }
+  if (node.type === 'object') return tableOf(node, text);
+  const written = text.slice(span.start, span.end);
+  const value = node.value as string | number | boolean | null;
+  return { kind: 'scalar', value, source: typeof value === 'string' ? value : written, span };
+}
+
+function tableOf(node: Node, text: string): YamlTable {
+  const entries = new Map<string, YamlEntry>();
+  const duplicates: { first: YamlEntry; again: YamlEntry }[] = [];
+  for (const { children } of node.children ?? []) {
+    const [key, value] = children ?? [];
+    if (!key || !value) continue;
+    const name = String(key.value);
+    const entry: YamlEntry = { key: name, keyIsText: true, keySpan: spanOf(key), value: nodeOf(value, text) };
+    const first = entries.get(name);
+    if (first) duplicates.push({ first, again: entry });
+    else entries.set(name, entry);
+  }
+  return { kind: 'map', entries, duplicates, badMerges: [], span: spanOf(node) };
+}
+
+function spanOf({ offset, length }: Node): Span {
+  return { start: offset, end: offset + length };
+}

@@ -1,0 +1,117 @@
+/** Flow style in the tolerant reading of `sketch`: `{ … }` and `[ … ]`, closed or not. */
+import {
+  type SketchBox,
+  type SketchEntry,
+  type SketchPath,
+  type SketchState,
+  flowWordEnd,
+  lineEnd,
+  nextLine,
+  quoteEnd,
+  unquoted,
+} from './sketchState.js';
+
+/** From a bracket to the one that closes it; ends early where a line below cannot belong to it. */
+export function scanFlow(
+  state: SketchState,
+  from: number,
+  path: SketchPath,
+  indent: number,
+  owner: SketchEntry | undefined,
+): number {
+  const { text, stack, cursor } = state;
+  const outer = stack.length;
+  let at = from;
+  let next: SketchPath = path;
+  let entry = owner;
+  // Where the place of the next key or value begins.
+  let gap = from;
+  const top = (): SketchBox | undefined => (stack.length > outer ? stack.at(-1) : undefined);
+  const note = (start: number, end: number, quote: '' | "'" | '"', complete = false): void => {
+    const box = top();
+    if (!box) return;
+    const asKey = box.kind === 'map' && entry === undefined;
+    state.note(asKey ? 'key' : 'value', asKey ? box.path : next, start, end, quote, gap, complete);
+  };
+  const blankUpTo = (end: number): void => {
+    if (cursor >= gap && cursor <= end && !state.slot) note(cursor, cursor, '');
+  };
+  while (at < text.length) {
+    const character = text[at] ?? '';
+    if (character === '\n' || character === '\r') {
+      const line = nextLine(text, at);
+      const below = /^([ \t]*)(\S?)(?:[\w.-]+:(?=\s|$))?/.exec(text.slice(line, line + 300));
+      const left = (below?.[1]?.length ?? 0) <= indent && !/[\]}#]/.test(below?.[2] ?? '') && below?.[2] !== '';
+      if (left && stack.length > outer && indent >= 0 && stack[0]?.flow !== true) break;
+      at = line;
+      continue;
+    }
+    if (/[ \t]/.test(character)) {
+      at++;
+      continue;
+    }
+    if (character === '#' && /[\s,[{]/.test(text[at - 1] ?? ' ')) {
+      at = lineEnd(text, at);
+      continue;
+    }
+    blankUpTo(at);
+    if (character === '{' || character === '[') {
+      const box = state.open(character === '{' ? 'map' : 'list', true, indent, next, entry);
+      entry = undefined;
+      next = box.kind === 'list' ? [...box.path, 0] : box.path;
+      gap = ++at;
+      continue;
+    }
+    if (character === '}' || character === ']') {
+      const closed = stack.pop();
+      at++;
+      if (closed?.owner) closed.owner.end = at;
+      state.grow(at);
+      if (stack.length <= outer) break;
+      gap = at;
+      entry = undefined;
+      next = [];
+      continue;
+    }
+    const box = top();
+    if (character === ',') {
+      if (box?.kind === 'list') next = [...box.path, ++box.items];
+      entry = undefined;
+      gap = ++at;
+      continue;
+    }
+    if (character === ':' && /[\s,[\]{}]|^$/.test(text[at + 1] ?? '')) {
+      at++;
+      continue;
+    }
+    const quote = character === "'" || character === '"' ? character : '';
+    const mark = /^[&!][^\s,[\]{}]*/.exec(text.slice(at, at + 200))?.[0];
+    const end = mark ? at + mark.length : quote ? quoteEnd(text, at, lineEnd(text, at)) : flowWordEnd(text, at);
+    const word = text.slice(at, end);
+    const behind = end + (/^[ \t]*/.exec(text.slice(end, end + 50))?.[0].length ?? 0);
+    const isKey = text[behind] === ':' && (quote !== '' || /[\s,[\]{}]|^$/.test(text[behind + 1] ?? ''));
+    if (word.startsWith('&')) {
+      state.anchors.set(word.slice(1), next);
+    } else if (!word.startsWith('!')) {
+      note(at, end, quote, isKey);
+      if (word.startsWith('*')) state.aliases.push({ name: word.slice(1), path: next });
+      if (box?.kind === 'map' && entry === undefined && isKey) {
+        entry = state.enter(box, quote ? unquoted(word) : word, { start: at, end });
+        next = [...box.path, entry.key];
+        at = behind + 1;
+        gap = at;
+        continue;
+      }
+      state.finish(entry, quote ? unquoted(word) : word, end);
+    }
+    at = Math.max(end, at + 1);
+    // Behind an anchor the value is still to come.
+    gap = mark ? at : at + 1;
+  }
+  if (stack.length > outer) {
+    const end = Math.min(at, text.length);
+    if (cursor >= gap && cursor <= end && !state.slot) note(cursor, cursor, '');
+    stack.length = outer;
+  }
+  return at;
+}

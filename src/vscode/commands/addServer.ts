@@ -1,0 +1,93 @@
+/** “Add Server” (spec C6, E5): what it is, its name, where it is written. Loaded when it is asked for. */
+import type * as vscode from 'vscode';
+import { addServers } from '../../core/config/addServers.js';
+import {
+  commandFault,
+  idFault,
+  newEntry,
+  packageFault,
+  suggestedId,
+  urlFault,
+  type NewServerKind,
+} from '../../core/config/newServer.js';
+import { serverIds } from '../../core/config/serverEdits.js';
+import { textOf, writeServers } from './configEdits.js';
+import { fileLabel } from '../views/fileLabels.js';
+import { askPick, askText, type Answer } from './steps.js';
+import { targetItems, type TargetItem } from './targets.js';
+
+const title = 'Add MCP Server';
+
+const kinds: readonly (vscode.QuickPickItem & { readonly kind_: NewServerKind })[] = [
+  { label: '$(terminal) Command', description: 'stdio', detail: 'A program on this machine', kind_: 'command' },
+  { label: '$(globe) URL', description: 'HTTP', detail: 'A server that is reached by HTTP', kind_: 'url' },
+  { label: '$(package) npm package', description: 'npx', detail: 'Started with npx -y', kind_: 'package' },
+];
+
+const questions = {
+  command: {
+    prompt: 'The command line that starts the server',
+    placeholder: 'npx -y some-server',
+    fault: commandFault,
+  },
+  url: { prompt: 'The address of the server', placeholder: 'https://example.com/mcp', fault: urlFault },
+  package: {
+    prompt: 'The npm package of the server',
+    placeholder: '@modelcontextprotocol/server-memory',
+    fault: packageFault,
+  },
+} as const;
+
+interface Draft {
+  kind: NewServerKind;
+  text: string;
+  target: TargetItem;
+  id: string;
+}
+
+export async function addServer(): Promise<void> {
+  const targets = targetItems();
+  const draft: Partial<Draft> = {};
+  const of = 4;
+  const steps: (() => Promise<Answer<unknown>['kind']>)[] = [
+    async () =>
+      take(await askPick({ title, step: 1, of, placeholder: 'What is the server?', items: kinds }), ({ kind_ }) => {
+        if (draft.kind !== kind_) draft.text = '';
+        draft.kind = kind_;
+      }),
+    async () => {
+      const question = questions[draft.kind ?? 'command'];
+      const answer = await askText({ title, step: 2, of, value: draft.text ?? '', ...question });
+      return take(answer, (text) => (draft.text = text));
+    },
+    async () =>
+      take(await askPick({ title, step: 3, of, placeholder: 'Who is it for?', items: targets }), (target) => {
+        draft.target = target;
+      }),
+    async () => {
+      const { kind = 'command', text = '', target } = draft;
+      const taken = serverIds((target && (await textOf(target.target.file))) ?? '');
+      const prompt = 'The name of the server, and of its toolset';
+      const value = suggestedId(kind, text, taken);
+      const fault = (id: string): string | undefined => idFault(id, taken);
+      return take(await askText({ title, step: 4, of, prompt, value, fault }), (id) => (draft.id = id));
+    },
+  ];
+  for (let at = 0; at < steps.length;) {
+    const answer = await steps[at]?.();
+    if (answer === 'left' || answer === undefined) return;
+    at += answer === 'back' ? -1 : 1;
+  }
+  await write(draft as Draft);
+}
+
+function take<Value>(answer: Answer<Value>, keep: (value: Value) => void): Answer<Value>['kind'] {
+  if (answer.kind === 'answered') keep(answer.value);
+  return answer.kind;
+}
+
+async function write({ kind, text, target: { target }, id }: Draft): Promise<void> {
+  const edits = addServers(await textOf(target.file), [{ id, entry: newEntry(kind, text) }]);
+  if (!edits) throw new Error(`${fileLabel(target.file)} could not be changed: mend its errors first.`);
+  await writeServers(target.file, edits, id);
+}

@@ -1,0 +1,95 @@
+/**
+ * What “Copy Diagnostics” copies (spec E4): enough for a bug report, and nothing that has to be kept from whoever reads
+ * it. Values of env and headers, arguments that look like secrets, and comments of config files are left out before the
+ * whole is redacted once more. Pure.
+ */
+import { redactedConfig } from '../../core/config/redactedConfig.js';
+import type { ServerStatus, StatusSnapshot } from '../../core/reconcile/status.js';
+import { stateWord, toolCount, transportWord } from '../views/phrases.js';
+
+export interface BugReportParts {
+  /** Facts as `name: value`. */
+  readonly versions: readonly (readonly [name: string, value: string])[];
+  /** Settings that differ from their defaults. */
+  readonly settings: readonly (readonly [name: string, value: unknown])[];
+  readonly phase: string;
+  readonly sources: readonly { readonly file: string; readonly text: string | undefined }[];
+  readonly snapshot: StatusSnapshot;
+  /** The last lines of each log. */
+  readonly logs: readonly { readonly name: string; readonly lines: readonly string[] }[];
+  /** Takes out secrets that are known, and what has the shape of one. */
+  readonly redact: (text: string) => string;
+  /** The person's home folder. */
+  readonly home: string;
+  readonly fileLabel: (file: string) => string;
+}
+
+export function bugReport(parts: BugReportParts): string {
+  const { snapshot, fileLabel } = parts;
+  const sections = [
+    section(
+      'Versions',
+      parts.versions.map(([name, value]) => `- ${name}: ${value}`),
+    ),
+    section(
+      'Settings',
+      parts.settings.map(([name, value]) => `- ${name}: ${JSON.stringify(value)}`),
+    ),
+    ...parts.sources.flatMap(({ file, text }) => section(`\`${fileLabel(file)}\``, configLines(text))),
+    section('Servers', [
+      `Phase ${parts.phase}, registry version ${snapshot.version}`,
+      ...snapshot.servers.map(serverLine),
+    ]),
+    section(
+      'Problems',
+      snapshot.problems.map(
+        ({ code, severity, place, message }) =>
+          `- ${severity} \`${code}\` ${fileLabel(place.file)}:${place.range.start.line + 1}: ${oneLine(message)}`,
+      ),
+    ),
+    ...parts.logs
+      .filter(({ lines }) => lines.length > 0)
+      .map(({ name, lines }) => section(`Log: ${name}`, fenced(lines))),
+  ];
+  const text = `# MCP Toolsets: diagnostics\n\n${sections.join('\n')}`;
+  return atHome(parts.redact(text), parts.home);
+}
+
+function section(title: string, lines: readonly string[]): string {
+  return `## ${title}\n\n${lines.length === 0 ? '(none)' : lines.join('\n')}\n`;
+}
+
+function configLines(text: string | undefined): string[] {
+  if (text === undefined) return ['(no such file)'];
+  const redacted = redactedConfig(text);
+  return redacted === undefined
+    ? [`(not readable as YAML; ${text.split('\n').length} lines)`]
+    : fenced(redacted.split('\n'), 'json');
+}
+
+function serverLine(server: ServerStatus): string {
+  const { id, state, transport, tools, offered, instances, previous, serverInfo } = server;
+  const facts = [
+    stateWord(state),
+    ...(state.kind === 'failed' ? [oneLine(state.reason)] : []),
+    ...(transport === undefined ? [] : [transportWord(transport)]),
+    toolCount(tools.length, offered),
+    `${instances.length} instances`,
+    ...(previous ? [`previous definition: ${oneLine(previous.reason)}`] : []),
+    ...(serverInfo ? [`${serverInfo.name} ${serverInfo.version}`] : []),
+  ];
+  return `- ${id}: ${facts.join(' · ')}`;
+}
+
+function fenced(lines: readonly string[], language = ''): string[] {
+  return [`\`\`\`\`${language}`, ...lines, '````'];
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s*\n\s*/g, ' ');
+}
+
+/** Folders below the home folder name a person. */
+function atHome(text: string, home: string): string {
+  return home.length > 1 ? text.replaceAll(home, '~') : text;
+}

@@ -1,0 +1,213 @@
+/** The commands `mcpToolsets.*`: from the sidebar with the row they are asked of, from the palette with a choice of servers. */
+import * as vscode from 'vscode';
+import { join } from 'node:path';
+import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
+import type { Host } from '../../core/host/hostContract.js';
+import type { ServerStatus } from '../../core/reconcile/status.js';
+import { configPath, localFolders } from '../engine/configFiles.js';
+import { toLocation } from '../views/diagnostics.js';
+import type { EngineSlot } from '../engine/engineSlot.js';
+import type { Manifest } from './copyDiagnostics.js';
+import { fileLabel } from '../views/fileLabels.js';
+import { exampleConfig } from './exampleConfig.js';
+import { exists } from './configEdits.js';
+import type { Logs } from '../engine/logs.js';
+import { stateWord } from '../views/phrases.js';
+import { actions } from '../views/serverActions.js';
+import { viewId, type Row } from '../views/treeView.js';
+
+interface CommandSurroundings {
+  readonly slot: EngineSlot;
+  readonly logs: Logs;
+  /** `package.json` of the extension. */
+  readonly manifest: Manifest;
+}
+
+/** As in `package.json`. */
+const walkthrough = 'minds.mcp-toolsets#firstMinute';
+
+/** A row of the sidebar, or a server's id; nothing when asked from the palette. */
+type Subject = Row | string | undefined;
+
+type Action = 'start' | 'stop' | 'restart';
+
+const actionNames = { start: 'Starting', stop: 'Stopping', restart: 'Restarting' } as const;
+const possible = { start: 'startable', stop: 'stoppable', restart: 'restartable' } as const;
+
+export function registerCommands({ slot, logs, manifest }: CommandSurroundings): Disposable {
+  const store = new DisposableStore('commands');
+  const register = (name: string, run: (subject: Subject) => Promise<void>): void => {
+    store.add(vscode.commands.registerCommand(`mcpToolsets.${name}`, run));
+  };
+
+  async function act(action: Action, subject: Subject): Promise<void> {
+    const server = await chooseServer(subject, ({ state }) => actions(state).includes(possible[action]));
+    if (server === undefined) return;
+    await withHost(`${actionNames[action]} ${server}`, (host) => host[action](server), server);
+  }
+
+  /** Says on the view that it runs, and in a message that it failed. */
+  async function withHost(title: string, run: (host: Host) => Promise<unknown>, server?: string): Promise<void> {
+    const host = slot.engine?.host;
+    if (!host) {
+      void vscode.window.showInformationMessage(whyNothingRuns(slot));
+      return;
+    }
+    try {
+      await vscode.window.withProgress({ location: { viewId }, title }, () => run(host));
+    } catch (error) {
+      const answer = await vscode.window.showErrorMessage(`${title}: ${messageOf(error)}`, 'Show Log');
+      if (answer !== undefined) logs.show(server);
+    }
+  }
+
+  async function chooseServer(
+    subject: Subject,
+    fits: (server: ServerStatus) => boolean = () => true,
+  ): Promise<string | undefined> {
+    if (typeof subject === 'string') return subject;
+    if (subject) return subject.node.server;
+    const servers = slot.state.snapshot.servers.filter(fits);
+    if (servers.length === 0) {
+      void vscode.window.showInformationMessage(
+        slot.state.snapshot.servers.length > 0 ? 'No MCP server is in a state for that.' : whyNothingRuns(slot),
+      );
+      return undefined;
+    }
+    const choice = await vscode.window.showQuickPick(
+      servers.map((server) => ({
+        label: server.id,
+        description: `${stateWord(server.state)} · ${fileLabel(server.source)}`,
+      })),
+      { placeHolder: 'Choose an MCP server' },
+    );
+    return choice?.label;
+  }
+
+  /** In the file, where the server stands. */
+  async function enable(enabled: boolean, subject: Subject): Promise<void> {
+    const id = await chooseServer(subject, ({ state }) => (state.kind === 'disabled') === enabled);
+    const server = slot.state.snapshot.servers.find((one) => one.id === id);
+    if (!server) return;
+    const { writeEnabled } = await import('../authoring/enabling.js');
+    try {
+      await writeEnabled(server, enabled);
+    } catch (error) {
+      void vscode.window.showErrorMessage(messageOf(error));
+    }
+  }
+
+  register('start', (subject) => act('start', subject));
+  register('stop', (subject) => act('stop', subject));
+  register('restart', (subject) => act('restart', subject));
+  register('enable', (subject) => enable(true, subject));
+  register('disable', (subject) => enable(false, subject));
+  register('release', async (subject) => {
+    if (typeof subject !== 'object' || subject.node.dialog === undefined) return;
+    const { server, dialog } = subject.node;
+    await withHost(`Releasing ${server}`, (host) => host.release(server, dialog), server);
+  });
+  register('reload', () => withHost('Reloading', (host) => host.reload()));
+  register('showLog', async () => logs.show());
+  register('showServerLog', async (subject) => {
+    const server = await chooseServer(subject);
+    if (server !== undefined) logs.show(server);
+  });
+  register('goToDefinition', async (subject) => {
+    const server = await chooseServer(subject);
+    const place = slot.state.snapshot.servers.find(({ id }) => id === server)?.place;
+    if (!place) return;
+    const { uri, range } = toLocation(place);
+    await vscode.window.showTextDocument(uri, { selection: range });
+  });
+  register('copyName', async (subject) => {
+    const name = typeof subject === 'string' ? subject : (subject?.node.name ?? (await chooseTool(slot)));
+    if (name !== undefined) await vscode.env.clipboard.writeText(name);
+  });
+  register('copyDiagnostics', async () => {
+    const { copyDiagnostics } = await import('./copyDiagnostics.js');
+    await copyDiagnostics({ slot, logs }, manifest);
+  });
+  register('openWalkthrough', async () => {
+    await vscode.commands.executeCommand('workbench.action.openWalkthrough', walkthrough, false);
+  });
+  register('createConfig', () => createConfig());
+  register('addServer', () => guided(async () => (await import('./addServer.js')).addServer()));
+  register('import', (subject) =>
+    guided(async () =>
+      (await import('./importing.js')).importServersInto(typeof subject === 'string' ? subject : undefined),
+    ),
+  );
+  register('openConfig', () => openConfig());
+  return store;
+}
+
+/** Says what went wrong to who answered the questions. */
+async function guided(run: () => Promise<void>): Promise<void> {
+  try {
+    await run();
+  } catch (error) {
+    void vscode.window.showErrorMessage(messageOf(error));
+  }
+}
+
+async function chooseTool(slot: EngineSlot): Promise<string | undefined> {
+  const tools = slot.state.snapshot.servers.flatMap(({ id, tools }) =>
+    tools.map(({ published }) => ({ label: published, description: id })),
+  );
+  return (await vscode.window.showQuickPick(tools, { placeHolder: 'Choose a tool' }))?.label;
+}
+
+function whyNothingRuns({ state }: EngineSlot): string {
+  switch (state.phase) {
+    case 'untrusted':
+      return 'MCP Toolsets starts nothing in a workspace that you have not trusted.';
+    case 'noFolder':
+      return 'Open a folder first: MCP servers are configured in its .minds/mcp.yaml.';
+    case 'noFile':
+      return 'This folder has no .minds/mcp.yaml. “MCP Toolsets: Create Config File” writes one.';
+    case 'reading':
+    case 'serving':
+      return 'No MCP servers are configured in .minds/mcp.yaml.';
+  }
+}
+
+async function createConfig(): Promise<void> {
+  const folder = await chooseFolder();
+  if (!folder) return;
+  const uri = configUri(folder);
+  if (!(await exists(uri.fsPath))) await vscode.workspace.fs.writeFile(uri, new TextEncoder().encode(exampleConfig));
+  await vscode.window.showTextDocument(uri);
+}
+
+async function openConfig(): Promise<void> {
+  const folders = localFolders();
+  const present = await Promise.all(folders.map((folder) => exists(configUri(folder).fsPath)));
+  const withFile = folders.filter((_, index) => present[index]);
+  const folder = withFile.length > 1 ? await chooseFolder(withFile) : withFile[0];
+  if (folder) await vscode.window.showTextDocument(configUri(folder));
+  else if (withFile.length === 0) await createConfig();
+}
+
+async function chooseFolder(folders = localFolders()): Promise<vscode.WorkspaceFolder | undefined> {
+  if (folders.length === 0) {
+    void vscode.window.showInformationMessage(
+      'Open a folder first: MCP servers are configured in its .minds/mcp.yaml.',
+    );
+    return undefined;
+  }
+  if (folders.length === 1) return folders[0];
+  const choice = await vscode.window.showQuickPick(
+    folders.map((folder) => ({ label: folder.name, description: folder.uri.fsPath, folder })),
+    { placeHolder: 'Choose a folder' },
+  );
+  return choice?.folder;
+}
+
+function configUri(folder: vscode.WorkspaceFolder): vscode.Uri {
+  return vscode.Uri.file(join(folder.uri.fsPath, configPath));
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,61 @@
+/**
+ * Changes of `.minds/mcp.yaml` that bring new servers, and of other files: made on the document, so that they can be undone, and saved where
+ * nothing else waits to be. Loaded when it is asked for.
+ */
+import * as vscode from 'vscode';
+import { offsetOfServer } from '../../core/config/addServers.js';
+import type { TextEdit } from '../../core/yaml/edits.js';
+import { workspaceEdit } from '../authoring/authoring.js';
+import { fileLabel } from '../views/fileLabels.js';
+import { stat } from 'node:fs/promises';
+
+/** Of the file as it is in the editor; undefined: there is no file. */
+export async function textOf(file: string): Promise<string | undefined> {
+  if (!(await exists(file))) return undefined;
+  return (await vscode.workspace.openTextDocument(file)).getText();
+}
+
+/** Applies the edits, creating the file for them, and shows the server `id`. Rejects with what a person can do. */
+export async function writeServers(file: string, edits: readonly TextEdit[], id: string | undefined): Promise<void> {
+  const name = fileLabel(file);
+  const { editor, isSaved } = await writeEdits(file, name, edits);
+  const { document } = editor;
+  const offset = id === undefined ? undefined : offsetOfServer(document.getText(), id);
+  if (offset !== undefined) {
+    const at = document.positionAt(offset);
+    editor.selection = new vscode.Selection(at, at);
+    editor.revealRange(new vscode.Range(at, at), vscode.TextEditorRevealType.InCenterIfOutsideViewport);
+  }
+  if (!isSaved) {
+    void vscode.window.showInformationMessage(`${name} has other changes too; save it for the servers to start.`);
+  }
+}
+
+/** Shows the file with the edits, and saves it where nothing else waits to be. @param name for a person */
+export async function writeEdits(
+  file: string,
+  name: string,
+  edits: readonly TextEdit[],
+): Promise<{ readonly editor: vscode.TextEditor; readonly isSaved: boolean }> {
+  if (!(await exists(file))) {
+    const create = new vscode.WorkspaceEdit();
+    create.createFile(vscode.Uri.file(file), { ignoreIfExists: true });
+    if (!(await vscode.workspace.applyEdit(create))) throw new Error(`${name} could not be created.`);
+  }
+  const document = await vscode.workspace.openTextDocument(file);
+  const wasDirty = document.isDirty;
+  if (edits.length > 0 && !(await vscode.workspace.applyEdit(workspaceEdit(document, edits)))) {
+    throw new Error(`${name} could not be changed.`);
+  }
+  const editor = await vscode.window.showTextDocument(document);
+  return { editor, isSaved: !wasDirty && (await document.save()) };
+}
+
+/** Whether something is at a path of this machine. Never rejects. */
+
+export async function exists(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
+}

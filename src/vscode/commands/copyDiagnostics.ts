@@ -1,0 +1,54 @@
+/** The command “Copy Diagnostics”: gathers what the bug report needs of the editor. Loaded when it is asked for. */
+import * as vscode from 'vscode';
+import { homedir } from 'node:os';
+import { Redactor } from '../../core/base/log.js';
+import { bugReport } from './bugReport.js';
+import type { EngineSlot } from '../engine/engineSlot.js';
+import type { Logs } from '../engine/logs.js';
+
+export interface DiagnosticsSurroundings {
+  readonly slot: EngineSlot;
+  readonly logs: Logs;
+}
+
+export interface Manifest {
+  readonly version: string;
+  readonly contributes: { readonly configuration: { readonly properties: Readonly<Record<string, unknown>> } };
+}
+
+export async function copyDiagnostics(around: DiagnosticsSurroundings, manifest: Manifest): Promise<void> {
+  await vscode.env.clipboard.writeText(report(around, manifest));
+  void vscode.window.showInformationMessage(
+    'Diagnostics are on the clipboard. Values of env and headers and the like are left out; look it over before you post it.',
+  );
+}
+
+function report({ slot, logs }: DiagnosticsSurroundings, manifest: Manifest): string {
+  const redactor = new Redactor();
+  return bugReport({
+    versions: [
+      ['MCP Toolsets', manifest.version],
+      [vscode.env.appName, `${vscode.version}, ${vscode.env.appHost}`],
+      ['Remote', vscode.env.remoteName ?? 'none'],
+      ['System', `${process.platform} ${process.arch}, Node ${process.version}`],
+      ['Trusted workspace', String(vscode.workspace.isTrusted)],
+      ['Workspace folders', String(vscode.workspace.workspaceFolders?.length ?? 0)],
+    ],
+    settings: changedSettings(Object.keys(manifest.contributes.configuration.properties)),
+    phase: slot.state.phase,
+    sources: slot.sources,
+    snapshot: slot.state.snapshot,
+    logs: logs.recent(),
+    redact: (text) => slot.engine?.redact(text) ?? redactor.redact(text),
+    home: homedir(),
+    fileLabel: (file) => vscode.workspace.asRelativePath(file),
+  });
+}
+
+function changedSettings(names: readonly string[]): [string, unknown][] {
+  const configuration = vscode.workspace.getConfiguration();
+  return names.flatMap((name): [string, unknown][] => {
+    const value = configuration.get<unknown>(name);
+    return JSON.stringify(value) === JSON.stringify(configuration.inspect(name)?.defaultValue) ? [] : [[name, value]];
+  });
+}

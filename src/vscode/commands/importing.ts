@@ -1,0 +1,106 @@
+/**
+ * “Import Servers” (spec C6): which file of another program, where to, what it would change; written only when a person
+ * said so to exactly that change. Loaded when it is asked for.
+ */
+import * as vscode from 'vscode';
+import { readFile, stat } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { basename } from 'node:path';
+import { dialects, formatOfPath } from '../../core/import/dialects.js';
+import { knownFiles } from '../../core/import/knownFiles.js';
+import { planImport, type ImportPlan } from '../../core/import/plan.js';
+import { localFolders } from '../engine/configFiles.js';
+import { textOf, writeServers } from './configEdits.js';
+import { fileLabel, pathLabel } from '../views/fileLabels.js';
+import { Previews } from './previews.js';
+import { targetItems, type Target } from './targets.js';
+
+const scheme = 'mcp-toolsets-import';
+
+/** @param given the file, when a command names it. */
+export async function importServersInto(given: string | undefined): Promise<void> {
+  const file = given ?? (await chooseFile());
+  if (file === undefined) return;
+  const target = await chooseTarget();
+  if (!target) return;
+  const previews = new Previews(scheme);
+  try {
+    let shown: string | undefined;
+    for (;;) {
+      const plan = await planOf(file, target);
+      if (plan.kind === 'impossible') throw new Error(`Nothing was imported: ${plan.reason}.`);
+      const [first] = plan.imported.servers;
+      // What changed meanwhile is shown again before it is written.
+      if (shown === plan.after && first) {
+        await previews.close();
+        await writeServers(target.file, plan.edits, first.id);
+        return;
+      }
+      shown = plan.after;
+      await previews.show({
+        name: basename(target.file),
+        before: (await textOf(target.file)) ?? '',
+        after: plan.after,
+        title: `${fileLabel(target.file)}: after the import`,
+        report: { name: 'Import.md', text: `# Import\n\n${plan.report}` },
+      });
+      if (!first) {
+        void vscode.window.showInformationMessage(`There is nothing to import from ${basename(file)}.`);
+        return;
+      }
+      const count = plan.imported.servers.length;
+      const text = `Write ${count === 1 ? 'this server' : `these ${count} servers`} into ${fileLabel(target.file)}?`;
+      if ((await vscode.window.showInformationMessage(text, 'Import', 'Not Now')) !== 'Import') return;
+    }
+  } finally {
+    previews.dispose();
+  }
+}
+
+async function planOf(file: string, target: Target): Promise<ImportPlan> {
+  return planImport({
+    text: await readFile(file, 'utf8'),
+    file,
+    label: pathLabel(file),
+    config: await textOf(target.file),
+    around: { folder: target.folder, home: homedir() },
+  });
+}
+
+async function chooseFile(): Promise<string | undefined> {
+  const files = knownFiles({
+    folders: localFolders().map(({ uri }) => uri.fsPath),
+    home: homedir(),
+    platform: process.platform,
+    appData: process.env['APPDATA'],
+    configHome: process.env['XDG_CONFIG_HOME'],
+  });
+  const present = await Promise.all(
+    files.map((file) =>
+      stat(file).then(
+        (found) => found.isFile(),
+        () => false,
+      ),
+    ),
+  );
+  const items = files.flatMap((file, index) => {
+    const format = formatOfPath(file);
+    return present[index] && format ? [{ label: dialects[format].program, description: pathLabel(file), file }] : [];
+  });
+  const other = { label: '$(folder-opened) Choose a File…', description: '', file: undefined };
+  const title = 'Import MCP Servers';
+  const choice = await vscode.window.showQuickPick([...items, other], {
+    title,
+    placeHolder: items.length > 0 ? 'Files of other programs that were found' : 'No file of another program was found',
+  });
+  if (!choice || choice.file !== undefined) return choice?.file;
+  const [picked] = (await vscode.window.showOpenDialog({ title, openLabel: 'Import' })) ?? [];
+  return picked?.fsPath;
+}
+
+async function chooseTarget(): Promise<Target | undefined> {
+  const items = targetItems();
+  if (items.length === 1) return items[0]?.target;
+  const placeHolder = 'Who are the servers for?';
+  return (await vscode.window.showQuickPick(items, { title: 'Import MCP Servers', placeHolder }))?.target;
+}

@@ -1,0 +1,71 @@
+/** Questions one after the other in the place of the quick pick, with a way back at each. */
+import * as vscode from 'vscode';
+
+/** What a step was left with: the answer, back to the step before, or nothing any more. */
+export type Answer<Value> =
+  { readonly kind: 'answered'; readonly value: Value } | { readonly kind: 'back' } | { readonly kind: 'left' };
+
+interface Step {
+  readonly title: string;
+  readonly step: number;
+  readonly of: number;
+}
+
+interface TextStep extends Step {
+  readonly prompt: string;
+  readonly placeholder?: string;
+  readonly value: string;
+  /** What is wrong with a text, as a sentence. */
+  readonly fault: (text: string) => string | undefined;
+}
+
+export function askText(step: TextStep): Promise<Answer<string>> {
+  const input = vscode.window.createInputBox();
+  Object.assign(input, { prompt: step.prompt, placeholder: step.placeholder, value: step.value });
+  const answers = prepared<string>(input, step);
+  // An empty field is not scolded before something was typed.
+  input.onDidChangeValue((text) => (input.validationMessage = step.fault(text)));
+  input.onDidAccept(() => {
+    input.validationMessage = step.fault(input.value);
+    if (input.validationMessage === undefined) answers.settle({ kind: 'answered', value: input.value });
+  });
+  input.show();
+  return answers.answer;
+}
+
+interface PickStep<Item extends vscode.QuickPickItem> extends Step {
+  readonly placeholder: string;
+  readonly items: readonly Item[];
+}
+
+export function askPick<Item extends vscode.QuickPickItem>(step: PickStep<Item>): Promise<Answer<Item>> {
+  const pick = vscode.window.createQuickPick<Item>();
+  Object.assign(pick, { placeholder: step.placeholder, items: step.items, matchOnDescription: true });
+  const answers = prepared<Item>(pick, step);
+  pick.onDidAccept(() => {
+    const [value] = pick.selectedItems;
+    if (value) answers.settle({ kind: 'answered', value });
+  });
+  pick.show();
+  return answers.answer;
+}
+
+function prepared<Value>(
+  input: vscode.InputBox | vscode.QuickPick<vscode.QuickPickItem>,
+  { title, step, of }: Step,
+): { answer: Promise<Answer<Value>>; settle: (answer: Answer<Value>) => void } {
+  Object.assign(input, { title, step, totalSteps: of, ignoreFocusOut: true });
+  if (step > 1) input.buttons = [vscode.QuickInputButtons.Back];
+  let settle: (answer: Answer<Value>) => void = () => undefined;
+  const answer = new Promise<Answer<Value>>((resolve) => {
+    settle = (given) => {
+      resolve(given);
+      input.dispose();
+    };
+  });
+  input.onDidTriggerButton((button) => {
+    if (button === vscode.QuickInputButtons.Back) settle({ kind: 'back' });
+  });
+  input.onDidHide(() => settle({ kind: 'left' }));
+  return { answer, settle };
+}

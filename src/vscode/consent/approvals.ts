@@ -1,0 +1,242 @@
+/**
+ * Asks a person before a server of the workspace starts (spec S1): one question for all that wait, a review that shows
+ * what would run beside what was approved, and the commands to approve and to revoke.
+ *
+ * Invariant: what is approved is what was shown. A launch that changed after it was shown is another launch, waits on,
+ * and is asked about anew. A command that names a server, which others than the person can run, shows it first.
+ */
+import * as vscode from 'vscode';
+import type { ApprovalLedger, ApprovedServer } from '../../core/approval/ledger.js';
+import type { ToolLedger } from '../../core/approval/toolLedger.js';
+import type { LaunchDescription } from '../../core/approval/fingerprint.js';
+import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
+import type { ServerStatus, StatusSnapshot } from '../../core/reconcile/status.js';
+import { commandLine, dialogDetail, question, reviewTexts, type PendingLaunch } from '../views/approvalTexts.js';
+import type { EngineSlot } from '../engine/engineSlot.js';
+import { fileLabel } from '../views/fileLabels.js';
+import { onDidChangeApproval } from '../engine/settings.js';
+import type { Row } from '../views/treeView.js';
+
+interface ApprovalSurroundings {
+  readonly slot: EngineSlot;
+  readonly ledger: ApprovalLedger;
+  readonly toolLedger: ToolLedger;
+}
+
+const scheme = 'mcp-toolsets-approval';
+
+type Subject = Row | string | undefined;
+
+export function askForApprovals({ slot, ledger, toolLedger }: ApprovalSurroundings): Disposable {
+  const store = new DisposableStore('approvals');
+  const reviews = store.add(new Reviews());
+  /** Fingerprints that were asked about and still wait. */
+  let asked = new Set<string>();
+
+  store.add(
+    slot.onDidChange(({ snapshot }) => {
+      const pending = pendingOf(snapshot);
+      const isNew = pending.some(({ launch }) => !asked.has(launch.fingerprint));
+      asked = new Set(pending.map(({ launch }) => launch.fingerprint));
+      if (isNew) void ask(pending);
+    }),
+  );
+  store.add(onDidChangeApproval(() => ledger.recheck()));
+  register('approve', async (subject) => {
+    const named = serverOf(subject);
+    const pending = pendingOf(slot.state.snapshot).filter(
+      ({ launch }) => named === undefined || launch.server === named,
+    );
+    const [only] = pending;
+    if (!only) void vscode.window.showInformationMessage('No MCP server waits for approval.');
+    else if (pending.length === 1) await confirm(only);
+    else await choose(pending);
+  });
+  register('reviewPending', async (subject) => {
+    const named = serverOf(subject);
+    const pending = pendingOf(slot.state.snapshot).filter(
+      ({ launch }) => named === undefined || launch.server === named,
+    );
+    if (pending.length === 0) void vscode.window.showInformationMessage('No MCP server waits for approval.');
+    else await review(pending);
+  });
+  register('revoke', async (subject) => {
+    const approved = await chooseApproved(serverOf(subject));
+    if (!approved) return;
+    toolLedger.forget(approved);
+    await ledger.revoke(approved);
+  });
+  register('acceptTools', async (subject) => {
+    const changed = slot.state.snapshot.servers.filter(
+      ({ id, changedTools }) => changedTools.length > 0 && (serverOf(subject) ?? id) === id,
+    );
+    const [only] = changed;
+    if (!only) void vscode.window.showInformationMessage('No tool changed since you let its server start.');
+    for (const { id, source, tool } of await chooseChanged(changed, toolOf(subject))) {
+      toolLedger.accept({ server: id, source }, tool);
+    }
+  });
+  return store;
+
+  function register(name: string, run: (subject: Subject) => Promise<void>): void {
+    store.add(vscode.commands.registerCommand(`mcpToolsets.${name}`, run));
+  }
+
+  function pendingOf({ servers }: StatusSnapshot): PendingLaunch[] {
+    return servers.flatMap(({ approval }) =>
+      approval.kind === 'pending' ? [{ launch: approval.launch, before: ledger.approvedBefore(approval.launch) }] : [],
+    );
+  }
+
+  async function ask(pending: readonly PendingLaunch[]): Promise<void> {
+    const approveAll = pending.length === 1 ? 'Approve' : 'Approve All';
+    const answer = await vscode.window.showInformationMessage(
+      question(pending, fileLabel),
+      'Review…',
+      approveAll,
+      'Not Now',
+    );
+    if (answer === 'Review…') await review(pending);
+    else if (answer === approveAll) await approve(pending);
+  }
+
+  async function review(pending: readonly PendingLaunch[]): Promise<void> {
+    await reviews.show(pending);
+    const several = pending.length > 1;
+    const text = several
+      ? `Let these ${pending.length} MCP servers start?`
+      : `Let “${pending[0]?.launch.server}” start?`;
+    const approveAll = several ? 'Approve All' : 'Approve';
+    const answer = await vscode.window.showInformationMessage(
+      text,
+      approveAll,
+      ...(several ? ['Choose…'] : []),
+      'Not Now',
+    );
+    if (answer === approveAll) await approve(pending);
+    if (answer === 'Choose…') await choose(pending);
+    if (answer !== undefined) await reviews.close();
+  }
+
+  async function choose(pending: readonly PendingLaunch[]): Promise<void> {
+    const items = pending.map((each) => ({
+      label: each.launch.server,
+      description: each.before ? 'changed' : '',
+      detail: commandLine(each.launch),
+      each,
+    }));
+    const chosen = await vscode.window.showQuickPick(items, {
+      canPickMany: true,
+      placeHolder: 'Choose the MCP servers that may start',
+    });
+    if (chosen) await approve(chosen.map(({ each }) => each));
+  }
+
+  async function confirm(pending: PendingLaunch): Promise<void> {
+    const detail = dialogDetail(pending);
+    if (detail === undefined) {
+      await review([pending]);
+      return;
+    }
+    const { server, source } = pending.launch;
+    const text = `Let the MCP server “${server}” of ${fileLabel(source)} start?`;
+    const answer = await vscode.window.showInformationMessage(text, { modal: true, detail }, 'Approve', 'Review…');
+    if (answer === 'Approve') await approve([pending]);
+    if (answer === 'Review…') await review([pending]);
+  }
+
+  function approve(pending: readonly PendingLaunch[]): PromiseLike<void> {
+    return ledger.approve(pending.map(({ launch }): LaunchDescription => launch));
+  }
+
+  /** @param named the one tool that was asked of; else a person chooses. */
+  async function chooseChanged(
+    servers: readonly ServerStatus[],
+    named: string | undefined,
+  ): Promise<readonly { id: string; source: string; tool: string }[]> {
+    const items = servers.flatMap(({ id, source, changedTools }) =>
+      changedTools.map(({ original: tool, parts }) => ({
+        label: tool,
+        description: `${id} · ${parts.join(' and ')} changed`,
+        picked: true,
+        id,
+        source,
+        tool,
+      })),
+    );
+    const only = items.filter(({ tool }) => tool === named);
+    if (named !== undefined || items.length === 0) return only;
+    const chosen = await vscode.window.showQuickPick(items, {
+      canPickMany: true,
+      title: 'Accept Changed Tools',
+      placeHolder: 'Choose the tools that are right as they are now',
+    });
+    return chosen ?? [];
+  }
+
+  async function chooseApproved(named: string | undefined): Promise<ApprovedServer | undefined> {
+    const source = slot.state.snapshot.servers.find(({ id }) => id === named)?.source;
+    const approved = ledger.servers.filter(
+      (each) => named === undefined || (each.server === named && (source === undefined || each.source === source)),
+    );
+    if (named !== undefined && approved.length === 1) return approved[0];
+    if (approved.length === 0) {
+      void vscode.window.showInformationMessage(
+        named === undefined ? 'No MCP server was approved in this workspace.' : `“${named}” was not approved.`,
+      );
+      return undefined;
+    }
+    const choice = await vscode.window.showQuickPick(
+      approved.map((each) => ({ label: each.server, description: fileLabel(each.source), each })),
+      { placeHolder: 'Choose the MCP server that has to be approved anew before it starts' },
+    );
+    return choice?.each;
+  }
+}
+
+function serverOf(subject: Subject): string | undefined {
+  return typeof subject === 'string' ? subject : subject?.node.server;
+}
+
+function toolOf(subject: Subject): string | undefined {
+  return typeof subject === 'object' ? subject.node.original : undefined;
+}
+
+/** Documents that show launches. A document never changes: it is what a person said yes or no to. */
+class Reviews implements Disposable {
+  private readonly texts = new Map<string, string>();
+  private readonly provider = vscode.workspace.registerTextDocumentContentProvider(scheme, {
+    provideTextDocumentContent: ({ query }) => this.texts.get(query) ?? 'This review is over.',
+  });
+  private count = 0;
+
+  async show(pending: readonly PendingLaunch[]): Promise<void> {
+    const { now, before } = reviewTexts(pending, fileLabel);
+    this.texts.clear();
+    const right = this.document('wants to start', now);
+    if (before === undefined) await vscode.window.showTextDocument(right, { preview: true });
+    else {
+      const left = this.document('approved before', before);
+      const title = 'MCP servers: approved before ↔ wants to start';
+      await vscode.commands.executeCommand('vscode.diff', left, right, title, { preview: true });
+    }
+  }
+
+  /** Closes what it shows. */
+  async close(): Promise<void> {
+    const isReview = ({ input }: vscode.Tab): boolean =>
+      (input instanceof vscode.TabInputText && input.uri.scheme === scheme) ||
+      (input instanceof vscode.TabInputTextDiff && input.modified.scheme === scheme);
+    await vscode.window.tabGroups.close(vscode.window.tabGroups.all.flatMap(({ tabs }) => tabs.filter(isReview)));
+  }
+
+  dispose(): void {
+    this.provider.dispose();
+  }
+
+  private document(name: string, text: string): vscode.Uri {
+    const query = String(++this.count);
+    this.texts.set(query, text);
+    return vscode.Uri.from({ scheme, path: `/MCP servers, ${name}.txt`, query });
+  }
+}

@@ -1,0 +1,20 @@
+/** Asks a person whether an agent may make a call (spec S4): in a modal dialog, because a missed question would hold the agent. */
+import * as vscode from 'vscode';
+import type { ToolQuestion } from '../../core/tools/permissions.js';
+import { argumentsText } from './callQuestionText.js';
+import type { CallAnswer } from '../engine/toolPolicy.js';
+
+const once = 'Allow';
+const inConversation = 'Allow in This Conversation';
+
+export async function askForCall(question: ToolQuestion): Promise<CallAnswer> {
+  const { tool, toolset } = question;
+  const answer = await vscode.window.showWarningMessage(
+    `Let an agent call “${tool}” of “${toolset}”?`,
+    { modal: true, detail: argumentsText(question) },
+    once,
+    inConversation,
+  );
+  if (answer === inConversation) return 'inConversation';
+  return answer === once ? 'once' : 'no';
+}

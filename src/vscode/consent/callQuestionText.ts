@@ -1,0 +1,19 @@
+/** What a person sees of a call before they allow it: everything it is given, nothing of it invisible. Pure. */
+import type { ToolQuestion } from '../../core/tools/permissions.js';
+
+const longest = 1500;
+
+export function argumentsText({ title, arguments: input }: Pick<ToolQuestion, 'title' | 'arguments'>): string {
+  const json = JSON.stringify(input ?? {}, undefined, 2);
+  const given = json === '{}' ? 'It is given nothing.' : `It is given\n${visible(json)}`;
+  return title === undefined ? given : `${visible(title)}\n\n${given}`;
+}
+
+/** Without the middle of what is too long for a dialog: both ends matter to who decides. */
+function visible(text: string): string {
+  const shown = text.replace(/(?!\n)[\p{C}\p{Zl}\p{Zp}]/gu, (one) => `\\u{${(one.codePointAt(0) ?? 0).toString(16)}}`);
+  if (shown.length <= longest) return shown;
+  const half = longest / 2;
+  const left = shown.length - longest;
+  return `${shown.slice(0, half)}\n… ${left} characters are not shown …\n${shown.slice(-half)}`;
+}

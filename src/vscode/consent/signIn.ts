@@ -1,0 +1,159 @@
+/**
+ * Signing in to MCP servers and out again (spec X7), as commands. The browser is opened by them alone, and by the button
+ * of the message that says once for each server that it waits.
+ */
+import * as vscode from 'vscode';
+import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
+import type { Redirect, SignInBrowser } from '../../core/connections/http/oauth/oauth.js';
+import type { ServerStatus } from '../../core/reconcile/status.js';
+import type { EngineSlot } from '../engine/engineSlot.js';
+import type { Logs } from '../engine/logs.js';
+import { stateWord } from '../views/phrases.js';
+import { signInActions } from '../views/serverActions.js';
+import type { Row } from '../views/treeView.js';
+
+interface SignInSurroundings {
+  readonly slot: EngineSlot;
+  readonly logs: Logs;
+}
+
+const extensionId = 'minds.mcp-toolsets';
+const returnPath = '/signed-in';
+
+type Subject = Row | string | undefined;
+
+export function registerSignIn({ slot, logs }: SignInSurroundings): Disposable {
+  const store = new DisposableStore('sign-in');
+  /** Servers that were told of and still wait. */
+  let told = new Set<string>();
+  /** Sign-ins under way: asking again ends the one before, whose page may have been closed. */
+  const running = new Map<string, AbortController>();
+
+  const returns = store.add(new Returns());
+  const browser: SignInBrowser = {
+    show,
+    waitForReturn: (port, isFixed) =>
+      // A page of the editor cannot be sure that ports of its other half reach the person's browser; its own address does.
+      vscode.env.uiKind === vscode.UIKind.Web && !isFixed ? returns.wait() : listen(port, isFixed),
+  };
+
+  store.add(vscode.commands.registerCommand('mcpToolsets.signIn', (subject: Subject) => signIn(subject)));
+  store.add(vscode.commands.registerCommand('mcpToolsets.signOut', (subject: Subject) => signOut(subject)));
+  store.add(
+    slot.onDidChange(({ snapshot }) => {
+      const waiting = snapshot.servers.filter(({ state }) => state.kind === 'signInNeeded').map(({ id }) => id);
+      const news = waiting.filter((id) => !told.has(id) && !running.has(id));
+      told = new Set(waiting);
+      for (const id of news) void offer(id);
+    }),
+  );
+  return store;
+
+  async function offer(server: string): Promise<void> {
+    const answer = await vscode.window.showInformationMessage(
+      `The MCP server “${server}” wants you to sign in.`,
+      'Sign In',
+    );
+    if (answer !== undefined) await signIn(server);
+  }
+
+  async function signIn(subject: Subject): Promise<void> {
+    const server = await choose(subject, 'signInable', 'No MCP server waits for a sign-in.');
+    const host = slot.engine?.host;
+    if (server === undefined || !host) return;
+    running.get(server)?.abort();
+    const own = new AbortController();
+    running.set(server, own);
+    const title = `Signing in to ${server}: go on in your browser`;
+    const location = vscode.ProgressLocation.Notification;
+    try {
+      await vscode.window.withProgress({ location, title, cancellable: true }, async (_, cancelled) => {
+        const subscription = cancelled.onCancellationRequested(() => own.abort());
+        await host.signIns.signIn(server, browser, own.signal).finally(() => subscription.dispose());
+      });
+    } catch (error) {
+      if (own.signal.aborted) return;
+      const text = `Signing in to ${server}: ${error instanceof Error ? error.message : String(error)}`;
+      logs.host.write('error', text);
+      const answer = await vscode.window.showErrorMessage(text, 'Try Again', 'Show Log');
+      if (answer === 'Try Again') await signIn(server);
+      if (answer === 'Show Log') logs.show(server);
+    } finally {
+      if (running.get(server) === own) running.delete(server);
+    }
+  }
+
+  async function signOut(subject: Subject): Promise<void> {
+    const server = await choose(subject, 'signOutable', 'You are signed in to no MCP server.');
+    if (server === undefined) return;
+    told.add(server); // A person who signs out need not be told.
+    await slot.engine?.host.signIns.signOut(server);
+  }
+
+  async function choose(
+    subject: Subject,
+    what: 'signInable' | 'signOutable',
+    none: string,
+  ): Promise<string | undefined> {
+    if (typeof subject === 'string') return subject;
+    if (subject) return subject.node.server;
+    const servers = slot.state.snapshot.servers.filter((server) => signInActions(server).includes(what));
+    const [only] = servers;
+    if (!only) void vscode.window.showInformationMessage(none);
+    return servers.length > 1 ? await pick(servers) : only?.id;
+  }
+}
+
+async function pick(servers: readonly ServerStatus[]): Promise<string | undefined> {
+  const items = servers.map(({ id, state }) => ({ label: id, description: stateWord(state) }));
+  return (await vscode.window.showQuickPick(items, { placeHolder: 'Choose an MCP server' }))?.label;
+}
+
+async function show(url: URL): Promise<void> {
+  // As text: an address made of its parts loses the escapes of its query on the way to the browser.
+  const opened = await vscode.env.openExternal(url.href as unknown as vscode.Uri);
+  if (!opened) throw new Error('The page was not opened.');
+}
+
+/** A port of this machine; where the person's browser runs on another one, the editor forwards it. */
+async function listen(port: number | undefined, isFixed: boolean): Promise<Redirect> {
+  const { listenForRedirect } = await import('../../core/connections/http/oauth/redirect.js');
+  return listenForRedirect(port, isFixed, async (local) => new URL(await external(local.href)));
+}
+
+async function external(address: string): Promise<string> {
+  return (await vscode.env.asExternalUri(vscode.Uri.parse(address))).toString(true);
+}
+
+/** What comes back by the editor's own address. */
+class Returns implements vscode.UriHandler, Disposable {
+  private readonly waiting = new Map<string, (parameters: URLSearchParams) => void>();
+  private readonly registration = vscode.window.registerUriHandler(this);
+
+  handleUri({ path, query }: vscode.Uri): void {
+    const parameters = new URLSearchParams(query);
+    const state = parameters.get('state') ?? '';
+    if (path === returnPath) this.waiting.get(state)?.(parameters);
+    this.waiting.delete(state);
+  }
+
+  async wait(): Promise<Redirect> {
+    const { uriScheme } = vscode.env;
+    return {
+      url: await external(`${uriScheme}://${extensionId}${returnPath}`),
+      port: undefined,
+      comesBack: (state, signal) =>
+        new Promise((resolve, reject) => {
+          if (signal.aborted) reject(signal.reason as Error);
+          signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+          this.waiting.set(state, resolve);
+        }),
+      close: () => Promise.resolve(),
+    };
+  }
+
+  dispose(): void {
+    this.registration.dispose();
+    this.waiting.clear();
+  }
+}

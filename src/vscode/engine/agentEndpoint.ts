@@ -1,0 +1,78 @@
+/**
+ * The endpoint of this window for agents outside the editor (spec G6): there while the setting names a port. Does not
+ * import `vscode`.
+ */
+import type { Disposable } from '../../core/base/disposables.js';
+import { Emitter } from '../../core/base/events.js';
+import { StableEndpoint, type EndpointState, type StableEndpointOptions } from '../../core/gateway/stableEndpoint.js';
+
+export type AgentEndpointState = { readonly kind: 'off' } | EndpointState;
+
+type AgentEndpointOptions = Omit<StableEndpointOptions, 'port'>;
+
+export class AgentEndpoint {
+  private readonly changes = new Emitter<AgentEndpointState>();
+  private open: { readonly port: number; readonly endpoint: StableEndpoint; readonly listener: Disposable } | undefined;
+  private closing = Promise.resolve();
+  private wanted = 0;
+
+  readonly onDidChange = this.changes.event;
+
+  constructor(private readonly options: AgentEndpointOptions) {}
+
+  get state(): AgentEndpointState {
+    return this.open?.endpoint.state ?? { kind: 'off' };
+  }
+
+  get tokenFile(): string {
+    return this.options.tokenFile;
+  }
+
+  /** Undefined while nothing listens. */
+  urlOf(toolset: string): string | undefined {
+    return this.open?.endpoint.urlOf(toolset);
+  }
+
+  /** @param port 0: none. Sessions of another port end. */
+  use(port: number): void {
+    this.wanted = port;
+    if (port === (this.open?.port ?? 0)) return;
+    this.close();
+    // Back to a port that is just being left, it has to be free first.
+    void this.closing.then(() => this.begin());
+  }
+
+  /** Resolves when nothing listens any more. */
+  async dispose(): Promise<void> {
+    this.wanted = 0;
+    this.changes.dispose();
+    this.close();
+    await this.closing;
+  }
+
+  private begin(): void {
+    const port = this.wanted;
+    if (this.open || port === 0) {
+      this.changes.fire(this.state);
+      return;
+    }
+    const endpoint = new StableEndpoint({ ...this.options, port });
+    const listener = endpoint.onDidChange((state) => {
+      const { log, tokenFile } = this.options;
+      if (state.kind === 'listening') {
+        log.write('info', `Agents outside the editor are served on 127.0.0.1:${port}; the token is in ${tokenFile}`);
+      }
+      this.changes.fire(state);
+    });
+    this.open = { port, endpoint, listener };
+    this.changes.fire(this.state);
+  }
+
+  private close(): void {
+    const { open } = this;
+    this.open = undefined;
+    if (!open) return;
+    open.listener.dispose();
+    this.closing = Promise.all([this.closing, open.endpoint.dispose()]).then(() => undefined);
+  }
+}

@@ -1,0 +1,111 @@
+/**
+ * The config files of the window (spec C5, R1): of each workspace folder on this machine's disk `.minds/mcp.yaml` and
+ * `.mcprc`, in folder order, and the user's own. A file that cannot be read stays what it was last, and is a problem.
+ */
+import * as vscode from 'vscode';
+import { homedir } from 'node:os';
+import { basename, dirname } from 'node:path';
+import type { Clock } from '../../core/base/clock.js';
+import { DisposableStore } from '../../core/base/disposables.js';
+import { Emitter } from '../../core/base/events.js';
+import type { Problem } from '../../core/base/problem.js';
+import type { SourceText } from '../../core/config/model.js';
+import { fileUnreadable } from '../../core/config/problems.js';
+import { isUserFile, mindsPath, sourceFiles, type SourceFile } from '../../core/config/sources.js';
+import { watchFile, type WatchedFile } from '../../core/files/watchedFile.js';
+import type { ConfigFiles, ConfigFilesState } from './engineSlot.js';
+
+export const configPath = mindsPath;
+
+interface OpenFile {
+  readonly file: WatchedFile;
+  readonly store: DisposableStore;
+  /** When it was last readable. */
+  text: string | undefined;
+}
+
+export function openConfigFiles(clock: Clock): ConfigFiles {
+  return new WindowConfigFiles(clock);
+}
+
+/** Folders that have a place on the disk of the extension host. */
+export function localFolders(): vscode.WorkspaceFolder[] {
+  return (vscode.workspace.workspaceFolders ?? []).filter(({ uri }) => uri.scheme === 'file');
+}
+
+/** Whether a file is the user's own, and not one that the workspace brings along (spec S1). */
+export function isUsersOwn(file: string): boolean {
+  return isUserFile(file, folderPaths(), homedir());
+}
+
+function folderPaths(): string[] {
+  return localFolders().map(({ uri }) => uri.fsPath);
+}
+
+class WindowConfigFiles implements ConfigFiles {
+  private readonly store = new DisposableStore('config files');
+  private readonly changes = this.store.add(new Emitter<ConfigFilesState>());
+  private readonly files = new Map<string, OpenFile>();
+  private wanted: readonly SourceFile[] = [];
+  state: ConfigFilesState | undefined;
+
+  readonly onDidChange = this.changes.event;
+
+  constructor(private readonly clock: Clock) {
+    this.store.add(vscode.workspace.onDidChangeWorkspaceFolders(() => this.follow()));
+    this.store.add(vscode.workspace.onDidSaveTextDocument(({ uri }) => this.files.get(uri.fsPath)?.file.nudge()));
+    this.follow();
+  }
+
+  dispose(): void {
+    this.store.dispose();
+  }
+
+  private follow(): void {
+    this.wanted = sourceFiles(folderPaths(), homedir());
+    const paths = new Set(this.wanted.map(({ file }) => file));
+    for (const [path, { store }] of this.files) {
+      if (paths.has(path)) continue;
+      this.files.delete(path);
+      this.store.release(store);
+    }
+    for (const source of this.wanted) {
+      if (!this.files.has(source.file)) this.files.set(source.file, this.open(source));
+    }
+    this.tell();
+  }
+
+  private open({ file: path, folder, origin }: SourceFile): OpenFile {
+    const store = this.store.add(new DisposableStore(`config file ${path}`));
+    const file = store.add(watchFile(path, { clock: this.clock }));
+    // Beside a workspace folder, the editor watches a pattern with folders in it in all of the folders below.
+    const pattern =
+      origin === 'user'
+        ? new vscode.RelativePattern(vscode.Uri.file(dirname(path)), basename(path))
+        : new vscode.RelativePattern(vscode.Uri.file(folder), origin === 'mcprc' ? basename(path) : mindsPath);
+    const watcher = store.add(vscode.workspace.createFileSystemWatcher(pattern));
+    for (const event of [watcher.onDidCreate, watcher.onDidChange, watcher.onDidDelete]) store.add(event(file.nudge));
+    const opened: OpenFile = { file, store, text: undefined };
+    store.add(
+      file.onDidChange((content) => {
+        if (content.kind !== 'unreadable') opened.text = content.kind === 'text' ? content.text : undefined;
+        this.tell();
+      }),
+    );
+    return opened;
+  }
+
+  private tell(): void {
+    const sources: SourceText[] = [];
+    const problems: Problem[] = [];
+    for (const source of this.wanted) {
+      const opened = this.files.get(source.file);
+      if (!opened?.file.content) return;
+      sources.push({ ...source, text: opened.text });
+      const { content } = opened.file;
+      if (content.kind === 'unreadable') problems.push(fileUnreadable(source.file, content.reason, true));
+    }
+    this.state = { folders: folderPaths().length, sources, problems };
+    this.changes.fire(this.state);
+  }
+}

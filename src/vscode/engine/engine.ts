@@ -1,0 +1,197 @@
+/**
+ * The part of the extension that works: host, connector and gateway, joined. Loaded only when there is a config file in
+ * a trusted workspace, because it brings the YAML parser and the rest along (spec P1). Does not import `vscode`.
+ */
+import { realpathSync, statSync } from 'node:fs';
+import type { Approvals } from '../../core/approval/approvals.js';
+import type { ToolReview } from '../../core/approval/toolPrints.js';
+import type { Clock } from '../../core/base/clock.js';
+import { Redactor, redactingLog, type Log } from '../../core/base/log.js';
+import { createConnector } from '../../core/host/createConnector.js';
+import { OAuth, type SecretStore } from '../../core/connections/http/oauth/oauth.js';
+import type { Gateway } from '../../core/gateway/gateway.js';
+import { createDialogTools, type DialogTools } from '../../core/host/dialogTools.js';
+import { configFileOf } from '../../core/files/configFile.js';
+import { tokenFileOf } from '../../core/files/tokenFile.js';
+import { createRestBackend } from '../../core/host/restBackend.js';
+import { AgentEndpoint } from './agentEndpoint.js';
+import { createGatewayBackend } from '../../core/host/gatewayBackend.js';
+import { createHost } from '../../core/host/host.js';
+import type { Host } from '../../core/host/hostContract.js';
+import { nowhere, type ArtifactStore } from '../../core/results/artifacts.js';
+import { createDelivery, usualMaxResultBytes } from '../../core/results/delivery.js';
+import { createDiskArtifacts } from '../../core/results/diskArtifacts.js';
+import { builtInNames } from '../../core/host/admin.js';
+import type { EditorClient } from './editorClient.js';
+import { PersonToolPolicy, type ToolPolicyOptions } from './toolPolicy.js';
+
+export interface EngineOptions {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly serverLog: (server: string) => Log;
+  /** What servers inherit. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Of the extension. */
+  readonly version: string;
+  /** Where the bundled guardian is. */
+  readonly guardianScript: string;
+  readonly filteredTools: () => 'information' | 'warning' | 'off';
+  readonly trace: () => boolean;
+  /** What may be started. Absent: everything. */
+  readonly approvals?: Approvals;
+  /** Which tools changed since their server was approved. Absent: nobody looks. */
+  readonly toolReview?: ToolReview;
+  /** What agents may do with tools. Absent: call them all. */
+  readonly toolPolicy?: ToolPolicyOptions;
+  /** Where sign-ins to HTTP servers are kept. Absent: there are none. */
+  readonly secrets?: SecretStore;
+  /** How many instances may live at once. */
+  readonly maxInstances: () => number;
+  /** The editor as a client, before and when it connects. */
+  readonly editor?: Pick<EditorClient, 'expected' | 'note'>;
+  /** Agents outside the editor. Absent: they are not served. */
+  readonly agents?: AgentsOptions;
+  /** Without it, nothing of results is written to a disk. */
+  readonly results?: {
+    /** The folder for files; undefined: there is none. Need not exist. */
+    readonly folder: string | undefined;
+    /** Of all files together, in bytes. */
+    readonly quota: () => number;
+    /** Of the text of one result. */
+    readonly maxResultBytes: () => number;
+  };
+}
+
+export interface AgentsOptions {
+  /** Whose toolsets they are, and whose config file REST writes; undefined: no folder is open. */
+  readonly folder: string | undefined;
+  readonly home: string;
+  /** Why the config file is not to be written now: a sentence. */
+  readonly blocked: (file: string) => string | undefined;
+}
+
+export interface Engine {
+  readonly host: Host;
+  /** Takes secrets out of a text. */
+  redact(text: string): string;
+  /** Rejects when there is no port to listen on. */
+  readonly gateway: Promise<Gateway>;
+  /** For agents outside the editor; off until it is told a port. */
+  readonly endpoint: AgentEndpoint | undefined;
+  /** The setting for tool permissions changed. */
+  recheckToolPolicy(): void;
+  readonly dialogTools: DialogTools;
+  /** Resolves when nothing runs and nothing listens any more. */
+  dispose(): Promise<void>;
+}
+
+export function createEngine(options: EngineOptions): Engine {
+  const { clock, log, env, version } = options;
+  const redactor = new Redactor();
+  const oauth =
+    options.secrets &&
+    new OAuth({
+      secrets: options.secrets,
+      clock,
+      log: redactingLog(log, redactor),
+      keepSecret: (values) => redactor.register(values),
+      clientVersion: version,
+    });
+  const connector = createConnector({
+    oauth,
+    env,
+    clock,
+    trace: options.trace,
+    clientVersion: version,
+    guardianScript: options.guardianScript,
+  });
+  const toolPolicy = options.toolPolicy && new PersonToolPolicy(options.toolPolicy);
+  const host = createHost({
+    clock,
+    log,
+    serverLog: options.serverLog,
+    redactor,
+    env,
+    connector,
+    directoryExists: (path) => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true,
+    reservedNames: builtInNames,
+    filteredTools: options.filteredTools,
+    maxInstances: options.maxInstances,
+    ...(oauth && { signIns: oauth }),
+    ...(options.editor && { expectedClient: options.editor.expected }),
+    ...(options.approvals && { approvals: options.approvals }),
+    ...(options.toolReview && { toolReview: options.toolReview }),
+    ...(toolPolicy && { toolPolicy }),
+  });
+  const backend = createGatewayBackend(host);
+  const hostLog = redactingLog(log, redactor);
+  const artifacts = artifactsOf(options, hostLog);
+  const maxResultBytes = options.results?.maxResultBytes ?? ((): number => usualMaxResultBytes);
+  const delivery = createDelivery({ artifacts, maxResultBytes });
+  const gateway = listen();
+  // Who uses it hears of it; until then a failure is nobody's.
+  gateway.catch(() => undefined);
+
+  const endpoint = options.agents && agentEndpoint(options.agents);
+
+  function agentEndpoint({ folder, home, blocked }: AgentsOptions): AgentEndpoint {
+    const rest = createRestBackend(host, clock, () =>
+      folder === undefined ? undefined : configFileOf(folder, blocked),
+    );
+    return new AgentEndpoint({
+      tokenFile: tokenFileOf(realPath(folder ?? home), home),
+      clock,
+      log: hostLog,
+      keepSecret: (values) => redactor.register(values),
+      createGateway: async (stable) => {
+        const { createGateway } = await import('../../core/gateway/gateway.js');
+        return createGateway({ backend, clock, version, log: hostLog, delivery, stable, rest });
+      },
+    });
+  }
+
+  async function listen(): Promise<Gateway> {
+    const { createGateway } = await import('../../core/gateway/gateway.js');
+    const created = createGateway({
+      backend,
+      clock,
+      version,
+      log: hostLog,
+      delivery,
+      onClient: (kind, capabilities) => kind === 'editor' && options.editor?.note(capabilities),
+    });
+    await created.start();
+    log.write('info', `The gateway listens on 127.0.0.1:${created.port}`);
+    return created;
+  }
+
+  return {
+    host,
+    redact: (text) => redactor.redact(text),
+    gateway,
+    endpoint,
+    recheckToolPolicy: () => toolPolicy?.recheck(),
+    dialogTools: createDialogTools(host, delivery),
+    dispose: async () => {
+      const closing = gateway.then((open) => open.dispose()).catch(() => undefined);
+      await Promise.all([host.dispose(), closing, endpoint?.dispose()]);
+      backend.dispose();
+      toolPolicy?.dispose();
+      await Promise.all([connector.dispose(), artifacts.settled()]);
+      oauth?.dispose();
+    },
+  };
+}
+
+function artifactsOf({ results, clock }: EngineOptions, log: Log): ArtifactStore {
+  if (results?.folder === undefined) return nowhere('no folder is open in this window');
+  return createDiskArtifacts({ folder: results.folder, quota: results.quota, clock, log });
+}
+
+function realPath(folder: string): string {
+  try {
+    return realpathSync(folder);
+  } catch {
+    return folder;
+  }
+}

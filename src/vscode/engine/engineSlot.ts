@@ -1,0 +1,158 @@
+/**
+ * Holds the engine of a window: none until the workspace is trusted and a config file is there, then one until the
+ * window ends. Keeps what every view reads: the phase, and the core's snapshot with the problems that only the shell can
+ * see. Does not import `vscode`: what it needs of the editor is passed in.
+ *
+ * Invariants: nothing is read, loaded or started in an untrusted workspace (spec S1); the engine is loaded at most once;
+ * after `dispose` nothing is started, and what was is ended.
+ */
+import type { Disposable } from '../../core/base/disposables.js';
+import { Emitter, type Event } from '../../core/base/events.js';
+import type { Log } from '../../core/base/log.js';
+import type { Problem } from '../../core/base/problem.js';
+import type { SourceText } from '../../core/config/model.js';
+import type { StatusSnapshot } from '../../core/reconcile/status.js';
+import type { Engine } from './engine.js';
+
+export interface ConfigFilesState {
+  readonly folders: number;
+  /** Highest first (spec C5). */
+  readonly sources: readonly SourceText[];
+  /** Files that are there and cannot be read. */
+  readonly problems: readonly Problem[];
+}
+
+/** The config files of the window. */
+export interface ConfigFiles extends Disposable {
+  /** Undefined until each of them has been read once. */
+  readonly state: ConfigFilesState | undefined;
+  readonly onDidChange: Event<ConfigFilesState>;
+}
+
+export interface WindowState {
+  readonly phase: 'untrusted' | 'reading' | 'noFolder' | 'noFile' | 'serving';
+  readonly snapshot: StatusSnapshot;
+}
+
+interface EngineSlotOptions {
+  readonly log: Log;
+  isTrusted(): boolean;
+  openConfigFiles(): ConfigFiles;
+  loadEngine(): Promise<Engine>;
+  /** The engine could not be loaded: a fault of the product itself. */
+  onFailure(error: unknown): void;
+}
+
+const nothing: StatusSnapshot = { version: 0, refused: [], servers: [], problems: [] };
+
+export class EngineSlot {
+  private readonly changes = new Emitter<WindowState>();
+  private readonly arrivals = new Emitter<Engine>();
+  private readonly observers: (() => readonly Problem[])[] = [];
+  private state_: WindowState;
+  private files: ConfigFiles | undefined;
+  private loading: Promise<Engine | undefined> | undefined;
+  private ended = false;
+  private announced = false;
+
+  readonly onDidChange: Event<WindowState> = this.changes.event;
+  /** Fires once, when there is an engine. */
+  readonly onDidLoad: Event<Engine> = this.arrivals.event;
+  engine: Engine | undefined;
+
+  constructor(private readonly options: EngineSlotOptions) {
+    this.state_ = { phase: this.phase(), snapshot: nothing };
+  }
+
+  get state(): WindowState {
+    return this.state_;
+  }
+
+  /** The config files as they were last read. */
+  get sources(): readonly SourceText[] {
+    return this.files?.state?.sources ?? [];
+  }
+
+  /** Begins, if the workspace is trusted; to be called again when it becomes so. */
+  start(): void {
+    this.refresh();
+    if (this.ended || this.files || !this.options.isTrusted()) return;
+    this.files = this.options.openConfigFiles();
+    this.files.onDidChange(() => this.apply());
+    if (this.files.state) this.apply();
+  }
+
+  /** Adds problems to every snapshot from now on; `refresh` tells that they changed. */
+  observe(problems: () => readonly Problem[]): void {
+    this.observers.push(problems);
+  }
+
+  /** Makes the state anew; several requests of one turn are one event. */
+  refresh(): void {
+    if (this.announced || this.ended) return;
+    this.announced = true;
+    queueMicrotask(() => {
+      this.announced = false;
+      if (this.ended) return;
+      this.state_ = { phase: this.phase(), snapshot: this.snapshot() };
+      this.changes.fire(this.state_);
+    });
+  }
+
+  /** Resolves when nothing is left that the window started. */
+  async dispose(): Promise<void> {
+    if (this.ended) return;
+    this.ended = true;
+    this.files?.dispose();
+    this.changes.dispose();
+    const engine = await this.loading;
+    await engine?.dispose();
+    this.arrivals.dispose();
+  }
+
+  private apply(): void {
+    const state = this.files?.state;
+    if (!state || this.ended) return;
+    this.refresh();
+    if (this.engine) this.feed(this.engine, state);
+    else if (state.sources.some(({ text }) => text !== undefined)) this.loading ??= this.load();
+  }
+
+  private async load(): Promise<Engine | undefined> {
+    try {
+      const engine = await this.options.loadEngine();
+      if (this.ended) return engine;
+      this.engine = engine;
+      engine.host.onDidChange(() => this.refresh());
+      this.arrivals.fire(engine);
+      this.apply();
+      return engine;
+    } catch (error) {
+      this.options.log.write('error', `The engine did not start: ${String((error as Error).stack ?? error)}`);
+      this.options.onFailure(error);
+      return undefined;
+    }
+  }
+
+  private feed(engine: Engine, state: ConfigFilesState): void {
+    engine.host
+      .setSources(state.sources)
+      .catch((error: unknown) =>
+        this.options.log.write('error', `The files were not applied: ${String((error as Error).stack ?? error)}`),
+      );
+  }
+
+  private phase(): WindowState['phase'] {
+    if (!this.options.isTrusted()) return 'untrusted';
+    const state = this.files?.state;
+    if (!state) return 'reading';
+    if (state.sources.some(({ text }) => text !== undefined) || state.problems.length > 0) return 'serving';
+    return state.folders === 0 ? 'noFolder' : 'noFile';
+  }
+
+  private snapshot(): StatusSnapshot {
+    const core = this.engine?.host.snapshot ?? nothing;
+    const own = [...(this.files?.state?.problems ?? []), ...this.observers.flatMap((problems) => problems())];
+    return own.length === 0 ? core : { ...core, problems: [...core.problems, ...own] };
+  }
+}

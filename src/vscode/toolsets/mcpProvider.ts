@@ -1,0 +1,207 @@
+/**
+ * Offers each toolset to the editor as an MCP server of its own (spec G1, G3a, G3b, G5). Whether the editor shows them is
+ * the presenter's business.
+ *
+ * Invariants: definitions are in file order; the version of a definition does not change within a window, as that would
+ * stop it, and differs from that of any other window, as what the editor remembers of those may be outdated; the provider
+ * never throws, because one failure takes all definitions away; an untrusted workspace offers and starts nothing, because
+ * starting would open a question to the person.
+ */
+import * as vscode from 'vscode';
+import { randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import { DisposableStore, toDisposable, type Disposable } from '../../core/base/disposables.js';
+import { delay, type Clock } from '../../core/base/clock.js';
+import { nextEvent } from '../../core/base/events.js';
+import type { Log } from '../../core/base/log.js';
+import type { Gateway } from '../../core/gateway/gateway.js';
+import type { Toolset } from '../../core/tools/catalogue.js';
+import type { Engine } from '../engine/engine.js';
+import type { EngineSlot } from '../engine/engineSlot.js';
+import { isStarting, offeredLabels } from './offer.js';
+import { findRivals } from './rivals.js';
+import { Presenter, type Stage } from './presenter.js';
+
+/** As in `package.json`. */
+const providerId = 'mcpToolsets';
+
+interface ProviderOptions {
+  readonly slot: EngineSlot;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** `publisher.name`. */
+  readonly extensionId: string;
+}
+
+export function offerToolsets(options: ProviderOptions): Disposable {
+  return new ToolsetProvider(options);
+}
+
+/** Changes closer to each other than this are one announcement, in milliseconds. */
+const together = 10;
+
+/** The first answer to the editor waits this long for the gateway, in milliseconds. */
+const firstAnswerLimit = 5000;
+
+/** How long the editor is kept waiting for a server that is still starting, in milliseconds. */
+const connectPatience = 3000;
+
+class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscode.McpHttpServerDefinition>, Disposable {
+  private readonly store = new DisposableStore('toolset provider');
+  private readonly changes = this.store.add(new vscode.EventEmitter<void>());
+  private readonly version = randomUUID();
+  private readonly presenter: Presenter;
+  /** Undefined until it listens, and for good if it cannot. */
+  private gateway: Gateway | undefined;
+  private gatewayFailed = false;
+  /** In file order; what is leaving comes last. */
+  private announced: readonly string[] = [];
+  /** Gone, but for calls in flight. */
+  private leaving: readonly string[] = [];
+  private announcement: Disposable | undefined;
+
+  readonly onDidChangeMcpServerDefinitions = this.changes.event;
+
+  constructor(private readonly options: ProviderOptions) {
+    const { slot, clock, log } = options;
+    this.presenter = this.store.add(new Presenter({ clock, log, stage: this.stage(), onChange: () => slot.refresh() }));
+    slot.observe(() => this.presenter.problems());
+    this.store.add(slot.onDidLoad((engine) => void this.follow(engine)));
+    this.store.add(
+      vscode.workspace.onDidChangeConfiguration((change) => {
+        if (change.affectsConfiguration('chat')) this.presenter.tryAgain();
+      }),
+    );
+    this.register();
+  }
+
+  async provideMcpServerDefinitions(): Promise<vscode.McpHttpServerDefinition[]> {
+    // The first answer replaces what the editor remembers of the last window; an empty one would take those tools away
+    // for the moment until the files are read.
+    await this.until(() => !this.isBeginning(), firstAnswerLimit);
+    return this.announced.flatMap((label) => this.definitionOf(label) ?? []);
+  }
+
+  /** Called before each connection, also for a definition that the editor remembers from another window. */
+  async resolveMcpServerDefinition({
+    label,
+  }: vscode.McpHttpServerDefinition): Promise<vscode.McpHttpServerDefinition | undefined> {
+    const isThere = (): boolean => this.presented().some(({ id }) => id === label);
+    const mayCome = (): boolean => {
+      const server = this.options.slot.engine?.host.snapshot.servers.find(({ id }) => id === label);
+      return server ? isStarting(server) : this.isBeginning();
+    };
+    await this.until(() => isThere() || !mayCome(), connectPatience);
+    return isThere() ? this.definitionOf(label) : undefined;
+  }
+
+  dispose(): void {
+    this.announcement?.dispose();
+    this.store.dispose();
+  }
+
+  /** In an editor that cannot take definitions, everything else still works (spec S2). */
+  private register(): void {
+    try {
+      this.store.add(vscode.lm.registerMcpServerDefinitionProvider(providerId, this));
+    } catch (error) {
+      this.options.log.write('error', `This editor takes no MCP servers from extensions: ${String(error)}`);
+    }
+  }
+
+  private async follow(engine: Engine): Promise<void> {
+    const { slot, log } = this.options;
+    try {
+      this.gateway = await engine.gateway;
+    } catch (error) {
+      this.gatewayFailed = true;
+      log.write('error', `The gateway did not start, so no agent sees a tool: ${String(error)}`);
+      void vscode.window.showErrorMessage(`MCP Toolsets cannot offer its tools: ${String(error)}`);
+      return;
+    }
+    this.store.add(
+      this.gateway.onDidChangeActivity((toolset) => {
+        this.presenter.noteActivity(toolset);
+        if (this.leaving.includes(toolset)) this.announce();
+      }),
+    );
+    this.store.add(engine.host.onDidChangeCatalogue(() => this.presenter.expect(this.presented())));
+    this.store.add(slot.onDidChange(() => this.announce()));
+    this.announce();
+    slot.refresh();
+    this.presenter.expect(this.presented());
+  }
+
+  /** A change inside a toolset reaches the editor over its session; this is only for those that come and go. */
+  private announce(): void {
+    const { gateway, announced } = this;
+    const { engine } = this.options.slot;
+    if (!engine || !gateway || !vscode.workspace.isTrusted) return;
+    const labels = offeredLabels(engine.host.snapshot, engine.host.catalogue.toolsets);
+    // Taking a definition away ends the editor's calls; those in flight finish first (spec R4). The gateway lists no
+    // tools for them any more.
+    this.leaving = announced.filter(
+      (label) => !labels.includes(label) && gateway.activityOf(label, 'editor').callsInFlight > 0,
+    );
+    this.announced = [...labels, ...this.leaving];
+    if (isDeepStrictEqual(this.announced, announced)) return;
+    this.options.log.write('debug', `Offered to the editor: ${this.announced.join(', ') || 'nothing'}`);
+    this.announcement ??= this.options.clock.after(together, () => {
+      this.announcement = undefined;
+      this.changes.fire();
+    });
+  }
+
+  /** Whether it is not known yet which servers there are. */
+  private isBeginning(): boolean {
+    const { phase } = this.options.slot.state;
+    return (phase === 'reading' || phase === 'serving') && this.gateway === undefined && !this.gatewayFailed;
+  }
+
+  /** Resolves when `holds` does, looked at with every change of the state; in any case after `limitMs`. */
+  private async until(holds: () => boolean, limitMs: number): Promise<void> {
+    const { slot, clock } = this.options;
+    if (holds()) return;
+    const waiting = new AbortController();
+    const end = this.store.add(toDisposable(() => waiting.abort()));
+    const came = nextEvent(slot.onDidChange, holds, waiting.signal);
+    await Promise.race([came, delay(clock, limitMs, waiting.signal)]).catch(() => undefined);
+    this.store.release(end);
+  }
+
+  private presented(): Toolset[] {
+    const { engine } = this.options.slot;
+    if (!engine || !this.gateway || !vscode.workspace.isTrusted) return [];
+    return engine.host.catalogue.toolsets.filter(({ tools }) => tools.length > 0);
+  }
+
+  private definitionOf(label: string): vscode.McpHttpServerDefinition | undefined {
+    if (!this.gateway) return undefined;
+    const { url, headers } = this.gateway.endpoint(label, 'editor');
+    return new vscode.McpHttpServerDefinition(label, vscode.Uri.parse(url, true), { ...headers }, this.version);
+  }
+
+  private stage(): Stage {
+    const { slot, extensionId } = this.options;
+    return {
+      toolNames: () => new Set(vscode.lm.tools.map(({ name }) => name)),
+      startServer: async (label) => {
+        if (!vscode.workspace.isTrusted) return;
+        const server = `${extensionId.toLowerCase()}/${label}`;
+        await vscode.commands.executeCommand('workbench.mcp.startServer', server, { waitForLiveTools: true });
+      },
+      isConnected: (label) => (this.gateway?.activityOf(label, 'editor').listed ?? 0) > 0,
+      switchedOff,
+      rivals: findRivals,
+      placeOf: (server) => slot.engine?.host.snapshot.servers.find(({ id }) => id === server)?.place,
+    };
+  }
+}
+
+function switchedOff(): string | undefined {
+  const chat = vscode.workspace.getConfiguration('chat');
+  if (chat.get('mcp.access') === 'none') return '"chat.mcp.access" is "none"';
+  if (chat.get('agent.enabled') === false) return '"chat.agent.enabled" is false';
+  if (chat.get('disableAIFeatures') === true) return '"chat.disableAIFeatures" is true';
+  return undefined;
+}

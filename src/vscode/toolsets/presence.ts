@@ -1,0 +1,107 @@
+/**
+ * What the editor makes of a toolset: whether its tools are language-model tools under the ids that are expected, and
+ * what it means when they are not (spec G3a: never a silent loss). Pure.
+ */
+import type { Place, Problem } from '../../core/base/problem.js';
+import { shortList } from '../../core/base/shortList.js';
+import type { Toolset } from '../../core/tools/catalogue.js';
+
+type Presence =
+  | { readonly kind: 'shown' }
+  /** The editor gave it another prefix, because another server has its name. */
+  | { readonly kind: 'renamed'; readonly prefix: string }
+  | { readonly kind: 'partly'; readonly missing: readonly string[] }
+  | { readonly kind: 'hidden' };
+
+/** The editor's prefix has room for this many characters of a server's name. */
+const longestName = 13;
+
+export function presenceOf(toolset: Toolset, names: ReadonlySet<string>): Presence {
+  const missing = toolset.tools.filter(({ editorId }) => !names.has(editorId));
+  if (missing.length === 0) return { kind: 'shown' };
+  if (missing.length < toolset.tools.length) {
+    return { kind: 'partly', missing: missing.map(({ published }) => published) };
+  }
+  for (let number = 2; number <= 9; number++) {
+    const prefix = `mcp_${toolset.shortName.slice(0, longestName - 1)}${number}_`;
+    if (toolset.tools.every(({ editorName }) => names.has(prefix + editorName))) return { kind: 'renamed', prefix };
+  }
+  return { kind: 'hidden' };
+}
+
+/** Another server of the editor with the same label. */
+export interface Rival {
+  readonly label: string;
+  /** The file that configures it, as it is written for a person. */
+  readonly file: string;
+  readonly place: Place;
+}
+
+/** What is known about tools that stay away. */
+export interface Absence {
+  readonly presence: Exclude<Presence, { readonly kind: 'shown' }>;
+  /** The editor has an MCP session for it. */
+  readonly connected: boolean;
+  /** A setting of the editor that switches MCP off, as `chat.mcp.access is none`. */
+  readonly switchedOff: string | undefined;
+  readonly rivals: readonly Rival[];
+}
+
+/** @param place the server's key */
+export function absenceProblem(toolset: Toolset, absence: Absence, place: Place): Problem {
+  const { rivals } = absence;
+  return {
+    code: 'editor-toolset-hidden',
+    severity: 'warning',
+    ...absenceText(toolset, absence),
+    place,
+    server: toolset.id,
+    ...(rivals.length > 0 && {
+      related: rivals.map((rival) => ({ message: `"${rival.label}" is configured here too`, place: rival.place })),
+    }),
+  };
+}
+
+export function absenceText(toolset: Toolset, absence: Absence): Pick<Problem, 'message' | 'fix'> {
+  const { id, shortName } = toolset;
+  const { presence, connected, switchedOff, rivals } = absence;
+  if (switchedOff) {
+    return {
+      message: `The editor shows no tool of "${id}" to agents: ${switchedOff}.`,
+      fix: 'Change that setting if agents of this editor are to use MCP tools.',
+    };
+  }
+  if (presence.kind === 'renamed') {
+    return {
+      message: `The editor calls the tools of "${id}" ${presence.prefix}… instead of mcp_${shortName}_…, because another MCP server calls itself "${shortName}" too.`,
+      fix: `Rename the server here or stop the other one; until then agents find these tools under the other names only.`,
+    };
+  }
+  if (presence.kind === 'partly') {
+    const missing = shortList(
+      presence.missing.map((name) => `"${name}"`),
+      5,
+    );
+    return {
+      message: `The editor does not show ${missing} of "${id}" to agents.`,
+      fix: 'Look into the output channel “MCP Toolsets” and the one of the MCP server in the editor; a blacklist entry keeps the tool out for good.',
+    };
+  }
+  const [rival] = rivals;
+  if (rival) {
+    return {
+      message: `The editor shows no tool of "${id}" to agents: ${rival.file} configures an MCP server "${rival.label}", and of two servers with one name the editor keeps one.`,
+      fix: 'Rename or remove one of the two, or set "chat.mcp.collisionBehavior" to "suffix".',
+    };
+  }
+  if (connected) {
+    return {
+      message: `The editor is connected to "${id}" and shows none of its tools to agents: another MCP server of the same name is configured (in your user mcp.json or by another extension), or it is disabled in the editor.`,
+      fix: `Run “MCP: List Servers” and look for "${id}": enable it, or rename one of the two.`,
+    };
+  }
+  return {
+    message: `The editor has not connected to the toolset "${id}", so agents do not see its tools.`,
+    fix: `Run “MCP: List Servers” and start "${id}"; the output channel “MCP Toolsets” says what was tried.`,
+  };
+}

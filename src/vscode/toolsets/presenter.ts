@@ -1,0 +1,214 @@
+/**
+ * Brings toolsets onto the editor's stage and keeps an eye on them: the editor does not start a server that an extension
+ * offers before somebody chats, and does not say when it shows none of its tools. So each toolset is started until its
+ * tools are there, and what stays away becomes a problem, which goes as soon as they show.
+ *
+ * Starts nothing that was shown and then stopped: that was the person. Never rejects, never throws. Knows the editor only
+ * through `Stage`. Invariants: at most one start of a toolset at a time; a bounded number of starts for each change.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import type { Clock } from '../../core/base/clock.js';
+import { toDisposable, type Disposable } from '../../core/base/disposables.js';
+import type { Log } from '../../core/base/log.js';
+import type { Place, Problem } from '../../core/base/problem.js';
+import type { Toolset } from '../../core/tools/catalogue.js';
+import { absenceProblem, absenceText, presenceOf, type Absence, type Rival } from './presence.js';
+
+export interface Stage {
+  /** Names of the language-model tools that the editor has. */
+  toolNames(): ReadonlySet<string>;
+  /** Asks the editor to connect; says nothing about success. */
+  startServer(label: string): Promise<void>;
+  /** Whether the editor has an MCP session in which it has listed the toolset's tools. */
+  isConnected(label: string): boolean;
+  /** As `Absence.switchedOff`. */
+  switchedOff(): string | undefined;
+  rivals(label: string): Promise<readonly Rival[]>;
+  placeOf(server: string): Place | undefined;
+}
+
+interface PresenterOptions {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly stage: Stage;
+  /** `problems()` changed. */
+  readonly onChange: () => void;
+}
+
+/**
+ * Milliseconds between looks. The editor takes over a new definition 500 ms after it was announced, and says nothing
+ * when it does; asking it to start what it does not know yet costs next to nothing.
+ */
+const pace = [80, 80, 80, 80, 80, 80, 80, 100, 100, 200, 300, 500, 800, 1200, 2000, 3000, 5000] as const;
+const slowPace = 3_000;
+const mostStarts = 20;
+
+/** How long tools may stay away before that is a problem: with a session, and in all. Milliseconds. */
+const graceConnected = 3000;
+const graceInAll = 20_000;
+
+export class Presenter implements Disposable {
+  private readonly watches = new Map<string, Watch>();
+  private readonly end = toDisposable(() => {
+    for (const watch of this.watches.values()) watch.dispose();
+    this.watches.clear();
+  });
+
+  constructor(private readonly options: PresenterOptions) {}
+
+  /** These toolsets were announced to the editor, and no others. */
+  expect(toolsets: readonly Toolset[]): void {
+    const wanted = new Set(toolsets.map(({ id }) => id));
+    let fewerProblems = false;
+    for (const [id, watch] of this.watches) {
+      if (wanted.has(id)) continue;
+      fewerProblems ||= watch.absence !== undefined;
+      watch.dispose();
+      this.watches.delete(id);
+    }
+    for (const toolset of toolsets) {
+      const watch = this.watches.get(toolset.id);
+      if (watch) watch.change(toolset);
+      else this.watches.set(toolset.id, new Watch(toolset, this.options));
+    }
+    if (fewerProblems) this.options.onChange();
+  }
+
+  /** Something of the editor changed: what is absent gets a new chance. */
+  tryAgain(): void {
+    for (const watch of this.watches.values()) watch.tryAgain();
+  }
+
+  /** The editor did something with a toolset: its tools may be there before the next look. */
+  noteActivity(id: string): void {
+    this.watches.get(id)?.hurry();
+  }
+
+  /** The absences that hold now, at the places where their servers stand now. */
+  problems(): Problem[] {
+    return [...this.watches.values()].flatMap(({ toolset, absence }) => {
+      const place = this.options.stage.placeOf(toolset.id);
+      return absence && place ? [absenceProblem(toolset, absence, place)] : [];
+    });
+  }
+
+  dispose(): void {
+    this.end.dispose();
+  }
+}
+
+class Watch implements Disposable {
+  absence: Absence | undefined;
+  private looks = 0;
+  private startsLeft = mostStarts;
+  private starting = false;
+  private phase: 'awaited' | 'shown' | 'vanished' = 'awaited';
+  private since: number;
+  private connectedSince: number | undefined;
+  private timer: Disposable | undefined;
+  private ended = false;
+
+  constructor(
+    public toolset: Toolset,
+    private readonly options: PresenterOptions,
+  ) {
+    this.since = options.clock.now();
+    this.look();
+  }
+
+  change(toolset: Toolset): void {
+    if (toolset === this.toolset) return;
+    this.toolset = toolset;
+    this.begin('awaited');
+  }
+
+  tryAgain(): void {
+    if (this.phase !== 'shown') this.begin('awaited');
+  }
+
+  hurry(): void {
+    if (this.phase !== 'awaited') return;
+    this.looks = Math.min(this.looks, 1);
+    this.look();
+  }
+
+  dispose(): void {
+    this.ended = true;
+    this.timer?.dispose();
+  }
+
+  private begin(phase: 'awaited' | 'vanished'): void {
+    this.phase = phase;
+    this.looks = 0;
+    this.startsLeft = phase === 'awaited' ? mostStarts : 0;
+    this.since = this.options.clock.now();
+    this.connectedSince = undefined;
+    this.look();
+  }
+
+  private look(): void {
+    if (this.ended) return;
+    const { stage, clock, log } = this.options;
+    const presence = presenceOf(this.toolset, stage.toolNames());
+    const connected = stage.isConnected(this.toolset.id);
+    // Without a session these are tools that the editor remembers, perhaps of another time.
+    if (presence.kind === 'shown' && (connected || this.phase !== 'awaited')) {
+      if (this.phase !== 'shown') log.write('debug', `${this.toolset.id}: shown after ${clock.now() - this.since} ms`);
+      this.phase = 'shown';
+      this.tell(undefined);
+      this.lookIn(slowPace);
+      return;
+    }
+    if (this.phase === 'shown') {
+      this.begin('vanished');
+      return;
+    }
+    this.connectedSince = connected ? (this.connectedSince ?? clock.now()) : undefined;
+    if (!connected) this.start();
+    if (presence.kind !== 'shown' && this.graceIsOver()) void this.explain(presence, connected);
+    this.lookIn(pace[this.looks++] ?? slowPace);
+  }
+
+  private lookIn(ms: number): void {
+    this.timer?.dispose();
+    this.timer = this.options.clock.after(ms, () => this.look());
+  }
+
+  private graceIsOver(): boolean {
+    const { clock, stage } = this.options;
+    const now = clock.now();
+    if (stage.switchedOff() !== undefined) return true;
+    if (this.connectedSince !== undefined && now - this.connectedSince >= graceConnected) return true;
+    return now - this.since >= graceInAll;
+  }
+
+  private start(): void {
+    const { stage, log } = this.options;
+    if (this.starting || this.startsLeft === 0 || stage.switchedOff() !== undefined) return;
+    this.starting = true;
+    this.startsLeft--;
+    const label = this.toolset.id;
+    stage
+      .startServer(label)
+      .catch((error: unknown) => log.write('debug', `${label}: the editor did not start it: ${String(error)}`))
+      .finally(() => {
+        this.starting = false;
+        if (this.phase !== 'shown' && stage.isConnected(label)) this.look();
+      });
+  }
+
+  private async explain(presence: Absence['presence'], connected: boolean): Promise<void> {
+    const { stage } = this.options;
+    const { toolset } = this;
+    const rivals = presence.kind === 'hidden' ? await stage.rivals(toolset.id) : [];
+    if (this.ended || this.phase === 'shown' || toolset !== this.toolset) return;
+    this.tell({ presence, connected, switchedOff: stage.switchedOff(), rivals });
+  }
+
+  private tell(absence: Absence | undefined): void {
+    if (isDeepStrictEqual(absence, this.absence)) return;
+    this.absence = absence;
+    if (absence) this.options.log.write('warn', absenceText(this.toolset, absence).message);
+    this.options.onChange();
+  }
+}

@@ -1,0 +1,28 @@
+/** Servers that the workspace configures for the editor itself, under a name that a toolset has too (spec G3a). */
+import * as vscode from 'vscode';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { localFolders } from '../engine/configFiles.js';
+import { configuredLabels } from './mcpJson.js';
+import type { Rival } from './presence.js';
+
+/** In a workspace folder. The person's own `mcp.json` is where no extension can read it. */
+const files = ['.vscode/mcp.json', '.mcp.json'];
+
+/** The editor compares names without regard to case. */
+export async function findRivals(label: string): Promise<Rival[]> {
+  const paths = localFolders().flatMap(({ uri }) => files.map((file) => join(uri.fsPath, file)));
+  const found = await Promise.all(
+    paths.map(async (file) => {
+      const text = await readFile(file, 'utf8').catch(() => '');
+      return configuredLabels(text)
+        .filter((rival) => rival.label.toLowerCase() === label.toLowerCase())
+        .map((rival): Rival => ({
+          label: rival.label,
+          file: vscode.workspace.asRelativePath(file),
+          place: { file, range: rival.range },
+        }));
+    }),
+  );
+  return found.flat();
+}

@@ -1,0 +1,88 @@
+/** What a person reads before they approve a start (spec S1). Pure; does not import `vscode`. */
+import type { LaunchDescription, LaunchPart } from '../../core/approval/fingerprint.js';
+import { shortList } from '../../core/base/shortList.js';
+
+/** Of the labels; the same in all documents, so that those that are compared differ in nothing else. */
+const widest = 'environment'.length;
+
+export interface PendingLaunch {
+  readonly launch: LaunchDescription;
+  /** What was approved of this server before. */
+  readonly before: LaunchDescription | undefined;
+}
+
+/** `node server.js --port 1`, or the address: what runs, without its surroundings. */
+export function commandLine({ parts }: LaunchDescription): string {
+  return parts
+    .filter(({ label }) => label === 'command' || label === 'argument' || label === 'address')
+    .map(({ shown }) => shown)
+    .join(' ');
+}
+
+/** All of it, a part a line. */
+export function launchLines({ parts }: LaunchDescription): string[] {
+  return parts.map((part) => `${part.label}: ${valueOf(part)}`);
+}
+
+/** With a digest, so that one masked value can be told from another. */
+function valueOf({ shown, digest }: LaunchPart): string {
+  return digest === undefined ? shown : `${shown}   (masked, digest ${digest.slice(0, 8)})`;
+}
+
+/** @param fileLabel how a file is written for a person. */
+export function question(pending: readonly PendingLaunch[], fileLabel: (file: string) => string): string {
+  const files = [...new Set(pending.map(({ launch }) => fileLabel(launch.source)))].join(', ');
+  const names = shortList(
+    pending.map(({ launch }) => `“${launch.server}”`),
+    5,
+  );
+  const [only] = pending;
+  if (pending.length === 1 && only) {
+    return only.before
+      ? `What the MCP server ${names} of ${files} starts has changed. Its previous definition serves until you approve the new one.`
+      : `The MCP server ${names} of ${files} wants to start.`;
+  }
+  const changed = pending.filter(({ before }) => before).length;
+  const what =
+    changed === 0
+      ? ''
+      : changed === pending.length
+        ? ' with another launch than you approved'
+        : `, ${changed} with another launch than you approved`;
+  return `${pending.length} MCP servers of ${files} want to start${what}: ${names}.`;
+}
+
+/** The document of a review, and what was approved of the same servers before; the two are compared line by line. */
+export function reviewTexts(
+  pending: readonly PendingLaunch[],
+  fileLabel: (file: string) => string,
+): { readonly now: string; readonly before: string | undefined } {
+  const section = (heading: LaunchDescription, launch: LaunchDescription | undefined): string =>
+    [
+      `${heading.server}  ·  ${fileLabel(heading.source)}`,
+      '',
+      ...(launch?.parts.map((part) => `  ${part.label.padEnd(widest)}  ${valueOf(part)}`) ?? []),
+      '',
+    ].join('\n');
+  const head = [
+    'What would run, and what it would be given. Characters that do not show',
+    'are escaped. Values that may be secret are masked: another digest is',
+    'another value. What the programs do is not seen here.',
+    '',
+    '',
+  ].join('\n');
+  return {
+    now: head + pending.map(({ launch }) => section(launch, launch)).join('\n'),
+    before: pending.some(({ before }) => before)
+      ? head + pending.map(({ launch, before }) => section(launch, before)).join('\n')
+      : undefined,
+  };
+}
+
+/** For a dialog. Undefined: too much for one, so that a document has to show it. */
+export function dialogDetail({ launch, before }: PendingLaunch): string | undefined {
+  const lines = launchLines(launch);
+  const known = before && new Set(launchLines(before));
+  const marked = known ? lines.map((line) => (known.has(line) ? line : `${line}   ← changed`)) : lines;
+  return marked.length > 14 || marked.some((line) => line.length > 160) ? undefined : marked.join('\n');
+}

@@ -1,0 +1,40 @@
+/** The instances of a server, whose they are, how old and how long idle (spec L2). Pure. */
+import type { InstanceStatus, ServerStatus } from '../../core/reconcile/status.js';
+import { escapeMarkdown } from './markdown.js';
+import { durationPhrase, instanceLabel, instancePhrase, timeOf } from './phrases.js';
+import type { TreeNode } from './treeNode.js';
+
+export function instanceNodes(parent: string, server: ServerStatus, now: number): TreeNode[] {
+  return server.instances.map((instance: InstanceStatus) => {
+    const { use, startedAt, lastCallAt, pid } = instance;
+    const phrase = instancePhrase(use);
+    const description = [activity(instance, now), `${durationPhrase(now - startedAt)} old`].join(' · ');
+    const lines = [
+      `**${escapeMarkdown(phrase)}**`,
+      use.kind === 'leased'
+        ? `conversation \`${use.dialog}\`, since ${timeOf(use.since, now)}; release ends the instance, and the next call of the conversation starts another`
+        : '',
+      `started ${timeOf(startedAt, now)}${pid === undefined ? '' : `, process ${pid}`}`,
+      lastCallAt === undefined ? 'not called yet' : `last call ${timeOf(lastCallAt, now)}`,
+    ];
+    return {
+      id: `${parent}/instance/${instance.id}`,
+      kind: 'instance',
+      server: server.id,
+      label: instanceLabel(use),
+      description,
+      spoken: `${phrase}, instance, ${description}`,
+      tooltip: lines.filter((line) => line !== '').join('\n\n'),
+      icon: { id: use.kind === 'leased' ? 'comment-discussion' : 'server-process' },
+      context: `instance ${use.kind}`,
+      initially: 'leaf',
+      ...(use.kind === 'leased' && { dialog: use.dialog }),
+      children: [],
+    };
+  });
+}
+
+function activity({ callsInFlight, lastCallAt }: InstanceStatus, now: number): string {
+  if (callsInFlight > 0) return callsInFlight === 1 ? '1 call running' : `${callsInFlight} calls running`;
+  return lastCallAt === undefined ? 'not called yet' : `idle ${durationPhrase(now - lastCallAt)}`;
+}

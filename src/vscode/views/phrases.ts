@@ -1,0 +1,173 @@
+/** Words for states, tools and reasons, the same in every view. Pure; does not import `vscode`. */
+import { assertNever } from '../../core/base/assertNever.js';
+import type { OfferedTool } from '../../core/tools/catalogue.js';
+import { estimatedTokensOf } from '../../core/tools/tokens.js';
+import { isTrial } from '../engine/trialDialog.js';
+import type { InstanceStatus, ServerState, ServerStatus, StatusSnapshot } from '../../core/reconcile/status.js';
+
+/** `12 of 34 tools`; `12 tools` where nothing is kept out. */
+export function toolCount(published: number, offered: number): string {
+  if (published === offered) return published === 1 ? '1 tool' : `${published} tools`;
+  return `${published} of ${offered} tools`;
+}
+
+export function transportWord(transport: 'stdio' | 'streamable_http'): string {
+  return transport === 'stdio' ? 'stdio' : 'http';
+}
+
+export function stateWord(state: ServerState): string {
+  switch (state.kind) {
+    case 'disabled':
+    case 'starting':
+    case 'running':
+    case 'idle':
+    case 'failed':
+    case 'stopped':
+      return state.kind;
+    case 'pending':
+      return 'waits for approval';
+    case 'signInNeeded':
+      return 'needs sign-in';
+    case 'invalid':
+      return 'entry with errors';
+    case 'reconnecting':
+      return `reconnecting, attempt ${state.attempt}`;
+    default:
+      return assertNever(state);
+  }
+}
+
+/** `~310 tokens`, `~3.1k tokens`: an estimate, rounded to what it is good for. */
+export function tokenPhrase(tokens: number): string {
+  if (tokens < 1000) return `~${tokens} tokens`;
+  return `~${tokens < 10_000 ? (tokens / 1000).toFixed(1) : Math.round(tokens / 1000)}k tokens`;
+}
+
+/** Short, for a row. */
+export function instanceLabel(use: InstanceStatus['use']): string {
+  switch (use.kind) {
+    case 'warm':
+      return 'ready';
+    case 'shared':
+      return 'shared';
+    case 'leased':
+      return isTrial(use.dialog) ? 'Try Tool' : dialogName(use.dialog, 'chat');
+    case 'draining':
+      return 'ending';
+    default:
+      return assertNever(use);
+  }
+}
+
+/** By the beginning of its id, which is enough to tell a few apart. */
+function dialogName(dialog: string, word: string): string {
+  const own = /^minds-(?=.)/.exec(dialog)?.[0] ?? '';
+  const id = dialog.slice(own.length, own.length + 8);
+  return own === '' ? `${word} ${id}` : `@minds ${word} ${id}`;
+}
+
+export function instancePhrase(use: InstanceStatus['use']): string {
+  switch (use.kind) {
+    case 'warm':
+      return 'ready for the next conversation';
+    case 'shared':
+      return 'shared by all conversations';
+    case 'leased':
+      return isTrial(use.dialog) ? 'a tool that is being tried' : dialogName(use.dialog, 'conversation');
+    case 'draining':
+      return 'finishing its last calls';
+    default:
+      return assertNever(use);
+  }
+}
+
+/** A time of today as `10:32:05`, one of another day with its date. */
+export function timeOf(at: number, now: number): string {
+  const date = new Date(at);
+  const time = date.toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit' });
+  return date.toDateString() === new Date(now).toDateString() ? time : `${date.toLocaleDateString()} ${time}`;
+}
+
+/** What the server says that a tool does; the editor asks before a call by it. */
+export function effects({ annotations }: OfferedTool): string[] {
+  if (annotations?.readOnlyHint === true) return ['only reads'];
+  return annotations?.destructiveHint === true ? ['may destroy'] : [];
+}
+
+/** How long something lasted, to the minute: `<1 min`, `4 min`, `2 h 5 min`. */
+export function durationPhrase(ms: number): string {
+  const minutes = Math.floor(ms / 60_000);
+  if (minutes < 1) return '<1 min';
+  if (minutes < 60) return `${minutes} min`;
+  const rest = minutes % 60;
+  return `${Math.floor(minutes / 60)} h${rest > 0 ? ` ${rest} min` : ''}`;
+}
+
+/** Whether agents can use the tools of a server now. */
+export function serves(server: ServerStatus): boolean {
+  return server.state.kind === 'running' || server.state.kind === 'idle';
+}
+
+/** Whether a person should look at it. */
+function isBroken(server: ServerStatus): boolean {
+  if (['failed', 'invalid', 'signInNeeded'].includes(server.state.kind)) return true;
+  return server.previous !== undefined && server.approval.kind !== 'pending';
+}
+
+/** The Problems view says more. */
+export const crowdedLine = 'There are more tools than the 128 that some models take; see Problems.';
+
+interface StatusSummary {
+  /** `MCP 3/4`: servers that serve, of those that should. */
+  readonly text: string;
+  readonly tooltip: string;
+  readonly severity: 'ok' | 'busy' | 'pending' | 'crowded' | 'error';
+  /** Servers and files that a person should look at. */
+  readonly broken: number;
+  /** Servers that wait for approval. */
+  readonly pending: number;
+}
+
+export function summary(snapshot: StatusSnapshot): StatusSummary {
+  const wanted = snapshot.servers.filter(({ state }) => state.kind !== 'disabled');
+  const broken = wanted.filter(isBroken);
+  const busy = wanted.some(({ state }) => state.kind === 'starting' || state.kind === 'reconnecting');
+  const crowded = isCrowded(snapshot);
+  const unreadable = snapshot.servers.length === 0 && snapshot.problems.some(({ severity }) => severity === 'error');
+  const fileErrors = snapshot.refused.length > 0 ? snapshot.refused.length : unreadable ? 1 : 0;
+  const fileLine = unreadable
+    ? 'The config file has an error, and nothing runs.'
+    : 'The config file has an error; what stood there before still runs.';
+  const lines = [
+    ...Array.from({ length: fileErrors }, () => fileLine),
+    ...(snapshot.servers.some(({ tools }) => tools.length > 0) ? [totalPhrase(snapshot)] : []),
+    ...(crowded ? [crowdedLine] : []),
+    ...wanted.map(
+      (server) =>
+        `${server.id}: ${stateWord(server.state)}` +
+        (server.tools.length > 0 ? `, ${toolCount(server.tools.length, server.offered)}` : '') +
+        (server.previous ? ', serves its previous definition' : '') +
+        (server.approval.kind === 'pending' && server.state.kind !== 'pending' ? ', waits for approval' : ''),
+    ),
+  ];
+  const pending = wanted.filter(({ approval }) => approval.kind === 'pending').length;
+  const failures = broken.length + fileErrors;
+  return {
+    text: `MCP ${wanted.filter(serves).length}/${wanted.length}${pending > 0 ? `, ${pending} to approve` : ''}`,
+    tooltip: lines.length > 0 ? lines.join('\n') : 'No servers are configured.',
+    severity: failures > 0 ? 'error' : pending > 0 ? 'pending' : crowded ? 'crowded' : busy ? 'busy' : 'ok',
+    broken: failures,
+    pending,
+  };
+}
+
+/** Whether there are more tools than some models take. */
+export function isCrowded({ problems }: StatusSnapshot): boolean {
+  return problems.some(({ code }) => code === 'too-many-tools');
+}
+
+/** What all toolsets have together. */
+function totalPhrase({ servers }: StatusSnapshot): string {
+  const tools = servers.flatMap((server) => server.tools);
+  return `${toolCount(tools.length, tools.length)}, ${tokenPhrase(estimatedTokensOf(tools))} in each request`;
+}

@@ -1,0 +1,32 @@
+/**
+ * The documentation of problem codes as documents of the editor, which each diagnostic links to (spec E1). Not a command:
+ * of the places that show the link, only the Problems view runs commands. That the pages open as previews is an
+ * association in `package.json`.
+ */
+import * as vscode from 'vscode';
+import type { Disposable } from '../../core/base/disposables.js';
+import type { ProblemCode } from '../../core/base/problem.js';
+import { explanation } from './explanation.js';
+
+/** As in `package.json`. */
+const scheme = 'mcp-toolsets-problem';
+
+export function pageOf(code: ProblemCode): vscode.Uri {
+  return vscode.Uri.from({ scheme, path: `/${code}.md` });
+}
+
+export function registerProblemPages(extensionUri: vscode.Uri): Disposable {
+  return vscode.workspace.registerTextDocumentContentProvider(scheme, {
+    provideTextDocumentContent: async ({ path }) => {
+      return explanation(await readReadme(extensionUri), path.slice(1).replace(/\.md$/, ''));
+    },
+  });
+}
+
+/** In a package its name is in lower case. */
+async function readReadme(extensionUri: vscode.Uri): Promise<string> {
+  const read = (name: string): Thenable<Uint8Array> =>
+    vscode.workspace.fs.readFile(vscode.Uri.joinPath(extensionUri, name));
+  const bytes = await read('README.md').then(undefined, () => read('readme.md'));
+  return new TextDecoder().decode(bytes);
+}

@@ -1,0 +1,41 @@
+/** What a person can ask of a server. Pure. */
+import { assertNever } from '../../core/base/assertNever.js';
+import type { ServerState, ServerStatus } from '../../core/reconcile/status.js';
+
+/** What a person can ask of a server in this state. */
+export function actions(state: ServerState): readonly ('startable' | 'stoppable' | 'restartable')[] {
+  switch (state.kind) {
+    case 'disabled':
+    case 'invalid':
+    case 'pending':
+    case 'signInNeeded':
+      return [];
+    case 'stopped':
+    case 'failed':
+      return ['startable'];
+    case 'idle':
+      return ['startable', 'stoppable', 'restartable'];
+    case 'starting':
+      return ['stoppable'];
+    case 'running':
+    case 'reconnecting':
+      return ['stoppable', 'restartable'];
+    default:
+      return assertNever(state);
+  }
+}
+
+/** What a person can ask of a server because of its sign-in (spec X7). Pure. */
+
+export function signInActions({ signIn, state }: ServerStatus): readonly ('signInable' | 'signOutable')[] {
+  if (state.kind === 'disabled' || state.kind === 'pending') return [];
+  switch (signIn?.kind) {
+    case undefined:
+    case 'none':
+      return [];
+    case 'needed':
+      return ['signInable'];
+    case 'signedIn':
+      return signIn.lacks === undefined ? ['signOutable'] : ['signInable', 'signOutable'];
+  }
+}

@@ -1,0 +1,211 @@
+/** The row of a server: its state in words, icon and tooltip, what can be asked of it, and what stands below. Pure. */
+import { assertNever } from '../../core/base/assertNever.js';
+import type { ServerState, ServerStatus, StatusSnapshot } from '../../core/reconcile/status.js';
+import { escapeMarkdown } from './markdown.js';
+import { estimatedTokensOf } from '../../core/tools/tokens.js';
+import { stateWord, timeOf, tokenPhrase, toolCount, transportWord } from './phrases.js';
+import { approvalActions, launchNodes } from './approvalRows.js';
+import { instanceNodes } from './instanceRows.js';
+import { promptNodes, resourceNodes } from './offerRows.js';
+import { actions, signInActions } from './serverActions.js';
+import { excludedNodes, toolNode } from './toolRows.js';
+import {
+  group,
+  pendingIcon,
+  type TreeIcon,
+  type TreeNode,
+  type TreeSurroundings,
+  uniqueIds,
+  warningIcon,
+} from './treeNode.js';
+
+export function serverNode(
+  id: string,
+  server: ServerStatus,
+  snapshot: StatusSnapshot,
+  around: TreeSurroundings,
+  severalFiles: boolean,
+): TreeNode {
+  const changed = new Map(server.changedTools.map((tool) => [tool.original, tool]));
+  const children = [
+    ...launchNodes(id, server),
+    ...problemNodes(id, server, snapshot),
+    ...server.tools.map((tool) => toolNode(id, server.id, tool, changed.get(tool.original))),
+    ...group(id, server.id, 'Prompts', 'prompts', promptNodes(id, server)),
+    ...group(id, server.id, 'Resources', 'resources', resourceNodes(id, server)),
+    ...group(id, server.id, 'Kept out', 'excluded', excludedNodes(id, server)),
+    ...group(id, server.id, 'Instances', 'instances', instanceNodes(id, server, around.now)),
+    ...shadowedNodes(id, server, around),
+  ];
+  const facts = [...serverDescription(server, around.now), ...sourceWords(server, around, severalFiles)];
+  const switched = server.state.kind === 'disabled' ? 'disabled' : 'enabled';
+  return {
+    id,
+    kind: 'server',
+    server: server.id,
+    label: server.id,
+    description: facts.join(' · '),
+    spoken: [server.id, 'server', ...(server.state.kind === 'running' ? ['running'] : []), ...facts].join(', '),
+    tooltip: serverTooltip(server, around),
+    icon: serverIcon(server),
+    context: [
+      'server',
+      ...actions(server.state),
+      ...approvalActions(server),
+      ...signInActions(server),
+      ...(changed.size > 0 ? ['changed'] : []),
+      switched,
+    ].join(' '),
+    initially: server.state.kind === 'pending' ? 'expanded' : children.length > 0 ? 'collapsed' : 'leaf',
+    place: server.place,
+    name: server.id,
+    children,
+  };
+}
+
+function serverDescription(server: ServerStatus, now: number): string[] {
+  const state = server.state.kind;
+  const { previous, transport } = server;
+  return [
+    ...(server.tools.length > 0 || state === 'running' ? [toolCount(server.tools.length, server.offered)] : []),
+    ...(state === 'running' ? [] : [state === 'starting' ? 'starting…' : stateWord(server.state)]),
+    ...(previous && server.approval.kind !== 'pending'
+      ? [`previous definition since ${timeOf(previous.since, now)}`]
+      : []),
+    ...(server.approval.kind === 'pending' && state !== 'pending' ? ['waits for approval'] : []),
+    ...(server.tools.length > 0 ? [tokenPhrase(estimatedTokensOf(server.tools))] : []),
+    ...(transport === undefined ? [] : [transportWord(transport)]),
+  ];
+}
+
+function serverIcon(server: ServerStatus): TreeIcon {
+  if (server.approval.kind === 'pending') return pendingIcon;
+  return server.previous && server.state.kind !== 'failed' ? warningIcon : stateIcon(server.state);
+}
+
+function stateIcon(state: ServerState): TreeIcon {
+  switch (state.kind) {
+    case 'disabled':
+      return { id: 'circle-slash', color: 'disabledForeground' };
+    case 'invalid':
+    case 'failed':
+      return { id: 'error', color: 'list.errorForeground' };
+    case 'pending':
+      return pendingIcon;
+    case 'signInNeeded':
+      return { id: 'key', color: 'list.warningForeground' };
+    case 'starting':
+      return { id: 'loading~spin' };
+    case 'running':
+      return { id: 'pass-filled', color: 'testing.iconPassed' };
+    case 'idle':
+      return { id: 'pass', color: 'testing.iconPassed' };
+    case 'reconnecting':
+      return { id: 'sync~spin', color: 'list.warningForeground' };
+    case 'stopped':
+      return { id: 'circle-large-outline', color: 'disabledForeground' };
+    default:
+      return assertNever(state);
+  }
+}
+
+function serverTooltip(server: ServerStatus, around: TreeSurroundings): string {
+  const { state, previous, serverInfo } = server;
+  const at = (time: number): string => timeOf(time, around.now);
+  const since = 'since' in state ? ` since ${at(state.since)}` : '';
+  const lines = [
+    `**${escapeMarkdown(server.id)}** ${stateWord(state)}${since}`,
+    state.kind === 'reconnecting' ? escapeMarkdown(state.cause) : '',
+    state.kind === 'signInNeeded' ? escapeMarkdown(state.why) : '',
+    state.kind === 'failed' ? `${escapeMarkdown(state.reason)}\n\n*${escapeMarkdown(state.fix)}*` : '',
+    previous
+      ? `Serves its **previous definition** since ${at(previous.since)}: ${escapeMarkdown(previous.reason)}`
+      : '',
+    server.offered > 0 ? toolsLine(server) : '',
+    leaseLine(server),
+    [
+      server.transport === undefined ? '' : `\`${server.transport}\``,
+      serverInfo ? escapeMarkdown(`${serverInfo.name} ${serverInfo.version}`) : '',
+      server.trulyStateless === undefined
+        ? ''
+        : server.trulyStateless
+          ? 'one shared instance'
+          : 'one instance each conversation',
+    ]
+      .filter((part) => part !== '')
+      .join(' · '),
+    escapeMarkdown(around.fileLabel(server.source)),
+  ];
+  return lines.filter((line) => line !== '').join('\n\n');
+}
+
+/** The estimate says what it is of: the person who reads it compares. */
+function toolsLine({ tools, offered }: ServerStatus): string {
+  const tokens = estimatedTokensOf(tools);
+  return `${toolCount(tools.length, offered)} published, ${escapeMarkdown(tokenPhrase(tokens))} in each request (names, descriptions and schemas, four bytes to a token)`;
+}
+
+function leaseLine({ instances }: ServerStatus): string {
+  const leases = instances.filter(({ use }) => use.kind === 'leased').length;
+  if (leases === 0) return '';
+  return leases === 1 ? '1 conversation holds an instance' : `${leases} conversations hold an instance each`;
+}
+
+/** The errors and warnings of a server, first below it. Pure. */
+
+function problemNodes(parent: string, server: ServerStatus, snapshot: StatusSnapshot): TreeNode[] {
+  const unique = uniqueIds();
+  return snapshot.problems
+    .filter((problem) => problem.server === server.id && problem.place.file === server.source)
+    .filter(({ severity }) => severity !== 'information')
+    .map((problem) => ({
+      id: unique(`${parent}/problem/${problem.code}:${problem.place.range.start.line}`),
+      kind: 'problem',
+      server: server.id,
+      label: problem.message,
+      description: '',
+      spoken: `${problem.severity}: ${problem.message}`,
+      tooltip: `${escapeMarkdown(problem.message)}\n\n*${escapeMarkdown(problem.fix)}*`,
+      icon: problem.severity === 'error' ? { id: 'error', color: 'list.errorForeground' } : warningIcon,
+      context: 'problem',
+      initially: 'leaf',
+      place: problem.place,
+      children: [],
+    }));
+}
+
+/** What the sidebar says of where a server comes from, and of the entries that it shadows (spec C5): part of `treeModel`. Pure. */
+
+/** Of the row: nothing where all servers come from one file of a folder. */
+function sourceWords(server: ServerStatus, around: TreeSurroundings, severalFiles: boolean): string[] {
+  switch (server.origin) {
+    case 'folder':
+      return severalFiles ? [around.folderLabel(server.source)] : [];
+    case 'mcprc':
+      return [around.fileLabel(server.source)];
+    case 'user':
+      return ['user'];
+  }
+}
+
+function shadowedNodes(parent: string, server: ServerStatus, around: TreeSurroundings): TreeNode[] {
+  return server.shadows.map((place) => {
+    const file = around.fileLabel(place.file);
+    return {
+      id: `${parent}/shadowed/${place.file}`,
+      kind: 'shadowed',
+      server: server.id,
+      label: `also in ${file}`,
+      description: 'shadowed',
+      spoken: `shadowed entry in ${file}`,
+      tooltip: escapeMarkdown(
+        `${file} has an entry ${server.id} too. It does not count: ${around.fileLabel(server.source)} does.`,
+      ),
+      icon: { id: 'layers' },
+      context: 'shadowed',
+      initially: 'leaf',
+      place,
+      children: [],
+    };
+  });
+}

@@ -1,0 +1,43 @@
+/** The item `MCP 3/4` of the status bar, there while there is a config file; opens the sidebar. */
+import * as vscode from 'vscode';
+import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
+import type { EngineSlot } from '../engine/engineSlot.js';
+import { summary } from './phrases.js';
+
+export function showStatusBar(slot: EngineSlot): Disposable {
+  const store = new DisposableStore('status bar');
+  const item = store.add(vscode.window.createStatusBarItem('mcpToolsets.status', vscode.StatusBarAlignment.Right, 90));
+  item.name = 'MCP Toolsets';
+  item.command = 'mcpToolsets.servers.focus';
+  store.add(
+    slot.onDidChange(({ phase, snapshot }) => {
+      if (phase !== 'serving') {
+        item.hide();
+        return;
+      }
+      const { text, tooltip, severity } = summary(snapshot);
+      item.text = icons[severity] + text;
+      item.tooltip = tooltip;
+      const background = backgrounds[severity];
+      item.backgroundColor = background === undefined ? undefined : new vscode.ThemeColor(background);
+      item.accessibilityInformation = { label: `MCP Toolsets, ${text}. ${tooltip}` };
+      item.show();
+    }),
+  );
+  return store;
+}
+
+const icons = {
+  ok: '',
+  busy: '$(loading~spin) ',
+  pending: '$(shield) ',
+  crowded: '$(warning) ',
+  error: '$(error) ',
+} as const;
+const backgrounds = {
+  ok: undefined,
+  busy: undefined,
+  pending: 'statusBarItem.warningBackground',
+  crowded: 'statusBarItem.warningBackground',
+  error: 'statusBarItem.errorBackground',
+} as const;

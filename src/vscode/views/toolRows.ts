@@ -1,0 +1,72 @@
+/** The tools of a server: those agents see, and those kept out with the reason. Pure. */
+import type { ChangedTool, ServerStatus } from '../../core/reconcile/status.js';
+import type { ExcludedTool, OfferedTool, ServedTool } from '../../core/tools/catalogue.js';
+import { exclusionPhrase, exclusionRemedy } from '../../core/tools/exclusion.js';
+import { estimatedTokens } from '../../core/tools/tokens.js';
+import { escapeMarkdown } from './markdown.js';
+import { effects, tokenPhrase } from './phrases.js';
+import { uniqueIds, type TreeNode } from './treeNode.js';
+
+/** @param changed how it differs from what it was when its server was approved (spec S3). */
+export function toolNode(parent: string, server: string, tool: ServedTool, changed?: ChangedTool): TreeNode {
+  const { original, published } = tool;
+  const title = tool.tool.annotations?.title ?? tool.tool.title;
+  const lines = [
+    `**${escapeMarkdown(published)}**${title ? ` ${escapeMarkdown(title)}` : ''}`,
+    escapeMarkdown(tool.tool.description ?? ''),
+    argumentLine(tool.tool),
+    original === published ? '' : `The server calls it \`${original}\`.`,
+    `In this editor: \`${tool.editorId}\``,
+    changed ? `Its ${changed.parts.join(' and ')} changed since you let its server start.` : '',
+    [...effects(tool.tool), tokenPhrase(estimatedTokens(tool))].join(' · '),
+  ];
+  const difference = changed ? [`${changed.parts.join(' and ')} changed`] : [];
+  const words = [...(original === published ? [] : [original]), ...difference];
+  const spoken = [...(original === published ? [] : [`originally ${original}`]), ...difference];
+  return {
+    id: `${parent}/tool/${published}`,
+    kind: 'tool',
+    server,
+    label: published,
+    description: words.join(' · '),
+    spoken: [published, 'tool', ...spoken].join(', '),
+    tooltip: lines.filter((line) => line !== '').join('\n\n'),
+    icon: changed ? { id: 'warning', color: 'list.warningForeground' } : { id: 'tools' },
+    context: changed ? 'tool changed' : 'tool',
+    initially: 'leaf',
+    name: published,
+    original,
+    children: [],
+  };
+}
+
+/** What it takes: `path` and what else, those that may be left out in brackets. */
+function argumentLine({ inputSchema }: OfferedTool): string {
+  const required = new Set(inputSchema.required ?? []);
+  const names = Object.keys(inputSchema.properties ?? {});
+  if (names.length === 0) return 'Takes no arguments.';
+  const listed = names.map((name) => escapeMarkdown(required.has(name) ? name : `[${name}]`));
+  return `Takes ${listed.join(', ')}`;
+}
+
+export function excludedNodes(parent: string, server: ServerStatus): TreeNode[] {
+  const unique = uniqueIds();
+  return server.excluded.map(({ original, reason }: ExcludedTool) => {
+    const phrase = exclusionPhrase(reason);
+    return {
+      id: unique(`${parent}/excluded/${original}`),
+      kind: 'excluded',
+      server: server.id,
+      label: original,
+      description: phrase,
+      spoken: `${original}, kept out: ${phrase}`,
+      tooltip: `**${escapeMarkdown(original)}** ${escapeMarkdown(phrase)}\n\n*${escapeMarkdown(exclusionRemedy(reason))}*`,
+      icon: { id: 'circle-slash', color: 'disabledForeground' },
+      context: reason.kind === 'changed' ? 'excluded changed' : 'excluded',
+      initially: 'leaf',
+      name: original,
+      original,
+      children: [],
+    };
+  });
+}

@@ -1,0 +1,150 @@
+/**
+ * Draws the sidebar (spec E3). Rows are those of `treeModel`; a change redraws the servers that changed and nothing
+ * else, so that the view neither flickers nor loses what is selected or folded.
+ */
+import * as vscode from 'vscode';
+import { DisposableStore, toDisposable, type Disposable } from '../../core/base/disposables.js';
+import type { Clock } from '../../core/base/clock.js';
+import { toLocation } from './diagnostics.js';
+import type { EngineSlot, WindowState } from '../engine/engineSlot.js';
+import { fileLabel, folderLabel } from './fileLabels.js';
+import { serves } from './phrases.js';
+import { changedRows } from './rowChanges.js';
+import { treeModel } from './treeModel.js';
+import type { TreeNode } from './treeNode.js';
+import { badgeOf, isBroken, messageOf } from './viewWords.js';
+
+export const viewId = 'mcpToolsets.servers';
+
+/** Rows of this scheme are drawn grey. */
+const dimmedScheme = 'mcp-toolsets-kept-out';
+
+/** How old and how long idle instances are is told to the minute. */
+const agesLast = 30_000;
+
+export function showTree(slot: EngineSlot, clock: Clock): Disposable {
+  const store = new DisposableStore('tree view');
+  const rows = store.add(new ServerRows(clock));
+  const view = store.add(vscode.window.createTreeView(viewId, { treeDataProvider: rows, showCollapseAll: true }));
+  store.add(vscode.window.registerFileDecorationProvider(dimmed));
+  const context = (): ((name: string, value: unknown) => void) => {
+    let known: unknown;
+    return (name, value) => {
+      if (known !== value) void vscode.commands.executeCommand('setContext', `mcpToolsets.${name}`, value);
+      known = value;
+    };
+  };
+  const [phase, broken, pending, serving] = [context(), context(), context(), context()];
+  store.add(
+    slot.onDidChange((state) => {
+      rows.show(state);
+      const badge = badgeOf(state.snapshot);
+      if (view.badge?.value !== badge?.value || view.badge?.tooltip !== badge?.tooltip) view.badge = badge;
+      const message = messageOf(state, fileLabel);
+      if ((view.message ?? '') !== message) view.message = message;
+      broken('broken', isBroken(state));
+      pending(
+        'pending',
+        state.snapshot.servers.some(({ approval }) => approval.kind === 'pending'),
+      );
+      serving('serves', state.snapshot.servers.some(serves));
+      phase('phase', state.phase);
+    }),
+  );
+  let ticking = clock.after(agesLast, tick);
+  store.add(toDisposable(() => ticking.dispose()));
+  function tick(): void {
+    if (view.visible && slot.state.snapshot.servers.some(({ instances }) => instances.length > 0))
+      rows.show(slot.state);
+    ticking = clock.after(agesLast, tick);
+  }
+  return store;
+}
+
+/** What the editor knows a row by: it stays the same object while the row's content changes. */
+export interface Row {
+  node: TreeNode;
+}
+
+class ServerRows implements vscode.TreeDataProvider<Row>, Disposable {
+  private readonly changes = new vscode.EventEmitter<Row | undefined>();
+  private readonly rows = new Map<string, Row>();
+  private servers: readonly TreeNode[] = [];
+
+  readonly onDidChangeTreeData = this.changes.event;
+
+  constructor(private readonly clock: Clock) {}
+
+  show({ phase, snapshot }: WindowState): void {
+    const around = {
+      now: this.clock.now(),
+      fileLabel,
+      folderLabel,
+    };
+    const before = this.servers;
+    this.servers = phase === 'serving' ? treeModel(snapshot, around) : [];
+    this.keepRows();
+    const changed = changedRows(before, this.servers);
+    if (changed) changed.forEach((node) => this.changes.fire(this.rowOf(node)));
+    else this.changes.fire(undefined);
+  }
+
+  getChildren(row?: Row): Row[] {
+    return (row ? row.node.children : this.servers).map((node) => this.rowOf(node));
+  }
+
+  getTreeItem({ node }: Row): vscode.TreeItem {
+    const item = new vscode.TreeItem(node.label, foldings[node.initially]);
+    item.id = node.id;
+    if (node.description !== '') item.description = node.description;
+    item.accessibilityInformation = { label: node.spoken ?? [node.label, node.description].join(' ').trim() };
+    item.tooltip = new vscode.MarkdownString(node.tooltip);
+    item.iconPath = new vscode.ThemeIcon(
+      node.icon.id,
+      node.icon.color === undefined ? undefined : new vscode.ThemeColor(node.icon.color),
+    );
+    item.contextValue = node.context;
+    if (node.kind === 'excluded')
+      item.resourceUri = vscode.Uri.from({ scheme: dimmedScheme, path: `/${encodeURIComponent(node.id)}` });
+    if (node.kind === 'problem' && node.place) {
+      const { uri, range } = toLocation(node.place);
+      item.command = { command: 'vscode.open', title: 'Go to Problem', arguments: [uri, { selection: range }] };
+    }
+    return item;
+  }
+
+  dispose(): void {
+    this.changes.dispose();
+  }
+
+  private rowOf(node: TreeNode): Row {
+    const row = this.rows.get(node.id) ?? { node };
+    row.node = node;
+    this.rows.set(node.id, row);
+    return row;
+  }
+
+  private keepRows(): void {
+    const present = new Set<string>();
+    const visit = (node: TreeNode): void => {
+      present.add(node.id);
+      // Also where nothing is drawn anew: what is unfolded later is what is true then.
+      const row = this.rows.get(node.id);
+      if (row) row.node = node;
+      node.children.forEach(visit);
+    };
+    this.servers.forEach(visit);
+    for (const id of this.rows.keys()) if (!present.has(id)) this.rows.delete(id);
+  }
+}
+
+const foldings = {
+  leaf: vscode.TreeItemCollapsibleState.None,
+  collapsed: vscode.TreeItemCollapsibleState.Collapsed,
+  expanded: vscode.TreeItemCollapsibleState.Expanded,
+};
+
+const dimmed: vscode.FileDecorationProvider = {
+  provideFileDecoration: ({ scheme }) =>
+    scheme === dimmedScheme ? { color: new vscode.ThemeColor('descriptionForeground') } : undefined,
+};

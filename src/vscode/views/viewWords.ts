@@ -1,0 +1,41 @@
+/** What the sidebar says around its rows: badge, a line above, what an empty view is about. Pure. */
+import type { StatusSnapshot } from '../../core/reconcile/status.js';
+import type { WindowState } from '../engine/engineSlot.js';
+import { crowdedLine, isCrowded, summary } from './phrases.js';
+
+interface Badge {
+  readonly value: number;
+  readonly tooltip: string;
+}
+
+export function badgeOf(snapshot: StatusSnapshot): Badge | undefined {
+  const { broken, pending } = summary(snapshot);
+  if (broken + pending === 0) return undefined;
+  const parts = [
+    ...(broken > 0 ? [broken === 1 ? '1 problem with MCP servers' : `${broken} problems with MCP servers`] : []),
+    ...(pending > 0 ? [pending === 1 ? '1 server waits for approval' : `${pending} servers wait for approval`] : []),
+  ];
+  return { value: broken + pending, tooltip: parts.join(', ') };
+}
+
+/** Above the rows; empty: nothing to say. Without rows the view speaks by its welcome. */
+export function messageOf({ phase, snapshot }: WindowState, fileLabel: (file: string) => string): string {
+  if (phase !== 'serving' || snapshot.servers.length === 0) return '';
+  if (snapshot.refused.length > 0) {
+    const files = snapshot.refused.map(({ file }) => fileLabel(file)).join(', ');
+    return `${files} has an error. What stood there before still runs; see Problems.`;
+  }
+  if (snapshot.servers.every(({ state }) => state.kind === 'disabled')) {
+    return 'Every server is disabled. “Enable Server” in the menu of one writes enabled: true into the file.';
+  }
+  return isCrowded(snapshot) ? crowdedLine : '';
+}
+
+/** Whether a file that is wrong as a whole is why there are no rows: `when` of a welcome. */
+export function isBroken({ phase, snapshot }: WindowState): boolean {
+  return (
+    phase === 'serving' &&
+    snapshot.servers.length === 0 &&
+    snapshot.problems.some(({ severity }) => severity === 'error')
+  );
+}

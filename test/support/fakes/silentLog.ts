@@ -1,0 +1,3 @@
+import type { Log } from '../../../src/core/base/log.js';
+
+export const silentLog: Log = { write: () => {} };

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { LineSplitter } from '../../../../src/core/connections/stdio/lineSplitter.js';
+
+function split(chunks: readonly Buffer[], limit = 1000, onExcess: () => 'cut' | 'stop' = () => 'stop'): string[] {
+  const lines: string[] = [];
+  const splitter = new LineSplitter({ limit, onLine: (line) => lines.push(line), onExcess });
+  for (const chunk of chunks) splitter.push(chunk);
+  splitter.end();
+  return lines;
+}
+
+/** The text in chunks of these lengths, over and over. */
+function chunked(text: string, lengths: readonly number[]): Buffer[] {
+  const bytes = Buffer.from(text);
+  const chunks: Buffer[] = [];
+  for (let start = 0, n = 0; start < bytes.length; n++) {
+    const length = lengths[n % lengths.length] ?? 1;
+    chunks.push(bytes.subarray(start, start + length));
+    start += length;
+  }
+  return chunks;
+}
+
+describe('line splitter', () => {
+  it('brings the same lines however the bytes arrive', () => {
+    const line = fc.string({ unit: 'grapheme' }).map((text) => text.replace(/[\r\n]/g, ''));
+    const lengths = fc.array(fc.integer({ min: 1, max: 7 }), { minLength: 1 });
+    fc.assert(
+      fc.property(fc.array(line, { minLength: 1 }), lengths, fc.constantFrom('\n', '\r\n'), (lines, sizes, end) => {
+        const text = lines.map((each) => each + end).join('');
+        assert.deepEqual(split(chunked(text, sizes), 10_000), lines);
+      }),
+    );
+  });
+
+  it('takes characters apart by no chunk, keeps empty lines, and what has no end', () => {
+    assert.deepEqual(split(chunked('ä€🌍\n\nlast', [1])), ['ä€🌍', '', 'last']);
+  });
+
+  it('takes a single return for a character', () => {
+    assert.deepEqual(split([Buffer.from('a\rb\r\n\r\n')]), ['a\rb', '']);
+  });
+
+  it('stops at a line over the limit, for good', () => {
+    let told = 0;
+    const onExcess = (): 'stop' => {
+      told += 1;
+      return 'stop';
+    };
+    assert.deepEqual(split(chunked(`ok\n${'x'.repeat(11)}\nmore\n`, [4]), 10, onExcess), ['ok']);
+    assert.equal(told, 1);
+    assert.deepEqual(split([Buffer.from(`${'x'.repeat(10)}\n`)], 10, onExcess), ['x'.repeat(10)]);
+    assert.equal(told, 1);
+  });
+
+  it('cuts a line over the limit into pieces', () => {
+    for (const size of [1, 3, 4, 5, 100]) {
+      assert.deepEqual(
+        split(chunked('abcdefghij\nk\n', [size]), 4, () => 'cut'),
+        ['abcd', 'efgh', 'ij', 'k'],
+      );
+    }
+  });
+
+  it('cuts between words where it can, so that no word is cut that is not half the limit long', () => {
+    for (const size of [1, 3, 4, 5, 100]) {
+      const pieces = split(chunked('one two three four five\nsix\n', [size]), 10, () => 'cut');
+      assert.deepEqual(pieces, ['one two', ' three', ' four five', 'six']);
+    }
+  });
+
+  it('is linear in the length of a line', () => {
+    const chunk = Buffer.alloc(64 * 1024, 'x');
+    const lines: number[] = [];
+    const splitter = new LineSplitter({
+      limit: 1e9,
+      onLine: ({ length }) => lines.push(length),
+      onExcess: () => 'stop',
+    });
+    const begun = performance.now();
+    for (let n = 0; n < 800; n++) splitter.push(chunk);
+    const before = performance.now() - begun;
+    splitter.push(Buffer.from('\n'));
+    assert.deepEqual(lines, [800 * chunk.length]);
+    assert(before < 200, `${before} ms for chunks that end no line`);
+  });
+});

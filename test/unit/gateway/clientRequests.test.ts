@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { ClientQuestions } from '../../../src/core/gateway/clientRequests.js';
+import { FakeStream } from './fakes.js';
+
+describe('gateway: what clients are asked (G4)', () => {
+  const never = (): AbortSignal => new AbortController().signal;
+
+  it('ids are ours, and an answer settles its own question, once', async () => {
+    const [questions, stream] = [new ClientQuestions(), new FakeStream()];
+    const first = questions.ask(stream, 'roots/list', undefined, never());
+    const second = questions.ask(stream, 'sampling/createMessage', { maxTokens: 1 }, never());
+    const [one, two] = stream.sent.map(({ id }) => id as string);
+    assert.deepEqual(stream.sent[0], { jsonrpc: '2.0', id: one, method: 'roots/list' });
+    assert.notEqual(one, two);
+    questions.take({ kind: 'response', id: two ?? '', result: { model: 'm' } });
+    questions.take({ kind: 'response', id: two ?? '', error: { code: 1, message: 'late' } });
+    questions.take({ kind: 'response', id: 'ask-99', result: {} });
+    questions.take({ kind: 'response', id: one ?? '', error: { code: -1, message: 'no', data: 7 } });
+    assert.deepEqual(await second, { model: 'm' });
+    await assert.rejects(first, { code: -1, message: 'no', data: 7 });
+  });
+
+  it('progress tokens are ours, too', async () => {
+    const [questions, stream] = [new ClientQuestions(), new FakeStream()];
+    const heard: unknown[] = [];
+    const params = { _meta: { progressToken: 'theirs', other: 1 } };
+    const asked = questions.ask(stream, 'sampling/createMessage', params, never(), ({ progress }) =>
+      heard.push(progress),
+    );
+    const { id, params: sent } = stream.sent[0] as { id: string; params: typeof params };
+    assert.deepEqual(sent, { _meta: { progressToken: id, other: 1 } });
+    questions.progress({ progressToken: id, progress: 0.5 });
+    questions.progress({ progressToken: 'theirs', progress: 0.7 });
+    questions.take({ kind: 'response', id, result: {} });
+    await asked;
+    assert.deepEqual(heard, [0.5]);
+  });
+
+  it('a question that is taken back is told so', async () => {
+    const [questions, stream, taken] = [new ClientQuestions(), new FakeStream(), new AbortController()];
+    const asked = questions.ask(stream, 'elicitation/create', {}, taken.signal);
+    taken.abort();
+    await assert.rejects(asked, /taken back/);
+    const [question, cancelled] = stream.sent;
+    assert.deepEqual(cancelled?.['params'], { requestId: question?.['id'] });
+    assert.equal(cancelled?.['method'], 'notifications/cancelled');
+  });
+
+  it('nobody is asked where nobody listens, and none stays open when the session ends', async () => {
+    const [questions, stream] = [new ClientQuestions(), new FakeStream()];
+    await assert.rejects(questions.ask(undefined, 'roots/list', undefined, never()), /not there/);
+    const open = questions.ask(stream, 'roots/list', undefined, never());
+    questions.close();
+    await assert.rejects(open, /has ended/);
+    await assert.rejects(questions.ask(stream, 'roots/list', undefined, never()), /not there/);
+  });
+});

@@ -1,0 +1,287 @@
+/** The host with approvals, over servers that are played by hand (spec S1, R3). */
+import assert from 'node:assert/strict';
+import { adminId, builtInNames } from '../../../src/core/host/admin.js';
+import { ApprovalLedger } from '../../../src/core/approval/ledger.js';
+import { nextEvent } from '../../../src/core/base/events.js';
+import { Redactor } from '../../../src/core/base/log.js';
+import { silentLog } from '../../support/fakes/silentLog.js';
+import { createHost } from '../../../src/core/host/host.js';
+import type { Host } from '../../../src/core/host/hostContract.js';
+import type { ServerStatus, StatusSnapshot } from '../../../src/core/reconcile/status.js';
+import { FakeClock } from '../../support/fakes/fakeClock.js';
+import { FakeConnector, listing, type FakeConnection } from '../../support/fakes/fakeConnector.js';
+
+let host: Host;
+let connector: FakeConnector;
+let ledger: ApprovalLedger;
+let asks: boolean;
+const env: Record<string, string> = {};
+
+beforeEach(() => {
+  asks = true;
+  env['TOKEN'] = 'the-first-token';
+  connector = new FakeConnector();
+  ledger = new ApprovalLedger({
+    storage: { get: () => undefined, update: () => Promise.resolve() },
+    asks: () => asks,
+  });
+  host = createHost({
+    clock: new FakeClock(),
+    connector,
+    log: silentLog,
+    serverLog: () => silentLog,
+    redactor: new Redactor(),
+    env,
+    directoryExists: () => true,
+    reservedNames: builtInNames,
+    filteredTools: () => 'information',
+    approvals: ledger,
+  });
+});
+
+afterEach(async () => {
+  await host.dispose();
+  assert.equal(connector.live.size, 0, 'a connection was left open');
+});
+
+const edit = (servers: Record<string, string>): Promise<void> => {
+  const lines = Object.entries(servers).map(([id, rest]) => `  ${id}: { transport: stdio, ${rest} }\n`);
+  const text = `version: 1\nservers:\n${lines.join('')}`;
+  return host.setSources([{ file: '/ws/.minds/mcp.yaml', folder: '/ws', text }]);
+};
+
+const until = async (accept: (snapshot: StatusSnapshot) => boolean): Promise<unknown> =>
+  accept(host.snapshot) || nextEvent(host.onDidChange, accept);
+
+const server = (id: string, from = host.snapshot): ServerStatus => {
+  const found = from.servers.find((each) => each.id === id);
+  assert.ok(found);
+  return found;
+};
+
+const untilState = (id: string, kind: ServerStatus['state']['kind']): Promise<unknown> =>
+  until((snapshot) => snapshot.servers.some((each) => each.id === id && each.state.kind === kind));
+
+const published = (): string[] =>
+  host.catalogue.toolsets
+    .filter(({ id }) => id !== adminId)
+    .flatMap(({ id, tools }) => tools.map((tool) => `${id}/${tool.published}`));
+
+const codes = (): string[] => host.snapshot.problems.map(({ code }) => code);
+
+async function approve(...ids: string[]): Promise<void> {
+  await ledger.approve(
+    ids.map((id) => {
+      const { approval } = server(id);
+      assert.ok(approval.kind === 'pending', `${id} is not pending`);
+      return approval.launch;
+    }),
+  );
+}
+
+async function serve(id: string, rest: string, ...tools: string[]): Promise<FakeConnection> {
+  await edit({ [id]: rest });
+  await untilState(id, 'pending');
+  await approve(id);
+  const connection = (await connector.nextConnect()).succeed(listing(...tools));
+  await untilState(id, 'running');
+  return connection;
+}
+
+describe('approval (S1)', () => {
+  it('starts nothing that was not approved, and says that it waits', async () => {
+    await edit({ a: 'command: a', b: 'command: b' });
+    await untilState('a', 'pending');
+    assert.equal(connector.connects, 0);
+    assert.deepEqual(published(), []);
+    assert.deepEqual(codes(), ['approval-pending', 'approval-pending']);
+    assert.deepEqual(
+      host.snapshot.problems.map(({ severity }) => severity),
+      ['information', 'information'],
+    );
+  });
+
+  it('starts what was approved, and only that', async () => {
+    await edit({ a: 'command: a', b: 'command: b' });
+    await untilState('a', 'pending');
+    await approve('b');
+    (await connector.nextConnect()).succeed(listing('y'));
+    await untilState('b', 'running');
+    assert.deepEqual(published(), ['b/y']);
+    assert.equal(server('a').state.kind, 'pending');
+    assert.equal(server('b').approval.kind, 'approved');
+    assert.equal(connector.connects, 1);
+  });
+
+  it('does not start what changed after it was shown', async () => {
+    await edit({ a: 'command: a' });
+    await untilState('a', 'pending');
+    const { approval } = server('a');
+    await edit({ a: 'command: evil' });
+    await until((now) => JSON.stringify(server('a', now).approval).includes('evil'));
+    assert.ok(approval.kind === 'pending');
+    await ledger.approve([approval.launch]);
+    assert.equal(connector.connects, 0);
+    assert.equal(server('a').state.kind, 'pending');
+  });
+
+  for (const ask of ['start', 'restart'] as const) {
+    it(`is not got round by “${ask}”, nor by a reload`, async () => {
+      await edit({ a: 'command: a' });
+      await host[ask]('a');
+      await host.reload();
+      assert.equal(connector.connects, 0);
+      await untilState('a', 'pending');
+    });
+  }
+
+  it('is not got round by an agent', async () => {
+    await edit({ a: 'command: a' });
+    for (const tool of ['mcp_restart', 'mcp_reload']) {
+      const { signal } = new AbortController();
+      await host.call({ toolset: adminId, tool, arguments: { serverId: 'a' }, dialog: 'd', signal });
+    }
+    assert.equal(connector.connects, 0);
+  });
+
+  it('keeps what serves while a changed launch waits, its filters included', async () => {
+    const old = await serve('a', 'command: a', 'x', 'y');
+    await edit({ a: 'command: evil, tools: { whitelist: [x] }' });
+    await until((now) => server('a', now).approval.kind === 'pending');
+    assert.deepEqual(published(), ['a/x', 'a/y']);
+    assert.equal(old.closed, false);
+    assert.equal(connector.connects, 1);
+    assert.equal(server('a').state.kind, 'running');
+    assert.match(server('a').previous?.reason ?? '', /waits for your approval/);
+    assert.deepEqual(codes(), ['approval-pending']);
+    await approve('a');
+    const next = await connector.nextConnect();
+    assert.deepEqual(published(), ['a/x', 'a/y']);
+    next.succeed(listing('x', 'z'));
+    await until((now) => server('a', now).previous === undefined);
+    assert.deepEqual(published(), ['a/x']);
+    assert.equal(old.closed, true);
+  });
+
+  it('starts the approved instance, not the one that waits, when a person restarts it', async () => {
+    await serve('a', 'command: a', 'x');
+    await edit({ a: 'command: evil' });
+    const restarted = host.restart('a');
+    const next = await connector.nextConnect();
+    assert.equal(next.request.launch.transport === 'stdio' && next.request.launch.command, 'a');
+    next.succeed(listing('x'));
+    await restarted;
+    assert.deepEqual(published(), ['a/x']);
+  });
+
+  it('goes back to what was approved, without a question', async () => {
+    await serve('a', 'command: a', 'x');
+    await edit({ a: 'command: evil' });
+    await edit({ a: 'command: a, tools: { blacklist: [x] }' });
+    await until((now) => server('a', now).approval.kind === 'approved');
+    assert.deepEqual(published(), []);
+    assert.equal(connector.connects, 1);
+  });
+
+  it('takes another value of a host variable, which the person set, without a question', async () => {
+    await serve('a', 'command: a, env: { T: { env: TOKEN } }', 'x');
+    env['TOKEN'] = 'another-token';
+    const reloaded = host.reload();
+    (await connector.nextConnect()).succeed(listing('x'));
+    await reloaded;
+    assert.equal(server('a').approval.kind, 'approved');
+  });
+
+  it('asks when a literal takes the place of a variable, though nothing has to be restarted', async () => {
+    const old = await serve('a', 'command: a, env: { T: { env: TOKEN } }', 'x');
+    await edit({ a: 'command: a, env: { T: the-first-token }' });
+    await until((now) => server('a', now).approval.kind === 'pending');
+    assert.equal(old.closed, false);
+  });
+
+  it('ends at once what is revoked, calls in flight included', async () => {
+    const connection = await serve('a', 'command: a', 'x');
+    const { signal } = new AbortController();
+    const call = host.call({ toolset: 'a', tool: 'x', arguments: {}, dialog: 'd', signal });
+    await connection.nextCall();
+    await ledger.revoke({ server: 'a', source: '/ws/.minds/mcp.yaml' });
+    await untilState('a', 'pending');
+    assert.equal(connection.closed, true);
+    assert.deepEqual(published(), []);
+    const outcome = await call;
+    assert.ok(outcome.kind === 'result' && outcome.result.isError);
+  });
+
+  it('ends a previous definition too when the server is revoked, also behind an error', async () => {
+    for (const next of ['command: evil', 'command: 1']) {
+      const connection = await serve('a', 'command: a', 'x');
+      await edit({ a: next });
+      await ledger.revoke({ server: 'a', source: '/ws/.minds/mcp.yaml' });
+      await until((now) => server('a', now).state.kind === (next === 'command: 1' ? 'invalid' : 'pending'));
+      assert.equal(connection.closed, true, next);
+      assert.deepEqual(published(), []);
+    }
+  });
+
+  it('ends a start under way when its approval is revoked', async () => {
+    await edit({ a: 'command: a' });
+    await untilState('a', 'pending');
+    await approve('a');
+    const starting = await connector.nextConnect();
+    await ledger.revoke({ server: 'a', source: '/ws/.minds/mcp.yaml' });
+    assert.equal(starting.request.signal.aborted, true);
+    await untilState('a', 'pending');
+  });
+
+  it('leaves stopped what a person stopped, and asks when they start it', async () => {
+    await serve('a', 'command: a', 'x');
+    await host.stop('a');
+    await ledger.revoke({ server: 'a', source: '/ws/.minds/mcp.yaml' });
+    await untilState('a', 'stopped');
+    assert.equal(server('a').approval.kind, 'notAsked');
+    await host.start('a');
+    await untilState('a', 'pending');
+    assert.equal(connector.connects, 1);
+  });
+
+  it('asks nothing about what is disabled', async () => {
+    await edit({ a: 'command: a, enabled: false' });
+    await untilState('a', 'disabled');
+    assert.equal(server('a').approval.kind, 'notAsked');
+  });
+
+  it('leaves other servers alone when one is approved or revoked', async () => {
+    const a = await serve('a', 'command: a', 'x');
+    await edit({ a: 'command: a', b: 'command: b' });
+    await untilState('b', 'pending');
+    await approve('b');
+    (await connector.nextConnect()).fail({ code: 'server-exited', message: 'It exited.', fix: 'Mend it.', path: [] });
+    await untilState('b', 'failed');
+    const edited = edit({ a: 'command: a', b: 'command: b', c: 'command: c' });
+    (await connector.nextConnect()).fail({ code: 'server-exited', message: 'It exited.', fix: 'Mend it.', path: [] });
+    await edited;
+    await untilState('c', 'pending');
+    const before = connector.connects;
+    await approve('c');
+    (await connector.nextConnect()).succeed(listing('z'));
+    await untilState('c', 'running');
+    assert.equal(connector.connects, before + 1);
+    assert.equal(a.closed, false);
+  });
+
+  it('starts everything where trust is enough, and asks again when that ends', async () => {
+    asks = false;
+    const edited = edit({ a: 'command: a' });
+    const connection = (await connector.nextConnect()).succeed(listing('x'));
+    await edited;
+    assert.equal(server('a').approval.kind, 'notAsked');
+    asks = true;
+    ledger.recheck();
+    await untilState('a', 'pending');
+    assert.equal(connection.closed, true);
+    asks = false;
+    ledger.recheck();
+    (await connector.nextConnect()).succeed(listing('x'));
+    await untilState('a', 'running');
+  });
+});

@@ -1,0 +1,213 @@
+/** What a dialog is offered of the catalogue, and what a model reads of a call (spec D1, D2, L3, V1, V2). */
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import { Emitter } from '../../../src/core/base/events.js';
+import { silentLog } from '../../support/fakes/silentLog.js';
+import { configuredToolsets, createDialogTools, heldBy, type Speaker } from '../../../src/core/host/dialogTools.js';
+import type { ToolResult } from '../../../src/core/dialog/model.js';
+import type { Host, ToolCallOutcome, ToolCallRequest } from '../../../src/core/host/hostContract.js';
+import type { ServerState } from '../../../src/core/reconcile/status.js';
+import { createDelivery } from '../../../src/core/results/delivery.js';
+import { createDiskArtifacts } from '../../../src/core/results/diskArtifacts.js';
+import { FakeClock } from '../../support/fakes/fakeClock.js';
+import { tool } from '../dialog/fakes.js';
+import { newFolder, removeFolders } from '../results/folder.js';
+import { servedTool, snapshot, status, toolset } from '../vscode/views/statuses.js';
+
+const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+
+const leasedBy = (dialog: string) => ({
+  id: `of ${dialog}`,
+  pid: 1,
+  startedAt: 0,
+  lastCallAt: undefined,
+  callsInFlight: 0,
+  use: { kind: 'leased', dialog, since: 0 } as const,
+});
+
+/** The host, at the contract that it shares with its shells: a status, a catalogue, and one answer to every call. */
+function rig(servers = snapshot([status('shop'), status('bank')]), toolsets = [toolset('shop', 'shop_count')]) {
+  const requests: ToolCallRequest[] = [];
+  let answer: ToolCallOutcome = { kind: 'cancelled' };
+  const host: Pick<Host, 'snapshot' | 'catalogue' | 'onDidChange' | 'call'> = {
+    snapshot: servers,
+    catalogue: { version: 1, toolsets } as unknown as Host['catalogue'],
+    onDidChange: new Emitter<Host['snapshot']>().event,
+    call: (request) => {
+      requests.push(request);
+      return Promise.resolve(answer);
+    },
+  };
+  const artifacts = createDiskArtifacts({
+    folder: newFolder(),
+    quota: () => 1_000_000,
+    clock: new FakeClock(),
+    log: silentLog,
+  });
+  const tools = createDialogTools(host as Host, createDelivery({ artifacts, maxResultBytes: () => 1_000 }));
+  const run = (outcome: ToolCallOutcome, speaker?: Speaker): Promise<ToolResult> => {
+    answer = outcome;
+    const call = { id: 'c1', tool: 'shop_count', input: { what: 'pears' } };
+    return tools.runner('mine', speaker).run(tool('shop_count'), call, new AbortController().signal, () => {});
+  };
+  const result = (content: readonly unknown[], more: Partial<CallToolResult> = {}): ToolCallOutcome => ({
+    kind: 'result',
+    result: { content: content as CallToolResult['content'], ...more },
+  });
+  return { tools, run, result, requests };
+}
+
+const textsOf = ({ parts }: ToolResult): string[] =>
+  parts.map((part) => (part.kind === 'text' ? part.text : `<${part.mimeType}>`));
+
+describe('tools of a dialog', () => {
+  afterEach(removeFolders);
+
+  it('are those of the grants, under their published names; nobody in particular has all', () => {
+    const described = servedTool('shop_count');
+    const shop = {
+      ...toolset('shop'),
+      tools: [
+        { ...described, tool: { ...described.tool, description: 'Counts.', annotations: { readOnlyHint: true } } },
+      ],
+    };
+    const { tools } = rig(undefined, [shop, toolset('bank', 'bank_pay')]);
+    assert.deepEqual(
+      tools.offer('mine', undefined).tools.map(({ name, toolset: of }) => `${of} ${name}`),
+      ['shop shop_count', 'bank bank_pay'],
+    );
+    const alice: Speaker = {
+      id: 'alice',
+      name: 'Alice',
+      purpose: 'counting',
+      grants: [{ kind: 'toolset', id: 'shop' }],
+    };
+    const offer = tools.offer('mine', alice);
+    assert.deepEqual(offer.tools, [
+      {
+        name: 'shop_count',
+        toolset: 'shop',
+        description: 'Counts.',
+        inputSchema: { type: 'object' },
+        annotations: { readOnlyHint: true },
+      },
+    ]);
+    assert.match(offer.instructions, /You are Alice \(alice\).*counting/);
+    assert.deepEqual(tools.offer('mine', { ...alice, grants: [] }).tools, []);
+  });
+
+  it('a granted toolset without tools is deferred, with the reason', () => {
+    const failed = status('bank', { state: { kind: 'failed' } as never });
+    const { tools } = rig(snapshot([status('shop'), failed]));
+    const { instructions } = tools.offer('mine', undefined);
+    assert.match(
+      instructions,
+      /The toolset "bank" is yours too, and has no tools now: its server is not able to start\./,
+    );
+  });
+
+  it('every state of a server has a reason why its toolset is down', () => {
+    const kinds: readonly ServerState['kind'][] = [
+      ...(['disabled', 'starting', 'running', 'idle', 'failed', 'stopped'] as const),
+      ...(['pending', 'signInNeeded', 'invalid', 'reconnecting'] as const),
+    ];
+    const servers = kinds.map((kind) => status(kind, { state: { kind } as never }));
+    const down = configuredToolsets(snapshot(servers), [toolset('running', 'a')]);
+    assert.equal(down.find(({ id }) => id === 'running')?.down, undefined);
+    const reasons = down.filter(({ id }) => id !== 'running').map((one) => one.down);
+    assert.equal(reasons.length, kinds.length, 'the built-in toolset is the last one');
+    assert.ok(reasons.every((reason) => typeof reason === 'string' && reason !== ''));
+  });
+
+  it('the reminder names what this dialog holds, as long as it does, and how to release it (L3)', () => {
+    const shop = status('shop', { instances: [leasedBy('mine'), leasedBy('other')] });
+    const bank = status('bank', { instances: [leasedBy('other')] });
+    assert.deepEqual(heldBy('mine', snapshot([shop, bank])), ['shop']);
+    const with_ = rig(snapshot([shop, bank]), [toolset('mcp_admin', 'mcp_release')]).tools;
+    assert.match(with_.offer('mine', undefined).instructions, /own of "shop".*mcp_release\(\{"serverId":"shop"\}\)/);
+    const without = rig(snapshot([shop, bank])).tools.offer('mine', undefined).instructions;
+    assert.match(without, /own of "shop".*when the person releases it/);
+    assert.doesNotMatch(rig(snapshot([bank])).tools.offer('mine', undefined).instructions, /instance of its own/);
+  });
+
+  it('a call goes to the host under the dialog, as one that a person may have been asked about', async () => {
+    const { run, result, requests } = rig();
+    await run(result([{ type: 'text', text: 'three' }]));
+    const [{ toolset: of, tool: name, arguments: input, dialog, consented } = {}] = requests;
+    assert.deepEqual([of, name, input, dialog, consented], ['shop', 'shop_count', { what: 'pears' }, 'mine', true]);
+  });
+
+  it('a result is what a model can read: texts meant for it, images, structure; its files are told', async () => {
+    const { run, result, tools } = rig();
+    const read = await run(
+      result(
+        [
+          { type: 'text', text: 'for the person', annotations: { audience: ['user'] } },
+          { type: 'text', text: 'three' },
+          { type: 'image', data: png, mimeType: 'image/png' },
+          { type: 'audio', data: 'AAEC', mimeType: 'audio/wav' },
+          { type: 'resource_link', uri: 'test://x', name: 'x' },
+        ],
+        { structuredContent: { count: 3 } },
+      ),
+    );
+    const texts = textsOf(read);
+    assert.deepEqual([read.callId, read.tool, read.isError], ['c1', 'shop_count', false]);
+    assert.ok(texts.includes('three') && texts.includes('<image/png>') && !texts.includes('for the person'));
+    assert.match(texts.join('\n'), /Image: image\/png, 70 bytes\. Saved as .+\.png\]/);
+    assert.match(texts.join('\n'), /Audio: audio\/wav[^]*Resource link "x": test:\/\/x/);
+    assert.ok(texts.some((text) => text.includes('{"count":3}')));
+    assert.deepEqual(
+      read.files?.map((file) => [path.extname(file.path), file.isImage]),
+      [
+        ['.png', true],
+        ['.wav', false],
+      ],
+    );
+    assert.deepEqual(
+      await tools.files('mine'),
+      [...(read.files ?? [])].sort((a, b) => (a.path < b.path ? -1 : 1)),
+    );
+    assert.deepEqual(await tools.files('other'), [], 'of its own dialog alone');
+  });
+
+  it('a text over the limit is a file too', async () => {
+    const { run, result } = rig();
+    const read = await run(result([{ type: 'text', text: 'x'.repeat(5_000) }]));
+    assert.match(textsOf(read).join(), /over the limit.*All of it is in .+\.txt\]/);
+    assert.deepEqual(
+      read.files?.map((file) => [path.extname(file.path), file.isImage]),
+      [['.txt', false]],
+    );
+  });
+
+  it('the note of a new instance is beside the result, structured or not (L3)', async () => {
+    const { run, result } = rig();
+    const news = { kind: 'new' } as const;
+    const plain = textsOf(await run({ ...result([{ type: 'text', text: 'three' }]), news } as ToolCallOutcome));
+    assert.equal(plain[0], 'three');
+    assert.match(plain[1] ?? '', /now has an instance of "shop" of its own.*when the person releases it/);
+    const admin = rig(undefined, [toolset('shop', 'shop_count'), toolset('mcp_admin', 'mcp_release')]);
+    const bob: Speaker = { id: 'bob', name: 'Bob', purpose: undefined, grants: [{ kind: 'toolset', id: 'shop' }] };
+    const noteFor = async (speaker?: Speaker): Promise<string> =>
+      textsOf(await admin.run({ ...result([]), news } as ToolCallOutcome, speaker)).join();
+    assert.match(await noteFor(), /Call mcp_release\(\{"serverId":"shop"\}\)/);
+    assert.doesNotMatch(await noteFor(bob), /mcp_release/, 'who may not call it is not told to');
+    const structured = textsOf(
+      await run({ ...result([], { structuredContent: { count: 3 } }), news } as ToolCallOutcome),
+    );
+    assert.equal(structured[0], '{"count":3}');
+    assert.match(structured[1] ?? '', /now has an instance/);
+  });
+
+  it('errors of tools, of the host, and of cancelling are errors that the model reads', async () => {
+    const { run, result } = rig();
+    const failed = await run(result([{ type: 'text', text: 'no luck' }], { isError: true }));
+    assert.deepEqual([failed.isError, textsOf(failed)], [true, ['Error: no luck']]);
+    const gone = await run({ kind: 'error', code: -32000, message: 'result unknown' });
+    assert.deepEqual([gone.isError, textsOf(gone)], [true, ['Error: result unknown']]);
+    const cancelled = await run({ kind: 'cancelled' });
+    assert.deepEqual([cancelled.isError, textsOf(cancelled)], [true, ['Error: the person cancelled the call.']]);
+  });
+});

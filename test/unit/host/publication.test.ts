@@ -1,0 +1,237 @@
+/** The host with what a person lets agents do with tools (spec S3, S4), over servers that are played by hand. */
+import assert from 'node:assert/strict';
+import { adminId, builtInNames } from '../../../src/core/host/admin.js';
+import { ToolLedger } from '../../../src/core/approval/toolLedger.js';
+import { Emitter, nextEvent } from '../../../src/core/base/events.js';
+import { Redactor } from '../../../src/core/base/log.js';
+import { silentLog } from '../../support/fakes/silentLog.js';
+import { createHost } from '../../../src/core/host/host.js';
+import type { Host, ToolCallOutcome } from '../../../src/core/host/hostContract.js';
+import { compilePermissions, permissionOf, type ToolQuestion } from '../../../src/core/tools/permissions.js';
+import { FakeClock } from '../../support/fakes/fakeClock.js';
+import { FakeConnector, listing, textResult, type FakeConnection } from '../../support/fakes/fakeConnector.js';
+
+let host: Host;
+let connector: FakeConnector;
+let ledger: ToolLedger;
+let holdsBack: boolean;
+let permissions: Record<string, string>;
+let questions: { question: ToolQuestion; answer(allowed: boolean): void }[];
+const asked = new Emitter<void>();
+const policyChanges = new Emitter<void>();
+
+beforeEach(() => {
+  holdsBack = false;
+  permissions = {};
+  questions = [];
+  connector = new FakeConnector();
+  ledger = new ToolLedger({
+    storage: { get: () => undefined, update: () => Promise.resolve() },
+    holdsBack: () => holdsBack,
+    onStoreFailure: (error) => assert.fail(String(error)),
+  });
+  host = createHost({
+    clock: new FakeClock(),
+    connector,
+    log: silentLog,
+    serverLog: () => silentLog,
+    redactor: new Redactor(),
+    env: {},
+    directoryExists: () => true,
+    reservedNames: builtInNames,
+    filteredTools: () => 'off',
+    toolReview: ledger,
+    toolPolicy: {
+      judge: (name) => permissionOf(name, compilePermissions([permissions])),
+      ask: (question) =>
+        new Promise((resolve) => {
+          questions.push({ question, answer: resolve });
+          asked.fire();
+        }),
+      onDidChange: policyChanges.event,
+    },
+  });
+});
+
+afterEach(async () => {
+  await host.dispose();
+  assert.equal(connector.live.size, 0, 'a connection was left open');
+});
+
+async function serve(id: string, ...tools: string[]): Promise<FakeConnection> {
+  const text = `version: 1\nservers: { ${id}: { transport: stdio, command: x, truely-stateless: true } }\n`;
+  const applied = host.setSources([{ file: '/ws/.minds/mcp.yaml', folder: '/ws', text }]);
+  const connection = (await connector.nextConnect()).succeed(listing(...tools));
+  await applied;
+  return connection;
+}
+
+const named = (id: string): string[] =>
+  host.catalogue.toolsets.find((toolset) => toolset.id === id)?.tools.map(({ published }) => published) ?? [];
+
+const excluded = (): unknown[] =>
+  host.catalogue.toolsets.filter(({ id }) => id !== adminId).flatMap((toolset) => toolset.excluded);
+
+function call(tool: string, rest: { consented?: true; signal?: AbortSignal } = {}): Promise<ToolCallOutcome> {
+  const signal = rest.signal ?? new AbortController().signal;
+  return host.call({ toolset: 'a', tool, arguments: { n: 1 }, dialog: 'd', ...rest, signal });
+}
+
+async function nextQuestion(): Promise<(typeof questions)[number]> {
+  if (questions.length === 0) await nextEvent(asked.event, () => true);
+  const question = questions.shift();
+  assert.ok(question);
+  return question;
+}
+
+function redescribed(...names: string[]): ReturnType<typeof listing> {
+  const { tools, malformed } = listing(...names);
+  return { tools: tools.map((tool) => ({ ...tool, description: 'other words' })), malformed };
+}
+
+describe('tools that changed since their server was approved (S3)', () => {
+  const change = async (): Promise<FakeConnection> => {
+    const connection = await serve('a', 'x', 'y');
+    const changed = nextEvent(host.onDidChange, ({ servers }) => servers[0]?.changedTools.length === 1);
+    const { tools } = listing('x', 'y');
+    connection.changeTools({
+      tools: tools.map((tool) => (tool.name === 'x' ? { ...tool, description: 'new' } : tool)),
+      malformed: [],
+    });
+    await changed;
+    return connection;
+  };
+
+  it('are marked, with a problem that says what changed, and agents see them', async () => {
+    await change();
+    assert.deepEqual(host.snapshot.servers[0]?.changedTools, [{ original: 'x', parts: ['description'], held: false }]);
+    assert.deepEqual(named('a'), ['x', 'y']);
+    const [problem] = host.snapshot.problems;
+    assert.equal(problem?.code, 'tools-changed');
+    assert.match(problem?.message ?? '', /"x" \(description\)/);
+  });
+
+  it('are held back where a person wants that, until they accept', async () => {
+    holdsBack = true;
+    await change();
+    assert.deepEqual(named('a'), ['y']);
+    assert.deepEqual(excluded(), [{ original: 'x', reason: { kind: 'changed', parts: ['description'] } }]);
+    const refused = await call('x');
+    assert.equal(refused.kind, 'error');
+    ledger.accept({ server: 'a', source: '/ws/.minds/mcp.yaml' }, 'x');
+    assert.deepEqual(named('a'), ['x', 'y']);
+    await nextEvent(host.onDidChange, ({ problems }) => problems.length === 0);
+  });
+
+  it('are held back and let go as the setting changes', async () => {
+    await change();
+    holdsBack = true;
+    ledger.recheck();
+    assert.deepEqual(named('a'), ['y']);
+    holdsBack = false;
+    ledger.recheck();
+    assert.deepEqual(named('a'), ['x', 'y']);
+  });
+
+  it('do not count where the filter keeps them out', async () => {
+    const connection = await serve('a', 'x', 'y');
+    const text = `version: 1\nservers: { a: { transport: stdio, command: x, truely-stateless: true, tools: { blacklist: [x] } } }\n`;
+    await host.setSources([{ file: '/ws/.minds/mcp.yaml', folder: '/ws', text }]);
+    const changed = nextEvent(host.onDidChange, ({ servers }) => servers[0]?.changedTools.length === 1);
+    connection.changeTools(redescribed('x', 'y'));
+    await changed;
+    assert.deepEqual(
+      host.snapshot.servers[0]?.changedTools.map(({ original }) => original),
+      ['y'],
+    );
+  });
+});
+
+describe('tool permissions (S4)', () => {
+  it('keep what is denied from agents, free its name, and say why', async () => {
+    permissions = { 'x*': 'deny', mcp_restart: 'deny' };
+    await serve('a', 'x1', 'y');
+    assert.deepEqual(named('a'), ['y']);
+    assert.deepEqual(excluded(), [{ original: 'x1', reason: { kind: 'denied', pattern: 'x*' } }]);
+    assert.equal((await call('x1')).kind, 'error');
+    assert.deepEqual(named(adminId), ['mcp_release', 'mcp_status', 'mcp_reload']);
+  });
+
+  it('count as soon as they change', async () => {
+    await serve('a', 'x', 'y');
+    permissions = { x: 'deny' };
+    policyChanges.fire();
+    assert.deepEqual(named('a'), ['y']);
+    permissions = {};
+    policyChanges.fire();
+    assert.deepEqual(named('a'), ['x', 'y']);
+    assert.deepEqual(named(adminId), ['mcp_release', 'mcp_status', 'mcp_restart', 'mcp_reload']);
+  });
+
+  it('ask a person, who sees the call, and make it when they allow it', async () => {
+    permissions = { '*': 'ask' };
+    const connection = await serve('a', 'x');
+    const outcome = call('x');
+    const { question, answer } = await nextQuestion();
+    assert.deepEqual([question.toolset, question.tool, question.arguments, question.dialog], ['a', 'x', { n: 1 }, 'd']);
+    assert.equal(connection.calls.length, 0);
+    answer(true);
+    (await connection.nextCall()).answer({ kind: 'result', result: textResult('made') });
+    const made = await outcome;
+    assert.deepEqual(made.kind === 'result' && made.result, textResult('made'));
+  });
+
+  it('do not make a call that the person does not allow, and tell the agent', async () => {
+    permissions = { '*': 'ask' };
+    const connection = await serve('a', 'x');
+    const outcome = call('x');
+    (await nextQuestion()).answer(false);
+    const refused = await outcome;
+    assert.ok(refused.kind === 'result');
+    assert.equal(refused.result.isError, true);
+    assert.match(JSON.stringify(refused.result.content), /did not allow this call of \\"x\\"/);
+    assert.equal(connection.calls.length, 0);
+  });
+
+  it('do not ask about what a person has asked for themself', async () => {
+    permissions = { '*': 'ask' };
+    const connection = await serve('a', 'x');
+    const outcome = call('x', { consented: true });
+    (await connection.nextCall()).answer({ kind: 'result', result: textResult('made') });
+    assert.equal((await outcome).kind, 'result');
+    assert.deepEqual(questions, []);
+  });
+
+  it('make no call that was cancelled or denied while the question stood', async () => {
+    permissions = { '*': 'ask' };
+    const connection = await serve('a', 'x');
+    const ending = new AbortController();
+    const cancelled = call('x', { signal: ending.signal });
+    const first = await nextQuestion();
+    ending.abort();
+    first.answer(false);
+    assert.equal((await cancelled).kind, 'cancelled');
+    const denied = call('x');
+    const second = await nextQuestion();
+    permissions = { x: 'deny' };
+    policyChanges.fire();
+    second.answer(true);
+    assert.equal((await denied).kind, 'error');
+    assert.equal(connection.calls.length, 0);
+  });
+
+  it('ask about built-in tools too', async () => {
+    permissions = { 'mcp_*': 'ask' };
+    await serve('a', 'x');
+    const outcome = host.call({
+      toolset: adminId,
+      tool: 'mcp_status',
+      arguments: {},
+      dialog: 'd',
+      signal: new AbortController().signal,
+    });
+    (await nextQuestion()).answer(true);
+    const status = await outcome;
+    assert.match(JSON.stringify(status), /a: running/);
+  });
+});

@@ -1,0 +1,145 @@
+/** Import of other programs' files (spec C6): one real-world sample a format, its entries and its report as golden text. */
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { addServers } from '../../../src/core/config/addServers.js';
+import { applyEdits } from '../../../src/core/yaml/edits.js';
+import { dialects, formatOfPath } from '../../../src/core/import/dialects.js';
+import type { ImportFormat } from '../../../src/core/import/imported.js';
+import { importServers } from '../../../src/core/import/importServers.js';
+import { reportText } from '../../../src/core/import/report.js';
+import { parseMindsFile } from '../../../src/core/config/parse.js';
+import { assertGolden } from '../../support/golden.js';
+import { sourceOf } from '../config/fixtures.js';
+
+const folder = path.join(import.meta.dirname, '../../golden/import');
+const around = { folder: '/ws', home: '/home/ada' };
+
+function filesBelow(dir: string): string[] {
+  return readdirSync(dir, { withFileTypes: true }).flatMap((entry) => {
+    const full = path.join(dir, entry.name);
+    return entry.isDirectory() ? filesBelow(full) : entry.name === 'expected.txt' ? [] : [full];
+  });
+}
+
+function imported(text: string, file: string, options: { format?: ImportFormat; taken?: string[] } = {}) {
+  const found = importServers({ text, file, format: options.format, taken: new Set(options.taken), around });
+  assert.equal(found.kind, 'imported', found.kind === 'unreadable' ? found.reason : '');
+  return found as Extract<typeof found, { kind: 'imported' }>;
+}
+
+const written = (servers: ReturnType<typeof imported>['servers'], text?: string): string =>
+  applyEdits(text ?? '', addServers(text, servers) ?? assert.fail('not written'));
+
+const secrets =
+  /ghp_|hunter2|BSAabc|sk-live|abcdef0123456789|tvly-|0123456789abcdef|qwertz|ctx7sk|user:pass|lin_api|CLIENT_SECRET": "def/;
+
+describe('import (spec C6)', () => {
+  const samples = filesBelow(folder);
+
+  it('has a sample of each format', () => {
+    const formats = new Set(samples.map((file) => formatOfPath(file)));
+    assert.deepEqual([...formats].sort(), Object.keys(dialects).sort());
+  });
+
+  for (const file of samples) {
+    const name = path.relative(folder, file);
+    it(`${name}: entries and report`, () => {
+      const text = readFileSync(file, 'utf8');
+      const found = imported(text, file);
+      const yaml = written(found.servers);
+      const report = reportText(path.basename(file), found);
+      assert.match(text, secrets.test(text) ? secrets : /./);
+      assert.doesNotMatch(yaml + report, secrets);
+      const variables = [...yaml.matchAll(/\benv: ([A-Za-z_]\w*)/g)].map(([, variable]) => [variable, 'x']);
+      const parsed = parseMindsFile(sourceOf(yaml), {
+        env: Object.fromEntries(variables) as Record<string, string>,
+        directoryExists: () => true,
+      });
+      // A URL that refers to a variable is left as it was, and said.
+      const left = found.notes.filter(({ kind, message }) => kind === 'lost' && message.startsWith('the URL refers'));
+      const wrong = parsed.problems.filter(
+        ({ code, server }) => code !== 'url-invalid' || !left.some((note) => note.server === server),
+      );
+      assert.deepEqual(wrong, []);
+      assertGolden(path.join(folder, name.split(path.sep)[0] ?? '', 'expected.txt'), `${yaml}\n---\n${report}`);
+    });
+  }
+
+  it('tells the format by what is in the file, where the name says nothing', () => {
+    for (const [text, id] of [
+      ['{ "servers": { "a": { "command": "x", "env": { "T": "${input:t}" } } } }', 'a'],
+      ['{ "mcp": { "b": { "type": "local", "command": ["x"] } } }', 'b'],
+      ['{ "mcpServers": { "c": { "command": "x" } } }', 'c'],
+    ] as const) {
+      assert.equal(imported(text, '/tmp/some.json').servers[0]?.id, id);
+    }
+    assert.equal(imported('[mcp_servers.d]\ncommand = "x"', '/tmp/some.toml').servers[0]?.id, 'd');
+    assert.equal(imported('[[mcp.servers]]\nname = "e"\ncommand = "x"', '/tmp/some.toml').servers[0]?.id, 'e');
+  });
+
+  it('what cannot be read says where, and quotes nothing', () => {
+    const read = (text: string, file: string): string => {
+      const found = importServers({ text, file, taken: new Set(), around });
+      return found.kind === 'unreadable' ? found.reason : 'read';
+    };
+    assert.equal(read('{ "a": 1\n "ghp_x": 2 }', '.mcprc'), 'it is not JSON: a comma is missing in line 2');
+    assert.equal(read('a = 1\nb = ghp_x', 'config.toml'), 'it is not TOML in line 2');
+    assert.equal(read('[]', '.mcp.json'), 'it is not a JSON object');
+    assert.equal(read('{}', 'x.json'), 'it is not known which program it belongs to');
+  });
+
+  it('ids that are taken or invalid get others, and it says so', () => {
+    const text = JSON.stringify({
+      'my server': { command: 'a' },
+      files: { command: 'b' },
+      mcp_admin: { command: 'c' },
+    });
+    const { servers, notes } = imported(text, '.mcprc', { taken: ['files', 'my-server'] });
+    assert.deepEqual(
+      servers.map(({ id }) => id),
+      ['my-server-2', 'files-2', 'mcp_admin-imported'],
+    );
+    assert.equal(notes.filter(({ kind }) => kind === 'changed').length, 3);
+  });
+
+  it('one variable has one value: a second secret of that name gets another', () => {
+    const server = (token: string): object => ({ command: 'x', env: { API_KEY: token } });
+    const text = JSON.stringify({ a: server('sk-one-123456'), b: server('sk-two-123456'), c: server('sk-one-123456') });
+    assert.deepEqual(
+      imported(text, '.mcprc').servers.map(({ entry }) => entry.env?.['API_KEY']),
+      [{ env: 'API_KEY' }, { env: 'B_API_KEY' }, { env: 'API_KEY' }],
+    );
+  });
+});
+
+describe('new servers in a file that is there', () => {
+  const one = [{ id: 'new', entry: { transport: 'stdio', command: 'npx', args: ['-y', "it's"] } }];
+  const cases: Record<string, string> = {
+    'behind the last, in its indentation, comments kept':
+      '# head\nversion: 1\nservers:\n    a: # first\n        transport: stdio\n        command: x\n    # the end\n',
+    'set apart by empty lines where the others are':
+      'version: 1\nservers:\n  a: { transport: stdio, command: x }\n\n  # about b\n  b:\n    transport: stdio\n    command: |\n      y\n\nx-more: 1\n',
+    'no servers yet': 'version: 1\nservers:\n  # none\n',
+    'no key for them': 'version: 1 # one\n',
+    'flow style': '{ "version": 1, "servers": { "a": { "transport": "stdio", "command": "x" } } }\n',
+    'empty flow': 'version: 1\nservers: {}\n',
+    'only comments': '# nothing yet\n',
+    'line breaks of Windows': 'version: 1\r\nservers:\r\n  a:\r\n    transport: stdio\r\n    command: x\r\n',
+    'no line break at the end': 'version: 1\nservers:\n  a: { transport: stdio, command: x }',
+  };
+  for (const [name, text] of Object.entries(cases)) {
+    it(name, () => {
+      const edits = addServers(text, one) ?? assert.fail('not written');
+      const after = applyEdits(text, edits);
+      const file = path.join(import.meta.dirname, '../../golden/added', `${name.replace(/\W+/g, '-')}.txt`);
+      assertGolden(file, after.replaceAll('\r', '␍'));
+    });
+  }
+
+  it('a file with errors is left alone', () => {
+    for (const text of ['version: 1\nservers: [\n', 'servers: text\n', 'version: 1\nservers: *x\n']) {
+      assert.equal(addServers(text, one), undefined);
+    }
+  });
+});

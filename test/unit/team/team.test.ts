@@ -1,0 +1,207 @@
+/** The team file, its grants, and what is wrong with them (spec D2). */
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import type { Problem } from '../../../src/core/base/problem.js';
+import { grantedOf, grantOf, type ConfiguredToolset } from '../../../src/core/team/grants.js';
+import { parseTeam, type ParsedTeam, type Team, grantProblems, mergedTeams } from '../../../src/core/team/team.js';
+
+const file = '/w/.minds/team.yaml';
+const parse = (text: string | undefined): ParsedTeam => parseTeam({ file, folder: '/w', text });
+
+function team(text: string): Team {
+  const parsed = parse(text);
+  assert.ok(parsed.team, JSON.stringify(parsed.problems));
+  return parsed.team;
+}
+
+/** `code line:character text`, the text being what the place covers. */
+function told(text: string, problems: readonly Problem[]): string[] {
+  const lines = text.split('\n');
+  return problems.map(({ code, place: { range } }) => {
+    const { start, end } = range;
+    const covered = start.line === end.line ? (lines[start.line] ?? '').slice(start.character, end.character) : '…';
+    return `${code} ${start.line + 1}:${start.character + 1} ${covered}`;
+  });
+}
+
+const grants = (of: Team, id: string): string[] =>
+  of.members
+    .find((member) => member.id === id)
+    ?.grants.map(({ grant }) => (grant.kind === 'all' ? '*' : grant.kind === 'except' ? `!${grant.id}` : grant.id)) ??
+  [];
+
+describe('team.yaml', () => {
+  it('has members with toolsets; those without a list have the defaults', () => {
+    const read = team(`
+member_defaults: { toolsets: ['*', '!shop'] }
+default_responder: bob
+members:
+  alice: { name: Alice, gofor: [tests, reviews], toolsets: [browser], model: gpt }
+  bob:
+  carol: { toolsets: [] }
+`);
+    assert.deepEqual(grants(read, 'alice'), ['browser']);
+    assert.deepEqual(grants(read, 'bob'), ['*', '!shop']);
+    assert.deepEqual(grants(read, 'carol'), []);
+    assert.deepEqual(
+      read.members.map(({ name, purpose }) => [name, purpose]),
+      [
+        ['Alice', 'tests; reviews'],
+        ['bob', undefined],
+        ['carol', undefined],
+      ],
+    );
+    assert.equal(read.spokesperson, 'bob');
+  });
+
+  it('is nothing where there is no file, and a team of nobody where it is empty', () => {
+    assert.deepEqual(parse(undefined), { team: undefined, problems: [] });
+    assert.deepEqual(parse('# nobody yet\n').team?.members, []);
+    assert.deepEqual(parse('members:\n').team?.members, []);
+  });
+
+  it('is refused as a whole where it is no YAML or has no map of members', () => {
+    for (const text of ['members: [', 'members: [alice]\n', '- alice\n']) {
+      const { team: read, problems } = parse(text);
+      assert.equal(read, undefined);
+      assert.ok(
+        problems.some(({ severity }) => severity === 'error'),
+        text,
+      );
+    }
+  });
+
+  it('one bad entry costs one entry, and its problem stands at it', () => {
+    const text = `member_default: { toolsets: [a] }
+default_responder: alise
+members:
+  alice: { toolsets: [browser, { a: 1 }, '!shop', ''], toolset: [b] }
+  b b: { toolsets: [browser] }
+  carol: { toolsets: browser }
+  dave: none
+  alice: {}
+`;
+    const { team: read, problems } = parse(text);
+    assert.deepEqual(told(text, problems).sort(), [
+      'duplicate-key 8:3 alice',
+      "grant-without-effect 4:42 '!shop'",
+      'member-id-invalid 5:3 b b',
+      'member-unknown 2:20 alise',
+      'unknown-key 1:1 member_default',
+      'wrong-type 4:32 { a: 1 }',
+      "wrong-type 4:51 ''",
+      'wrong-type 6:22 browser',
+      'wrong-type 7:9 none',
+    ]);
+    assert.deepEqual(
+      read?.members.map(({ id }) => id),
+      ['alice', 'carol'],
+    );
+    assert.ok(read && grants(read, 'alice').join() === 'browser,!shop');
+    assert.match(problems.find(({ code }) => code === 'member-unknown')?.fix ?? '', /`alice`/);
+  });
+
+  it('reads any text without throwing', () => {
+    const words = fc.constantFrom(
+      'members',
+      ':',
+      ' ',
+      '\n',
+      '  ',
+      '- ',
+      '*',
+      '!a',
+      '[',
+      ']',
+      '{',
+      '}',
+      '&a',
+      '*a',
+      '<<',
+      "'",
+      'toolsets',
+      'x',
+    );
+    fc.assert(
+      fc.property(fc.array(words, { maxLength: 30 }), (parts) => {
+        const { team: read, problems } = parse(parts.join(''));
+        assert.ok(read || problems.some(({ severity }) => severity === 'error'));
+      }),
+    );
+  });
+
+  it('a member of a later folder with the id of an earlier one is left out, with a problem', () => {
+    const a = team('members: { alice: {} }');
+    const { teams, problems } = mergedTeams([
+      a,
+      { ...team('members: { alice: {}, bob: {} }'), file: '/v/.minds/team.yaml' },
+    ]);
+    assert.deepEqual(
+      teams.map(({ members }) => members.map(({ id }) => id)),
+      [['alice'], ['bob']],
+    );
+    assert.deepEqual(
+      problems.map(({ code, related }) => [code, related?.[0]?.place.file]),
+      [['member-in-other-folder', file]],
+    );
+  });
+});
+
+describe('grants', () => {
+  const configured: readonly ConfiguredToolset[] = [
+    { id: 'browser', down: undefined },
+    { id: 'shop', down: 'disabled' },
+    { id: 'files', down: undefined },
+  ];
+  const granted = (...written: string[]) => grantedOf(written.map(grantOf), configured);
+
+  it('`*` is every toolset, `!id` takes one away wherever it stands', () => {
+    assert.deepEqual(granted('*').toolsets, ['browser', 'files']);
+    assert.deepEqual(granted('*', '!files').toolsets, ['browser']);
+    assert.deepEqual(granted('!files', '*').toolsets, ['browser']);
+    assert.deepEqual(granted('files', '!files').toolsets, []);
+    assert.deepEqual(granted('!files').toolsets, []);
+    assert.deepEqual(granted().toolsets, []);
+    assert.deepEqual(grantedOf(undefined, configured).toolsets, ['browser', 'files']);
+  });
+
+  it('what is configured and not up is deferred; what is not configured is unknown', () => {
+    const { toolsets, deferred, unknown } = granted('files', 'shop', 'shoes', '!gone');
+    assert.deepEqual(toolsets, ['files']);
+    assert.deepEqual(deferred, [{ id: 'shop', why: 'disabled' }]);
+    assert.deepEqual(unknown, ['shoes', 'gone']);
+  });
+
+  it('never grants what nobody granted', () => {
+    const id = fc.constantFrom('browser', 'shop', 'files', 'gone');
+    const written = fc.oneof(
+      id,
+      id.map((name) => `!${name}`),
+      fc.constant('*'),
+    );
+    fc.assert(
+      fc.property(fc.array(written, { maxLength: 6 }), (list) => {
+        const { toolsets, deferred } = grantedOf(list.map(grantOf), configured);
+        for (const name of [...toolsets, ...deferred.map((one) => one.id)]) {
+          assert.ok(!list.includes(`!${name}`) && (list.includes('*') || list.includes(name)));
+        }
+      }),
+    );
+  });
+
+  it('problems stand at the items, those of the defaults once', () => {
+    const text = `member_defaults: { toolsets: [filez, shop] }
+members:
+  alice: {}
+  bob: {}
+  carol: { toolsets: ['*', '!brwser'] }
+`;
+    assert.deepEqual(told(text, grantProblems([team(text)], configured, new Set())), [
+      'toolset-unknown 1:31 filez',
+      'toolset-deferred 1:38 shop',
+      "toolset-unknown 5:28 '!brwser'",
+    ]);
+    assert.equal(grantProblems([team(text)], configured, new Set(['shop'])).length, 2, 'on its way: nothing to say');
+    assert.match(grantProblems([team(text)], configured, new Set())[0]?.fix ?? '', /Write `files`/);
+  });
+});

@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import type { ServerState } from '../../../../src/core/reconcile/status.js';
+import { lenses } from '../../../../src/vscode/authoring/lensModel.js';
+import { servedTool, status } from '../views/statuses.js';
+
+const text = 'version: 1\nservers:\n  # the first\n  a:\n    command: x\n  b: { ';
+
+function titles(state: ServerState, changes: Parameters<typeof status>[1] = {}): string {
+  return lenses(text, [status('a', { state, ...changes })])
+    .map(({ title }) => title.replace('\u00a0', ' '))
+    .join(' | ');
+}
+
+describe('code lenses (E2)', () => {
+  it('stand at the id of each server that counts, while the YAML is broken too', () => {
+    const found = lenses(text, [status('b'), status('a'), status('gone')]);
+    const places = found.map(({ span, server }) => `${server} ${text.slice(span.start, span.end)}`);
+    assert.deepEqual([...new Set(places)], ['a a', 'b b']);
+  });
+
+  const tools = { tools: [servedTool('x')], offered: 3 };
+  const cases: readonly (readonly [ServerState, Parameters<typeof status>[1], string])[] = [
+    [{ kind: 'running', since: 0 }, tools, '$(pass) running · 1 of 3 tools | restart | log | stop'],
+    [{ kind: 'idle', since: 0 }, tools, '$(pass) idle · 1 of 3 tools | restart | log | stop'],
+    [{ kind: 'starting', since: 0 }, {}, '$(sync) starting | log | stop'],
+    [{ kind: 'failed', since: 0, reason: 'gone', fix: 'look' }, {}, '$(error) failed | start | log'],
+    [{ kind: 'stopped', since: 0 }, {}, '$(circle-large-outline) stopped | start | log'],
+    [{ kind: 'disabled' }, {}, '$(circle-slash) disabled | enable'],
+    [{ kind: 'invalid' }, {}, '$(error) entry with errors'],
+    [
+      { kind: 'running', since: 0 },
+      { ...tools, previous: { since: 0, reason: 'no npx' } },
+      '$(warning) running · 1 of 3 tools · previous definition | restart | log | stop',
+    ],
+  ];
+  for (const [state, changes, expected] of cases) {
+    it(`${state.kind}${changes?.previous ? ', of the previous definition' : ''}`, () => {
+      assert.equal(titles(state, changes), expected);
+    });
+  }
+
+  it('say why a server failed', () => {
+    const [lens] = lenses(text, [status('a', { state: { kind: 'failed', since: 0, reason: 'gone', fix: 'look' } })]);
+    assert.equal(lens?.tooltip, 'gone\nlook');
+  });
+});

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { Redactor } from '../../../../src/core/base/log.js';
+import { bugReport, type BugReportParts } from '../../../../src/vscode/commands/bugReport.js';
+import { file, problem, servedTool, snapshot, status } from '../views/statuses.js';
+
+const canary = 'canary-5ca1ab1e';
+
+function report(changes: Partial<BugReportParts> = {}): string {
+  return bugReport({
+    versions: [['MCP Toolsets', '0.1.0']],
+    settings: [['mcpToolsets.trace', true]],
+    phase: 'serving',
+    sources: [{ file, text: 'version: 1\nservers: {}\n' }],
+    snapshot: snapshot([]),
+    logs: [],
+    redact: (text) => text,
+    home: '/home/ann',
+    fileLabel: (path) => path.replace('/folder/', ''),
+    ...changes,
+  });
+}
+
+describe('bugReport (E4)', () => {
+  it('says versions, settings, servers, problems and the last lines of the logs', () => {
+    const text = report({
+      snapshot: snapshot(
+        [
+          status('a', { tools: [servedTool('x')], offered: 2, serverInfo: { name: 'plain', version: '1.0.0' } }),
+          status('b', { state: { kind: 'failed', since: 0, reason: 'exit\n1', fix: '' }, transport: undefined }),
+        ],
+        { problems: [problem()] },
+      ),
+      logs: [
+        { name: 'MCP Toolsets: a', lines: ['2026-01-01 [info] started'] },
+        { name: 'MCP Toolsets: b', lines: [] },
+      ],
+    });
+    for (const line of [
+      '- MCP Toolsets: 0.1.0',
+      '- mcpToolsets.trace: true',
+      '## `.minds/mcp.yaml`',
+      '- a: running · stdio · 1 of 2 tools · 0 instances · plain 1.0.0',
+      '- b: failed · exit 1 · 0 tools · 0 instances',
+      '- error `env-unset` .minds/mcp.yaml:4: The variable is not set.',
+      '## Log: MCP Toolsets: a',
+      '2026-01-01 [info] started',
+    ]) {
+      assert.ok(text.split('\n').includes(line), `${line} in ${text}`);
+    }
+    assert.doesNotMatch(text, /Log: MCP Toolsets: b/);
+  });
+
+  it('has no secret, wherever one stands', () => {
+    const redactor = new Redactor();
+    redactor.register([canary]);
+    const text = report({
+      settings: [['mcpToolsets.x', canary]],
+      sources: [{ file, text: `servers: { a: { env: { T: other-${canary} } } } # ${canary}` }],
+      snapshot: snapshot([status('a', { state: { kind: 'failed', since: 0, reason: canary, fix: '' } })], {
+        problems: [problem({ message: canary })],
+      }),
+      logs: [{ name: 'a', lines: [canary, 'Authorization: Bearer abcdef123456'] }],
+      redact: (all) => redactor.redact(all),
+    });
+    assert.doesNotMatch(text, /canary|abcdef123456/);
+  });
+
+  it('does not name the person', () => {
+    assert.doesNotMatch(report({ logs: [{ name: 'a', lines: ['/home/ann/project'] }] }), /ann/);
+  });
+
+  it('says so where the file cannot be read', () => {
+    assert.match(report({ sources: [{ file, text: 'servers: [' }] }), /not readable as YAML; 1 lines/);
+    assert.match(report({ sources: [{ file, text: undefined }] }), /no such file/);
+  });
+});

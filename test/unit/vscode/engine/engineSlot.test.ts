@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict';
+import { Emitter } from '../../../../src/core/base/events.js';
+import { silentLog } from '../../../support/fakes/silentLog.js';
+import type { SourceText } from '../../../../src/core/config/model.js';
+import type { StatusSnapshot } from '../../../../src/core/reconcile/status.js';
+import type { Engine } from '../../../../src/vscode/engine/engine.js';
+import {
+  EngineSlot,
+  type ConfigFiles,
+  type ConfigFilesState,
+  type WindowState,
+} from '../../../../src/vscode/engine/engineSlot.js';
+import { rest } from '../../files/flowingClock.js';
+import { file, problem, snapshot, status } from '../views/statuses.js';
+
+class FakeFiles implements ConfigFiles {
+  private readonly emitter = new Emitter<ConfigFilesState>();
+  state: ConfigFilesState | undefined;
+  disposed = false;
+  readonly onDidChange = this.emitter.event;
+
+  set(text: string | undefined, changes: Partial<ConfigFilesState> = {}): void {
+    this.state = { folders: 1, sources: [{ file, folder: '/folder', text }], problems: [], ...changes };
+    this.emitter.fire(this.state);
+  }
+  dispose(): void {
+    this.disposed = true;
+  }
+}
+
+class FakeEngine {
+  readonly given: (string | undefined)[] = [];
+  readonly changes = new Emitter<StatusSnapshot>();
+  disposed = false;
+  host = {
+    snapshot: snapshot([]),
+    onDidChange: this.changes.event,
+    setSources: async (sources: readonly SourceText[]) => void this.given.push(sources[0]?.text),
+  };
+  dispose = async (): Promise<void> => void (this.disposed = true);
+}
+
+describe('EngineSlot', () => {
+  let trusted: boolean;
+  let files: FakeFiles;
+  let opened: number;
+  let loads: number;
+  let engine: FakeEngine;
+  let load: () => Promise<Engine>;
+  let slot: EngineSlot;
+  let heard: WindowState[];
+
+  beforeEach(() => {
+    trusted = true;
+    files = new FakeFiles();
+    opened = 0;
+    loads = 0;
+    engine = new FakeEngine();
+    load = async () => engine as unknown as Engine;
+    slot = new EngineSlot({
+      log: silentLog,
+      isTrusted: () => trusted,
+      openConfigFiles: () => (opened++, files),
+      loadEngine: () => (loads++, load()),
+      onFailure: () => {},
+    });
+    heard = [];
+    slot.onDidChange((state) => heard.push(state));
+  });
+
+  afterEach(() => slot.dispose());
+
+  it('reads and loads nothing before the workspace is trusted', async () => {
+    trusted = false;
+    slot.start();
+    await rest();
+    assert.deepEqual([opened, loads, slot.state.phase], [0, 0, 'untrusted']);
+    trusted = true;
+    slot.start();
+    files.set('version: 1');
+    await rest();
+    assert.deepEqual([opened, loads, slot.state.phase], [1, 1, 'serving']);
+  });
+
+  it('loads the engine only when there is a file, and once', async () => {
+    slot.start();
+    files.set(undefined);
+    await rest();
+    assert.deepEqual([loads, slot.state.phase], [0, 'noFile']);
+    files.set('a');
+    files.set('b');
+    await rest();
+    files.set('c');
+    await rest();
+    assert.equal(loads, 1);
+    assert.deepEqual(engine.given, ['b', 'c']);
+  });
+
+  it('hands on a deletion', async () => {
+    slot.start();
+    files.set('a');
+    await rest();
+    files.set(undefined);
+    await rest();
+    assert.deepEqual(engine.given, ['a', undefined]);
+    assert.equal(slot.state.phase, 'noFile');
+  });
+
+  it('tells the phases apart', async () => {
+    slot.start();
+    await rest();
+    assert.equal(slot.state.phase, 'reading');
+    files.set(undefined, { folders: 0, sources: [] });
+    await rest();
+    assert.equal(slot.state.phase, 'noFolder');
+    files.set(undefined, { problems: [problem()] });
+    await rest();
+    assert.equal(slot.state.phase, 'serving');
+  });
+
+  it('adds what only the shell sees to the problems of the core', async () => {
+    let hidden = [problem({ code: 'editor-toolset-hidden' })];
+    slot.observe(() => hidden);
+    slot.start();
+    files.set('a', { problems: [problem({ code: 'file-unreadable' })] });
+    await rest();
+    engine.host.snapshot = snapshot([status('demo')], { problems: [problem()] });
+    engine.changes.fire(engine.host.snapshot);
+    await rest();
+    assert.deepEqual(
+      slot.state.snapshot.problems.map(({ code }) => code),
+      ['env-unset', 'file-unreadable', 'editor-toolset-hidden'],
+    );
+    hidden = [];
+    slot.refresh();
+    await rest();
+    assert.equal(slot.state.snapshot.problems.length, 2);
+  });
+
+  it('makes one event of the changes of one moment', async () => {
+    slot.start();
+    files.set('a');
+    await rest();
+    heard.length = 0;
+    slot.refresh();
+    slot.refresh();
+    engine.changes.fire(engine.host.snapshot);
+    await rest();
+    assert.equal(heard.length, 1);
+  });
+
+  it('survives an engine that cannot be loaded', async () => {
+    load = () => Promise.reject(new Error('broken'));
+    slot.start();
+    files.set('a');
+    await rest();
+    assert.equal(slot.engine, undefined);
+    await slot.dispose();
+  });
+
+  it('ends an engine that was still being loaded', async () => {
+    let finish: (engine: Engine) => void = () => {};
+    load = () => new Promise((resolve) => (finish = resolve));
+    slot.start();
+    files.set('a');
+    const end = slot.dispose();
+    finish(engine as unknown as Engine);
+    await end;
+    assert.deepEqual([engine.disposed, files.disposed, engine.given], [true, true, []]);
+  });
+});

@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import type { ServerState } from '../../../../src/core/reconcile/status.js';
+import { offeredLabels } from '../../../../src/vscode/toolsets/offer.js';
+import { snapshot, status, toolset } from '../views/statuses.js';
+
+describe('offeredLabels', () => {
+  const states: ServerState[] = [
+    { kind: 'starting', since: 0 },
+    { kind: 'reconnecting', attempt: 1, at: 0, cause: '' },
+    { kind: 'running', since: 0 },
+    { kind: 'idle', since: 0 },
+    { kind: 'failed', since: 0, reason: '', fix: '' },
+    { kind: 'invalid' },
+    { kind: 'stopped', since: 0 },
+    { kind: 'disabled' },
+  ];
+  const servers = states.map((state) => status(state.kind, { state }));
+
+  it('names servers that may have tools soon', () => {
+    assert.deepEqual(offeredLabels(snapshot(servers), []), ['starting', 'reconnecting']);
+  });
+
+  it('names what has tools in whatever state, in file order', () => {
+    const toolsets = [toolset('invalid', 'a'), toolset('running', 'b'), toolset('idle')];
+    assert.deepEqual(offeredLabels(snapshot(servers), toolsets), ['starting', 'reconnecting', 'running', 'invalid']);
+  });
+
+  it('names toolsets without a server last', () => {
+    const toolsets = [toolset('built-in', 'a'), toolset('running', 'b')];
+    assert.deepEqual(offeredLabels(snapshot([status('running')]), toolsets), ['running', 'built-in']);
+  });
+});

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { absenceProblem, presenceOf, type Absence } from '../../../../src/vscode/toolsets/presence.js';
+import { problem, toolset } from '../views/statuses.js';
+
+const demo = toolset('demo', 'a', 'b');
+
+describe('presenceOf', () => {
+  const look = (...names: string[]): string => presenceOf(demo, new Set(names)).kind;
+
+  it('is shown when every id is there, among whatever else', () => {
+    assert.equal(look('mcp_demo_a', 'x', 'mcp_demo_b'), 'shown');
+  });
+
+  it('is hidden when none is', () => {
+    assert.equal(look('mcp_other_a', 'a'), 'hidden');
+    assert.equal(look(), 'hidden');
+  });
+
+  it('names what is missing when some are', () => {
+    assert.deepEqual(presenceOf(demo, new Set(['mcp_demo_a'])), { kind: 'partly', missing: ['b'] });
+  });
+
+  it('recognises the other prefix that the editor gives where a name is taken', () => {
+    assert.deepEqual(presenceOf(demo, new Set(['mcp_demo2_a', 'mcp_demo2_b'])), {
+      kind: 'renamed',
+      prefix: 'mcp_demo2_',
+    });
+    assert.equal(look('mcp_demo3_a', 'mcp_demo3_b'), 'renamed');
+    assert.equal(look('mcp_demo2_a'), 'hidden');
+  });
+
+  it('knows that the number takes the place of the last character of a long name', () => {
+    const long = toolset('averyveryvery', 'a');
+    assert.deepEqual(presenceOf(long, new Set(['mcp_averyveryver2_a'])), {
+      kind: 'renamed',
+      prefix: 'mcp_averyveryver2_',
+    });
+  });
+});
+
+describe('absenceProblem', () => {
+  const { place } = problem();
+  const about = (absence: Partial<Absence>): ReturnType<typeof absenceProblem> =>
+    absenceProblem(
+      demo,
+      { presence: { kind: 'hidden' }, connected: true, switchedOff: undefined, rivals: [], ...absence },
+      place,
+    );
+
+  it('stands on the key of the server', () => {
+    const { code, server, place: at, severity } = about({});
+    assert.deepEqual([code, server, at, severity], ['editor-toolset-hidden', 'demo', place, 'warning']);
+  });
+
+  it('names the file that configures the same name, and points at it', () => {
+    const rival = { label: 'Demo', file: '.vscode/mcp.json', place };
+    const { message, fix, related } = about({ rivals: [rival] });
+    assert.match(message, /\.vscode\/mcp\.json configures an MCP server "Demo"/);
+    assert.match(fix, /collisionBehavior/);
+    assert.deepEqual(
+      related?.map((entry) => entry.place),
+      [place],
+    );
+  });
+
+  it('gives the likely causes where no culprit is found', () => {
+    assert.match(about({}).message, /user mcp\.json/);
+    assert.match(about({ connected: false }).message, /has not connected/);
+    assert.match(about({ switchedOff: '"chat.mcp.access" is "none"' }).message, /"chat\.mcp\.access" is "none"/);
+    assert.match(about({ presence: { kind: 'partly', missing: ['b'] } }).message, /"b" of "demo"/);
+    assert.match(
+      about({ presence: { kind: 'renamed', prefix: 'mcp_demo2_' } }).message,
+      /mcp_demo2_… instead of mcp_demo_/,
+    );
+  });
+});

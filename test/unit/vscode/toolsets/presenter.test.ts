@@ -1,0 +1,202 @@
+import assert from 'node:assert/strict';
+import { silentLog } from '../../../support/fakes/silentLog.js';
+import type { Rival } from '../../../../src/vscode/toolsets/presence.js';
+import { Presenter, type Stage } from '../../../../src/vscode/toolsets/presenter.js';
+import { FlowingClock, rest } from '../../files/flowingClock.js';
+import { problem, toolset } from '../views/statuses.js';
+
+/** An editor that takes 500 ms to know a definition, and shows tools when asked to start. */
+class FakeStage implements Stage {
+  readonly names = new Set<string>();
+  readonly connections = new Set<string>();
+  readonly starts: string[] = [];
+  rivalsFound: readonly Rival[] = [];
+  off: string | undefined;
+  /** What a start does. */
+  onStart: (label: string) => Promise<void> = () => Promise.resolve();
+
+  toolNames(): ReadonlySet<string> {
+    return this.names;
+  }
+  startServer(label: string): Promise<void> {
+    this.starts.push(label);
+    return this.onStart(label);
+  }
+  isConnected(label: string): boolean {
+    return this.connections.has(label);
+  }
+  switchedOff(): string | undefined {
+    return this.off;
+  }
+  rivals(): Promise<readonly Rival[]> {
+    return Promise.resolve(this.rivalsFound);
+  }
+  placeOf(): ReturnType<Stage['placeOf']> {
+    return problem().place;
+  }
+}
+
+describe('Presenter', () => {
+  let clock: FlowingClock;
+  let stage: FakeStage;
+  let presenter: Presenter;
+  let changes: number;
+  const demo = toolset('demo', 'a', 'b');
+
+  const show = (...names: string[]): void => names.forEach((name) => stage.names.add(name));
+  const messages = (): string[] => presenter.problems().map(({ message }) => message);
+
+  beforeEach(() => {
+    clock = new FlowingClock();
+    stage = new FakeStage();
+    changes = 0;
+    presenter = new Presenter({ clock, log: silentLog, stage, onChange: () => changes++ });
+  });
+
+  afterEach(() => {
+    presenter.dispose();
+    assert.equal(clock.pending, 0, 'no timer is left');
+  });
+
+  it('starts a toolset until its tools are there, then no more', async () => {
+    const announced = clock.now();
+    stage.onStart = async (label) => {
+      if (clock.now() - announced < 500) return;
+      stage.connections.add(label);
+      show('mcp_demo_a', 'mcp_demo_b');
+    };
+    presenter.expect([demo]);
+    await clock.flow(600);
+    const { length } = stage.starts;
+    assert.ok(length > 1 && length < 10, `${length} starts`);
+    await clock.flow(60_000);
+    assert.equal(stage.starts.length, length);
+    assert.deepEqual(presenter.problems(), []);
+    assert.equal(changes, 0);
+  });
+
+  it('does not take tools that the editor remembers for a live toolset', async () => {
+    show('mcp_demo_a', 'mcp_demo_b');
+    presenter.expect([demo]);
+    await rest();
+    assert.deepEqual(stage.starts, ['demo']);
+  });
+
+  it('never starts a toolset twice at once', async () => {
+    stage.onStart = () => new Promise(() => {});
+    presenter.expect([demo]);
+    await clock.flow(120_000);
+    assert.deepEqual(stage.starts, ['demo']);
+  });
+
+  it('gives up after a bounded number of starts, says so, and goes on looking', async () => {
+    presenter.expect([demo]);
+    await clock.flow(19_000);
+    assert.deepEqual(messages(), []);
+    await clock.flow(3_600_000);
+    assert.ok(stage.starts.length <= 20, `${stage.starts.length} starts`);
+    assert.match(messages()[0] ?? '', /has not connected/);
+    assert.equal(changes, 1);
+    stage.connections.add('demo');
+    show('mcp_demo_a', 'mcp_demo_b');
+    await clock.flow(10_000);
+    assert.deepEqual(messages(), []);
+    assert.equal(changes, 2);
+  });
+
+  it('tells of tools that stay away although the editor listed them, and names the culprit', async () => {
+    stage.connections.add('demo');
+    stage.rivalsFound = [{ label: 'Demo', file: '.vscode/mcp.json', place: problem().place }];
+    presenter.expect([demo]);
+    await clock.flow(2900);
+    assert.deepEqual(messages(), []);
+    await clock.flow(3000);
+    assert.match(messages()[0] ?? '', /\.vscode\/mcp\.json configures/);
+    assert.deepEqual(stage.starts, []);
+  });
+
+  it('gives the editor time to take over a change of tools', async () => {
+    stage.connections.add('demo');
+    show('mcp_demo_a', 'mcp_demo_b');
+    presenter.expect([demo]);
+    presenter.expect([toolset('demo', 'a', 'c')]);
+    await clock.flow(1300);
+    show('mcp_demo_c');
+    await clock.flow(60_000);
+    assert.equal(changes, 0);
+    assert.deepEqual(stage.starts, []);
+  });
+
+  it('sees what comes with a sign of the editor before the next look', async () => {
+    presenter.expect([demo]);
+    await clock.flow(9000);
+    assert.equal(stage.starts.length > 5, true);
+    stage.connections.add('demo');
+    presenter.noteActivity('demo');
+    show('mcp_demo_a', 'mcp_demo_b');
+    const before = stage.starts.length;
+    await clock.flow(100);
+    stage.connections.delete('demo');
+    await clock.flow(60_000);
+    assert.equal(stage.starts.length, before, 'it was shown, so what happened then is the person’s');
+  });
+
+  it('does not start again what was shown and then vanished, and tells of it', async () => {
+    stage.connections.add('demo');
+    show('mcp_demo_a', 'mcp_demo_b');
+    presenter.expect([demo]);
+    stage.names.clear();
+    stage.connections.clear();
+    await clock.flow(60_000);
+    assert.deepEqual(stage.starts, []);
+    assert.equal(messages().length, 1);
+    show('mcp_demo_a', 'mcp_demo_b');
+    await clock.flow(10_000);
+    assert.deepEqual(messages(), []);
+  });
+
+  it('tells at once that MCP is switched off, starts nothing, and tries again when it may', async () => {
+    stage.off = '"chat.mcp.access" is "none"';
+    presenter.expect([demo]);
+    await rest();
+    assert.match(messages()[0] ?? '', /chat\.mcp\.access/);
+    assert.deepEqual(stage.starts, []);
+    stage.off = undefined;
+    stage.onStart = async (label) => {
+      stage.connections.add(label);
+      show('mcp_demo_a', 'mcp_demo_b');
+    };
+    presenter.tryAgain();
+    await rest();
+    assert.deepEqual(stage.starts, ['demo']);
+    assert.deepEqual(messages(), []);
+  });
+
+  it('forgets the absence of a toolset that is gone', async () => {
+    stage.connections.add('demo');
+    presenter.expect([demo]);
+    await clock.flow(20_000);
+    assert.equal(messages().length, 1);
+    presenter.expect([]);
+    assert.deepEqual(messages(), []);
+    assert.equal(changes, 2);
+  });
+
+  it('lives with a start that fails', async () => {
+    stage.onStart = () => Promise.reject(new Error('no'));
+    presenter.expect([demo]);
+    await clock.flow(30_000);
+    assert.equal(messages().length, 1);
+  });
+
+  it('starts every toolset on its own', async () => {
+    stage.onStart = async (label) => {
+      if (label === 'bad') return new Promise(() => {});
+      stage.connections.add(label);
+      show('mcp_demo_a', 'mcp_demo_b');
+    };
+    presenter.expect([toolset('bad', 'x'), demo]);
+    await clock.flow(1000);
+    assert.deepEqual(stage.starts, ['bad', 'demo']);
+  });
+});

@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import type { LaunchDescription, LaunchPart } from '../../../../src/core/approval/fingerprint.js';
+import { approvalActions, launchNodes } from '../../../../src/vscode/views/approvalRows.js';
+import { commandLine, dialogDetail, question, reviewTexts } from '../../../../src/vscode/views/approvalTexts.js';
+import { summary } from '../../../../src/vscode/views/phrases.js';
+import { file, servedTool, snapshot, status } from './statuses.js';
+
+function launch(server: string, ...args: string[]): LaunchDescription {
+  const parts: LaunchPart[] = [
+    { label: 'transport', shown: 'stdio' },
+    { label: 'command', shown: 'node' },
+    ...args.map((shown): LaunchPart => ({ label: 'argument', shown })),
+    { label: 'environment', shown: 'T = •••', digest: `${args.join('').padEnd(8, '0')}ffff` },
+  ];
+  return { server, source: file, parts, fingerprint: args.join() };
+}
+
+const fresh = (server: string) => ({ launch: launch(server, 'a'), before: undefined });
+const changed = (server: string) => ({ launch: launch(server, 'b'), before: launch(server, 'a') });
+const label = (path: string): string => path.replace('/folder/', '');
+
+describe('question (S1)', () => {
+  it('is one for all, with their names and where they come from', () => {
+    assert.equal(question([fresh('a')], label), 'The MCP server “a” of .minds/mcp.yaml wants to start.');
+    assert.match(question([changed('a')], label), /What the MCP server “a” .* starts has changed\./);
+    assert.equal(
+      question([fresh('a'), fresh('b')], label),
+      '2 MCP servers of .minds/mcp.yaml want to start: “a”, “b”.',
+    );
+    const mixed = question([fresh('a'), changed('b')], label);
+    assert.equal(
+      mixed,
+      '2 MCP servers of .minds/mcp.yaml want to start, 1 with another launch than you approved: “a”, “b”.',
+    );
+    const many = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map(fresh);
+    assert.match(question(many, label), /“e” and 2 more\.$/);
+  });
+
+  it('holds no text of the file that a message could take for a link', () => {
+    const evil = { launch: launch('a', '[ok](command:mcpToolsets.approve)'), before: undefined };
+    assert.doesNotMatch(question([evil], label), /command:/);
+  });
+});
+
+describe('review (S1)', () => {
+  it('differs from what was approved in the lines that changed alone', () => {
+    const { now, before = '' } = reviewTexts([changed('a')], label);
+    const lines = now.split('\n').filter((line) => !before.split('\n').includes(line));
+    assert.deepEqual(lines, ['  argument     b', '  environment  T = •••   (masked, digest b0000000)']);
+  });
+
+  it('has no other side when nothing was approved before', () => {
+    assert.equal(reviewTexts([fresh('a')], label).before, undefined);
+    const { before = '' } = reviewTexts([fresh('a'), changed('b')], label);
+    assert.match(before, /^a {2}· {2}\.minds\/mcp\.yaml\n\n\nb {2}·/m);
+  });
+
+  it('fits a dialog, with what changed marked, or is refused to it', () => {
+    assert.equal(
+      dialogDetail(changed('a')),
+      'transport: stdio\ncommand: node\nargument: b   ← changed\nenvironment: T = •••   (masked, digest b0000000)   ← changed',
+    );
+    assert.equal(dialogDetail({ launch: launch('a', 'x'.repeat(500)), before: undefined }), undefined);
+    assert.equal(dialogDetail({ launch: launch('a', ...'abcdefghijklmnop'), before: undefined }), undefined);
+  });
+});
+
+describe('rows of approval (S1, E3)', () => {
+  const approval = { kind: 'pending', launch: launch('a', 'x') } as const;
+
+  it('show what waits, and offer what is possible', () => {
+    const waiting = status('a', { state: { kind: 'pending' }, approval });
+    assert.deepEqual(approvalActions(waiting), ['approvable']);
+    assert.deepEqual(
+      launchNodes('p', waiting).map((row) => row.label),
+      ['node x'],
+    );
+    const serving = status('a', { approval, previous: { since: 0, reason: '' } });
+    assert.deepEqual(approvalActions(serving), ['approvable', 'revocable']);
+    assert.deepEqual(approvalActions(status('a', { approval: { kind: 'approved' } })), ['revocable']);
+    assert.deepEqual(approvalActions(status('a')), []);
+    assert.deepEqual(launchNodes('p', status('a')), []);
+  });
+
+  it('are counted in the status bar, and are no error', () => {
+    const serving = status('a', {
+      approval,
+      previous: { since: 0, reason: '' },
+      tools: [servedTool('x')],
+      offered: 1,
+    });
+    const { text, severity, broken, pending, tooltip } = summary(snapshot([serving, status('b')]));
+    assert.deepEqual([text, severity, broken, pending], ['MCP 2/2, 1 to approve', 'pending', 0, 1]);
+    assert.match(tooltip, /a: running, 1 tool, serves its previous definition, waits for approval/);
+  });
+
+  it('give the command as it would run', () => {
+    assert.equal(commandLine(launch('a', '--x', '"a b"')), 'node --x "a b"');
+  });
+});

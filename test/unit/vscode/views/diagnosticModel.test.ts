@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import { diagnosticsByFile } from '../../../../src/vscode/views/diagnosticModel.js';
+import { file, problem } from './statuses.js';
+
+describe('diagnosticsByFile', () => {
+  it('groups problems by file, in their order', () => {
+    const other = '/elsewhere/.minds/mcp.yaml';
+    const { range } = problem().place;
+    const files = diagnosticsByFile([
+      problem({ code: 'yaml-syntax' }),
+      problem({ code: 'name-taken', place: { file: other, range } }),
+      problem({ code: 'env-unset' }),
+    ]);
+    assert.deepEqual([...files.keys()], [file, other]);
+    assert.deepEqual(
+      files.get(file)?.map(({ code }) => code),
+      ['yaml-syntax', 'env-unset'],
+    );
+  });
+
+  it('has what to do on a line of its own, the exact range, and the related places', () => {
+    const related = [{ message: 'Here too', place: problem().place }];
+    const [entry] = diagnosticsByFile([problem({ severity: 'warning', related })]).get(file) ?? [];
+    assert.deepEqual(entry, {
+      range: { start: { line: 3, character: 2 }, end: { line: 3, character: 7 } },
+      message: 'The variable is not set.\nSet it.',
+      severity: 'warning',
+      code: 'env-unset',
+      related,
+    });
+  });
+
+  it('has no file without problems', () => {
+    assert.equal(diagnosticsByFile([]).size, 0);
+  });
+});

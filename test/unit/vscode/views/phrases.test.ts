@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import {
+  durationPhrase,
+  instanceLabel,
+  instancePhrase,
+  summary,
+  timeOf,
+  tokenPhrase,
+  toolCount,
+} from '../../../../src/vscode/views/phrases.js';
+import { file, problem, servedTool, snapshot, status } from './statuses.js';
+
+describe('toolCount', () => {
+  for (const [published, offered, text] of [
+    [12, 34, '12 of 34 tools'],
+    [12, 12, '12 tools'],
+    [1, 1, '1 tool'],
+    [0, 0, '0 tools'],
+    [0, 3, '0 of 3 tools'],
+  ] as const) {
+    it(text, () => assert.equal(toolCount(published, offered), text));
+  }
+});
+
+describe('summary', () => {
+  it('counts servers that serve, of those that should', () => {
+    const { text, severity, tooltip } = summary(
+      snapshot([
+        status('a', { tools: [servedTool('x')], offered: 2 }),
+        status('b', { state: { kind: 'idle', since: 0 } }),
+        status('c', { state: { kind: 'stopped', since: 0 } }),
+        status('d', { state: { kind: 'disabled' } }),
+      ]),
+    );
+    assert.deepEqual([text, severity], ['MCP 2/3', 'ok']);
+    assert.equal(tooltip, '1 tool, ~18 tokens in each request\na: running, 1 of 2 tools\nb: idle\nc: stopped');
+  });
+
+  it('is busy while servers start, and an error as soon as one is broken', () => {
+    const starting = status('a', { state: { kind: 'starting', since: 0 } });
+    assert.equal(summary(snapshot([starting])).severity, 'busy');
+    for (const broken of [
+      status('b', { state: { kind: 'failed', since: 0, reason: '', fix: '' } }),
+      status('b', { state: { kind: 'invalid' } }),
+      status('b', { previous: { since: 0, reason: '' } }),
+    ]) {
+      const { severity, broken: count } = summary(snapshot([starting, broken]));
+      assert.deepEqual([severity, count], ['error', 1]);
+    }
+  });
+
+  it('counts a refused file', () => {
+    const { severity, broken, tooltip } = summary(snapshot([status('a')], { refused: [{ file, since: 0 }] }));
+    assert.deepEqual([severity, broken], ['error', 1]);
+    assert.match(tooltip, /still runs/);
+  });
+
+  it('warns of more tools than some models take', () => {
+    const problems = [
+      problem({ code: 'too-many-tools', severity: 'warning', message: 'Agents are served 130 tools.' }),
+    ];
+    const { severity, tooltip, broken } = summary(snapshot([status('a')], { problems }));
+    assert.deepEqual([severity, broken], ['crowded', 0]);
+    assert.match(tooltip, /more tools than/);
+  });
+
+  it('says that nothing runs where the only file was never right', () => {
+    const { severity, broken, tooltip } = summary(
+      snapshot([], { refused: [{ file, since: 0 }], problems: [problem()] }),
+    );
+    assert.deepEqual([severity, broken], ['error', 1]);
+    assert.match(tooltip, /nothing runs/);
+  });
+
+  it('has words for nothing', () => {
+    assert.deepEqual([summary(snapshot([])).text, summary(snapshot([])).severity], ['MCP 0/0', 'ok']);
+  });
+});
+
+describe('timeOf', () => {
+  it('gives the date only for another day', () => {
+    const noon = new Date(2026, 0, 2, 12, 0, 0).getTime();
+    assert.ok(timeOf(noon - 1000, noon).length < timeOf(noon - 86_400_000, noon).length);
+  });
+});
+
+describe('tokenPhrase', () => {
+  for (const [tokens, text] of [
+    [0, '~0 tokens'],
+    [310, '~310 tokens'],
+    [3149, '~3.1k tokens'],
+    [31_400, '~31k tokens'],
+  ] as const) {
+    it(text, () => assert.equal(tokenPhrase(tokens), text));
+  }
+});
+
+describe('the holder of an instance', () => {
+  const leased = (dialog: string) => ({ kind: 'leased', dialog, since: 0 }) as const;
+
+  it('is told by the beginning of its id, and whether it is a chat with @minds', () => {
+    const [agent, minds] = [leased('d694395b-1111-4222'), leased('minds-0a1b2c3d-1111-4222')];
+    assert.deepEqual([instanceLabel(agent), instancePhrase(agent)], ['chat d694395b', 'conversation d694395b']);
+    assert.deepEqual(
+      [instanceLabel(minds), instancePhrase(minds)],
+      ['@minds chat 0a1b2c3d', '@minds conversation 0a1b2c3d'],
+    );
+    assert.equal(instanceLabel(leased('minds-')), 'chat minds-');
+  });
+});
+
+describe('durationPhrase', () => {
+  for (const [minutes, text] of [
+    [0.9, '<1 min'],
+    [59.9, '59 min'],
+    [60, '1 h'],
+    [125, '2 h 5 min'],
+  ] as const) {
+    it(text, () => assert.equal(durationPhrase(minutes * 60_000), text));
+  }
+});

@@ -1,0 +1,73 @@
+/** Status snapshots for tests of views. */
+import { startOfFile } from '../../../../src/core/config/model.js';
+import type { Problem } from '../../../../src/core/base/problem.js';
+import type { ServerStatus, StatusSnapshot } from '../../../../src/core/reconcile/status.js';
+import { noResources, type ServedTool, type Toolset } from '../../../../src/core/tools/catalogue.js';
+import { toolsAlone } from '../../../../src/core/tools/features.js';
+
+export const file = '/folder/.minds/mcp.yaml';
+
+export function servedTool(published: string, options: { original?: string; editorId?: string } = {}): ServedTool {
+  const original = options.original ?? published;
+  const editorId = options.editorId ?? `mcp_demo_${published}`;
+  return {
+    original,
+    published,
+    editorName: published,
+    editorId,
+    tool: { name: original, inputSchema: { type: 'object' } },
+  };
+}
+
+export function toolset(id: string, ...names: string[]): Toolset {
+  return {
+    id,
+    shortName: id,
+    tools: names.map((name) => servedTool(name, { editorId: `mcp_${id}_${name}` })),
+    excluded: [],
+    prompts: [],
+    resources: noResources,
+    features: toolsAlone,
+    instructions: undefined,
+    leased: true,
+  };
+}
+
+export function status(id: string, changes: Partial<ServerStatus> = {}): ServerStatus {
+  return {
+    id,
+    source: file,
+    origin: 'folder',
+    shadows: [],
+    place: { file, range: startOfFile },
+    transport: 'stdio',
+    trulyStateless: false,
+    state: { kind: 'running', since: 0 },
+    approval: { kind: 'notAsked' },
+    previous: undefined,
+    serverInfo: undefined,
+    tools: [],
+    excluded: [],
+    changedTools: [],
+    prompts: [],
+    resources: noResources,
+    offered: 0,
+    instances: [],
+    ...changes,
+  };
+}
+
+export function snapshot(servers: readonly ServerStatus[], changes: Partial<StatusSnapshot> = {}): StatusSnapshot {
+  return { version: 1, refused: [], servers, problems: [], ...changes };
+}
+
+export function problem(changes: Partial<Problem> = {}): Problem {
+  return {
+    code: 'env-unset',
+    severity: 'error',
+    message: 'The variable is not set.',
+    fix: 'Set it.',
+    place: { file, range: { start: { line: 3, character: 2 }, end: { line: 3, character: 7 } } },
+    ...changes,
+  };
+}

@@ -1,0 +1,215 @@
+import assert from 'node:assert/strict';
+import type { ServerState } from '../../../../src/core/reconcile/status.js';
+import type { ExclusionReason } from '../../../../src/core/tools/catalogue.js';
+import { escapeMarkdown } from '../../../../src/vscode/views/markdown.js';
+import { treeModel } from '../../../../src/vscode/views/treeModel.js';
+import type { TreeNode } from '../../../../src/vscode/views/treeNode.js';
+import { file, problem, servedTool, snapshot, status } from './statuses.js';
+
+const around = {
+  now: 0,
+  fileLabel: (path: string) => path.replace('/folder/', ''),
+  folderLabel: (path: string) => path.split('/')[1] ?? '',
+};
+
+function only(nodes: readonly TreeNode[]): TreeNode {
+  assert.equal(nodes.length, 1);
+  return nodes[0] as TreeNode;
+}
+
+function serverRow(changes: Parameters<typeof status>[1]): TreeNode {
+  return only(treeModel(snapshot([status('demo', changes)]), around));
+}
+
+describe('treeModel', () => {
+  it('lists servers in file order', () => {
+    const nodes = treeModel(snapshot([status('b'), status('a')]), around);
+    assert.deepEqual(
+      nodes.map(({ label }) => label),
+      ['b', 'a'],
+    );
+  });
+
+  const states: [ServerState, string, string][] = [
+    [{ kind: 'disabled' }, 'disabled · stdio', 'server'],
+    [{ kind: 'invalid' }, 'entry with errors · stdio', 'server'],
+    [{ kind: 'starting', since: 0 }, 'starting… · stdio', 'server stoppable'],
+    [{ kind: 'running', since: 0 }, '0 tools · stdio', 'server stoppable restartable'],
+    [{ kind: 'idle', since: 0 }, 'idle · stdio', 'server startable stoppable restartable'],
+    [
+      { kind: 'reconnecting', attempt: 2, at: 0, cause: 'x' },
+      'reconnecting, attempt 2 · stdio',
+      'server stoppable restartable',
+    ],
+    [{ kind: 'failed', since: 0, reason: 'gone', fix: 'look' }, 'failed · stdio', 'server startable'],
+    [{ kind: 'stopped', since: 0 }, 'stopped · stdio', 'server startable'],
+  ];
+  for (const [state, description, context] of states) {
+    it(`says ${state.kind} in words and offers what is possible`, () => {
+      const row = serverRow({ state });
+      assert.equal(row.description, description);
+      assert.equal(row.context, `${context} ${state.kind === 'disabled' ? 'disabled' : 'enabled'}`);
+      assert.ok(row.icon.id);
+    });
+  }
+
+  it('counts the tools that are published, of those offered', () => {
+    assert.equal(serverRow({ tools: [servedTool('a')], offered: 3 }).description, '1 of 3 tools · ~18 tokens · stdio');
+    assert.equal(serverRow({ tools: [servedTool('a')], offered: 1 }).description, '1 tool · ~18 tokens · stdio');
+    const idle = serverRow({ tools: [servedTool('a')], offered: 3, state: { kind: 'idle', since: 0 } });
+    assert.equal(idle.description, '1 of 3 tools · idle · ~18 tokens · stdio');
+  });
+
+  it('names where a server comes from that is not of the one file, and what it shadows', () => {
+    assert.doesNotMatch(serverRow({}).description, /folder|user|mcprc/);
+    assert.match(serverRow({ origin: 'user' }).description, /· user$/);
+    const source = '/folder/.mcprc';
+    assert.match(serverRow({ origin: 'mcprc', source }).description, /· \.mcprc$/);
+    const shadowed = { file: source, range: { start: { line: 1, character: 2 }, end: { line: 1, character: 5 } } };
+    const row = only(serverRow({ shadows: [shadowed] }).children);
+    assert.deepEqual([row.label, row.description, row.place], ['also in .mcprc', 'shadowed', shadowed]);
+  });
+
+  it('says that a previous definition serves, since when and why', () => {
+    const row = serverRow({ previous: { since: 0, reason: 'npx was not found' } });
+    assert.match(row.description, /previous definition since \d/);
+    assert.equal(row.icon.id, 'warning');
+    assert.match(row.tooltip, /previous definition.*since .*npx was not found/);
+  });
+
+  it('gives reason and fix of a failure in the tooltip', () => {
+    const { tooltip } = serverRow({ state: { kind: 'failed', since: 0, reason: 'exit *1*', fix: 'Install it.' } });
+    assert.match(tooltip, /exit \\\*1\\\*/);
+    assert.match(tooltip, /Install it/);
+    assert.match(tooltip, /mcp\.yaml/);
+  });
+
+  it('names the folder only where there are several', () => {
+    const other = status('b', { source: '/other/.minds/mcp.yaml' });
+    const [row] = treeModel(snapshot([status('a'), other]), around);
+    assert.match(row?.description ?? '', / · folder$/);
+    assert.doesNotMatch(serverRow({}).description, /folder/);
+  });
+
+  it('shows published names, and original ones where they differ', () => {
+    const [plain, renamed] = serverRow({
+      tools: [servedTool('click'), servedTool('my_read', { original: 'read' })],
+      offered: 2,
+    }).children;
+    assert.deepEqual([plain?.label, plain?.description], ['click', '']);
+    assert.deepEqual([renamed?.label, renamed?.description, renamed?.name], ['my_read', 'read', 'my_read']);
+  });
+
+  const reasons: [ExclusionReason, RegExp][] = [
+    [{ kind: 'blacklist', pattern: '*_x' }, /blacklist: \*_x/],
+    [{ kind: 'whitelist' }, /whitelist/],
+    [{ kind: 'originalNameInvalid' }, /rule/],
+    [{ kind: 'publishedNameInvalid', published: 'a b' }, /“a b”/],
+    [{ kind: 'schema', detail: 'no items' }, /no items/],
+    [{ kind: 'nameTaken', published: 'p', holder: 'h' }, /“p” belongs to h/],
+    [{ kind: 'nameReserved', published: 'p' }, /built-in/],
+    [{ kind: 'editorIdTooLong', editorId: 'mcp_x_y' }, /mcp_x_y/],
+  ];
+  it('keeps what is left out in a group of its own, with the reason', () => {
+    const excluded = reasons.map(([reason], index) => ({ original: `t${index}`, reason }));
+    const group = only(serverRow({ excluded, offered: 8 }).children);
+    assert.deepEqual([group.label, group.description], ['Kept out', '8']);
+    group.children.forEach((row, index) => assert.match(row.description, reasons[index]?.[1] ?? /never/));
+  });
+
+  it('shows instances with their use', () => {
+    const instance = { pid: 7, startedAt: 0, lastCallAt: undefined, callsInFlight: 1 };
+    const group = only(
+      serverRow({
+        instances: [
+          { ...instance, id: '1', use: { kind: 'warm' } },
+          { ...instance, id: '2', use: { kind: 'leased', dialog: '0123456789', since: 0 } },
+        ],
+      }).children,
+    );
+    assert.deepEqual(
+      group.children.map(({ label }) => label),
+      ['ready', 'chat 01234567'],
+    );
+    assert.deepEqual(
+      group.children.map(({ context, dialog }) => [context, dialog]),
+      [
+        ['instance warm', undefined],
+        ['instance leased', '0123456789'],
+      ],
+    );
+    assert.equal(group.children[0]?.description, '1 call running · <1 min old');
+    assert.match(group.children[0]?.tooltip ?? '', /process 7/);
+  });
+
+  it('says how old an instance is and how long idle', () => {
+    const at = (minutes: number): number => -minutes * 60_000;
+    const leased = { kind: 'leased', dialog: '0123456789', since: at(61) } as const;
+    const instance = { id: '1', pid: undefined, startedAt: at(61), callsInFlight: 0, use: leased };
+    const described = (lastCallAt: number | undefined): string | undefined =>
+      only(serverRow({ instances: [{ ...instance, lastCallAt }] }).children).children[0]?.description;
+    assert.equal(described(at(4)), 'idle 4 min · 1 h 1 min old');
+    assert.equal(described(undefined), 'not called yet · 1 h 1 min old');
+  });
+
+  it('says to a screen reader what icons say', () => {
+    assert.equal(serverRow({}).spoken, 'demo, server, running, 0 tools, stdio');
+    const [tool] = serverRow({ tools: [servedTool('a', { original: 'b' })], offered: 1 }).children;
+    assert.equal(tool?.spoken, 'a, tool, originally b');
+    const excluded = [{ original: 't', reason: { kind: 'whitelist' } as const }];
+    const group = only(serverRow({ excluded, offered: 1 }).children);
+    assert.deepEqual([group.spoken, group.children[0]?.spoken], ['Kept out, 1', 't, kept out: not in the whitelist']);
+  });
+
+  it('says what a tool takes, what it does and how much of a request it is', () => {
+    const tool = servedTool('a');
+    const inputSchema = { type: 'object' as const, properties: { path: {}, depth: {} }, required: ['path'] };
+    const described = { ...tool.tool, inputSchema, annotations: { readOnlyHint: true } };
+    const [row] = serverRow({ tools: [{ ...tool, tool: described }], offered: 1 }).children;
+    assert.match(row?.tooltip ?? '', /Takes path, \\\[depth\\\]\n\n.*\n\nonly reads · ~\d+ tokens$/);
+  });
+
+  it('shows errors and warnings of a server first, and information not at all', () => {
+    const problems = [
+      problem({ server: 'demo' }),
+      problem({ server: 'demo' }),
+      problem({ server: 'demo', severity: 'information' }),
+      problem({ server: 'other' }),
+      problem(),
+    ];
+    const row = only(treeModel(snapshot([status('demo')], { problems }), around));
+    assert.deepEqual(
+      row.children.map(({ kind, label }) => `${kind} ${label}`),
+      ['problem The variable is not set.', 'problem The variable is not set.'],
+    );
+    assert.equal(row.children[0]?.place, problems[0]?.place);
+  });
+
+  it('gives every row an id of its own that stays when others come and go', () => {
+    const ids = (node: TreeNode): string[] => [node.id, ...node.children.flatMap(ids)];
+    const row = serverRow({
+      tools: [servedTool('a'), servedTool('b')],
+      excluded: [
+        { original: 'a', reason: { kind: 'whitelist' } },
+        { original: 'a', reason: { kind: 'originalNameInvalid' } },
+      ],
+      offered: 4,
+    });
+    assert.equal(new Set(ids(row)).size, ids(row).length);
+    const later = serverRow({ tools: [servedTool('b')], offered: 1 });
+    assert.equal(later.id, row.id);
+    assert.equal(later.children[0]?.id, row.children[1]?.id);
+    assert.equal(row.id, `${file}#demo`);
+  });
+
+  it('is the same value for the same snapshot', () => {
+    const one = snapshot([status('a', { tools: [servedTool('x')], offered: 2 })]);
+    assert.deepEqual(treeModel(one, around), treeModel(one, around));
+  });
+});
+
+describe('escapeMarkdown', () => {
+  it('leaves no markup, link or HTML alive', () => {
+    assert.equal(escapeMarkdown('[a](b) <i> `c` *d* $(x)'), '\\[a\\]\\(b\\) \\<i\\> \\`c\\` \\*d\\* \\$\\(x\\)');
+  });
+});
