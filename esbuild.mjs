@@ -1,7 +1,7 @@
 /**
  * Bundles the product into `dist/`.
  *
- * The editor loads CommonJS, and what `activate()` does not need must not be loaded by it (spec P1). So the sources are
+ * The editor loads CommonJS, and what `activate()` does not need must not be loaded by it (P1). So the sources are
  * bundled as ES modules, where esbuild splits at every dynamic `import()` and shares what several parts need, and each
  * part is then turned into CommonJS. A module exists once at run time, whichever part asks for it.
  * The build fails if a package of node_modules gets onto the path of `activate()`.
@@ -104,7 +104,7 @@ function loadedBy(metafile, entry) {
 function refusePackagesOnActivation(metafile) {
   const packages = loadedBy(metafile, 'src/extension.ts').filter((path) => path.includes('node_modules/'));
   if (packages.length === 0) return;
-  throw new Error(`Loaded by activate(), which must load no package (spec P1):\n  ${packages.join('\n  ')}`);
+  throw new Error(`Loaded by activate(), which must load no package (P1):\n  ${packages.join('\n  ')}`);
 }
 
 /** Writes what changed and removes what is no longer built. */

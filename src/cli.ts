@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * The core without an editor (spec H1): checks a config file, shows what its servers publish, calls a tool. It starts
+ * The core without an editor (H1): checks a config file, shows what its servers publish, calls a tool. It starts
  * only what a command needs, and ends everything before it exits.
  */
 import path from 'node:path';

@@ -1,6 +1,6 @@
 /**
  * Builds every object of the shell, wires them, and hands them to the editor; computes nothing. What works is behind
- * `import()`: `activate` has to return within 10 ms (spec P1).
+ * `import()`: `activate` has to return within 10 ms (P1).
  */
 import * as vscode from 'vscode';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** When a tool can be called though other servers still start: a name is the first one's in the file (spec N5). */
+/** When a tool can be called though other servers still start: a name is the first one's in the file (N5). */
 import type { Host } from '../core/host/hostContract.js';
 import type { Toolset } from '../core/tools/catalogue.js';
 

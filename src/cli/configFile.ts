@@ -1,4 +1,4 @@
-/** The config files that count in a folder (spec C5), read once. What is wrong with the reading is a problem like any other. */
+/** The config files that count in a folder (C5), read once. What is wrong with the reading is a problem like any other. */
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { fileUnreadable } from '../core/config/problems.js';

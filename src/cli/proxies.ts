@@ -1,6 +1,6 @@
 /**
  * The way of HTTP requests where no editor sees to it: through the proxy that `HTTP_PROXY`, `HTTPS_PROXY` and `ALL_PROXY`
- * name, but for what `NO_PROXY` names and for this machine itself (spec X2).
+ * name, but for what `NO_PROXY` names and for this machine itself (X2).
  */
 import type { Agent, AgentOptions } from 'node:http';
 import { HttpProxyAgent } from 'http-proxy-agent';

@@ -1,5 +1,5 @@
 /**
- * `mcp-toolsets serve`: the toolsets of a folder for other agents of this machine, without an editor (spec G6, H1). It
+ * `mcp-toolsets serve`: the toolsets of a folder for other agents of this machine, without an editor (G6, H1). It
  * follows the config files until it is told to end. What is written into them meanwhile waits for approval, which is to
  * start the command again.
  */

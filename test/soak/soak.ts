@@ -146,7 +146,7 @@ async function havoc(stage: Stage, until: () => boolean): Promise<void> {
     const failure = failureOf(pending.launch);
     oracle.settle(id, failure === undefined ? { offers: offersOf(pending.launch) } : { failure });
   };
-  // An edit is no excuse: calls in flight finish on the instance they started on (spec R4).
+  // An edit is no excuse: calls in flight finish on the instance they started on (R4).
   const edit = async (): Promise<void> => {
     const made = randomEdit(file, random, realVocabulary);
     file = made.file;

@@ -1,5 +1,5 @@
 /**
- * Agents that can be given entries for toolsets (spec G6): where each keeps its MCP servers, and how it writes one that is
+ * Agents that can be given entries for toolsets (G6): where each keeps its MCP servers, and how it writes one that is
  * reached over HTTP. Pure.
  *
  * Invariant: no entry holds the token. Each agent fetches it when it connects, by a command or from a variable.

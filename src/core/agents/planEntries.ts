@@ -1,5 +1,5 @@
 /**
- * Entries for toolsets in another program's file, as a change of its text (spec G6): what it would be, and what a person
+ * Entries for toolsets in another program's file, as a change of its text (G6): what it would be, and what a person
  * should know before it is written. Pure.
  *
  * Invariants: applied, the file says what it said and our entries beside it, nothing else; an entry that leads elsewhere

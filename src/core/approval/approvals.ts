@@ -1,5 +1,5 @@
 /**
- * What may be started (spec S1), as the core asks it of its shell. Nothing is decided here: the shell knows what a person
+ * What may be started (S1), as the core asks it of its shell. Nothing is decided here: the shell knows what a person
  * approved and whether they want to be asked.
  */
 import type { Event } from '../base/events.js';

@@ -1,5 +1,5 @@
 /**
- * What a person approves when they let a server start (spec S1): a description of its launch that can be shown, stored
+ * What a person approves when they let a server start (S1): a description of its launch that can be shown, stored
  * and compared, and its fingerprint. Pure.
  *
  * In it is everything that decides what runs, where it connects to and what it is given: the file and the id, transport,
@@ -147,7 +147,7 @@ function decidesWhatRuns(name: string): boolean {
 }
 
 /**
- * Secrets that can be told by their shape (spec E4). The characters that may vanish are those of tokens alone: a path, an
+ * Secrets that can be told by their shape (E4). The characters that may vanish are those of tokens alone: a path, an
  * option or shell syntax beside them stays in sight.
  */
 function maskSecrets(value: string): string {

@@ -1,5 +1,5 @@
 /**
- * What a person approved in this workspace (spec S1). Approved is a launch, not a server: going back to one that was
+ * What a person approved in this workspace (S1). Approved is a launch, not a server: going back to one that was
  * approved before needs no new question. Written to a store of the editor that belongs to the workspace and is not
  * synchronised; what stands there and is not understood counts as not approved.
  */

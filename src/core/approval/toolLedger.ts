@@ -1,6 +1,6 @@
 /**
  * Remembers what each tool of an approved launch was when it was first listed, and which changes a person has accepted
- * (spec S3). Another launch is another approval: its tools are remembered anew. Written to a store of the editor that
+ * (S3). Another launch is another approval: its tools are remembered anew. Written to a store of the editor that
  * belongs to the workspace; what stands there and is not understood counts as not seen yet.
  */
 import type { Disposable } from '../base/disposables.js';

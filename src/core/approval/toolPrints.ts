@@ -1,5 +1,5 @@
 /**
- * What of a tool a person relies on once they let its server start (spec S3), as short hashes: what models read of it,
+ * What of a tool a person relies on once they let its server start (S3), as short hashes: what models read of it,
  * what it takes and gives, and what it says of its effects. Pure. Order of keys does not count; everything else does.
  */
 import { createHash } from 'node:crypto';
@@ -37,7 +37,7 @@ function hash(value: unknown): string {
 }
 
 /**
- * Tools that are no longer what they were when their server was approved (spec S3), as the core asks it of its shell.
+ * Tools that are no longer what they were when their server was approved (S3), as the core asks it of its shell.
  */
 
 export interface ToolReview {

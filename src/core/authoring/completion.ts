@@ -1,5 +1,5 @@
 /**
- * What can be written at a place of a config file (spec E2): keys with documentation, values, names that are live.
+ * What can be written at a place of a config file (E2): keys with documentation, values, names that are live.
  * Works on the sketch of the text, so that it works while the YAML is broken.
  *
  * Invariant: never offers a key that its map has already, nor the value of a variable.

@@ -1,5 +1,5 @@
 /**
- * What is said of a place of a config file (spec E2): keys, what a pattern matches now, what a transform makes of names,
+ * What is said of a place of a config file (E2): keys, what a pattern matches now, what a transform makes of names,
  * whether a variable is set. Pure.
  *
  * Invariants: never a variable's value; what servers say is escaped.

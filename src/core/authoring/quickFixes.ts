@@ -1,5 +1,5 @@
 /**
- * What can be done at one click about a problem (spec E1): minimal edits of the text as it is now, and commands. Pure.
+ * What can be done at one click about a problem (E1): minimal edits of the text as it is now, and commands. Pure.
  *
  * Invariants: a fix is offered only where what it corrects stands in the text, which may have changed since; `safe`
  * fixes change nothing that works and may be applied all at once.

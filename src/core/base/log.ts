@@ -1,5 +1,5 @@
 /**
- * Logging as a dependency, with redaction before anything is written (spec E4). What is registered as secret here must
+ * Logging as a dependency, with redaction before anything is written (E4). What is registered as secret here must
  * not reach any sink: logs, problems, status, diagnostics.
  */
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error';

@@ -41,7 +41,7 @@ export interface Problem {
 }
 
 export const problemCodes = [
-  // the whole file (spec C4)
+  // the whole file (C4)
   'yaml-syntax',
   'json-syntax',
   'version-missing',
@@ -49,7 +49,7 @@ export const problemCodes = [
   'servers-not-a-map',
   'duplicate-server',
   'file-unreadable',
-  // one entry (spec C1–C3, C5)
+  // one entry (C1–C3, C5)
   'server-id-invalid',
   'unknown-key',
   'key-not-for-transport',
@@ -66,7 +66,7 @@ export const problemCodes = [
   'env-unset',
   'id-in-other-folder',
   'server-shadowed',
-  // filtering and naming (spec N, G3a)
+  // filtering and naming (N, G3a)
   'pattern-matches-nothing',
   'filtered-tools',
   'tool-name-invalid',
@@ -80,7 +80,7 @@ export const problemCodes = [
   'editor-id-too-long',
   'editor-toolset-hidden',
   'too-many-tools',
-  // starting and running (spec S1, X, R)
+  // starting and running (S1, X, R)
   'approval-pending',
   'tools-changed',
   'sign-in-needed',
@@ -101,17 +101,17 @@ export const problemCodes = [
   'list-incomplete',
   'connection-lost',
   'too-many-instances',
-  // agents outside the editor (spec G6)
+  // agents outside the editor (G6)
   'endpoint-port-taken',
   'endpoint-failed',
-  // the team (spec D2)
+  // the team (D2)
   'member-id-invalid',
   'member-unknown',
   'member-in-other-folder',
   'toolset-unknown',
   'toolset-deferred',
   'grant-without-effect',
-  // the models of dialogs (spec D3, D4)
+  // the models of dialogs (D3, D4)
   'model-rejected',
   'model-may-refuse',
 ] as const;

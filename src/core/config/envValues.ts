@@ -1,5 +1,5 @@
 /**
- * The values of `env` and `headers`: texts, and copies of host variables (spec C2). None of them is ever quoted in a
+ * The values of `env` and `headers`: texts, and copies of host variables (C2). None of them is ever quoted in a
  * problem.
  */
 import { describe, describeKind, type EntryReader, noNul } from './entryReader.js';
@@ -105,7 +105,7 @@ function readValue(
   return reader.note(problems.envUnset(reader.atValue(entry), variable, target, nearest(variable, set)));
 }
 
-/** The key `oauth` of an HTTP server (spec X7): as whom this client signs in, where the server cannot find that out. */
+/** The key `oauth` of an HTTP server (X7): as whom this client signs in, where the server cannot find that out. */
 
 /** Undefined: nothing is said. What is wrong is noted. */
 export function readOAuth(

@@ -1,5 +1,5 @@
 /**
- * Canonical hashes of a server's definition: what kind of change an edit is (spec R2). Equal meaning, equal hash: the
+ * Canonical hashes of a server's definition: what kind of change an edit is (R2). Equal meaning, equal hash: the
  * order of `env` and `headers` does not count, that of `args`, patterns and transforms does; a literal and a host
  * variable of the same value are the same to the server.
  */
@@ -9,7 +9,7 @@ import type { EnvValue, Launch, ServerDefinition } from './model.js';
 
 type Plain = string | number | boolean | readonly Plain[] | { readonly [key: string]: Plain };
 
-/** Of what an instance is started from. Resolved host values go in (spec C2), only as part of the digest. */
+/** Of what an instance is started from. Resolved host values go in (C2), only as part of the digest. */
 export function launchHashOf(launch: Launch, trulyStateless: boolean): string {
   switch (launch.transport) {
     case 'stdio': {

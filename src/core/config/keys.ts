@@ -1,5 +1,5 @@
 /**
- * The keys of the config file, level by level, and the nearest of them to a word that is none (spec C3).
+ * The keys of the config file, level by level, and the nearest of them to a word that is none (C3).
  */
 export const knownKeys = {
   root: ['version', 'servers'],

@@ -1,5 +1,5 @@
 /**
- * What of a launch must not be seen in logs, problems and status (spec E4): the values of env and headers, in every form
+ * What of a launch must not be seen in logs, problems and status (E4): the values of env and headers, in every form
  * in which a server may quote them, and the secrets in its address. Pure; what has the shape of a secret wherever it
  * stands is the redactor's own business.
  */

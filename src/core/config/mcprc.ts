@@ -1,5 +1,5 @@
 /**
- * The text of `.mcprc` (Kode's form: JSON, servers flat or under `mcpServers`) as servers and problems (spec C5). Its
+ * The text of `.mcprc` (Kode's form: JSON, servers flat or under `mcpServers`) as servers and problems (C5). Its
  * words for the same things are translated, with their places; what an entry means is read as in `.minds/mcp.yaml`, so
  * that its other keys count here too.
  *
@@ -61,7 +61,7 @@ function checked(places: FilePlaces, servers: YamlTable, found: Problem[]): Yaml
   return servers;
 }
 
-/** Words for the HTTP transports, which are one here (spec X2). */
+/** Words for the HTTP transports, which are one here (X2). */
 const httpWords = ['http', 'sse', 'streamable-http', 'streamableHttp', 'streamablehttp'];
 
 /** The entry in our words: `type` is `transport` and may be missing, `disabled` is the opposite of `enabled`. */

@@ -1,5 +1,5 @@
 /**
- * Several config files as one model (spec C4, C5): order of the files, then order in the file. A file whose reload is
+ * Several config files as one model (C4, C5): order of the files, then order in the file. A file whose reload is
  * refused keeps what it last had. An id of a higher source shadows it in a lower one of the same folder and in the user's
  * file; in another folder it is a problem there.
  *

@@ -1,6 +1,6 @@
 /**
  * What a config file says, after validation: plain values, with the places that later problems point at.
- * Nothing here is live; hashes tell what kind of change an edit is (spec R2).
+ * Nothing here is live; hashes tell what kind of change an edit is (R2).
  */
 import type { Place, Problem, Range } from '../base/problem.js';
 
@@ -43,7 +43,7 @@ export interface HttpLaunch {
   readonly oauth?: OAuthSettings;
 }
 
-/** How this client is known to the authorization server of an HTTP server (spec X7). */
+/** How this client is known to the authorization server of an HTTP server (X7). */
 export interface OAuthSettings {
   /** `client_credentials`: as a program, with no person asked. */
   readonly grant: 'authorization_code' | 'client_credentials';
@@ -60,7 +60,7 @@ export interface OAuthSettings {
 
 export type Launch = StdioLaunch | HttpLaunch;
 
-/** Patterns of spec N1; an empty list is the same as none. */
+/** Patterns of rule N1; an empty list is the same as none. */
 export interface NameFilter {
   readonly whitelist: readonly string[];
   readonly blacklist: readonly string[];
@@ -102,7 +102,7 @@ export interface ServerPlaces {
 export interface ServerDefinition {
   readonly id: string;
   readonly enabled: boolean;
-  /** One instance for all dialogs (spec L1). */
+  /** One instance for all dialogs (L1). */
   readonly trulyStateless: boolean;
   readonly launch: Launch;
   readonly tools: NameFilter;
@@ -117,7 +117,7 @@ export interface ServerDefinition {
   readonly viewHash: string;
 }
 
-/** One entry under `servers:`, whole or not (spec C4: one bad entry costs one entry). */
+/** One entry under `servers:`, whole or not (C4: one bad entry costs one entry). */
 export type ConfiguredServer =
   | (ServerOfFile & { readonly kind: 'valid'; readonly definition: ServerDefinition })
   | (ServerOfFile & { readonly kind: 'invalid'; readonly places: ServerPlaces });
@@ -129,23 +129,23 @@ interface ServerOfFile {
   readonly origin: SourceOrigin;
 }
 
-/** What one file comes to. `refused`: the reload of that file is refused whole (spec C4). */
+/** What one file comes to. `refused`: the reload of that file is refused whole (C4). */
 export type ParsedSource =
   | { readonly kind: 'refused'; readonly file: string; readonly problems: readonly Problem[] }
   | {
       readonly kind: 'accepted';
       readonly file: string;
-      /** The workspace folder the file belongs to (spec C5). */
+      /** The workspace folder the file belongs to (C5). */
       readonly folder: string;
       readonly origin: SourceOrigin;
       readonly servers: readonly ConfiguredServer[];
       readonly problems: readonly Problem[];
     };
 
-/** All files together, in the order in which names are claimed and tools are published (spec N5, N6). */
+/** All files together, in the order in which names are claimed and tools are published (N5, N6). */
 export interface ConfigModel {
   readonly servers: readonly ConfiguredServer[];
-  /** Entries of lower sources with the id of a server (spec C5), by that id: where they stand. */
+  /** Entries of lower sources with the id of a server (C5), by that id: where they stand. */
   readonly shadowed: ReadonlyMap<string, readonly Place[]>;
 }
 

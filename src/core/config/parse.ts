@@ -1,5 +1,5 @@
 /**
- * The text of `.minds/mcp.yaml` as servers and problems (spec C1 to C4). Reads nothing but what it is given.
+ * The text of `.minds/mcp.yaml` as servers and problems (C1 to C4). Reads nothing but what it is given.
  *
  * Invariants: never throws, whatever the text. A refused file has at least one error and no servers; an invalid server
  * has at least one error that bears its id. Problems stand in the order of the file.

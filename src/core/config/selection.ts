@@ -1,4 +1,4 @@
-/** What of a server is published and under which names, as written: filters and transforms (spec N1 to N3). */
+/** What of a server is published and under which names, as written: filters and transforms (N1 to N3). */
 import { describe, describeKind, type Entries, type EntryReader } from './entryReader.js';
 import type { NameFilter, Timeouts, Transform } from './model.js';
 import * as problems from './problems.js';
@@ -90,7 +90,7 @@ function readAddition(reader: EntryReader, entry: YamlEntry): string | undefined
   );
 }
 
-/** Durations of the config file: numbers of milliseconds or `250ms`, `30s`, `10m` (spec C3). */
+/** Durations of the config file: numbers of milliseconds or `250ms`, `30s`, `10m` (C3). */
 
 const second = 1000;
 const minute = 60 * second;

@@ -168,7 +168,7 @@ function plainOf(node: YamlNode): Plain {
 
 /**
  * Keeps one tool from agents by the blacklist. Undefined where that would mean something else: a whitelist that names the
- * tool wins over the blacklist, and beside a blacklist it lets through what neither names (spec N2).
+ * tool wins over the blacklist, and beside a blacklist it lets through what neither names (N2).
  * @param text without a byte order mark
  * @param tool its original name
  */

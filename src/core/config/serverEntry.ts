@@ -1,5 +1,5 @@
 /**
- * One entry under `servers:` as a definition, or as an entry that cannot be used (spec C4: one bad entry costs one
+ * One entry under `servers:` as a definition, or as an entry that cannot be used (C4: one bad entry costs one
  * entry). The rules for its values are C1 to C3 and N1 to N3; whether a server starts is nothing this file knows.
  */
 import path from 'node:path';
@@ -13,7 +13,7 @@ import { serverPlaces } from './places.js';
 import * as problems from './problems.js';
 import type { YamlEntry } from '../yaml/yamlTree.js';
 
-/** Spec L5. */
+/** Rule L5. */
 export const builtInToolset = 'mcp_admin';
 
 type Transport = Launch['transport'];

@@ -1,9 +1,9 @@
 /**
- * The files that servers come from, and in which order they count (spec C5): of each workspace folder its
+ * The files that servers come from, and in which order they count (C5): of each workspace folder its
  * `.minds/mcp.yaml`, then its `.mcprc`; last the user's own `~/.minds/mcp.yaml`. Names files; reads none.
  *
  * Invariant: a file is listed once. Where the home folder is a workspace folder too, its file is the workspace's: what a
- * workspace brings along is asked about (spec S1).
+ * workspace brings along is asked about (S1).
  */
 import path from 'node:path';
 import type { SourceOrigin, SourceText } from './model.js';

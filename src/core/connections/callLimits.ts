@@ -1,5 +1,5 @@
 /**
- * What can end a call before its answer (spec X6): its limit since the last sign of life, its limit in all, its caller.
+ * What can end a call before its answer (X6): its limit since the last sign of life, its limit in all, its caller.
  * The first of them wins and is kept as the call's outcome; `signal` aborts with a reason fit for the server.
  */
 import type { Clock } from '../base/clock.js';

@@ -1,6 +1,6 @@
 /**
  * What the rest of the core sees of a live MCP connection. Connecting never throws for what a server does: failures
- * are values with a cause that a person can act on (spec X3).
+ * are values with a cause that a person can act on (X3).
  */
 import type { CallToolResult, ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import type { Event } from '../base/events.js';
@@ -45,7 +45,7 @@ export interface ListOptions {
 export interface RequestTerms {
   /** `_meta` for the server, without a progress token: the connection sets its own. */
   readonly meta: Fields | undefined;
-  /** Time limits in milliseconds (spec X6). */
+  /** Time limits in milliseconds (X6). */
   readonly timeouts: { readonly call: number; readonly callMax: number };
   /** Aborting sends `notifications/cancelled`. */
   readonly signal: AbortSignal;
@@ -71,7 +71,7 @@ export type Outcome<Result> =
   | { readonly kind: 'result'; readonly result: Result }
   /** The server answered with a JSON-RPC error. */
   | { readonly kind: 'error'; readonly code: number; readonly message: string; readonly data?: unknown }
-  /** The connection ended first: the result is unknown, and the call is never replayed (spec X4). */
+  /** The connection ended first: the result is unknown, and the call is never replayed (X4). */
   | { readonly kind: 'lost'; readonly cause: string }
   | { readonly kind: 'timedOut'; readonly limit: 'call' | 'callMax'; readonly ms: number }
   | { readonly kind: 'cancelled' };
@@ -95,7 +95,7 @@ export interface Connection {
   /** Fires once when the connection ends without `close`, with the cause in words. Calls in flight have failed by then. */
   readonly onDidDie: Event<string>;
   /**
-   * The server forgot the session and gave a new one (HTTP, spec X2): the connection goes on, what the old session held
+   * The server forgot the session and gave a new one (HTTP, rule X2): the connection goes on, what the old session held
    * is gone. `onDidChangeOffer` fires for the tools too, as the server may be another version of itself.
    */
   readonly onDidRenewSession?: Event<void>;
@@ -109,7 +109,7 @@ export interface Connection {
   notify(method: string, params?: Fields): void;
   /** Whom the server's own requests reach while nothing is in flight. */
   belongsTo(client: ServerClient): void;
-  /** Ends the connection and the whole process tree (spec X5); resolves when nothing of it is left. Idempotent. */
+  /** Ends the connection and the whole process tree (X5); resolves when nothing of it is left. Idempotent. */
   close(): Promise<void>;
 }
 
@@ -129,7 +129,7 @@ export interface ConnectRequest {
   /** The server's id, for messages and logs. */
   readonly server: string;
   readonly launch: Launch;
-  /** Connect, initialize and list every page within this, in milliseconds (spec X3). */
+  /** Connect, initialize and list every page within this, in milliseconds (X3). */
   readonly timeoutMs: number;
   /** Aborting ends the attempt and everything it started; the outcome is `cancelled`. */
   readonly signal: AbortSignal;

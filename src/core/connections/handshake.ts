@@ -31,7 +31,7 @@ export function versionHeader(version: string): string | undefined {
   return version >= protocolVersionHeader ? version : undefined;
 }
 
-/** Whether the answer to `initialize` is one (spec X3). Pure. */
+/** Whether the answer to `initialize` is one (X3). Pure. */
 
 /** Newest first; the first one is what we ask for. */
 export const knownProtocolVersions = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'] as const;

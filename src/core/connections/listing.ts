@@ -213,7 +213,7 @@ export class OfferLister {
 /**
  * What a server offers besides tools, as lists: prompts, resources, templates. Every page, entries as the server gave
  * them; one that is none is named and costs only itself. A list that cannot be had costs neither the others nor the
- * tools: it says why (spec R6, G4).
+ * tools: it says why (R6, G4).
  */
 
 interface Malformed {

@@ -1,5 +1,5 @@
 /**
- * A server's log that a server cannot flood (spec S2): more lines than a person could read in a second are left out, and
+ * A server's log that a server cannot flood (S2): more lines than a person could read in a second are left out, and
  * a line says how many. What is written at level trace was asked for, and passes.
  */
 import type { Clock } from '../base/clock.js';
@@ -59,7 +59,7 @@ const logLevels: Readonly<Record<string, LogLevel>> = {
   emergency: 'error',
 };
 
-/** JSON-RPC as lines of a server's log, on demand (spec E4): `→ tools/call #3 {…}`, `← tools/call #3 12 ms {…}`. */
+/** JSON-RPC as lines of a server's log, on demand (E4): `→ tools/call #3 {…}`, `← tools/call #3 12 ms {…}`. */
 
 const bodyLimit = 4000;
 const mostOpen = 1000;

@@ -1,5 +1,5 @@
 /**
- * From a transport to a connection whose tools are listed (spec X3): initialize, verify, list every page, all under one
+ * From a transport to a connection whose tools are listed (X3): initialize, verify, list every page, all under one
  * signal. The same for both transports; does not start or end either, and does not put failures into words.
  */
 import type { JSONRPCErrorResponse, JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';

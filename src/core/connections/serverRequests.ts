@@ -1,5 +1,5 @@
 /**
- * What a server asks of and tells its clients, brought to the one it means (spec G4): the client of the request on whose
+ * What a server asks of and tells its clients, brought to the one it means (G4): the client of the request on whose
  * stream it came, where the transport tells; else (stdio, HTTP+SSE) the only one that has a request in flight; else, while
  * nothing is in flight, whoever the instance belongs to. Where several conversations have requests in flight and nothing
  * tells them apart, nobody is asked: the words of one conversation must not reach another.

@@ -31,7 +31,7 @@ export type TransportTrouble =
   | { readonly kind: 'tooLarge'; readonly limit: number; readonly url: string }
   /** The server forgot the session and gave no new one. */
   | { readonly kind: 'sessionLost'; readonly detail: string; readonly url: string }
-  /** The server wants a person to sign in (spec X7); the request was refused, not acted on. */
+  /** The server wants a person to sign in (X7); the request was refused, not acted on. */
   | { readonly kind: 'signIn'; readonly why: string; readonly url: string }
   /** The token has ended, and the authorization server cannot be asked for another. */
   | { readonly kind: 'notRenewed'; readonly why: string; readonly url: string }

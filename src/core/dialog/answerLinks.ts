@@ -1,5 +1,5 @@
 /**
- * Links and images in an answer, as it streams (spec V2): a model knows a saved file by its path, which the tool's result
+ * Links and images in an answer, as it streams (V2): a model knows a saved file by its path, which the tool's result
  * told it, and writes `[the chart](/path/to.png)` or `![the chart](/path/to.png)`. A chat opens and shows a file only if
  * it is given apart from the text. What begins like a link is held back until it is whole, or turns out to be none.
  *

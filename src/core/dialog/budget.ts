@@ -1,5 +1,5 @@
 /**
- * Makes a conversation fit into what a model reads (spec D1). The oldest tool results are shortened first; when that is
+ * Makes a conversation fit into what a model reads (D1). The oldest tool results are shortened first; when that is
  * not enough, the oldest questions go with everything that followed from them. What was asked last always stays whole.
  *
  * Invariants: the input is not changed; a call keeps its result; what is taken away leaves a line that says so.

@@ -1,6 +1,6 @@
 /**
  * One turn of a dialog: asks the model, runs the calls of its answer in parallel, and asks again until it answers
- * without calls (spec D1). What a person sees goes to `Audience` as it happens; what the conversation gains is returned.
+ * without calls (D1). What a person sees goes to `Audience` as it happens; what the conversation gains is returned.
  *
  * It knows neither the editor nor MCP, and never throws for what a model or a tool does. Invariants: tools and
  * instructions are those of the moment of each request; every call of an answer has a result, also one that was refused

@@ -1,6 +1,6 @@
 /**
  * A conversation over its turns. What a turn added is kept, as a bounded record, with the answer that the editor stores;
- * the conversation is made again of those records (spec D1). Pure.
+ * the conversation is made again of those records (D1). Pure.
  *
  * Records come back from a store that others wrote to: reading takes what it can use, drops the rest, and never throws.
  * Invariant: every call of what is read has its result.

@@ -1,6 +1,6 @@
 /**
  * What a model is told for the whole conversation, made anew for each request, so that it is true at that moment: who it
- * is, what its toolsets say of themselves, and which instances it holds (spec L3). Pure.
+ * is, what its toolsets say of themselves, and which instances it holds (L3). Pure.
  */
 
 export interface DialogContext {

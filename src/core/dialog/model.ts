@@ -4,7 +4,7 @@
  */
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 
-/** A tool as the model is told of it, under its exact published name (spec D1). */
+/** A tool as the model is told of it, under its exact published name (D1). */
 export interface DialogTool {
   readonly name: string;
   readonly toolset: string;

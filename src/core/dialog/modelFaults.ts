@@ -1,5 +1,5 @@
 /**
- * What went wrong with a request to a model, told from the codes and the words of its provider (spec D4). Only what is
+ * What went wrong with a request to a model, told from the codes and the words of its provider (D4). Only what is
  * clearly passing is worth another attempt; everything else is a person's business. Pure; does not know the editor.
  */
 

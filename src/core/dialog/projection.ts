@@ -1,5 +1,5 @@
 /**
- * The one place where what a provider takes of tools would be respected (spec D3). Today every tool passes as it is, so
+ * The one place where what a provider takes of tools would be respected (D3). Today every tool passes as it is, so
  * that nothing is lost to a guess; what a provider is known to refuse is reported beside it. Pure and deterministic.
  */
 import type { DialogTool } from './model.js';

@@ -1,5 +1,5 @@
 /**
- * When a dialog sends a request again and when it stops (spec D4), as a pure state machine: what happened goes in, the
+ * When a dialog sends a request again and when it stops (D4), as a pure state machine: what happened goes in, the
  * next state comes out. Time and chance are given. Invariants: what is stopped or cancelled stays so; a request is sent
  * again at most `mostRetries` times; an answer that arrived whole sets the count back.
  */

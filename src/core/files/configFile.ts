@@ -1,4 +1,4 @@
-/** The config file of a folder as something that programs add servers to (spec G7). */
+/** The config file of a folder as something that programs add servers to (G7). */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { mindsPath } from '../config/sources.js';

@@ -1,5 +1,5 @@
 /**
- * The secret that agents outside the editor show (spec G6), in a file that its owner alone can read. One a workspace
+ * The secret that agents outside the editor show (G6), in a file that its owner alone can read. One a workspace
  * folder, in the user's home and not in the folder: nothing there can be committed, and no folder can bring its own.
  *
  * It stays the same until somebody removes the file or writes another secret into it. Invariant: what others could have

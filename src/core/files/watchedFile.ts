@@ -1,6 +1,6 @@
 /**
  * Follows the text of one path: whatever happens to the file, the folder it is in or the links on the way there, the
- * content ends as that of the last save (spec R1).
+ * content ends as that of the last save (R1).
  *
  * The file is looked at in intervals, and at once when somebody who watches it says so (`nudge`): watchers of editors and
  * systems miss events, do not follow links, and know nothing of folders that do not exist yet. Bursts are one reading.

@@ -1,5 +1,5 @@
 /**
- * Who may speak to the listener (spec G2), as pure checks. The port is open to everything that runs on this machine and
+ * Who may speak to the listener (G2), as pure checks. The port is open to everything that runs on this machine and
  * to every page in its browsers: the token keeps out the first, `Host` (against rebinding of names) and `Origin` the
  * second.
  */

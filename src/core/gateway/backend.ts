@@ -4,7 +4,7 @@ import type { Event } from '../base/events.js';
 import type { ServerFeatures } from '../tools/features.js';
 import type { Params } from './jsonRpc.js';
 
-/** How a toolset is served: `editor` gets short names and results made up for what the editor drops (spec V1, G3a). */
+/** How a toolset is served: `editor` gets short names and results made up for what the editor drops (V1, G3a). */
 export type ClientKind = 'editor' | 'plain';
 
 export interface ServedToolset {
@@ -22,7 +22,7 @@ export interface ServedToolset {
   readonly canGain?: boolean;
 }
 
-/** The client of one session, as a server may ask it something in its turn (spec G4). */
+/** The client of one session, as a server may ask it something in its turn (G4). */
 export interface BackendClient {
   /** The same object for everything of one session. */
   readonly session: object;
@@ -50,7 +50,7 @@ export interface BackendTerms {
   readonly clientKind: ClientKind;
   /** The client's `_meta`, without its progress token. */
   readonly meta: Params | undefined;
-  /** Which conversation calls (spec G3). */
+  /** Which conversation calls (G3). */
   readonly dialog: string;
   readonly signal: AbortSignal;
   readonly onProgress: (progress: { progress: number; total?: number; message?: string }) => void;
@@ -81,7 +81,7 @@ export type BackendOutcome =
       readonly result: CallToolResult;
       /** Of the tool; by default the name the client sees. */
       readonly publishedName?: string;
-      /** Lines for the agent that come after the tool's own result (spec L3). */
+      /** Lines for the agent that come after the tool's own result (L3). */
       readonly notes?: readonly string[];
     }
   | { readonly kind: 'error'; readonly code: number; readonly message: string; readonly data?: unknown }

@@ -1,5 +1,5 @@
 /**
- * What servers ask the client of one session (spec G4): requests of ours on its streams, and its answers, which come as
+ * What servers ask the client of one session (G4): requests of ours on its streams, and its answers, which come as
  * POSTs of their own. Ids and progress tokens are ours, as those of several servers meet here.
  * Invariants: a question is settled once; none is open when the session has closed.
  */

@@ -1,5 +1,5 @@
 /**
- * What is said to a client in words of the protocol version it speaks (spec G2): a field, a kind of content or a question
+ * What is said to a client in words of the protocol version it speaks (G2): a field, a kind of content or a question
  * that came with a later one is not sent to it. What has another form in the older version takes that form, so that
  * nothing is lost on the way: a link becomes a line of text, sound an embedded resource, a structure its JSON. Pure.
  *

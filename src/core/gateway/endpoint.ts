@@ -1,7 +1,7 @@
 /**
  * One path of the gateway as Streamable HTTP: POST, GET and DELETE of a client that has shown the token. Answers are
  * server-sent events under status 200 wherever there is a request to answer: to the editor any other status is a broken
- * connection, except 404 for a session that is gone, upon which it begins another (spec G3b).
+ * connection, except 404 for a session that is gone, upon which it begins another (G3b).
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { assertNever } from '../base/assertNever.js';
@@ -178,7 +178,7 @@ export class Endpoint {
 
   /**
    * Whoever deletes a session wants nothing of its calls any more. Not so where the toolset is gone: then the editor
-   * deletes because we took the toolset away, and calls in flight finish on what they started on (spec R4).
+   * deletes because we took the toolset away, and calls in flight finish on what they started on (R4).
    */
   private delete(request: IncomingMessage, response: ServerResponse, route: Route): void {
     const session = this.session(request, response, route);

@@ -1,10 +1,10 @@
 /**
- * The MCP server through which agents reach the toolsets (spec G2): one listener on the loopback interface, one path
+ * The MCP server through which agents reach the toolsets (G2): one listener on the loopback interface, one path
  * for each toolset and kind of client. Written on `node:http` by hand, because a transport made for every case costs
- * each call as much as the rest of the way (spec P3).
+ * each call as much as the rest of the way (P3).
  *
  * Invariants: nothing is served without the token; to the editor's paths no status is ever 401, 403 or 5xx, as they
- * cancel its other calls or open a sign-in (spec G3b); after `dispose` nothing listens and no socket is open.
+ * cancel its other calls or open a sign-in (G3b); after `dispose` nothing listens and no socket is open.
  */
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
@@ -60,11 +60,11 @@ export interface GatewayOptions {
   /** What clients are sent of results. By default no file is written. */
   readonly delivery?: Delivery;
   /**
-   * For agents outside the editor (spec G6): where they find it again. The editor's paths are not served there, and a
+   * For agents outside the editor (G6): where they find it again. The editor's paths are not served there, and a
    * session is a dialog whatever its client says. Absent: a port that the system chooses, a fresh token.
    */
   readonly stable?: StableAddress;
-  /** Served beside MCP, behind the same token (spec G7). Absent: nothing is. */
+  /** Served beside MCP, behind the same token (G7). Absent: nothing is. */
   readonly rest?: RestBackend;
 }
 

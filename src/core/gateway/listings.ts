@@ -4,7 +4,7 @@
  *
  * Invariants: a version stands for exactly one list, and no two lists of a gateway share one; a change that leaves the
  * list as it was (instructions, a removal taken back at once) is no new version. A toolset that is gone has an empty
- * list: sessions outlive it, because only the client can end them without losing its calls in flight (spec R4).
+ * list: sessions outlive it, because only the client can end them without losing its calls in flight (R4).
  */
 import type { Clock } from '../base/clock.js';
 import { type Disposable, DisposableStore } from '../base/disposables.js';

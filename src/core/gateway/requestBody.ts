@@ -1,4 +1,4 @@
-/** Reads the body of a request within bounds of size and time (spec G2). Never rejects. */
+/** Reads the body of a request within bounds of size and time (G2). Never rejects. */
 import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../base/clock.js';
 

@@ -135,7 +135,7 @@ export function refusal(code: number, message: string): Answer {
 }
 
 /**
- * Which conversation a call belongs to (spec G3), and which of the caller's `_meta` goes on to the server. Pure.
+ * Which conversation a call belongs to (G3), and which of the caller's `_meta` goes on to the server. Pure.
  * A conversation is named by the bare id that the editor gives it, so that whoever else knows that id means the same
  * dialog; a session is named by its id with a prefix, and no conversation can take such a name.
  */

@@ -1,5 +1,5 @@
 /**
- * The list of upstream servers over REST, beside MCP on the same listener and behind the same secret (spec G7). Knows
+ * The list of upstream servers over REST, beside MCP on the same listener and behind the same secret (G7). Knows
  * paths, methods and the form of answers; what the upstreams are is the backend's.
  *
  * Invariants: every answer is JSON; an error has a code and a sentence; nothing that was thrown gets to the client.

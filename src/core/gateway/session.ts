@@ -144,7 +144,7 @@ export class Session {
 
 /**
  * A session's client as servers reach it: in one of its calls on the stream of that call, as long as it is in flight,
- * else on the stream on which it listens (spec G4).
+ * else on the stream on which it listens (G4).
  */
 
 export class SessionClient implements BackendClient {

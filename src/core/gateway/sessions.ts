@@ -1,4 +1,4 @@
-/** The sessions of a gateway, bounded: the one that was idle longest makes room (spec G2). */
+/** The sessions of a gateway, bounded: the one that was idle longest makes room (G2). */
 import type { Clock } from '../base/clock.js';
 import type { Params } from './jsonRpc.js';
 import type { Listing } from './listings.js';

@@ -1,5 +1,5 @@
 /**
- * The gateway that agents outside the editor find again (spec G6): on a port and with a secret that stay the same. Follows
+ * The gateway that agents outside the editor find again (G6): on a port and with a secret that stay the same. Follows
  * the file of the secret, so that to remove the file is to renew the secret, and keeps asking for a port that is taken.
  *
  * Knows nothing of toolsets: it is given how a gateway is made. Invariants: at most one gateway; who showed the old secret

@@ -1,5 +1,5 @@
 /**
- * The built-in toolset `mcp_admin` (spec L5): what an agent can ask of the host itself. Only the tools and what they
+ * The built-in toolset `mcp_admin` (L5): what an agent can ask of the host itself. Only the tools and what they
  * answer; what they do is given to them.
  */
 import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
@@ -115,7 +115,7 @@ function text(line: string): CallToolResult {
   return { content: [{ type: 'text', text: line }] };
 }
 
-/** What a dialog is told of its lease, with a result (spec L3, X4). `release`: the name under which it sees the tool. */
+/** What a dialog is told of its lease, with a result (L3, X4). `release`: the name under which it sees the tool. */
 export function leaseNote(server: string, news: LeaseNews, release: string | undefined): string {
   const how =
     release === undefined
@@ -136,7 +136,7 @@ export function leaseInstructions(server: string, release: string): string {
   return `Each conversation has an instance of "${server}" of its own, from its first call on; it keeps its state from call to call. Call ${release}({"serverId":"${server}"}) when it will not be needed again soon.`;
 }
 
-/** What the tools of `mcp_admin` do (spec L5): a dialog's own instance first, the server itself where it has none. */
+/** What the tools of `mcp_admin` do (L5): a dialog's own instance first, the server itself where it has none. */
 
 /** @param snapshot of this moment. */
 export function createAdminActions(
@@ -195,5 +195,5 @@ function stateText(state: ServerState): string {
   return state.kind === 'reconnecting' ? `reconnecting (attempt ${state.attempt})` : state.kind;
 }
 
-/** Published names that belong to the built-in toolset `mcp_admin` (spec L5, N5). */
+/** Published names that belong to the built-in toolset `mcp_admin` (L5, N5). */
 export const builtInNames: ReadonlySet<string> = new Set(['mcp_release', 'mcp_status', 'mcp_restart', 'mcp_reload']);

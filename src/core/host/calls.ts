@@ -42,7 +42,7 @@ export async function passOn(
 }
 
 /**
- * What an agent reads when a call brought no result of the tool's own (spec X3, X4, X6). The text is the tool's result,
+ * What an agent reads when a call brought no result of the tool's own (X3, X4, X6). The text is the tool's result,
  * marked as an error: models see nothing else of it.
  */
 
@@ -63,7 +63,7 @@ function callText(server: string, tool: string, outcome: Failed): string {
   }
 }
 
-/** A person was asked and did not allow it (spec S4). */
+/** A person was asked and did not allow it (S4). */
 export function refusedText(tool: string): string {
   return `Error: the person did not allow this call of "${tool}". It was not made. Do not repeat it unless they ask for it.`;
 }

@@ -1,5 +1,5 @@
 /**
- * The connector of the product: starts servers over stdio and HTTP (spec X1–X3) and keeps the guardian of what it
+ * The connector of the product: starts servers over stdio and HTTP (X1–X3) and keeps the guardian of what it
  * started (X5). Does not restart, share or count instances. A connection that was handed out is its receiver's to close.
  */
 import { randomBytes } from 'node:crypto';

@@ -1,6 +1,6 @@
 /**
  * Joins the gateway to the host, which do not know each other: what the gateway serves is the host's catalogue, under
- * the names each kind of client sees (spec G3a). Holds no state but the last catalogue, to tell what changed.
+ * the names each kind of client sees (G3a). Holds no state but the last catalogue, to tell what changed.
  */
 import type { Prompt, Tool } from '@modelcontextprotocol/sdk/types.js';
 import { Emitter } from '../base/events.js';

@@ -175,7 +175,7 @@ class ToolsetHost implements Host {
     this.publication.dispose();
   }
 
-  /** What servers say is redacted before anyone reads it (spec E4). */
+  /** What servers say is redacted before anyone reads it (E4). */
   private warned(text: string): string {
     const redacted = this.options.redactor.redact(text);
     this.log.write('warn', redacted);

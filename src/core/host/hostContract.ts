@@ -27,22 +27,22 @@ export interface HostOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly connector: Connector;
   readonly directoryExists: (path: string) => boolean;
-  /** Published names that belong to others (spec N5). */
+  /** Published names that belong to others (N5). */
   readonly reservedNames: ReadonlySet<string>;
   readonly filteredTools: () => FilteredToolsReport;
-  /** Milliseconds for calls in flight on a removed or changed server (spec R4). Default 30,000. */
+  /** Milliseconds for calls in flight on a removed or changed server (R4). Default 30,000. */
   readonly drainLimitMs?: number;
-  /** How many instances may live at once (spec L2); read at each start. Default 32. */
+  /** How many instances may live at once (L2); read at each start. Default 32. */
   readonly maxInstances?: () => number;
-  /** What may be started (spec S1). Default: everything. */
+  /** What may be started (S1). Default: everything. */
   readonly approvals?: Approvals;
-  /** What agents may do with tools (spec S4). Default: call them all. */
+  /** What agents may do with tools (S4). Default: call them all. */
   readonly toolPolicy?: ToolPolicy;
-  /** Which tools changed since their server was approved (spec S3). Default: nobody looks. */
+  /** Which tools changed since their server was approved (S3). Default: nobody looks. */
   readonly toolReview?: ToolReview;
   /** Signing in to HTTP servers; those of the connector. Default: there is none. */
   readonly signIns?: SignIns;
-  /** Who will use instances before anyone does (spec G4), read at each start. Default: a client that can do nothing. */
+  /** Who will use instances before anyone does (G4), read at each start. Default: a client that can do nothing. */
   readonly expectedClient?: () => ExpectedClient;
   /** In [0, 1), for the jitter of reconnecting. Default `Math.random`. */
   readonly random?: () => number;
@@ -85,7 +85,7 @@ export type ToolCallOutcome =
   | {
       readonly kind: 'result';
       readonly result: CallToolResult;
-      /** What the dialog has to be told of its lease, once (spec L3). */
+      /** What the dialog has to be told of its lease, once (L3). */
       readonly news?: LeaseNews | undefined;
     }
   | { readonly kind: 'error'; readonly code: number; readonly message: string; readonly data?: unknown }

@@ -83,8 +83,8 @@ export class Publication implements Disposable {
 }
 
 /**
- * What a person keeps from agents beyond the config file: tools they denied or want to be asked about (spec S4), tools
- * that changed since their server was approved (spec S3). Joins the shell's two answers to what a server offers; decides
+ * What a person keeps from agents beyond the config file: tools they denied or want to be asked about (S4), tools
+ * that changed since their server was approved (S3). Joins the shell's two answers to what a server offers; decides
  * nothing of its own, and without a shell that answers, everything is let through.
  */
 

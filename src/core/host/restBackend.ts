@@ -1,6 +1,6 @@
 /**
- * Joins REST to the host and the config file (spec G7). A server is added by an edit of the file and in no other way, so
- * that approval, problems and reload are those of any edit (spec S1): this starts nothing.
+ * Joins REST to the host and the config file (G7). A server is added by an edit of the file and in no other way, so
+ * that approval, problems and reload are those of any edit (S1): this starts nothing.
  *
  * Invariants: one edit at a time, each on what the one before wrote; a file that somebody else changed meanwhile is not
  * written; no value of `env` or `headers` is in an answer.

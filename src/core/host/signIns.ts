@@ -1,5 +1,5 @@
 /**
- * Joins sign-ins to the servers of the host (spec X7): a server that waited for one starts when there is one, whoever
+ * Joins sign-ins to the servers of the host (X7): a server that waited for one starts when there is one, whoever
  * signed in and in whichever window. Holds no token.
  */
 import { judgeLaunch, type Approvals } from '../approval/approvals.js';

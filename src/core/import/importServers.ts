@@ -1,5 +1,5 @@
 /**
- * Another program's file as entries of `.minds/mcp.yaml` (spec C6). Pure; reads no file and writes none.
+ * Another program's file as entries of `.minds/mcp.yaml` (C6). Pure; reads no file and writes none.
  *
  * Invariants: never throws, whatever the text; ids are valid, unique, and none of those that are taken; a server that
  * could not be imported is in a note.

@@ -1,9 +1,9 @@
-/** What an import makes of another program's file (spec C6): entries of `.minds/mcp.yaml` as plain values, and notes. */
+/** What an import makes of another program's file (C6): entries of `.minds/mcp.yaml` as plain values, and notes. */
 
 export type ImportFormat =
   'claude-desktop' | 'claude-code' | 'cursor' | 'vscode' | 'mcprc' | 'codex' | 'otter' | 'cline' | 'opencode';
 
-/** A text, or a reference to a host variable (spec C1). */
+/** A text, or a reference to a host variable (C1). */
 export type ImportedValue = string | { readonly prefix?: string; readonly env: string };
 
 /** In the order in which the keys are written. */

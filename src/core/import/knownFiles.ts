@@ -1,4 +1,4 @@
-/** Where other programs keep their servers, for this workspace and on this machine (spec C6). Names files; reads none. */
+/** Where other programs keep their servers, for this workspace and on this machine (C6). Names files; reads none. */
 import path from 'node:path';
 
 interface Machine {

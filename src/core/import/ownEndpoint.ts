@@ -1,5 +1,5 @@
 /**
- * How an entry that leads to a toolset of ours is known (spec G6), in the file of any agent: it is never imported as a
+ * How an entry that leads to a toolset of ours is known (G6), in the file of any agent: it is never imported as a
  * server, which would be a server behind itself. Pure.
  */
 

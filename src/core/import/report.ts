@@ -1,4 +1,4 @@
-/** What an import did and did not do, for a person: Markdown that reads well as plain text too (spec C6). Pure. */
+/** What an import did and did not do, for a person: Markdown that reads well as plain text too (C6). Pure. */
 import type { Import, ImportNote } from './imported.js';
 
 const headings: readonly (readonly [ImportNote['kind'], string])[] = [

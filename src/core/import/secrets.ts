@@ -1,5 +1,5 @@
 /**
- * Which values of other programs' files are secrets that must not be written into `.minds/mcp.yaml` (spec C6, E4): told by
+ * Which values of other programs' files are secrets that must not be written into `.minds/mcp.yaml` (C6, E4): told by
  * the name of the key and by the shape of the value. In doubt it is one: a variable that was not needed costs a person a
  * minute, a secret in a repository much more.
  */

@@ -1,5 +1,5 @@
 /**
- * One server of another program as an entry of `.minds/mcp.yaml` (spec C6). What is not exact is not started: an entry
+ * One server of another program as an entry of `.minds/mcp.yaml` (C6). What is not exact is not started: an entry
  * that would not do what the original did is imported with `enabled: false` and a note.
  *
  * Invariants: every key of the original is translated, noted, or one that only describes; no secret gets into entry or

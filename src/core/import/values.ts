@@ -1,6 +1,6 @@
 /**
  * The values of `env` and `headers` of an imported server: what is a secret or refers to variables becomes a reference to
- * a host variable, with a note which one to set (spec C6).
+ * a host variable, with a note which one to set (C6).
  */
 import type { Dialect } from './dialects.js';
 import type { ImportedValue, ImportNote } from './imported.js';

@@ -18,14 +18,14 @@ import type { ClientChange, Fields, ServerClient } from '../protocol/client.js';
 import { Subscriptions } from './subscriptions.js';
 
 export type InstanceUse =
-  /** Listed the tools, and waits to become the first dialog's lease (spec L4). */
+  /** Listed the tools, and waits to become the first dialog's lease (L4). */
   | { readonly kind: 'warm' }
   | { readonly kind: 'shared' }
   | { readonly kind: 'leased'; readonly dialog: string; readonly since: number }
-  /** Takes no new calls; ends when its last call ends (spec R4). */
+  /** Takes no new calls; ends when its last call ends (R4). */
   | { readonly kind: 'draining' };
 
-/** What the dialog that leases an instance has to be told, once, with a result (spec L3, X4). */
+/** What the dialog that leases an instance has to be told, once, with a result (L3, X4). */
 export type LeaseNews =
   | { readonly kind: 'new' }
   /** What an earlier instance of the dialog held is gone. */

@@ -1,5 +1,5 @@
 /**
- * How many instances may live at once (spec L2): a connector that has a seat for each, and makes room by ending the
+ * How many instances may live at once (L2): a connector that has a seat for each, and makes room by ending the
  * instance that was idle the longest. Invariants: never more connections than seats; a seat is free only when its
  * connection is gone; nothing with a call in flight is ended to make room.
  */
@@ -181,7 +181,7 @@ class SeatedConnection implements Connection {
 }
 
 /**
- * A connector whose own faults cost one start and nothing else (spec S2): it never rejects for what a server does, so a
+ * A connector whose own faults cost one start and nothing else (S2): it never rejects for what a server does, so a
  * rejection is an error of this software. It is logged whole, and the person reads that it is one.
  */
 

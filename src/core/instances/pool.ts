@@ -1,5 +1,5 @@
 /**
- * The instances of one server definition and who holds them (spec L1, L2, L4): one shared by all dialogs where the
+ * The instances of one server definition and who holds them (L1, L2, L4): one shared by all dialogs where the
  * server is truly stateless, else one leased to each dialog. It starts instances when calls need them and stops them
  * when nobody does; it decides nothing about tools. Invariants: two first calls of a dialog at once make one instance;
  * a pool that drains or has closed starts nothing for new calls; `close` resolves when nothing of the pool is left.
@@ -148,7 +148,7 @@ export class InstancePool {
     await this.ends.settled();
   }
 
-  /** Takes no more starts of its own; calls in flight may finish within `limitMs` (spec R4). */
+  /** Takes no more starts of its own; calls in flight may finish within `limitMs` (R4). */
   async drain(limitMs: number, reason: string): Promise<void> {
     this.draining = true;
     const retireAll = (): Promise<unknown> =>
@@ -184,7 +184,7 @@ export class InstancePool {
     const held = this.holders.get(dialog);
     if (held || !this.warm || this.starting.has(dialog)) return held;
     const warm = this.warm;
-    // A server may be told of no more than its client can do, and shall not be told of less (spec G4).
+    // A server may be told of no more than its client can do, and shall not be told of less (G4).
     if (client && announcementKey(warm.announced) !== announcementKey(client.capabilities)) return undefined;
     this.warm = undefined;
     this.hold(warm, dialog);
@@ -318,7 +318,7 @@ function cancelled(signal: AbortSignal): Promise<{ kind: 'cancelled' }> {
   });
 }
 
-/** Dialogs whose instance died, with the cause: they are told when they have another (spec X4). */
+/** Dialogs whose instance died, with the cause: they are told when they have another (X4). */
 
 /** Dialogs end without a word; those that never come back must not be remembered for ever. */
 const most = 1_000;

@@ -1,5 +1,5 @@
 /**
- * Brings an instance back that died (spec X4): after 1, 2 and 4 s with jitter, three times; then it gives up until
+ * Brings an instance back that died (X4): after 1, 2 and 4 s with jitter, three times; then it gives up until
  * somebody asks again. A minute of health resets the count. It knows nothing of processes: what starts is given to it.
  * Invariants: one wait or start at a time; after `dispose` nothing is started.
  */

@@ -1,5 +1,5 @@
 /**
- * Which sessions want to hear of which resources (spec G4): of one instance, or of whichever instance all dialogs share at
+ * Which sessions want to hear of which resources (G4): of one instance, or of whichever instance all dialogs share at
  * the time, as who subscribed there knows nothing of instances.
  */
 import type { Fields, ServerClient } from '../protocol/client.js';

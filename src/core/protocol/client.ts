@@ -1,6 +1,6 @@
 /**
  * Who stands behind a request to a server: one session of an agent, which the server may ask something in its turn
- * (sampling, elicitation, roots) and tell something (spec G4). And what of a client's capabilities is announced to
+ * (sampling, elicitation, roots) and tell something (G4). And what of a client's capabilities is announced to
  * servers: what we pass on, no more. Pure but for what a client does itself.
  */
 import type { ClientCapabilities } from '@modelcontextprotocol/sdk/types.js';

@@ -1,4 +1,4 @@
-/** Versions of the protocol that the gateway speaks (spec G2). */
+/** Versions of the protocol that the gateway speaks (G2). */
 
 /** Newest first. */
 export const protocolVersions = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'] as const;

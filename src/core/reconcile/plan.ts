@@ -1,5 +1,5 @@
 /**
- * What an edit asks of one server, as data (spec R2, R3): from what the file says and what runs, the one step that
+ * What an edit asks of one server, as data (R2, R3): from what the file says and what runs, the one step that
  * brings the second to the first. Pure; `ServerUnit` carries it out.
  */
 import type { ConfiguredServer, ServerDefinition } from '../config/model.js';
@@ -14,7 +14,7 @@ export interface Running {
   readonly stopped: Pick<ServerDefinition, 'launchHash' | 'viewHash'> | undefined;
 }
 
-/** Whether a definition may run (spec S1). */
+/** Whether a definition may run (S1). */
 export interface Permits {
   readonly wanted: boolean;
   /** Of what serves; without it nothing serves, and this does not matter. */
@@ -54,14 +54,14 @@ export function planStep(wanted: ConfiguredServer | undefined, running: Running,
   return { kind: 'start', definition };
 }
 
-/** Whether what serves is not what the file says (spec R3). */
+/** Whether what serves is not what the file says (R3). */
 export function diverges(wanted: ConfiguredServer | undefined, serving: Running['serving']): boolean {
   if (!wanted || !serving) return false;
   if (wanted.kind === 'invalid') return true;
   return wanted.definition.launchHash !== serving.launchHash || wanted.definition.viewHash !== serving.viewHash;
 }
 
-/** What of one server may run, and what a person is asked about it (spec S1). Pure but for `judge`, which only looks. */
+/** What of one server may run, and what a person is asked about it (S1). Pure but for `judge`, which only looks. */
 
 export type Judge = (definition: ServerDefinition) => ApprovalStatus;
 

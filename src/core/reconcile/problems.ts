@@ -1,4 +1,4 @@
-/** What goes wrong with a server that is configured well: problems of starting and running, at its entry (spec E1, X3). */
+/** What goes wrong with a server that is configured well: problems of starting and running, at its entry (E1, X3). */
 import type { Problem } from '../base/problem.js';
 import type { ServerPlaces } from '../config/model.js';
 import type { StartFailure } from '../connections/connection.js';

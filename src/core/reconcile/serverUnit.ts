@@ -1,7 +1,7 @@
 /**
  * One server of the config: brings what runs to what the file says, one step at a time, and keeps the last-known-good
- * when that fails (spec R2, R3). Invariants: what serves is replaced in one synchronous step; an overtaken
- * start is ended and changes nothing; what waits for approval never starts (spec S1); a disposed unit leaves nothing.
+ * when that fails (R2, R3). Invariants: what serves is replaced in one synchronous step; an overtaken
+ * start is ended and changes nothing; what waits for approval never starts (S1); a disposed unit leaves nothing.
  */
 import { assertNever } from '../base/assertNever.js';
 import { PendingEnds } from '../base/pendingEnds.js';
@@ -301,7 +301,7 @@ export class ServerUnit {
   }
 }
 
-/** What no longer serves, replaced or withdrawn, while its last calls still run (spec R4). */
+/** What no longer serves, replaced or withdrawn, while its last calls still run (R4). */
 
 class Draining {
   private readonly servings = new Set<Serving>();

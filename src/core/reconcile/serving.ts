@@ -1,6 +1,6 @@
 /**
  * What serves for one server: the last-known-good definition, what the server offers, what is made of it, and the
- * instances (spec R2, R3, R6). It follows the server's own changes; edits of the file reach it through `ServerUnit`.
+ * instances (R2, R3, R6). It follows the server's own changes; edits of the file reach it through `ServerUnit`.
  * Invariants: the published tools change in one step (`onCommit`); a list that cannot be taken changes nothing.
  */
 import { SingleFlight } from '../base/singleFlight.js';
@@ -63,7 +63,7 @@ export class Serving {
   private lastCause = '';
 
   /**
-   * @param connection the one that listed; it becomes the warm or shared instance (spec L4).
+   * @param connection the one that listed; it becomes the warm or shared instance (L4).
    * @param announced what it was told of its clients.
    */
   constructor(
@@ -159,7 +159,7 @@ export class Serving {
     await this.listingNow;
   }
 
-  /** New calls no longer come; those in flight have `limitMs` (spec R4). */
+  /** New calls no longer come; those in flight have `limitMs` (R4). */
   drain(limitMs: number, reason: string): Promise<void> {
     this.end();
     return this.pool.drain(limitMs, reason);
@@ -250,7 +250,7 @@ function unlessFailed<Listing extends { readonly failure?: string }>(
 }
 
 /**
- * How often a server that says that its tools changed is asked for them (spec R6): several times at once, as changes
+ * How often a server that says that its tools changed is asked for them (R6): several times at once, as changes
  * come in bursts, and then twice a second, however often it says so.
  */
 
@@ -300,14 +300,14 @@ export interface UnitOptions {
   /** In [0, 1), for the jitter of reconnecting. */
   readonly random: () => number;
   readonly filteredTools: () => FilteredToolsReport;
-  /** Milliseconds that calls in flight have when their instance was replaced or removed (spec R4). */
+  /** Milliseconds that calls in flight have when their instance was replaced or removed (R4). */
   readonly drainLimitMs: number;
-  /** Who will use instances that nobody uses yet (spec G4). */
+  /** Who will use instances that nobody uses yet (G4). */
   readonly expected: () => ExpectedClient;
   /** What clients are subscribed to at the instance that all share, whichever that is. */
   readonly subscriptions: Subscriptions;
   readonly redact: (text: string) => string;
-  /** Whether it may run (spec S1); `reconsider` tells that this changed. */
+  /** Whether it may run (S1); `reconsider` tells that this changed. */
   readonly judge: Judge;
   /** What is published changed; called in the same turn. */
   readonly onCommit: () => void;

@@ -31,21 +31,21 @@ export type ServerState =
   | { readonly kind: 'disabled' }
   /** The entry itself is wrong and nothing of it runs; its problems say why. */
   | { readonly kind: 'invalid' }
-  /** A person has to approve its launch before anything of it runs (spec S1). */
+  /** A person has to approve its launch before anything of it runs (S1). */
   | { readonly kind: 'pending' }
-  /** A person has to sign in before it can be used (spec X7); `why` is a sentence. */
+  /** A person has to sign in before it can be used (X7); `why` is a sentence. */
   | { readonly kind: 'signInNeeded'; readonly since: number; readonly why: string }
   | { readonly kind: 'starting'; readonly since: number }
   /** At least one instance lives. */
   | { readonly kind: 'running'; readonly since: number }
-  /** No instance lives; the tools stay published and the next call starts one (spec L4). */
+  /** No instance lives; the tools stay published and the next call starts one (L4). */
   | { readonly kind: 'idle'; readonly since: number }
   | { readonly kind: 'reconnecting'; readonly attempt: number; readonly at: number; readonly cause: string }
   | { readonly kind: 'failed'; readonly since: number; readonly reason: string; readonly fix: string }
   /** A person stopped it; it stays so until a person starts it or its entry changes. */
   | { readonly kind: 'stopped'; readonly since: number };
 
-/** Why what serves is not what the file says now (spec R3). */
+/** Why what serves is not what the file says now (R3). */
 interface PreviousDefinition {
   /** When the definition that still serves was replaced in the file, epoch milliseconds. */
   readonly since: number;
@@ -79,7 +79,7 @@ export interface ServerStatus {
   readonly source: string;
   readonly origin: SourceOrigin;
   readonly place: Place;
-  /** Where lower sources configure the same id, which does not count there (spec C5). */
+  /** Where lower sources configure the same id, which does not count there (C5). */
   readonly shadows: readonly Place[];
   readonly transport: 'stdio' | 'streamable_http' | undefined;
   readonly trulyStateless: boolean | undefined;
@@ -92,7 +92,7 @@ export interface ServerStatus {
   readonly serverInfo: { readonly name: string; readonly version: string } | undefined;
   readonly tools: readonly ServedTool[];
   readonly excluded: readonly ExcludedTool[];
-  /** Those that are not what they were when the server was approved (spec S3). */
+  /** Those that are not what they were when the server was approved (S3). */
   readonly changedTools: readonly ChangedTool[];
   readonly prompts: readonly PublishedPrompt[];
   readonly resources: PublishedResources;
@@ -102,7 +102,7 @@ export interface ServerStatus {
 }
 
 export interface StatusSnapshot {
-  /** The registry version (spec R5). */
+  /** The registry version (R5). */
   readonly version: number;
   /** Source files whose last reload was refused whole: what runs is what stood there before. */
   readonly refused: readonly { readonly file: string; readonly since: number }[];
@@ -118,9 +118,9 @@ export interface StatusSnapshot {
 
 export type TroubleCause =
   | { readonly kind: 'startFailed'; readonly failure: StartFailure }
-  /** Two tools with one name (spec N5). */
+  /** Two tools with one name (N5). */
   | { readonly kind: 'refused'; readonly problems: readonly [Problem, ...Problem[]] }
-  /** `final`: reconnecting has given up (spec X4). */
+  /** `final`: reconnecting has given up (X4). */
   | { readonly kind: 'lost'; readonly cause: string; readonly final: boolean };
 
 export type Trouble = TroubleCause & { readonly since: number };
@@ -158,7 +158,7 @@ export function emptyFacts(server: ConfiguredServer): UnitFacts {
   };
 }
 
-/** Servers quote what they were given: what they say is redacted before anyone reads it (spec E4). */
+/** Servers quote what they were given: what they say is redacted before anyone reads it (E4). */
 export function redactedCause(cause: TroubleCause, redact: (text: string) => string): TroubleCause {
   switch (cause.kind) {
     case 'startFailed': {
@@ -217,7 +217,7 @@ function stateOf(facts: UnitFacts): ServerState {
   return { kind: 'invalid' };
 }
 
-/** Set while what serves is not what the file says (spec R3). */
+/** Set while what serves is not what the file says (R3). */
 function previousOf(facts: UnitFacts): PreviousDefinition | undefined {
   if (facts.divergedAt === undefined) return undefined;
   const since = facts.divergedAt;

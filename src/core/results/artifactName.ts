@@ -1,5 +1,5 @@
 /**
- * The names of artifacts (spec V2): `<timestamp>-<uuid>.<extension>`. Where a dialog's call made the file, the UUID begins
+ * The names of artifacts (V2): `<timestamp>-<uuid>.<extension>`. Where a dialog's call made the file, the UUID begins
  * with digits that stand for the dialog (RFC 9562, version 8), so that the files of a dialog are found by their names
  * alone: no list beside them can disagree with what the quota left. Pure.
  *

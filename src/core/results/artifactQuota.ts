@@ -1,5 +1,5 @@
 /**
- * Keeps the artifacts of a folder within a quota (spec V3): after each write the oldest go until the rest fits.
+ * Keeps the artifacts of a folder within a quota (V3): after each write the oldest go until the rest fits.
  *
  * What is there is read from disk once, at the first write, and again as soon as a file turns out to have been removed by
  * somebody else; between that a list is kept. One run at a time. Invariants: a file that is being written is not

@@ -1,4 +1,4 @@
-/** What the rest of `results` needs of a place for files (spec V2, V3). */
+/** What the rest of `results` needs of a place for files (V2, V3). */
 import { takeAll, turn, type Pieces } from './pieces.js';
 
 /** Whose result it is. Server and tool are names by rule N4, or they are made safe. */

@@ -1,5 +1,5 @@
 /**
- * Base64 as servers send it (spec V2): with or without padding, in lines, in the alphabet of URLs, behind a `data:`
+ * Base64 as servers send it (V2): with or without padding, in lines, in the alphabet of URLs, behind a `data:`
  * prefix. Read in pieces, because 50 MB decoded at once would hold up everything else. Pure; never throws.
  */
 

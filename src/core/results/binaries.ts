@@ -1,4 +1,4 @@
-/** Which parts of a result carry bytes (spec V2), and the saving of them. The result itself is not changed. */
+/** Which parts of a result carry bytes (V2), and the saving of them. The result itself is not changed. */
 import { isObject } from '../base/isObject.js';
 import type { ArtifactOrigin, ArtifactStore, SaveOutcome } from './artifacts.js';
 import { decoded, decodedSize, splitDataUrl } from './base64.js';

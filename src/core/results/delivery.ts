@@ -1,6 +1,6 @@
 /**
  * What a client is sent of a result, as one step between the server's answer and the wire: bytes are saved as files
- * (spec V2) for every client; for the editor the result is made readable (V1) and too long texts go to files (V3). To
+ * (V2) for every client; for the editor the result is made readable (V1) and too long texts go to files (V3). To
  * other clients the result goes as the server gave it: what they show and what they cut is their own business.
  */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';

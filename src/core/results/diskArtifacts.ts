@@ -1,9 +1,9 @@
 /**
- * Artifacts on disk (spec V2): `<folder>/artifacts/mcp/<server>/<tool>/<timestamp>-<uuid>.<extension>`,
+ * Artifacts on disk (V2): `<folder>/artifacts/mcp/<server>/<tool>/<timestamp>-<uuid>.<extension>`,
  * where the UUID tells the dialog (`artifactName`).
  *
  * Invariants: a file is there under its name whole or not at all; nobody else may read it; its name holds nothing that a
- * caller or a server said, but the names of server and tool (spec E4). What cannot be written is an outcome.
+ * caller or a server said, but the names of server and tool (E4). What cannot be written is an outcome.
  */
 import { mkdir, open, readdir, rename, rm, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-/** Head, tail and size of a text that goes by in pieces (spec V3). No character is cut. Pure. */
+/** Head, tail and size of a text that goes by in pieces (V3). No character is cut. Pure. */
 import type { Pieces } from './pieces.js';
 
 export class Excerpt {

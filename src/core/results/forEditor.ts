@@ -1,9 +1,9 @@
 /**
- * A tool result made up for what the editor does with it (spec V1, VS Code 1.139): it drops every text where structured
+ * A tool result made up for what the editor does with it (V1, VS Code 1.139): it drops every text where structured
  * content is present, tells the model of an error only by its text, and throws where `content` is missing. Other clients
  * get results as servers give them and do not come here.
  *
- * Pure: the input is not changed, and a result that needs nothing comes back as it is. What became of files (spec V2) is
+ * Pure: the input is not changed, and a result that needs nothing comes back as it is. What became of files (V2) is
  * passed in; the limit of size (V3) is applied by `delivery`, between composing and marking.
  */
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/sdk/types.js';

@@ -1,6 +1,6 @@
 /** Media types: which images models take, and which extension a file gets. Pure. */
 
-/** What models take (spec V2). The unofficial spelling is common. */
+/** What models take (V2). The unofficial spelling is common. */
 const imageTypes: ReadonlyMap<string, string> = new Map([
   ['image/jpeg', 'image/jpeg'],
   ['image/jpg', 'image/jpeg'],

@@ -1,5 +1,5 @@
 /**
- * Lines that the host adds to a tool's result (spec L3). They never displace it: where the editor would drop text beside
+ * Lines that the host adds to a tool's result (L3). They never displace it: where the editor would drop text beside
  * structured content, the structured content becomes text too. Pure; after `forEditor`.
  */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';

@@ -1,5 +1,5 @@
 /**
- * One content part of a tool result as parts that a model behind the editor can read (spec V1, V2). Pure.
+ * One content part of a tool result as parts that a model behind the editor can read (V1, V2). Pure.
  *
  * The editor shows embedded texts as bare links, hands images of any type to models that take four of them, and drops
  * types it does not know. What cannot be shown becomes a line of text that says what was there and in which file it is;

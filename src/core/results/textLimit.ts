@@ -1,5 +1,5 @@
 /**
- * The limit of what an agent is sent as text (spec V3). Texts over it go to files whole; the agent gets the head, the
+ * The limit of what an agent is sent as text (V3). Texts over it go to files whole; the agent gets the head, the
  * tail, the size and the path. As few texts as possible are shortened, the longest first; where that does not help,
  * because there are very many, all of them become one. What only the user sees is measured apart from what the model
  * sees, so that neither gets into the other.

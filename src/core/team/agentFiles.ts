@@ -1,5 +1,5 @@
 /**
- * Members of the team as custom agents of the editor (spec D2): a file for each, whose `tools` names the granted toolsets
+ * Members of the team as custom agents of the editor (D2): a file for each, whose `tools` names the granted toolsets
  * as the editor does. Only what stands for grants is ours: other tools, the description and the text are the person's, who
  * may change them. Pure.
  *

@@ -1,5 +1,5 @@
 /**
- * Which toolsets a member of the team has (spec D2), against what is configured now. Pure.
+ * Which toolsets a member of the team has (D2), against what is configured now. Pure.
  *
  * `*` grants every toolset, `!id` takes one away wherever it stands in the list. Invariant: what nobody granted is not
  * granted; what is configured and not up is deferred, never unknown.

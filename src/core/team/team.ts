@@ -1,5 +1,5 @@
 /**
- * The text of `.minds/team.yaml` as members with their grants, and problems (spec D2). Keys that are others' business
+ * The text of `.minds/team.yaml` as members with their grants, and problems (D2). Keys that are others' business
  * (models, personas, folders) are left alone.
  *
  * Invariants: never throws; a refused file has an error; a bad member or grant costs itself. A member without a list of

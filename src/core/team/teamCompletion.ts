@@ -1,5 +1,5 @@
 /**
- * What can be written at a place of `.minds/team.yaml`: keys, toolset ids, members (spec D2). Works on the sketch of the
+ * What can be written at a place of `.minds/team.yaml`: keys, toolset ids, members (D2). Works on the sketch of the
  * text, so that it works while the YAML is broken. Pure.
  */
 import { sketch, type Sketch } from '../yaml/sketch.js';

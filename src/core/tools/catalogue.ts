@@ -6,7 +6,7 @@ import type { Prompt, Resource, ResourceTemplate, Tool } from '@modelcontextprot
 import type { NameFilter } from '../config/model.js';
 import type { ServerFeatures } from './features.js';
 
-/** A tool as its server gave it: every field passes through, known to the protocol or not (spec N7). */
+/** A tool as its server gave it: every field passes through, known to the protocol or not (N7). */
 export type OfferedTool = Readonly<Tool>;
 
 /** These too pass through with every field. */
@@ -45,9 +45,9 @@ export type ExclusionReason =
   | { readonly kind: 'originalNameInvalid' }
   | { readonly kind: 'publishedNameInvalid'; readonly published: string }
   | { readonly kind: 'schema'; readonly detail: string }
-  /** A person denied it (`mcpToolsets.toolPermissions`, spec S4). */
+  /** A person denied it (`mcpToolsets.toolPermissions`, rule S4). */
   | { readonly kind: 'denied'; readonly pattern: string }
-  /** It is not what it was when its server was approved (spec S3). */
+  /** It is not what it was when its server was approved (S3). */
   | { readonly kind: 'changed'; readonly parts: readonly string[] }
   | { readonly kind: 'nameTaken'; readonly published: string; readonly holder: string }
   | { readonly kind: 'nameReserved'; readonly published: string }
@@ -61,16 +61,16 @@ export interface ExcludedTool {
 export interface Toolset {
   /** The server's id. */
   readonly id: string;
-  /** `serverInfo.name` for the editor: at most 13 of `[a-z0-9-]`, unique (spec G3a). */
+  /** `serverInfo.name` for the editor: at most 13 of `[a-z0-9-]`, unique (G3a). */
   readonly shortName: string;
-  /** In the server's own order (spec N6). */
+  /** In the server's own order (N6). */
   readonly tools: readonly ServedTool[];
   readonly excluded: readonly ExcludedTool[];
   readonly prompts: readonly PublishedPrompt[];
   readonly resources: PublishedResources;
   readonly features: ServerFeatures;
   readonly instructions: string | undefined;
-  /** Each dialog has an instance of its own (spec L1). */
+  /** Each dialog has an instance of its own (L1). */
   readonly leased: boolean;
 }
 
@@ -81,7 +81,7 @@ export interface ServedTool extends PublishedTool {
   readonly editorId: string;
 }
 
-/** Every toolset in file order. `version` counts up with each applied change (spec R5). */
+/** Every toolset in file order. `version` counts up with each applied change (R5). */
 export interface Catalogue {
   readonly version: number;
   readonly toolsets: readonly Toolset[];

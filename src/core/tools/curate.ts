@@ -1,5 +1,5 @@
 /**
- * One server's offer through its filter, transforms and name rules (spec N1–N4, N7). Pure: the same offer and
+ * One server's offer through its filter, transforms and name rules (N1–N4, N7). Pure: the same offer and
  * definition give the same result. What other toolsets hold is not known here; `registry` decides that.
  */
 import type { Problem } from '../base/problem.js';
@@ -42,7 +42,7 @@ export type Curation =
       readonly resources: PublishedResources;
       readonly problems: readonly Problem[];
     }
-  /** Two tools with one name: the server's update is refused whole (spec N5). */
+  /** Two tools with one name: the server's update is refused whole (N5). */
   | { readonly kind: 'refused'; readonly problems: readonly [Problem, ...Problem[]] };
 
 export function curate(rules: CurationRules, offer: Offer, report: FilteredToolsReport): Curation {

@@ -1,5 +1,5 @@
 /**
- * What the editor makes of names (spec G3a, measured on VS Code 1.139.1): a tool's id is
+ * What the editor makes of names (G3a, measured on VS Code 1.139.1): a tool's id is
  * `mcp_<first 13 characters of serverInfo.name>_<tool>`, cut at 64, and tools are lost where two ids meet. Short names
  * without `_` make the ids unambiguous. Pure.
  */

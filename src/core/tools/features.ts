@@ -1,4 +1,4 @@
-/** What a server can do besides tools, from what it announced (spec G4). Pure. */
+/** What a server can do besides tools, from what it announced (G4). Pure. */
 import type { ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
 
 export interface ServerFeatures {

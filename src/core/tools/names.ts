@@ -1,4 +1,4 @@
-/** Transforms (spec N3) and what a name must look like (spec N4). Names are never repaired, cut or numbered. Pure. */
+/** Transforms (N3) and what a name must look like (N4). Names are never repaired, cut or numbered. Pure. */
 import { assertNever } from '../base/assertNever.js';
 import type { Transform } from '../config/model.js';
 

@@ -1,5 +1,5 @@
 /**
- * One server's prompts and resources through their filters and transforms (spec C1, G4, N1–N3), as `curate` does it with
+ * One server's prompts and resources through their filters and transforms (C1, G4, N1–N3), as `curate` does it with
  * tools. Names of prompts are not held to the rule for tools, as no model provider ever sees them; of two prompts with
  * one name the second is left out. Resources are matched by their URI and keep it. Pure.
  */

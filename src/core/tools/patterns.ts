@@ -1,5 +1,5 @@
 /**
- * Patterns of spec N1: `*` is any substring, also an empty one; every other character is literal; case-sensitive.
+ * Patterns of rule N1: `*` is any substring, also an empty one; every other character is literal; case-sensitive.
  * minimatch does the matching; what it would read as more than that is made literal first.
  */
 import { Minimatch } from 'minimatch';
@@ -35,7 +35,7 @@ export function compilePattern(text: string): Pattern {
   return { text, matches: (name) => everything || matcher.match(withoutPathCharacters(name)) };
 }
 
-/** Whitelist and blacklist of spec N2, over original names. Pure. */
+/** Whitelist and blacklist of rule N2, over original names. Pure. */
 
 type FilterVerdict =
   | { readonly kind: 'in' }

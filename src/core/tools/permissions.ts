@@ -1,5 +1,5 @@
 /**
- * What a person lets agents do with tools, by patterns of published names (spec S4): the setting
+ * What a person lets agents do with tools, by patterns of published names (S4): the setting
  * `mcpToolsets.toolPermissions`, read without trust, as rules. Pure.
  *
  * Of the patterns that match a name, the one with the most literal characters decides, so that `*` can be the rule and a
@@ -67,7 +67,7 @@ function strictness(permission: ToolPermission): number {
   return toolPermissions.indexOf(permission);
 }
 
-/** What agents may do with tools (spec S4), as the core asks it of its shell. */
+/** What agents may do with tools (S4), as the core asks it of its shell. */
 
 /** A call that waits for a person. */
 export interface ToolQuestion {

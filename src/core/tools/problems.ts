@@ -1,4 +1,4 @@
-/** What filtering and naming find wrong, one factory a code (spec N1–N7, G3a). */
+/** What filtering and naming find wrong, one factory a code (N1–N7, G3a). */
 import type { Place, Problem } from '../base/problem.js';
 import { shortList } from '../base/shortList.js';
 import type { ServerPlaces } from '../config/model.js';

@@ -1,5 +1,5 @@
 /**
- * All toolsets together: who holds which published name, and what the editor is served (spec N5, N6, G3a). A pure
+ * All toolsets together: who holds which published name, and what the editor is served (N5, N6, G3a). A pure
  * function of the order and the curated tools, so that it cannot matter who connected first.
  */
 import type { Problem } from '../base/problem.js';
@@ -32,7 +32,7 @@ export interface Candidate {
   readonly places: ServerPlaces;
 }
 
-/** What a person keeps from agents beyond the file: by published name (spec S4). */
+/** What a person keeps from agents beyond the file: by published name (S4). */
 type DenyingPattern = (published: string) => string | undefined;
 
 interface Publication {

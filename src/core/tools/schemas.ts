@@ -1,5 +1,5 @@
 /**
- * Which schemas no client can take (spec N7). A schema that passes goes through unchanged, with every keyword.
+ * Which schemas no client can take (N7). A schema that passes goes through unchanged, with every keyword.
  * Refused is what makes an MCP client drop the whole list, or the editor's chat the whole request:
  * a top level that is not `type: object` (the protocol's own type demands it), a `type` that JSON Schema does not know,
  * an `array` without `items` (GitHub Copilot rejects the request that carries it).

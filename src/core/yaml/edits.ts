@@ -1,6 +1,6 @@
 /**
  * Changes of a config file as minimal edits of its text, so that comments, quotes, order and line breaks stay as they
- * are (spec E1, E3). Pure; what cannot be done without touching more than was asked is not done: `undefined`.
+ * are (E1, E3). Pure; what cannot be done without touching more than was asked is not done: `undefined`.
  *
  * Invariants: edits of one answer do not overlap; all offsets are of the text as it was; applied, the text is YAML and
  * says what was meant. An anchor is never removed, because an alias may stand for it.

@@ -35,7 +35,7 @@ const options = {
   schema: 'core',
   merge: true,
   resolveKnownTags: false,
-  // Told apart by the readers, who know what a duplicate costs (spec C4).
+  // Told apart by the readers, who know what a duplicate costs (C4).
   uniqueKeys: false,
   logLevel: 'error',
 } as const;

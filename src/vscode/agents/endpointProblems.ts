@@ -1,4 +1,4 @@
-/** What keeps agents outside the editor from the toolsets of a window, as problems (spec G6). Pure. */
+/** What keeps agents outside the editor from the toolsets of a window, as problems (G6). Pure. */
 import type { Place, Problem } from '../../core/base/problem.js';
 import type { AgentEndpointState } from '../engine/agentEndpoint.js';
 

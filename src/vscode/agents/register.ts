@@ -1,4 +1,4 @@
-/** Agents outside the editor (spec G6): the endpoint follows its setting, and what keeps it from listening is a problem. */
+/** Agents outside the editor (G6): the endpoint follows its setting, and what keeps it from listening is a problem. */
 import * as vscode from 'vscode';
 import { homedir } from 'node:os';
 import { dirname } from 'node:path';

@@ -1,5 +1,5 @@
 /**
- * “Set Up Another Agent” (spec G6): the port, if there is none yet; which agent; which toolsets; what that would change in
+ * “Set Up Another Agent” (G6): the port, if there is none yet; which agent; which toolsets; what that would change in
  * the agent's file. Written only when a person said so to exactly that change. Loaded when it is asked for.
  */
 import * as vscode from 'vscode';

@@ -1,4 +1,4 @@
-/** Writes `enabled` of a server into its file, comments kept (spec E3). Loaded when it is asked for. */
+/** Writes `enabled` of a server into its file, comments kept (E3). Loaded when it is asked for. */
 import * as vscode from 'vscode';
 import { setEnabled } from '../../core/config/serverEdits.js';
 import type { ServerStatus } from '../../core/reconcile/status.js';

@@ -1,4 +1,4 @@
-/** What stands above each server in the config file (spec E2): state, tools, what can be done. Pure. */
+/** What stands above each server in the config file (E2): state, tools, what can be done. Pure. */
 import { assertNever } from '../../core/base/assertNever.js';
 import type { Span } from '../../core/yaml/textPositions.js';
 import { serversIn } from '../../core/authoring/outline.js';

@@ -1,6 +1,6 @@
 /**
- * Helps whoever writes `.minds/mcp.yaml`: completion, hover, lenses, outline, quick fixes (spec E1, E2). Registers only;
- * what works is loaded when the editor first asks, because it brings the YAML parser along (spec P1).
+ * Helps whoever writes `.minds/mcp.yaml`: completion, hover, lenses, outline, quick fixes (E1, E2). Registers only;
+ * what works is loaded when the editor first asks, because it brings the YAML parser along (P1).
  */
 import * as vscode from 'vscode';
 import { isDeepStrictEqual } from 'node:util';

@@ -1,4 +1,4 @@
-/** “Add Server” (spec C6, E5): what it is, its name, where it is written. Loaded when it is asked for. */
+/** “Add Server” (C6, E5): what it is, its name, where it is written. Loaded when it is asked for. */
 import type * as vscode from 'vscode';
 import { addServers } from '../../core/config/addServers.js';
 import {

@@ -1,5 +1,5 @@
 /**
- * What “Copy Diagnostics” copies (spec E4): enough for a bug report, and nothing that has to be kept from whoever reads
+ * What “Copy Diagnostics” copies (E4): enough for a bug report, and nothing that has to be kept from whoever reads
  * it. Values of env and headers, arguments that look like secrets, and comments of config files are left out before the
  * whole is redacted once more. Pure.
  */

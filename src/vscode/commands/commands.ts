@@ -10,7 +10,7 @@ import type { EngineSlot } from '../engine/engineSlot.js';
 import type { Manifest } from './copyDiagnostics.js';
 import { fileLabel } from '../views/fileLabels.js';
 import { exampleConfig } from './exampleConfig.js';
-import { exists } from './configEdits.js';
+import { exists } from './exists.js';
 import type { Logs } from '../engine/logs.js';
 import { stateWord } from '../views/phrases.js';
 import { actions } from '../views/serverActions.js';

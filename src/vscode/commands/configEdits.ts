@@ -7,7 +7,7 @@ import { offsetOfServer } from '../../core/config/addServers.js';
 import type { TextEdit } from '../../core/yaml/edits.js';
 import { workspaceEdit } from '../authoring/authoring.js';
 import { fileLabel } from '../views/fileLabels.js';
-import { stat } from 'node:fs/promises';
+import { exists } from './exists.js';
 
 /** Of the file as it is in the editor; undefined: there is no file. */
 export async function textOf(file: string): Promise<string | undefined> {
@@ -49,13 +49,4 @@ export async function writeEdits(
   }
   const editor = await vscode.window.showTextDocument(document);
   return { editor, isSaved: !wasDirty && (await document.save()) };
-}
-
-/** Whether something is at a path of this machine. Never rejects. */
-
-export async function exists(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  );
 }

@@ -1,5 +1,5 @@
 /**
- * “Import Servers” (spec C6): which file of another program, where to, what it would change; written only when a person
+ * “Import Servers” (C6): which file of another program, where to, what it would change; written only when a person
  * said so to exactly that change. Loaded when it is asked for.
  */
 import * as vscode from 'vscode';

@@ -1,5 +1,5 @@
 /**
- * Asks a person before a server of the workspace starts (spec S1): one question for all that wait, a review that shows
+ * Asks a person before a server of the workspace starts (S1): one question for all that wait, a review that shows
  * what would run beside what was approved, and the commands to approve and to revoke.
  *
  * Invariant: what is approved is what was shown. A launch that changed after it was shown is another launch, waits on,

@@ -1,4 +1,4 @@
-/** Asks a person whether an agent may make a call (spec S4): in a modal dialog, because a missed question would hold the agent. */
+/** Asks a person whether an agent may make a call (S4): in a modal dialog, because a missed question would hold the agent. */
 import * as vscode from 'vscode';
 import type { ToolQuestion } from '../../core/tools/permissions.js';
 import { argumentsText } from './callQuestionText.js';

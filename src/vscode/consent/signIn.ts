@@ -1,5 +1,5 @@
 /**
- * Signing in to MCP servers and out again (spec X7), as commands. The browser is opened by them alone, and by the button
+ * Signing in to MCP servers and out again (X7), as commands. The browser is opened by them alone, and by the button
  * of the message that says once for each server that it waits.
  */
 import * as vscode from 'vscode';

@@ -1,5 +1,5 @@
 /**
- * The endpoint of this window for agents outside the editor (spec G6): there while the setting names a port. Does not
+ * The endpoint of this window for agents outside the editor (G6): there while the setting names a port. Does not
  * import `vscode`.
  */
 import type { Disposable } from '../../core/base/disposables.js';

@@ -1,5 +1,5 @@
 /**
- * The config files of the window (spec C5, R1): of each workspace folder on this machine's disk `.minds/mcp.yaml` and
+ * The config files of the window (C5, R1): of each workspace folder on this machine's disk `.minds/mcp.yaml` and
  * `.mcprc`, in folder order, and the user's own. A file that cannot be read stays what it was last, and is a problem.
  */
 import * as vscode from 'vscode';
@@ -33,7 +33,7 @@ export function localFolders(): vscode.WorkspaceFolder[] {
   return (vscode.workspace.workspaceFolders ?? []).filter(({ uri }) => uri.scheme === 'file');
 }
 
-/** Whether a file is the user's own, and not one that the workspace brings along (spec S1). */
+/** Whether a file is the user's own, and not one that the workspace brings along (S1). */
 export function isUsersOwn(file: string): boolean {
   return isUserFile(file, folderPaths(), homedir());
 }

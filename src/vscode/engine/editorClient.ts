@@ -1,6 +1,6 @@
 /**
  * The editor as an MCP client before it has connected: servers are told at their start what their client can do, and
- * the first ones start before the editor speaks to the gateway (spec G4, L4). What it announced last is kept; before
+ * the first ones start before the editor speaks to the gateway (G4, L4). What it announced last is kept; before
  * that, what VS Code is known to announce. A wrong guess costs a conversation one start, and nothing else: its server is
  * told what was really announced. Does not import `vscode`.
  */

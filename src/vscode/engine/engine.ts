@@ -1,6 +1,6 @@
 /**
  * The part of the extension that works: host, connector and gateway, joined. Loaded only when there is a config file in
- * a trusted workspace, because it brings the YAML parser and the rest along (spec P1). Does not import `vscode`.
+ * a trusted workspace, because it brings the YAML parser and the rest along (P1). Does not import `vscode`.
  */
 import { realpathSync, statSync } from 'node:fs';
 import type { Approvals } from '../../core/approval/approvals.js';

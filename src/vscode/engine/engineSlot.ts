@@ -3,7 +3,7 @@
  * window ends. Keeps what every view reads: the phase, and the core's snapshot with the problems that only the shell can
  * see. Does not import `vscode`: what it needs of the editor is passed in.
  *
- * Invariants: nothing is read, loaded or started in an untrusted workspace (spec S1); the engine is loaded at most once;
+ * Invariants: nothing is read, loaded or started in an untrusted workspace (S1); the engine is loaded at most once;
  * after `dispose` nothing is started, and what was is ended.
  */
 import type { Disposable } from '../../core/base/disposables.js';
@@ -16,7 +16,7 @@ import type { Engine } from './engine.js';
 
 export interface ConfigFilesState {
   readonly folders: number;
-  /** Highest first (spec C5). */
+  /** Highest first (C5). */
   readonly sources: readonly SourceText[];
   /** Files that are there and cannot be read. */
   readonly problems: readonly Problem[];

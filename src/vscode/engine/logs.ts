@@ -1,5 +1,5 @@
 /**
- * Output channels as the core's logs (spec E4): one of the host, one of each server, made when first written to. What
+ * Output channels as the core's logs (E4): one of the host, one of each server, made when first written to. What
  * arrives here is already free of secrets.
  */
 import * as vscode from 'vscode';

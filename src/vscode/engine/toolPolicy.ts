@@ -1,5 +1,5 @@
 /**
- * The setting `mcpToolsets.toolPermissions` as the core asks for it (spec S4), and what a person answered. Does not import
+ * The setting `mcpToolsets.toolPermissions` as the core asks for it (S4), and what a person answered. Does not import
  * `vscode`; loaded with the engine, because it brings the matching of patterns along.
  *
  * Invariants: one question stands at a time; a call that is no longer waited for is not asked about; what was allowed for

@@ -1,4 +1,4 @@
-/** The dialogs of “Try Tool”: each panel is one, so that what is tried holds an instance of its own (spec L1). Pure. */
+/** The dialogs of “Try Tool”: each panel is one, so that what is tried holds an instance of its own (L1). Pure. */
 import { randomUUID } from 'node:crypto';
 
 const prefix = 'try:';

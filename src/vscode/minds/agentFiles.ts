@@ -1,5 +1,5 @@
 /**
- * Keeps the custom agents of members in step with the team and with what is configured (spec D2). Writes a file for a
+ * Keeps the custom agents of members in step with the team and with what is configured (D2). Writes a file for a
  * member when it is asked to; from then on it follows. What a person wrote there stays; what cannot be read is left alone.
  */
 import * as vscode from 'vscode';

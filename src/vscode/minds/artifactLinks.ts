@@ -1,5 +1,5 @@
 /**
- * Links to files that calls left on disk (spec V2), under names that fit into a line: what the chat shows of a link is the
+ * Links to files that calls left on disk (V2), under names that fit into a line: what the chat shows of a link is the
  * end of its path, and the names of artifacts are long. `mcp-toolsets-file:/<server>/<tool>/<file>/<name>` is `<file>`, to
  * be read and nothing else.
  *

@@ -1,4 +1,4 @@
-/** *Show Files of This Chat* on an instance that a chat holds: what its calls left on disk (spec V2), whichever agent asked. */
+/** *Show Files of This Chat* on an instance that a chat holds: what its calls left on disk (V2), whichever agent asked. */
 import * as vscode from 'vscode';
 import { basename, dirname, extname } from 'node:path';
 import type { Disposable } from '../../core/base/disposables.js';

@@ -1,5 +1,5 @@
 /**
- * What providers of models refuse, as problems (spec D3, D4): one for each dialog that stopped, until it goes on or its
+ * What providers of models refuse, as problems (D3, D4): one for each dialog that stopped, until it goes on or its
  * tool is gone; and what a provider is known to refuse, of the tools that were sent to it last. Does not import `vscode`.
  */
 import type { Place, Problem } from '../../core/base/problem.js';

@@ -1,6 +1,6 @@
 /**
- * `@minds`: answers a question of the chat by a dialog of its own with the model that was chosen there (spec D1). Joins
- * the dialog to the chat; what a turn is lives in `core/dialog`. Loaded with the first question (spec P1).
+ * `@minds`: answers a question of the chat by a dialog of its own with the model that was chosen there (D1). Joins
+ * the dialog to the chat; what a turn is lives in `core/dialog`. Loaded with the first question (P1).
  */
 import type * as vscode from 'vscode';
 import { randomUUID } from 'node:crypto';
@@ -193,7 +193,7 @@ class Visit {
     return { ...offer, tools };
   }
 
-  /** What there is for whoever speaks, as the team file grants it now (spec D2). */
+  /** What there is for whoever speaks, as the team file grants it now (D2). */
   private offer(): Offer {
     const { speaker } = this;
     const tools = this.with_.slot.engine?.dialogTools;

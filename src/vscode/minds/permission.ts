@@ -1,4 +1,4 @@
-/** Whether a person is asked in the chat before a tool is called (spec S4). What is denied is not offered at all. Pure. */
+/** Whether a person is asked in the chat before a tool is called (S4). What is denied is not offered at all. Pure. */
 import type { DialogTool } from '../../core/dialog/model.js';
 import { builtInNames } from '../../core/host/admin.js';
 import { compilePermissions, permissionOf } from '../../core/tools/permissions.js';

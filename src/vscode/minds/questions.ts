@@ -1,5 +1,5 @@
 /**
- * Asks a person in the chat before a tool is called that needs it (spec S4). The stable API has no question of its own for
+ * Asks a person in the chat before a tool is called that needs it (S4). The stable API has no question of its own for
  * that, so it is buttons of the answer, which the call waits for; what was answered once is not asked again.
  *
  * Invariants: without an answer nothing is called; the end of the turn is a no.

@@ -1,6 +1,6 @@
 /**
  * Registers `@minds` and what belongs to it: its commands, the pages of calls, the questions, the follow-ups, and the
- * problems of team and models. What answers is loaded with the first question (spec P1).
+ * problems of team and models. What answers is loaded with the first question (P1).
  */
 import * as vscode from 'vscode';
 import type { Clock } from '../../core/base/clock.js';

@@ -1,5 +1,5 @@
 /**
- * Files that calls left on disk (spec V2), in the chat: a link that opens each, images shown, and `/files`.
+ * Files that calls left on disk (V2), in the chat: a link that opens each, images shown, and `/files`.
  *
  * A trap: the editor joins neighbouring Markdown, and forgets meanwhile where the files in it really are, on another
  * machine perhaps; an image then stays empty. So each image is a part that cannot be joined, and a link is an anchor.

@@ -1,6 +1,6 @@
 /**
- * `.minds/team.yaml` of each workspace folder, followed and read (spec D2). A file that is wrong as a whole keeps its last
- * reading. Nothing is read in an untrusted workspace; the reader is loaded when there is something to read (spec P1).
+ * `.minds/team.yaml` of each workspace folder, followed and read (D2). A file that is wrong as a whole keeps its last
+ * reading. Nothing is read in an untrusted workspace; the reader is loaded when there is something to read (P1).
  */
 import * as vscode from 'vscode';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** What reads team files, in one part that is loaded when there is one: it brings the YAML parser along (spec P1). */
+/** What reads team files, in one part that is loaded when there is one: it brings the YAML parser along (P1). */
 import type { Problem } from '../../core/base/problem.js';
 import type { ConfiguredToolset } from '../../core/team/grants.js';
 import { type Team, grantProblems, mergedTeams } from '../../core/team/team.js';

@@ -1,4 +1,4 @@
-/** What a person is told of the end of a turn: in the chat, in the Problems view, in the log (spec D4). */
+/** What a person is told of the end of a turn: in the chat, in the Problems view, in the log (D4). */
 import type * as vscode from 'vscode';
 import { assertNever } from '../../core/base/assertNever.js';
 import type { Log } from '../../core/base/log.js';

@@ -1,5 +1,5 @@
 /**
- * Offers each toolset to the editor as an MCP server of its own (spec G1, G3a, G3b, G5). Whether the editor shows them is
+ * Offers each toolset to the editor as an MCP server of its own (G1, G3a, G3b, G5). Whether the editor shows them is
  * the presenter's business.
  *
  * Invariants: definitions are in file order; the version of a definition does not change within a window, as that would
@@ -100,7 +100,7 @@ class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscode.McpHt
     this.store.dispose();
   }
 
-  /** In an editor that cannot take definitions, everything else still works (spec S2). */
+  /** In an editor that cannot take definitions, everything else still works (S2). */
   private register(): void {
     try {
       this.store.add(vscode.lm.registerMcpServerDefinitionProvider(providerId, this));
@@ -138,7 +138,7 @@ class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscode.McpHt
     const { engine } = this.options.slot;
     if (!engine || !gateway || !vscode.workspace.isTrusted) return;
     const labels = offeredLabels(engine.host.snapshot, engine.host.catalogue.toolsets);
-    // Taking a definition away ends the editor's calls; those in flight finish first (spec R4). The gateway lists no
+    // Taking a definition away ends the editor's calls; those in flight finish first (R4). The gateway lists no
     // tools for them any more.
     this.leaving = announced.filter(
       (label) => !labels.includes(label) && gateway.activityOf(label, 'editor').callsInFlight > 0,

@@ -1,4 +1,4 @@
-/** Which toolsets the editor is told of (spec G5). Pure. */
+/** Which toolsets the editor is told of (G5). Pure. */
 import type { ServerStatus, StatusSnapshot } from '../../core/reconcile/status.js';
 import type { Toolset } from '../../core/tools/catalogue.js';
 

@@ -1,6 +1,6 @@
 /**
  * What the editor makes of a toolset: whether its tools are language-model tools under the ids that are expected, and
- * what it means when they are not (spec G3a: never a silent loss). Pure.
+ * what it means when they are not (G3a: never a silent loss). Pure.
  */
 import type { Place, Problem } from '../../core/base/problem.js';
 import { shortList } from '../../core/base/shortList.js';

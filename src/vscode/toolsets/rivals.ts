@@ -1,4 +1,4 @@
-/** Servers that the workspace configures for the editor itself, under a name that a toolset has too (spec G3a). */
+/** Servers that the workspace configures for the editor itself, under a name that a toolset has too (G3a). */
 import * as vscode from 'vscode';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';

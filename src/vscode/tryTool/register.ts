@@ -1,5 +1,5 @@
 /**
- * “Try Tool”: from the sidebar and the palette (spec E3). Registers only; panels are loaded when the first is asked for.
+ * “Try Tool”: from the sidebar and the palette (E3). Registers only; panels are loaded when the first is asked for.
  */
 import * as vscode from 'vscode';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';

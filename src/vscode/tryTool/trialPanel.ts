@@ -141,7 +141,7 @@ export class TrialPanel implements Disposable {
         tool: published,
         arguments: given,
         dialog: this.dialog,
-        // Pressing Run is the answer to `ask`; what is denied is denied here too (spec S4).
+        // Pressing Run is the answer to `ask`; what is denied is denied here too (S4).
         consented: true,
         signal: call.signal,
         onProgress: (progress) => this.send({ kind: 'progress', ...progress }),

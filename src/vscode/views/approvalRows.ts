@@ -1,4 +1,4 @@
-/** What the sidebar shows and offers of approval (spec S1, E3): part of `treeModel`. Pure. */
+/** What the sidebar shows and offers of approval (S1, E3): part of `treeModel`. Pure. */
 import type { ServerStatus } from '../../core/reconcile/status.js';
 import { commandLine, launchLines } from './approvalTexts.js';
 import { escapeMarkdown } from './markdown.js';

@@ -1,4 +1,4 @@
-/** What a person reads before they approve a start (spec S1). Pure; does not import `vscode`. */
+/** What a person reads before they approve a start (S1). Pure; does not import `vscode`. */
 import type { LaunchDescription, LaunchPart } from '../../core/approval/fingerprint.js';
 import { shortList } from '../../core/base/shortList.js';
 

@@ -1,4 +1,4 @@
-/** The Problems view (spec E1): every problem of the snapshot at its place, gone when it no longer holds. */
+/** The Problems view (E1): every problem of the snapshot at its place, gone when it no longer holds. */
 import * as vscode from 'vscode';
 import { isDeepStrictEqual } from 'node:util';
 import { assertNever } from '../../core/base/assertNever.js';

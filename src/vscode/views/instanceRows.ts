@@ -1,4 +1,4 @@
-/** The instances of a server, whose they are, how old and how long idle (spec L2). Pure. */
+/** The instances of a server, whose they are, how old and how long idle (L2). Pure. */
 import type { InstanceStatus, ServerStatus } from '../../core/reconcile/status.js';
 import { escapeMarkdown } from './markdown.js';
 import { durationPhrase, instanceLabel, instancePhrase, timeOf } from './phrases.js';

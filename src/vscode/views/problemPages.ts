@@ -1,5 +1,5 @@
 /**
- * The documentation of problem codes as documents of the editor, which each diagnostic links to (spec E1). Not a command:
+ * The documentation of problem codes as documents of the editor, which each diagnostic links to (E1). Not a command:
  * of the places that show the link, only the Problems view runs commands. That the pages open as previews is an
  * association in `package.json`.
  */

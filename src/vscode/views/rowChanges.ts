@@ -1,4 +1,4 @@
-/** Which rows have to be drawn anew: what did not change keeps still (spec E3). Pure. */
+/** Which rows have to be drawn anew: what did not change keeps still (E3). Pure. */
 import { isDeepStrictEqual } from 'node:util';
 import type { TreeNode } from './treeNode.js';
 

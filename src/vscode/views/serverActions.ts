@@ -25,7 +25,7 @@ export function actions(state: ServerState): readonly ('startable' | 'stoppable'
   }
 }
 
-/** What a person can ask of a server because of its sign-in (spec X7). Pure. */
+/** What a person can ask of a server because of its sign-in (X7). Pure. */
 
 export function signInActions({ signIn, state }: ServerStatus): readonly ('signInable' | 'signOutable')[] {
   if (state.kind === 'disabled' || state.kind === 'pending') return [];

@@ -174,7 +174,7 @@ function problemNodes(parent: string, server: ServerStatus, snapshot: StatusSnap
     }));
 }
 
-/** What the sidebar says of where a server comes from, and of the entries that it shadows (spec C5): part of `treeModel`. Pure. */
+/** What the sidebar says of where a server comes from, and of the entries that it shadows (C5): part of `treeModel`. Pure. */
 
 /** Of the row: nothing where all servers come from one file of a folder. */
 function sourceWords(server: ServerStatus, around: TreeSurroundings, severalFiles: boolean): string[] {

@@ -7,7 +7,7 @@ import { escapeMarkdown } from './markdown.js';
 import { effects, tokenPhrase } from './phrases.js';
 import { uniqueIds, type TreeNode } from './treeNode.js';
 
-/** @param changed how it differs from what it was when its server was approved (spec S3). */
+/** @param changed how it differs from what it was when its server was approved (S3). */
 export function toolNode(parent: string, server: string, tool: ServedTool, changed?: ChangedTool): TreeNode {
   const { original, published } = tool;
   const title = tool.tool.annotations?.title ?? tool.tool.title;

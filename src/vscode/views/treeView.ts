@@ -1,5 +1,5 @@
 /**
- * Draws the sidebar (spec E3). Rows are those of `treeModel`; a change redraws the servers that changed and nothing
+ * Draws the sidebar (E3). Rows are those of `treeModel`; a change redraws the servers that changed and nothing
  * else, so that the view neither flickers nor loses what is selected or folded.
  */
 import * as vscode from 'vscode';

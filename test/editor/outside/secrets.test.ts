@@ -1,4 +1,4 @@
-/** Everything the extension shows and stores in a real window, searched for secrets (spec E4). */
+/** Everything the extension shows and stores in a real window, searched for secrets (E4). */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';

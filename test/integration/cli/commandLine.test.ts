@@ -1,4 +1,4 @@
-/** The command line as a process (spec H1, C4, E4, X5): what it prints, its exit code, and that it leaves nothing. */
+/** The command line as a process (H1, C4, E4, X5): what it prints, its exit code, and that it leaves nothing. */
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

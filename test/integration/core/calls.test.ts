@@ -1,4 +1,4 @@
-/** Calls that end otherwise than by their result, and instances that come and go (spec X4, X6, L1–L4, E3). */
+/** Calls that end otherwise than by their result, and instances that come and go (X4, X6, L1–L4, E3). */
 import assert from 'node:assert/strict';
 import { copyFileSync, cpSync, rmSync } from 'node:fs';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-/** Filters and names on servers that run (spec N1–N7); every row and corner of them is in the unit tests. */
+/** Filters and names on servers that run (N1–N7); every row and corner of them is in the unit tests. */
 import assert from 'node:assert/strict';
 import { fixture, rawWith } from '../../support/core/configText.js';
 import { endStages, startStage, type Stage } from '../../support/core/stage.js';

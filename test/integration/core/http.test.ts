@@ -1,4 +1,4 @@
-/** Servers over Streamable HTTP and HTTP+SSE behind the host (spec X2, X4, X6, L1); the transports' own corners are tested with them. */
+/** Servers over Streamable HTTP and HTTP+SSE behind the host (X2, X4, X6, L1); the transports' own corners are tested with them. */
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { Agent } from '../../support/core/agent.js';

@@ -1,4 +1,4 @@
-/** Prompts, resources, completions and log messages through the gateway, from a real server (spec G4, C1, R6). */
+/** Prompts, resources, completions and log messages through the gateway, from a real server (G4, C1, R6). */
 import assert from 'node:assert/strict';
 import { fixture, officialServer } from '../../support/core/configText.js';
 import { SessionClient } from '../../support/core/sessionClient.js';

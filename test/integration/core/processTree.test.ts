@@ -1,6 +1,6 @@
 /**
  * Whatever servers are made of, nothing of them outlives its stop, its removal, the host, or by more than 5 s the
- * host's sudden death (spec X5); by the word of the system's process table.
+ * host's sudden death (X5); by the word of the system's process table.
  */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';

@@ -1,4 +1,4 @@
-/** What servers ask of their clients: to the conversation whose call caused it, and no more than it announced (spec G4). */
+/** What servers ask of their clients: to the conversation whose call caused it, and no more than it announced (G4). */
 import assert from 'node:assert/strict';
 import type { ClientCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import { fixture, http } from '../../support/core/configText.js';

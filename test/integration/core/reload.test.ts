@@ -1,4 +1,4 @@
-/** Edits of the file with real servers behind it (spec R1–R5, C2–C4, L2). */
+/** Edits of the file with real servers behind it (R1–R5, C2–C4, L2). */
 import assert from 'node:assert/strict';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

@@ -1,5 +1,5 @@
 /**
- * Secrets do not get into logs, problems and status (spec E4), though servers quote them wherever they can: in stderr,
+ * Secrets do not get into logs, problems and status (E4), though servers quote them wherever they can: in stderr,
  * stray output, log messages, errors, exits, HTTP bodies, and though the traffic is traced.
  */
 import assert from 'node:assert/strict';

@@ -1,5 +1,5 @@
 /**
- * Servers that do not start, all of them at once beside good ones (spec X3, C4, S2): each is a problem at its place and
+ * Servers that do not start, all of them at once beside good ones (X3, C4, S2): each is a problem at its place and
  * a failed server, and costs only itself. The words of each message are in the golden files of the connections.
  */
 import assert from 'node:assert/strict';

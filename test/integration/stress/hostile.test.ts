@@ -1,5 +1,5 @@
 /**
- * Servers that hang, flood and lie (spec S2, X): each beside a good one, which goes on answering; the event loop stays
+ * Servers that hang, flood and lie (S2, X): each beside a good one, which goes on answering; the event loop stays
  * responsive compared with the good server alone, memory is bounded, the message says what happened, all is gone at the
  * end. How long a flood is watched is told by how many calls the good server answers meanwhile.
  */

@@ -1,4 +1,4 @@
-/** Instances that end again and again, and HTTP servers that come and go (spec X4, X2). The clock of the back-off is the test's. */
+/** Instances that end again and again, and HTTP servers that come and go (X4, X2). The clock of the back-off is the test's. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { systemClock } from '../../../src/core/base/clock.js';

@@ -85,7 +85,7 @@ export class Agent {
     });
   }
 
-  /** What the tool itself said, without what the host adds about leases (spec L3). */
+  /** What the tool itself said, without what the host adds about leases (L3). */
   async text(...call: Parameters<Agent['result']>): Promise<string> {
     const { content, ...rest } = await this.result(...call);
     return textOf({ ...rest, content: content.filter((part) => part.type !== 'text' || !isNote(part.text)) });

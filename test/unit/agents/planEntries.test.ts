@@ -1,4 +1,4 @@
-/** Entries for toolsets in other agents' files (spec G6): before, after and report of each as golden text. */
+/** Entries for toolsets in other agents' files (G6): before, after and report of each as golden text. */
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { applyEdits } from '../../../src/core/yaml/edits.js';

@@ -1,4 +1,4 @@
-/** What counts as another launch (spec S1): each way to swap what runs behind the same id, and what is no such thing. */
+/** What counts as another launch (S1): each way to swap what runs behind the same id, and what is no such thing. */
 import assert from 'node:assert/strict';
 import { describeLaunch, type LaunchDescription } from '../../../src/core/approval/fingerprint.js';
 import { parseMindsFile } from '../../../src/core/config/parse.js';

@@ -16,7 +16,7 @@ const cases = readdirSync(folder)
     return { name: path.basename(name, '.yaml'), text, parsed: parse(text) };
   });
 
-describe('config files: one golden file a rule (spec C1 to C4)', () => {
+describe('config files: one golden file a rule (C1 to C4)', () => {
   for (const { name, text, parsed } of cases) {
     it(name, () => assertGolden(path.join(folder, `${name}.txt`), renderSource(parsed, text)));
   }
@@ -34,7 +34,7 @@ describe('config files: one golden file a rule (spec C1 to C4)', () => {
   });
 
   for (const name of readdirSync(mcprcFolder).filter((each) => each.endsWith('.json'))) {
-    it(`.mcprc: ${path.basename(name, '.json')} (spec C5)`, () => {
+    it(`.mcprc: ${path.basename(name, '.json')} (C5)`, () => {
       const text = readFileSync(path.join(mcprcFolder, name), 'utf8');
       const source = { file: '/ws/.mcprc', folder: '/ws', origin: 'mcprc', text } as const;
       const rendered = renderSource(parseMcprc(source, surroundings), text);

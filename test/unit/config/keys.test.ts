@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { distance, knownKeys, suggestKey, type KeyLevel } from '../../../src/core/config/keys.js';
 
-describe('the nearest known key (spec C3)', () => {
+describe('the nearest known key (C3)', () => {
   const cases: readonly [KeyLevel, string, string | undefined][] = [
     ['server', 'truly-stateless', 'truely-stateless'],
     ['server', 'truely_stateless', 'truely-stateless'],

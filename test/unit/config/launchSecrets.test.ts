@@ -1,4 +1,4 @@
-/** What of a launch is kept secret (spec E4). */
+/** What of a launch is kept secret (E4). */
 import assert from 'node:assert/strict';
 import type { EnvValue, Launch } from '../../../src/core/config/model.js';
 import { secretsOf } from '../../../src/core/config/launchSecrets.js';

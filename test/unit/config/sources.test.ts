@@ -12,7 +12,7 @@ function ids(merged: { model: { servers: readonly { id: string; kind: string }[]
   return merged.model.servers.map(({ id, kind }) => (kind === 'valid' ? id : `${id}!`));
 }
 
-describe('several sources as one model (spec C4, C5)', () => {
+describe('several sources as one model (C4, C5)', () => {
   it('no source, a file that does not exist, a file without servers: no servers, no problems', () => {
     const state = new ConfigState();
     for (const sources of [[], [sourceOf(undefined)], [sourceOf('version: 1\n')]]) {
@@ -133,7 +133,7 @@ describe('several sources as one model (spec C4, C5)', () => {
     assert.deepEqual([...merged.accepted.keys()], ['/ws/.minds/mcp.yaml']);
   });
 
-  describe('sources of one folder and of the user (spec C5)', () => {
+  describe('sources of one folder and of the user (C5)', () => {
     const mcprc = (ids: string[], folder = '/ws'): SourceText => ({
       file: `${folder}/.mcprc`,
       folder,

@@ -1,4 +1,4 @@
-/** A conversation over its turns, what fits of it, and what a model is told beside it (spec D1, L3). */
+/** A conversation over its turns, what fits of it, and what a model is told beside it (D1, L3). */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { fitToModel, shortenedText } from '../../../src/core/dialog/budget.js';

@@ -1,4 +1,4 @@
-/** What providers take of tools (spec D3). */
+/** What providers take of tools (D3). */
 import assert from 'node:assert/strict';
 import { projectToolsForProvider } from '../../../src/core/dialog/projection.js';
 import { tool } from './fakes.js';

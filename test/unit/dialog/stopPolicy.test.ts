@@ -1,4 +1,4 @@
-/** When a dialog sends again and when it stops (spec D4): the state machine and what it reads of errors. */
+/** When a dialog sends again and when it stops (D4): the state machine and what it reads of errors. */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { faultOf, toolIn, type ModelFault } from '../../../src/core/dialog/modelFaults.js';

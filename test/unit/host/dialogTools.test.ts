@@ -1,4 +1,4 @@
-/** What a dialog is offered of the catalogue, and what a model reads of a call (spec D1, D2, L3, V1, V2). */
+/** What a dialog is offered of the catalogue, and what a model reads of a call (D1, D2, L3, V1, V2). */
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';

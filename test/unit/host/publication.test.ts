@@ -1,4 +1,4 @@
-/** The host with what a person lets agents do with tools (spec S3, S4), over servers that are played by hand. */
+/** The host with what a person lets agents do with tools (S3, S4), over servers that are played by hand. */
 import assert from 'node:assert/strict';
 import { adminId, builtInNames } from '../../../src/core/host/admin.js';
 import { ToolLedger } from '../../../src/core/approval/toolLedger.js';

@@ -1,4 +1,4 @@
-/** Import of other programs' files (spec C6): one real-world sample a format, its entries and its report as golden text. */
+/** Import of other programs' files (C6): one real-world sample a format, its entries and its report as golden text. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -34,7 +34,7 @@ const written = (servers: ReturnType<typeof imported>['servers'], text?: string)
 const secrets =
   /ghp_|hunter2|BSAabc|sk-live|abcdef0123456789|tvly-|0123456789abcdef|qwertz|ctx7sk|user:pass|lin_api|CLIENT_SECRET": "def/;
 
-describe('import (spec C6)', () => {
+describe('import (C6)', () => {
   const samples = filesBelow(folder);
 
   it('has a sample of each format', () => {

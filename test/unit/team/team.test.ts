@@ -1,4 +1,4 @@
-/** The team file, its grants, and what is wrong with them (spec D2). */
+/** The team file, its grants, and what is wrong with them (D2). */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { Problem } from '../../../src/core/base/problem.js';

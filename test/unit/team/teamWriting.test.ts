@@ -1,4 +1,4 @@
-/** Help with writing the team file, and members as custom agents of the editor (spec D2). */
+/** Help with writing the team file, and members as custom agents of the editor (D2). */
 import assert from 'node:assert/strict';
 import { agentFileName, memberOf, newAgentFile, withGrants } from '../../../src/core/team/agentFiles.js';
 import { completeTeam } from '../../../src/core/team/teamCompletion.js';

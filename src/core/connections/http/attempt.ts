@@ -1,4 +1,4 @@
-/** One attempt to connect to a server over HTTP: open, and when that fails, what is to be said about it (spec X2, X3). */
+/** One attempt to connect to a server over HTTP: open, and when that fails, what is to be said about it (X2, X3). */
 import type { HttpLaunch } from '../../config/model.js';
 import type { ConnectOutcome, StartFailure } from '../connection.js';
 import type { MakeAgents } from './agents.js';

@@ -1,5 +1,5 @@
 /**
- * One HTTP exchange on node:http: request, redirects, decoded body (spec X2). Not on fetch: it costs twice as much, hides
+ * One HTTP exchange on node:http: request, redirects, decoded body (X2). Not on fetch: it costs twice as much, hides
  * why it failed, and the editor's proxy and certificate settings are known to reach node:http.
  *
  * Knows nothing of MCP. Invariants: the headers of `credentials` go to their own origin only; what fails is a

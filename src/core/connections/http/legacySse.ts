@@ -1,5 +1,5 @@
 /**
- * HTTP+SSE as protocol 2024-11-05 had it (spec X2): one event stream, opened by GET, whose first event says where to
+ * HTTP+SSE as protocol 2024-11-05 had it (X2): one event stream, opened by GET, whose first event says where to
  * post; all answers come on the stream. When the stream ends, the connection is over: nothing can be taken up.
  */
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';

@@ -1,6 +1,6 @@
 /**
  * The stream on which a Streamable HTTP server says what nobody asked for: opened by GET, opened again when it ends
- * (spec X2). A server may have none (405). Invariants: at most one at a time; it never waits less than the server says.
+ * (X2). A server may have none (405). Invariants: at most one at a time; it never waits less than the server says.
  */
 import { delay } from '../../base/clock.js';
 import { readEvents, bodyLimit, type AnswerReader } from './answer.js';

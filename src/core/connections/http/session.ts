@@ -1,6 +1,6 @@
 /**
  * The session of Streamable HTTP: where it comes from, how it is told that the server forgot it, and the one new
- * initialize that follows (spec X2). Invariants: several refusals of one session make one new session; a session that
+ * initialize that follows (X2). Invariants: several refusals of one session make one new session; a session that
  * was configured is not ended here, it is someone else's.
  */
 import { Readable } from 'node:stream';

@@ -1,5 +1,5 @@
 /**
- * MCP's Streamable HTTP, from the client's side (spec X2, X4): every message is posted; answers come as JSON or events;
+ * MCP's Streamable HTTP, from the client's side (X2, X4): every message is posted; answers come as JSON or events;
  * a stream of its own brings what the server says unasked.
  *
  * Invariants: a request is posted once, and a second time only when the first was refused for its session (404): then

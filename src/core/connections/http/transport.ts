@@ -1,5 +1,5 @@
 /**
- * The SDK's transport over HTTP (spec X2): Streamable HTTP, or HTTP+SSE where a server knows only that, which shows with
+ * The SDK's transport over HTTP (X2): Streamable HTTP, or HTTP+SSE where a server knows only that, which shows with
  * the first message. Free of the SDK at run time.
  *
  * Invariants: a request's failure is delivered as its answer (see `failureAnswer`), `send` rejects for others only;

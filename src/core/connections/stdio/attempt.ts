@@ -1,4 +1,4 @@
-/** One attempt to start a stdio server: spawn, open, and when that fails, what is to be said about it (spec X1, X3). */
+/** One attempt to start a stdio server: spawn, open, and when that fails, what is to be said about it (X1, X3). */
 import { stat } from 'node:fs/promises';
 import type { StdioLaunch } from '../../config/model.js';
 import { searchPath } from './commandSearch.js';
@@ -93,7 +93,7 @@ async function notStarted(
   return commandNotFound(launch, await searchPath(launch.command, env));
 }
 
-/** The host's, overlaid with the launch's (spec C2). Windows does not tell `Path` from `PATH`. */
+/** The host's, overlaid with the launch's (C2). Windows does not tell `Path` from `PATH`. */
 function childEnvironment(
   hostEnv: Readonly<Record<string, string | undefined>>,
   launch: StdioLaunch,

@@ -1,5 +1,5 @@
 /**
- * Sees to it that nothing outlives this process, even if it is killed (spec X5): a process of its own holds the read end
+ * Sees to it that nothing outlives this process, even if it is killed (X5): a process of its own holds the read end
  * of a pipe and knows the groups of all servers; when the pipe ends, the host is gone, and it ends what is left.
  *
  * On POSIX it is /bin/sh, which costs next to nothing while all is well; for the end it starts Node on guardianMain,

@@ -7,7 +7,7 @@
 import { createInterface } from 'node:readline';
 import { LivingTree } from './livingTree.js';
 
-/** In milliseconds; spec X5 allows 5 s from the death of the host, Node's start included. */
+/** In milliseconds; rule X5 allows 5 s from the death of the host, Node's start included. */
 const graces = { endOfInput: 500, term: 1000, kill: 2500 } as const;
 
 async function endTrees(mark: string, groups: readonly number[]): Promise<void> {

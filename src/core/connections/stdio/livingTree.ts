@@ -1,5 +1,5 @@
 /**
- * What still lives of one or more process trees, and signals for it (spec X5). Shared by the stop of a server and by
+ * What still lives of one or more process trees, and signals for it (X5). Shared by the stop of a server and by
  * the guardian, which runs in a process of its own: imports nothing but the process table.
  *
  * A process belongs to a tree when it is in the group or session of the tree's first process, descends from one that

@@ -1,5 +1,5 @@
 /**
- * Who runs on this machine, read afresh each time: the base for finding what a server left behind (spec X5).
+ * Who runs on this machine, read afresh each time: the base for finding what a server left behind (X5).
  * Does not signal anything and keeps nothing. Linux is read from /proc, other POSIX systems by `ps`, Windows by
  * PowerShell. Processes that have ended and wait for their parent are not listed.
  */

@@ -1,5 +1,5 @@
 /**
- * A server's process and everything it starts (spec X1, X5). Spawns without a shell, on POSIX in a session and group of
+ * A server's process and everything it starts (X1, X5). Spawns without a shell, on POSIX in a session and group of
  * its own, and ends the whole tree: end of input, then TERM, then KILL.
  *
  * Does not read the streams and does not know the protocol. Invariants: the end of the direct child is told by its
@@ -37,7 +37,7 @@ type StartedProcess =
   | { readonly kind: 'started'; readonly tree: ProcessTree }
   | { readonly kind: 'notStarted'; readonly error: NodeJS.ErrnoException };
 
-/** In milliseconds (spec P7: 2.3 s at worst, with the looks in between). */
+/** In milliseconds (P7: 2.3 s at worst, with the looks in between). */
 const graces = {
   /** From the end of input to TERM. */
   endOfInput: 950,

@@ -1,5 +1,5 @@
 /**
- * Slows the reading of a stream whose writer sends more than anyone has use for (spec S2): nothing is dropped, the pipe
+ * Slows the reading of a stream whose writer sends more than anyone has use for (S2): nothing is dropped, the pipe
  * makes the writer wait. Below the rate nothing is delayed.
  */
 import type { Readable } from 'node:stream';

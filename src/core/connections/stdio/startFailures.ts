@@ -1,5 +1,5 @@
 /**
- * Why a stdio server did not start, one factory a cause (spec X3). Pure: facts in, words out. Each says what was tried,
+ * Why a stdio server did not start, one factory a cause (X3). Pure: facts in, words out. Each says what was tried,
  * what came back and the likely cause; `fix` is the next step. HTTP has its own catalogue beside this one.
  */
 import type { ProblemCode } from '../../base/problem.js';

@@ -1,5 +1,5 @@
 /**
- * The SDK's transport over a process tree (spec X1): a line is a message. Free of the SDK at run time, so that the
+ * The SDK's transport over a process tree (X1): a line is a message. Free of the SDK at run time, so that the
  * process is up while the SDK still loads.
  *
  * Does not start the process. Invariants: the exit of the direct child ends the transport, after what stdout already

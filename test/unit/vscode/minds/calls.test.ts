@@ -1,4 +1,4 @@
-/** Whether a call needs a question (spec S4), and the page of a call. */
+/** Whether a call needs a question (S4), and the page of a call. */
 import assert from 'node:assert/strict';
 import type { ToolResult } from '../../../../src/core/dialog/model.js';
 import { callPage } from '../../../../src/vscode/minds/callPage.js';

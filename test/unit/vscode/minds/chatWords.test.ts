@@ -1,4 +1,4 @@
-/** What `@minds` says without a model: its commands, follow-ups, and how a turn ended (spec D1, D4). */
+/** What `@minds` says without a model: its commands, follow-ups, and how a turn ended (D1, D4). */
 import assert from 'node:assert/strict';
 import type { TurnEnd } from '../../../../src/core/dialog/dialog.js';
 import { recordOf } from '../../../../src/core/dialog/history.js';

@@ -1,4 +1,4 @@
-/** What providers of models refuse, as problems (spec D3, D4). */
+/** What providers of models refuse, as problems (D3, D4). */
 import assert from 'node:assert/strict';
 import { startOfFile } from '../../../../src/core/config/model.js';
 import type { Place } from '../../../../src/core/base/problem.js';

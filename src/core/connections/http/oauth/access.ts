@@ -1,5 +1,5 @@
 /**
- * The right of use of one HTTP server (spec X7): which token goes out with a request, what a refusal means, how a token
+ * The right of use of one HTTP server (X7): which token goes out with a request, what a refusal means, how a token
  * is renewed. Opens no browser but in `signIn`.
  *
  * Invariants: one renewal at a time, and never with tokens that another window has renewed meanwhile; a token that was

@@ -1,5 +1,5 @@
 /**
- * Signing in to HTTP servers (spec X7): what the rest of the core and the shells see of it. The work is in
+ * Signing in to HTTP servers (X7): what the rest of the core and the shells see of it. The work is in
  * `oauthAccess`, `oauthSignIn` and what they use. Free of the SDK at run time.
  *
  * Invariants: a browser is opened by `signIn` alone, which only a person's action calls; a server with an

@@ -1,5 +1,5 @@
 /**
- * A person signs in (spec X7): the authorization code grant of OAuth 2.1, with a proof key (PKCE) and a redirect to this
+ * A person signs in (X7): the authorization code grant of OAuth 2.1, with a proof key (PKCE) and a redirect to this
  * machine. What this client is called there is taken from the file, from an earlier sign-in, or registered now.
  *
  * Invariants: the browser is opened once, and a second time only when the authorization server does not know this client
