@@ -3,14 +3,13 @@
  * and what that leaves out takes the form's own default. Asks nobody. Where a field that the form requires has neither,
  * the question is cancelled and said: a value is never made up.
  */
-import { RpcFault, type Fields, type ServerClient } from '../core/protocol/client.js';
+import type { Fields, ServerClient } from '../core/protocol/client.js';
+import { errorCodes, RpcFailure } from '../core/protocol/errors.js';
 
 type FormAnswer =
   | { readonly kind: 'accept'; readonly content: Fields }
   /** Fields that the form requires. */
   | { readonly kind: 'incomplete'; readonly missing: readonly string[] };
-
-const methodNotFound = -32601;
 
 /** @param complain hears what could not be answered */
 export function formAnswers(given: Fields, complain: (text: string) => void): ServerClient {
@@ -20,7 +19,8 @@ export function formAnswers(given: Fields, complain: (text: string) => void): Se
     capabilities: { elicitation: { form: {} } },
     logLevel: undefined,
     ask: (method, params) => {
-      if (method !== 'elicitation/create') return Promise.reject(new RpcFault(methodNotFound, 'Method not found'));
+      if (method !== 'elicitation/create')
+        return Promise.reject(new RpcFailure(errorCodes.methodNotFound, 'Method not found'));
       const answer = answerForm(params?.['requestedSchema'], given);
       if (answer.kind === 'accept') return Promise.resolve({ action: 'accept', content: answer.content });
       const names = answer.missing.map((name) => `"${name}"`).join(', ');

@@ -4,12 +4,11 @@
  * JSON-RPC is said to be none.
  */
 import { isObject } from '../base/isObject.js';
+import { errorCodes } from '../protocol/errors.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 
 type Id = string | number;
 type Fields = Readonly<Record<string, unknown>>;
-
-const internalError = -32603;
 
 /** The messages of one line, body or event: one, or several as protocol 2025-03-26 had it; undefined: not JSON-RPC. */
 export function parseMessages(text: string): JSONRPCMessage[] | undefined {
@@ -45,7 +44,7 @@ function readMessage(value: unknown): JSONRPCMessage | undefined {
   if (!('result' in value) || id === undefined) return undefined;
   if (isObject(value['result'])) return { jsonrpc: '2.0', id, result: withRightMeta(value['result']) };
   const message = `The answer has a result that is not an object: ${shortened(JSON.stringify(value['result']), 100)}`;
-  return { jsonrpc: '2.0', id, error: { code: internalError, message } };
+  return { jsonrpc: '2.0', id, error: { code: errorCodes.internal, message } };
 }
 
 /** Some servers write `_meta: null` for none. */
@@ -67,7 +66,7 @@ function errorAnswer(id: Id | undefined, value: unknown): JSONRPCMessage {
     jsonrpc: '2.0',
     ...(id === undefined ? {} : { id }),
     error: {
-      code: Number.isSafeInteger(code) ? (code as number) : internalError,
+      code: Number.isSafeInteger(code) ? (code as number) : errorCodes.internal,
       message: typeof message === 'string' ? message : (JSON.stringify(message) ?? 'The server gave no reason.'),
       ...(data === undefined ? {} : { data }),
     },

@@ -8,6 +8,7 @@ import { isObject } from '../base/isObject.js';
 import { shortened } from './jsonRpc.js';
 import type { ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import type { Clock } from '../base/clock.js';
+import { errorCodes } from '../protocol/errors.js';
 import { rpcMessage } from './outcomes.js';
 
 const mostPages = 1000;
@@ -121,8 +122,6 @@ interface OfferListerParts {
   readonly causeOfEnd: () => string | undefined;
 }
 
-const methodNotFound = -32601;
-
 export class OfferLister {
   constructor(private readonly parts: OfferListerParts) {}
 
@@ -170,7 +169,7 @@ export class OfferLister {
       const none = { entries: [], malformed: [] };
       // Many servers announce what they do not have, and resources without templates.
       const { code } = (error.cause ?? {}) as { code?: unknown };
-      return code === methodNotFound ? none : { ...none, failure: error.message };
+      return code === errorCodes.methodNotFound ? none : { ...none, failure: error.message };
     }
   }
 

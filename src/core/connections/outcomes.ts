@@ -2,9 +2,8 @@
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { CallOutcome, OtherOutcome } from './connection.js';
 import { isObject } from '../base/isObject.js';
+import { errorCodes } from '../protocol/errors.js';
 import type { TransportFailure } from './transport.js';
-
-const invalidAnswer = -32603;
 
 /** Not delivered is an error of this call; delivered and unanswered is lost. */
 export function outcomeOfFailure(failure: TransportFailure): Extract<CallOutcome, { kind: 'lost' | 'error' }> {
@@ -13,7 +12,7 @@ export function outcomeOfFailure(failure: TransportFailure): Extract<CallOutcome
   if (trouble.kind === 'broken' || trouble.kind === 'tooLarge' || trouble.kind === 'closed' || gatewayStatus) {
     return { kind: 'lost', cause: failure.message };
   }
-  return { kind: 'error', code: -32000, message: failure.message };
+  return { kind: 'error', code: errorCodes.server, message: failure.message };
 }
 
 export function readCallResult(result: unknown): CallOutcome {
@@ -23,14 +22,14 @@ export function readCallResult(result: unknown): CallOutcome {
   if (content === undefined || content === null) return { kind: 'result', result: { ...rest, content: [] } };
   return {
     kind: 'error',
-    code: invalidAnswer,
+    code: errorCodes.internal,
     message: 'The server answered the call with a `content` that is no list.',
   };
 }
 
 export function readOtherResult(result: unknown): OtherOutcome {
   if (isObject(result)) return { kind: 'result', result };
-  return { kind: 'error', code: invalidAnswer, message: 'The server answered with a result that is no object.' };
+  return { kind: 'error', code: errorCodes.internal, message: 'The server answered with a result that is no object.' };
 }
 
 export function readProgress({ progress, total, message }: Readonly<Record<string, unknown>>): {

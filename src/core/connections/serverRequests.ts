@@ -10,7 +10,8 @@ import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.
 import type { CallLimits } from './callLimits.js';
 import { isObject } from '../base/isObject.js';
 import { answerParams } from './handshake.js';
-import { refusal, RpcFault, type Fields, type ServerClient } from '../protocol/client.js';
+import { refusal, type Fields, type ServerClient } from '../protocol/client.js';
+import { errorCodes, RpcFailure } from '../protocol/errors.js';
 
 /** One of our requests, as long as it has no answer. */
 interface InFlight {
@@ -111,7 +112,7 @@ export class ServerQuestions {
       const client = asked ?? this.causeOf(message)?.client ?? this.idleOwner();
       client.tell(message.method, params);
     } catch (error) {
-      if (!(error instanceof RpcFault)) throw error;
+      if (!(error instanceof RpcFailure)) throw error;
     }
   }
 
@@ -133,8 +134,8 @@ export class ServerQuestions {
     for (const request of this.open.values()) {
       if (!request.client) continue;
       if (newest && !isSame(newest.client, request.client)) {
-        throw new RpcFault(
-          -32603,
+        throw new RpcFailure(
+          errorCodes.internal,
           'Several conversations use this instance at once, and nothing tells which is meant.',
         );
       }
@@ -153,7 +154,7 @@ export class ServerQuestions {
 
   private idleOwner(): ServerClient {
     if (this.owner) return this.owner;
-    throw new RpcFault(-32603, 'No conversation uses this instance now, so nobody can be asked.');
+    throw new RpcFailure(errorCodes.internal, 'No conversation uses this instance now, so nobody can be asked.');
   }
 
   private remember(elicitation: string, client: ServerClient): void {

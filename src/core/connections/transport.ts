@@ -1,6 +1,7 @@
 /** What both transports share, and how they say that a message came to nothing. Free of the SDK at run time. */
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import { errorCodes } from '../protocol/errors.js';
 
 export interface ServerTransport extends Transport {
   /** Hears every message that is sent; for the trace. */
@@ -45,15 +46,12 @@ export class TransportFailure extends Error {
   }
 }
 
-/** JSON-RPC's code for errors of the implementation's own. */
-const connectionError = -32000;
-
 /**
  * The failure as the answer to a request. The SDK forgets a request when it is answered, but not when its sending
  * fails; and as an object of this class in `data` it cannot be mistaken for something that a server wrote.
  */
 export function failureAnswer(id: RequestId, failure: TransportFailure): JSONRPCMessage {
-  return { jsonrpc: '2.0', id, error: { code: connectionError, message: failure.message, data: failure } };
+  return { jsonrpc: '2.0', id, error: { code: errorCodes.server, message: failure.message, data: failure } };
 }
 
 export function describeTrouble(trouble: TransportTrouble): string {

@@ -3,26 +3,12 @@
  * Messages are written by hand around JSON that exists already, so that a cached list is not made again.
  */
 import { isObject } from '../base/isObject.js';
+import { errorCodes, type RpcError } from '../protocol/errors.js';
+
+export { errorCodes, type RpcError };
 
 export type RequestId = string | number;
 export type Params = Readonly<Record<string, unknown>>;
-
-export interface RpcError {
-  readonly code: number;
-  /** Goes to the client: nothing of this machine belongs in it. */
-  readonly message: string;
-  readonly data?: unknown;
-}
-
-export const errorCodes = {
-  parse: -32700,
-  invalidRequest: -32600,
-  methodNotFound: -32601,
-  invalidParams: -32602,
-  internal: -32603,
-  /** Implementation-defined: no room, no session, cancelled by us. */
-  server: -32000,
-} as const;
 
 export type Message =
   | { readonly kind: 'request'; readonly id: RequestId; readonly method: string; readonly params: Params | undefined }

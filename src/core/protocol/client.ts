@@ -5,6 +5,7 @@
  */
 import type { ClientCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import { isObject } from '../base/isObject.js';
+import { errorCodes, RpcFailure } from './errors.js';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -50,28 +51,11 @@ export function expectedClient(expected: ExpectedClient): ServerClient {
       method === 'roots/list'
         ? Promise.resolve({ roots: expected.roots() })
         : Promise.reject(
-            new RpcFault(internalError, 'No conversation uses this instance now, so nobody can be asked.'),
+            new RpcFailure(errorCodes.internal, 'No conversation uses this instance now, so nobody can be asked.'),
           ),
     tell: () => {},
   };
 }
-
-/** An error as the answer to a request. */
-export class RpcFault extends Error {
-  override readonly name = 'RpcFault';
-
-  constructor(
-    readonly code: number,
-    message: string,
-    readonly data?: unknown,
-  ) {
-    super(message);
-  }
-}
-
-const methodNotFound = -32601;
-const invalidParams = -32602;
-const internalError = -32603;
 
 const uiExtension = 'io.modelcontextprotocol/ui';
 
@@ -122,7 +106,7 @@ function canonical(value: unknown): string {
 }
 
 /** Undefined: the client may be asked this. Else the error that the server gets. */
-export function refusal(capabilities: Fields, method: string, params: Fields | undefined): RpcFault | undefined {
+export function refusal(capabilities: Fields, method: string, params: Fields | undefined): RpcFailure | undefined {
   const said = announced(capabilities);
   switch (method) {
     case 'roots/list':
@@ -136,14 +120,20 @@ export function refusal(capabilities: Fields, method: string, params: Fields | u
       return mode in said.elicitation ? undefined : lacksMode(`elicitation.${mode}`);
     }
     default:
-      return new RpcFault(methodNotFound, 'Method not found');
+      return new RpcFailure(errorCodes.methodNotFound, 'Method not found');
   }
 }
 
-function lacks(capability: string): RpcFault {
-  return new RpcFault(methodNotFound, `The client that is asked has not announced the capability "${capability}".`);
+function lacks(capability: string): RpcFailure {
+  return new RpcFailure(
+    errorCodes.methodNotFound,
+    `The client that is asked has not announced the capability "${capability}".`,
+  );
 }
 
-function lacksMode(capability: string): RpcFault {
-  return new RpcFault(invalidParams, `The client that is asked has not announced the capability "${capability}".`);
+function lacksMode(capability: string): RpcFailure {
+  return new RpcFailure(
+    errorCodes.invalidParams,
+    `The client that is asked has not announced the capability "${capability}".`,
+  );
 }
