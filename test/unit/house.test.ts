@@ -285,8 +285,6 @@ const known: readonly string[] = [
   'src/core/reconcile/status.ts → src/core/reconcile/problems.ts → src/core/reconcile/status.ts',
   'src/core/tools/curate.ts → src/core/tools/others.ts → src/core/tools/curate.ts',
   'src/core/reconcile/status.ts → src/core/reconcile/serving.ts → src/core/reconcile/status.ts',
-  'src/vscode/authoring/authoring.ts → src/vscode/authoring/register.ts → src/vscode/authoring/authoring.ts',
-  'src/vscode/tryTool/register.ts → src/vscode/tryTool/panels.ts → src/vscode/tryTool/register.ts',
   'src/core/authoring/schema.ts: configSchema',
   'src/core/results/forEditor.ts: forEditor',
 ];

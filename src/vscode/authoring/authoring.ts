@@ -17,11 +17,17 @@ import { escapeMarkdown } from '../views/markdown.js';
 import { stateWord, toolCount } from '../views/phrases.js';
 import { actions } from '../views/serverActions.js';
 import { lenses } from './lensModel.js';
-import type { AuthoringSurroundings } from './register.js';
+import type { EngineSlot } from '../engine/engineSlot.js';
+
+export interface AuthoringDeps {
+  readonly slot: EngineSlot;
+  /** Returns the environment that references read. */
+  readonly env: () => Readonly<Record<string, string | undefined>>;
+}
 
 export type Authoring = ReturnType<typeof createAuthoring>;
 
-export function createAuthoring({ slot, env }: AuthoringSurroundings) {
+export function createAuthoring({ slot, env }: AuthoringDeps) {
   /** The status of a server of this file. */
   const statusOf = ({ uri }: vscode.TextDocument, id: string): ServerStatus | undefined =>
     slot.state.snapshot.servers.find((server) => server.id === id && server.source === uri.fsPath);

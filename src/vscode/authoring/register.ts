@@ -7,16 +7,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
 import type { ServerStatus } from '../../core/reconcile/status.js';
 import { configPath } from '../engine/configFiles.js';
-import type { EngineSlot } from '../engine/engineSlot.js';
-import type { Authoring } from './authoring.js';
+import type { Authoring, AuthoringDeps } from './authoring.js';
 
-export interface AuthoringSurroundings {
-  readonly slot: EngineSlot;
-  /** The environment that references read. */
-  readonly env: () => Readonly<Record<string, string | undefined>>;
-}
-
-export function registerAuthoring({ slot, env }: AuthoringSurroundings): Disposable {
+export function registerAuthoring({ slot, env }: AuthoringDeps): Disposable {
   const store = new DisposableStore('authoring');
   const files: vscode.DocumentSelector = { scheme: 'file', pattern: `**/${configPath}` };
   let loaded: Promise<Authoring> | undefined;

@@ -3,15 +3,16 @@ import { type Disposable, DisposableStore } from '../../core/base/disposables.js
 import type { ServerStatus } from '../../core/reconcile/status.js';
 import type { ServedTool } from '../../core/tools/catalogue.js';
 import { ArgumentDocuments } from './argumentDocuments.js';
-import type { TryToolSurroundings } from './register.js';
-import { TrialPanel } from './trialPanel.js';
+import { TrialPanel, type TrialPanelOptions } from './trialPanel.js';
+
+export type TryToolDeps = Pick<TrialPanelOptions, 'slot' | 'extensionUri'>;
 
 export class Panels implements Disposable {
   private readonly store = new DisposableStore('trial panels');
   private readonly documents = this.store.add(new ArgumentDocuments());
   private readonly open = new Map<string, TrialPanel>();
 
-  constructor(private readonly around: TryToolSurroundings) {}
+  constructor(private readonly deps: TryToolDeps) {}
 
   show({ id }: ServerStatus, { published }: ServedTool): void {
     const key = JSON.stringify([id, published]);
@@ -20,11 +21,9 @@ export class Panels implements Disposable {
       existing.reveal();
       return;
     }
-    const { slot, extensionUri } = this.around;
     const panel = this.store.add(
       new TrialPanel({
-        slot,
-        extensionUri,
+        ...this.deps,
         documents: this.documents,
         server: id,
         published,

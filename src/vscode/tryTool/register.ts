@@ -7,23 +7,18 @@ import type { ServerStatus } from '../../core/reconcile/status.js';
 import type { ServedTool } from '../../core/tools/catalogue.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
 import type { Row } from '../views/treeView.js';
-import type { Panels } from './panels.js';
+import type { Panels, TryToolDeps } from './panels.js';
 
-export interface TryToolSurroundings {
-  readonly slot: EngineSlot;
-  readonly extensionUri: vscode.Uri;
-}
-
-export function registerTryTool(around: TryToolSurroundings): Disposable {
+export function registerTryTool(deps: TryToolDeps): Disposable {
   const store = new DisposableStore('try tool');
   let loading: Promise<Panels> | undefined;
   const load = async (): Promise<Panels> => {
     const { Panels } = await import('./panels.js');
-    return store.add(new Panels(around));
+    return store.add(new Panels(deps));
   };
   store.add(
     vscode.commands.registerCommand('mcpToolsets.tryTool', async (subject?: Row | string, published?: string) => {
-      const found = await toolOf(around.slot, subject, published);
+      const found = await toolOf(deps.slot, subject, published);
       if (found) (await (loading ??= load())).show(found.server, found.tool);
     }),
   );

@@ -14,7 +14,7 @@ import { effects } from '../views/phrases.js';
 import type { ArgumentDocuments } from './argumentDocuments.js';
 import { newTrialDialog } from '../engine/trialDialog.js';
 
-interface TrialPanelOptions {
+export interface TrialPanelOptions {
   readonly slot: EngineSlot;
   readonly extensionUri: vscode.Uri;
   readonly documents: ArgumentDocuments;
