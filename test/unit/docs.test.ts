@@ -1,12 +1,43 @@
 /** The pages say what the code does: every problem code has its row, every setting and key is listed. */
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { problemCodes } from '../../src/core/base/problem.js';
 import { knownKeys } from '../../src/core/config/keys.js';
 import manifest from '../../package.json';
 
-const readme = readFileSync(path.resolve(__dirname, '../../README.md'), 'utf8');
+const root = path.resolve(__dirname, '../..');
+const readme = readFileSync(path.join(root, 'README.md'), 'utf8');
+const pages = ['README.md', 'CHANGELOG.md', 'src/README.md', 'src/rules.md', 'test/support/editor/README.md'];
+
+/** The anchors of a page: what is written as one, and one for each heading, as GitHub makes them. */
+function anchorsOf(text: string): Set<string> {
+  const written = [...text.matchAll(/<a id="([^"]+)">/g)].map(([, id]) => id ?? '');
+  const headings = [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+  return new Set([...written, ...headings]);
+}
+
+describe('pages', () => {
+  it('link to files and headings that are there', () => {
+    const broken = pages.flatMap((page) => {
+      const text = readFileSync(path.join(root, page), 'utf8').replace(/^```[^]*?^```$/gm, '');
+      return [...text.matchAll(/\]\(([^)#\s]*)(?:#([^)\s]+))?\)/g)]
+        .filter(([, target = '']) => !/^[a-z]+:/.test(target))
+        .filter(([, target = '', anchor]) => {
+          const file = target === '' ? path.join(root, page) : path.resolve(root, path.dirname(page), target);
+          if (!existsSync(file)) return true;
+          return anchor !== undefined && !anchorsOf(readFileSync(file, 'utf8')).has(anchor);
+        })
+        .map(([link]) => `${page}: ${link}`);
+    });
+    assert.deepEqual(broken, []);
+  });
+});
 
 describe('README', () => {
   it('explains every problem code, under an anchor of its own, and no other', () => {

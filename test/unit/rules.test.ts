@@ -1,0 +1,52 @@
+/** A rule that a comment, a test or a page cites by its number stands in `src/rules.md`. */
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+
+const root = path.resolve(__dirname, '../..');
+const rules = readFileSync(path.join(root, 'src/rules.md'), 'utf8');
+const known = [...rules.matchAll(/^### (\S+)$/gm)].map(([, number]) => number ?? '');
+
+/** A letter of a chapter and a number, alone; not a part of a word, an id or a character class. */
+const citation = /(?<![\w\-.#'"/\\[])[CNRLXVGESDHP]\d{1,2}[a-z]?(?![\w\-\]=])/g;
+/** The engine, not a rule. */
+const noRules = new Set(['V8']);
+
+function filesBelow(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const full = path.join(folder, entry.name);
+    if (entry.isDirectory()) return ['workspaces', 'golden'].includes(entry.name) ? [] : filesBelow(full);
+    return /\.(ts|mjs|md)$/.test(entry.name) ? [full] : [];
+  });
+}
+
+describe('rules', () => {
+  it('have a number that stands once, in the order of their chapters', () => {
+    assert.deepEqual(
+      known.filter((number, index) => known.indexOf(number) !== index),
+      [],
+    );
+    const chapters = [...rules.matchAll(/^## ([A-Z])\. /gm)].map(([, letter]) => letter);
+    assert.deepEqual([...new Set(known.map((number) => number[0]))], chapters);
+  });
+
+  it('are there when they are cited', () => {
+    const files = [
+      path.join(root, 'README.md'),
+      ...['src', 'test'].flatMap((name) => filesBelow(path.join(root, name))),
+    ];
+    const missing = files.flatMap((file) =>
+      readFileSync(file, 'utf8')
+        .split('\n')
+        .flatMap((line, index) =>
+          (line.match(citation) ?? [])
+            .filter((number) => !known.includes(number) && !noRules.has(number))
+            .map(
+              (number) =>
+                `${path.relative(root, file)}:${index + 1} cites ${number}, which src/rules.md does not have.`,
+            ),
+        ),
+    );
+    assert.deepEqual(missing, []);
+  });
+});
