@@ -1,5 +1,5 @@
 /** The command line signs nobody in and keeps no token; what a program may get by itself lasts as long as the run. */
-import type { SecretStore } from '../core/connections/http/oauth/oauth.js';
+import type { SecretStore } from '../core/connections/http/oauth/contract.js';
 
 export const forgetfulSecrets: SecretStore = {
   get: () => Promise.resolve(undefined),

@@ -5,8 +5,7 @@
 import type { CallToolResult, ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import type { Event } from '../base/events.js';
 import type { ProblemCode } from '../base/problem.js';
-import type { OfferedTool } from '../tools/catalogue.js';
-import type { PromptListing, ResourceListing } from './listing.js';
+import type { OfferedPrompt, OfferedResource, OfferedTemplate, OfferedTool } from '../tools/catalogue.js';
 import type { Fields, ServerClient } from '../protocol/client.js';
 import type { Log } from '../base/log.js';
 import type { Launch } from '../config/model.js';
@@ -23,10 +22,29 @@ export interface StartFailure {
   readonly instead?: string;
 }
 
-/** Entries of a list that are not even tools are named, not lost in silence. */
+/** An entry of a list that is not what the list is of: it is named, and not lost in silence. */
+export interface Malformed {
+  readonly name: string;
+  readonly detail: string;
+}
+
+export interface PromptListing {
+  readonly prompts: readonly OfferedPrompt[];
+  readonly malformed: readonly Malformed[];
+  /** Why the prompts are not all here; those that came stay. */
+  readonly failure?: string;
+}
+
+export interface ResourceListing {
+  readonly resources: readonly OfferedResource[];
+  readonly templates: readonly OfferedTemplate[];
+  readonly malformed: readonly Malformed[];
+  readonly failure?: string;
+}
+
 export interface ToolListing {
   readonly tools: readonly OfferedTool[];
-  readonly malformed: readonly { readonly name: string; readonly detail: string }[];
+  readonly malformed: readonly Malformed[];
   /** Undefined: the server has no prompts. */
   readonly prompts?: PromptListing | undefined;
   /** Undefined: the server has no resources. */

@@ -2,8 +2,15 @@
  * All pages of a server's tools as one list. Entries pass through as the server gave them; one that is no tool is named
  * and costs only itself. Pure but for the page function.
  */
-import type { OfferedPrompt, OfferedResource, OfferedTemplate, OfferedTool } from '../tools/catalogue.js';
-import { ListError, type ListOptions, type ToolListing } from './connection.js';
+import type { OfferedTool } from '../tools/catalogue.js';
+import {
+  ListError,
+  type ListOptions,
+  type Malformed,
+  type PromptListing,
+  type ResourceListing,
+  type ToolListing,
+} from './connection.js';
 import { isObject } from '../base/isObject.js';
 import { shortened } from './jsonRpc.js';
 import type { ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
@@ -207,31 +214,6 @@ export class OfferLister {
       signal.removeEventListener('abort', aborted);
     }
   }
-}
-
-/**
- * What a server offers besides tools, as lists: prompts, resources, templates. Every page, entries as the server gave
- * them; one that is none is named and costs only itself. A list that cannot be had costs neither the others nor the
- * tools: it says why (R6, G4).
- */
-
-interface Malformed {
-  readonly name: string;
-  readonly detail: string;
-}
-
-export interface PromptListing {
-  readonly prompts: readonly OfferedPrompt[];
-  readonly malformed: readonly Malformed[];
-  /** Why there are not all; what there is stays. */
-  readonly failure?: string;
-}
-
-export interface ResourceListing {
-  readonly resources: readonly OfferedResource[];
-  readonly templates: readonly OfferedTemplate[];
-  readonly malformed: readonly Malformed[];
-  readonly failure?: string;
 }
 
 const mostEntries = 50_000;

@@ -22,11 +22,13 @@ import {
   type OtherOutcome,
   type OtherRequest,
   type Outcome,
+  type PromptListing,
   type RequestTerms,
+  type ResourceListing,
   type ToolListing,
 } from './connection.js';
 import { type ServerFacts, requestParams } from './handshake.js';
-import { OfferLister, type PromptListing, type ResourceListing } from './listing.js';
+import { OfferLister } from './listing.js';
 import { outcomeOfFailure, readCallResult, readOtherResult, readProgress, rpcMessage } from './outcomes.js';
 import type { Fields, ServerClient } from '../protocol/client.js';
 import { logMessage } from './logging.js';

@@ -8,7 +8,7 @@ import type { Log, Redactor } from '../base/log.js';
 import type { SourceText } from '../config/model.js';
 import type { Connector } from '../connections/connection.js';
 import type { LeaseNews } from '../instances/instance.js';
-import type { SignIns } from '../connections/http/oauth/oauth.js';
+import type { SignIns } from '../connections/http/oauth/contract.js';
 import type { ClientChange, ExpectedClient, Fields, ServerClient } from '../protocol/client.js';
 import type { StatusSnapshot } from '../reconcile/status.js';
 import type { ServerSignIns } from './signIns.js';

@@ -6,7 +6,7 @@ import { judgeLaunch, type Approvals } from '../approval/approvals.js';
 import type { Disposable } from '../base/disposables.js';
 import type { Redactor } from '../base/log.js';
 import type { ConfiguredServer, Launch } from '../config/model.js';
-import type { SignInBrowser, SignIns, SignInStatus } from '../connections/http/oauth/oauth.js';
+import type { SignInBrowser, SignIns, SignInStatus } from '../connections/http/oauth/contract.js';
 import type { ServerUnit } from '../reconcile/serverUnit.js';
 
 interface ServerSignInsParts {

@@ -6,7 +6,7 @@ import type { ApprovalStatus } from '../approval/approvals.js';
 import type { ToolPart } from '../approval/toolPrints.js';
 import type { Place, Problem } from '../base/problem.js';
 import type { ConfiguredServer, ServerPlaces, SourceOrigin } from '../config/model.js';
-import type { SignInStatus } from '../connections/http/oauth/oauth.js';
+import type { SignInStatus } from '../connections/http/oauth/contract.js';
 import {
   type ExcludedTool,
   noResources,

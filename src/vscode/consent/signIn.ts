@@ -4,7 +4,7 @@
  */
 import * as vscode from 'vscode';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
-import type { Redirect, SignInBrowser } from '../../core/connections/http/oauth/oauth.js';
+import type { Redirect, SignInBrowser } from '../../core/connections/http/oauth/contract.js';
 import type { ServerStatus } from '../../core/reconcile/status.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
 import type { Logs } from '../engine/logs.js';

@@ -4,7 +4,7 @@
  */
 import { request, type IncomingHttpHeaders } from 'node:http';
 import { Emitter } from '../../../src/core/base/events.js';
-import type { Redirect, SecretStore, SignInBrowser } from '../../../src/core/connections/http/oauth/oauth.js';
+import type { Redirect, SecretStore, SignInBrowser } from '../../../src/core/connections/http/oauth/contract.js';
 import { listenForRedirect } from '../../../src/core/connections/http/oauth/redirect.js';
 
 export class Person implements SignInBrowser {

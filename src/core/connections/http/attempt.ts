@@ -6,17 +6,17 @@ import { shown } from './exchange.js';
 import { httpFailure, neverAnsweredHttp, urlUnusable } from './startFailures.js';
 import { HttpTransport } from './transport.js';
 import { openConnection, type Opening, type OpeningParts } from '../opening.js';
-import type { OAuthAccess } from './oauth/access.js';
+import type { HttpAccess } from './endpoint.js';
 import { loadSdk } from '../sdk.js';
 import type { SdkConnection } from '../sdkConnection.js';
-import { initializeRefused, listFailed, wrongInitializeAnswer } from '../stdio/startFailures.js';
+import { initializeRefused, listFailed, wrongInitializeAnswer } from '../openingFailures.js';
 
 export interface HttpAttemptParts extends Omit<
   OpeningParts,
   'transport' | 'pid' | 'causeOfEnd' | 'sdk' | 'onConnection'
 > {
   readonly launch: HttpLaunch;
-  readonly access?: OAuthAccess | undefined;
+  readonly access?: HttpAccess | undefined;
   readonly agents?: MakeAgents | undefined;
 }
 

@@ -7,7 +7,6 @@ import type { AgentOptions } from 'node:http';
 import type { HttpLaunch } from '../../config/model.js';
 import { directAgents, type HttpAgents, type MakeAgents } from './agents.js';
 import { exchange, type HttpReply, isWithinOrigin, shown } from './exchange.js';
-import type { OAuthAccess } from './oauth/access.js';
 import { TransportFailure } from '../transport.js';
 import { setMaxListeners } from 'node:events';
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
@@ -19,6 +18,34 @@ const mostCallSockets = 256;
 const mostOtherSockets = 16;
 /** Servers commonly close an idle socket after 5 s; asking on one that is just being closed would lose the question. */
 const idleSocketMs = 4000;
+
+/** The reply that refused a request. */
+export interface Refusal {
+  readonly status: number;
+  /** `WWW-Authenticate`. */
+  readonly header: string | undefined;
+}
+
+/** What a refusal of a request means. */
+export type Verdict =
+  /** It has nothing to do with signing in. */
+  | { readonly kind: 'other' }
+  /** There is another token now: the request may go out once more. */
+  | { readonly kind: 'renewed' }
+  | { readonly kind: 'signIn'; readonly why: string }
+  /** The authorization server cannot be asked. */
+  | { readonly kind: 'notRenewed'; readonly why: string };
+
+/** The right to use a server, where a person or a program has to sign in to it. */
+export interface HttpAccess {
+  /** The token that goes out with the next request. */
+  token(): Promise<string | undefined>;
+  /**
+   * @param used the token of the request that was refused
+   * @param again a new token was tried already
+   */
+  refused(refusal: Refusal, used: string | undefined, again: boolean): Promise<Verdict>;
+}
 
 interface Question {
   readonly method: 'GET' | 'POST' | 'DELETE';
@@ -44,7 +71,7 @@ export class HttpEndpoint {
   constructor(
     launch: HttpLaunch,
     private readonly clientVersion: string,
-    private readonly access?: OAuthAccess,
+    private readonly access?: HttpAccess,
     agents: MakeAgents = directAgents,
   ) {
     this.calls = agents(agentOptions(mostCallSockets));

@@ -10,10 +10,9 @@ import type { Clock } from '../../base/clock.js';
 import type { Log } from '../../base/log.js';
 import type { HttpLaunch } from '../../config/model.js';
 import type { MakeAgents } from './agents.js';
-import { requestId, type HttpChannel, type HttpChannelParts, HttpEndpoint } from './endpoint.js';
+import { requestId, type HttpAccess, type HttpChannel, type HttpChannelParts, HttpEndpoint } from './endpoint.js';
 import { knownProtocolVersions, versionHeader } from '../handshake.js';
 import { LegacyChannel } from './legacySse.js';
-import type { OAuthAccess } from './oauth/access.js';
 import { StreamableChannel } from './streamable.js';
 import { failureAnswer, type ServerTransport } from '../transport.js';
 
@@ -24,7 +23,7 @@ interface HttpTransportOptions {
   readonly clientVersion: string;
   readonly onRenewed: () => void;
   /** The tokens of a sign-in, where the server may want one. */
-  readonly access?: OAuthAccess | undefined;
+  readonly access?: HttpAccess | undefined;
   readonly agents?: MakeAgents | undefined;
 }
 

@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises';
 import type { StdioLaunch } from '../../config/model.js';
 import { searchPath } from './commandSearch.js';
 import type { ConnectOutcome, StartFailure } from '../connection.js';
+import { initializeRefused, listFailed, wrongInitializeAnswer } from '../openingFailures.js';
 import { openConnection, type Opening, type OpeningParts } from '../opening.js';
 import { startProcess, type ProcessStart } from './processTree.js';
 import { loadSdk } from '../sdk.js';
@@ -13,10 +14,7 @@ import {
   commandNotStarted,
   endedBeforeAnswer,
   folderMissing,
-  initializeRefused,
-  listFailed,
   neverAnswered,
-  wrongInitializeAnswer,
 } from './startFailures.js';
 import { StdioTransport } from './transport.js';
 

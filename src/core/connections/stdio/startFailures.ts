@@ -146,32 +146,6 @@ function notJsonRpc(facts: StdioFacts, tried: string): StartFailure {
   );
 }
 
-/** @param what the server, as the beginning of a sentence */
-export function wrongInitializeAnswer(what: string, detail: string): StartFailure {
-  return failure('server-protocol', [], `${what} answered, but its answer to initialize ${detail}.`, {
-    fix: 'Update the server, or ask its author: the answer is not what the MCP specification says.',
-  });
-}
-
-export function initializeRefused(
-  what: string,
-  error: { readonly code: number; readonly message: string },
-): StartFailure {
-  return failure(
-    'server-protocol',
-    [],
-    `${what} refused initialize with error ${error.code}: ${shortened(error.message, 300)}`,
-    { fix: 'Look at the server’s log and documentation for what it wants before it starts.' },
-  );
-}
-
-/** @param reason the message of the `ListError` */
-export function listFailed(what: string, reason: string): StartFailure {
-  return failure('list-failed', [], `${what} started, but its tools could not be listed. ${reason}`, {
-    fix: 'Look at the server’s log; restart it, or update it if it happens again.',
-  });
-}
-
 /** How the server is named where a message begins with it. */
 export function commandLine(launch: StdioLaunch): string {
   const words = [launch.command, ...launch.args].map((word) =>

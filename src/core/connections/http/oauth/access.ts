@@ -9,9 +9,9 @@ import type { Clock } from '../../../base/clock.js';
 import type { Log } from '../../../base/log.js';
 import type { HttpLaunch } from '../../../config/model.js';
 import { directAgents, type HttpAgents, type MakeAgents } from '../agents.js';
-import type { SecretStore, SignInBrowser, SignInStatus } from './oauth.js';
+import type { HttpAccess, Refusal, Verdict } from '../endpoint.js';
 import { type Authority, discover, isAdvertised } from './discovery.js';
-import { SignInFailure } from './contract.js';
+import { SignInFailure, type SecretStore, type SignInBrowser, type SignInStatus } from './contract.js';
 import { oauthFetch } from './fetch.js';
 import { isStale, joinedScopes, type Kept, nothingKept, parseKept, secretsOfKept } from './grant.js';
 import { renewed, revoke, signedInAsProgram } from './renewal.js';
@@ -31,27 +31,11 @@ interface OAuthAccessParts {
   readonly onChange: () => void;
 }
 
-/** What a refusal of a request comes to. */
-type Verdict =
-  /** Not a matter of signing in. */
-  | { readonly kind: 'other' }
-  /** There is another token now: the request may go out once more. */
-  | { readonly kind: 'renewed' }
-  | { readonly kind: 'signIn'; readonly why: string }
-  /** The authorization server cannot be asked. */
-  | { readonly kind: 'notRenewed'; readonly why: string };
-
-interface Refusal {
-  readonly status: number;
-  /** `WWW-Authenticate`. */
-  readonly header: string | undefined;
-}
-
 const ended = 'The sign-in has ended: its token has expired or was revoked.';
 const renewalLimitMs = 30_000;
 const signInLimitMs = 10 * 60_000;
 
-export class OAuthAccess {
+export class OAuthAccess implements HttpAccess {
   private kept: Kept = nothingKept;
   private reading: Promise<void> | undefined;
   private renewing: Promise<boolean> | undefined;

@@ -4,7 +4,7 @@
  */
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Redirect } from './oauth.js';
+import type { Redirect } from './contract.js';
 
 const path = '/callback';
 

@@ -10,9 +10,8 @@ import type { OAuthClientInformationMixed } from '@modelcontextprotocol/sdk/shar
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { Clock } from '../../../base/clock.js';
 import type { HttpLaunch } from '../../../config/model.js';
-import type { Redirect, SignInBrowser } from './oauth.js';
 import { checkAuthority, checkProofKey, type Authority } from './discovery.js';
-import { SignInFailure } from './contract.js';
+import { SignInFailure, type Redirect, type SignInBrowser } from './contract.js';
 import { coversScopes, granted, joinedScopes, type Kept, type Registration } from './grant.js';
 import type { OAuthSdk } from './sdk.js';
 
