@@ -1,6 +1,6 @@
 /** The pages say what the code does: every problem code has its row, every setting and key is listed. */
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { problemCodes } from '../../src/core/base/problem.js';
 import { knownKeys } from '../../src/core/config/keys.js';
@@ -8,7 +8,14 @@ import manifest from '../../package.json';
 
 const root = path.resolve(__dirname, '../..');
 const readme = readFileSync(path.join(root, 'README.md'), 'utf8');
-const pages = ['README.md', 'CHANGELOG.md', 'src/README.md', 'src/rules.md', 'test/support/editor/README.md'];
+const pages = [
+  'README.md',
+  'CHANGELOG.md',
+  'src/README.md',
+  'src/rules.md',
+  'test/README.md',
+  'test/support/editor/README.md',
+];
 
 /** The anchors of a page: what is written as one, and one for each heading, as GitHub makes them. */
 function anchorsOf(text: string): Set<string> {
@@ -36,6 +43,19 @@ describe('pages', () => {
         .map(([link]) => `${page}: ${link}`);
     });
     assert.deepEqual(broken, []);
+  });
+});
+
+describe('the map in src/README.md', () => {
+  it('has a line for every room, and no line for a room that is gone', () => {
+    const rooms = (folder: string): string[] =>
+      readdirSync(path.join(root, 'src', folder), { withFileTypes: true }).flatMap((entry) => {
+        const name = path.posix.join(folder, entry.name);
+        return entry.isDirectory() ? [name, ...rooms(name)] : folder === '' && name.endsWith('.ts') ? [name] : [];
+      });
+    const map = readFileSync(path.join(root, 'src/README.md'), 'utf8');
+    const lines = [...map.matchAll(/^\| \**`([\w./]+)`\** \|.*\|.*\|$/gm)].map(([, name]) => name);
+    assert.deepEqual(lines.filter((name) => name !== undefined).sort(), rooms('').sort());
   });
 });
 
