@@ -274,7 +274,6 @@ const known: readonly string[] = [
   'src/core/reconcile/status.ts → src/core/reconcile/problems.ts → src/core/reconcile/status.ts',
   'src/core/tools/curate.ts → src/core/tools/others.ts → src/core/tools/curate.ts',
   'src/core/reconcile/status.ts → src/core/reconcile/serving.ts → src/core/reconcile/status.ts',
-  'src/core/authoring/schema.ts: configSchema',
   'src/core/results/forEditor.ts: forEditor',
 ];
 

@@ -8,7 +8,8 @@ import { docOf, type KeyDoc } from '../config/keyDocs.js';
 import type { Transform } from '../config/model.js';
 import { sketch } from '../yaml/sketch.js';
 import type { Span } from '../yaml/textPositions.js';
-import { readYaml, type YamlNode } from '../yaml/yamlTree.js';
+import { readYaml } from '../yaml/yamlTree.js';
+import { textOf, type ValueNode } from '../yaml/valueNodes.js';
 import { isValidName, transformName } from '../tools/names.js';
 import { compilePattern } from '../tools/patterns.js';
 import { documentation } from './completion.js';
@@ -35,7 +36,7 @@ const mostExamples = 3;
 /** @param text without a byte order mark */
 export function hover(text: string, offset: number, around: HoverSurroundings): HoverText | undefined {
   const reading = readYaml(text);
-  if (reading.faults.length > 0) return hoverBroken(text, offset);
+  if (reading.errors.length > 0) return hoverBroken(text, offset);
   const marks = landmarksAt(landmarksOf(reading.root), offset);
   const parts: string[] = [];
   const [first] = marks;
@@ -115,7 +116,7 @@ function transformText(mark: Extract<Landmark, { kind: 'transform' }>, around: H
   return [`| ${heading} | after |`, '|---|---|', ...rows].join('\n');
 }
 
-function transformOf(node: YamlNode): Transform | undefined {
+function transformOf(node: ValueNode): Transform | undefined {
   if (node.kind !== 'map') return undefined;
   const suffix = node.entries.get('suffix')?.value;
   const prefix = node.entries.get('prefix')?.value;
@@ -125,11 +126,6 @@ function transformOf(node: YamlNode): Transform | undefined {
   if (prefix?.kind !== 'map') return undefined;
   const [remove, added] = [textOf(prefix.entries.get('remove')?.value), textOf(prefix.entries.get('add')?.value)];
   return remove === undefined || added === undefined ? undefined : { kind: 'replacePrefix', remove, add: added };
-}
-
-function textOf(node: YamlNode | undefined): string | undefined {
-  if (node?.kind !== 'scalar' || node.value === null) return undefined;
-  return typeof node.value === 'string' ? node.value : node.source;
 }
 
 function notListed(server: string): string {

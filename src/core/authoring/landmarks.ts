@@ -8,7 +8,7 @@
 import { keyDocs, type KeyDoc, type ValueShape } from '../config/keyDocs.js';
 import type { KeyLevel } from '../config/keys.js';
 import type { Span } from '../yaml/textPositions.js';
-import type { YamlEntry, YamlList, YamlNode, YamlTable } from '../yaml/yamlTree.js';
+import type { MapEntry, ListNode, ValueNode, MapNode } from '../yaml/valueNodes.js';
 
 type Selection = 'tools' | 'prompts' | 'resources';
 
@@ -24,25 +24,25 @@ export type Landmark = OfServer &
     | {
         readonly kind: 'key';
         readonly level: KeyLevel;
-        readonly entry: YamlEntry;
+        readonly entry: MapEntry;
         /** The map it stands in, merges applied. */
-        readonly map: YamlTable;
+        readonly map: MapNode;
         /** Undefined: the level does not know the key. */
         readonly doc: KeyDoc | undefined;
       }
-    | { readonly kind: 'server'; readonly entry: YamlEntry }
+    | { readonly kind: 'server'; readonly entry: MapEntry }
     | {
         readonly kind: 'pattern';
         readonly of: Selection;
         readonly list: 'whitelist' | 'blacklist';
-        readonly items: YamlList;
-        readonly node: YamlNode;
+        readonly items: ListNode;
+        readonly node: ValueNode;
       }
-    | { readonly kind: 'transform'; readonly of: Selection; readonly steps: YamlList; readonly index: number }
-    | { readonly kind: 'variable'; readonly name: string; readonly entry: YamlEntry }
+    | { readonly kind: 'transform'; readonly of: Selection; readonly steps: ListNode; readonly index: number }
+    | { readonly kind: 'variable'; readonly name: string; readonly entry: MapEntry }
   );
 
-export function landmarksOf(root: YamlNode): readonly Landmark[] {
+export function landmarksOf(root: ValueNode): readonly Landmark[] {
   const found: Landmark[] = [];
   if (root.kind === 'map') new Walk(found).table('root', root, undefined, 'tools');
   return found;
@@ -57,7 +57,7 @@ export function landmarksAt(landmarks: readonly Landmark[], offset: number): Lan
 class Walk {
   constructor(private readonly found: Landmark[]) {}
 
-  table(level: KeyLevel, map: YamlTable, server: string | undefined, of: Selection): void {
+  table(level: KeyLevel, map: MapNode, server: string | undefined, of: Selection): void {
     const docs: Readonly<Record<string, KeyDoc>> = keyDocs[level];
     for (const entry of [...map.entries.values(), ...map.duplicates.map(({ again }) => again)]) {
       const doc = Object.hasOwn(docs, entry.key) ? docs[entry.key] : undefined;
@@ -67,7 +67,7 @@ class Walk {
     }
   }
 
-  private value(shape: ValueShape, entry: YamlEntry, server: string | undefined, of: Selection): void {
+  private value(shape: ValueShape, entry: MapEntry, server: string | undefined, of: Selection): void {
     const { value } = entry;
     switch (shape.kind) {
       case 'table':
@@ -108,19 +108,19 @@ class Walk {
     }
   }
 
-  private server(entry: YamlEntry): void {
+  private server(entry: MapEntry): void {
     this.found.push({ kind: 'server', entry, server: entry.key, span: entry.keySpan });
     if (entry.value.kind === 'map') this.table('server', entry.value, entry.key, 'tools');
   }
 
-  private patterns(key: string, items: YamlList, server: string | undefined, of: Selection): void {
+  private patterns(key: string, items: ListNode, server: string | undefined, of: Selection): void {
     const list = key === 'blacklist' ? 'blacklist' : 'whitelist';
     for (const node of items.items) {
       if (node.kind === 'scalar') this.found.push({ kind: 'pattern', of, list, items, node, server, span: node.span });
     }
   }
 
-  private transforms(steps: YamlList, server: string | undefined, of: Selection): void {
+  private transforms(steps: ListNode, server: string | undefined, of: Selection): void {
     for (const [index, step] of steps.items.entries()) {
       if (step.kind !== 'map') continue;
       this.found.push({ kind: 'transform', of, steps, index, server, span: step.span });

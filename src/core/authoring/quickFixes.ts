@@ -8,9 +8,17 @@ import type { Problem, ProblemCode } from '../base/problem.js';
 import { EditNodes } from '../yaml/editNodes.js';
 import * as edits from '../yaml/edits.js';
 import { nearest } from '../config/keys.js';
-import { blacklistTool, addPrefix, serverPair, setEnabled, setServerKey } from '../config/serverEdits.js';
-import { TextOffsets } from '../yaml/textPositions.js';
-import { readYaml, type YamlNode } from '../yaml/yamlTree.js';
+import {
+  addPrefix,
+  blacklistTool,
+  insertVersion,
+  serverPair,
+  setEnabled,
+  setServerKey,
+} from '../config/serverEdits.js';
+import { TextPositions } from '../yaml/textPositions.js';
+import { readYaml } from '../yaml/yamlTree.js';
+import type { ValueNode } from '../yaml/valueNodes.js';
 import {
   duration,
   fix,
@@ -56,8 +64,8 @@ const runtime: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
 export class QuickFixes {
   private readonly nodes: EditNodes | undefined;
   private readonly landmarks: readonly Landmark[];
-  private readonly root: YamlNode;
-  private readonly offsets: TextOffsets;
+  private readonly root: ValueNode;
+  private readonly positions: TextPositions;
 
   constructor(
     private readonly text: string,
@@ -66,7 +74,7 @@ export class QuickFixes {
     this.nodes = EditNodes.read(text);
     this.root = readYaml(text).root;
     this.landmarks = landmarksOf(this.root);
-    this.offsets = new TextOffsets(text);
+    this.positions = new TextPositions(text);
   }
 
   for(problem: Problem): QuickFix[] {
@@ -110,7 +118,7 @@ export class QuickFixes {
   }
 
   private mechanical(problem: Problem, nodes: EditNodes): QuickFix[] {
-    const at = this.offsets.offset(problem.place.range.start);
+    const at = this.positions.offset(problem.place.range.start);
     const key = this.keyAt(at);
     const valueKey = this.landmarks.find(
       (mark) => mark.kind === 'key' && mark.entry.value.span.start === at && mark.entry.value.kind === 'scalar',
@@ -122,9 +130,9 @@ export class QuickFixes {
       case 'transport-unsupported':
         return valueKey?.kind === 'key' ? transport(nodes, valueKey, problem.code) : [];
       case 'version-missing':
-        return fix('Insert "version: 1"', edits.insertVersion(nodes), { preferred: true, safe: true });
+        return fix('Insert "version: 1"', insertVersion(nodes), { preferred: true, safe: true });
       case 'version-unsupported':
-        return fix('Write "version: 1"', edits.insertVersion(nodes), { preferred: true });
+        return fix('Write "version: 1"', insertVersion(nodes), { preferred: true });
       case 'key-not-for-transport':
         return key && this.ownKey(key) ? fix(`Remove "${key.entry.key}"`, edits.removeKey(nodes, at)) : [];
       case 'duplicate-key':

@@ -1,17 +1,18 @@
 /**
- * New servers written into a config file, behind those that are there, as one minimal edit: comments, order, indentation
+ * Writes new servers into a config file, behind those that are there, as one minimal edit: comments, order, indentation
  * and line breaks stay. Pure.
  *
  * Invariant: applied, the file is YAML with every new server as it was meant and every other one as it was; where that
  * cannot be had, nothing is edited (`undefined`).
  */
 import { isDeepStrictEqual } from 'node:util';
-import { EditNodes, isEmptyValue, isMap, rangeOf, type PairPlace } from '../yaml/editNodes.js';
+import { isObject } from '../base/isObject.js';
+import { EditNodes, isEmptyValue, isMap, spanOf, type PairPlace } from '../yaml/editNodes.js';
 import { applyEdits, insertion, type Edits } from '../yaml/edits.js';
 import { serverFlow, serverLines, type NewServer } from './entryText.js';
-import { serverNodes, serverPair } from './serverEdits.js';
+import { serverPair, serverValues } from './serverEdits.js';
 
-/** @param text without a byte order mark; undefined: there is no file. */
+/** @param text without a byte order mark; undefined where there is no file */
 export function addServers(text: string | undefined, servers: readonly NewServer[]): Edits {
   if (servers.length === 0) return [];
   if (text === undefined || text.trim() === '') {
@@ -23,10 +24,10 @@ export function addServers(text: string | undefined, servers: readonly NewServer
   return edits && isMeant(text, applyEdits(text, edits), servers) ? edits : undefined;
 }
 
-/** Where the first of them stands then: the offset of its id in the text after the edit. */
+/** The offset of a server's id. */
 export function offsetOfServer(text: string, id: string): number | undefined {
   const nodes = EditNodes.read(text);
-  return rangeOf(nodes && serverPair(nodes, id)?.pair.key)?.start;
+  return spanOf(nodes && serverPair(nodes, id)?.pair.key)?.start;
 }
 
 function editsFor(nodes: EditNodes, servers: readonly NewServer[]): Edits {
@@ -61,7 +62,7 @@ function inBlock(nodes: EditNodes, map: PairPlace['map'], column: number, server
   const indent = ' '.repeat(width);
   const step = ' '.repeat(Math.max(width - column, 2));
   const end = nodes.lineEnd(nodes.endOf(map));
-  // Where servers are set apart by empty lines, the new ones are.
+  // Where empty lines set servers apart, they set the new ones apart too.
   const apart = isApart(nodes, map);
   const lines = blockLines(servers, indent, step, apart);
   return [insertion(end, nodes.lineBreak + (apart ? nodes.lineBreak : '') + lines.join(nodes.lineBreak))];
@@ -75,7 +76,7 @@ function isApart(nodes: EditNodes, map: PairPlace['map']): boolean {
 }
 
 function inFlow(nodes: EditNodes, map: PairPlace['map'], servers: readonly NewServer[]): Edits {
-  const range = rangeOf(map);
+  const range = spanOf(map);
   if (!range) return undefined;
   const text = servers.map(serverFlow).join(', ');
   const last = map.items.at(-1);
@@ -93,15 +94,17 @@ function blockLines(servers: readonly NewServer[], indent: string, step: string,
 }
 
 function isMeant(before: string, after: string, servers: readonly NewServer[]): boolean {
-  const [was, is] = [serverNodes(before) ?? new Map(), serverNodes(after)];
+  const [was, is] = [serverValues(before) ?? new Map<string, unknown>(), serverValues(after)];
   if (is?.size !== was.size + servers.length) return false;
   for (const [id, body] of was) if (!isDeepStrictEqual(body, is.get(id))) return false;
-  return servers.every(({ id, entry }) => isDeepStrictEqual(is.get(id), entryNode(entry)));
+  return servers.every(({ id, entry }) => isDeepStrictEqual(is.get(id), plainEntry(entry)));
 }
 
-/** As `serverNodes` has it. */
-export function entryNode(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(entryNode);
-  if (typeof value !== 'object' || value === null) return value;
-  return new Map(Object.entries(value).flatMap(([key, item]) => (item === undefined ? [] : [[key, entryNode(item)]])));
+/** An entry as `serverValues` has it: without the keys that are undefined. */
+export function plainEntry(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(plainEntry);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([key, item]) => (item === undefined ? [] : [[key, plainEntry(item)]])),
+  );
 }

@@ -10,9 +10,9 @@ import { knownKeys, type KeyLevel } from './keys.js';
 import type { ConfigSurroundings } from './model.js';
 import type { FilePlaces } from './places.js';
 import * as problems from './problems.js';
-import type { YamlEntry, YamlList, YamlNode, YamlTable } from '../yaml/yamlTree.js';
+import { isEmpty, textOf, type ListNode, type MapEntry, type MapNode, type ValueNode } from '../yaml/valueNodes.js';
 
-export type Entries = ReadonlyMap<string, YamlEntry>;
+export type Entries = ReadonlyMap<string, MapEntry>;
 
 const none: Entries = new Map();
 
@@ -40,16 +40,16 @@ export class EntryReader {
     return { place, server: this.server };
   }
 
-  atValue(entry: YamlEntry): problems.Spot {
+  atValue(entry: MapEntry): problems.Spot {
     return this.spot(this.places.value(entry));
   }
 
-  atKey(entry: YamlEntry): problems.Spot {
+  atKey(entry: MapEntry): problems.Spot {
     return this.spot(this.places.key(entry));
   }
 
   /** The entries of a map; its duplicate keys and merges that are none are noted. */
-  entries(map: YamlTable, at: Place): Entries {
+  entries(map: MapNode, at: Place): Entries {
     for (const { first, again } of map.duplicates) {
       this.note(problems.duplicateKey(this.atKey(again), again.key, this.places.key(first)));
     }
@@ -61,7 +61,7 @@ export class EntryReader {
   }
 
   /** The same, and keys that the level does not know are warned of. */
-  knownEntries(level: KeyLevel, map: YamlTable, at: Place): Entries {
+  knownEntries(level: KeyLevel, map: MapNode, at: Place): Entries {
     const entries = this.entries(map, at);
     const known: readonly string[] = knownKeys[level];
     for (const entry of entries.values()) {
@@ -71,24 +71,24 @@ export class EntryReader {
   }
 
   /** The entries of a map of fixed keys. */
-  table(level: KeyLevel, entry: YamlEntry | undefined, fix: string): Entries {
+  table(level: KeyLevel, entry: MapEntry | undefined, fix: string): Entries {
     const map = this.map(entry, fix, describe);
     return map && entry ? this.knownEntries(level, map, this.places.key(entry)) : none;
   }
 
   /** The entries of a map of free keys, such as `env`; what stands there instead may be a secret. */
-  freeTable(entry: YamlEntry | undefined, fix: string): Entries {
+  freeTable(entry: MapEntry | undefined, fix: string): Entries {
     const map = this.map(entry, fix, describeKind);
     return map && entry ? this.entries(map, this.places.key(entry)) : none;
   }
 
-  list(entry: YamlEntry | undefined, fix: string): YamlList | undefined {
+  list(entry: MapEntry | undefined, fix: string): ListNode | undefined {
     if (!entry || isEmpty(entry.value)) return undefined;
     if (entry.value.kind === 'list') return entry.value;
     return this.note(problems.wrongType(this.atValue(entry), `\`${entry.key}\``, 'a list', describe(entry.value), fix));
   }
 
-  truth(entry: YamlEntry | undefined): boolean | undefined {
+  truth(entry: MapEntry | undefined): boolean | undefined {
     if (!entry) return undefined;
     const { value } = entry;
     if (value.kind === 'scalar' && typeof value.value === 'boolean') return value.value;
@@ -99,7 +99,7 @@ export class EntryReader {
   }
 
   /** A text in the strict sense; `secret` keeps what was found out of the message. */
-  string(entry: YamlEntry | undefined, fix: string, kind: 'open' | 'secret' = 'open'): string | undefined {
+  string(entry: MapEntry | undefined, fix: string, kind: 'open' | 'secret' = 'open'): string | undefined {
     if (!entry) return undefined;
     const { value } = entry;
     if (value.kind === 'scalar' && typeof value.value === 'string') return this.clean(value.value, entry);
@@ -107,19 +107,13 @@ export class EntryReader {
     return this.note(problems.wrongType(this.atValue(entry), `\`${entry.key}\``, 'a text', found, fix));
   }
 
-  /** A text, or a number or truth value as written: `PORT: 3000` is what people write. */
-  writtenText(node: YamlNode): string | undefined {
-    if (node.kind !== 'scalar' || node.value === null) return undefined;
-    return typeof node.value === 'string' ? node.value : node.source;
-  }
-
   /** A list of texts; `what` names an item in messages. Undefined if absent or any item is wrong. */
-  texts(entry: YamlEntry | undefined, what: string, fix: string): string[] | undefined {
+  texts(entry: MapEntry | undefined, what: string, fix: string): string[] | undefined {
     const list = this.list(entry, fix);
     if (!entry || !list) return undefined;
     const texts: string[] = [];
     for (const item of list.items) {
-      const text = this.writtenText(item);
+      const text = textOf(item);
       const spot = this.spot(this.places.item(entry, item));
       if (text === undefined) this.note(problems.wrongType(spot, what, 'a text', describeKind(item), itemFix(item)));
       else if (text.includes('\0'))
@@ -129,13 +123,13 @@ export class EntryReader {
     return texts.length === list.items.length ? texts : undefined;
   }
 
-  private clean(text: string, entry: YamlEntry): string | undefined {
+  private clean(text: string, entry: MapEntry): string | undefined {
     if (!text.includes('\0')) return text;
     const spot = this.atValue(entry);
     return this.note(problems.wrongType(spot, `\`${entry.key}\``, 'a text without NUL', 'one with NUL', noNul));
   }
 
-  private map(entry: YamlEntry | undefined, fix: string, inWords: (node: YamlNode) => string): YamlTable | undefined {
+  private map(entry: MapEntry | undefined, fix: string, inWords: (node: ValueNode) => string): MapNode | undefined {
     if (!entry || isEmpty(entry.value)) return undefined;
     if (entry.value.kind === 'map') return entry.value;
     return this.note(problems.wrongType(this.atValue(entry), `\`${entry.key}\``, 'a map', inWords(entry.value), fix));
@@ -144,25 +138,21 @@ export class EntryReader {
 
 export const noNul = 'Remove the NUL character: no program can be given one.';
 
-function itemFix(item: YamlNode): string {
+function itemFix(item: ValueNode): string {
   if (item.kind === 'map') return 'Put the text in quotes: YAML reads `: ` as a key with a value.';
   if (item.kind === 'scalar') return "Write a text, or `''` for an empty one.";
   return 'Write the texts as one list, each an item of its own.';
 }
 
-export function isEmpty(node: YamlNode): boolean {
-  return node.kind === 'scalar' && node.value === null;
-}
-
 /** What stands there, with its value; not for what may be secret. */
-export function describe(node: YamlNode): string {
+export function describe(node: ValueNode): string {
   if (node.kind !== 'scalar' || node.value === null) return describeKind(node);
   if (typeof node.value === 'boolean') return `\`${node.source}\``;
   if (typeof node.value !== 'string') return `the number ${problems.shortened(node.source)}`;
   return node.value === '' ? 'an empty text' : `the text "${problems.shortened(node.value)}"`;
 }
 
-export function describeKind(node: YamlNode): string {
+export function describeKind(node: ValueNode): string {
   if (node.kind !== 'scalar') return `a ${node.kind}`;
   if (node.value === null) return 'nothing';
   if (typeof node.value === 'boolean') return 'a truth value';

@@ -6,10 +6,10 @@ import { describe, describeKind, type EntryReader, noNul } from './entryReader.j
 import { nearest } from './keys.js';
 import type { EnvValue, OAuthSettings } from './model.js';
 import * as problems from './problems.js';
-import type { YamlEntry } from '../yaml/yamlTree.js';
+import { textOf, type MapEntry } from '../yaml/valueNodes.js';
 
 /** `starts`: false for a server that is not started, whose host variables need not be set. */
-export function readEnv(reader: EntryReader, entry: YamlEntry | undefined, starts: boolean): Map<string, EnvValue> {
+export function readEnv(reader: EntryReader, entry: MapEntry | undefined, starts: boolean): Map<string, EnvValue> {
   const values = new Map<string, EnvValue>();
   const fix = 'Write a map from names to values, for example `env: { MODE: ci }`.';
   for (const item of reader.freeTable(entry, fix).values()) {
@@ -27,9 +27,9 @@ export function readEnv(reader: EntryReader, entry: YamlEntry | undefined, start
   return values;
 }
 
-export function readHeaders(reader: EntryReader, entry: YamlEntry | undefined, starts: boolean): Map<string, EnvValue> {
+export function readHeaders(reader: EntryReader, entry: MapEntry | undefined, starts: boolean): Map<string, EnvValue> {
   const values = new Map<string, EnvValue>();
-  const written = new Map<string, YamlEntry>();
+  const written = new Map<string, MapEntry>();
   const fix = "Write a map from names to values, for example `headers: { X-Client: 'minds' }`.";
   for (const item of reader.freeTable(entry, fix).values()) {
     const name = problems.shortened(item.key);
@@ -62,18 +62,18 @@ function isHeaderValue(value: string): boolean {
 }
 
 /** One value that is no entry of a map of such. */
-function readSecret(reader: EntryReader, entry: YamlEntry | undefined, starts: boolean): EnvValue | undefined {
+function readSecret(reader: EntryReader, entry: MapEntry | undefined, starts: boolean): EnvValue | undefined {
   return entry && readValue(reader, entry, 'envValue', starts);
 }
 
 function readValue(
   reader: EntryReader,
-  entry: YamlEntry,
+  entry: MapEntry,
   level: 'envValue' | 'headerValue',
   starts: boolean,
 ): EnvValue | undefined {
   const name = problems.shortened(entry.key);
-  const text = reader.writtenText(entry.value);
+  const text = textOf(entry.value);
   if (text !== undefined) return { kind: 'literal', value: text };
   const example = level === 'envValue' ? '{ env: NAME }' : "{ prefix: 'Bearer ', env: NAME }";
   if (entry.value.kind !== 'map') {
@@ -110,7 +110,7 @@ function readValue(
 /** Undefined: nothing is said. What is wrong is noted. */
 export function readOAuth(
   reader: EntryReader,
-  entry: YamlEntry | undefined,
+  entry: MapEntry | undefined,
   starts: boolean,
 ): OAuthSettings | undefined {
   const entries = reader.table('oauth', entry, 'Write a map, for example `oauth: { clientId: my-client }`.');
@@ -132,7 +132,7 @@ export function readOAuth(
   return settings;
 }
 
-function readGrant(reader: EntryReader, entry: YamlEntry | undefined): OAuthSettings['grant'] {
+function readGrant(reader: EntryReader, entry: MapEntry | undefined): OAuthSettings['grant'] {
   const fix = 'Write `authorization_code` (a person signs in) or `client_credentials` (a program does).';
   const written = reader.string(entry, fix);
   if (written === undefined || written === 'authorization_code') return 'authorization_code';
@@ -144,7 +144,7 @@ function readGrant(reader: EntryReader, entry: YamlEntry | undefined): OAuthSett
   return 'authorization_code';
 }
 
-function readPort(reader: EntryReader, entry: YamlEntry | undefined): number | undefined {
+function readPort(reader: EntryReader, entry: MapEntry | undefined): number | undefined {
   if (!entry) return undefined;
   const { value } = entry;
   const port = value.kind === 'scalar' ? value.value : undefined;

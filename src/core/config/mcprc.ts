@@ -5,7 +5,7 @@
  *
  * Invariants: those of `parse`.
  */
-import { describe, EntryReader, isEmpty } from './entryReader.js';
+import { describe, EntryReader } from './entryReader.js';
 import { readJson } from '../yaml/jsonTree.js';
 import type { ConfigSurroundings, ConfiguredServer, ParsedSource, SourceText } from './model.js';
 import type { Problem } from '../base/problem.js';
@@ -13,15 +13,15 @@ import { accepted, refused } from './parse.js';
 import { FilePlaces } from './places.js';
 import * as problems from './problems.js';
 import { readServer } from './serverEntry.js';
-import type { YamlEntry, YamlNode, YamlTable } from '../yaml/yamlTree.js';
+import { isEmpty, type MapEntry, type ValueNode, type MapNode } from '../yaml/valueNodes.js';
 
 export function parseMcprc(source: SourceText, surroundings: ConfigSurroundings): ParsedSource {
   if (source.text === undefined || source.text.trim() === '') return accepted(source, [], []);
   const text = source.text.replace(/^\uFEFF/, '');
   const places = new FilePlaces(source.file, text);
-  const { faults, root } = readJson(text);
-  if (faults.length > 0) {
-    const found = faults.map(({ what, span }) => problems.jsonSyntax({ place: places.visible(span) }, what));
+  const { errors, root } = readJson(text);
+  if (errors.length > 0) {
+    const found = errors.map(({ what, span }) => problems.jsonSyntax({ place: places.visible(span) }, what));
     return refused(source.file, found);
   }
   const found: Problem[] = [];
@@ -37,7 +37,7 @@ export function parseMcprc(source: SourceText, surroundings: ConfigSurroundings)
   return accepted(source, read, found);
 }
 
-function serversOf(places: FilePlaces, root: YamlNode, found: Problem[]): YamlTable | undefined {
+function serversOf(places: FilePlaces, root: ValueNode, found: Problem[]): MapNode | undefined {
   if (root.kind !== 'map') {
     const place = isEmpty(root) ? places.visible(root.span) : places.place(root.span);
     found.push(problems.jsonRootNotAMap({ place }, describe(root)));
@@ -54,7 +54,7 @@ function serversOf(places: FilePlaces, root: YamlNode, found: Problem[]): YamlTa
   return undefined;
 }
 
-function checked(places: FilePlaces, servers: YamlTable, found: Problem[]): YamlTable {
+function checked(places: FilePlaces, servers: MapNode, found: Problem[]): MapNode {
   for (const { first, again } of servers.duplicates) {
     found.push(problems.duplicateServer({ place: places.key(again) }, again.key, places.key(first)));
   }
@@ -65,9 +65,9 @@ function checked(places: FilePlaces, servers: YamlTable, found: Problem[]): Yaml
 const httpWords = ['http', 'sse', 'streamable-http', 'streamableHttp', 'streamablehttp'];
 
 /** The entry in our words: `type` is `transport` and may be missing, `disabled` is the opposite of `enabled`. */
-function translated(server: YamlEntry): YamlEntry {
+function translated(server: MapEntry): MapEntry {
   if (server.value.kind !== 'map') return server;
-  const entries = new Map<string, YamlEntry>();
+  const entries = new Map<string, MapEntry>();
   const { entries: written } = server.value;
   for (const entry of written.values()) {
     if (entry.key === 'type' && !written.has('transport')) {
@@ -84,15 +84,15 @@ function translated(server: YamlEntry): YamlEntry {
   return { ...server, value: { ...server.value, entries } };
 }
 
-function transportOf(node: YamlNode): YamlNode {
+function transportOf(node: ValueNode): ValueNode {
   const isHttp = node.kind === 'scalar' && httpWords.includes(String(node.value));
   return isHttp ? { ...node, value: 'streamable_http' } : node;
 }
 
-function opposite(node: YamlNode): YamlNode {
+function opposite(node: ValueNode): ValueNode {
   return node.kind === 'scalar' && typeof node.value === 'boolean' ? { ...node, value: !node.value } : node;
 }
 
-function scalar(value: string, { keySpan: span }: YamlEntry): YamlNode {
+function scalar(value: string, { keySpan: span }: MapEntry): ValueNode {
   return { kind: 'scalar', value, source: value, span };
 }

@@ -5,14 +5,15 @@
  * has at least one error that bears its id. Problems stand in the order of the file.
  */
 import type { Problem } from '../base/problem.js';
-import { describe, EntryReader, isEmpty } from './entryReader.js';
+import { describe, EntryReader } from './entryReader.js';
 import { knownKeys } from './keys.js';
 import type { ConfigSurroundings, ConfiguredServer, ParsedSource, SourceText } from './model.js';
 import { FilePlaces } from './places.js';
 import * as problems from './problems.js';
 import { readServer } from './serverEntry.js';
 import { yamlProblems, yamlWarning } from './yamlProblems.js';
-import { readYaml, type YamlEntry, type YamlTable } from '../yaml/yamlTree.js';
+import { readYaml } from '../yaml/yamlTree.js';
+import { isEmpty, type MapEntry, type MapNode } from '../yaml/valueNodes.js';
 
 export function parseMindsFile(source: SourceText, surroundings: ConfigSurroundings): ParsedSource {
   const { file } = source;
@@ -22,7 +23,7 @@ export function parseMindsFile(source: SourceText, surroundings: ConfigSurroundi
   const places = new FilePlaces(file, text);
   const reading = readYaml(text);
   const warnings = reading.warnings.map((warning) => yamlWarning(places, warning));
-  if (reading.faults.length > 0) return refused(file, [...yamlProblems(places, reading.faults), ...warnings]);
+  if (reading.errors.length > 0) return refused(file, [...yamlProblems(places, reading.errors), ...warnings]);
   const { root } = reading;
   if (root.kind !== 'map') {
     const spot = { place: places.place(isEmpty(root) ? { start: 0, end: 0 } : root.span) };
@@ -54,7 +55,7 @@ export function refused(file: string, found: readonly Problem[]): ParsedSource {
   return { kind: 'refused', file, problems: inFileOrder(found) };
 }
 
-function checkRoot(places: FilePlaces, root: YamlTable): Problem[] {
+function checkRoot(places: FilePlaces, root: MapNode): Problem[] {
   const found = keyProblems(places, root, places.place({ start: root.span.start, end: root.span.start }));
   const known: readonly string[] = knownKeys.root;
   for (const entry of root.entries.values()) {
@@ -65,7 +66,7 @@ function checkRoot(places: FilePlaces, root: YamlTable): Problem[] {
   return [...found, ...checkVersion(places, root)];
 }
 
-function checkVersion(places: FilePlaces, root: YamlTable): Problem[] {
+function checkVersion(places: FilePlaces, root: MapNode): Problem[] {
   const version = root.entries.get('version');
   if (!version) {
     const [first] = root.entries.values();
@@ -79,7 +80,7 @@ function checkVersion(places: FilePlaces, root: YamlTable): Problem[] {
 }
 
 /** The map of servers; what costs the whole file goes into `found`. */
-function serversOf(places: FilePlaces, root: YamlTable, found: Problem[]): YamlTable | undefined {
+function serversOf(places: FilePlaces, root: MapNode, found: Problem[]): MapNode | undefined {
   const servers = root.entries.get('servers');
   // All servers commented out: none.
   if (!servers || isEmpty(servers.value)) return undefined;
@@ -87,7 +88,7 @@ function serversOf(places: FilePlaces, root: YamlTable, found: Problem[]): YamlT
     found.push(problems.serversNotAMap({ place: places.value(servers) }, describe(servers.value)));
     return undefined;
   }
-  const duplicate = (first: YamlEntry, again: YamlEntry): Problem =>
+  const duplicate = (first: MapEntry, again: MapEntry): Problem =>
     problems.duplicateServer({ place: places.key(again) }, again.key, places.key(first));
   found.push(...keyProblems(places, servers.value, places.key(servers), duplicate));
   return servers.value;
@@ -96,9 +97,9 @@ function serversOf(places: FilePlaces, root: YamlTable, found: Problem[]): YamlT
 /** Duplicates and bad merges of the maps of the file itself, which no server can be blamed for. */
 function keyProblems(
   places: FilePlaces,
-  map: YamlTable,
+  map: MapNode,
   at: Problem['place'],
-  duplicate = (first: YamlEntry, again: YamlEntry): Problem =>
+  duplicate = (first: MapEntry, again: MapEntry): Problem =>
     problems.duplicateKey({ place: places.key(again) }, again.key, places.key(first)),
 ): Problem[] {
   const found = map.duplicates.map(({ first, again }) => duplicate(first, again));

@@ -7,7 +7,7 @@
 import type { Place } from '../base/problem.js';
 import type { ServerPlaces } from './model.js';
 import { TextPositions, type Span } from '../yaml/textPositions.js';
-import type { YamlEntry, YamlNode } from '../yaml/yamlTree.js';
+import type { MapEntry, ValueNode } from '../yaml/valueNodes.js';
 
 export class FilePlaces {
   private readonly positions: TextPositions;
@@ -37,21 +37,21 @@ export class FilePlaces {
     return this.place({ start: before.length - word, end: before.length });
   }
 
-  key(entry: YamlEntry): Place {
+  key(entry: MapEntry): Place {
     return this.place(entry.keySpan);
   }
 
-  value(entry: YamlEntry): Place {
+  value(entry: MapEntry): Place {
     return this.showsWell(entry.value) ? this.place(entry.value.span) : this.key(entry);
   }
 
-  item(list: YamlEntry, item: YamlNode): Place {
+  item(list: MapEntry, item: ValueNode): Place {
     if (this.showsWell(item)) return this.place(item.span);
     const [first] = item.kind === 'map' ? item.entries.values() : [];
     return first ? this.key(first) : this.key(list);
   }
 
-  private showsWell(node: YamlNode): boolean {
+  private showsWell(node: ValueNode): boolean {
     if (node.span.end <= node.span.start) return false;
     if (node.kind === 'scalar') return true;
     const { start, end } = this.positions.range(node.span);
@@ -60,7 +60,7 @@ export class FilePlaces {
 }
 
 /** Where the parts of the entry of a server stand. */
-export function serverPlaces(places: FilePlaces, server: YamlEntry): ServerPlaces {
+export function serverPlaces(places: FilePlaces, server: MapEntry): ServerPlaces {
   const key = places.key(server);
   return {
     key,
@@ -73,19 +73,19 @@ export function serverPlaces(places: FilePlaces, server: YamlEntry): ServerPlace
 }
 
 /** The entry whose key ends the path; undefined when the path ends in a list or is not written. */
-function entryAt(server: YamlEntry, path: readonly (string | number)[]): YamlEntry | undefined {
+function entryAt(server: MapEntry, path: readonly (string | number)[]): MapEntry | undefined {
   const last = path.at(-1);
   if (last === undefined) return server;
-  let node: YamlNode | undefined = server.value;
+  let node: ValueNode | undefined = server.value;
   for (const step of path.slice(0, -1)) node = child(node, step);
   return node?.kind === 'map' ? node.entries.get(String(last)) : undefined;
 }
 
-function valueAt(places: FilePlaces, server: YamlEntry, path: readonly (string | number)[]): Place {
+function valueAt(places: FilePlaces, server: MapEntry, path: readonly (string | number)[]): Place {
   if (path.length === 0) return places.key(server);
   let node = server.value;
   let key = server;
-  let item: YamlNode | undefined;
+  let item: ValueNode | undefined;
   for (const step of path) {
     if (node.kind === 'map') {
       const entry = node.entries.get(String(step));
@@ -104,7 +104,7 @@ function valueAt(places: FilePlaces, server: YamlEntry, path: readonly (string |
   return key === server ? places.key(server) : places.value(key);
 }
 
-function child(node: YamlNode | undefined, step: string | number): YamlNode | undefined {
+function child(node: ValueNode | undefined, step: string | number): ValueNode | undefined {
   if (node?.kind === 'map') return node.entries.get(String(step))?.value;
   if (node?.kind === 'list' && typeof step === 'number') return node.items[step];
   return undefined;

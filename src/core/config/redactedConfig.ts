@@ -1,15 +1,16 @@
 /**
- * A config file as it may be shown to strangers, for a bug report: its structure, with every value that could be a secret
- * masked, and without comments. What is not known to be harmless is masked. Pure.
+ * Makes a config file fit to be shown to strangers, for a bug report: its structure remains, comments go, and every value
+ * that is not known to be harmless is masked. Pure.
  */
-import { readYaml, type YamlNode } from '../yaml/yamlTree.js';
+import { readYaml } from '../yaml/yamlTree.js';
+import { isEmpty, plainValue, type ValueNode } from '../yaml/valueNodes.js';
 
 const mask = '•••';
 
-/** Undefined: the text cannot be read, and nothing of it can be told from a secret. */
+/** Undefined if the text cannot be read, because then nothing in it can be told from a secret. */
 export function redactedConfig(text: string): string | undefined {
-  const { faults, root } = readYaml(text);
-  return faults.length > 0 ? undefined : JSON.stringify(wholeFile(root), undefined, 2);
+  const { errors, root } = readYaml(text);
+  return errors.length > 0 ? undefined : JSON.stringify(wholeFile(root), undefined, 2);
 }
 
 /** Keys of a server whose values say nothing of a person. */
@@ -27,15 +28,15 @@ const harmless = new Set([
   'type',
 ]);
 
-/** Servers stand below a key, or, in files of other programs, at the top. */
-function wholeFile(root: YamlNode): unknown {
+/** Servers stand below a key or, in files of other programs, at the top. */
+function wholeFile(root: ValueNode): unknown {
   return members(root, (key, value) => {
     if (key === 'version') return value.kind === 'scalar' && typeof value.value === 'number' ? value.value : mask;
     return key === 'servers' || key === 'mcpServers' ? members(value, (_, server) => entry(server)) : entry(value);
   });
 }
 
-function entry(server: YamlNode): unknown {
+function entry(server: ValueNode): unknown {
   return members(server, (key, value) => {
     switch (key) {
       case 'env':
@@ -46,35 +47,24 @@ function entry(server: YamlNode): unknown {
       case 'args':
         return value.kind === 'list' ? argumentList(value.items) : mask;
       default:
-        return harmless.has(key) ? plain(value) : mask;
+        return harmless.has(key) ? plainValue(value) : mask;
     }
   });
 }
 
-function members(node: YamlNode, show: (key: string, value: YamlNode) => unknown): unknown {
-  if (node.kind !== 'map') return node.kind === 'scalar' && node.value === null ? null : mask;
+function members(node: ValueNode, show: (key: string, value: ValueNode) => unknown): unknown {
+  if (node.kind !== 'map') return isEmpty(node) ? null : mask;
   return Object.fromEntries([...node.entries].map(([key, { value }]) => [key, show(key, value)]));
 }
 
-/** Of a reference the name of the variable stays. */
-function variableOf(node: YamlNode): unknown {
+/** A reference keeps the name of its variable. */
+function variableOf(node: ValueNode): unknown {
   const variable = node.kind === 'map' ? node.entries.get('env')?.value : undefined;
   if (variable?.kind !== 'scalar') return mask;
   return /^[A-Za-z_]\w*$/.test(String(variable.value)) ? { env: variable.value } : mask;
 }
 
-function plain(node: YamlNode): unknown {
-  switch (node.kind) {
-    case 'scalar':
-      return node.value;
-    case 'list':
-      return node.items.map(plain);
-    case 'map':
-      return Object.fromEntries([...node.entries].map(([key, { value }]) => [key, plain(value)]));
-  }
-}
-
-/** Scheme, host and path length; paths, queries and credentials carry keys. */
+/** Keeps scheme and host, and what of the path does not look random. Credentials and the query go, because they carry keys. */
 function address(url: string): string {
   if (!URL.canParse(url)) return mask;
   const { protocol, host, pathname, search } = new URL(url);
@@ -85,8 +75,8 @@ function address(url: string): string {
   return `${protocol}//${host}${path}${search === '' ? '' : `?${mask}`}`;
 }
 
-/** The value of an option that is named like a secret, and whatever looks like one. */
-function argumentList(items: readonly YamlNode[]): unknown[] {
+/** Masks the value of an option that is named like a secret, and whatever looks like one. */
+function argumentList(items: readonly ValueNode[]): unknown[] {
   let secretNext = false;
   return items.map((item) => {
     if (item.kind !== 'scalar') return mask;
@@ -105,7 +95,7 @@ function argumentList(items: readonly YamlNode[]): unknown[] {
 
 const secretOption = /token|key|secret|passw|auth|credential|header|cookie|session|^-[pkHu]$/i;
 
-/** Long, of letters and digits mixed, and not a path or a package: nobody writes that by hand. */
+/** Whether a text is long, mixes letters and digits, and is neither a path nor a package: nobody writes that by hand. */
 function looksRandom(text: string): boolean {
   return /^[\w+=.~-]{16,}$/.test(text) && /\d/.test(text) && /[a-z]/i.test(text) && !/^[\w-]+\.[a-z]{1,4}$/i.test(text);
 }

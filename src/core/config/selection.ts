@@ -3,7 +3,7 @@ import { describe, describeKind, type Entries, type EntryReader } from './entryR
 import type { NameFilter, Timeouts, Transform } from './model.js';
 import * as problems from './problems.js';
 import { durationInvalid } from './problems.js';
-import type { YamlEntry, YamlNode, YamlTable } from '../yaml/yamlTree.js';
+import { textOf, type MapEntry, type ValueNode, type MapNode } from '../yaml/valueNodes.js';
 
 interface ReadFilter {
   readonly filter: NameFilter;
@@ -14,7 +14,7 @@ interface ReadFilter {
 export function readFilter(
   reader: EntryReader,
   level: 'tools' | 'prompts' | 'resources',
-  entry: YamlEntry | undefined,
+  entry: MapEntry | undefined,
 ): ReadFilter {
   const entries = reader.table(level, entry, `Write a map, for example \`${level}: { whitelist: ['browser_*'] }\`.`);
   return {
@@ -26,13 +26,13 @@ export function readFilter(
   };
 }
 
-function readPatterns(reader: EntryReader, entry: YamlEntry | undefined): readonly string[] {
+function readPatterns(reader: EntryReader, entry: MapEntry | undefined): readonly string[] {
   if (!entry) return [];
   const fix = `Write a list of patterns, for example \`${entry.key}: ['browser_*']\`.`;
   return reader.texts(entry, `A pattern of \`${entry.key}\``, fix) ?? [];
 }
 
-export function readTransform(reader: EntryReader, entry: YamlEntry | undefined): readonly Transform[] {
+export function readTransform(reader: EntryReader, entry: MapEntry | undefined): readonly Transform[] {
   const list = reader.list(entry, "Write a list, for example `transform: [{ prefix: 'my_' }]`.");
   if (!entry || !list) return [];
   return list.items.map((item) => readStep(reader, entry, item)).filter((step) => step !== undefined);
@@ -40,7 +40,7 @@ export function readTransform(reader: EntryReader, entry: YamlEntry | undefined)
 
 const stepFix = "Write `- prefix: 'my_'`, `- prefix: { remove: 'old_', add: 'my_' }` or `- suffix: '_v2'`.";
 
-function readStep(reader: EntryReader, list: YamlEntry, item: YamlNode): Transform | undefined {
+function readStep(reader: EntryReader, list: MapEntry, item: ValueNode): Transform | undefined {
   const place = reader.places.item(list, item);
   const wrong = (found: string): undefined =>
     reader.note(
@@ -63,13 +63,13 @@ function readStep(reader: EntryReader, list: YamlEntry, item: YamlNode): Transfo
   return add === undefined ? undefined : { kind: 'suffix', add };
 }
 
-function readPrefix(reader: EntryReader, entry: YamlEntry): Transform | undefined {
+function readPrefix(reader: EntryReader, entry: MapEntry): Transform | undefined {
   if (entry.value.kind === 'map') return readReplacement(reader, entry, entry.value);
   const add = readAddition(reader, entry);
   return add === undefined ? undefined : { kind: 'prefix', add };
 }
 
-function readReplacement(reader: EntryReader, entry: YamlEntry, map: YamlTable): Transform | undefined {
+function readReplacement(reader: EntryReader, entry: MapEntry, map: MapNode): Transform | undefined {
   const entries = reader.knownEntries('replacePrefix', map, reader.places.key(entry));
   const part = (key: 'remove' | 'add'): string | undefined => {
     const found = entries.get(key);
@@ -81,8 +81,8 @@ function readReplacement(reader: EntryReader, entry: YamlEntry, map: YamlTable):
   return remove === undefined || add === undefined ? undefined : { kind: 'replacePrefix', remove, add };
 }
 
-function readAddition(reader: EntryReader, entry: YamlEntry): string | undefined {
-  const text = reader.writtenText(entry.value);
+function readAddition(reader: EntryReader, entry: MapEntry): string | undefined {
+  const text = textOf(entry.value);
   if (text !== undefined) return text;
   const fix = `Write a text in quotes, for example \`${entry.key}: 'my_'\`.`;
   return reader.note(
@@ -106,7 +106,7 @@ const defaultTimeouts: Timeouts = {
   idle: 15 * minute,
 };
 
-export function readTimeouts(reader: EntryReader, entry: YamlEntry | undefined): Timeouts {
+export function readTimeouts(reader: EntryReader, entry: MapEntry | undefined): Timeouts {
   const entries: Entries = reader.table('timeouts', entry, 'Write a map, for example `timeouts: { call: 1m }`.');
   return {
     connect: readDuration(reader, entries.get('connect')) ?? defaultTimeouts.connect,
@@ -116,7 +116,7 @@ export function readTimeouts(reader: EntryReader, entry: YamlEntry | undefined):
   };
 }
 
-function readDuration(reader: EntryReader, entry: YamlEntry | undefined): number | undefined {
+function readDuration(reader: EntryReader, entry: MapEntry | undefined): number | undefined {
   if (!entry) return undefined;
   const ms = milliseconds(entry.value);
   const fail = (why: string): undefined =>
@@ -128,7 +128,7 @@ function readDuration(reader: EntryReader, entry: YamlEntry | undefined): number
 }
 
 /** Not rounded, not bounded; undefined for what is no duration. */
-function milliseconds(node: YamlNode): number | undefined {
+function milliseconds(node: ValueNode): number | undefined {
   if (node.kind !== 'scalar') return undefined;
   if (typeof node.value === 'number') return Number.isNaN(node.value) ? undefined : node.value;
   if (typeof node.value !== 'string') return undefined;
@@ -137,7 +137,7 @@ function milliseconds(node: YamlNode): number | undefined {
   return amount === undefined || factor === undefined ? undefined : Number(amount) * factor;
 }
 
-function hint(node: YamlNode): string {
+function hint(node: ValueNode): string {
   if (node.kind !== 'scalar' || typeof node.value !== 'string') return '';
   if (/^\d+(\.\d+)?$/.test(node.value)) return ', which has no unit';
   return /^[\d.]+ ?(h|d|hours?|days?)$/i.test(node.value) ? ', and minutes are the longest unit' : '';

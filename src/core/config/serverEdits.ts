@@ -1,9 +1,10 @@
 /**
- * Changes of one server of a config file as minimal edits: `enabled`, a prefix for its tools, a missing key. No other
- * server changes, also where servers share anchors.
+ * Changes of a config file as minimal edits: its version, and of one server `enabled`, a key, a prefix for its tools, a
+ * tool to keep out. No other server changes, not even where servers share anchors. Texts are without a byte order mark.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { EditNodes, endsInBlockScalar, isAlias, isEmptyValue, isMap, isSeq, rangeOf } from '../yaml/editNodes.js';
+import { isObject } from '../base/isObject.js';
+import { EditNodes, endsInBlockScalar, isAlias, isEmptyValue, isMap, isSeq, spanOf } from '../yaml/editNodes.js';
 import {
   appendItem,
   applyEdits,
@@ -16,12 +17,28 @@ import {
   valueEdit,
   withoutOverlaps,
 } from '../yaml/edits.js';
-import { readYaml, type YamlNode } from '../yaml/yamlTree.js';
+import { plainValue } from '../yaml/valueNodes.js';
+import { readYaml } from '../yaml/yamlTree.js';
+
+type PlainMap = Readonly<Record<string, unknown>>;
+
+/** Writes `version: 1` as the first key. */
+export function insertVersion(nodes: EditNodes): Edits {
+  const { root, lineBreak } = nodes;
+  if (!isMap(root)) {
+    if (!isEmptyValue(root)) return undefined;
+    // It goes behind the mark of the document, and above all comments but those that head the file.
+    const at = /^(?:#[^\r\n]*(?:\r\n|\r|\n))*(?:---[ \t]*(?:\r\n|\r|\n))?/.exec(nodes.text)?.[0].length ?? 0;
+    return /^(?:%|---)/m.test(nodes.text.slice(at)) ? undefined : [insertion(at, `version: 1${lineBreak}`)];
+  }
+  const written = nodes.pairOf(root, 'version');
+  if (written) return valueEdit(nodes, written, '1');
+  return insertEntry(nodes, root, 'version', '1');
+}
 
 /**
  * Sets `enabled` of a server. Where its entry is shared by an anchor, servers that would change with it get an `enabled`
- * of their own. No edits: it has that value already.
- * @param text without a byte order mark
+ * of their own. There are no edits if it has that value already.
  */
 export function setEnabled(text: string, server: string, enabled: boolean): Edits {
   const nodes = EditNodes.read(text);
@@ -47,13 +64,13 @@ export function setEnabled(text: string, server: string, enabled: boolean): Edit
   }
 }
 
-/** A key that the server does not have yet, or the value of one that is a scalar; `value` in flow style. */
+/** Adds a key that the server does not have yet, or replaces a value that is a scalar. @param value in flow style */
 export function setServerKey(text: string, server: string, key: string, value: string): Edits {
   const nodes = EditNodes.read(text);
   return nodes && sparingOthers(text, server, setOwn(nodes, server, key, value));
 }
 
-/** `- prefix: '<prefix>'` behind the transforms there are. */
+/** Adds `- prefix: '<prefix>'` behind the transforms that are there. */
 export function addPrefix(text: string, server: string, prefix: string): Edits {
   const nodes = EditNodes.read(text);
   if (!nodes) return undefined;
@@ -71,7 +88,7 @@ export function addPrefix(text: string, server: string, prefix: string): Edits {
     return sparingOthers(text, server, valueEdit(nodes, written, `[{ ${step} }]`));
   }
   // Transforms that come with a merge would be replaced, not added to.
-  if (serverNodes(text)?.get(server)?.has('transform')) return undefined;
+  if (serverValues(text)?.get(server)?.['transform'] !== undefined) return undefined;
   if (body.flow || endsInBlockScalar(body)) {
     return sparingOthers(text, server, insertEntry(nodes, body, 'transform', `[{ ${step} }]`));
   }
@@ -79,18 +96,18 @@ export function addPrefix(text: string, server: string, prefix: string): Edits {
   const at = first ? nodes.startOf(first.key) : 0;
   if (!first || !nodes.beginsLine(at)) return undefined;
   const indent = indentation(nodes, at);
-  const deeper = indent.slice(nodes.column(rangeOf(entry?.pair.key)?.start ?? 0)) || '  ';
+  const deeper = indent.slice(nodes.column(spanOf(entry?.pair.key)?.start ?? 0)) || '  ';
   const lines = `${nodes.lineBreak}${indent}transform:${nodes.lineBreak}${indent}${deeper}- ${step}`;
   return sparingOthers(text, server, [insertion(nodes.lineEnd(nodes.endOf(body)), lines)]);
 }
 
-/** In the entry itself, whatever comes with merges. */
+/** Sets a key in the entry itself, whatever comes with merges. */
 function setOwn(nodes: EditNodes, server: string, key: string, value: string): Edits {
   const entry = serverPair(nodes, server);
   if (!entry) return undefined;
   const body = entry.pair.value;
   if (isAlias(body)) {
-    const span = rangeOf(body);
+    const span = spanOf(body);
     return span && [{ span, text: `{ <<: *${body.source}, ${key}: ${value} }` }];
   }
   if (isEmptyValue(body)) return valueEdit(nodes, entry, `{ ${key}: ${value} }`);
@@ -99,7 +116,7 @@ function setOwn(nodes: EditNodes, server: string, key: string, value: string): E
   return belowKey(nodes, entry, key, value) ?? insertEntry(nodes, body, key, value);
 }
 
-/** On the line below the server's id, above comments that belong to its first key. */
+/** Inserts a key on the line below the server's id, above comments that belong to the first key. */
 function belowKey(
   nodes: EditNodes,
   entry: { pair: { key: unknown; value: unknown } },
@@ -107,7 +124,7 @@ function belowKey(
   value: string,
 ): Edits {
   const body = entry.pair.value;
-  const keyEnd = rangeOf(entry.pair.key)?.end;
+  const keyEnd = spanOf(entry.pair.key)?.end;
   if (!isMap(body) || body.flow || keyEnd === undefined) return undefined;
   const first = body.items[0];
   const start = first ? nodes.startOf(first.key) : 0;
@@ -123,10 +140,10 @@ export function serverPair(nodes: EditNodes, server: string): ReturnType<EditNod
   return nodes.pairOf(nodes.pairOf(nodes.root, 'servers')?.pair.value, server);
 }
 
-/** The edits, unless another server would be another one by them. */
+/** The edits, unless they would change another server. */
 function sparingOthers(text: string, server: string, edits: Edits): Edits {
   if (!edits) return undefined;
-  const [before, after] = [serverNodes(text), serverNodes(applyEdits(text, edits))];
+  const [before, after] = [serverValues(text), serverValues(applyEdits(text, edits))];
   if (!before || !after || before.size !== after.size) return undefined;
   for (const [id, body] of before) if (id !== server && !isDeepStrictEqual(body, after.get(id))) return undefined;
   return edits;
@@ -134,57 +151,47 @@ function sparingOthers(text: string, server: string, edits: Edits): Edits {
 
 /** Empty for a text that cannot be read. */
 export function serverIds(text: string): ReadonlySet<string> {
-  return new Set(serverNodes(text)?.keys());
+  return new Set(serverValues(text)?.keys());
 }
 
 function enabledOf(text: string): Map<string, boolean> | undefined {
-  const servers = serverNodes(text);
-  return servers && new Map([...servers].map(([id, body]) => [id, body.get('enabled') !== false]));
+  const servers = serverValues(text);
+  return servers && new Map([...servers].map(([id, body]) => [id, body['enabled'] !== false]));
 }
 
-type Plain = string | number | boolean | null | readonly Plain[] | ReadonlyMap<string, Plain>;
-
-/** What each server says, aliases and merges resolved; undefined for what cannot be read. */
-export function serverNodes(text: string): Map<string, ReadonlyMap<string, Plain>> | undefined {
-  const { faults, root } = readYaml(text);
-  if (faults.length > 0 || root.kind !== 'map') return undefined;
+/** What each server says as plain values, aliases and merges resolved; undefined for what cannot be read. */
+export function serverValues(text: string): Map<string, PlainMap> | undefined {
+  const { errors, root } = readYaml(text);
+  if (errors.length > 0 || root.kind !== 'map') return undefined;
   const servers = root.entries.get('servers')?.value;
   if (servers?.kind !== 'map') return undefined;
-  const bodies = new Map<string, ReadonlyMap<string, Plain>>();
-  for (const [id, { value }] of servers.entries) {
-    const body = plainOf(value);
-    bodies.set(id, body instanceof Map ? (body as Map<string, Plain>) : new Map());
-  }
-  return bodies;
+  return new Map(
+    [...servers.entries].map(([id, { value }]) => {
+      const plain = plainValue(value);
+      return [id, isObject(plain) ? plain : {}];
+    }),
+  );
 }
-
-function plainOf(node: YamlNode): Plain {
-  if (node.kind === 'scalar') return node.value;
-  if (node.kind === 'list') return node.items.map(plainOf);
-  return new Map([...node.entries].map(([key, { value }]) => [key, plainOf(value)]));
-}
-
-/** Changes of a server's filter as minimal edits. No other server changes, also where servers share anchors. */
 
 /**
  * Keeps one tool from agents by the blacklist. Undefined where that would mean something else: a whitelist that names the
  * tool wins over the blacklist, and beside a blacklist it lets through what neither names (N2).
- * @param text without a byte order mark
  * @param tool its original name
  */
 export function blacklistTool(text: string, server: string, tool: string): Edits {
   const nodes = EditNodes.read(text);
   const body = nodes && serverPair(nodes, server)?.pair.value;
-  const whole = serverNodes(text)?.get(server);
+  const whole = serverValues(text)?.get(server);
   if (!nodes || !isMap(body) || !whole || tool.includes('*') || tool === '') return undefined;
-  const filter = whole.get('tools');
-  const whitelist = filter instanceof Map ? (filter.get('whitelist') as unknown) : undefined;
+  const written = whole['tools'];
+  const filter = isObject(written) ? written : {};
+  const whitelist = filter['whitelist'];
   if (Array.isArray(whitelist) && whitelist.length > 0) return undefined;
   const name = scalarText(tool);
   const tools = nodes.pairOf(body, 'tools');
   if (!tools) {
     // A filter that comes with a merge would be replaced, not added to.
-    return filter === undefined
+    return written === undefined
       ? sparingOthers(text, server, insertEntry(nodes, body, 'tools', `{ blacklist: [${name}] }`))
       : undefined;
   }
@@ -194,8 +201,8 @@ export function blacklistTool(text: string, server: string, tool: string): Edits
   if (!isMap(tools.pair.value)) return undefined;
   const blacklist = nodes.pairOf(tools.pair.value, 'blacklist');
   if (!blacklist) {
-    const merged = filter instanceof Map && filter.has('blacklist');
-    return merged
+    // So would a blacklist.
+    return 'blacklist' in filter
       ? undefined
       : sparingOthers(text, server, insertEntry(nodes, tools.pair.value, 'blacklist', `[${name}]`));
   }

@@ -4,21 +4,21 @@
  */
 import path from 'node:path';
 import { readTimeouts, readFilter, readTransform } from './selection.js';
-import { describe, isEmpty, type Entries, type EntryReader } from './entryReader.js';
+import { describe, type Entries, type EntryReader } from './entryReader.js';
 import { readEnv, readHeaders, readOAuth } from './envValues.js';
 import { launchHashOf, viewHashOf } from './hash.js';
 import { transportOfKey } from './keys.js';
 import type { ConfiguredServer, Launch, ServerDefinition, SourceText } from './model.js';
 import { serverPlaces } from './places.js';
 import * as problems from './problems.js';
-import type { YamlEntry } from '../yaml/yamlTree.js';
+import { isEmpty, type MapEntry } from '../yaml/valueNodes.js';
 
 /** Rule L5. */
 export const builtInToolset = 'mcp_admin';
 
 type Transport = Launch['transport'];
 
-export function readServer(reader: EntryReader, entry: YamlEntry, source: SourceText): ConfiguredServer {
+export function readServer(reader: EntryReader, entry: MapEntry, source: SourceText): ConfiguredServer {
   const id = entry.key;
   const places = serverPlaces(reader.places, entry);
   if (!entry.keyIsText || !/^[a-zA-Z0-9_-]{1,64}$/.test(id)) {
@@ -32,7 +32,7 @@ export function readServer(reader: EntryReader, entry: YamlEntry, source: Source
 
 function readDefinition(
   reader: EntryReader,
-  entry: YamlEntry,
+  entry: MapEntry,
   source: SourceText,
   places: ServerDefinition['places'],
 ): ServerDefinition | undefined {
@@ -67,7 +67,7 @@ function readDefinition(
 
 function readLaunch(
   reader: EntryReader,
-  server: YamlEntry,
+  server: MapEntry,
   entries: Entries,
   folder: string,
   starts: boolean,
@@ -101,7 +101,7 @@ function readLaunch(
 }
 
 /** What the rest of the entry is read as; a transport that is missing or `sse` is told by the keys, so that all is checked. */
-function readTransport(reader: EntryReader, server: YamlEntry, entries: Entries): Transport | undefined {
+function readTransport(reader: EntryReader, server: MapEntry, entries: Entries): Transport | undefined {
   const entry = entries.get('transport');
   if (!entry) {
     const likely = entries.has('url') && !entries.has('command') ? 'streamable_http' : 'stdio';
@@ -127,11 +127,11 @@ function readTransport(reader: EntryReader, server: YamlEntry, entries: Entries)
 
 function required<T>(
   reader: EntryReader,
-  server: YamlEntry,
+  server: MapEntry,
   entries: Entries,
   key: string,
   example: string,
-  read: (entry: YamlEntry) => T | undefined,
+  read: (entry: MapEntry) => T | undefined,
 ): T | undefined {
   const entry = entries.get(key);
   if (entry) return read(entry);
@@ -139,21 +139,21 @@ function required<T>(
   return reader.note(problems.missingKey(reader.atKey(server), owner, key, example));
 }
 
-function readCommand(reader: EntryReader, entry: YamlEntry): string | undefined {
+function readCommand(reader: EntryReader, entry: MapEntry): string | undefined {
   const fix = 'Write the program to start, for example `command: npx`.';
   const command = reader.string(entry, fix);
   if (command === undefined || command.trim() !== '') return command;
   return reader.note(problems.wrongType(reader.atValue(entry), '`command`', 'a non-empty text', 'an empty text', fix));
 }
 
-function readArgs(reader: EntryReader, entry: YamlEntry | undefined): readonly string[] {
+function readArgs(reader: EntryReader, entry: MapEntry | undefined): readonly string[] {
   const fix = "Write a list, for example `args: ['-y', 'some-server']`.";
   return reader.texts(entry, 'An item of `args`', fix) ?? [];
 }
 
 function readCwd(
   reader: EntryReader,
-  entry: YamlEntry | undefined,
+  entry: MapEntry | undefined,
   folder: string,
   starts: boolean,
 ): string | undefined {
@@ -165,7 +165,7 @@ function readCwd(
   return reader.note(problems.cwdMissing(reader.atValue(entry), written, cwd));
 }
 
-function readUrl(reader: EntryReader, entry: YamlEntry): string | undefined {
+function readUrl(reader: EntryReader, entry: MapEntry): string | undefined {
   const written = reader.string(entry, 'Write an address, for example `url: https://example.com/mcp`.', 'secret');
   if (written === undefined) return undefined;
   const invalid = (why: string): undefined => reader.note(problems.urlInvalid(reader.atValue(entry), why));
@@ -176,7 +176,7 @@ function readUrl(reader: EntryReader, entry: YamlEntry): string | undefined {
   return invalid(`must begin with \`http://\` or \`https://\`; found \`${problems.shortened(protocol)}\``);
 }
 
-function readSessionId(reader: EntryReader, entry: YamlEntry | undefined): string {
+function readSessionId(reader: EntryReader, entry: MapEntry | undefined): string {
   const sessionId = reader.string(entry, "Write a text in quotes, or `sessionId: ''` for none.", 'secret');
   if (entry === undefined || sessionId === undefined || /^[\x21-\x7e]*$/.test(sessionId)) return sessionId ?? '';
   const what = '`sessionId` holds a space or a character that is not visible ASCII';

@@ -6,24 +6,24 @@ import type { Problem } from '../base/problem.js';
 import { nearest } from './keys.js';
 import type { FilePlaces } from './places.js';
 import { problem, shortened, type Spot } from './problems.js';
-import type { YamlFault } from '../yaml/yamlDocument.js';
+import type { YamlError } from '../yaml/yamlDocument.js';
 
 /** One slip of the pen makes a cascade of errors; the first ones tell. */
 const mostShown = 10;
 
-export function yamlProblems(places: FilePlaces, faults: readonly YamlFault[]): Problem[] {
-  return faults.slice(0, mostShown).map((fault) => yamlSyntax({ place: places.visible(fault.span) }, fault));
+export function yamlProblems(places: FilePlaces, errors: readonly YamlError[]): Problem[] {
+  return errors.slice(0, mostShown).map((fault) => yamlSyntax({ place: places.visible(fault.span) }, fault));
 }
 
 /** Not an error for YAML: the file is read, but perhaps not as it was meant. */
-export function yamlWarning(places: FilePlaces, fault: YamlFault): Problem {
+export function yamlWarning(places: FilePlaces, fault: YamlError): Problem {
   const said = fault.kind === 'syntax' ? asClause(fault.message) : words(fault).message;
   const message = `YAML: ${said}; it is not taken into account.`;
   const fix = 'Remove the tag or directive, or write one that YAML 1.2 knows.';
   return problem('yaml-syntax', 'warning', { place: places.place(fault.span) }, message, fix);
 }
 
-function yamlSyntax(spot: Spot, fault: YamlFault): Problem {
+function yamlSyntax(spot: Spot, fault: YamlError): Problem {
   const { message, fix } = words(fault);
   return problem('yaml-syntax', 'error', spot, message, fix);
 }
@@ -35,7 +35,7 @@ interface Words {
 
 const quotePattern = "Put a text that begins with `*` in quotes, for example `'*_unsafe'`.";
 
-function words(fault: YamlFault): Words {
+function words(fault: YamlError): Words {
   switch (fault.kind) {
     case 'severalDocuments':
       return {

@@ -1,8 +1,8 @@
-/** The text of another program's file as plain values: JSON with comments, or TOML. Never throws. */
+/** Reads another program's file, JSON with comments or TOML, into plain values. Never throws. */
 import { parse as parseToml, TomlError } from 'smol-toml';
 import { isObject } from '../base/isObject.js';
 import { readJson } from '../yaml/jsonTree.js';
-import type { YamlNode } from '../yaml/yamlTree.js';
+import { plainValue } from '../yaml/valueNodes.js';
 
 type SourceReading =
   | { readonly kind: 'read'; readonly root: Readonly<Record<string, unknown>> }
@@ -24,18 +24,12 @@ function readToml(text: string): SourceReading {
 }
 
 function readObject(text: string): SourceReading {
-  const { faults, root } = readJson(text);
-  const [fault] = faults;
-  if (fault) {
-    const line = text.slice(0, fault.span.start).split(/\r\n|\r|\n/).length;
-    return { kind: 'unreadable', reason: `it is not JSON: ${fault.what} in line ${line}` };
+  const { errors, root } = readJson(text);
+  const [error] = errors;
+  if (error) {
+    const line = text.slice(0, error.span.start).split(/\r\n|\r|\n/).length;
+    return { kind: 'unreadable', reason: `it is not JSON: ${error.what} in line ${line}` };
   }
-  const value = plain(root);
+  const value = plainValue(root);
   return isObject(value) ? { kind: 'read', root: value } : { kind: 'unreadable', reason: 'it is not a JSON object' };
-}
-
-function plain(node: YamlNode): unknown {
-  if (node.kind === 'scalar') return node.value;
-  if (node.kind === 'list') return node.items.map(plain);
-  return Object.fromEntries([...node.entries].map(([key, { value }]) => [key, plain(value)]));
 }

@@ -6,7 +6,8 @@
  * Invariants: what is written again without a change of grants is the same text; a file that does not bear our mark is
  * never changed; `tools` never names a toolset of ours that is not granted.
  */
-import { readYaml, type YamlNode } from '../yaml/yamlTree.js';
+import { readYaml } from '../yaml/yamlTree.js';
+import { textOf } from '../yaml/valueNodes.js';
 
 export interface AgentOfMember {
   readonly id: string;
@@ -57,10 +58,11 @@ export function withGrants(text: string, agent: AgentOfMember): string | undefin
 }
 
 function withTools(front: string, before: readonly string[], now: readonly string[]): string | undefined {
-  const { root, faults } = readYaml(front);
-  if (faults.length > 0 || root.kind !== 'map') return undefined;
+  const { root, errors } = readYaml(front);
+  if (errors.length > 0 || root.kind !== 'map') return undefined;
   const entry = root.entries.get('tools');
-  const items = entry?.value.kind === 'list' ? entry.value.items.map(textOf) : entry ? [textOf(entry.value)] : [];
+  const written = entry?.value.kind === 'list' ? entry.value.items : entry ? [entry.value] : [];
+  const items = written.map((item) => textOf(item) ?? '');
   const ours = new Set([...before, ...now].map(referenceOf));
   const others = items.filter((item) => item !== '' && !ours.has(setOf(item)));
   const tools = listOf([...others, ...entriesOf(now)]);
@@ -98,9 +100,4 @@ function listOf(items: readonly string[]): string {
 
 function quoted(text: string): string {
   return `'${text.replace(/\s+/g, ' ').replaceAll("'", "''")}'`;
-}
-
-function textOf(node: YamlNode): string {
-  if (node.kind !== 'scalar') return '';
-  return typeof node.value === 'string' ? node.value : node.source;
 }

@@ -6,13 +6,14 @@
  * its own has that of `member_defaults`.
  */
 import type { Place, Problem, ProblemCode, Severity } from '../base/problem.js';
-import { describe, isEmpty } from '../config/entryReader.js';
+import { describe } from '../config/entryReader.js';
 import { nearest } from '../config/keys.js';
 import type { SourceText } from '../config/model.js';
 import { FilePlaces } from '../config/places.js';
 import { duplicateKey, shortened, wrongType } from '../config/problems.js';
 import { yamlProblems, yamlWarning } from '../config/yamlProblems.js';
-import { readYaml, type YamlEntry, type YamlNode, type YamlTable } from '../yaml/yamlTree.js';
+import { readYaml } from '../yaml/yamlTree.js';
+import { isEmpty, type MapEntry, type ValueNode, type MapNode } from '../yaml/valueNodes.js';
 import { type ConfiguredToolset, type Grant, grantOf } from './grants.js';
 
 export interface PlacedGrant {
@@ -54,8 +55,8 @@ export function parseTeam(source: SourceText): ParsedTeam {
   const places = new FilePlaces(source.file, text);
   const reading = readYaml(text);
   const warnings = reading.warnings.map((warning) => yamlWarning(places, warning));
-  if (reading.faults.length > 0) {
-    return { team: undefined, problems: [...yamlProblems(places, reading.faults), ...warnings] };
+  if (reading.errors.length > 0) {
+    return { team: undefined, problems: [...yamlProblems(places, reading.errors), ...warnings] };
   }
   const reader = new TeamReader(places, warnings);
   const team = reader.read(reading.root);
@@ -72,7 +73,7 @@ class TeamReader {
     this.problems = [...warnings];
   }
 
-  read(root: YamlNode): Omit<Team, 'file'> | undefined {
+  read(root: ValueNode): Omit<Team, 'file'> | undefined {
     if (isEmpty(root)) return { members: [], spokesperson: undefined };
     const fix = 'Begin the file with `members:` and a key for each member below it.';
     if (root.kind !== 'map') {
@@ -92,7 +93,7 @@ class TeamReader {
     return { members: read, spokesperson: this.spokesperson(root, read) };
   }
 
-  private member(entry: YamlEntry, defaults: readonly PlacedGrant[]): Member | undefined {
+  private member(entry: MapEntry, defaults: readonly PlacedGrant[]): Member | undefined {
     const place = this.places.key(entry);
     if (!idRule.test(entry.key)) {
       this.problems.push(memberIdInvalid(place, entry.key));
@@ -114,7 +115,7 @@ class TeamReader {
     };
   }
 
-  private defaultsOf(entry: YamlEntry | undefined): readonly PlacedGrant[] {
+  private defaultsOf(entry: MapEntry | undefined): readonly PlacedGrant[] {
     if (!entry || isEmpty(entry.value)) return [];
     const table = this.map(entry, '`member_defaults`', 'Write `toolsets:` with a list below it.');
     if (!table) return [];
@@ -124,7 +125,7 @@ class TeamReader {
     return toolsets ? this.grants(toolsets) : [];
   }
 
-  private grants(entry: YamlEntry): readonly PlacedGrant[] {
+  private grants(entry: MapEntry): readonly PlacedGrant[] {
     if (isEmpty(entry.value)) return [];
     const fix = 'Write a list of toolset ids, for example `toolsets: [browser, files]`.';
     if (entry.value.kind !== 'list') {
@@ -148,7 +149,7 @@ class TeamReader {
     return grants;
   }
 
-  private spokesperson(root: YamlTable, members: readonly Member[]): string | undefined {
+  private spokesperson(root: MapNode, members: readonly Member[]): string | undefined {
     const entry = root.entries.get('default_responder');
     if (!entry || isEmpty(entry.value)) return undefined;
     const id = scalarText(entry.value) ?? '';
@@ -158,20 +159,20 @@ class TeamReader {
     return undefined;
   }
 
-  private map(entry: YamlEntry, what: string, fix: string): YamlTable | undefined {
+  private map(entry: MapEntry, what: string, fix: string): MapNode | undefined {
     if (entry.value.kind === 'map') return entry.value;
     this.problems.push(wrongType({ place: this.places.value(entry) }, what, 'a map', describe(entry.value), fix));
     return undefined;
   }
 
-  private noteDuplicates(table: YamlTable): void {
+  private noteDuplicates(table: MapNode): void {
     for (const { first, again } of table.duplicates) {
       this.problems.push(duplicateKey({ place: this.places.key(again) }, again.key, this.places.key(first)));
     }
   }
 
   /** Only what was probably meant to be one of ours is told: the file has keys for others too. */
-  private checkKeys(table: YamlTable, known: readonly string[]): void {
+  private checkKeys(table: MapNode, known: readonly string[]): void {
     for (const entry of table.entries.values()) {
       if (known.includes(entry.key) || entry.key.length < 5) continue;
       const meant = nearest(entry.key, known);
@@ -185,14 +186,14 @@ function grantsAnything(grants: readonly PlacedGrant[], id: string): boolean {
   return grants.some(({ grant }) => grant.kind === 'all' || (grant.kind === 'toolset' && grant.id === id));
 }
 
-function scalarText(node: YamlNode | undefined): string | undefined {
+function scalarText(node: ValueNode | undefined): string | undefined {
   if (node?.kind !== 'scalar' || node.value === null) return undefined;
   const text = (typeof node.value === 'string' ? node.value : node.source).trim();
   return text === '' ? undefined : text;
 }
 
 /** A text, or a list or map of texts, in one line. */
-function lineOf(node: YamlNode | undefined): string | undefined {
+function lineOf(node: ValueNode | undefined): string | undefined {
   if (!node) return undefined;
   const texts =
     node.kind === 'list'

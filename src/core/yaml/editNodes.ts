@@ -1,13 +1,13 @@
 /**
- * The nodes of a text for those who change it: where each begins and ends with its anchor and tag, what stands around
- * it on its lines. Unlike `yamlTree`, nothing is resolved: an alias is an alias, a merge key a key.
+ * The nodes of a text for those who change it: where each begins and ends with its anchor and tag, and what stands around
+ * it on its lines. Unlike in `yamlTree`, nothing is resolved: an alias is an alias, and a merge key is a key.
  *
- * Invariant: reading never throws; a text that is no usable YAML cannot be edited and has no nodes.
+ * Invariant: reading never throws; a text that cannot be used as YAML cannot be edited and has no nodes.
  */
 import { isAlias, isMap, isPair, isScalar, isSeq, type Pair, type YAMLMap, type YAMLSeq } from 'yaml';
-import type { Span } from './textPositions.js';
+import { lineEnd, nextLine, type Span } from './textPositions.js';
 import { resolveAliases } from './yamlAliases.js';
-import { composeYaml } from './yamlDocument.js';
+import { composeYaml, spanOf } from './yamlDocument.js';
 
 export type Collection = YAMLMap | YAMLSeq;
 
@@ -28,10 +28,10 @@ export class EditNodes {
     readonly root: unknown,
   ) {}
 
-  /** @param text without a byte order mark; undefined for what is no usable YAML. */
+  /** @param text without a byte order mark. Undefined for a text that cannot be used as YAML. */
   static read(text: string): EditNodes | undefined {
-    const { faults, contents } = composeYaml(text.replace(/\r(?!\n)/g, '\n'));
-    if (faults.length > 0 || (contents !== null && resolveAliases(contents).faults.length > 0)) return undefined;
+    const { errors, contents } = composeYaml(text.replace(/\r(?!\n)/g, '\n'));
+    if (errors.length > 0 || (contents !== null && resolveAliases(contents).errors.length > 0)) return undefined;
     return new EditNodes(text, contents);
   }
 
@@ -41,14 +41,14 @@ export class EditNodes {
 
   /** The pair whose key begins at an offset. */
   pairAt(offset: number): PairPlace | undefined {
-    for (const found of this.pairs(this.root)) if (rangeOf(found.pair.key)?.start === offset) return found;
+    for (const found of this.pairs(this.root)) if (spanOf(found.pair.key)?.start === offset) return found;
     return undefined;
   }
 
-  /** The item of a list that begins at an offset; of a map in block style that is where its first key begins. */
+  /** The item of a list that begins at an offset. A map in block style begins with its first key. */
   itemAt(offset: number): ItemPlace | undefined {
     for (const list of this.lists(this.root)) {
-      const index = list.items.findIndex((item) => rangeOf(item)?.start === offset);
+      const index = list.items.findIndex((item) => spanOf(item)?.start === offset);
       if (index >= 0) return { list, index };
     }
     return undefined;
@@ -62,9 +62,9 @@ export class EditNodes {
     return pair ? { map, index, pair } : undefined;
   }
 
-  /** From the anchor or tag of a node on. */
+  /** Where a node begins, its anchor and tag included. */
   startOf(node: unknown): number {
-    const start = rangeOf(node)?.start ?? 0;
+    const start = spanOf(node)?.start ?? 0;
     const { anchor, tag } = node as { anchor?: string; tag?: string };
     if (anchor === undefined && tag === undefined) return start;
     const before = this.text.slice(Math.max(0, start - 300), start);
@@ -74,14 +74,14 @@ export class EditNodes {
   /** Where the content of a node ends, without the comments and empty lines behind it. */
   endOf(node: unknown): number {
     let last = node;
-    let end = rangeOf(node)?.end ?? 0;
+    let end = spanOf(node)?.end ?? 0;
     while ((isMap(last) || isSeq(last)) && last.flow !== true) {
       const item: unknown = last.items.at(-1);
       if (isPair(item)) {
         if (isEmptyValue(item.value)) return this.afterColon(item);
         last = item.value;
       } else last = item;
-      const range = rangeOf(last);
+      const range = spanOf(last);
       if (!range) break;
       end = range.end;
     }
@@ -94,42 +94,39 @@ export class EditNodes {
     return { start: this.startOf(key), end: isEmptyValue(value) ? this.afterColon(pair) : this.endOf(value) };
   }
 
-  /** Behind the colon of a key, or behind the key where none is written. */
+  /** The offset behind the colon of a key, or behind the key where no colon is written. */
   afterColon({ key }: Pair): number {
-    const end = rangeOf(key)?.end ?? 0;
+    const end = spanOf(key)?.end ?? 0;
     const [gap, colon] = /^[ \t]*(:?)/.exec(this.text.slice(end)) ?? [''];
     return colon === ':' ? end + gap.length : end;
   }
 
   lineStart(offset: number): number {
     let at = offset;
-    while (at > 0 && !isBreak(this.text[at - 1])) at--;
+    while (at > 0 && this.text[at - 1] !== '\n' && this.text[at - 1] !== '\r') at--;
     return at;
   }
 
-  /** Before the line break. */
+  /** The offset before the line break. */
   lineEnd(offset: number): number {
-    let at = offset;
-    while (at < this.text.length && !isBreak(this.text[at])) at++;
-    return at;
+    return lineEnd(this.text, offset);
   }
 
   /** The beginning of the line below; the end of the text where there is none. */
   nextLine(offset: number): number {
-    const end = this.lineEnd(offset);
-    return end + (this.text.startsWith('\r\n', end) ? 2 : end < this.text.length ? 1 : 0);
+    return Math.min(nextLine(this.text, this.lineEnd(offset)), this.text.length);
   }
 
   column(offset: number): number {
     return offset - this.lineStart(offset);
   }
 
-  /** Nothing but blanks before it on its line. */
+  /** Whether only blanks stand before it on its line. */
   beginsLine(offset: number): boolean {
     return this.text.slice(this.lineStart(offset), offset).trim() === '';
   }
 
-  /** Past blanks, line breaks and comments. */
+  /** The first offset that is past blanks, line breaks and comments. */
   skipBlank(offset: number): number {
     return offset + (/^(?:\s+|#[^\r\n]*)*/.exec(this.text.slice(offset))?.[0].length ?? 0);
   }
@@ -152,12 +149,7 @@ export class EditNodes {
   }
 }
 
-export function rangeOf(node: unknown): Span | undefined {
-  const range = (node as { range?: readonly [number, number, number] | null } | null | undefined)?.range;
-  return range ? { start: range[0], end: range[1] } : undefined;
-}
-
-/** Nothing is written there. */
+/** Whether nothing is written there. */
 export function isEmptyValue(value: unknown): boolean {
   return value === null || (isScalar(value) && value.value === null && (value.source ?? '') === '');
 }
@@ -180,8 +172,4 @@ export function endsInBlockScalar(node: unknown): boolean {
   return isBlockScalar(last);
 }
 
-export { isAlias, isMap, isScalar, isSeq };
-
-function isBreak(character: string | undefined): boolean {
-  return character === '\n' || character === '\r';
-}
+export { isAlias, isMap, isScalar, isSeq, spanOf };

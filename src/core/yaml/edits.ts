@@ -1,6 +1,6 @@
 /**
- * Changes of a config file as minimal edits of its text, so that comments, quotes, order and line breaks stay as they
- * are (E1, E3). Pure; what cannot be done without touching more than was asked is not done: `undefined`.
+ * Changes of a YAML file as minimal edits of its text, so that comments, quotes, order and line breaks stay as they
+ * are (E1, E3). Pure. What cannot be done without touching more than was asked is not done: the result is `undefined`.
  *
  * Invariants: edits of one answer do not overlap; all offsets are of the text as it was; applied, the text is YAML and
  * says what was meant. An anchor is never removed, because an alias may stand for it.
@@ -13,7 +13,7 @@ import {
   isMap,
   isScalar,
   isSeq,
-  rangeOf,
+  spanOf,
   type Collection,
   type EditNodes,
   type PairPlace,
@@ -21,14 +21,14 @@ import {
 import type { Span } from './textPositions.js';
 
 export interface TextEdit {
-  /** Empty: an insertion. */
+  /** Empty for an insertion. */
   readonly span: Span;
   readonly text: string;
 }
 
 export type Edits = readonly TextEdit[] | undefined;
 
-/** Overlapping edits are left out, the later one of two in the list. */
+/** Of two edits that overlap, the later in the list is left out. */
 export function applyEdits(text: string, edits: readonly TextEdit[]): string {
   let result = text;
   for (const { span, text: inserted } of [...withoutOverlaps(edits)].sort((a, b) => b.span.start - a.span.start)) {
@@ -60,12 +60,12 @@ export function scalarText(value: string, quote: "'" | '"' | '' = ''): string {
 
 export function renameKey(nodes: EditNodes, keyStart: number, name: string): Edits {
   const key = nodes.pairAt(keyStart)?.pair.key;
-  const span = rangeOf(key);
+  const span = spanOf(key);
   if (!isScalar(key) || !span || isBlockScalar(key)) return undefined;
   return [{ span, text: scalarText(name, quoteOf(key)) }];
 }
 
-/** Replaces the scalar or alias that is the value of a key, in the quotes it has. `kind` `raw`: written as given. */
+/** Replaces the scalar or alias that is the value of a key. A `text` keeps the quotes it has; `raw` is written as given. */
 export function replaceValue(nodes: EditNodes, keyStart: number, value: string, kind: 'text' | 'raw' = 'text'): Edits {
   const pair = nodes.pairAt(keyStart)?.pair;
   if (!pair) return undefined;
@@ -75,12 +75,12 @@ export function replaceValue(nodes: EditNodes, keyStart: number, value: string, 
 export function replaceItem(nodes: EditNodes, itemStart: number, value: string): Edits {
   const place = nodes.itemAt(itemStart);
   const item: unknown = place?.list.items[place.index];
-  const span = rangeOf(item);
+  const span = spanOf(item);
   if (!isScalar(item) || !span || isBlockScalar(item)) return undefined;
   return [{ span, text: textLike(item, value) }];
 }
 
-/** The item that begins at an offset; how many there are beside it is the caller's business. */
+/** Removes the item that begins at an offset, even if it is the last one of its list. */
 export function removeItem(nodes: EditNodes, itemStart: number): Edits {
   const place = nodes.itemAt(itemStart);
   if (!place) return undefined;
@@ -94,38 +94,24 @@ export function removeItem(nodes: EditNodes, itemStart: number): Edits {
   return removeLines(nodes, dash, span.end);
 }
 
-/** A key with its value. */
+/** Removes a key with its value. */
 export function removeKey(nodes: EditNodes, keyStart: number): Edits {
   const place = nodes.pairAt(keyStart);
   if (!place) return undefined;
   const span = nodes.pairSpan(place.pair);
   if (place.map.flow) return removeInFlow(nodes, place.map, place.index, span);
-  // An anchor of nothing is another thing to those who refer to it.
+  // An anchor that is left with nothing would change what its aliases mean.
   if (place.map.items.length === 1 && place.map.anchor !== undefined) return undefined;
   if (!nodes.beginsLine(span.start)) return undefined;
   return removeLines(nodes, span.start, span.end);
 }
 
-/** `version: 1` as the first key. */
-export function insertVersion(nodes: EditNodes): Edits {
-  const { root, lineBreak } = nodes;
-  if (!isMap(root)) {
-    if (!isEmptyValue(root)) return undefined;
-    // Behind a mark of the document and above all comments but those of the head of the file.
-    const at = /^(?:#[^\r\n]*(?:\r\n|\r|\n))*(?:---[ \t]*(?:\r\n|\r|\n))?/.exec(nodes.text)?.[0].length ?? 0;
-    return /^(?:%|---)/m.test(nodes.text.slice(at)) ? undefined : [insertion(at, `version: 1${lineBreak}`)];
-  }
-  const written = nodes.pairOf(root, 'version');
-  if (written) return valueEdit(nodes, written, '1');
-  return insertEntry(nodes, root, 'version', '1');
-}
-
-/** As the first of a map. `value` in flow style, without line breaks. */
+/** Inserts a key as the first of a map. @param value in flow style, without line breaks */
 export function insertEntry(nodes: EditNodes, map: unknown, key: string, value: string): Edits {
   if (!isMap(map)) return undefined;
   const first = map.items[0];
   if (map.flow) {
-    const open = rangeOf(map)?.start ?? 0;
+    const open = spanOf(map)?.start ?? 0;
     const json = first && isScalar(first.key) && quoteOf(first.key) === '"';
     const entry = json ? `"${key}": ${value}` : `${key}: ${value}`;
     if (!first) return [insertion(open + 1, nodes.text[open + 1] === '}' ? ` ${entry} ` : ` ${entry}`)];
@@ -139,12 +125,12 @@ export function insertEntry(nodes: EditNodes, map: unknown, key: string, value: 
   return [insertion(at, `${key}: ${value}${nodes.lineBreak}${indentation(nodes, at)}`)];
 }
 
-/** As the last item of a list, `value` in flow style. */
+/** Appends the last item of a list. @param value in flow style */
 export function appendItem(nodes: EditNodes, list: unknown, value: string): Edits {
   if (!isSeq(list)) return undefined;
   const last: unknown = list.items.at(-1);
   if (list.flow) {
-    if (last === undefined) return [insertion((rangeOf(list)?.start ?? 0) + 1, value)];
+    if (last === undefined) return [insertion((spanOf(list)?.start ?? 0) + 1, value)];
     const end = nodes.endOf(last);
     const trailing = nodes.skipBlank(end);
     const at = nodes.text[trailing] === ',' ? trailing : end;
@@ -163,11 +149,11 @@ export function valueEdit(nodes: EditNodes, { pair }: Pick<PairPlace, 'pair'>, t
   const { value } = pair;
   if (isEmptyValue(value)) {
     const at = nodes.afterColon(pair);
-    // An anchor of nothing, or a value on a later line.
+    // The anchor is of nothing, or the value is on a later line.
     if (value !== null && (value as { anchor?: string; tag?: string }).anchor !== undefined) return undefined;
     return nodes.text[at - 1] === ':' ? [insertion(at, ` ${text}`)] : undefined;
   }
-  const span = rangeOf(value);
+  const span = spanOf(value);
   if (!span || isBlockScalar(value) || !(isScalar(value) || isAlias(value))) return undefined;
   return [{ span, text }];
 }
@@ -188,14 +174,14 @@ function textLike(node: { type?: string | null | undefined }, value: string): st
   return scalarText(value, quoteOf(node));
 }
 
-/** Whole lines, with the comment at the end of the last one. */
+/** Removes whole lines, with the comment at the end of the last one. */
 function removeLines(nodes: EditNodes, start: number, end: number): Edits {
   const rest = nodes.text.slice(end, nodes.lineEnd(end)).trim();
   if ((rest !== '' && !rest.startsWith('#')) || hasAnchor(nodes.text.slice(start, end))) return undefined;
   return [{ span: { start: nodes.lineStart(start), end: nodes.nextLine(end) }, text: '' }];
 }
 
-/** With the comma that stood for it; a line that has nothing else goes too. */
+/** Removes an item with its comma; a line that holds nothing else goes too. */
 function removeInFlow(nodes: EditNodes, collection: Collection, index: number, span: Span): Edits {
   if (hasAnchor(nodes.text.slice(span.start, span.end))) return undefined;
   const comma = nodes.skipBlank(span.end);
@@ -207,7 +193,7 @@ function removeInFlow(nodes: EditNodes, collection: Collection, index: number, s
     while (nodes.text[end] === ' ' || nodes.text[end] === '\t') end++;
     const alone = nodes.beginsLine(span.start) && end === nodes.lineEnd(end) && near;
     if (alone) return [{ span: { start: nodes.lineStart(span.start), end: nodes.nextLine(end) }, text: '' }];
-    // A comment must not get onto the text before it.
+    // A comment must not move to the line of the text before it.
     if (nodes.text[end] === '#' || end === nodes.lineEnd(end)) end = near ? comma + 1 : span.end;
     return [{ span: { start: span.start, end }, text: '' }, ...edits];
   }

@@ -1,44 +1,42 @@
 /**
- * JSON, with comments and commas at the end, as the same tree of plain nodes that YAML is read into, so that the readers
- * of entries serve both.
+ * Reads JSON, with comments and trailing commas, into the same tree of plain nodes as YAML, so that the readers of
+ * entries serve both.
  *
  * Invariants: `readJson` never throws; nodes are nested to the depth that YAML may have.
  */
 import { createScanner, parseTree, printParseErrorCode, type Node, type ParseError } from 'jsonc-parser';
 import type { Span } from './textPositions.js';
 import { deepestNesting } from './yamlDocument.js';
-import type { YamlEntry, YamlNode, YamlTable } from './yamlTree.js';
+import { emptyNode, type MapEntry, type MapNode, type ValueNode } from './valueNodes.js';
 
-interface JsonFault {
+interface JsonError {
   /** A phrase, such as `a comma is missing`. */
   readonly what: string;
   readonly span: Span;
 }
 
 interface JsonReading {
-  /** At most one. Empty: the text is well-formed. */
-  readonly faults: readonly JsonFault[];
-  readonly root: YamlNode;
+  /** At most one; empty if the text is well-formed. */
+  readonly errors: readonly JsonError[];
+  readonly root: ValueNode;
 }
 
-const nothing: YamlNode = { kind: 'scalar', value: null, source: '', span: { start: 0, end: 0 } };
-
-/** `text` without a byte order mark. */
+/** @param text without a byte order mark */
 export function readJson(text: string): JsonReading {
-  // The parser recurses.
+  // The parser recurses, so the depth is checked before it runs.
   const tooDeep = firstTooDeep(text);
   if (tooDeep !== undefined) {
     const what = `lists and objects are nested deeper than ${deepestNesting}`;
-    return { faults: [{ what, span: { start: tooDeep, end: tooDeep + 1 } }], root: nothing };
+    return { errors: [{ what, span: { start: tooDeep, end: tooDeep + 1 } }], root: emptyNode() };
   }
-  const errors: ParseError[] = [];
-  const root = parseTree(text, errors, { allowTrailingComma: true, allowEmptyContent: true });
-  // Those after the first are most often its echo.
-  const faults = errors.slice(0, 1).map(({ error, offset, length }) => ({
+  const found: ParseError[] = [];
+  const root = parseTree(text, found, { allowTrailingComma: true, allowEmptyContent: true });
+  // The errors after the first are most often its consequences.
+  const errors = found.slice(0, 1).map(({ error, offset, length }) => ({
     what: phrases[printParseErrorCode(error)] ?? 'it cannot be read here',
     span: { start: offset, end: offset + length },
   }));
-  return { faults, root: root && faults.length === 0 ? nodeOf(root, text) : nothing };
+  return { errors, root: root && errors.length === 0 ? nodeOf(root, text) : emptyNode() };
 }
 
 const phrases: Readonly<Record<string, string>> = {
@@ -75,7 +73,7 @@ function firstTooDeep(text: string): number | undefined {
   return undefined;
 }
 
-function nodeOf(node: Node, text: string): YamlNode {
+function nodeOf(node: Node, text: string): ValueNode {
   const span = spanOf(node);
   if (node.type === 'array') {
     return { kind: 'list', items: (node.children ?? []).map((item) => nodeOf(item, text)), span };
@@ -86,14 +84,14 @@ function nodeOf(node: Node, text: string): YamlNode {
   return { kind: 'scalar', value, source: typeof value === 'string' ? value : written, span };
 }
 
-function tableOf(node: Node, text: string): YamlTable {
-  const entries = new Map<string, YamlEntry>();
-  const duplicates: { first: YamlEntry; again: YamlEntry }[] = [];
+function tableOf(node: Node, text: string): MapNode {
+  const entries = new Map<string, MapEntry>();
+  const duplicates: { first: MapEntry; again: MapEntry }[] = [];
   for (const { children } of node.children ?? []) {
     const [key, value] = children ?? [];
     if (!key || !value) continue;
     const name = String(key.value);
-    const entry: YamlEntry = { key: name, keyIsText: true, keySpan: spanOf(key), value: nodeOf(value, text) };
+    const entry: MapEntry = { key: name, keyIsText: true, keySpan: spanOf(key), value: nodeOf(value, text) };
     const first = entries.get(name);
     if (first) duplicates.push({ first, again: entry });
     else entries.set(name, entry);

@@ -1,7 +1,7 @@
 /**
  * A tolerant reading of YAML text, whole or while it is typed: which keys stand in which, and what belongs at a place.
- * Line by line and bracket by bracket, so that what is wrong at one place costs that place. For completion, outline and
- * lenses; what counts is read by `yamlTree`.
+ * It goes line by line and bracket by bracket, so that an error costs only the place where it is. It serves completion,
+ * outline and lenses; what a file means is read by `yamlTree`.
  *
  * Invariants: never throws, takes time in proportion to the text, does not recurse. Block style, flow style, comments,
  * quotes, anchors, aliases and block texts are understood; explicit keys (`? key`) are not.
@@ -13,13 +13,10 @@ import {
   type SketchEntry,
   type SketchPath,
   type Slot,
-  keyAt,
-  lineEnd,
-  nextLine,
-  plainEnd,
   quoteEnd,
   unquoted,
 } from './sketchState.js';
+import { lineEnd, nextLine } from './textPositions.js';
 
 export interface Sketch {
   readonly root: SketchBox | undefined;
@@ -30,7 +27,7 @@ export interface Sketch {
   readonly slot: Slot | undefined;
 }
 
-/** @param cursor an offset, to learn what can be typed there */
+/** @param cursor the offset at which something is to be typed */
 export function sketch(text: string, cursor = -1): Sketch {
   return new Sketcher(text, cursor).run();
 }
@@ -68,7 +65,7 @@ class Sketcher {
     this.at = Math.max(this.at, nextLine(this.text, end));
   }
 
-  /** A place with nothing on it: a key of the map that has this column, or the first of a new one. */
+  /** Finds what an empty line is for: a key of the map that has this column, or the first key of a new map. */
   private blank(column: number): void {
     const open = this.state.stack.filter((box) => box.indent < column || (box.indent === column && box.kind === 'map'));
     const top = open.at(-1);
@@ -85,7 +82,7 @@ class Sketcher {
     }
   }
 
-  /** Dashes, then a key with its value, or a value. */
+  /** Reads dashes, then a key with its value, or a value. */
   private content(lineStart: number, from: number, end: number): void {
     let at = from;
     while (this.text[at] === '-' && (at + 1 >= end || /[ \t]/.test(this.text[at + 1] ?? ''))) {
@@ -128,7 +125,7 @@ class Sketcher {
     return this.state.open('map', false, column);
   }
 
-  /** What a word without a colon is: a key to be, an item, or the rest of a text above. */
+  /** Finds what a word without a colon is: the beginning of a key, an item, or the rest of a text above. */
   private valuePath(
     column: number,
     item: SketchBox | undefined,
@@ -202,4 +199,24 @@ class Sketcher {
 function hangs(box: SketchBox): boolean {
   const last = box.entries.at(-1);
   return last !== undefined && last.text === '';
+}
+
+function keyAt(
+  text: string,
+  at: number,
+  end: number,
+): { name: string; end: number; colon: number; quote: '' | "'" | '"' } | undefined {
+  const line = text.slice(at, end);
+  const found = /^(?:("(?:[^"\\]|\\.)*")|('(?:[^']|'')*')|([^\s#&*!|>'"%@`{}[\],?-][^#]*?|[?-][^\s#][^#]*?|[^\s'"{}[\],][^#]*?))([ \t]*):(?=\s|$)/.exec(line); // prettier-ignore
+  if (!found) return undefined;
+  const raw = found[1] ?? found[2] ?? found[3] ?? '';
+  const quote = found[1] ? '"' : found[2] ? "'" : '';
+  const keyEnd = at + raw.length;
+  return { name: quote ? unquoted(raw) : raw, end: keyEnd, colon: keyEnd + (found[4]?.length ?? 0), quote };
+}
+
+function plainEnd(text: string, at: number, end: number): number {
+  const rest = text.slice(at, end);
+  const comment = rest.search(/\s#/);
+  return at + (comment < 0 ? rest : rest.slice(0, comment)).trimEnd().length;
 }

@@ -1,17 +1,15 @@
-/** Flow style in the tolerant reading of `sketch`: `{ … }` and `[ … ]`, closed or not. */
+/** The part of the tolerant reading of `sketch` that knows flow style: `{ … }` and `[ … ]`, closed or not. */
 import {
   type SketchBox,
   type SketchEntry,
   type SketchPath,
   type SketchState,
-  flowWordEnd,
-  lineEnd,
-  nextLine,
   quoteEnd,
   unquoted,
 } from './sketchState.js';
+import { lineEnd, nextLine } from './textPositions.js';
 
-/** From a bracket to the one that closes it; ends early where a line below cannot belong to it. */
+/** Reads from a bracket to the one that closes it, and ends early where a line below cannot belong to it. */
 export function scanFlow(
   state: SketchState,
   from: number,
@@ -24,7 +22,7 @@ export function scanFlow(
   let at = from;
   let next: SketchPath = path;
   let entry = owner;
-  // Where the place of the next key or value begins.
+  // The place of the next key or value begins here.
   let gap = from;
   const top = (): SketchBox | undefined => (stack.length > outer ? stack.at(-1) : undefined);
   const note = (start: number, end: number, quote: '' | "'" | '"', complete = false): void => {
@@ -105,7 +103,7 @@ export function scanFlow(
       state.finish(entry, quote ? unquoted(word) : word, end);
     }
     at = Math.max(end, at + 1);
-    // Behind an anchor the value is still to come.
+    // The value of an anchor is still to come.
     gap = mark ? at : at + 1;
   }
   if (stack.length > outer) {
@@ -114,4 +112,10 @@ export function scanFlow(
     stack.length = outer;
   }
   return at;
+}
+
+function flowWordEnd(text: string, at: number): number {
+  const rest = text.slice(at, lineEnd(text, at));
+  const stop = rest.search(/[,[\]{}]|:(?=[\s,[\]{}]|$)|\s#/);
+  return at + (stop < 0 ? rest : rest.slice(0, stop)).trimEnd().length;
 }

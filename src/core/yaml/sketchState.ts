@@ -1,4 +1,4 @@
-/** What a tolerant reading of YAML text has found so far: the maps and lists that are open, and the place of the cursor. */
+/** The state of the tolerant reading of `sketch`: the maps and lists that are open, and what stands at the cursor. */
 import type { Span } from './textPositions.js';
 
 export type SketchPath = readonly (string | number)[];
@@ -6,7 +6,7 @@ export type SketchPath = readonly (string | number)[];
 export interface SketchEntry {
   readonly key: string;
   readonly keySpan: Span;
-  /** What stands behind the colon on its line, without quotes; '' where a map or list follows or nothing does. */
+  /** What stands behind the colon on its line, without quotes; '' where a map, a list or nothing follows. */
   text: string;
   /** Where the entry ends, with all that is in it. */
   end: number;
@@ -20,9 +20,9 @@ export interface SketchBox {
   /** The column of its keys or dashes; in flow style that of its line. */
   readonly indent: number;
   readonly path: SketchPath;
-  /** Of a map. */
+  /** The entries of a map so far. */
   readonly entries: SketchEntry[];
-  /** Items of a list so far. */
+  /** The number of items of a list so far. */
   items: number;
   /** The entry it is the value of. */
   readonly owner: SketchEntry | undefined;
@@ -33,13 +33,13 @@ export interface Slot {
   /** What is there already and would be replaced, quotes included. */
   readonly span: Span;
   readonly role: 'key' | 'value';
-  /** Of the map for a key, of the value itself for a value. */
+  /** For a key the path of its map, for a value that of the value itself. */
   readonly path: SketchPath;
   readonly quote: '' | "'" | '"';
   readonly flow: boolean;
-  /** Blank between the colon and the place: a value wants one. */
+  /** Whether a blank stands between the colon and the place, as a value needs. */
   readonly spaced: boolean;
-  /** A key that has its colon already. */
+  /** Whether the key already has its colon. */
   readonly complete: boolean;
 }
 
@@ -49,7 +49,7 @@ export class SketchState {
   readonly boxes = new Map<string, SketchBox>();
   readonly anchors = new Map<string, SketchPath>();
   readonly aliases: { name: string; path: SketchPath }[] = [];
-  /** What is open, the outermost first. */
+  /** The maps and lists that are open, the outermost first. */
   readonly stack: SketchBox[] = [];
   slot: Slot | undefined;
 
@@ -96,7 +96,7 @@ export class SketchState {
     this.grow(end);
   }
 
-  /** All that is open reaches to here. */
+  /** Extends everything that is open to this offset. */
   grow(end: number): void {
     for (const { owner, entries } of this.stack) {
       if (owner && owner.end < end) owner.end = end;
@@ -105,7 +105,7 @@ export class SketchState {
     }
   }
 
-  /** `before`: from where on the cursor is at this place. */
+  /** Takes the place as that of the cursor if it is. @param before the first offset of the cursor that counts as this place */
   note(
     role: Slot['role'],
     path: SketchPath,
@@ -132,50 +132,11 @@ export class SketchState {
   }
 }
 
-/** Words of YAML text as they stand on a line, whole or not: for the tolerant reading of `sketch`. */
-
-export function keyAt(
-  text: string,
-  at: number,
-  end: number,
-): { name: string; end: number; colon: number; quote: '' | "'" | '"' } | undefined {
-  const line = text.slice(at, end);
-  const found = /^(?:("(?:[^"\\]|\\.)*")|('(?:[^']|'')*')|([^\s#&*!|>'"%@`{}[\],?-][^#]*?|[?-][^\s#][^#]*?|[^\s'"{}[\],][^#]*?))([ \t]*):(?=\s|$)/.exec(line); // prettier-ignore
-  if (!found) return undefined;
-  const raw = found[1] ?? found[2] ?? found[3] ?? '';
-  const quote = found[1] ? '"' : found[2] ? "'" : '';
-  const keyEnd = at + raw.length;
-  return { name: quote ? unquoted(raw) : raw, end: keyEnd, colon: keyEnd + (found[4]?.length ?? 0), quote };
-}
-
-/** Behind the closing quote; an open one ends with its line. */
+/** The offset behind the closing quote; a text that is not closed ends with its line. */
 export function quoteEnd(text: string, at: number, lineEnd: number): number {
   const rest = text.slice(at, lineEnd);
   const found = (rest.startsWith('"') ? /^"(?:[^"\\]|\\.)*"/ : /^'(?:[^']|'')*'/).exec(rest);
   return at + (found?.[0].length ?? rest.trimEnd().length);
-}
-
-export function plainEnd(text: string, at: number, end: number): number {
-  const rest = text.slice(at, end);
-  const comment = rest.search(/\s#/);
-  return at + (comment < 0 ? rest : rest.slice(0, comment)).trimEnd().length;
-}
-
-export function flowWordEnd(text: string, at: number): number {
-  const rest = text.slice(at, lineEnd(text, at));
-  const stop = rest.search(/[,[\]{}]|:(?=[\s,[\]{}]|$)|\s#/);
-  return at + (stop < 0 ? rest : rest.slice(0, stop)).trimEnd().length;
-}
-
-export function lineEnd(text: string, at: number): number {
-  for (let end = at; end < text.length; end++) {
-    if (text[end] === '\n' || text[end] === '\r') return end;
-  }
-  return text.length;
-}
-
-export function nextLine(text: string, end: number): number {
-  return text.startsWith('\r\n', end) ? end + 2 : end + 1;
 }
 
 export function unquoted(raw: string): string {

@@ -1,5 +1,6 @@
 /**
- * Offsets of a text as the positions an editor shows. Lines end where the editor ends them (LF, CRLF, lone CR).
+ * Offsets of a text as the positions that an editor shows, and back. Lines end where the editor ends them (LF, CRLF, lone
+ * CR).
  *
  * Invariant: a position never lies outside the text nor inside a line break, whatever the offset.
  */
@@ -25,6 +26,12 @@ export class TextPositions {
     return { start, end: backwards ? start : end };
   }
 
+  /** An offset within the text, whatever the position. */
+  offset({ line, character }: Position): number {
+    const start = this.starts[line];
+    return start === undefined ? this.text.length : Math.min(start + character, this.text.length);
+  }
+
   private position(offset: number): Position {
     const wanted = Math.min(Math.max(0, offset), this.text.length);
     let low = 0;
@@ -45,18 +52,14 @@ export class TextPositions {
   }
 }
 
-/** Positions of an editor as offsets of a text: the way back from `textPositions`. Lines end where the editor ends them. */
+/** Where the line that an offset is in ends, before its line break. */
+export function lineEnd(text: string, offset: number): number {
+  let end = offset;
+  while (end < text.length && text[end] !== '\n' && text[end] !== '\r') end++;
+  return end;
+}
 
-export class TextOffsets {
-  private readonly starts: number[] = [0];
-
-  constructor(private readonly text: string) {
-    for (const lineBreak of text.matchAll(/\r\n|\r|\n/g)) this.starts.push(lineBreak.index + lineBreak[0].length);
-  }
-
-  /** Within the text, whatever the position. */
-  offset({ line, character }: Position): number {
-    const start = this.starts[line];
-    return start === undefined ? this.text.length : Math.min(start + character, this.text.length);
-  }
+/** The beginning of the line below, given the end of a line; beyond the text where there is none. */
+export function nextLine(text: string, end: number): number {
+  return text.startsWith('\r\n', end) ? end + 2 : end + 1;
 }

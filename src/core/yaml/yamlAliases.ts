@@ -1,26 +1,28 @@
 /**
- * What each alias of a document stands for, and that none of it gets out of hand: every alias has an anchor above it,
- * none stands inside its own anchor, and all that they expand to stays within bounds ("billion laughs").
+ * Finds what each alias of a document stands for, and refuses what would get out of hand: every alias needs an anchor above
+ * it, none may stand inside its own anchor, and all that they expand to stays within bounds ("billion laughs").
  *
- * Iterative, because the nesting of a file is bounded only here; what reads the tree later may recurse.
+ * The walk is iterative, because only here is the nesting of a file bounded; what reads the tree later may recurse.
  */
 import { isAlias, isMap, isPair, isScalar, isSeq, type Alias } from 'yaml';
 import type { Span } from './textPositions.js';
-import { deepestNesting, type YamlFault } from './yamlDocument.js';
+import { deepestNesting, spanOf, type YamlError } from './yamlDocument.js';
 
 export interface Aliases {
   readonly targets: ReadonlyMap<Alias, unknown>;
-  readonly faults: readonly YamlFault[];
+  readonly errors: readonly YamlError[];
 }
 
-/** In characters of source, of everything that all aliases together stand for. */
+/** How much source all aliases together may stand for, in characters. */
 const mostExpanded = 1_000_000;
-/** Of anchors whose nodes hold aliases of anchors whose nodes … */
+/** How many anchors may hold one another by way of aliases. */
 const deepestChain = 16;
+
+const nowhere: Span = { start: 0, end: 0 };
 
 interface Anchor {
   readonly node: unknown;
-  /** Own length and that of everything the aliases inside stand for. */
+  /** Its own length and that of everything the aliases inside stand for. */
   size: number;
   depth: number;
   open: boolean;
@@ -32,24 +34,24 @@ type Step =
 
 export function resolveAliases(root: unknown): Aliases {
   const targets = new Map<Alias, unknown>();
-  const faults: YamlFault[] = [];
+  const errors: YamlError[] = [];
   const anchors = new Map<string, Anchor>();
   const open: Anchor[] = [];
   const steps: Step[] = [{ kind: 'enter', node: root, depth: 0 }];
   let expanded = 0;
 
-  const report = (fault: YamlFault): void => {
-    if (!faults.some((other) => other.kind === fault.kind)) faults.push(fault);
+  const report = (fault: YamlError): void => {
+    if (!errors.some((other) => other.kind === fault.kind)) errors.push(fault);
   };
   const resolve = (alias: Alias): void => {
-    const span = spanOf(alias);
+    const span = spanOf(alias) ?? nowhere;
     const anchor = anchors.get(alias.source);
     if (!anchor) {
-      faults.push({ kind: 'aliasUnknown', name: alias.source, known: [...anchors.keys()], span });
+      errors.push({ kind: 'aliasUnknown', name: alias.source, known: [...anchors.keys()], span });
       return;
     }
     if (anchor.open) {
-      faults.push({ kind: 'aliasOfItself', name: alias.source, span });
+      errors.push({ kind: 'aliasOfItself', name: alias.source, span });
       return;
     }
     targets.set(alias, anchor.node);
@@ -69,8 +71,8 @@ export function resolveAliases(root: unknown): Aliases {
       open.pop();
       const within = open.at(-1);
       if (within) {
-        // The own length of what is inside is part of the outer length already.
-        const span = spanOf(step.anchor.node);
+        // The length of what is inside is already part of the outer length.
+        const span = spanOf(step.anchor.node) ?? nowhere;
         within.size += step.anchor.size - (span.end - span.start);
         within.depth = Math.max(within.depth, step.anchor.depth);
       }
@@ -87,7 +89,7 @@ export function resolveAliases(root: unknown): Aliases {
     }
     if (!isMap(node) && !isSeq(node) && !isScalar(node)) continue;
     if (node.anchor !== undefined) {
-      const span = spanOf(node);
+      const span = spanOf(node) ?? nowhere;
       const anchor: Anchor = { node, size: span.end - span.start, depth: 0, open: true };
       anchors.set(node.anchor, anchor);
       open.push(anchor);
@@ -95,17 +97,12 @@ export function resolveAliases(root: unknown): Aliases {
     }
     if (isScalar(node)) continue;
     if (depth === deepestNesting) {
-      report({ kind: 'nestedTooDeep', limit: deepestNesting, span: spanOf(node) });
+      report({ kind: 'nestedTooDeep', limit: deepestNesting, span: spanOf(node) ?? nowhere });
       continue;
     }
     for (let index = node.items.length - 1; index >= 0; index--) {
       steps.push({ kind: 'enter', node: node.items[index], depth: depth + 1 });
     }
   }
-  return { targets, faults };
-}
-
-function spanOf(node: unknown): Span {
-  const range = (node as { range?: readonly [number, number, number] | null }).range;
-  return range ? { start: range[0], end: range[1] } : { start: 0, end: 0 };
+  return { targets, errors };
 }

@@ -1,13 +1,13 @@
 /**
- * From text to the YAML library's nodes. One document a file; everything that makes a text unusable is a fault.
+ * Reads a text into the YAML library's nodes. A file is one document; everything that makes a text unusable is an error.
  *
  * Invariants: never throws; nodes are nested to a bounded depth, so that what follows may recurse.
  */
-import { Composer, Lexer, Parser, type CST, type YAMLError } from 'yaml';
+import { Composer, Lexer, Parser, type CST, type YAMLError as LibraryError } from 'yaml';
 import type { Span } from './textPositions.js';
 
-/** What makes a text no usable YAML. */
-export type YamlFault =
+/** Why a text cannot be used as YAML. */
+export type YamlError =
   | { readonly kind: 'syntax'; readonly id: string; readonly message: string; readonly span: Span }
   | { readonly kind: 'severalDocuments'; readonly span: Span }
   | { readonly kind: 'aliasUnknown'; readonly name: string; readonly known: readonly string[]; readonly span: Span }
@@ -17,17 +17,17 @@ export type YamlFault =
   | { readonly kind: 'nestedTooDeep'; readonly limit: number; readonly span: Span };
 
 interface ComposedYaml {
-  /** Empty: the text is well-formed, as far as one node after the other can tell. */
-  readonly faults: readonly YamlFault[];
-  readonly warnings: readonly YamlFault[];
+  /** Empty if every node by itself is well-formed; aliases are not looked at. */
+  readonly errors: readonly YamlError[];
+  readonly warnings: readonly YamlError[];
   /** The root node; null where there is none. */
   readonly contents: unknown;
 }
 
-/** Lists and maps inside each other. */
+/** How deep lists and maps may be nested. */
 export const deepestNesting = 64;
 
-/** Of the parser's own stack, which has one entry a level and a few more. */
+/** How high the parser's own stack may grow; it has one entry for each level and a few more. */
 const deepestStack = 4 * deepestNesting;
 
 const options = {
@@ -35,7 +35,7 @@ const options = {
   schema: 'core',
   merge: true,
   resolveKnownTags: false,
-  // Told apart by the readers, who know what a duplicate costs (C4).
+  // Readers are told of duplicates and decide what one costs.
   uniqueKeys: false,
   logLevel: 'error',
 } as const;
@@ -65,18 +65,24 @@ function compose(source: string): ComposedYaml {
   for (const token of parser.end()) tokens.push(token);
   const [document, second] = new Composer(options).compose(tokens, true, source.length);
   if (second) return failed({ kind: 'severalDocuments', span: { start: second.range[0], end: second.range[1] } });
-  if (!document) return { faults: [], warnings: [], contents: null };
+  if (!document) return { errors: [], warnings: [], contents: null };
   return {
-    faults: document.errors.map(toFault),
-    warnings: document.warnings.map(toFault),
+    errors: document.errors.map(toError),
+    warnings: document.warnings.map(toError),
     contents: document.contents,
   };
 }
 
-function failed(fault: YamlFault): ComposedYaml {
-  return { faults: [fault], warnings: [], contents: null };
+function failed(error: YamlError): ComposedYaml {
+  return { errors: [error], warnings: [], contents: null };
 }
 
-function toFault(error: YAMLError): YamlFault {
+function toError(error: LibraryError): YamlError {
   return { kind: 'syntax', id: error.code, message: error.message, span: { start: error.pos[0], end: error.pos[1] } };
+}
+
+/** Where a node of the library stands; undefined where nothing is written. */
+export function spanOf(node: unknown): Span | undefined {
+  const range = (node as { range?: readonly [number, number, number] | null } | null | undefined)?.range;
+  return range ? { start: range[0], end: range[1] } : undefined;
 }

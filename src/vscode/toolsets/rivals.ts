@@ -3,7 +3,6 @@ import * as vscode from 'vscode';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { localFolders } from '../engine/configFiles.js';
-import { configuredLabels } from './mcpJson.js';
 import type { Rival } from './presence.js';
 
 /** In a workspace folder. The person's own `mcp.json` is where no extension can read it. */
@@ -11,6 +10,7 @@ const files = ['.vscode/mcp.json', '.mcp.json'];
 
 /** The editor compares names without regard to case. */
 export async function findRivals(label: string): Promise<Rival[]> {
+  const { configuredLabels } = await import('./mcpJson.js');
   const paths = localFolders().flatMap(({ uri }) => files.map((file) => join(uri.fsPath, file)));
   const found = await Promise.all(
     paths.map(async (file) => {

@@ -3,7 +3,6 @@ import fc from 'fast-check';
 import { EditNodes } from '../../../src/core/yaml/editNodes.js';
 import {
   applyEdits,
-  insertVersion,
   removeItem,
   removeKey,
   renameKey,
@@ -12,7 +11,7 @@ import {
   scalarText,
   type Edits,
 } from '../../../src/core/yaml/edits.js';
-import { addPrefix, setEnabled, setServerKey } from '../../../src/core/config/serverEdits.js';
+import { addPrefix, insertVersion, setEnabled, setServerKey } from '../../../src/core/config/serverEdits.js';
 import { plain } from './plain.js';
 
 type Edit = (text: string, nodes: EditNodes, at: number) => Edits;

@@ -4,12 +4,12 @@ import path from 'node:path';
 import { Ajv } from 'ajv';
 import { format } from 'prettier';
 import type { ProblemCode } from '../../../src/core/base/problem.js';
-import { configSchema } from '../../../src/core/authoring/schema.js';
+import { configSchema } from '../../support/configSchema.js';
 import { readYaml } from '../../../src/core/yaml/yamlTree.js';
 import manifest from '../../../package.json';
 import { assertGolden } from '../../support/golden.js';
-import { parse, wholeFormat } from '../config/fixtures.js';
-import { plain } from '../config/plain.js';
+import { parse, wholeFormat } from './fixtures.js';
+import { plain } from './plain.js';
 
 const root = path.join(import.meta.dirname, '../../..');
 const shipped = path.join(root, 'media/mcp.schema.json');
@@ -40,7 +40,7 @@ describe('the JSON schema (E2)', () => {
 
   for (const file of readdirSync(golden).filter((name) => name.endsWith('.yaml'))) {
     const text = readFileSync(path.join(golden, file), 'utf8').replace(/^\uFEFF/, '');
-    if (readYaml(text).faults.length > 0) continue;
+    if (readYaml(text).errors.length > 0) continue;
     const { problems, kind } = parse(text);
     const errors = problems.filter(({ severity }) => severity !== 'information');
     if (errors.length === 0) {

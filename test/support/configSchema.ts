@@ -1,12 +1,12 @@
 /**
- * The config file as a JSON schema (draft 7), for editors that use `yaml-language-server`; made from the same documentation
- * of keys as completion and hover. What takes more than a schema to see (a duration's bounds, whether a folder is there)
- * is the validator's alone.
+ * Makes the JSON schema (draft 7) of the config file that ships as `media/mcp.schema.json` for editors that use
+ * `yaml-language-server`, from the documentation of keys that completion and hover use too. What takes more than a schema
+ * to see (a duration's bounds, whether a folder is there) is left to the validator.
  *
  * Invariant: a file without problems is valid; what is not of the type that the validator wants is not.
  */
-import { keyDocs, requiredKeys, type KeyDoc, type ValueShape } from '../config/keyDocs.js';
-import type { KeyLevel } from '../config/keys.js';
+import { keyDocs, requiredKeys, type KeyDoc, type ValueShape } from '../../src/core/config/keyDocs.js';
+import type { KeyLevel } from '../../src/core/config/keys.js';
 
 type JsonSchema = { readonly [key: string]: unknown };
 

@@ -1,0 +1,64 @@
+/**
+ * What a YAML or JSON text is read into: plain nodes with places, the same for both, so that one reader of entries serves
+ * them. Nodes are immutable, nested to a bounded depth, and may be shared.
+ */
+import type { Span } from './textPositions.js';
+
+interface ScalarNode {
+  readonly kind: 'scalar';
+  readonly value: string | number | boolean | null;
+  /** As written, without quotes; '' where nothing is written. */
+  readonly source: string;
+  readonly span: Span;
+}
+
+export interface ListNode {
+  readonly kind: 'list';
+  readonly items: readonly ValueNode[];
+  /** From the first item to the last, brackets included. */
+  readonly span: Span;
+}
+
+export interface MapEntry {
+  /** The key as text: `1` and `'1'` are the same key. */
+  readonly key: string;
+  /** False for a key that is itself a list or a map. */
+  readonly keyIsText: boolean;
+  readonly keySpan: Span;
+  readonly value: ValueNode;
+}
+
+export interface MapNode {
+  readonly kind: 'map';
+  /** In the order written, merge keys applied. */
+  readonly entries: ReadonlyMap<string, MapEntry>;
+  /** Keys that are written twice in one map; `entries` has the first. */
+  readonly duplicates: readonly { readonly first: MapEntry; readonly again: MapEntry }[];
+  /** Values of `<<` that are not maps. */
+  readonly badMerges: readonly ValueNode[];
+  readonly span: Span;
+}
+
+export type ValueNode = ScalarNode | ListNode | MapNode;
+
+/** A place where nothing is written. */
+export function emptyNode(at = 0): ScalarNode {
+  return { kind: 'scalar', value: null, source: '', span: { start: at, end: at } };
+}
+
+/** Whether a node is null, written or not. */
+export function isEmpty(node: ValueNode): boolean {
+  return node.kind === 'scalar' && node.value === null;
+}
+
+/** The text of a scalar. A number or boolean counts as it is written: `PORT: 3000` is what people write. */
+export function textOf(node: ValueNode | undefined): string | undefined {
+  if (node?.kind !== 'scalar' || node.value === null) return undefined;
+  return typeof node.value === 'string' ? node.value : node.source;
+}
+
+export function plainValue(node: ValueNode): unknown {
+  if (node.kind === 'scalar') return node.value;
+  if (node.kind === 'list') return node.items.map(plainValue);
+  return Object.fromEntries([...node.entries].map(([key, { value }]) => [key, plainValue(value)]));
+}
