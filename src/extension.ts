@@ -29,9 +29,7 @@ import {
   holdsChangedTools,
   maxInstances,
   maxResultBytes,
-  onDidChangeChangedTools,
-  onDidChangeFilteredTools,
-  onDidChangeToolPermissions,
+  onDidChangeSetting,
   toolPermissions,
   trace,
 } from './vscode/engine/settings.js';
@@ -102,9 +100,9 @@ export function activate(context: vscode.ExtensionContext): void {
     serveOtherAgents(slot, context.globalStorageUri),
     offerToolsets({ slot, clock, log: logs.host, extensionId: context.extension.id }),
     slot.onDidChange(({ snapshot }) => logs.keep(snapshot.servers.map(({ id }) => id))),
-    onDidChangeToolPermissions(() => slot.engine?.recheckToolPolicy()),
-    onDidChangeChangedTools(() => toolLedger.recheck()),
-    onDidChangeFilteredTools(() => void slot.engine?.host.reload()),
+    onDidChangeSetting('toolPermissions', () => slot.engine?.recheckToolPolicy()),
+    onDidChangeSetting('changedTools', () => toolLedger.recheck()),
+    onDidChangeSetting('problems.filteredTools', () => void slot.engine?.host.reload()),
     vscode.workspace.onDidGrantWorkspaceTrust(() => slot.start()),
   );
   // Watching files is the dearest part, and nobody waits for it.

@@ -121,7 +121,6 @@ const arrows: Record<string, readonly string[]> = {
     'core/tools',
     'core/results',
     'core/dialog',
-    'core/files',
     'core/reconcile',
     'core/host',
     'vscode/engine',

@@ -8,7 +8,8 @@ import { startOfFile } from '../../core/config/model.js';
 import { localFolders } from '../engine/configFiles.js';
 import type { AgentsOptions } from '../engine/engine.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
-import { endpointPort, onDidChangeEndpointPort } from '../engine/settings.js';
+import { endpointPort, onDidChangeSetting } from '../engine/settings.js';
+import { orShowFailure } from '../views/messages.js';
 import { endpointProblems } from './endpointProblems.js';
 
 export function serveOtherAgents(slot: EngineSlot, globalStorage: vscode.Uri): Disposable {
@@ -21,16 +22,11 @@ export function serveOtherAgents(slot: EngineSlot, globalStorage: vscode.Uri): D
       endpoint.use(endpointPort());
     }),
   );
-  store.add(onDidChangeEndpointPort(() => slot.engine?.endpoint?.use(endpointPort())));
+  store.add(onDidChangeSetting('endpoint.port', () => slot.engine?.endpoint?.use(endpointPort())));
   store.add(
-    vscode.commands.registerCommand('mcpToolsets.setUpAgent', async () => {
-      try {
-        const { setUpAgent } = await import('./setUp.js');
-        await setUpAgent(slot.engine, dirname(globalStorage.fsPath));
-      } catch (error) {
-        void vscode.window.showErrorMessage(error instanceof Error ? error.message : String(error));
-      }
-    }),
+    vscode.commands.registerCommand('mcpToolsets.setUpAgent', () =>
+      orShowFailure(async () => (await import('./setUp.js')).setUpAgent(slot, dirname(globalStorage.fsPath))),
+    ),
   );
   return store;
 }

@@ -25,7 +25,9 @@ import { textOf, writeEdits } from '../commands/configEdits.js';
 import { localFolders } from '../engine/configFiles.js';
 import type { Engine } from '../engine/engine.js';
 import { pathLabel } from '../views/fileLabels.js';
-import { Previews } from '../commands/previews.js';
+import { agreedChange } from '../commands/previews.js';
+import type { EngineSlot } from '../engine/engineSlot.js';
+import { toolCount, whyNothingRuns } from '../views/phrases.js';
 import type { AgentEndpoint } from '../engine/agentEndpoint.js';
 import { endpointProblems } from './endpointProblems.js';
 
@@ -33,15 +35,15 @@ const title = 'Set Up Another Agent';
 const usualPort = 7427;
 
 /** Rejects with what a person can do. @param globalStorage where the editor's extensions keep their files */
-export async function setUpAgent(engine: Engine | undefined, globalStorage: string): Promise<void> {
-  if (!engine?.endpoint) throw new Error('No MCP servers are configured in .minds/mcp.yaml.');
+export async function setUpAgent({ engine, state }: EngineSlot, globalStorage: string): Promise<void> {
+  if (!engine?.endpoint) throw new Error(whyNothingRuns(state.phase));
   if (!(await hasPort(engine.endpoint))) return;
   const chosen = await chooseAgent(globalStorage);
   if (!chosen) return;
   const toolsets = await chooseToolsets(engine, engine.endpoint);
   if (!toolsets) return;
   const source = { tokenFile: engine.endpoint.tokenFile, home: homedir(), platform: process.platform };
-  await offer(chosen, toolsets, source);
+  await writeEntries(chosen, toolsets, source);
 }
 
 /** Whether the window is served on a port now. */
@@ -115,49 +117,44 @@ async function chooseAgent(globalStorage: string): Promise<Chosen | undefined> {
 async function chooseToolsets({ host }: Engine, endpoint: AgentEndpoint): Promise<ServedAt[] | undefined> {
   const items = host.catalogue.toolsets.flatMap(({ id, tools }) => {
     const url = endpoint.urlOf(id);
-    return url === undefined ? [] : [{ label: id, description: `${tools.length} tools`, picked: true, url }];
+    return url === undefined
+      ? []
+      : [{ label: id, description: toolCount(tools.length, tools.length), picked: true, url }];
   });
   const placeHolder = 'Which toolsets?';
   const chosen = await vscode.window.showQuickPick(items, { title, placeHolder, canPickMany: true });
   return chosen && chosen.length > 0 ? chosen.map(({ label, url }) => ({ id: label, url })) : undefined;
 }
 
-async function offer({ kind, file }: Chosen, toolsets: readonly ServedAt[], source: TokenSource): Promise<void> {
+async function writeEntries({ kind, file }: Chosen, toolsets: readonly ServedAt[], source: TokenSource): Promise<void> {
   const label = pathLabel(file);
-  const previews = new Previews('mcp-toolsets-agent');
-  const plan = async (): Promise<Extract<EntriesPlan, { kind: 'planned' }>> => {
-    const made = planEntries({ agent: kind, text: await textOf(file), label, toolsets, source });
-    if (made.kind === 'impossible') throw new Error(`Nothing was written: ${made.reason}.`);
-    return made;
-  };
-  try {
-    for (let shown: string | undefined; ;) {
-      const { edits, after, report } = await plan();
-      if (edits.length === 0) {
-        void tellHow(kind, `${label} has these entries already.`, source);
-        return;
-      }
-      // What changed meanwhile is shown again before it is written.
-      if (shown === after) {
-        await previews.close();
-        const { isSaved } = await writeEdits(file, label, edits);
-        void tellHow(kind, isSaved ? `${label} is written.` : `${label} has other changes too; save it.`, source);
-        return;
-      }
-      shown = after;
-      await previews.show({
-        name: basename(file),
-        before: (await textOf(file)) ?? '',
-        after,
-        title: `${label}: with the toolsets`,
-        report: { name: 'Agent.md', text: `# ${agents[kind].program}\n\n${report}` },
-      });
-      const question = `Write ${toolsets.length === 1 ? 'this entry' : `these ${toolsets.length} entries`} into ${label}?`;
-      if ((await vscode.window.showInformationMessage(question, 'Write', 'Not Now')) !== 'Write') return;
-    }
-  } finally {
-    previews.dispose();
+  const entries = toolsets.length === 1 ? 'this entry' : `these ${toolsets.length} entries`;
+  const agreed = await agreedChange<Extract<EntriesPlan, { kind: 'planned' }>>({
+    scheme: 'mcp-toolsets-agent',
+    plan: async () => {
+      const made = planEntries({ agent: kind, text: await textOf(file), label, toolsets, source });
+      if (made.kind === 'impossible') throw new Error(`Nothing was written: ${made.reason}.`);
+      return made;
+    },
+    preview: async ({ edits, report }) =>
+      edits.length === 0
+        ? undefined
+        : {
+            name: basename(file),
+            before: (await textOf(file)) ?? '',
+            title: `${label}: with the toolsets`,
+            report: { name: 'Agent.md', text: `# ${agents[kind].program}\n\n${report}` },
+          },
+    question: () => `Write ${entries} to ${label}?`,
+    yes: 'Write',
+  });
+  if (!agreed) return;
+  if (agreed.edits.length === 0) {
+    void tellHow(kind, `${label} already has these entries.`, source);
+    return;
   }
+  const { isSaved } = await writeEdits(file, label, agreed.edits);
+  void tellHow(kind, isSaved ? `${label} was written.` : `${label} has other unsaved changes. Save it.`, source);
 }
 
 async function tellHow(kind: AgentKind, done: string, source: TokenSource): Promise<void> {

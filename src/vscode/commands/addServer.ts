@@ -18,10 +18,10 @@ import { targetItems, type TargetItem } from './targets.js';
 
 const title = 'Add MCP Server';
 
-const kinds: readonly (vscode.QuickPickItem & { readonly kind_: NewServerKind })[] = [
-  { label: '$(terminal) Command', description: 'stdio', detail: 'A program on this machine', kind_: 'command' },
-  { label: '$(globe) URL', description: 'HTTP', detail: 'A server that is reached by HTTP', kind_: 'url' },
-  { label: '$(package) npm package', description: 'npx', detail: 'Started with npx -y', kind_: 'package' },
+const kinds: readonly (vscode.QuickPickItem & { readonly serverKind: NewServerKind })[] = [
+  { label: '$(terminal) Command', description: 'stdio', detail: 'A program on this machine', serverKind: 'command' },
+  { label: '$(globe) URL', description: 'HTTP', detail: 'A server that is reached by HTTP', serverKind: 'url' },
+  { label: '$(package) npm package', description: 'npx', detail: 'Started with npx -y', serverKind: 'package' },
 ];
 
 const questions = {
@@ -51,10 +51,13 @@ export async function addServer(): Promise<void> {
   const of = 4;
   const steps: (() => Promise<Answer<unknown>['kind']>)[] = [
     async () =>
-      take(await askPick({ title, step: 1, of, placeholder: 'What is the server?', items: kinds }), ({ kind_ }) => {
-        if (draft.kind !== kind_) draft.text = '';
-        draft.kind = kind_;
-      }),
+      take(
+        await askPick({ title, step: 1, of, placeholder: 'What is the server?', items: kinds }),
+        ({ serverKind }) => {
+          if (draft.kind !== serverKind) draft.text = '';
+          draft.kind = serverKind;
+        },
+      ),
     async () => {
       const question = questions[draft.kind ?? 'command'];
       const answer = await askText({ title, step: 2, of, value: draft.text ?? '', ...question });

@@ -7,7 +7,7 @@ import { redactedConfig } from '../../core/config/redactedConfig.js';
 import type { ServerStatus, StatusSnapshot } from '../../core/reconcile/status.js';
 import { stateWord, toolCount, transportWord } from '../views/phrases.js';
 
-export interface BugReportParts {
+export interface BugReportOptions {
   /** Facts as `name: value`. */
   readonly versions: readonly (readonly [name: string, value: string])[];
   /** Settings that differ from their defaults. */
@@ -24,7 +24,7 @@ export interface BugReportParts {
   readonly fileLabel: (file: string) => string;
 }
 
-export function bugReport(parts: BugReportParts): string {
+export function bugReport(parts: BugReportOptions): string {
   const { snapshot, fileLabel } = parts;
   const sections = [
     section(

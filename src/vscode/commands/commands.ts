@@ -1,5 +1,6 @@
 /** The commands `mcpToolsets.*`: from the sidebar with the row they are asked of, from the palette with a choice of servers. */
 import * as vscode from 'vscode';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
 import type { Host } from '../../core/host/hostContract.js';
@@ -8,15 +9,15 @@ import { configPath, localFolders } from '../engine/configFiles.js';
 import { toLocation } from '../views/diagnostics.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
 import type { Manifest } from './copyDiagnostics.js';
-import { fileLabel } from '../views/fileLabels.js';
 import { exampleConfig } from './exampleConfig.js';
-import { exists } from './exists.js';
 import type { Logs } from '../engine/logs.js';
-import { stateWord } from '../views/phrases.js';
+import { messageOf, orShowFailure } from '../views/messages.js';
+import { whyNothingRuns } from '../views/phrases.js';
 import { actions } from '../views/serverActions.js';
-import { viewId, type Row } from '../views/treeView.js';
+import { pickServer, serverOf, type Subject } from '../views/subject.js';
+import { viewId } from '../views/treeView.js';
 
-interface CommandSurroundings {
+interface CommandDeps {
   readonly slot: EngineSlot;
   readonly logs: Logs;
   /** `package.json` of the extension. */
@@ -26,15 +27,12 @@ interface CommandSurroundings {
 /** As in `package.json`. */
 const walkthrough = 'minds.mcp-toolsets#firstMinute';
 
-/** A row of the sidebar, or a server's id; nothing when asked from the palette. */
-type Subject = Row | string | undefined;
-
 type Action = 'start' | 'stop' | 'restart';
 
 const actionNames = { start: 'Starting', stop: 'Stopping', restart: 'Restarting' } as const;
 const possible = { start: 'startable', stop: 'stoppable', restart: 'restartable' } as const;
 
-export function registerCommands({ slot, logs, manifest }: CommandSurroundings): Disposable {
+export function registerCommands({ slot, logs, manifest }: CommandDeps): Disposable {
   const store = new DisposableStore('commands');
   const register = (name: string, run: (subject: Subject) => Promise<void>): void => {
     store.add(vscode.commands.registerCommand(`mcpToolsets.${name}`, run));
@@ -50,7 +48,7 @@ export function registerCommands({ slot, logs, manifest }: CommandSurroundings):
   async function withHost(title: string, run: (host: Host) => Promise<unknown>, server?: string): Promise<void> {
     const host = slot.engine?.host;
     if (!host) {
-      void vscode.window.showInformationMessage(whyNothingRuns(slot));
+      void vscode.window.showInformationMessage(whyNothingRuns(slot.state.phase));
       return;
     }
     try {
@@ -65,23 +63,15 @@ export function registerCommands({ slot, logs, manifest }: CommandSurroundings):
     subject: Subject,
     fits: (server: ServerStatus) => boolean = () => true,
   ): Promise<string | undefined> {
-    if (typeof subject === 'string') return subject;
-    if (subject) return subject.node.server;
-    const servers = slot.state.snapshot.servers.filter(fits);
-    if (servers.length === 0) {
-      void vscode.window.showInformationMessage(
-        slot.state.snapshot.servers.length > 0 ? 'No MCP server is in a state for that.' : whyNothingRuns(slot),
-      );
-      return undefined;
-    }
-    const choice = await vscode.window.showQuickPick(
-      servers.map((server) => ({
-        label: server.id,
-        description: `${stateWord(server.state)} · ${fileLabel(server.source)}`,
-      })),
-      { placeHolder: 'Choose an MCP server' },
+    const named = serverOf(subject);
+    if (named !== undefined) return named;
+    const all = slot.state.snapshot.servers;
+    const servers = all.filter(fits);
+    if (servers.length > 0) return await pickServer(servers);
+    void vscode.window.showInformationMessage(
+      all.length > 0 ? 'No MCP server is in a state that allows this.' : whyNothingRuns(slot.state.phase),
     );
-    return choice?.label;
+    return undefined;
   }
 
   /** In the file, where the server stands. */
@@ -90,11 +80,7 @@ export function registerCommands({ slot, logs, manifest }: CommandSurroundings):
     const server = slot.state.snapshot.servers.find((one) => one.id === id);
     if (!server) return;
     const { writeEnabled } = await import('../authoring/enabling.js');
-    try {
-      await writeEnabled(server, enabled);
-    } catch (error) {
-      void vscode.window.showErrorMessage(messageOf(error));
-    }
+    await orShowFailure(() => writeEnabled(server, enabled));
   }
 
   register('start', (subject) => act('start', subject));
@@ -132,23 +118,14 @@ export function registerCommands({ slot, logs, manifest }: CommandSurroundings):
     await vscode.commands.executeCommand('workbench.action.openWalkthrough', walkthrough, false);
   });
   register('createConfig', () => createConfig());
-  register('addServer', () => guided(async () => (await import('./addServer.js')).addServer()));
+  register('addServer', () => orShowFailure(async () => (await import('./addServer.js')).addServer()));
   register('import', (subject) =>
-    guided(async () =>
+    orShowFailure(async () =>
       (await import('./importing.js')).importServersInto(typeof subject === 'string' ? subject : undefined),
     ),
   );
   register('openConfig', () => openConfig());
   return store;
-}
-
-/** Says what went wrong to who answered the questions. */
-async function guided(run: () => Promise<void>): Promise<void> {
-  try {
-    await run();
-  } catch (error) {
-    void vscode.window.showErrorMessage(messageOf(error));
-  }
 }
 
 async function chooseTool(slot: EngineSlot): Promise<string | undefined> {
@@ -158,32 +135,17 @@ async function chooseTool(slot: EngineSlot): Promise<string | undefined> {
   return (await vscode.window.showQuickPick(tools, { placeHolder: 'Choose a tool' }))?.label;
 }
 
-function whyNothingRuns({ state }: EngineSlot): string {
-  switch (state.phase) {
-    case 'untrusted':
-      return 'MCP Toolsets starts nothing in a workspace that you have not trusted.';
-    case 'noFolder':
-      return 'Open a folder first: MCP servers are configured in its .minds/mcp.yaml.';
-    case 'noFile':
-      return 'This folder has no .minds/mcp.yaml. “MCP Toolsets: Create Config File” writes one.';
-    case 'reading':
-    case 'serving':
-      return 'No MCP servers are configured in .minds/mcp.yaml.';
-  }
-}
-
 async function createConfig(): Promise<void> {
   const folder = await chooseFolder();
   if (!folder) return;
   const uri = configUri(folder);
-  if (!(await exists(uri.fsPath))) await vscode.workspace.fs.writeFile(uri, new TextEncoder().encode(exampleConfig));
+  if (!existsSync(uri.fsPath)) await vscode.workspace.fs.writeFile(uri, new TextEncoder().encode(exampleConfig));
   await vscode.window.showTextDocument(uri);
 }
 
 async function openConfig(): Promise<void> {
   const folders = localFolders();
-  const present = await Promise.all(folders.map((folder) => exists(configUri(folder).fsPath)));
-  const withFile = folders.filter((_, index) => present[index]);
+  const withFile = folders.filter((folder) => existsSync(configUri(folder).fsPath));
   const folder = withFile.length > 1 ? await chooseFolder(withFile) : withFile[0];
   if (folder) await vscode.window.showTextDocument(configUri(folder));
   else if (withFile.length === 0) await createConfig();
@@ -191,9 +153,7 @@ async function openConfig(): Promise<void> {
 
 async function chooseFolder(folders = localFolders()): Promise<vscode.WorkspaceFolder | undefined> {
   if (folders.length === 0) {
-    void vscode.window.showInformationMessage(
-      'Open a folder first: MCP servers are configured in its .minds/mcp.yaml.',
-    );
+    void vscode.window.showInformationMessage(whyNothingRuns('noFolder'));
     return undefined;
   }
   if (folders.length === 1) return folders[0];
@@ -206,8 +166,4 @@ async function chooseFolder(folders = localFolders()): Promise<vscode.WorkspaceF
 
 function configUri(folder: vscode.WorkspaceFolder): vscode.Uri {
   return vscode.Uri.file(join(folder.uri.fsPath, configPath));
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

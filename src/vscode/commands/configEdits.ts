@@ -3,15 +3,15 @@
  * nothing else waits to be. Loaded when it is asked for.
  */
 import * as vscode from 'vscode';
+import { existsSync } from 'node:fs';
 import { offsetOfServer } from '../../core/config/addServers.js';
 import type { TextEdit } from '../../core/yaml/edits.js';
 import { workspaceEdit } from '../authoring/authoring.js';
 import { fileLabel } from '../views/fileLabels.js';
-import { exists } from './exists.js';
 
 /** Of the file as it is in the editor; undefined: there is no file. */
 export async function textOf(file: string): Promise<string | undefined> {
-  if (!(await exists(file))) return undefined;
+  if (!existsSync(file)) return undefined;
   return (await vscode.workspace.openTextDocument(file)).getText();
 }
 
@@ -37,7 +37,7 @@ export async function writeEdits(
   name: string,
   edits: readonly TextEdit[],
 ): Promise<{ readonly editor: vscode.TextEditor; readonly isSaved: boolean }> {
-  if (!(await exists(file))) {
+  if (!existsSync(file)) {
     const create = new vscode.WorkspaceEdit();
     create.createFile(vscode.Uri.file(file), { ignoreIfExists: true });
     if (!(await vscode.workspace.applyEdit(create))) throw new Error(`${name} could not be created.`);

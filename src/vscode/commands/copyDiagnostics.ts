@@ -6,7 +6,7 @@ import { bugReport } from './bugReport.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
 import type { Logs } from '../engine/logs.js';
 
-export interface DiagnosticsSurroundings {
+export interface DiagnosticsDeps {
   readonly slot: EngineSlot;
   readonly logs: Logs;
 }
@@ -16,14 +16,14 @@ export interface Manifest {
   readonly contributes: { readonly configuration: { readonly properties: Readonly<Record<string, unknown>> } };
 }
 
-export async function copyDiagnostics(around: DiagnosticsSurroundings, manifest: Manifest): Promise<void> {
+export async function copyDiagnostics(around: DiagnosticsDeps, manifest: Manifest): Promise<void> {
   await vscode.env.clipboard.writeText(report(around, manifest));
   void vscode.window.showInformationMessage(
     'Diagnostics are on the clipboard. Values of env and headers and the like are left out; look it over before you post it.',
   );
 }
 
-function report({ slot, logs }: DiagnosticsSurroundings, manifest: Manifest): string {
+function report({ slot, logs }: DiagnosticsDeps, manifest: Manifest): string {
   const redactor = new Redactor();
   return bugReport({
     versions: [

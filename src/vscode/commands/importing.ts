@@ -12,10 +12,10 @@ import { planImport, type ImportPlan } from '../../core/import/plan.js';
 import { localFolders } from '../engine/configFiles.js';
 import { textOf, writeServers } from './configEdits.js';
 import { fileLabel, pathLabel } from '../views/fileLabels.js';
-import { Previews } from './previews.js';
+import { agreedChange } from './previews.js';
 import { targetItems, type Target } from './targets.js';
 
-const scheme = 'mcp-toolsets-import';
+type PlannedImport = Extract<ImportPlan, { kind: 'planned' }>;
 
 /** @param given the file, when a command names it. */
 export async function importServersInto(given: string | undefined): Promise<void> {
@@ -23,38 +23,29 @@ export async function importServersInto(given: string | undefined): Promise<void
   if (file === undefined) return;
   const target = await chooseTarget();
   if (!target) return;
-  const previews = new Previews(scheme);
-  try {
-    let shown: string | undefined;
-    for (;;) {
+  const agreed = await agreedChange<PlannedImport>({
+    scheme: 'mcp-toolsets-import',
+    plan: async () => {
       const plan = await planOf(file, target);
       if (plan.kind === 'impossible') throw new Error(`Nothing was imported: ${plan.reason}.`);
-      const [first] = plan.imported.servers;
-      // What changed meanwhile is shown again before it is written.
-      if (shown === plan.after && first) {
-        await previews.close();
-        await writeServers(target.file, plan.edits, first.id);
-        return;
+      return plan;
+    },
+    preview: async ({ report }) => ({
+      name: basename(target.file),
+      before: (await textOf(target.file)) ?? '',
+      title: `${fileLabel(target.file)}: after the import`,
+      report: { name: 'Import.md', text: `# Import\n\n${report}` },
+    }),
+    question: ({ imported: { servers } }) => {
+      if (servers.length > 0) {
+        return `Write ${servers.length === 1 ? 'this server' : `these ${servers.length} servers`} to ${fileLabel(target.file)}?`;
       }
-      shown = plan.after;
-      await previews.show({
-        name: basename(target.file),
-        before: (await textOf(target.file)) ?? '',
-        after: plan.after,
-        title: `${fileLabel(target.file)}: after the import`,
-        report: { name: 'Import.md', text: `# Import\n\n${plan.report}` },
-      });
-      if (!first) {
-        void vscode.window.showInformationMessage(`There is nothing to import from ${basename(file)}.`);
-        return;
-      }
-      const count = plan.imported.servers.length;
-      const text = `Write ${count === 1 ? 'this server' : `these ${count} servers`} into ${fileLabel(target.file)}?`;
-      if ((await vscode.window.showInformationMessage(text, 'Import', 'Not Now')) !== 'Import') return;
-    }
-  } finally {
-    previews.dispose();
-  }
+      void vscode.window.showInformationMessage(`${basename(file)} has no servers to import.`);
+      return undefined;
+    },
+    yes: 'Import',
+  });
+  if (agreed) await writeServers(target.file, agreed.edits, agreed.imported.servers[0]?.id);
 }
 
 async function planOf(file: string, target: Target): Promise<ImportPlan> {

@@ -1,55 +1,59 @@
-/** A file before and after a change, side by side, and beside it what to know. Nothing of it is written. */
+/** Shows a change of a file side by side before it is written, with a report beside it, and asks whether to write it. */
 import * as vscode from 'vscode';
+import { ReadOnlyDocuments } from '../views/readOnlyDocuments.js';
 
 interface Preview {
-  /** Of the file, without its folder. */
+  /** The name of the file, without its folder. */
   readonly name: string;
   readonly before: string;
-  readonly after: string;
   readonly title: string;
   readonly report: { readonly name: string; readonly text: string };
 }
 
-/** The editor remembers documents by their address, so each has one of its own. */
-let count = 0;
+interface ChangeOptions<Plan> {
+  /** No other documents may have this scheme. */
+  readonly scheme: string;
+  /** Rejects with a sentence for people when the change is impossible. */
+  readonly plan: () => Promise<Plan>;
+  /** Undefined when the plan needs no agreement. */
+  readonly preview: (plan: Plan) => Promise<Preview | undefined>;
+  /** Undefined when the plan has nothing to write; the preview stays open. */
+  readonly question: (plan: Plan) => string | undefined;
+  /** The label of the button that agrees. */
+  readonly yes: string;
+}
 
-export class Previews implements vscode.Disposable {
-  private readonly texts = new Map<string, string>();
-  private readonly provider: vscode.Disposable;
-
-  /** @param scheme of its documents, nobody else's */
-  constructor(private readonly scheme: string) {
-    this.provider = vscode.workspace.registerTextDocumentContentProvider(scheme, {
-      provideTextDocumentContent: ({ query }) => this.texts.get(query) ?? '',
-    });
+/** Resolves with the plan that the person agreed to, or undefined if they did not agree. */
+export async function agreedChange<Plan extends { readonly after: string }>(
+  options: ChangeOptions<Plan>,
+): Promise<Plan | undefined> {
+  const documents = new ReadOnlyDocuments({ scheme: options.scheme });
+  try {
+    for (let shown: string | undefined; ;) {
+      const plan = await options.plan();
+      // If the files changed in the meantime, the new difference is shown before anything is written.
+      const preview = shown === plan.after ? undefined : await options.preview(plan);
+      if (!preview) {
+        await documents.closeTabs();
+        return plan;
+      }
+      shown = plan.after;
+      await show(documents, preview, plan.after);
+      const question = options.question(plan);
+      if (question === undefined) return undefined;
+      if ((await vscode.window.showInformationMessage(question, options.yes, 'Not Now')) !== options.yes)
+        return undefined;
+    }
+  } finally {
+    documents.dispose();
   }
+}
 
-  async show({ name, before, after, title, report }: Preview): Promise<void> {
-    await this.close();
-    const [left, right] = [this.document(name, before), this.document(name, after)];
-    await vscode.commands.executeCommand('vscode.diff', left, right, title, { preview: false });
-    const beside = { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true, preview: false };
-    const text = await vscode.workspace.openTextDocument(this.document(report.name, report.text));
-    await vscode.window.showTextDocument(text, beside);
-  }
-
-  async close(): Promise<void> {
-    const own = vscode.window.tabGroups.all
-      .flatMap(({ tabs }) => tabs)
-      .filter(({ input }) => {
-        if (input instanceof vscode.TabInputTextDiff) return input.modified.scheme === this.scheme;
-        return input instanceof vscode.TabInputText && input.uri.scheme === this.scheme;
-      });
-    if (own.length > 0) await vscode.window.tabGroups.close(own);
-  }
-
-  dispose(): void {
-    this.provider.dispose();
-  }
-
-  private document(name: string, text: string): vscode.Uri {
-    const query = String(++count);
-    this.texts.set(query, text);
-    return vscode.Uri.from({ scheme: this.scheme, path: `/${name}`, query });
-  }
+async function show(documents: ReadOnlyDocuments, preview: Preview, after: string): Promise<void> {
+  const { name, before, title, report } = preview;
+  await documents.closeTabs();
+  const [left, right] = [documents.add(name, before), documents.add(name, after)];
+  await vscode.commands.executeCommand('vscode.diff', left, right, title, { preview: false });
+  const beside = { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true, preview: false };
+  await vscode.window.showTextDocument(documents.add(report.name, report.text), beside);
 }

@@ -14,22 +14,19 @@ import type { ServerStatus, StatusSnapshot } from '../../core/reconcile/status.j
 import { commandLine, dialogDetail, question, reviewTexts, type PendingLaunch } from '../views/approvalTexts.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
 import { fileLabel } from '../views/fileLabels.js';
-import { onDidChangeApproval } from '../engine/settings.js';
-import type { Row } from '../views/treeView.js';
+import { onDidChangeSetting } from '../engine/settings.js';
+import { ReadOnlyDocuments } from '../views/readOnlyDocuments.js';
+import { serverOf, type Subject } from '../views/subject.js';
 
-interface ApprovalSurroundings {
+interface ApprovalDeps {
   readonly slot: EngineSlot;
   readonly ledger: ApprovalLedger;
   readonly toolLedger: ToolLedger;
 }
 
-const scheme = 'mcp-toolsets-approval';
-
-type Subject = Row | string | undefined;
-
-export function askForApprovals({ slot, ledger, toolLedger }: ApprovalSurroundings): Disposable {
+export function askForApprovals({ slot, ledger, toolLedger }: ApprovalDeps): Disposable {
   const store = new DisposableStore('approvals');
-  const reviews = store.add(new Reviews());
+  const reviews = store.add(new ReadOnlyDocuments({ scheme: 'mcp-toolsets-approval', gone: 'This review is over.' }));
   /** Fingerprints that were asked about and still wait. */
   let asked = new Set<string>();
 
@@ -41,22 +38,16 @@ export function askForApprovals({ slot, ledger, toolLedger }: ApprovalSurroundin
       if (isNew) void ask(pending);
     }),
   );
-  store.add(onDidChangeApproval(() => ledger.recheck()));
+  store.add(onDidChangeSetting('approval', () => ledger.recheck()));
   register('approve', async (subject) => {
-    const named = serverOf(subject);
-    const pending = pendingOf(slot.state.snapshot).filter(
-      ({ launch }) => named === undefined || launch.server === named,
-    );
+    const pending = pendingFor(subject);
     const [only] = pending;
     if (!only) void vscode.window.showInformationMessage('No MCP server waits for approval.');
     else if (pending.length === 1) await confirm(only);
     else await choose(pending);
   });
   register('reviewPending', async (subject) => {
-    const named = serverOf(subject);
-    const pending = pendingOf(slot.state.snapshot).filter(
-      ({ launch }) => named === undefined || launch.server === named,
-    );
+    const pending = pendingFor(subject);
     if (pending.length === 0) void vscode.window.showInformationMessage('No MCP server waits for approval.');
     else await review(pending);
   });
@@ -88,6 +79,11 @@ export function askForApprovals({ slot, ledger, toolLedger }: ApprovalSurroundin
     );
   }
 
+  function pendingFor(subject: Subject): PendingLaunch[] {
+    const named = serverOf(subject);
+    return pendingOf(slot.state.snapshot).filter(({ launch }) => named === undefined || launch.server === named);
+  }
+
   async function ask(pending: readonly PendingLaunch[]): Promise<void> {
     const approveAll = pending.length === 1 ? 'Approve' : 'Approve All';
     const answer = await vscode.window.showInformationMessage(
@@ -101,7 +97,7 @@ export function askForApprovals({ slot, ledger, toolLedger }: ApprovalSurroundin
   }
 
   async function review(pending: readonly PendingLaunch[]): Promise<void> {
-    await reviews.show(pending);
+    await showReview(pending);
     const several = pending.length > 1;
     const text = several
       ? `Let these ${pending.length} MCP servers start?`
@@ -115,7 +111,19 @@ export function askForApprovals({ slot, ledger, toolLedger }: ApprovalSurroundin
     );
     if (answer === approveAll) await approve(pending);
     if (answer === 'Choose…') await choose(pending);
-    if (answer !== undefined) await reviews.close();
+    if (answer !== undefined) await reviews.closeTabs();
+  }
+
+  async function showReview(pending: readonly PendingLaunch[]): Promise<void> {
+    const { now, before } = reviewTexts(pending, fileLabel);
+    reviews.clear();
+    const right = reviews.add('MCP servers, to be approved.txt', now);
+    if (before === undefined) await vscode.window.showTextDocument(right, { preview: true });
+    else {
+      const left = reviews.add('MCP servers, approved before.txt', before);
+      const title = 'MCP servers: approved before ↔ to be approved';
+      await vscode.commands.executeCommand('vscode.diff', left, right, title, { preview: true });
+    }
   }
 
   async function choose(pending: readonly PendingLaunch[]): Promise<void> {
@@ -194,49 +202,6 @@ export function askForApprovals({ slot, ledger, toolLedger }: ApprovalSurroundin
   }
 }
 
-function serverOf(subject: Subject): string | undefined {
-  return typeof subject === 'string' ? subject : subject?.node.server;
-}
-
 function toolOf(subject: Subject): string | undefined {
   return typeof subject === 'object' ? subject.node.original : undefined;
-}
-
-/** Documents that show launches. A document never changes: it is what a person said yes or no to. */
-class Reviews implements Disposable {
-  private readonly texts = new Map<string, string>();
-  private readonly provider = vscode.workspace.registerTextDocumentContentProvider(scheme, {
-    provideTextDocumentContent: ({ query }) => this.texts.get(query) ?? 'This review is over.',
-  });
-  private count = 0;
-
-  async show(pending: readonly PendingLaunch[]): Promise<void> {
-    const { now, before } = reviewTexts(pending, fileLabel);
-    this.texts.clear();
-    const right = this.document('wants to start', now);
-    if (before === undefined) await vscode.window.showTextDocument(right, { preview: true });
-    else {
-      const left = this.document('approved before', before);
-      const title = 'MCP servers: approved before ↔ wants to start';
-      await vscode.commands.executeCommand('vscode.diff', left, right, title, { preview: true });
-    }
-  }
-
-  /** Closes what it shows. */
-  async close(): Promise<void> {
-    const isReview = ({ input }: vscode.Tab): boolean =>
-      (input instanceof vscode.TabInputText && input.uri.scheme === scheme) ||
-      (input instanceof vscode.TabInputTextDiff && input.modified.scheme === scheme);
-    await vscode.window.tabGroups.close(vscode.window.tabGroups.all.flatMap(({ tabs }) => tabs.filter(isReview)));
-  }
-
-  dispose(): void {
-    this.provider.dispose();
-  }
-
-  private document(name: string, text: string): vscode.Uri {
-    const query = String(++this.count);
-    this.texts.set(query, text);
-    return vscode.Uri.from({ scheme, path: `/MCP servers, ${name}.txt`, query });
-  }
 }

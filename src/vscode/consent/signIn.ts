@@ -5,14 +5,13 @@
 import * as vscode from 'vscode';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
 import type { Redirect, SignInBrowser } from '../../core/connections/http/oauth/contract.js';
-import type { ServerStatus } from '../../core/reconcile/status.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
 import type { Logs } from '../engine/logs.js';
-import { stateWord } from '../views/phrases.js';
 import { signInActions } from '../views/serverActions.js';
-import type { Row } from '../views/treeView.js';
+import { messageOf } from '../views/messages.js';
+import { pickServer, serverOf, type Subject } from '../views/subject.js';
 
-interface SignInSurroundings {
+interface SignInDeps {
   readonly slot: EngineSlot;
   readonly logs: Logs;
 }
@@ -20,9 +19,7 @@ interface SignInSurroundings {
 const extensionId = 'minds.mcp-toolsets';
 const returnPath = '/signed-in';
 
-type Subject = Row | string | undefined;
-
-export function registerSignIn({ slot, logs }: SignInSurroundings): Disposable {
+export function registerSignIn({ slot, logs }: SignInDeps): Disposable {
   const store = new DisposableStore('sign-in');
   /** Servers that were told of and still wait. */
   let told = new Set<string>();
@@ -44,12 +41,12 @@ export function registerSignIn({ slot, logs }: SignInSurroundings): Disposable {
       const waiting = snapshot.servers.filter(({ state }) => state.kind === 'signInNeeded').map(({ id }) => id);
       const news = waiting.filter((id) => !told.has(id) && !running.has(id));
       told = new Set(waiting);
-      for (const id of news) void offer(id);
+      for (const id of news) void tellOf(id);
     }),
   );
   return store;
 
-  async function offer(server: string): Promise<void> {
+  async function tellOf(server: string): Promise<void> {
     const answer = await vscode.window.showInformationMessage(
       `The MCP server “${server}” wants you to sign in.`,
       'Sign In',
@@ -73,7 +70,7 @@ export function registerSignIn({ slot, logs }: SignInSurroundings): Disposable {
       });
     } catch (error) {
       if (own.signal.aborted) return;
-      const text = `Signing in to ${server}: ${error instanceof Error ? error.message : String(error)}`;
+      const text = `Signing in to ${server}: ${messageOf(error)}`;
       logs.host.write('error', text);
       const answer = await vscode.window.showErrorMessage(text, 'Try Again', 'Show Log');
       if (answer === 'Try Again') await signIn(server);
@@ -95,18 +92,13 @@ export function registerSignIn({ slot, logs }: SignInSurroundings): Disposable {
     what: 'signInable' | 'signOutable',
     none: string,
   ): Promise<string | undefined> {
-    if (typeof subject === 'string') return subject;
-    if (subject) return subject.node.server;
+    const named = serverOf(subject);
+    if (named !== undefined) return named;
     const servers = slot.state.snapshot.servers.filter((server) => signInActions(server).includes(what));
     const [only] = servers;
     if (!only) void vscode.window.showInformationMessage(none);
-    return servers.length > 1 ? await pick(servers) : only?.id;
+    return servers.length > 1 ? await pickServer(servers) : only?.id;
   }
-}
-
-async function pick(servers: readonly ServerStatus[]): Promise<string | undefined> {
-  const items = servers.map(({ id, state }) => ({ label: id, description: stateWord(state) }));
-  return (await vscode.window.showQuickPick(items, { placeHolder: 'Choose an MCP server' }))?.label;
 }
 
 async function show(url: URL): Promise<void> {

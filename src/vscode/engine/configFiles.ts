@@ -12,8 +12,9 @@ import type { Problem } from '../../core/base/problem.js';
 import type { SourceText } from '../../core/config/model.js';
 import { fileUnreadable } from '../../core/config/problems.js';
 import { isUserFile, mindsPath, sourceFiles, type SourceFile } from '../../core/config/sources.js';
-import { watchFile, type WatchedFile } from '../../core/files/watchedFile.js';
+import type { WatchedFile } from '../../core/files/watchedFile.js';
 import type { ConfigFiles, ConfigFilesState } from './engineSlot.js';
+import { followFile } from './followedFile.js';
 
 export const configPath = mindsPath;
 
@@ -53,7 +54,6 @@ class WindowConfigFiles implements ConfigFiles {
 
   constructor(private readonly clock: Clock) {
     this.store.add(vscode.workspace.onDidChangeWorkspaceFolders(() => this.follow()));
-    this.store.add(vscode.workspace.onDidSaveTextDocument(({ uri }) => this.files.get(uri.fsPath)?.file.nudge()));
     this.follow();
   }
 
@@ -77,14 +77,12 @@ class WindowConfigFiles implements ConfigFiles {
 
   private open({ file: path, folder, origin }: SourceFile): OpenFile {
     const store = this.store.add(new DisposableStore(`config file ${path}`));
-    const file = store.add(watchFile(path, { clock: this.clock }));
     // Beside a workspace folder, the editor watches a pattern with folders in it in all of the folders below.
     const pattern =
       origin === 'user'
         ? new vscode.RelativePattern(vscode.Uri.file(dirname(path)), basename(path))
         : new vscode.RelativePattern(vscode.Uri.file(folder), origin === 'mcprc' ? basename(path) : mindsPath);
-    const watcher = store.add(vscode.workspace.createFileSystemWatcher(pattern));
-    for (const event of [watcher.onDidCreate, watcher.onDidChange, watcher.onDidDelete]) store.add(event(file.nudge));
+    const file = followFile(path, pattern, { clock: this.clock, store });
     const opened: OpenFile = { file, store, text: undefined };
     store.add(
       file.onDidChange((content) => {

@@ -7,7 +7,8 @@
  * after `dispose` nothing is started, and what was is ended.
  */
 import type { Disposable } from '../../core/base/disposables.js';
-import { Emitter, type Event } from '../../core/base/events.js';
+import { delay, type Clock } from '../../core/base/clock.js';
+import { Emitter, nextEvent, type Event } from '../../core/base/events.js';
 import type { Log } from '../../core/base/log.js';
 import type { Problem } from '../../core/base/problem.js';
 import type { SourceText } from '../../core/config/model.js';
@@ -43,13 +44,31 @@ interface EngineSlotOptions {
   onFailure(error: unknown): void;
 }
 
+/**
+ * Resolves when `holds` returns true, which is asked at every change of the window; in any case after `limit`
+ * milliseconds, or when the signal is aborted. Never rejects.
+ */
+export async function untilHolds(
+  { slot, clock }: { readonly slot: Pick<EngineSlot, 'onDidChange'>; readonly clock: Clock },
+  holds: () => boolean,
+  limit: number,
+  signal: AbortSignal,
+): Promise<void> {
+  if (holds()) return;
+  const over = new AbortController();
+  const ended = AbortSignal.any([signal, over.signal]);
+  const came = nextEvent(slot.onDidChange, holds, ended);
+  await Promise.race([came, delay(clock, limit, ended)]).catch(() => undefined);
+  over.abort();
+}
+
 const nothing: StatusSnapshot = { version: 0, refused: [], servers: [], problems: [] };
 
 export class EngineSlot {
   private readonly changes = new Emitter<WindowState>();
   private readonly arrivals = new Emitter<Engine>();
   private readonly observers: (() => readonly Problem[])[] = [];
-  private state_: WindowState;
+  private current: WindowState;
   private files: ConfigFiles | undefined;
   private loading: Promise<Engine | undefined> | undefined;
   private ended = false;
@@ -61,11 +80,11 @@ export class EngineSlot {
   engine: Engine | undefined;
 
   constructor(private readonly options: EngineSlotOptions) {
-    this.state_ = { phase: this.phase(), snapshot: nothing };
+    this.current = { phase: this.phase(), snapshot: nothing };
   }
 
   get state(): WindowState {
-    return this.state_;
+    return this.current;
   }
 
   /** The config files as they were last read. */
@@ -94,8 +113,8 @@ export class EngineSlot {
     queueMicrotask(() => {
       this.announced = false;
       if (this.ended) return;
-      this.state_ = { phase: this.phase(), snapshot: this.snapshot() };
-      this.changes.fire(this.state_);
+      this.current = { phase: this.phase(), snapshot: this.snapshot() };
+      this.changes.fire(this.current);
     });
   }
 

@@ -5,6 +5,14 @@ import type { Disposable } from '../../core/base/disposables.js';
 const section = 'mcpToolsets';
 const usualMaxResultBytes = 2 ** 20;
 
+type Setting = 'approval' | 'changedTools' | 'endpoint.port' | 'problems.filteredTools' | 'toolPermissions';
+
+export function onDidChangeSetting(setting: Setting, run: () => void): Disposable {
+  return vscode.workspace.onDidChangeConfiguration((change) => {
+    if (change.affectsConfiguration(`${section}.${setting}`)) run();
+  });
+}
+
 /** Whether the exchange with servers goes to their logs. */
 export function trace(): boolean {
   return vscode.workspace.getConfiguration(section).get('trace', false);
@@ -42,24 +50,12 @@ export function asksForApproval(): boolean {
   return vscode.workspace.getConfiguration(section).get<string>('approval') !== 'trustedWorkspace';
 }
 
-export function onDidChangeApproval(run: () => void): Disposable {
-  return vscode.workspace.onDidChangeConfiguration((change) => {
-    if (change.affectsConfiguration(`${section}.approval`)) run();
-  });
-}
-
 const severities = ['information', 'warning', 'off'] as const;
 
 /** How tools are told of that a list keeps out (N2). */
 export function filteredTools(): (typeof severities)[number] {
   const value = vscode.workspace.getConfiguration(section).get<string>('problems.filteredTools');
   return severities.find((severity) => severity === value) ?? 'information';
-}
-
-export function onDidChangeFilteredTools(run: () => void): Disposable {
-  return vscode.workspace.onDidChangeConfiguration((change) => {
-    if (change.affectsConfiguration(`${section}.problems.filteredTools`)) run();
-  });
 }
 
 /**
@@ -71,31 +67,13 @@ export function toolPermissions(): readonly unknown[] {
   return [set?.globalValue, set?.workspaceValue, set?.workspaceFolderValue];
 }
 
-export function onDidChangeToolPermissions(run: () => void): Disposable {
-  return vscode.workspace.onDidChangeConfiguration((change) => {
-    if (change.affectsConfiguration(`${section}.toolPermissions`)) run();
-  });
-}
-
 /** Whether a tool that changed since its server was approved is kept from agents (S3). */
 export function holdsChangedTools(): boolean {
   return vscode.workspace.getConfiguration(section).get<string>('changedTools') === 'hold';
-}
-
-export function onDidChangeChangedTools(run: () => void): Disposable {
-  return vscode.workspace.onDidChangeConfiguration((change) => {
-    if (change.affectsConfiguration(`${section}.changedTools`)) run();
-  });
 }
 
 /** Where agents outside the editor find the toolsets (G6); 0: nowhere. */
 export function endpointPort(): number {
   const value = vscode.workspace.getConfiguration(section).get<number>('endpoint.port', 0);
   return Number.isInteger(value) && value > 0 && value < 65_536 ? value : 0;
-}
-
-export function onDidChangeEndpointPort(run: () => void): Disposable {
-  return vscode.workspace.onDidChangeConfiguration((change) => {
-    if (change.affectsConfiguration(`${section}.endpoint.port`)) run();
-  });
 }

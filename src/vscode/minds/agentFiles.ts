@@ -13,13 +13,13 @@ import { configuredToolsets } from '../../core/host/dialogTools.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
 import { teamPath, type TeamFiles } from './teamFiles.js';
 
-interface AgentFilesOptions {
+interface AgentFilesDeps {
   readonly slot: EngineSlot;
   readonly team: TeamFiles;
   readonly log: Log;
 }
 
-export function registerAgentFiles({ slot, team, log }: AgentFilesOptions): Disposable {
+export function registerAgentFiles({ slot, team, log }: AgentFilesDeps): Disposable {
   const store = new DisposableStore('agent files');
   let wanted = false;
   const following = new SingleFlight(async () => {

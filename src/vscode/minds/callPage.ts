@@ -1,5 +1,6 @@
 /** What went into a call and what came out, as a page of Markdown. Pure; does not import `vscode`. */
 import type { ToolCall, ToolResult } from '../../core/dialog/model.js';
+import { fenced } from '../views/markdown.js';
 
 const longestText = 100_000;
 
@@ -10,13 +11,13 @@ export function callPage(
   uriOf: (path: string) => string,
 ): string {
   const output = parts.map((part) =>
-    part.kind === 'text' ? fenced(pretty(part.text)) : `An image, \`${part.mimeType}\`.`,
+    part.kind === 'text' ? fenced(short(pretty(part.text))) : `An image, \`${part.mimeType}\`.`,
   );
   const kept = (files ?? []).map(({ path }) => `- [${path.split(/[\\/]/).pop() ?? path}](${uriOf(path)})`);
   return [
     `# ${tool}`,
     '## Input',
-    fenced(JSON.stringify(input, undefined, 2), 'json'),
+    fenced(short(JSON.stringify(input, undefined, 2)), 'json'),
     isError ? '## Output (an error)' : '## Output',
     ...(output.length > 0 ? output : ['Nothing.']),
     ...(kept.length > 0 ? ['## Files', kept.join('\n')] : []),
@@ -32,11 +33,6 @@ function pretty(text: string): string {
   }
 }
 
-/** The fence is longer than any run of backticks inside. */
-function fenced(text: string, language = ''): string {
-  const short =
-    text.length > longestText ? `${text.slice(0, longestText)}\n… (${text.length} characters in all)` : text;
-  const longest = Math.max(2, ...[...short.matchAll(/`+/g)].map(([run]) => run.length));
-  const fence = '`'.repeat(longest + 1);
-  return `${fence}${language}\n${short}\n${fence}`;
+function short(text: string): string {
+  return text.length > longestText ? `${text.slice(0, longestText)}\n… (${text.length} characters in all)` : text;
 }

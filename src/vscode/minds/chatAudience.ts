@@ -8,7 +8,7 @@ import type { ArtifactLinks } from './artifactLinks.js';
 import type { CallPages } from './callPages.js';
 import { showImage, showPieces, type KnownFiles } from './savedFiles.js';
 
-interface AudienceSurroundings {
+interface ChatAudienceDeps {
   readonly stream: vscode.ChatResponseStream;
   readonly pages: CallPages;
   readonly artifacts: ArtifactLinks;
@@ -22,7 +22,7 @@ interface ChatAudience extends Audience {
   end(): void;
 }
 
-export function chatAudience({ stream, pages, artifacts, files, redact, now }: AudienceSurroundings): ChatAudience {
+export function chatAudience({ stream, pages, artifacts, files, redact, now }: ChatAudienceDeps): ChatAudience {
   const links = files.links();
   const showFilesOf = ({ tool, files: left }: ToolResult): void => {
     for (const { path, isImage } of left ?? []) {

@@ -6,31 +6,17 @@ import { heldBy } from '../../core/host/dialogTools.js';
 import type { ServerStatus } from '../../core/reconcile/status.js';
 import type { WindowState } from '../engine/engineSlot.js';
 import { escapeMarkdown } from '../views/markdown.js';
-import { stateWord, toolCount } from '../views/phrases.js';
+import { stateWord, toolCount, whyNothingRuns } from '../views/phrases.js';
 import type { Engine } from '../engine/engine.js';
 
 /** Of a tool's description, in characters. */
 const longestLine = 160;
 
-function whyNoToolsets({ phase }: WindowState): string {
-  switch (phase) {
-    case 'untrusted':
-      return 'This workspace is not trusted, so no MCP server is started.';
-    case 'noFolder':
-      return 'No folder is open: MCP servers are configured in its `.minds/mcp.yaml`.';
-    case 'noFile':
-      return 'There is no `.minds/mcp.yaml` here. *MCP Toolsets: Create Config File* writes one.';
-    case 'reading':
-    case 'serving':
-      return 'No MCP servers are configured in `.minds/mcp.yaml`.';
-  }
-}
-
 /** `/mcp` */
 export function showServers(stream: vscode.ChatResponseStream, state: WindowState, dialog: string): void {
   const { servers, problems } = state.snapshot;
   if (servers.length === 0) {
-    stream.markdown(whyNoToolsets(state));
+    stream.markdown(whyNothingRuns(state.phase));
     return;
   }
   const held = heldBy(dialog, state.snapshot);
@@ -55,10 +41,10 @@ function stateOf({ state, previous }: ServerStatus): string {
 /** `/tools` */
 export function showTools(stream: vscode.ChatResponseStream, { tools }: Offer, state: WindowState, who: string): void {
   if (tools.length === 0) {
-    stream.markdown(state.snapshot.servers.length === 0 ? whyNoToolsets(state) : `${who} has no tools now.`);
+    stream.markdown(state.snapshot.servers.length === 0 ? whyNothingRuns(state.phase) : `${who} has no tools now.`);
     return;
   }
-  stream.markdown(`${who} has ${tools.length === 1 ? '1 tool' : `${tools.length} tools`}.\n`);
+  stream.markdown(`${who} has ${toolCount(tools.length, tools.length)}.\n`);
   for (const toolset of new Set(tools.map((tool) => tool.toolset))) {
     stream.markdown(`\n**${escapeMarkdown(toolset)}**\n\n`);
     for (const { name, description } of tools.filter((tool) => tool.toolset === toolset)) {

@@ -31,7 +31,7 @@ import type { TeamFiles } from './teamFiles.js';
 import { tellEnd } from './turnEnds.js';
 import { metadataOf } from './turnRecord.js';
 
-export interface MindsSurroundings {
+export interface MindsDeps {
   readonly slot: EngineSlot;
   readonly clock: Clock;
   readonly log: Log;
@@ -47,23 +47,23 @@ export interface MindsSurroundings {
 const nobody = 'nobody';
 
 export async function answer(
-  surroundings: MindsSurroundings,
+  surroundings: MindsDeps,
   request: vscode.ChatRequest,
   context: vscode.ChatContext,
   stream: vscode.ChatResponseStream,
   token: vscode.CancellationToken,
 ): Promise<vscode.ChatResult> {
   const past = conversationOf(context);
-  const visit = new Visit(surroundings, request, past, stream, token);
+  const exchange = new ChatExchange(surroundings, request, past, stream, token);
   try {
-    return await visit.answer();
+    return await exchange.answer();
   } finally {
-    visit.dispose();
+    exchange.dispose();
   }
 }
 
 /** One request of the chat. */
-class Visit {
+class ChatExchange {
   private readonly dialog: string;
   /** Undefined: nobody in particular, who has everything. */
   private speaker: Speaker | undefined;
@@ -73,7 +73,7 @@ class Visit {
   private readonly cancellation: vscode.Disposable;
 
   constructor(
-    private readonly with_: MindsSurroundings,
+    private readonly deps: MindsDeps,
     private readonly request: vscode.ChatRequest,
     private readonly past: Past,
     private readonly stream: vscode.ChatResponseStream,
@@ -89,7 +89,7 @@ class Visit {
   }
 
   async answer(): Promise<vscode.ChatResult> {
-    const { slot, team, artifacts } = this.with_;
+    const { slot, team, artifacts } = this.deps;
     await team.whenRead(this.controller.signal);
     this.speaker = this.speakerOf(this.past.member);
     const { command, prompt } = this.request;
@@ -122,7 +122,7 @@ class Visit {
 
   private async as(words: string): Promise<vscode.ChatResult> {
     const [, id = '', rest = ''] = /^@?(\S*)\s*([^]*)$/.exec(words) ?? [];
-    const { members } = this.with_.team.view;
+    const { members } = this.deps.team.view;
     const found = members.find((member) => member.id === id) ?? members.find((member) => sameName(member, id));
     if (!found && id !== nobody) {
       showMembers(this.stream, members, id, this.speaker?.id);
@@ -135,7 +135,7 @@ class Visit {
       found ? `\`${found.id}\` answers in this chat from now on.\n\n` : 'All toolsets are there again.\n\n',
     );
     await this.ready();
-    showTools(this.stream, this.offer(), this.with_.slot.state, this.who());
+    showTools(this.stream, this.offer(), this.deps.slot.state, this.who());
     return this.unchanged();
   }
 
@@ -152,7 +152,7 @@ class Visit {
   }
 
   private async turn(added: readonly DialogMessage[]): Promise<vscode.ChatResult> {
-    const { slot, clock, log, pages, artifacts, maxSteps, problems, questions } = this.with_;
+    const { slot, clock, log, pages, artifacts, maxSteps, problems, questions } = this.deps;
     const model = chatModel(this.request.model);
     await this.ready();
     if (!model.callsTools) this.stream.markdown(`*${model.name} cannot call tools; it answers without them.*\n\n`);
@@ -189,21 +189,21 @@ class Visit {
   private offerTo(model: ChatModel): Offer {
     const offer = this.offer();
     const { tools, problems } = projectToolsForProvider(model.vendor, offer.tools);
-    this.with_.problems.sent({ vendor: model.vendor, tools, problems });
+    this.deps.problems.sent({ vendor: model.vendor, tools, problems });
     return { ...offer, tools };
   }
 
   /** What there is for whoever speaks, as the team file grants it now (D2). */
   private offer(): Offer {
     const { speaker } = this;
-    const tools = this.with_.slot.engine?.dialogTools;
+    const tools = this.deps.slot.engine?.dialogTools;
     if (tools) return tools.offer(this.dialog, speaker);
     const instructions = instructionsOf({ member: speaker, toolsets: [], deferred: [], held: [], release: undefined });
     return { tools: [], instructions };
   }
 
   private speakerOf(chosen: string | undefined): Speaker | undefined {
-    const { members, spokesperson } = this.with_.team.view;
+    const { members, spokesperson } = this.deps.team.view;
     if (chosen === nobody) return undefined;
     const member = chosen === undefined ? spokesperson : members.find(({ id }) => id === chosen);
     if (member) return speakerFrom(member);
@@ -222,11 +222,11 @@ class Visit {
   }
 
   private async question(): Promise<string> {
-    return await questionOf(this.request, this.with_.slot.engine?.host.catalogue.toolsets ?? []);
+    return await questionOf(this.request, this.deps.slot.engine?.host.catalogue.toolsets ?? []);
   }
 
   private async ready(): Promise<void> {
-    await untilReady(this.with_.slot, this.with_.clock, this.controller.signal, (starting) =>
+    await untilReady(this.deps.slot, this.deps.clock, this.controller.signal, (starting) =>
       this.stream.progress(`Waiting for ${starting.join(', ') || 'the config files'} …`),
     );
   }

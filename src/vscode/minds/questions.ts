@@ -8,6 +8,7 @@ import * as vscode from 'vscode';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
 import type { Permit } from '../../core/dialog/dialog.js';
 import type { DialogTool, ToolCall } from '../../core/dialog/model.js';
+import { fenced } from '../views/markdown.js';
 
 const command = 'mcpToolsets.minds.answer';
 type Answer = 'once' | 'conversation' | 'no';
@@ -76,9 +77,8 @@ function show(stream: vscode.ChatResponseStream, id: string, tool: DialogTool, c
     tool.annotations?.destructiveHint === true ? ' It says of itself that it may destroy something.' : '';
   const input = JSON.stringify(call.input, undefined, 2);
   const short = input.length > 2_000 ? `${input.slice(0, 2_000)}\n…` : input;
-  const fence = '`'.repeat(Math.max(3, ...[...short.matchAll(/`+/g)].map(([run]) => run.length + 1)));
   stream.markdown(
-    `\n\nMay \`${tool.name}\` of \`${tool.toolset}\` be called?${destroys}\n\n${fence}json\n${short}\n${fence}\n\n`,
+    `\n\nMay \`${tool.name}\` of \`${tool.toolset}\` be called?${destroys}\n\n${fenced(short, 'json')}\n\n`,
   );
   const button = (title: string, answer: Answer): void => {
     stream.button({ command, title, arguments: [id, answer] });

@@ -3,6 +3,7 @@ import * as vscode from 'vscode';
 import type { Disposable } from '../../core/base/disposables.js';
 import { configuredToolsets } from '../../core/host/dialogTools.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
+import { toolCount } from '../views/phrases.js';
 import { teamPath } from './teamFiles.js';
 
 export function registerTeamAuthoring(slot: EngineSlot): Disposable {
@@ -15,7 +16,7 @@ export function registerTeamAuthoring(slot: EngineSlot): Disposable {
         const toolsets = slot.engine?.host.catalogue.toolsets ?? [];
         const known = configuredToolsets(slot.state.snapshot, toolsets).map(({ id, down }) => {
           const count = toolsets.find((toolset) => toolset.id === id)?.tools.length ?? 0;
-          return { id, state: down ?? `${count} ${count === 1 ? 'tool' : 'tools'}` };
+          return { id, state: down ?? toolCount(count, count) };
         });
         return completeTeam(document.getText(), document.offsetAt(position), known).map((found, index) => {
           const kind = found.insert.includes(':')

@@ -10,8 +10,8 @@ import { Emitter, nextEvent } from '../../core/base/events.js';
 import type { Problem } from '../../core/base/problem.js';
 import type { ConfiguredToolset } from '../../core/team/grants.js';
 import type { Member, Team } from '../../core/team/team.js';
-import { watchFile } from '../../core/files/watchedFile.js';
 import { localFolders } from '../engine/configFiles.js';
+import { followFile } from '../engine/followedFile.js';
 import type * as TeamReader from './teamReader.js';
 
 export const teamPath = '.minds/team.yaml';
@@ -98,14 +98,8 @@ export class TeamFiles implements Disposable {
 
   private open(folder: vscode.WorkspaceFolder): void {
     const store = this.store.add(new DisposableStore(`team of ${folder.name}`));
-    const file = store.add(watchFile(join(folder.uri.fsPath, teamPath), { clock: this.clock }));
-    const watcher = store.add(vscode.workspace.createFileSystemWatcher(new vscode.RelativePattern(folder, teamPath)));
-    for (const event of [watcher.onDidCreate, watcher.onDidChange, watcher.onDidDelete]) store.add(event(file.nudge));
-    store.add(
-      vscode.workspace.onDidSaveTextDocument(({ uri }) => {
-        if (file.path === uri.fsPath) file.nudge();
-      }),
-    );
+    const pattern = new vscode.RelativePattern(folder, teamPath);
+    const file = followFile(join(folder.uri.fsPath, teamPath), pattern, { clock: this.clock, store });
     const opened: FolderTeam = {
       folder: folder.uri.fsPath,
       store,

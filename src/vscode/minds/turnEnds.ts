@@ -10,7 +10,7 @@ import type { ModelProblems } from './modelProblems.js';
 
 const continueCommand = 'mcpToolsets.minds.continue';
 
-interface EndSurroundings {
+interface TurnEndDeps {
   readonly stream: vscode.ChatResponseStream;
   readonly dialog: string;
   readonly model: DialogModel;
@@ -21,7 +21,7 @@ interface EndSurroundings {
 }
 
 /** The text of the error, where it is one. */
-export function tellEnd({ end, messages }: TurnOutcome, surroundings: EndSurroundings): string | undefined {
+export function tellEnd({ end, messages }: TurnOutcome, surroundings: TurnEndDeps): string | undefined {
   const { stream, model, problems, dialog } = surroundings;
   if (end.kind !== 'stopped') problems.goesOn(dialog);
   switch (end.kind) {
@@ -43,7 +43,7 @@ export function tellEnd({ end, messages }: TurnOutcome, surroundings: EndSurroun
   }
 }
 
-function tellStop(end: Extract<TurnEnd, { kind: 'stopped' }>, surroundings: EndSurroundings): string {
+function tellStop(end: Extract<TurnEnd, { kind: 'stopped' }>, surroundings: TurnEndDeps): string {
   const { dialog, model, toolsets, problems, log, redact } = surroundings;
   const { vendor, name } = model;
   const text = oneLine(redact(end.why.text));

@@ -10,14 +10,13 @@
 import * as vscode from 'vscode';
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { DisposableStore, toDisposable, type Disposable } from '../../core/base/disposables.js';
-import { delay, type Clock } from '../../core/base/clock.js';
-import { nextEvent } from '../../core/base/events.js';
+import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
+import type { Clock } from '../../core/base/clock.js';
 import type { Log } from '../../core/base/log.js';
 import type { Gateway } from '../../core/gateway/gateway.js';
 import type { Toolset } from '../../core/tools/catalogue.js';
 import type { Engine } from '../engine/engine.js';
-import type { EngineSlot } from '../engine/engineSlot.js';
+import { untilHolds, type EngineSlot } from '../engine/engineSlot.js';
 import { isStarting, offeredLabels } from './offer.js';
 import { findRivals } from './rivals.js';
 import { Presenter, type Stage } from './presenter.js';
@@ -48,6 +47,7 @@ const connectPatience = 3000;
 
 class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscode.McpHttpServerDefinition>, Disposable {
   private readonly store = new DisposableStore('toolset provider');
+  private readonly ended = new AbortController();
   private readonly changes = this.store.add(new vscode.EventEmitter<void>());
   private readonly version = randomUUID();
   private readonly presenter: Presenter;
@@ -78,7 +78,7 @@ class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscode.McpHt
   async provideMcpServerDefinitions(): Promise<vscode.McpHttpServerDefinition[]> {
     // The first answer replaces what the editor remembers of the last window; an empty one would take those tools away
     // for the moment until the files are read.
-    await this.until(() => !this.isBeginning(), firstAnswerLimit);
+    await untilHolds(this.options, () => !this.isBeginning(), firstAnswerLimit, this.ended.signal);
     return this.announced.flatMap((label) => this.definitionOf(label) ?? []);
   }
 
@@ -91,11 +91,12 @@ class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscode.McpHt
       const server = this.options.slot.engine?.host.snapshot.servers.find(({ id }) => id === label);
       return server ? isStarting(server) : this.isBeginning();
     };
-    await this.until(() => isThere() || !mayCome(), connectPatience);
+    await untilHolds(this.options, () => isThere() || !mayCome(), connectPatience, this.ended.signal);
     return isThere() ? this.definitionOf(label) : undefined;
   }
 
   dispose(): void {
+    this.ended.abort();
     this.announcement?.dispose();
     this.store.dispose();
   }
@@ -156,17 +157,6 @@ class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscode.McpHt
   private isBeginning(): boolean {
     const { phase } = this.options.slot.state;
     return (phase === 'reading' || phase === 'serving') && this.gateway === undefined && !this.gatewayFailed;
-  }
-
-  /** Resolves when `holds` does, looked at with every change of the state; in any case after `limitMs`. */
-  private async until(holds: () => boolean, limitMs: number): Promise<void> {
-    const { slot, clock } = this.options;
-    if (holds()) return;
-    const waiting = new AbortController();
-    const end = this.store.add(toDisposable(() => waiting.abort()));
-    const came = nextEvent(slot.onDidChange, holds, waiting.signal);
-    await Promise.race([came, delay(clock, limitMs, waiting.signal)]).catch(() => undefined);
-    this.store.release(end);
   }
 
   private presented(): Toolset[] {

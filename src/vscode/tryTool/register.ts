@@ -6,7 +6,7 @@ import { DisposableStore, type Disposable } from '../../core/base/disposables.js
 import type { ServerStatus } from '../../core/reconcile/status.js';
 import type { ServedTool } from '../../core/tools/catalogue.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
-import type { Row } from '../views/treeView.js';
+import { serverOf, type Subject } from '../views/subject.js';
 import type { Panels, TryToolDeps } from './panels.js';
 
 export function registerTryTool(deps: TryToolDeps): Disposable {
@@ -17,7 +17,7 @@ export function registerTryTool(deps: TryToolDeps): Disposable {
     return store.add(new Panels(deps));
   };
   store.add(
-    vscode.commands.registerCommand('mcpToolsets.tryTool', async (subject?: Row | string, published?: string) => {
+    vscode.commands.registerCommand('mcpToolsets.tryTool', async (subject?: Subject, published?: string) => {
       const found = await toolOf(deps.slot, subject, published);
       if (found) (await (loading ??= load())).show(found.server, found.tool);
     }),
@@ -31,14 +31,10 @@ interface Found {
 }
 
 /** @param subject a row, or a server's id with the published name of a tool; nothing when asked from the palette */
-async function toolOf(
-  slot: EngineSlot,
-  subject: Row | string | undefined,
-  published: string | undefined,
-): Promise<Found | undefined> {
+async function toolOf(slot: EngineSlot, subject: Subject, published: string | undefined): Promise<Found | undefined> {
   const all = slot.state.snapshot.servers.flatMap((server) => server.tools.map((tool): Found => ({ server, tool })));
   const name = typeof subject === 'object' ? subject.node.name : published;
-  const id = typeof subject === 'object' ? subject.node.server : subject;
+  const id = serverOf(subject);
   const named = all.find(({ server, tool }) => server.id === id && tool.published === name);
   if (named || name !== undefined) return named;
   const choices = all.filter(({ server }) => id === undefined || server.id === id);

@@ -10,6 +10,7 @@ import type { ServerStatus } from '../../core/reconcile/status.js';
 import type { ServedTool } from '../../core/tools/catalogue.js';
 import type { ToPage, ToPanel, TrialOutcome, TriedTool } from '../../webview/messages.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
+import { messageOf } from '../views/messages.js';
 import { effects } from '../views/phrases.js';
 import type { ArgumentDocuments } from './argumentDocuments.js';
 import { newTrialDialog } from '../engine/trialDialog.js';
@@ -149,8 +150,11 @@ export class TrialPanel implements Disposable {
       this.last = outcome.kind === 'result' ? outcome.result : undefined;
       this.send({ kind: 'ended', outcome: trialOutcome(outcome), ms: Date.now() - begun });
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
-      this.send({ kind: 'ended', outcome: { kind: 'error', message, detail: '' }, ms: Date.now() - begun });
+      this.send({
+        kind: 'ended',
+        outcome: { kind: 'error', message: messageOf(error), detail: '' },
+        ms: Date.now() - begun,
+      });
     } finally {
       this.call = undefined;
     }

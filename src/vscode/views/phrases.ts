@@ -2,6 +2,7 @@
 import { assertNever } from '../../core/base/assertNever.js';
 import type { OfferedTool } from '../../core/tools/catalogue.js';
 import { estimatedTokensOf } from '../../core/tools/tokens.js';
+import type { WindowState } from '../engine/engineSlot.js';
 import { isTrial } from '../engine/trialDialog.js';
 import type { InstanceStatus, ServerState, ServerStatus, StatusSnapshot } from '../../core/reconcile/status.js';
 
@@ -34,6 +35,21 @@ export function stateWord(state: ServerState): string {
       return `reconnecting, attempt ${state.attempt}`;
     default:
       return assertNever(state);
+  }
+}
+
+/** Why a window in this phase has no MCP servers. */
+export function whyNothingRuns(phase: WindowState['phase']): string {
+  switch (phase) {
+    case 'untrusted':
+      return 'MCP Toolsets starts no server in a workspace that you have not trusted.';
+    case 'noFolder':
+      return 'No folder is open. MCP servers are configured in the file .minds/mcp.yaml of a folder.';
+    case 'noFile':
+      return 'This workspace has no .minds/mcp.yaml. To create one, run “MCP Toolsets: Create Config File”.';
+    case 'reading':
+    case 'serving':
+      return 'No MCP servers are configured in .minds/mcp.yaml.';
   }
 }
 

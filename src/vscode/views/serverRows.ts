@@ -14,7 +14,7 @@ import {
   pendingIcon,
   type TreeIcon,
   type TreeNode,
-  type TreeSurroundings,
+  type TreeOptions,
   uniqueIds,
   warningIcon,
 } from './treeNode.js';
@@ -23,7 +23,7 @@ export function serverNode(
   id: string,
   server: ServerStatus,
   snapshot: StatusSnapshot,
-  around: TreeSurroundings,
+  around: TreeOptions,
   severalFiles: boolean,
 ): TreeNode {
   const changed = new Map(server.changedTools.map((tool) => [tool.original, tool]));
@@ -109,7 +109,7 @@ function stateIcon(state: ServerState): TreeIcon {
   }
 }
 
-function serverTooltip(server: ServerStatus, around: TreeSurroundings): string {
+function serverTooltip(server: ServerStatus, around: TreeOptions): string {
   const { state, previous, serverInfo } = server;
   const at = (time: number): string => timeOf(time, around.now);
   const since = 'since' in state ? ` since ${at(state.since)}` : '';
@@ -177,7 +177,7 @@ function problemNodes(parent: string, server: ServerStatus, snapshot: StatusSnap
 /** What the sidebar says of where a server comes from, and of the entries that it shadows (C5): part of `treeModel`. Pure. */
 
 /** Of the row: nothing where all servers come from one file of a folder. */
-function sourceWords(server: ServerStatus, around: TreeSurroundings, severalFiles: boolean): string[] {
+function sourceWords(server: ServerStatus, around: TreeOptions, severalFiles: boolean): string[] {
   switch (server.origin) {
     case 'folder':
       return severalFiles ? [around.folderLabel(server.source)] : [];
@@ -188,7 +188,7 @@ function sourceWords(server: ServerStatus, around: TreeSurroundings, severalFile
   }
 }
 
-function shadowedNodes(parent: string, server: ServerStatus, around: TreeSurroundings): TreeNode[] {
+function shadowedNodes(parent: string, server: ServerStatus, around: TreeOptions): TreeNode[] {
   return server.shadows.map((place) => {
     const file = around.fileLabel(place.file);
     return {

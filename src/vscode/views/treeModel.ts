@@ -5,9 +5,9 @@
  */
 import type { StatusSnapshot } from '../../core/reconcile/status.js';
 import { serverNode } from './serverRows.js';
-import { uniqueIds, type TreeNode, type TreeSurroundings } from './treeNode.js';
+import { uniqueIds, type TreeNode, type TreeOptions } from './treeNode.js';
 
-export function treeModel(snapshot: StatusSnapshot, around: TreeSurroundings): readonly TreeNode[] {
+export function treeModel(snapshot: StatusSnapshot, around: TreeOptions): readonly TreeNode[] {
   const severalFiles = new Set(snapshot.servers.map(({ source }) => source)).size > 1;
   const unique = uniqueIds();
   return snapshot.servers.map((server) =>

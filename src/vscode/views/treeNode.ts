@@ -35,7 +35,7 @@ export interface TreeNode {
   readonly children: readonly TreeNode[];
 }
 
-export interface TreeSurroundings {
+export interface TreeOptions {
   readonly now: number;
   /** How a file is written for a person, e.g. relative to its workspace folder. */
   readonly fileLabel: (file: string) => string;

@@ -206,7 +206,7 @@ describe('other agents', () => {
       await page.screenshot('preview');
       assert.ok(!(await page.texts('.view-lines')).join('').includes(token()));
       assert.ok(!readFileSync(mcpJson, 'utf8').includes('mine-toolset'));
-      await answer('Write these 2 entries into .mcp.json?', 'Write');
+      await answer('Write these 2 entries to .mcp.json?', 'Write');
       await until(
         () => readFileSync(mcpJson, 'utf8'),
         (text) => text.includes('mine-toolset'),
@@ -234,7 +234,7 @@ describe('other agents', () => {
       await choose('Codex');
       await page.waitFor('.view-lines :text("bearer_token_env_var")');
       await page.screenshot('codex');
-      await answer('Write these 2 entries into ~/.codex/config.toml?', 'Write');
+      await answer('Write these 2 entries to ~/.codex/config.toml?', 'Write');
       await answer('Codex takes the token from the variable', 'Copy Command');
       assert.equal(
         readFileSync(codex, 'utf8'),
@@ -262,7 +262,7 @@ describe('other agents', () => {
       void vscode.commands.executeCommand('mcpToolsets.setUpAgent');
       await choose('Cline');
       await page.waitFor('.view-lines :text("streamableHttp")');
-      await answer('Write these 2 entries into', 'Write');
+      await answer('Write these 2 entries to', 'Write');
       const document = await until(
         () => vscode.window.activeTextEditor?.document,
         (shown) => shown?.uri.scheme === 'file' && shown.fileName.endsWith('cline_mcp_settings.json') && !shown.isDirty,

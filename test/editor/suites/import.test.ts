@@ -67,7 +67,7 @@ describe('import and add', () => {
         await vscode.commands.executeCommand('notifications.showList');
         return page.texts('.notifications-center .notification-list-item');
       },
-      (texts) => texts.some((text) => text.includes('Write these 2 servers into .minds/mcp.yaml?')),
+      (texts) => texts.some((text) => text.includes('Write these 2 servers to .minds/mcp.yaml?')),
       'the question',
     );
     await page.waitFor('.monaco-diff-editor');

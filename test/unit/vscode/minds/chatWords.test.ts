@@ -61,7 +61,7 @@ describe('commands of @minds', () => {
     const reasons: readonly (readonly [WindowState['phase'], RegExp])[] = [
       ['untrusted', /not trusted/],
       ['noFolder', /No folder is open/],
-      ['noFile', /\*MCP Toolsets: Create Config File\*/],
+      ['noFile', /“MCP Toolsets: Create Config File”/],
       ['serving', /No MCP servers are configured/],
     ];
     for (const [phase, pattern] of reasons) {

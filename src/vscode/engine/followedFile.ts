@@ -1,0 +1,22 @@
+/** Follows the text of one file of the window: the core watches it, and the editor's own events make it look at once. */
+import * as vscode from 'vscode';
+import type { Clock } from '../../core/base/clock.js';
+import type { DisposableStore } from '../../core/base/disposables.js';
+import { watchFile, type WatchedFile } from '../../core/files/watchedFile.js';
+
+/** @param pattern It matches this file alone. */
+export function followFile(
+  path: string,
+  pattern: vscode.RelativePattern,
+  { clock, store }: { readonly clock: Clock; readonly store: DisposableStore },
+): WatchedFile {
+  const file = store.add(watchFile(path, { clock }));
+  const watcher = store.add(vscode.workspace.createFileSystemWatcher(pattern));
+  for (const event of [watcher.onDidCreate, watcher.onDidChange, watcher.onDidDelete]) store.add(event(file.nudge));
+  store.add(
+    vscode.workspace.onDidSaveTextDocument(({ uri }) => {
+      if (uri.fsPath === path) file.nudge();
+    }),
+  );
+  return file;
+}

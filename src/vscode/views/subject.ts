@@ -1,0 +1,22 @@
+/** What a command is asked about: a row of the sidebar, or a server that a person chooses. */
+import * as vscode from 'vscode';
+import type { ServerStatus } from '../../core/reconcile/status.js';
+import { fileLabel } from './fileLabels.js';
+import { stateWord } from './phrases.js';
+import type { Row } from './treeView.js';
+
+/** A row, or the id of a server; undefined when the command comes from the palette. */
+export type Subject = Row | string | undefined;
+
+export function serverOf(subject: Subject): string | undefined {
+  return typeof subject === 'string' ? subject : subject?.node.server;
+}
+
+/** Resolves with the id of the server that the person chose. */
+export async function pickServer(servers: readonly ServerStatus[]): Promise<string | undefined> {
+  const items = servers.map(({ id, state, source }) => ({
+    label: id,
+    description: `${stateWord(state)} · ${fileLabel(source)}`,
+  }));
+  return (await vscode.window.showQuickPick(items, { placeHolder: 'Choose an MCP server' }))?.label;
+}
