@@ -1,18 +1,19 @@
 /**
- * What of a tool a person relies on once they let its server start (S3), as short hashes: what models read of it,
- * what it takes and gives, and what it says of its effects. Pure. Order of keys does not count; everything else does.
+ * What a person relies on in a tool once they let its server start (S3): what models read of it, what it takes and
+ * gives, and what it says of its effects. Each part is kept as a short hash, for which the order of keys does not count
+ * and everything else does. The hashes are pure; what was seen before is the shell's knowledge (`ToolReview`).
  */
 import { createHash } from 'node:crypto';
 import { canonicalJson } from '../base/canonicalJson.js';
-import type { OfferedTool } from '../tools/catalogue.js';
 import type { Event } from '../base/events.js';
+import type { OfferedTool } from '../tools/catalogue.js';
 import type { LaunchDescription } from './fingerprint.js';
 
 const toolParts = ['description', 'schema', 'hints'] as const;
 
 export type ToolPart = (typeof toolParts)[number];
 
-/** One hash a part, in the order of `toolParts`. */
+/** Holds one hash for each part, in the order of `toolParts`. */
 export type ToolPrint = readonly [description: string, schema: string, hints: string];
 
 const printed = new WeakMap<OfferedTool, ToolPrint>();
@@ -36,18 +37,24 @@ function hash(value: unknown): string {
   return createHash('sha256').update(canonicalJson(value)).digest('base64url').slice(0, 16);
 }
 
-/**
- * Tools that are no longer what they were when their server was approved (S3), as the core asks it of its shell.
- */
+/** A tool that is no longer what it was when its server was approved (S3). */
+export interface ChangedTool {
+  readonly original: string;
+  /** Says which parts of it changed; never empty. */
+  readonly parts: readonly ToolPart[];
+  /** Whether it is kept from agents until a person accepts it. */
+  readonly held: boolean;
+}
 
+/** Tells changed tools from unchanged ones; the core asks it of its shell. */
 export interface ToolReview {
   /**
-   * Which of these tools, by original name, changed and in what. Synchronous. A tool that this launch lists for the first
-   * time is remembered as it is.
+   * Returns the parts that changed, by the original names of the tools. A tool that this launch lists for the first time
+   * is remembered as it is.
    */
   review(launch: LaunchDescription, tools: readonly OfferedTool[]): ReadonlyMap<string, readonly ToolPart[]>;
   /** Whether a changed tool is kept from agents until a person has accepted it. */
   holdsBack(): boolean;
-  /** Accepted, forgotten, or `holdsBack` changed. */
+  /** Fires when a change was accepted, when a server was forgotten, and when `holdsBack` changed. */
   readonly onDidChange: Event<void>;
 }

@@ -36,9 +36,8 @@ export function delay(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
   });
 }
 
-/** Something that is done a while after it is first asked for, however often it is asked for meanwhile. */
-
-export class Soon implements Disposable {
+/** Runs something `ms` milliseconds after it is first asked for, and once however often it is asked for meanwhile. */
+export class Throttle implements Disposable {
   private timer: Disposable | undefined;
   private ended = false;
 

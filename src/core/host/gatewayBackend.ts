@@ -19,7 +19,7 @@ import type { Params } from '../gateway/jsonRpc.js';
 import { adminId, leaseInstructions, leaseNote } from './admin.js';
 import type { Host } from './hostContract.js';
 import type { Catalogue, ServedTool, Toolset } from '../tools/catalogue.js';
-import { admitsResource } from '../tools/others.js';
+import { admitsResource } from '../tools/promptsAndResources.js';
 
 export function createGatewayBackend(host: Host): GatewayBackend & Disposable {
   return new CatalogueBackend(host);

@@ -8,7 +8,7 @@ import type { Disposable } from '../base/disposables.js';
 import { Emitter, type Event } from '../base/events.js';
 import { redactingLog, type Log } from '../base/log.js';
 import type { Problem } from '../base/problem.js';
-import { Soon } from '../base/clock.js';
+import { Throttle } from '../base/clock.js';
 import { ConfigState } from '../config/merge.js';
 import type { ConfigModel, ConfiguredServer, ServerDefinition, SourceText } from '../config/model.js';
 import { LimitedConnector, faultTolerant } from '../instances/limit.js';
@@ -58,7 +58,7 @@ class ToolsetHost implements Host {
   private readonly changeEmitter = new Emitter<StatusSnapshot>();
   private readonly log: Log;
   private readonly connector: LimitedConnector;
-  private readonly activity: Soon;
+  private readonly activity: Throttle;
   private readonly approvalChanges: Disposable | undefined;
   private readonly publication: Publication;
   private readonly accessChanges: Disposable;
@@ -73,7 +73,7 @@ class ToolsetHost implements Host {
       faultTolerant(options.connector, this.log),
       () => options.maxInstances?.() ?? 32,
     );
-    this.activity = new Soon(options.clock, activityMs, () => this.announceChange());
+    this.activity = new Throttle(options.clock, activityMs, () => this.announceChange());
     this.signIns = new ServerSignIns({
       ...options,
       servers: () => this.servers,

@@ -13,7 +13,7 @@ import type { ClientChange, ExpectedClient, Fields, ServerClient } from '../prot
 import type { StatusSnapshot } from '../reconcile/status.js';
 import type { ServerSignIns } from './signIns.js';
 import type { Catalogue } from '../tools/catalogue.js';
-import type { FilteredToolsReport } from '../tools/curate.js';
+import type { FilteredToolsReport } from '../tools/problems.js';
 import type { ToolPolicy } from '../tools/permissions.js';
 
 export interface HostOptions {

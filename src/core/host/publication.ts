@@ -9,7 +9,7 @@ import type { Log } from '../base/log.js';
 import type { Problem } from '../base/problem.js';
 import type { ConfiguredServer, ServerDefinition } from '../config/model.js';
 import type { HostOptions } from './hostContract.js';
-import type { ChangedTool } from '../reconcile/status.js';
+import type { ChangedTool } from '../approval/toolPrints.js';
 import type { Catalogue, OfferedTool, ServedTool, Toolset } from '../tools/catalogue.js';
 import { shortNames } from '../tools/editorNames.js';
 import { type Candidate, publish, sameToolset } from '../tools/registry.js';

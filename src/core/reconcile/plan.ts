@@ -1,9 +1,10 @@
 /**
- * What an edit asks of one server, as data (R2, R3): from what the file says and what runs, the one step that
- * brings the second to the first. Pure; `ServerUnit` carries it out.
+ * What an edit asks of one server, as data (R2, R3): the one step that brings what runs to what the file says, and what
+ * of it may run at all (S1). Everything is pure but `Judge`, which looks at what was approved; `ServerUnit` carries the
+ * step out.
  */
-import type { ConfiguredServer, ServerDefinition } from '../config/model.js';
 import type { ApprovalStatus } from '../approval/approvals.js';
+import type { ConfiguredServer, ServerDefinition } from '../config/model.js';
 
 export interface Running {
   /** The definition whose tools are published. */
@@ -14,26 +15,27 @@ export interface Running {
   readonly stopped: Pick<ServerDefinition, 'launchHash' | 'viewHash'> | undefined;
 }
 
-/** Whether a definition may run (S1). */
+/** What may run (S1). */
 export interface Permits {
+  /** Whether the definition of the file may run. */
   readonly wanted: boolean;
-  /** Of what serves; without it nothing serves, and this does not matter. */
+  /** Whether what serves may go on; it does not matter where nothing serves. */
   readonly serving: boolean;
 }
 
 export type Step =
   | { readonly kind: 'none' }
-  /** Withdraw the tools, end the instances when their calls have ended, end the start under way. */
+  /** Withdraw the tools, end the instances when their calls have ended, and end the start under way. */
   | { readonly kind: 'withdraw' }
-  /** The entry is wrong: what serves goes on, what starts is ended. */
+  /** The entry is wrong: what serves goes on, and the start under way ends. */
   | { readonly kind: 'keepPrevious' }
-  /** It has to be approved first: what serves goes on, what starts is ended. */
+  /** A person has to approve it first: what serves goes on, and the start under way ends. */
   | { readonly kind: 'hold' }
-  /** Nor may what serves run any longer: everything ends now. */
+  /** Not even what serves may run any longer: everything ends now. */
   | { readonly kind: 'revoke' }
-  /** Filter, transforms or limits changed: publish anew from what is listed, restart nothing. */
+  /** Only filters, transforms or limits changed: publish anew from what is listed, and restart nothing. */
   | { readonly kind: 'recurate'; readonly definition: ServerDefinition }
-  /** The start under way is for this launch: only what becomes of it changes. */
+  /** The start under way is for this launch, so that only what becomes of it changes. */
   | { readonly kind: 'redirect'; readonly definition: ServerDefinition }
   | { readonly kind: 'start'; readonly definition: ServerDefinition };
 
@@ -47,7 +49,7 @@ export function planStep(wanted: ConfiguredServer | undefined, running: Running,
   if (stopped && stopped.launchHash === definition.launchHash && stopped.viewHash === definition.viewHash) {
     return { kind: 'none' };
   }
-  // Before anything of it counts, its filters included: what serves is what was approved, whole.
+  // This comes before anything of the definition counts, its filters included: what serves was approved as a whole.
   if (!permits.wanted) return revoked ? { kind: 'revoke' } : { kind: 'hold' };
   if (serving?.launchHash === definition.launchHash) return { kind: 'recurate', definition };
   if (starting?.launchHash === definition.launchHash) return { kind: 'redirect', definition };
@@ -61,11 +63,10 @@ export function diverges(wanted: ConfiguredServer | undefined, serving: Running[
   return wanted.definition.launchHash !== serving.launchHash || wanted.definition.viewHash !== serving.viewHash;
 }
 
-/** What of one server may run, and what a person is asked about it (S1). Pure but for `judge`, which only looks. */
-
+/** Says whether a definition is approved, without asking anybody. */
 export type Judge = (definition: ServerDefinition) => ApprovalStatus;
 
-/** What the file says is to run. */
+/** Returns the definition that is to run by the file. */
 export function enabledDefinition(wanted: ConfiguredServer | undefined): ServerDefinition | undefined {
   return wanted?.kind === 'valid' && wanted.definition.enabled ? wanted.definition : undefined;
 }
@@ -80,7 +81,10 @@ export function permitsOf(
   return { wanted: may(enabledDefinition(wanted)), serving: may(serving) };
 }
 
-/** What a person's start starts: where the definition of the file waits for approval or is wrong, the one that serves. */
+/**
+ * Returns what a person's start starts: the definition of the file, or the one that serves where that of the file waits
+ * for approval or is wrong.
+ */
 export function startableDefinition(
   judge: Judge,
   wanted: ConfiguredServer | undefined,
@@ -90,7 +94,7 @@ export function startableDefinition(
   return permitsOf(judge, wanted, serving).wanted ? enabledDefinition(wanted) : serving;
 }
 
-/** @param stopped by a person: what is not to start is nobody's question. */
+/** @param stopped whether a person stopped it: nobody is asked about what is not going to start */
 export function approvalOf(
   judge: Judge,
   wanted: ConfiguredServer | undefined,

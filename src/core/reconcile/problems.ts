@@ -1,8 +1,8 @@
 /** What goes wrong with a server that is configured well: problems of starting and running, at its entry (E1, X3). */
+import type { ChangedTool } from '../approval/toolPrints.js';
 import type { Problem } from '../base/problem.js';
 import type { ServerPlaces } from '../config/model.js';
 import type { StartFailure } from '../connections/connection.js';
-import type { ChangedTool } from './status.js';
 
 /** @param changed whether an earlier launch of this server serves on. */
 export function approvalPending(server: string, places: ServerPlaces, changed: boolean): Problem {

@@ -1,6 +1,6 @@
 /**
- * One server of the config: brings what runs to what the file says, one step at a time, and keeps the last-known-good
- * when that fails (R2, R3). Invariants: what serves is replaced in one synchronous step; an overtaken
+ * One server of the config file. It brings what runs to what the file says, one step at a time, and keeps the
+ * last-known-good when that fails (R2, R3). Invariants: what serves is replaced in one synchronous step; an overtaken
  * start is ended and changes nothing; what waits for approval never starts (S1); a disposed unit leaves nothing.
  */
 import { assertNever } from '../base/assertNever.js';
@@ -9,6 +9,7 @@ import type { ConfiguredServer, ServerDefinition } from '../config/model.js';
 import type { ConnectOutcome } from '../connections/connection.js';
 import type { Fields } from '../protocol/client.js';
 import { curate } from '../tools/curate.js';
+import { describeFailure, redactedCause, takesDown, type Failure, type FailureCause } from './failure.js';
 import {
   approvalOf,
   diverges,
@@ -18,51 +19,44 @@ import {
   planStep,
   startableDefinition,
 } from './plan.js';
-import { Serving, type UnitOptions } from './serving.js';
-import {
-  describeTrouble,
-  isFailure,
-  redactedCause,
-  type Trouble,
-  type TroubleCause,
-  type UnitFacts,
-} from './status.js';
+import { Serving, type UnitDeps } from './serving.js';
+import type { UnitFacts } from './status.js';
 
 type Connected = Extract<ConnectOutcome, { kind: 'connected' }>;
 
 export class ServerUnit {
   private wanted: ConfiguredServer | undefined;
-  private serving_: Serving | undefined;
+  private current: Serving | undefined;
   private attempt: StartAttempt | undefined;
   private stopped: { readonly definition: ServerDefinition; readonly since: number } | undefined;
-  /** Why the definition of the file does not serve. */
-  private trouble: Trouble | undefined;
-  /** What is wrong with what serves; told beside the other, as neither explains or ends the other. */
-  private servingTrouble: Trouble | undefined;
+  /** Says why the definition of the file does not serve. */
+  private failure: Failure | undefined;
+  /** Says what is wrong with what serves. It stands beside `failure`, as neither explains or ends the other. */
+  private servingFailure: Failure | undefined;
   private divergedAt: number | undefined;
   private heldBack = false;
   private readonly ends: PendingEnds;
-  private readonly draining: Draining;
+  /** What no longer serves, replaced or withdrawn, while its last calls still run (R4). */
+  private readonly draining = new Set<Serving>();
 
-  constructor(private readonly options: UnitOptions) {
-    this.ends = new PendingEnds((error) => options.log.write('error', `${options.id}: ${String(error)}`));
-    this.draining = new Draining(this.ends);
+  constructor(private readonly deps: UnitDeps) {
+    this.ends = new PendingEnds((error) => deps.log.write('error', `${deps.id}: ${String(error)}`));
   }
 
   get serving(): Serving | undefined {
-    return this.serving_;
+    return this.current;
   }
 
   /** Resolves when no start and no refresh of this unit is under way. */
   async settled(): Promise<void> {
     while (this.attempt) await this.attempt.done;
-    await this.serving_?.settled();
+    await this.current?.settled();
   }
 
-  /** The file says this now. */
+  /** Brings what runs to what the file says now. */
   apply(wanted: ConfiguredServer | undefined): void {
     this.wanted = wanted;
-    const [serving, starting, stopped] = [this.serving_, this.attempt, this.stopped].map((each) => each?.definition);
+    const [serving, starting, stopped] = [this.current, this.attempt, this.stopped].map((each) => each?.definition);
     const step = planStep(wanted, { serving, starting, stopped }, this.permits());
     this.heldBack = step.kind === 'hold' || step.kind === 'revoke';
     switch (step.kind) {
@@ -71,14 +65,14 @@ export class ServerUnit {
       case 'withdraw':
         this.overtake();
         this.stopped = undefined;
-        this.trouble = undefined;
+        this.failure = undefined;
         this.replace(undefined, 'it was removed or disabled');
         break;
       case 'keepPrevious':
       case 'hold':
         if (step.kind === 'hold') this.stopped = undefined;
         this.overtake();
-        this.trouble = undefined;
+        this.failure = undefined;
         break;
       case 'revoke':
         this.endNow('its approval was revoked');
@@ -101,17 +95,17 @@ export class ServerUnit {
     this.changed();
   }
 
-  /** What may run changed: approved, revoked. */
+  /** Looks again at what may run, after an approval or a revocation. */
   reconsider(): void {
     const { wanted, serving } = this.permits();
     if (this.heldBack || !wanted || !serving) this.apply(this.wanted);
     else this.changed();
   }
 
-  /** A person's start: of a stopped, failed or idle server. */
+  /** Starts a stopped, failed or idle server because a person asked for it. */
   async start(): Promise<void> {
     this.stopped = undefined;
-    const serving = this.serving_;
+    const serving = this.current;
     const definition = this.startable();
     if (!definition) this.apply(this.wanted);
     else if (serving?.definition.launchHash !== definition.launchHash) {
@@ -123,19 +117,19 @@ export class ServerUnit {
     await this.settled();
   }
 
-  /** A person's stop: the tools are withdrawn and every instance ends now; calls in flight fail. */
+  /** Withdraws the tools and ends every instance now, because a person asked for it. Calls in flight fail. */
   async stop(): Promise<void> {
-    const definition = enabledDefinition(this.wanted) ?? this.serving_?.definition;
+    const definition = enabledDefinition(this.wanted) ?? this.current?.definition;
     if (!definition) return;
-    this.stopped = { definition, since: this.options.clock.now() };
+    this.stopped = { definition, since: this.deps.clock.now() };
     this.endNow('a person stopped it');
     this.changed();
     await this.ends.settled();
   }
 
-  /** A person's restart: every instance ends, a new one starts and lists; the tools stay published meanwhile. */
+  /** Ends every instance and starts a new one, because a person asked for it. The tools stay published meanwhile. */
   async restart(): Promise<void> {
-    const [serving, definition] = [this.serving_, this.startable()];
+    const [serving, definition] = [this.current, this.startable()];
     if (!definition) return this.start();
     if (serving?.definition.launchHash === definition.launchHash) {
       await serving.pool.recycle('a person restarted it');
@@ -148,16 +142,16 @@ export class ServerUnit {
   }
 
   release(dialog: string): Promise<boolean> {
-    return this.serving_?.pool.release(dialog) ?? Promise.resolve(false);
+    return this.current?.pool.release(dialog) ?? Promise.resolve(false);
   }
 
   async dispose(): Promise<void> {
     this.wanted = undefined;
     this.overtake();
     const reason = 'the host is shutting down';
-    if (this.serving_) this.ends.add(this.serving_.close(reason));
-    this.serving_ = undefined;
-    this.draining.endNow(reason);
+    if (this.current) this.ends.add(this.current.close(reason));
+    this.current = undefined;
+    this.endDraining(reason);
     await this.gone();
   }
 
@@ -166,35 +160,35 @@ export class ServerUnit {
     return this.ends.settled();
   }
 
-  /** What the views show of it. */
+  /** Tells the views what there is to show. */
   get facts(): UnitFacts {
     return {
-      id: this.options.id,
+      id: this.deps.id,
       wanted: this.wanted,
-      serving: this.serving_,
-      draining: this.draining.all,
+      serving: this.current,
+      draining: [...this.draining],
       startingSince: this.attempt?.since,
       stoppedSince: this.stopped?.since,
       divergedAt: this.divergedAt,
-      trouble: this.trouble,
-      servingTrouble: this.servingTrouble,
-      approval: approvalOf(this.options.judge, this.wanted, this.serving_?.definition, this.stopped !== undefined),
+      failure: this.failure,
+      servingFailure: this.servingFailure,
+      approval: approvalOf(this.deps.judge, this.wanted, this.current?.definition, this.stopped !== undefined),
     };
   }
 
   private startable(): ServerDefinition | undefined {
-    return startableDefinition(this.options.judge, this.wanted, this.serving_?.definition);
+    return startableDefinition(this.deps.judge, this.wanted, this.current?.definition);
   }
 
   private permits(): Permits {
-    return permitsOf(this.options.judge, this.wanted, this.serving_?.definition);
+    return permitsOf(this.deps.judge, this.wanted, this.current?.definition);
   }
 
   private begin(definition: ServerDefinition): void {
     this.overtake();
-    const { id: server, connector, serverLog: log, clock } = this.options;
+    const { id: server, connector, serverLog: log, clock } = this.deps;
     const { launch, timeouts } = definition;
-    const { capabilities } = this.options.expected();
+    const { capabilities } = this.deps.expected();
     this.attempt = new StartAttempt(
       definition,
       clock.now(),
@@ -210,19 +204,19 @@ export class ServerUnit {
   }
 
   private succeed(definition: ServerDefinition, { connection, listing }: Connected, announced: Fields): void {
-    const curated = curate(definition, listing, this.options.filteredTools());
+    const curated = curate(definition, listing, this.deps.filteredTools());
     if (curated.kind === 'refused') {
       this.fail({ kind: 'refused', problems: curated.problems });
       this.ends.add(connection.close());
       return;
     }
-    this.trouble = undefined;
+    this.failure = undefined;
     const serving: Serving = new Serving(
-      this.options,
+      this.deps,
       {
-        onCommit: () => this.serving_ === serving && this.commit(),
-        onChange: this.options.onChange,
-        onTrouble: (cause) => this.noteServing(this.told(cause)),
+        onCommit: () => this.current === serving && this.commit(),
+        onChange: this.deps.onChange,
+        onFailure: (cause) => this.noteServing(this.logged(cause)),
         onWell: () => this.noteServing(undefined),
       },
       definition,
@@ -234,65 +228,70 @@ export class ServerUnit {
     this.replace(serving, 'its definition was changed');
   }
 
-  private fail(cause: TroubleCause): void {
-    this.trouble = this.told(cause);
-    this.options.onChange();
+  private fail(cause: FailureCause): void {
+    this.failure = this.logged(cause);
+    this.deps.onChange();
   }
 
-  private noteServing(trouble: Trouble | undefined): void {
-    this.servingTrouble = trouble;
-    this.options.onChange();
+  private noteServing(failure: Failure | undefined): void {
+    this.servingFailure = failure;
+    this.deps.onChange();
   }
 
-  private told(cause: TroubleCause): Trouble {
-    const trouble = { ...redactedCause(cause, this.options.redact), since: this.options.clock.now() };
-    const { reason, fix } = describeTrouble(trouble);
-    this.options.log.write('error', `${this.options.id}: ${reason} ${fix}`);
-    return trouble;
+  private logged(cause: FailureCause): Failure {
+    const failure = { ...redactedCause(cause, this.deps.redact), since: this.deps.clock.now() };
+    const { reason, fix } = describeFailure(failure);
+    this.deps.log.write('error', `${this.deps.id}: ${reason} ${fix}`);
+    return failure;
   }
 
   private recurate(definition: ServerDefinition): void {
-    const serving = this.serving_;
+    const serving = this.current;
     if (!serving) return;
-    this.trouble = undefined;
-    // What failed to start lasts until a start succeeds, and an edit asks again.
-    if (this.servingTrouble && isFailure(this.servingTrouble)) this.ends.add(serving.startAgain());
+    this.failure = undefined;
+    // A failure to start lasts until a start succeeds, and an edit asks for one.
+    if (this.servingFailure && takesDown(this.servingFailure)) this.ends.add(serving.startAgain());
     const refused = serving.recurate(definition);
     if (refused) this.fail({ kind: 'refused', problems: refused.problems });
   }
 
-  /** The one step in which what serves changes; what served before ends with its last call. */
+  /** Takes the one step in which what serves changes. What served before ends with its last call. */
   private replace(next: Serving | undefined, reason: string): void {
-    const before = this.serving_;
+    const before = this.current;
     if (!before && !next) return;
-    this.serving_ = next;
-    this.servingTrouble = undefined;
+    this.current = next;
+    this.servingFailure = undefined;
     this.commit();
     if (!before) return;
-    this.draining.add(before, this.options.drainLimitMs, reason);
+    this.draining.add(before);
+    this.ends.add(before.drain(this.deps.drainLimitMs, reason).finally(() => this.draining.delete(before)));
   }
 
   private commit(): void {
     this.noteDivergence();
-    this.options.onCommit();
+    this.deps.onCommit();
   }
 
   private changed(): void {
     this.noteDivergence();
-    this.options.onChange();
+    this.deps.onChange();
   }
 
   private noteDivergence(): void {
-    const diverged = diverges(this.wanted, this.serving_?.definition);
-    this.divergedAt = diverged ? (this.divergedAt ?? this.options.clock.now()) : undefined;
+    const diverged = diverges(this.wanted, this.current?.definition);
+    this.divergedAt = diverged ? (this.divergedAt ?? this.deps.clock.now()) : undefined;
   }
 
-  /** Tools withdrawn, every instance ended, calls in flight failed. */
+  /** Withdraws the tools and ends every instance. Calls in flight fail. */
   private endNow(reason: string): void {
     this.overtake();
-    this.trouble = undefined;
+    this.failure = undefined;
     this.replace(undefined, reason);
-    this.draining.endNow(reason);
+    this.endDraining(reason);
+  }
+
+  private endDraining(reason: string): void {
+    for (const serving of this.draining) this.ends.add(serving.close(reason));
   }
 
   private overtake(): void {
@@ -301,43 +300,19 @@ export class ServerUnit {
   }
 }
 
-/** What no longer serves, replaced or withdrawn, while its last calls still run (R4). */
-
-class Draining {
-  private readonly servings = new Set<Serving>();
-
-  constructor(private readonly ends: PendingEnds) {}
-
-  get all(): readonly Serving[] {
-    return [...this.servings];
-  }
-
-  /** @param limitMs milliseconds that calls in flight have. */
-  add(serving: Serving, limitMs: number, reason: string): void {
-    this.servings.add(serving);
-    this.ends.add(serving.drain(limitMs, reason).finally(() => this.servings.delete(serving)));
-  }
-
-  /** Calls in flight fail. */
-  endNow(reason: string): void {
-    for (const serving of this.servings) this.ends.add(serving.close(reason));
-  }
-}
-
 /**
- * One start of one definition, which may be overtaken by a later edit. Invariant: what an overtaken start connects is
+ * One start of one definition, which a later edit may overtake. Invariant: what an overtaken start connects is
  * ended, and its outcome is told to nobody.
  */
-
 class StartAttempt {
   private readonly controller = new AbortController();
   private overtaken = false;
-  /** Resolves when the outcome was told, or what was started is gone. Never rejects for what a server does. */
+  /** Resolves when the outcome was told, or when what was started is gone. It never rejects for what a server does. */
   readonly done: Promise<void>;
 
   /**
-   * @param definition may be replaced while the start is under way by one of the same launch.
-   * @param since epoch milliseconds.
+   * @param definition may be replaced by one of the same launch while the start is under way
+   * @param since when the start began, in epoch milliseconds
    */
   constructor(
     public definition: ServerDefinition,

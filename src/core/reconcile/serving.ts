@@ -1,9 +1,12 @@
 /**
- * What serves for one server: the last-known-good definition, what the server offers, what is made of it, and the
- * instances (R2, R3, R6). It follows the server's own changes; edits of the file reach it through `ServerUnit`.
+ * What serves for one server (R2, R3, R6): the last-known-good definition, what the server lists, what is published of
+ * it, and the instances. It follows the server's own changes; edits of the file reach it through `ServerUnit`.
  * Invariants: the published tools change in one step (`onCommit`); a list that cannot be taken changes nothing.
  */
+import { type Clock, delay } from '../base/clock.js';
+import type { Log } from '../base/log.js';
 import { SingleFlight } from '../base/singleFlight.js';
+import { TokenBucket } from '../base/tokenBucket.js';
 import type { ServerDefinition } from '../config/model.js';
 import {
   type Connection,
@@ -12,62 +15,92 @@ import {
   type OfferKind,
   type ToolListing,
 } from '../connections/connection.js';
+import type { Seats } from '../instances/limit.js';
 import { InstancePool } from '../instances/pool.js';
 import { Reconnection } from '../instances/reconnection.js';
-import type { ExpectedClient, Fields } from '../protocol/client.js';
-import { curate, type Curation, type FilteredToolsReport } from '../tools/curate.js';
-import { featuresOf, type ServerFeatures } from '../tools/features.js';
-import type { TroubleCause } from './status.js';
-import type { Clock } from '../base/clock.js';
-import type { Disposable } from '../base/disposables.js';
-import type { Log } from '../base/log.js';
-import type { Seats } from '../instances/limit.js';
 import type { Subscriptions } from '../instances/subscriptions.js';
+import type { ExpectedClient, Fields } from '../protocol/client.js';
+import { curate, type Curation } from '../tools/curate.js';
+import { featuresOf, type ServerFeatures } from '../tools/features.js';
+import type { FilteredToolsReport } from '../tools/problems.js';
+import type { FailureCause } from './failure.js';
 import type { Judge } from './plan.js';
+
+/**
+ * A server that says that its tools changed is asked for them several times at once, as changes come in bursts, and then
+ * twice a second, however often it says so (R6).
+ */
+const refreshBurst = 8;
+const refreshesPerSecond = 2;
+
+/** What the host gives to the reconciliation of one server. */
+export interface UnitDeps {
+  readonly id: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly serverLog: Log;
+  readonly connector: Connector & Seats;
+  /** Returns a number in [0, 1) for the jitter of reconnecting. */
+  readonly random: () => number;
+  readonly filteredTools: () => FilteredToolsReport;
+  /** How many milliseconds calls in flight have after their instance was replaced or removed (R4). */
+  readonly drainLimitMs: number;
+  /** Returns the client that will use instances that nobody uses yet (G4). */
+  readonly expected: () => ExpectedClient;
+  /** Holds what clients are subscribed to at the instance that all share, whichever that is. */
+  readonly subscriptions: Subscriptions;
+  readonly redact: (text: string) => string;
+  /** Says whether a definition may run (S1); `reconsider` tells that this changed. */
+  readonly judge: Judge;
+  /** Called in the same turn in which what is published changed. */
+  readonly onCommit: () => void;
+  /** Called when something that a view shows changed. */
+  readonly onChange: () => void;
+}
 
 type Curated = Extract<Curation, { kind: 'curated' }>;
 
 interface ServingEvents {
-  /** What is published changed; called in the same turn. */
+  /** Called in the same turn in which what is published changed. */
   readonly onCommit: () => void;
   readonly onChange: () => void;
-  readonly onTrouble: (cause: TroubleCause) => void;
-  /** An instance has started. */
+  readonly onFailure: (cause: FailureCause) => void;
+  /** Called when an instance has started. */
   readonly onWell: () => void;
 }
 
 export class Serving {
   readonly pool: InstancePool;
-  /** Brings back what all dialogs need: the shared instance, or the warm one. A lease comes back with its next call. */
+  /** Brings back what all dialogs need, the shared or the warm instance. A lease comes back with its next call. */
   readonly reconnection: Reconnection;
   readonly serverInfo: Connection['serverInfo'];
   readonly instructions: string | undefined;
   readonly features: ServerFeatures;
   /** Epoch milliseconds. */
   readonly since: number;
-  /** Why the server's newest list was not taken. */
-  refreshTrouble: string | undefined;
-  /** The newest list, if it gives two tools one name: other transforms may make it right. */
+  /** Says why the server's newest list was not taken. */
+  refreshFailure: string | undefined;
+  /** Holds the newest list if it gives two tools one name: other transforms may make it right. */
   private rejected: ToolListing | undefined;
   idleSince: number | undefined;
 
   private refreshFrom: Connection;
   private readonly changedKinds = new Set<OfferKind>();
   private readonly refreshing = new SingleFlight(() => this.refreshInTurn());
-  private readonly refreshPace: RefreshPace;
-  /** The listing under way. */
+  private readonly refreshes: TokenBucket;
+  /** Resolves when the listing under way has ended. */
   private listingNow: Promise<void> | undefined;
-  /** The last start that was asked for. */
+  /** Resolves when the last start that was asked for has ended. */
   private starting: Promise<unknown> | undefined;
-  private ended = false;
+  private readonly ending = new AbortController();
   private lastCause = '';
 
   /**
-   * @param connection the one that listed; it becomes the warm or shared instance (L4).
-   * @param announced what it was told of its clients.
+   * @param connection the connection that listed; it becomes the warm or shared instance (L4).
+   * @param announced the capabilities of clients that it was told of.
    */
   constructor(
-    private readonly options: UnitOptions,
+    private readonly deps: UnitDeps,
     private readonly events: ServingEvents,
     public definition: ServerDefinition,
     connection: Connection,
@@ -78,23 +111,23 @@ export class Serving {
     this.serverInfo = connection.serverInfo;
     this.instructions = connection.instructions;
     this.features = featuresOf(connection.capabilities, connection.protocolVersion);
-    this.since = options.clock.now();
+    this.since = deps.clock.now();
     this.refreshFrom = connection;
-    this.refreshPace = new RefreshPace(options.clock);
+    this.refreshes = new TokenBucket(deps.clock, refreshBurst, refreshesPerSecond);
     this.pool = new InstancePool({
-      server: options.id,
+      server: deps.id,
       launch: definition.launch,
       trulyStateless: definition.trulyStateless,
       timeouts: () => this.definition.timeouts,
-      connector: options.connector,
-      clock: options.clock,
-      log: options.serverLog,
+      connector: deps.connector,
+      clock: deps.clock,
+      log: deps.serverLog,
       onChange: () => {
-        if (this.pool.live.length === 0) this.idleSince = options.clock.now();
+        if (this.pool.live.length === 0) this.idleSince = deps.clock.now();
         events.onChange();
       },
-      expected: options.expected,
-      subscriptions: options.subscriptions,
+      expected: deps.expected,
+      subscriptions: deps.subscriptions,
       onOfferChanged: (changed, kind) => {
         this.refreshFrom = changed;
         this.changedKinds.add(kind);
@@ -102,7 +135,7 @@ export class Serving {
       },
       onDeath: (cause, use) =>
         this.unlessEnded(() => {
-          events.onTrouble({ kind: 'lost', cause, final: false });
+          events.onFailure({ kind: 'lost', cause, final: false });
           this.lastCause = cause;
           if (use.kind === 'warm' || use.kind === 'shared') this.reconnection.died();
         }),
@@ -112,19 +145,19 @@ export class Serving {
           this.reconnection.well();
           events.onWell();
         }),
-      onStartFailed: (failure) => this.unlessEnded(() => events.onTrouble({ kind: 'startFailed', failure })),
+      onStartFailed: (failure) => this.unlessEnded(() => events.onFailure({ kind: 'startFailed', failure })),
     });
     this.reconnection = new Reconnection({
-      clock: options.clock,
-      random: options.random,
+      clock: deps.clock,
+      random: deps.random,
       start: () => this.startFresh(),
       onChange: events.onChange,
-      onGiveUp: () => this.unlessEnded(() => events.onTrouble({ kind: 'lost', cause: this.lastCause, final: true })),
+      onGiveUp: () => this.unlessEnded(() => events.onFailure({ kind: 'lost', cause: this.lastCause, final: true })),
     });
     this.pool.adopt(connection, announced);
   }
 
-  /** Takes a definition of the same launch. Returns the problems if two tools would have one name; then nothing changed. */
+  /** Takes a definition of the same launch. If two tools would have one name, nothing changes and the problems are returned. */
   recurate(definition: ServerDefinition): Extract<Curation, { kind: 'refused' }> | undefined {
     const { rejected } = this;
     const ofNewest = rejected && curate(definition, rejected, this.report());
@@ -140,14 +173,14 @@ export class Serving {
     return undefined;
   }
 
-  /** Starts an instance; does nothing about those that live. Resolves to whether it started. */
+  /** Starts an instance beside those that live. Resolves to whether it started. */
   startFresh(): Promise<boolean> {
     const started = this.pool.startWarm().then((outcome) => outcome.kind === 'started');
     this.starting = started;
     return started;
   }
 
-  /** Somebody asks for it: as `startFresh`, and what failed before no longer counts. */
+  /** Does as `startFresh` because somebody asks for it, so that what failed before no longer counts. */
   startAgain(): Promise<boolean> {
     this.reconnection.reset();
     return this.startFresh();
@@ -155,11 +188,11 @@ export class Serving {
 
   async settled(): Promise<void> {
     await this.starting;
-    // Not those to come: a server that announces changes for ever must not hold up the edit of another.
+    // Later listings are not waited for: a server that announces changes for ever must not hold up the edit of another.
     await this.listingNow;
   }
 
-  /** New calls no longer come; those in flight have `limitMs` (R4). */
+  /** Ends when the calls in flight have ended, for which they have `limitMs` (R4). New calls no longer come. */
   drain(limitMs: number, reason: string): Promise<void> {
     this.end();
     return this.pool.drain(limitMs, reason);
@@ -171,14 +204,14 @@ export class Serving {
   }
 
   private report(): FilteredToolsReport {
-    return this.options.filteredTools();
+    return this.deps.filteredTools();
   }
 
   private relist(listing: ToolListing): void {
     if (this.ended) return;
     const curated = curate(this.definition, listing, this.report());
     if (curated.kind === 'refused') {
-      this.refreshTrouble = curated.problems[0].message;
+      this.refreshFailure = curated.problems[0].message;
       this.rejected = listing;
     } else {
       this.take(listing, curated);
@@ -188,14 +221,15 @@ export class Serving {
   }
 
   private take(listing: ToolListing, curated: Curated): void {
-    this.refreshTrouble = undefined;
+    this.refreshFailure = undefined;
     this.rejected = undefined;
     this.listing = listing;
     this.curated = curated;
   }
 
   private async refreshInTurn(): Promise<void> {
-    await this.refreshPace.turn();
+    const waitMs = Math.ceil(this.refreshes.take());
+    if (waitMs > 0) await delay(this.deps.clock, waitMs, this.ending.signal).catch(() => undefined);
     if (this.ended) return;
     this.listingNow = this.refresh();
     await this.listingNow;
@@ -205,7 +239,7 @@ export class Serving {
     const connection = this.refreshFrom;
     const kinds = new Set(this.changedKinds);
     this.changedKinds.clear();
-    if (kinds.size === 0) return; // an earlier run has taken this change with its own
+    if (kinds.size === 0) return; // An earlier run has taken this change with its own.
     try {
       const options = { signal: new AbortController().signal, timeoutMs: this.definition.timeouts.connect };
       // A list that was rejected is the server's newest, too.
@@ -223,17 +257,20 @@ export class Serving {
       });
     } catch (error) {
       for (const kind of kinds) this.changedKinds.add(kind);
-      // An instance that has ended meanwhile has said what it had to say.
+      // An instance that has ended meanwhile has already told why.
       if (this.ended || !this.pool.live.some((instance) => instance.connection === connection)) return;
-      this.refreshTrouble = this.options.redact(error instanceof ListError ? error.message : String(error));
+      this.refreshFailure = this.deps.redact(error instanceof ListError ? error.message : String(error));
       this.events.onChange();
     }
   }
 
+  private get ended(): boolean {
+    return this.ending.signal.aborted;
+  }
+
   private end(): void {
-    this.ended = true;
+    this.ending.abort();
     this.reconnection.dispose();
-    this.refreshPace.dispose();
   }
 
   private unlessEnded(run: () => void): void {
@@ -241,76 +278,10 @@ export class Serving {
   }
 }
 
-/** A list that could not be had leaves the old one, with the reason. */
+/** Keeps the old list, with the reason, where the new one could not be had. */
 function unlessFailed<Listing extends { readonly failure?: string }>(
   next: Listing | undefined,
   before: Listing | undefined,
 ): Listing | undefined {
   return next?.failure !== undefined && before ? { ...before, failure: next.failure } : next;
-}
-
-/**
- * How often a server that says that its tools changed is asked for them (R6): several times at once, as changes
- * come in bursts, and then twice a second, however often it says so.
- */
-
-const burst = 8;
-const intervalMs = 500;
-
-class RefreshPace implements Disposable {
-  private left = burst;
-  private since: number;
-  private timer: Disposable | undefined;
-  private release: (() => void) | undefined;
-  private ended = false;
-
-  constructor(private readonly clock: Clock) {
-    this.since = clock.now();
-  }
-
-  /** Resolves when it may be asked, and when nobody will ask any more. One at a time waits. */
-  async turn(): Promise<void> {
-    if (this.ended) return;
-    const now = this.clock.now();
-    this.left = Math.min(burst, this.left + (now - this.since) / intervalMs);
-    this.since = now;
-    this.left--;
-    if (this.left >= 0) return;
-    await new Promise<void>((resolve) => {
-      this.release = resolve;
-      this.timer = this.clock.after(Math.ceil(-this.left * intervalMs), resolve);
-    });
-  }
-
-  dispose(): void {
-    this.ended = true;
-    this.timer?.dispose();
-    this.release?.();
-  }
-}
-
-/** What one server's reconciliation is given by the host. */
-
-export interface UnitOptions {
-  readonly id: string;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly serverLog: Log;
-  readonly connector: Connector & Seats;
-  /** In [0, 1), for the jitter of reconnecting. */
-  readonly random: () => number;
-  readonly filteredTools: () => FilteredToolsReport;
-  /** Milliseconds that calls in flight have when their instance was replaced or removed (R4). */
-  readonly drainLimitMs: number;
-  /** Who will use instances that nobody uses yet (G4). */
-  readonly expected: () => ExpectedClient;
-  /** What clients are subscribed to at the instance that all share, whichever that is. */
-  readonly subscriptions: Subscriptions;
-  readonly redact: (text: string) => string;
-  /** Whether it may run (S1); `reconsider` tells that this changed. */
-  readonly judge: Judge;
-  /** What is published changed; called in the same turn. */
-  readonly onCommit: () => void;
-  /** Something a view shows changed. */
-  readonly onChange: () => void;
 }

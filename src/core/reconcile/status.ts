@@ -1,9 +1,10 @@
 /**
- * The one snapshot that every view reads: sidebar, status bar, problems, command line. Immutable; a view never asks a
- * connection.
+ * The one snapshot that every view reads (sidebar, status bar, problems, command line), and the pure functions that make
+ * it of what is known of a server. A snapshot is immutable, and a view never asks a connection.
  */
 import type { ApprovalStatus } from '../approval/approvals.js';
-import type { ToolPart } from '../approval/toolPrints.js';
+import type { ChangedTool } from '../approval/toolPrints.js';
+import { assertNever } from '../base/assertNever.js';
 import type { Place, Problem } from '../base/problem.js';
 import type { ConfiguredServer, ServerPlaces, SourceOrigin } from '../config/model.js';
 import type { SignInStatus } from '../connections/http/oauth/contract.js';
@@ -15,8 +16,7 @@ import {
   type ServedTool,
   type Toolset,
 } from '../tools/catalogue.js';
-import { assertNever } from '../base/assertNever.js';
-import type { StartFailure } from '../connections/connection.js';
+import { describeFailure, takesDown, type Failure } from './failure.js';
 import {
   approvalPending,
   connectionLost,
@@ -45,7 +45,7 @@ export type ServerState =
   /** A person stopped it; it stays so until a person starts it or its entry changes. */
   | { readonly kind: 'stopped'; readonly since: number };
 
-/** Why what serves is not what the file says now (R3). */
+/** Says why what serves is not what the file says now (R3). */
 interface PreviousDefinition {
   /** When the definition that still serves was replaced in the file, epoch milliseconds. */
   readonly since: number;
@@ -65,38 +65,30 @@ export interface InstanceStatus {
     | { readonly kind: 'draining' };
 }
 
-export interface ChangedTool {
-  readonly original: string;
-  /** Which parts of it, never empty. */
-  readonly parts: readonly ToolPart[];
-  /** Kept from agents until a person accepts it. */
-  readonly held: boolean;
-}
-
 export interface ServerStatus {
   readonly id: string;
   /** The file it comes from. */
   readonly source: string;
   readonly origin: SourceOrigin;
   readonly place: Place;
-  /** Where lower sources configure the same id, which does not count there (C5). */
+  /** The places where lower sources configure the same id, to no effect (C5). */
   readonly shadows: readonly Place[];
   readonly transport: 'stdio' | 'streamable_http' | undefined;
   readonly trulyStateless: boolean | undefined;
   readonly state: ServerState;
-  /** Of the definition in the file. It may be pending while a previous one serves. */
+  /** Tells of the definition in the file, which may be pending while a previous one serves. */
   readonly approval: ApprovalStatus;
   readonly previous: PreviousDefinition | undefined;
-  /** Absent: it has none and has not asked for one. */
+  /** Absent where it has no sign-in and has not asked for one. */
   readonly signIn?: SignInStatus;
   readonly serverInfo: { readonly name: string; readonly version: string } | undefined;
   readonly tools: readonly ServedTool[];
   readonly excluded: readonly ExcludedTool[];
-  /** Those that are not what they were when the server was approved (S3). */
+  /** The tools that are not what they were when the server was approved (S3). */
   readonly changedTools: readonly ChangedTool[];
   readonly prompts: readonly PublishedPrompt[];
   readonly resources: PublishedResources;
-  /** Tools the server offers in all. */
+  /** How many tools the server offers in all. */
   readonly offered: number;
   readonly instances: readonly InstanceStatus[];
 }
@@ -111,21 +103,7 @@ export interface StatusSnapshot {
   readonly problems: readonly Problem[];
 }
 
-/**
- * What is known of one server, as plain facts, and what the views make of them: state, problems, instances. Pure
- * functions over the facts; `ServerUnit` owns and changes them.
- */
-
-export type TroubleCause =
-  | { readonly kind: 'startFailed'; readonly failure: StartFailure }
-  /** Two tools with one name (N5). */
-  | { readonly kind: 'refused'; readonly problems: readonly [Problem, ...Problem[]] }
-  /** `final`: reconnecting has given up (X4). */
-  | { readonly kind: 'lost'; readonly cause: string; readonly final: boolean };
-
-export type Trouble = TroubleCause & { readonly since: number };
-
-/** Times are epoch milliseconds. */
+/** What is known of one server, as plain facts; `ServerUnit` owns and changes them. Times are in epoch milliseconds. */
 export interface UnitFacts {
   readonly id: string;
   readonly wanted: ConfiguredServer | undefined;
@@ -133,16 +111,16 @@ export interface UnitFacts {
   readonly draining: readonly Serving[];
   readonly startingSince: number | undefined;
   readonly stoppedSince: number | undefined;
-  /** Since when what serves is not what the file says. */
+  /** When what serves began to differ from what the file says. */
   readonly divergedAt: number | undefined;
   /** Why the definition of the file does not serve. */
-  readonly trouble: Trouble | undefined;
+  readonly failure: Failure | undefined;
   /** What is wrong with what serves. */
-  readonly servingTrouble: Trouble | undefined;
+  readonly servingFailure: Failure | undefined;
   readonly approval: ApprovalStatus;
 }
 
-/** Of a server for which nothing was undertaken yet. */
+/** What is known of a server for which nothing has been done yet. */
 export function emptyFacts(server: ConfiguredServer): UnitFacts {
   return {
     id: server.id,
@@ -152,54 +130,14 @@ export function emptyFacts(server: ConfiguredServer): UnitFacts {
     startingSince: undefined,
     stoppedSince: undefined,
     divergedAt: undefined,
-    trouble: undefined,
-    servingTrouble: undefined,
+    failure: undefined,
+    servingFailure: undefined,
     approval: { kind: 'notAsked' },
   };
 }
 
-/** Servers quote what they were given: what they say is redacted before anyone reads it (E4). */
-export function redactedCause(cause: TroubleCause, redact: (text: string) => string): TroubleCause {
-  switch (cause.kind) {
-    case 'startFailed': {
-      const { failure } = cause;
-      return {
-        kind: 'startFailed',
-        failure: { ...failure, message: redact(failure.message), fix: redact(failure.fix) },
-      };
-    }
-    case 'lost':
-      return { ...cause, cause: redact(cause.cause) };
-    case 'refused':
-      return cause;
-    default:
-      return assertNever(cause);
-  }
-}
-
-/** Whether a server is down by it. A lease that died is no failure: the next call of its dialog starts another. */
-export function isFailure(trouble: Trouble): boolean {
-  return trouble.kind !== 'lost' || trouble.final;
-}
-
-export function describeTrouble(trouble: Trouble): { reason: string; fix: string } {
-  switch (trouble.kind) {
-    case 'startFailed':
-      return { reason: trouble.failure.message, fix: trouble.failure.fix };
-    case 'refused':
-      return { reason: trouble.problems[0].message, fix: trouble.problems[0].fix };
-    case 'lost':
-      return {
-        reason: trouble.final ? `It ended again and again; reconnecting has given up: ${trouble.cause}` : trouble.cause,
-        fix: 'Restart it, edit its entry, or let the next call start it; its log says what it wrote last.',
-      };
-    default:
-      return assertNever(trouble);
-  }
-}
-
 function stateOf(facts: UnitFacts): ServerState {
-  const { wanted, serving, trouble, servingTrouble } = facts;
+  const { wanted, serving, failure, servingFailure } = facts;
   if (facts.stoppedSince !== undefined) return { kind: 'stopped', since: facts.stoppedSince };
   if (facts.startingSince !== undefined) return { kind: 'starting', since: facts.startingSince };
   if (wanted?.kind === 'valid' && !wanted.definition.enabled) return { kind: 'disabled' };
@@ -209,15 +147,15 @@ function stateOf(facts: UnitFacts): ServerState {
   if (starting !== undefined) return { kind: 'starting', since: starting };
   const pending = serving?.reconnection.pending;
   if (pending)
-    return { kind: 'reconnecting', ...pending, cause: servingTrouble ? describeTrouble(servingTrouble).reason : '' };
-  const failed = servingTrouble && isFailure(servingTrouble) ? servingTrouble : trouble;
-  if (failed && wanted?.kind === 'valid') return { kind: 'failed', since: failed.since, ...describeTrouble(failed) };
+    return { kind: 'reconnecting', ...pending, cause: servingFailure ? describeFailure(servingFailure).reason : '' };
+  const down = servingFailure && takesDown(servingFailure) ? servingFailure : failure;
+  if (down && wanted?.kind === 'valid') return { kind: 'failed', since: down.since, ...describeFailure(down) };
   if (serving) return { kind: 'idle', since: serving.idleSince ?? serving.since };
   if (facts.approval.kind === 'pending') return { kind: 'pending' };
   return { kind: 'invalid' };
 }
 
-/** Set while what serves is not what the file says (R3). */
+/** The result is set while what serves is not what the file says (R3). */
 function previousOf(facts: UnitFacts): PreviousDefinition | undefined {
   if (facts.divergedAt === undefined) return undefined;
   const since = facts.divergedAt;
@@ -226,7 +164,7 @@ function previousOf(facts: UnitFacts): PreviousDefinition | undefined {
   if (facts.startingSince !== undefined) return { since, reason: 'Its new definition is starting.' };
   return {
     since,
-    reason: facts.trouble ? describeTrouble(facts.trouble).reason : 'Its new definition was not applied.',
+    reason: facts.failure ? describeFailure(facts.failure).reason : 'Its new definition was not applied.',
   };
 }
 
@@ -238,25 +176,25 @@ export function problemsOf(facts: UnitFacts, signIn: SignInStatus = notAsked): r
   const places = wanted?.kind === 'valid' ? wanted.definition.places : wanted?.places;
   if (!places) return problems;
   if (facts.approval.kind === 'pending') problems.push(approvalPending(id, places, serving !== undefined));
-  if (serving?.refreshTrouble !== undefined) problems.push(refreshFailed(id, places, serving.refreshTrouble));
+  if (serving?.refreshFailure !== undefined) problems.push(refreshFailed(id, places, serving.refreshFailure));
   if (signIn.kind === 'needed') problems.push(signInNeeded(id, places, signIn.why));
   if (signIn.kind === 'signedIn' && signIn.lacks !== undefined) problems.push(rightsLacking(id, places, signIn.lacks));
-  for (const trouble of [facts.trouble, facts.servingTrouble]) {
-    if (trouble && !isForSignIn(trouble)) problems.push(...problemsOfTrouble(id, places, trouble));
+  for (const failure of [facts.failure, facts.servingFailure]) {
+    if (failure && !isForSignIn(failure)) problems.push(...problemsOfFailure(id, places, failure));
   }
   return problems;
 }
 
-function problemsOfTrouble(id: string, places: ServerPlaces, trouble: Trouble): readonly Problem[] {
-  switch (trouble.kind) {
+function problemsOfFailure(id: string, places: ServerPlaces, failure: Failure): readonly Problem[] {
+  switch (failure.kind) {
     case 'startFailed':
-      return [startFailed(id, places, trouble.failure)];
+      return [startFailed(id, places, failure.failure)];
     case 'refused':
-      return trouble.problems;
+      return failure.problems;
     case 'lost':
-      return [connectionLost(id, places, trouble.cause)];
+      return [connectionLost(id, places, failure.cause)];
     default:
-      return assertNever(trouble);
+      return assertNever(failure);
   }
 }
 
@@ -276,9 +214,9 @@ function instancesOf(facts: UnitFacts): readonly InstanceStatus[] {
 
 const notAsked: SignInStatus = { kind: 'none' };
 
-/** Said by the status of the sign-in, which may have changed since. */
-function isForSignIn(trouble: Trouble): boolean {
-  return trouble.kind === 'startFailed' && trouble.failure.code === 'sign-in-needed';
+/** The status of the sign-in, which may have changed since, already says it. */
+function isForSignIn(failure: Failure): boolean {
+  return failure.kind === 'startFailed' && failure.failure.code === 'sign-in-needed';
 }
 
 /** Without a sign-in nothing of a server works, whatever else is known of it. */
@@ -308,7 +246,7 @@ export function statusOf(
     id: server.id,
     source: server.source,
     origin: server.origin,
-    // Other entries are not known here.
+    // Only `host` knows the other entries.
     shadows: [],
     place: server.kind === 'valid' ? server.definition.places.key : server.places.key,
     transport: definition?.launch.transport,

@@ -1,10 +1,9 @@
 /**
- * A tool result made up for what the editor does with it (V1, VS Code 1.139): it drops every text where structured
- * content is present, tells the model of an error only by its text, and throws where `content` is missing. Other clients
- * get results as servers give them and do not come here.
+ * The two steps that fit a tool result to what the editor does with it (V1, VS Code 1.139): the editor drops every text
+ * where structured content is present, tells the model of an error only by its text, and throws where `content` is
+ * missing. `delivery` applies the limit of size (V3) between the steps. Other clients get results as servers give them.
  *
- * Pure: the input is not changed, and a result that needs nothing comes back as it is. What became of files (V2) is
- * passed in; the limit of size (V3) is applied by `delivery`, between composing and marking.
+ * Everything here is pure: the input is not changed. What became of files (V2) is passed in.
  */
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/sdk/types.js';
 import { isDeepStrictEqual } from 'node:util';
@@ -15,11 +14,7 @@ const errorMark = 'Error:';
 /** Longer texts are compared and not parsed: that would hold everything up. */
 const longestParse = 1 << 18;
 
-export function forEditor(result: CallToolResult, saved?: SavedParts): CallToolResult {
-  return isPlainText(result) ? result : marked(composed(result, saved));
-}
-
-/** The common case, answered without a copy. */
+/** Recognises the common case, for which no copy is needed. */
 export function isPlainText(result: CallToolResult): boolean {
   return (
     Array.isArray(result.content) &&
@@ -29,8 +24,8 @@ export function isPlainText(result: CallToolResult): boolean {
   );
 }
 
-/** Everything in it is readable: parts of types that the editor shows, or else structured content without any text. */
-export function composed(result: CallToolResult, saved?: SavedParts): CallToolResult {
+/** Makes everything readable: parts of types that the editor shows, or structured content without any text. */
+export function composed(result: CallToolResult, saved: SavedParts): CallToolResult {
   const { structuredContent, ...rest } = result as CallToolResult & { structuredContent?: unknown };
   const parts = readableParts(rest.content, saved);
   if (structuredContent === undefined || structuredContent === null) return { ...rest, content: parts };
@@ -45,7 +40,7 @@ export function composed(result: CallToolResult, saved?: SavedParts): CallToolRe
   return { ...rest, content: parts };
 }
 
-/** Of an error, the first text that the model sees begins with the mark; an error without text gets one. */
+/** Marks an error: the first text that the model sees begins with the mark, and an error without text gets one. */
 export function marked(result: CallToolResult): CallToolResult {
   return result.isError === true ? { ...result, content: withMark(result.content) } : result;
 }
@@ -60,7 +55,7 @@ function withMark(parts: readonly ContentBlock[]): ContentBlock[] {
   return parts.with(first, { ...part, text: `${errorMark} ${part.text}` });
 }
 
-/** Whether a text is the JSON of a value, in whatever layout; of a long one, in the layouts that are common. */
+/** Says whether a text is the JSON of a value, in whatever layout; a long one is compared in the common layouts alone. */
 function says(text: string, value: unknown, json: string): boolean {
   if (onlyWraps(value, text)) return true;
   if (!/^\s*[{[]/.test(text)) return false;
@@ -74,7 +69,7 @@ function says(text: string, value: unknown, json: string): boolean {
   }
 }
 
-/** What it only wraps, as many servers do, needs not be said twice. */
+/** Says whether a value only wraps the text, as many servers do, so that it need not be said twice. */
 export function onlyWraps(value: unknown, text: string): boolean {
   const wrapped = typeof value === 'object' && value !== null ? Object.values(value) : [];
   return wrapped.length === 1 && wrapped[0] === text;

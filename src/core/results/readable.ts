@@ -1,9 +1,9 @@
 /**
- * One content part of a tool result as parts that a model behind the editor can read (V1, V2). Pure.
+ * Turns each content part of a tool result into parts that a model behind the editor can read (V1, V2). Pure.
  *
  * The editor shows embedded texts as bare links, hands images of any type to models that take four of them, and drops
- * types it does not know. What cannot be shown becomes a line of text that says what was there and in which file it is;
- * nothing is lost in silence. A part that already is readable is returned as it came.
+ * types that it does not know. What cannot be shown becomes a line of text that says what was there and in which file it
+ * is; nothing is lost in silence. A part that is readable already is returned as it came.
  */
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/sdk/types.js';
 import { assertNever } from '../base/assertNever.js';
@@ -18,13 +18,13 @@ type Part = ContentBlock;
 export type TextPart = Extract<Part, { type: 'text' }>;
 type Carried = Pick<TextPart, 'annotations' | '_meta'>;
 
-/** A part that nobody knows is quoted up to this many characters. */
+/** A part of an unknown type is quoted up to this many characters. */
 const longestQuote = 4_000;
-/** In bytes. Providers refuse requests of this size; such an image would end the conversation. */
+/** In bytes. Providers refuse larger requests, so that such an image would end the conversation. */
 const largestImage = 20 << 20;
 
-/** @param saved what became of parts with bytes; without it nobody tried to save them, and no line speaks of files */
-export function readableParts(content: CallToolResult['content'] | undefined, saved?: SavedParts): Part[] {
+/** @param saved what became of each part that carries bytes */
+export function readableParts(content: CallToolResult['content'] | undefined, saved: SavedParts): Part[] {
   // The declared type is a promise of servers, not a fact: entries may be anything.
   return Array.isArray(content) ? (content as readonly unknown[]).flatMap((part) => readable(part, saved)) : [];
 }
@@ -39,16 +39,14 @@ export function isVisibleText(part: ContentBlock): part is TextPart {
   return isText(part) && (!Array.isArray(audience) || audience.length === 0 || audience.includes('assistant'));
 }
 
-function readable(part: unknown, saved: SavedParts | undefined): Part[] {
+function readable(part: unknown, saved: SavedParts): Part[] {
   if (!isObject(part)) return [unknownPart(part)];
   switch (part['type']) {
     case 'text':
       return typeof part['text'] === 'string' ? [part as unknown as Part] : [unknownPart(part)];
     case 'image':
-    case 'audio': {
-      const found = binaryOf(part);
-      return found ? bytes(part, found, saved?.get(part)) : [unknownPart(part)];
-    }
+    case 'audio':
+      return bytes(part, saved) ?? [unknownPart(part)];
     case 'resource':
       return resource(part, saved);
     case 'resource_link':
@@ -59,16 +57,17 @@ function readable(part: unknown, saved: SavedParts | undefined): Part[] {
 }
 
 /** An image that models take stays, after a line that says where it was saved; anything else is a line alone. */
-function bytes(part: Fields, found: Binary, outcome: SaveOutcome | undefined): Part[] {
-  const { kind, imageType, uri } = found;
+function bytes(part: Fields, saved: SavedParts): Part[] | undefined {
+  const found = binaryOf(part);
+  const outcome = saved.get(part);
+  if (!found || !outcome) return undefined;
+  const { kind, imageType } = found;
   if (imageType === undefined) {
     return [text(lineOf(found, kind === 'image' ? ', a type that models do not take' : '', outcome), part)];
   }
-  if (outcome?.kind === 'unreadable') return [text(lineOf(found, '', outcome), part)];
+  if (outcome.kind === 'unreadable') return [text(lineOf(found, '', outcome), part)];
   if (found.bytes > largestImage) return [text(lineOf(found, ', too large for models', outcome), part)];
-  const image = imageOf(part, imageType, canonical(found.base64));
-  if (outcome) return [text(lineOf(found, '', outcome), part), image];
-  return uri === undefined ? [image] : [text(`Resource ${uri} (${imageType}):`, part), image];
+  return [text(lineOf(found, '', outcome), part), imageOf(part, imageType, canonical(found.base64))];
 }
 
 function imageOf(part: Fields, mimeType: string, data: string): Part {
@@ -77,14 +76,12 @@ function imageOf(part: Fields, mimeType: string, data: string): Part {
   return { ...part, type: 'image', data, mimeType };
 }
 
-function lineOf(found: Binary, why: string, outcome: SaveOutcome | undefined): string {
+function lineOf(found: Binary, why: string, outcome: SaveOutcome): string {
   const unknown = found.kind === 'resource' ? 'binary data of unknown type' : 'unknown type';
   const type = found.imageType ?? (found.type === undefined ? unknown : shown(found.type));
-  const size = formatBytes(outcome?.kind === 'saved' ? outcome.bytes : found.bytes);
+  const size = formatBytes(outcome.kind === 'saved' ? outcome.bytes : found.bytes);
   const what = `${nameOf(found)}: ${type}`;
-  switch (outcome?.kind) {
-    case undefined:
-      return `[${what}, ${size}${why}]`;
+  switch (outcome.kind) {
     case 'saved':
       return `[${what}, ${size}${why}. Saved as ${outcome.path}]`;
     case 'notSaved':
@@ -115,9 +112,9 @@ function shown(type: string): string {
   return line.length > 100 ? `${line.slice(0, 100)}…` : line;
 }
 
-function resource(part: Fields, saved: SavedParts | undefined): Part[] {
-  const found = binaryOf(part);
-  if (found) return bytes(part, found, saved?.get(part));
+function resource(part: Fields, saved: SavedParts): Part[] {
+  const saidOfBytes = bytes(part, saved);
+  if (saidOfBytes) return saidOfBytes;
   const inner = part['resource'];
   if (!isObject(inner) || typeof inner['uri'] !== 'string' || typeof inner['text'] !== 'string') {
     return [unknownPart(part)];

@@ -1,18 +1,24 @@
 /**
- * One server's offer through its filter, transforms and name rules (N1–N4, N7). Pure: the same offer and
- * definition give the same result. What other toolsets hold is not known here; `registry` decides that.
+ * Passes what one server lists through its filters, transforms and name rules (N1–N4, N7). It is pure: the same listing
+ * and definition give the same result. Which names other toolsets hold is not known here; `registry` decides that.
  */
-import type { Problem } from '../base/problem.js';
-import type { NameFilter, ServerPlaces, Transform } from '../config/model.js';
 import { assertNever } from '../base/assertNever.js';
+import type { Problem } from '../base/problem.js';
+import type { NameFilter, Transform } from '../config/model.js';
 import type { ExcludedTool, OfferedTool, PublishedPrompt, PublishedResources, PublishedTool } from './catalogue.js';
-import { compileFilter, judge, type CompiledFilter } from './patterns.js';
 import { isValidName, transformName } from './names.js';
-import { curateOthers, type OtherOffer, type OtherRules } from './others.js';
+import { compileFilter, judge } from './patterns.js';
 import {
-  filteredTools,
+  curatePromptsAndResources,
+  type PromptsAndResources,
+  type PromptAndResourceRules,
+} from './promptsAndResources.js';
+import {
+  type FilteredToolsReport,
+  keptOut,
+  type NamesKeptOut,
   nameTwiceInServer,
-  patternMatchesNothing,
+  patternsMatchingNothing,
   publishedNameInvalid,
   schemaUnusable,
   toolMalformed,
@@ -20,18 +26,15 @@ import {
 } from './problems.js';
 import { unusableSchema } from './schemas.js';
 
-interface Offer extends OtherOffer {
+interface Listed extends PromptsAndResources {
   readonly tools: readonly OfferedTool[];
   readonly malformed: readonly { readonly name: string; readonly detail: string }[];
 }
 
-export interface CurationRules extends OtherRules {
+export interface CurationRules extends PromptAndResourceRules {
   readonly tools: NameFilter;
   readonly transform: readonly Transform[];
 }
-
-/** Whether and how loudly to say what the lists keep out (`mcpToolsets.problems.filteredTools`). */
-export type FilteredToolsReport = 'information' | 'warning' | 'off';
 
 export type Curation =
   | {
@@ -42,32 +45,37 @@ export type Curation =
       readonly resources: PublishedResources;
       readonly problems: readonly Problem[];
     }
-  /** Two tools with one name: the server's update is refused whole (N5). */
+  /** Two tools have one name: the server's update is refused as a whole (N5). */
   | { readonly kind: 'refused'; readonly problems: readonly [Problem, ...Problem[]] };
 
-export function curate(rules: CurationRules, offer: Offer, report: FilteredToolsReport): Curation {
+export function curate(rules: CurationRules, listed: Listed, report: FilteredToolsReport): Curation {
   const at = { server: rules.id, places: rules.places };
   const filter = compileFilter(rules.tools);
   const tools: PublishedTool[] = [];
   const excluded: ExcludedTool[] = [];
-  const problems: Problem[] = deadPatterns(at, filter, offer);
-  const kept: Record<'whitelist' | 'blacklist', string[]> = { whitelist: [], blacklist: [] };
+  const problems: Problem[] = patternsMatchingNothing(
+    at,
+    'tools',
+    filter,
+    listed.tools.map(({ name }) => name),
+  );
+  const out: NamesKeptOut = { whitelist: [], blacklist: [] };
   const originalOf = new Map<string, string>();
   const twice: Problem[] = [];
 
-  for (const entry of offer.malformed) problems.push(toolMalformed(at, entry.name, entry.detail));
-  for (const tool of offer.tools) {
+  for (const entry of listed.malformed) problems.push(toolMalformed(at, entry.name, entry.detail));
+  for (const tool of listed.tools) {
     const original = tool.name;
     const verdict = judge(filter, original);
     switch (verdict.kind) {
       case 'in':
         break;
       case 'blacklisted':
-        kept.blacklist.push(original);
+        out.blacklist.push(original);
         excluded.push({ original, reason: { kind: 'blacklist', pattern: verdict.pattern } });
         continue;
       case 'notWhitelisted':
-        kept.whitelist.push(original);
+        out.whitelist.push(original);
         excluded.push({ original, reason: { kind: 'whitelist' } });
         continue;
       default:
@@ -98,23 +106,9 @@ export function curate(rules: CurationRules, offer: Offer, report: FilteredTools
     originalOf.set(published, original);
     tools.push({ original, published, tool });
   }
-  const [first, ...others] = twice;
-  if (first) return { kind: 'refused', problems: [first, ...others] };
-  if (report !== 'off') {
-    for (const list of ['whitelist', 'blacklist'] as const) {
-      if (kept[list].length > 0) problems.push(filteredTools(at, list, kept[list], report));
-    }
-  }
-  const { prompts, resources, problems: besides } = curateOthers(rules, offer, report);
-  return { kind: 'curated', tools, excluded, prompts, resources, problems: [...problems, ...besides] };
-}
-
-function deadPatterns(at: { server: string; places: ServerPlaces }, filter: CompiledFilter, offer: Offer): Problem[] {
-  return (['whitelist', 'blacklist'] as const).flatMap((list) =>
-    filter[list].flatMap((pattern, index) =>
-      offer.tools.some((tool) => pattern.matches(tool.name))
-        ? []
-        : [patternMatchesNothing(at, list, index, pattern.text)],
-    ),
-  );
+  const [first, ...more] = twice;
+  if (first) return { kind: 'refused', problems: [first, ...more] };
+  problems.push(...keptOut(at, 'tools', out, report));
+  const { problems: besides, ...curated } = curatePromptsAndResources(rules, listed, report);
+  return { kind: 'curated', tools, excluded, ...curated, problems: [...problems, ...besides] };
 }

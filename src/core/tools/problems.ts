@@ -3,21 +3,49 @@ import type { Place, Problem } from '../base/problem.js';
 import { shortList } from '../base/shortList.js';
 import type { ServerPlaces } from '../config/model.js';
 import { nameRule } from './names.js';
+import type { CompiledFilter } from './patterns.js';
 
 interface At {
   readonly server: string;
   readonly places: ServerPlaces;
 }
 
-/** What a server lists, as it is called in its entry and in messages. */
-type Listed = 'tools' | 'prompts' | 'resources';
+/** Says whether and how loudly to tell what the lists keep out (`mcpToolsets.problems.filteredTools`). */
+export type FilteredToolsReport = 'information' | 'warning' | 'off';
 
-export function patternMatchesNothing(
+/** What a server lists, under the name that its entry and messages have for it. */
+type ListKind = 'tools' | 'prompts' | 'resources';
+
+/** The original names, or the URIs, that each list keeps out. */
+export type NamesKeptOut = Readonly<Record<'whitelist' | 'blacklist', string[]>>;
+
+const lists = ['whitelist', 'blacklist'] as const;
+
+/** @param names everything that the patterns are matched against */
+export function patternsMatchingNothing(
   at: At,
+  of: ListKind,
+  filter: CompiledFilter,
+  names: readonly string[],
+): Problem[] {
+  return lists.flatMap((list) =>
+    filter[list].flatMap((pattern, index) =>
+      names.some((name) => pattern.matches(name)) ? [] : [patternMatchesNothing(at, of, list, index, pattern.text)],
+    ),
+  );
+}
+
+export function keptOut(at: At, of: ListKind, names: NamesKeptOut, report: FilteredToolsReport): Problem[] {
+  if (report === 'off') return [];
+  return lists.flatMap((list) => (names[list].length > 0 ? [filteredTools(at, of, list, names[list], report)] : []));
+}
+
+function patternMatchesNothing(
+  at: At,
+  of: ListKind,
   list: 'whitelist' | 'blacklist',
   index: number,
   pattern: string,
-  of: Listed = 'tools',
 ): Problem {
   const against = of === 'resources' ? 'URIs' : 'original names';
   return {
@@ -30,12 +58,12 @@ export function patternMatchesNothing(
   };
 }
 
-export function filteredTools(
+function filteredTools(
   at: At,
+  of: ListKind,
   list: 'whitelist' | 'blacklist',
   names: readonly string[],
   severity: 'information' | 'warning',
-  of: Listed = 'tools',
 ): Problem {
   const count = names.length === 1 ? `1 ${of.slice(0, -1)}` : `${names.length} ${of}`;
   return {
@@ -185,7 +213,7 @@ export function promptTwice(at: At, published: string, originals: readonly [stri
   };
 }
 
-export function entryMalformed(at: At, of: Listed, name: string, detail: string): Problem {
+export function entryMalformed(at: At, of: ListKind, name: string, detail: string): Problem {
   return {
     code: 'entry-left-out',
     severity: 'warning',
@@ -196,7 +224,7 @@ export function entryMalformed(at: At, of: Listed, name: string, detail: string)
   };
 }
 
-export function listIncomplete(at: At, of: Listed, detail: string): Problem {
+export function listIncomplete(at: At, of: ListKind, detail: string): Problem {
   return {
     code: 'list-incomplete',
     severity: 'warning',

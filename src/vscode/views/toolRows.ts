@@ -1,5 +1,6 @@
 /** The tools of a server: those agents see, and those kept out with the reason. Pure. */
-import type { ChangedTool, ServerStatus } from '../../core/reconcile/status.js';
+import type { ChangedTool } from '../../core/approval/toolPrints.js';
+import type { ServerStatus } from '../../core/reconcile/status.js';
 import type { ExcludedTool, OfferedTool, ServedTool } from '../../core/tools/catalogue.js';
 import { exclusionPhrase, exclusionRemedy } from '../../core/tools/exclusion.js';
 import { estimatedTokens } from '../../core/tools/tokens.js';

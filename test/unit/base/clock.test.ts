@@ -1,29 +1,29 @@
 import assert from 'node:assert/strict';
-import { Soon } from '../../../src/core/base/clock.js';
+import { Throttle } from '../../../src/core/base/clock.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
 
-describe('Soon', () => {
+describe('Throttle', () => {
   it('does once what was asked for often, and again when it is asked again', () => {
     const clock = new FakeClock();
     let done = 0;
-    const soon = new Soon(clock, 1000, () => done++);
-    soon.ask();
+    const throttle = new Throttle(clock, 1000, () => done++);
+    throttle.ask();
     clock.advance(999);
-    soon.ask();
+    throttle.ask();
     assert.equal(done, 0);
     clock.advance(1);
     assert.equal(done, 1);
-    soon.ask();
+    throttle.ask();
     clock.advance(1000);
     assert.equal(done, 2);
   });
 
   it('does nothing after its end', () => {
     const clock = new FakeClock();
-    const soon = new Soon(clock, 1000, () => assert.fail('too late'));
-    soon.ask();
-    soon.dispose();
-    soon.ask();
+    const throttle = new Throttle(clock, 1000, () => assert.fail('too late'));
+    throttle.ask();
+    throttle.dispose();
+    throttle.ask();
     clock.advance(2000);
   });
 });

@@ -1,6 +1,6 @@
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import assert from 'node:assert/strict';
-import { forEditor } from '../../../src/core/results/forEditor.js';
+import { deliveryWithoutFiles } from '../../../src/core/results/delivery.js';
 import { formatBytes } from '../../../src/core/results/sizes.js';
 
 interface Case {
@@ -12,6 +12,8 @@ interface Case {
 
 const text = (value: string, more: object = {}): object => ({ type: 'text', text: value, ...more });
 const png = { type: 'image', data: 'aGVsbG8=', mimeType: 'image/png' };
+const unsaved = 'Not saved: there is no folder for files';
+const pngLine = text(`[Image: image/png, 5 bytes. ${unsaved}]`);
 const userOnly = { annotations: { audience: ['user'] } };
 
 function groups(): Record<string, Case[]> {
@@ -20,9 +22,6 @@ function groups(): Record<string, Case[]> {
       same('text', { content: [text('hello')] }),
       same('several texts in order', { content: [text('a'), text('b')] }),
       same('text for the user only', { content: [text('a', userOnly)] }),
-      same('an image of each type models take', {
-        content: ['jpeg', 'png', 'gif', 'webp'].map((kind) => ({ ...png, mimeType: `image/${kind}` })),
-      }),
       same('empty content', { content: [] }),
       same('fields of the result and of parts that nobody asked about', {
         content: [text('a', { _meta: { a: 1 } })],
@@ -42,7 +41,11 @@ function groups(): Record<string, Case[]> {
     ],
     'structured content': [
       same('alone stays', { content: [], structuredContent: { a: 1 } }),
-      same('beside images stays: the editor keeps images', { content: [png], structuredContent: { a: 1 } }),
+      {
+        name: 'beside an image becomes text, as the line of the image is text',
+        given: { content: [png], structuredContent: { a: 1 } },
+        gives: { content: [pngLine, png, text('{"a":1}')] },
+      },
       {
         name: 'that the text repeats is dropped',
         given: { content: [text('{"a":1,"b":[2]}')], structuredContent: { b: [2], a: 1 } },
@@ -61,7 +64,7 @@ function groups(): Record<string, Case[]> {
       {
         name: 'beside other text becomes text',
         given: { content: [text('One thing.'), png], structuredContent: { a: 1 }, _meta: { k: 1 } },
-        gives: { content: [text('One thing.'), png, text('{"a":1}')], _meta: { k: 1 } },
+        gives: { content: [text('One thing.'), pngLine, png, text('{"a":1}')], _meta: { k: 1 } },
       },
       {
         name: 'beside JSON of something else becomes text',
@@ -84,7 +87,7 @@ function groups(): Record<string, Case[]> {
           content: [{ type: 'audio', data: 'AAAA', mimeType: 'audio/wav' }],
           structuredContent: { a: 1 },
         },
-        gives: { content: [text('[Audio: audio/wav, 3 bytes]'), text('{"a":1}')] },
+        gives: { content: [text(`[Audio: audio/wav, 3 bytes. ${unsaved}]`), text('{"a":1}')] },
       },
       {
         name: 'that only wraps the text is not said twice',
@@ -95,19 +98,33 @@ function groups(): Record<string, Case[]> {
     ],
     images: [
       {
+        name: 'of each type that models take stay, after a line',
+        given: { content: ['jpeg', 'png', 'gif', 'webp'].map((kind) => ({ ...png, mimeType: `image/${kind}` })) },
+        gives: {
+          content: ['jpeg', 'png', 'gif', 'webp'].flatMap((kind) => [
+            text(`[Image: image/${kind}, 5 bytes. ${unsaved}]`),
+            { ...png, mimeType: `image/${kind}` },
+          ]),
+        },
+      },
+      {
         name: 'of another type become a line',
         given: { content: [{ ...png, mimeType: 'image/svg+xml', ...userOnly }] },
-        gives: { content: [text('[Image: image/svg+xml, 5 bytes, a type that models do not take]', userOnly)] },
+        gives: {
+          content: [text(`[Image: image/svg+xml, 5 bytes, a type that models do not take. ${unsaved}]`, userOnly)],
+        },
       },
       {
         name: 'lose a data URL prefix',
         given: { content: [{ ...png, data: 'data:image/png;base64,aGVsbG8=' }] },
-        gives: { content: [png] },
+        gives: { content: [pngLine, png] },
       },
       {
         name: 'get the official spelling of their type',
         given: { content: [{ ...png, mimeType: 'image/JPG; q=1' }] },
-        gives: { content: [{ ...png, mimeType: 'image/jpeg' }] },
+        gives: {
+          content: [text(`[Image: image/jpeg, 5 bytes. ${unsaved}]`), { ...png, mimeType: 'image/jpeg' }],
+        },
       },
       {
         name: 'without data are quoted',
@@ -119,12 +136,12 @@ function groups(): Record<string, Case[]> {
       {
         name: 'becomes a line',
         given: { content: [{ type: 'audio', data: 'A'.repeat(4000), mimeType: 'audio/mpeg' }] },
-        gives: { content: [text('[Audio: audio/mpeg, 3.0 kB]')] },
+        gives: { content: [text(`[Audio: audio/mpeg, 3.0 kB. ${unsaved}]`)] },
       },
       {
         name: 'without a type',
         given: { content: [{ type: 'audio', data: 'AA==' }] },
-        gives: { content: [text('[Audio: unknown type, 1 byte]')] },
+        gives: { content: [text(`[Audio: unknown type, 1 byte. ${unsaved}]`)] },
       },
     ],
     'embedded resources': [
@@ -143,19 +160,19 @@ function groups(): Record<string, Case[]> {
       {
         name: 'an image comes as an image after its uri',
         given: { content: [{ type: 'resource', resource: { uri: 'x:1', mimeType: 'image/png', blob: 'aGVsbG8=' } }] },
-        gives: { content: [text('Resource x:1 (image/png):'), png] },
+        gives: { content: [text(`[Resource x:1: image/png, 5 bytes. ${unsaved}]`), png] },
       },
       {
         name: 'other binary data becomes a line',
         given: {
           content: [{ type: 'resource', resource: { uri: 'x:1', mimeType: 'application/pdf', blob: 'aGVsbG8=' } }],
         },
-        gives: { content: [text('[Resource x:1: application/pdf, 5 bytes]')] },
+        gives: { content: [text(`[Resource x:1: application/pdf, 5 bytes. ${unsaved}]`)] },
       },
       {
         name: 'binary data without a type becomes a line',
         given: { content: [{ type: 'resource', resource: { uri: 'x:1', blob: 'aA==' } }] },
-        gives: { content: [text('[Resource x:1: binary data of unknown type, 1 byte]')] },
+        gives: { content: [text(`[Resource x:1: binary data of unknown type, 1 byte. ${unsaved}]`)] },
       },
       {
         name: 'with neither are quoted',
@@ -259,7 +276,7 @@ function groups(): Record<string, Case[]> {
       {
         name: 'with an image only',
         given: { content: [png], isError: true },
-        gives: { content: [text('Error: the tool failed and said nothing about it.'), png], isError: true },
+        gives: { content: [text(`Error: [Image: image/png, 5 bytes. ${unsaved}]`), png], isError: true },
       },
       {
         name: 'text for the user alone is no text for the model',
@@ -300,28 +317,33 @@ function frozen<T>(value: T): T {
 }
 
 describe('results: for the editor (V1)', () => {
+  const delivery = deliveryWithoutFiles();
+  const forEditor = (result: CallToolResult): Promise<CallToolResult> =>
+    delivery.forEditor(result, { server: 'shop', tool: 'look' });
+
   for (const [group, cases] of Object.entries(groups())) {
     describe(group, () => {
       for (const { name, given, gives } of cases) {
-        it(name, () => {
-          // Frozen: a change of the input would throw.
-          assert.deepEqual(forEditor(frozen(structuredClone(given)) as CallToolResult), gives);
+        it(name, async () => {
+          // A change of the frozen input would throw.
+          assert.deepEqual(await forEditor(frozen(structuredClone(given)) as CallToolResult), gives);
         });
       }
     });
   }
 
-  it('does what it does once: a second pass changes nothing', () => {
+  it('does what it does once: a second pass changes nothing', async () => {
     for (const { given } of Object.values(groups()).flat()) {
-      const once = forEditor(given as CallToolResult);
-      if (once.content.some((part) => part.type === 'resource_link')) continue; // The line would come twice.
-      assert.deepEqual(forEditor(once), once);
+      const once = await forEditor(given as CallToolResult);
+      // The line would come twice.
+      if (once.content.some(({ type }) => type === 'resource_link' || type === 'image')) continue;
+      assert.deepEqual(await forEditor(once), once);
     }
   });
 
-  it('a plain text comes back without a copy', () => {
+  it('a plain text comes back without a copy', async () => {
     const result: CallToolResult = { content: [{ type: 'text', text: 'a' }] };
-    assert.equal(forEditor(result), result);
+    assert.equal(await forEditor(result), result);
   });
 });
 

@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict';
 import type { NameFilter } from '../../../src/core/config/model.js';
-import { admitsResource, curateOthers, type CuratedOthers, type OtherOffer } from '../../../src/core/tools/others.js';
+import {
+  admitsResource,
+  curatePromptsAndResources,
+  type CuratedPromptsAndResources,
+  type PromptsAndResources,
+} from '../../../src/core/tools/promptsAndResources.js';
 import { fakePlaces } from '../../support/places.js';
 
 const all: NameFilter = { whitelist: [], blacklist: [] };
-const offer: OtherOffer = {
+const offer: PromptsAndResources = {
   prompts: { prompts: [{ name: 'a.b c' }, { name: 'x_one' }, { name: 'two' }], malformed: [] },
   resources: {
     resources: [
@@ -19,14 +24,14 @@ const offer: OtherOffer = {
 function curated(
   rules: { prompts?: Partial<NameFilter>; resources?: Partial<NameFilter>; prefix?: string },
   offered = offer,
-): CuratedOthers {
+): CuratedPromptsAndResources {
   const transform =
     rules.prefix === undefined ? [] : [{ kind: 'replacePrefix' as const, remove: 'x_', add: rules.prefix }];
   const prompts = { filter: { ...all, ...rules.prompts }, transform };
   const own = { id: 's', prompts, resources: { ...all, ...rules.resources }, places: fakePlaces('s') };
-  return curateOthers(own, offered, 'information');
+  return curatePromptsAndResources(own, offered, 'information');
 }
-const codes = ({ problems }: CuratedOthers): string[] => problems.map(({ code }) => code);
+const codes = ({ problems }: CuratedPromptsAndResources): string[] => problems.map(({ code }) => code);
 
 describe('prompts and resources of a server (C1, N1–N3)', () => {
   it('without rules all are published as they are, names that no tool may have included', () => {

@@ -1,7 +1,7 @@
 /**
- * One server's prompts and resources through their filters and transforms (C1, G4, N1–N3), as `curate` does it with
+ * Passes one server's prompts and resources through their filters and transforms (C1, G4, N1–N3), as `curate` does with
  * tools. Names of prompts are not held to the rule for tools, as no model provider ever sees them; of two prompts with
- * one name the second is left out. Resources are matched by their URI and keep it. Pure.
+ * one name the second is left out. Resources are matched by their URI and keep it. Everything here is pure.
  */
 import type { Problem } from '../base/problem.js';
 import type { NameFilter, PromptSelection, ServerPlaces } from '../config/model.js';
@@ -12,17 +12,24 @@ import type {
   PublishedPrompt,
   PublishedResources,
 } from './catalogue.js';
-import type { FilteredToolsReport } from './curate.js';
-import { compileFilter, judge, type CompiledFilter, compilePattern } from './patterns.js';
 import { transformName } from './names.js';
-import { entryMalformed, filteredTools, listIncomplete, patternMatchesNothing, promptTwice } from './problems.js';
+import { compileFilter, compilePattern, judge } from './patterns.js';
+import {
+  entryMalformed,
+  type FilteredToolsReport,
+  keptOut,
+  listIncomplete,
+  type NamesKeptOut,
+  patternsMatchingNothing,
+  promptTwice,
+} from './problems.js';
 
 interface Malformed {
   readonly name: string;
   readonly detail: string;
 }
 
-export interface OtherOffer {
+export interface PromptsAndResources {
   readonly prompts?:
     | {
         readonly prompts: readonly OfferedPrompt[];
@@ -40,37 +47,50 @@ export interface OtherOffer {
     | undefined;
 }
 
-export interface OtherRules {
+export interface PromptAndResourceRules {
   readonly id: string;
   readonly prompts: PromptSelection;
   readonly resources: NameFilter;
   readonly places: ServerPlaces;
 }
 
-export interface CuratedOthers {
+export interface CuratedPromptsAndResources {
   readonly prompts: readonly PublishedPrompt[];
   readonly resources: PublishedResources;
   readonly problems: readonly Problem[];
 }
 
-export function curateOthers(rules: OtherRules, offer: OtherOffer, report: FilteredToolsReport): CuratedOthers {
+export function curatePromptsAndResources(
+  rules: PromptAndResourceRules,
+  listed: PromptsAndResources,
+  report: FilteredToolsReport,
+): CuratedPromptsAndResources {
   const problems: Problem[] = [];
   return {
-    prompts: publishPrompts(rules, offer.prompts, report, problems),
-    resources: publishResources(rules, offer.resources, report, problems),
+    prompts: publishPrompts(rules, listed.prompts, report, problems),
+    resources: publishResources(rules, listed.resources, report, problems),
     problems,
   };
 }
 
 function publishPrompts(
-  rules: OtherRules,
-  offer: OtherOffer['prompts'],
+  rules: PromptAndResourceRules,
+  listed: PromptsAndResources['prompts'],
   report: FilteredToolsReport,
   problems: Problem[],
 ): PublishedPrompt[] {
-  if (!offer) return [];
+  if (!listed) return [];
   const at = { server: rules.id, places: rules.places };
-  const kept = sift(rules, 'prompts', rules.prompts.filter, offer.prompts, ({ name }) => name, offer, report, problems);
+  const kept = sift(
+    rules,
+    'prompts',
+    rules.prompts.filter,
+    listed.prompts,
+    ({ name }) => name,
+    listed,
+    report,
+    problems,
+  );
   const published: PublishedPrompt[] = [];
   const originalOf = new Map<string, string>();
   for (const prompt of kept) {
@@ -87,26 +107,26 @@ function publishPrompts(
 }
 
 function publishResources(
-  rules: OtherRules,
-  offer: OtherOffer['resources'],
+  rules: PromptAndResourceRules,
+  listed: PromptsAndResources['resources'],
   report: FilteredToolsReport,
   problems: Problem[],
 ): PublishedResources {
   const filter = rules.resources;
-  if (!offer) return { resources: [], templates: [], filter };
+  if (!listed) return { resources: [], templates: [], filter };
   const uriOf = (entry: OfferedResource | OfferedTemplate): string =>
     'uri' in entry ? String(entry.uri) : entry.uriTemplate;
-  const all: (OfferedResource | OfferedTemplate)[] = [...offer.resources, ...offer.templates];
-  const kept = new Set(sift(rules, 'resources', filter, all, uriOf, offer, report, problems));
+  const all: (OfferedResource | OfferedTemplate)[] = [...listed.resources, ...listed.templates];
+  const kept = new Set(sift(rules, 'resources', filter, all, uriOf, listed, report, problems));
   return {
-    resources: offer.resources.filter((entry) => kept.has(entry)),
-    templates: offer.templates.filter((entry) => kept.has(entry)),
+    resources: listed.resources.filter((entry) => kept.has(entry)),
+    templates: listed.templates.filter((entry) => kept.has(entry)),
     filter,
   };
 }
 
 function sift<Entry>(
-  { id, places }: OtherRules,
+  { id, places }: PromptAndResourceRules,
   of: 'prompts' | 'resources',
   rules: NameFilter,
   entries: readonly Entry[],
@@ -120,34 +140,22 @@ function sift<Entry>(
   if (failure !== undefined) problems.push(listIncomplete(at, of, failure));
   for (const { name, detail } of malformed) problems.push(entryMalformed(at, of, name, detail));
   // What could not be listed may well match.
-  if (failure === undefined) problems.push(...deadPatterns(at, of, filter, entries.map(nameOf)));
-  const out: Record<'whitelist' | 'blacklist', string[]> = { whitelist: [], blacklist: [] };
+  if (failure === undefined) problems.push(...patternsMatchingNothing(at, of, filter, entries.map(nameOf)));
+  const out: NamesKeptOut = { whitelist: [], blacklist: [] };
   const kept = entries.filter((entry) => {
     const name = nameOf(entry);
     const verdict = judge(filter, name);
     if (verdict.kind !== 'in') out[verdict.kind === 'blacklisted' ? 'blacklist' : 'whitelist'].push(name);
     return verdict.kind === 'in';
   });
-  for (const list of ['whitelist', 'blacklist'] as const) {
-    if (report !== 'off' && out[list].length > 0) problems.push(filteredTools(at, list, out[list], report, of));
-  }
+  problems.push(...keptOut(at, of, out, report));
   return kept;
 }
 
-function deadPatterns(
-  at: { server: string; places: ServerPlaces },
-  of: 'prompts' | 'resources',
-  filter: CompiledFilter,
-  names: readonly string[],
-): Problem[] {
-  return (['whitelist', 'blacklist'] as const).flatMap((list) =>
-    filter[list].flatMap((pattern, index) =>
-      names.some((name) => pattern.matches(name)) ? [] : [patternMatchesNothing(at, list, index, pattern.text, of)],
-    ),
-  );
-}
-
-/** Whether a URI may be read: it is in by the filter, or made from a template that is. What is out is nowhere (N2). */
+/**
+ * Says whether a URI may be read: the filter lets it in, or it is made from a template that the filter lets in. What is
+ * filtered out is out everywhere (N2).
+ */
 export function admitsResource({ templates, filter }: PublishedResources, uri: string): boolean {
   const verdict = judge(compileFilter(filter), uri);
   if (verdict.kind !== 'notWhitelisted') return verdict.kind === 'in';

@@ -1,0 +1,56 @@
+/** Why a definition does not serve, or what is wrong with the one that serves: an operation that failed, with its time. */
+import { assertNever } from '../base/assertNever.js';
+import type { Problem } from '../base/problem.js';
+import type { StartFailure } from '../connections/connection.js';
+
+export type FailureCause =
+  | { readonly kind: 'startFailed'; readonly failure: StartFailure }
+  /** Two tools have one name (N5). */
+  | { readonly kind: 'refused'; readonly problems: readonly [Problem, ...Problem[]] }
+  /** `final`: reconnecting has given up (X4). */
+  | { readonly kind: 'lost'; readonly cause: string; readonly final: boolean };
+
+/** `since` is in epoch milliseconds. */
+export type Failure = FailureCause & { readonly since: number };
+
+/** Servers quote what they were given, so what they say is redacted before anyone reads it (E4). */
+export function redactedCause(cause: FailureCause, redact: (text: string) => string): FailureCause {
+  switch (cause.kind) {
+    case 'startFailed': {
+      const { failure } = cause;
+      return {
+        kind: 'startFailed',
+        failure: { ...failure, message: redact(failure.message), fix: redact(failure.fix) },
+      };
+    }
+    case 'lost':
+      return { ...cause, cause: redact(cause.cause) };
+    case 'refused':
+      return cause;
+    default:
+      return assertNever(cause);
+  }
+}
+
+/** Whether the server is down because of it. A lease that died takes nothing down: its dialog's next call starts another. */
+export function takesDown(failure: Failure): boolean {
+  return failure.kind !== 'lost' || failure.final;
+}
+
+export function describeFailure(failure: Failure): { reason: string; fix: string } {
+  switch (failure.kind) {
+    case 'startFailed':
+      return { reason: failure.failure.message, fix: failure.failure.fix };
+    case 'refused':
+      return { reason: failure.problems[0].message, fix: failure.problems[0].fix };
+    case 'lost':
+      return {
+        reason: failure.final
+          ? `It ended again and again, and reconnecting was given up: ${failure.cause}`
+          : failure.cause,
+        fix: 'Restart it, edit its entry, or let the next call start it; its log shows what it wrote last.',
+      };
+    default:
+      return assertNever(failure);
+  }
+}
