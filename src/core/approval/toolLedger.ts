@@ -3,6 +3,7 @@
  * (S3). Another launch is another approval: its tools are remembered anew. Written to a store of the editor that
  * belongs to the workspace; what stands there and is not understood counts as not seen yet.
  */
+import { BoundedMap } from '../base/boundedMap.js';
 import type { Disposable } from '../base/disposables.js';
 import { Emitter } from '../base/events.js';
 import type { OfferedTool } from '../tools/catalogue.js';
@@ -32,7 +33,7 @@ const mostLaunches = 200;
 export class ToolLedger implements ToolReview, Disposable {
   private readonly changes = new Emitter<void>();
   /** By fingerprint; used last at the end. */
-  private readonly launches = new Map<string, SeenLaunch>();
+  private readonly launches = new BoundedMap<string, SeenLaunch>(mostLaunches);
   private storing: Promise<void> | undefined;
 
   readonly onDidChange = this.changes.event;
@@ -102,12 +103,7 @@ export class ToolLedger implements ToolReview, Disposable {
   private seen(launch: LaunchDescription): SeenLaunch {
     const { fingerprint, server, source } = launch;
     const seen = this.launches.get(fingerprint) ?? { fingerprint, server, source, prints: new Map(), listed: [] };
-    this.launches.delete(fingerprint);
     this.launches.set(fingerprint, seen);
-    for (const oldest of this.launches.keys()) {
-      if (this.launches.size <= mostLaunches) break;
-      this.launches.delete(oldest);
-    }
     return seen;
   }
 

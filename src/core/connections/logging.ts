@@ -3,7 +3,9 @@
  * a line says how many. What is written at level trace was asked for, and passes.
  */
 import type { Clock } from '../base/clock.js';
+import { BoundedMap } from '../base/boundedMap.js';
 import type { Log, LogLevel } from '../base/log.js';
+import { TokenBucket } from '../base/tokenBucket.js';
 import { shortened } from './jsonRpc.js';
 import type { Fields } from '../protocol/client.js';
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
@@ -13,26 +15,18 @@ const burst = 500;
 const perSecond = 50;
 
 export function boundedLog(target: Log, clock: Clock): Log {
-  let left = burst;
-  let since = clock.now();
+  const lines = new TokenBucket(clock, burst, perSecond);
   let leftOut = 0;
   return {
     write: (level, message) => {
       if (level === 'trace') return target.write(level, message);
-      const now = clock.now();
-      left = Math.min(burst, left + (Math.max(0, now - since) / 1000) * perSecond);
-      since = now;
-      if (left < 1) {
-        leftOut++;
-        if (leftOut > 1) return;
-        clock.after(1_000, () => {
-          target.write('warn', `${leftOut} more lines within a second were left out.`);
-          leftOut = 0;
-        });
-        return;
-      }
-      left--;
-      target.write(level, message);
+      if (lines.tryTake()) return target.write(level, message);
+      leftOut++;
+      if (leftOut > 1) return;
+      clock.after(1_000, () => {
+        target.write('warn', `${leftOut} more lines within a second were left out.`);
+        leftOut = 0;
+      });
     },
   };
 }
@@ -72,7 +66,7 @@ interface TrafficTraceOptions {
 }
 
 export class TrafficTrace {
-  private readonly open = new Map<string, { readonly method: string; readonly since: number }>();
+  private readonly open = new BoundedMap<string, { readonly method: string; readonly since: number }>(mostOpen);
 
   constructor(private readonly options: TrafficTraceOptions) {}
 
@@ -89,7 +83,6 @@ export class TrafficTrace {
     const id = (message as { id?: RequestId }).id;
     if ('method' in message) {
       if (id !== undefined) {
-        if (this.open.size >= mostOpen) this.open.clear();
         this.open.set(`${arrow}${id}`, { method: message.method, since: clock.now() });
       }
       const number = id === undefined ? '' : ` #${id}`;

@@ -8,6 +8,7 @@
  */
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import type { CallLimits } from './callLimits.js';
+import { BoundedMap } from '../base/boundedMap.js';
 import { isObject } from '../base/isObject.js';
 import { answerParams } from './handshake.js';
 import { refusal, type Fields, type ServerClient } from '../protocol/client.js';
@@ -41,7 +42,7 @@ export class ServerQuestions {
   private readonly open = new Map<number, Open>();
   /** Tokens by the id that the request was sent under. */
   private readonly tokens = new Map<RequestId, number>();
-  private readonly elicitations = new Map<string, ServerClient>();
+  private readonly elicitations = new BoundedMap<string, ServerClient>(mostElicitations);
   private owner: ServerClient | undefined;
   /** The session whose roots the server has. */
   private rootsOf: object | undefined;
@@ -86,7 +87,7 @@ export class ServerQuestions {
     if (refused) throw refused;
     if (method === 'roots/list') this.rootsOf = client.session;
     const { elicitationId } = (params ?? {}) as { elicitationId?: unknown };
-    if (typeof elicitationId === 'string') this.remember(elicitationId, client);
+    if (typeof elicitationId === 'string') this.elicitations.set(elicitationId, client);
     const question = new AbortController();
     const ended = (): void => question.abort();
     signal.addEventListener('abort', ended, { once: true });
@@ -122,7 +123,7 @@ export class ServerQuestions {
     if (!client || !Array.isArray(elicitations)) return;
     for (const each of elicitations as unknown[]) {
       const id = isObject(each) ? each['elicitationId'] : undefined;
-      if (typeof id === 'string') this.remember(id, client);
+      if (typeof id === 'string') this.elicitations.set(id, client);
     }
   }
 
@@ -155,12 +156,6 @@ export class ServerQuestions {
   private idleOwner(): ServerClient {
     if (this.owner) return this.owner;
     throw new RpcFailure(errorCodes.internal, 'No conversation uses this instance now, so nobody can be asked.');
-  }
-
-  private remember(elicitation: string, client: ServerClient): void {
-    this.elicitations.set(elicitation, client);
-    const [oldest] = this.elicitations.keys();
-    if (this.elicitations.size > mostElicitations && oldest !== undefined) this.elicitations.delete(oldest);
   }
 }
 

@@ -8,6 +8,7 @@
  * that has asked since.
  */
 import { randomUUID } from 'node:crypto';
+import { BoundedMap } from '../base/boundedMap.js';
 import type { BackendClient, ClientKind } from './backend.js';
 import type { MessageStream, OpenStream, Reply } from './eventStreams.js';
 import { ClientQuestions } from './clientRequests.js';
@@ -38,7 +39,7 @@ export class Session {
   readonly questions = new ClientQuestions();
   readonly client = new SessionClient(this);
   /** By URI, the dialog in whose call a link came. */
-  readonly links = new Map<string, string>();
+  readonly links = new BoundedMap<string, string>(mostLinks);
   /** Of log messages, the least that the client wants. */
   logLevel: string | undefined;
   hasListed = false;
@@ -106,10 +107,7 @@ export class Session {
     for (const part of content) {
       const { uri } = part as { uri?: unknown };
       if (part.type !== 'resource_link' || typeof uri !== 'string') continue;
-      this.links.delete(uri);
       this.links.set(uri, dialog);
-      const [oldest] = this.links.keys();
-      if (this.links.size > mostLinks && oldest !== undefined) this.links.delete(oldest);
     }
   }
 

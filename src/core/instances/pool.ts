@@ -4,6 +4,7 @@
  * when nobody does; it decides nothing about tools. Invariants: two first calls of a dialog at once make one instance;
  * a pool that drains or has closed starts nothing for new calls; `close` resolves when nothing of the pool is left.
  */
+import { BoundedMap } from '../base/boundedMap.js';
 import { PendingEnds } from '../base/pendingEnds.js';
 import type {
   CallOutcome,
@@ -53,12 +54,16 @@ let nextInstance = 1;
 /** For calls in flight on a shared instance that announced less than its next client can do, in milliseconds. */
 const replacedLimitMs = 30_000;
 
+/** Dialogs end without a word; those that never come back must not be remembered for ever. */
+const mostDeaths = 1_000;
+
 export class InstancePool {
   private readonly instances = new Set<Instance>();
   private readonly holders = new Map<string, Instance>();
   private readonly starting = new Map<string, Starting>();
   private readonly ends: PendingEnds;
-  private readonly bereaved = new Bereaved();
+  /** The causes by which instances of dialogs died; each dialog is told when it has another instance (X4). */
+  private readonly deaths = new BoundedMap<string, string>(mostDeaths);
   private warm: Instance | undefined;
   /** What the clients of a shared instance can do, all together. */
   private wanted: Fields;
@@ -199,7 +204,8 @@ export class InstancePool {
       instance.share(this.options.subscriptions);
     } else {
       instance.use = { kind: 'leased', dialog, since: this.options.clock.now() };
-      const cause = this.bereaved.take(dialog);
+      const cause = this.deaths.get(dialog);
+      this.deaths.delete(dialog);
       instance.news = cause === undefined ? { kind: 'new' } : { kind: 'replaced', cause };
     }
     this.options.onChange();
@@ -268,7 +274,7 @@ export class InstancePool {
         const { use } = dead;
         this.drop(dead);
         this.ends.add(dead.end(cause));
-        if (use.kind === 'leased') this.bereaved.add(use.dialog, cause);
+        if (use.kind === 'leased') this.deaths.set(use.dialog, cause);
         this.options.onDeath(cause, use);
         this.options.onChange();
       },
@@ -316,28 +322,6 @@ function cancelled(signal: AbortSignal): Promise<{ kind: 'cancelled' }> {
     if (signal.aborted) resolve({ kind: 'cancelled' });
     else signal.addEventListener('abort', () => resolve({ kind: 'cancelled' }), { once: true });
   });
-}
-
-/** Dialogs whose instance died, with the cause: they are told when they have another (X4). */
-
-/** Dialogs end without a word; those that never come back must not be remembered for ever. */
-const most = 1_000;
-
-class Bereaved {
-  private readonly causes = new Map<string, string>();
-
-  add(dialog: string, cause: string): void {
-    this.causes.set(dialog, cause);
-    const [oldest] = this.causes.keys();
-    if (this.causes.size > most && oldest !== undefined) this.causes.delete(oldest);
-  }
-
-  /** The cause, once. */
-  take(dialog: string): string | undefined {
-    const cause = this.causes.get(dialog);
-    this.causes.delete(dialog);
-    return cause;
-  }
 }
 
 /** What a pool of instances is given, and what becomes of what is asked of it. */

@@ -7,7 +7,8 @@ import { nextEvent } from '../../../src/core/base/events.js';
 import { tokenFileOf, tokenIn } from '../../../src/core/files/tokenFile.js';
 import { createGateway } from '../../../src/core/gateway/gateway.js';
 import { StableEndpoint, type EndpointState } from '../../../src/core/gateway/stableEndpoint.js';
-import { FakeBackend, FakeClock, MemoryLog } from '../../unit/gateway/fakes.js';
+import { FakeClock } from '../../support/fakes/fakeClock.js';
+import { FakeBackend, MemoryLog } from '../../unit/gateway/fakes.js';
 import { within } from '../../support/core/within.js';
 import { assertRefused } from '../gateway/rig.js';
 

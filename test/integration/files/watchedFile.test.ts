@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { nextEvent } from '../../../src/core/base/events.js';
 import { watchFile, type FileContent, type WatchedFile } from '../../../src/core/files/watchedFile.js';
-import { FlowingClock } from '../../unit/files/flowingClock.js';
+import { FakeClock } from '../../support/fakes/fakeClock.js';
 
 describe('watchFile on a real disk', () => {
   let root: string;
   let path: string;
-  let clock: FlowingClock;
+  let clock: FakeClock;
   let file: WatchedFile;
 
   async function watch(): Promise<FileContent> {
@@ -31,7 +31,7 @@ describe('watchFile on a real disk', () => {
   beforeEach(async () => {
     root = await mkdtemp(join(tmpdir(), 'watched-file-'));
     path = join(root, '.minds', 'mcp.yaml');
-    clock = new FlowingClock();
+    clock = new FakeClock();
     await mkdir(join(root, '.minds'));
   });
 

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { createGateway, type Gateway } from '../../../src/core/gateway/gateway.js';
 import type { RestBackend } from '../../../src/core/gateway/rest.js';
-import { FakeBackend, FakeClock, MemoryLog } from '../../unit/gateway/fakes.js';
+import { FakeClock } from '../../support/fakes/fakeClock.js';
+import { FakeBackend, MemoryLog } from '../../unit/gateway/fakes.js';
 import { RawClient, type Answer } from './rawClient.js';
 
 const path = '/api/v1/users/mcp/upstreams';

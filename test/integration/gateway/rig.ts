@@ -6,7 +6,8 @@ import { connect, type Socket } from 'node:net';
 import { DisposableStore } from '../../../src/core/base/disposables.js';
 import type { ClientKind } from '../../../src/core/gateway/backend.js';
 import { createGateway, type Gateway, type GatewayLimits } from '../../../src/core/gateway/gateway.js';
-import { FakeBackend, FakeClock, MemoryLog } from '../../unit/gateway/fakes.js';
+import { FakeClock } from '../../support/fakes/fakeClock.js';
+import { FakeBackend, MemoryLog } from '../../unit/gateway/fakes.js';
 import { RawClient } from './rawClient.js';
 
 export interface Rig {

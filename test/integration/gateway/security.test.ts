@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { createGateway } from '../../../src/core/gateway/gateway.js';
-import { FakeBackend, FakeClock, MemoryLog } from '../../unit/gateway/fakes.js';
+import { FakeClock } from '../../support/fakes/fakeClock.js';
+import { FakeBackend, MemoryLog } from '../../unit/gateway/fakes.js';
 import type { Answer, RawClient } from './rawClient.js';
 import { startRig, type Rig } from './rig.js';
 

@@ -1,36 +1,71 @@
 /** A clock that stands still until a test moves it. */
 import type { Clock } from '../../../src/core/base/clock.js';
 import { toDisposable } from '../../../src/core/base/disposables.js';
+import { Emitter, nextEvent } from '../../../src/core/base/events.js';
+
+interface Timer {
+  readonly at: number;
+  readonly ms: number;
+  readonly run: () => void;
+}
 
 export class FakeClock implements Clock {
   private time = 1_000_000;
-  private readonly timers = new Set<{ readonly at: number; readonly run: () => void }>();
+  private readonly timers = new Set<Timer>();
+  private readonly scheduled = new Emitter<number>();
 
   now(): number {
     return this.time;
   }
 
   after(ms: number, run: () => void): { dispose(): void } {
-    const timer = { at: this.time + ms, run };
+    const timer = { at: this.time + ms, ms, run };
     this.timers.add(timer);
+    this.scheduled.fire(ms);
     return toDisposable(() => this.timers.delete(timer));
   }
 
-  /** Timers that are set and not yet due. */
+  /** How many timers are set and not yet due. */
   get pending(): number {
     return this.timers.size;
   }
 
-  /** Runs everything that becomes due, in order, with the time it became due. */
+  /** Runs everything that becomes due, in order, with the time at which it became due. */
   advance(ms: number): void {
     const end = this.time + ms;
-    for (;;) {
-      const [next] = [...this.timers].filter((timer) => timer.at <= end).sort((a, b) => a.at - b.at);
-      if (!next) break;
-      this.timers.delete(next);
-      this.time = next.at;
-      next.run();
+    for (let next = this.nextUntil(end); next; next = this.nextUntil(end)) this.run(next);
+    this.time = end;
+  }
+
+  /** Advances timer by timer, and lets what each of them started come to rest before the next. */
+  async flow(ms: number): Promise<void> {
+    const end = this.time + ms;
+    await rest();
+    for (let next = this.nextUntil(end); next; next = this.nextUntil(end)) {
+      this.run(next);
+      await rest();
     }
     this.time = end;
   }
+
+  /** Resolves when something waits for `ms` milliseconds, at once if it does already. */
+  async untilScheduled(ms: number): Promise<void> {
+    if ([...this.timers].some((timer) => timer.ms === ms)) return;
+    await nextEvent(this.scheduled.event, (scheduled) => scheduled === ms);
+  }
+
+  private nextUntil(end: number): Timer | undefined {
+    return [...this.timers].filter(({ at }) => at <= end).sort((a, b) => a.at - b.at)[0];
+  }
+
+  private run(timer: Timer): void {
+    this.timers.delete(timer);
+    this.time = timer.at;
+    timer.run();
+  }
+}
+
+/** Resolves when promises that wait for nothing from outside have settled. */
+export async function rest(): Promise<void> {
+  for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { watchFile, type Disk, type FileContent, type WatchedFile } from '../../../src/core/files/watchedFile.js';
-import { FlowingClock, rest } from './flowingClock.js';
+import { FakeClock, rest } from '../../support/fakes/fakeClock.js';
 
 type Fault = { readonly code: string };
 
@@ -34,7 +34,7 @@ class FakeDisk implements Disk {
 }
 
 describe('watchFile', () => {
-  let clock: FlowingClock;
+  let clock: FakeClock;
   let disk: FakeDisk;
   let file: WatchedFile;
   let heard: FileContent[];
@@ -48,7 +48,7 @@ describe('watchFile', () => {
     heard.map((content) => (content.kind === 'text' ? content.text : undefined));
 
   beforeEach(() => {
-    clock = new FlowingClock();
+    clock = new FakeClock();
     disk = new FakeDisk();
     heard = [];
   });

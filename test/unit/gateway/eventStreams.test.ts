@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { Writable } from 'node:stream';
 import { Heartbeat, ListenStream, PostReply } from '../../../src/core/gateway/eventStreams.js';
-import { FakeClock } from './fakes.js';
+import { FakeClock } from '../../support/fakes/fakeClock.js';
 
 /** What of a `ServerResponse` the streams use. Holds back what is written when told to, like a client that does not read. */
 class FakeResponse extends Writable {

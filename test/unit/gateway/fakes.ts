@@ -1,7 +1,5 @@
-/** What stands around the gateway in its tests: a clock that the test turns, a backend, a log that remembers. */
+/** What stands around the gateway in its tests: a backend, a log that remembers. */
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
-import { toDisposable, type Disposable } from '../../../src/core/base/disposables.js';
-import type { Clock } from '../../../src/core/base/clock.js';
 import { Emitter } from '../../../src/core/base/events.js';
 import type { Log, LogLevel } from '../../../src/core/base/log.js';
 import type {
@@ -15,51 +13,6 @@ import type {
   ServedToolset,
 } from '../../../src/core/gateway/backend.js';
 import type { Reply } from '../../../src/core/gateway/eventStreams.js';
-
-export class FakeClock implements Clock {
-  private time = 1_000_000;
-  private readonly timers = new Set<{ due: number; ms: number; run: () => void }>();
-  private readonly scheduled = new Emitter<number>();
-
-  now(): number {
-    return this.time;
-  }
-
-  after(ms: number, run: () => void): Disposable {
-    const timer = { due: this.time + ms, ms, run };
-    this.timers.add(timer);
-    this.scheduled.fire(ms);
-    return toDisposable(() => this.timers.delete(timer));
-  }
-
-  get pending(): number {
-    return this.timers.size;
-  }
-
-  advance(ms: number): void {
-    const end = this.time + ms;
-    for (;;) {
-      const [next] = [...this.timers].filter(({ due }) => due <= end).sort((a, b) => a.due - b.due);
-      if (!next) break;
-      this.timers.delete(next);
-      this.time = next.due;
-      next.run();
-    }
-    this.time = end;
-  }
-
-  /** Resolves when something waits for `ms`, at once if it does already. */
-  async untilScheduled(ms: number): Promise<void> {
-    if ([...this.timers].some((timer) => timer.ms === ms)) return;
-    await new Promise<void>((resolve) => {
-      const subscription = this.scheduled.event((scheduled) => {
-        if (scheduled !== ms) return;
-        subscription.dispose();
-        resolve();
-      });
-    });
-  }
-}
 
 export function tool(name: string, more: Partial<Tool> = {}): Tool {
   return { name, inputSchema: { type: 'object' }, ...more };

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { DisposableStore } from '../../../src/core/base/disposables.js';
 import { Listings, type Listing } from '../../../src/core/gateway/listings.js';
-import { FakeBackend, FakeClock, MemoryLog, tool } from './fakes.js';
+import { FakeClock } from '../../support/fakes/fakeClock.js';
+import { FakeBackend, MemoryLog, tool } from './fakes.js';
 
 interface Page {
   readonly tools: { readonly name: string }[];

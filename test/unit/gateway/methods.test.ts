@@ -6,7 +6,8 @@ import { Listings } from '../../../src/core/gateway/listings.js';
 import { answerRequest, takeNotification } from '../../../src/core/gateway/methods.js';
 import { Session } from '../../../src/core/gateway/session.js';
 import { deliveryWithoutFiles } from '../../../src/core/results/delivery.js';
-import { FakeBackend, FakeClock, FakeStream, MemoryLog, textOutcome, turn } from './fakes.js';
+import { FakeClock } from '../../support/fakes/fakeClock.js';
+import { FakeBackend, FakeStream, MemoryLog, textOutcome, turn } from './fakes.js';
 
 describe('gateway: methods', () => {
   let backend: FakeBackend;

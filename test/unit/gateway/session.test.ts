@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { Listings } from '../../../src/core/gateway/listings.js';
 import type { Session } from '../../../src/core/gateway/session.js';
 import { Sessions } from '../../../src/core/gateway/sessions.js';
-import { FakeBackend, FakeClock, FakeStream, MemoryLog } from './fakes.js';
+import { FakeClock } from '../../support/fakes/fakeClock.js';
+import { FakeBackend, FakeStream, MemoryLog } from './fakes.js';
 
 const listChanged = { jsonrpc: '2.0', method: 'notifications/tools/list_changed' };
 

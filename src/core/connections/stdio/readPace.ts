@@ -3,32 +3,30 @@
  * makes the writer wait. Below the rate nothing is delayed.
  */
 import type { Readable } from 'node:stream';
+import { TokenBucket } from '../../base/tokenBucket.js';
 
 /** In milliseconds: shorter pauses cost more than they keep back. */
 const leastPause = 20;
 
 export class ReadPace {
-  private left: number;
-  private since = performance.now();
+  private readonly bucket: TokenBucket;
   private timer: NodeJS.Timeout | undefined;
   private ended = false;
 
   /** @param perSecond of whatever is counted; as much may come at once after a second of quiet. */
   constructor(
     private readonly stream: Readable,
-    private readonly perSecond: number,
+    perSecond: number,
   ) {
-    this.left = perSecond;
+    this.bucket = new TokenBucket(performance, perSecond, perSecond);
   }
 
   spend(amount: number): void {
     if (this.ended) return;
-    const now = performance.now();
-    this.left = Math.min(this.perSecond, this.left + ((now - this.since) / 1000) * this.perSecond) - amount;
-    this.since = now;
-    if (this.left >= 0 || this.timer) return;
+    const waitMs = this.bucket.take(amount);
+    if (waitMs === 0 || this.timer) return;
     this.stream.pause();
-    this.timer = setTimeout(() => this.resume(), Math.max(leastPause, (-this.left / this.perSecond) * 1000));
+    this.timer = setTimeout(() => this.resume(), Math.max(leastPause, waitMs));
     this.timer.unref();
   }
 

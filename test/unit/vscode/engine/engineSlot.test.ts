@@ -10,7 +10,7 @@ import {
   type ConfigFilesState,
   type WindowState,
 } from '../../../../src/vscode/engine/engineSlot.js';
-import { rest } from '../../files/flowingClock.js';
+import { rest } from '../../../support/fakes/fakeClock.js';
 import { file, problem, snapshot, status } from '../views/statuses.js';
 
 class FakeFiles implements ConfigFiles {

@@ -4,7 +4,7 @@ import { Emitter } from '../../../../src/core/base/events.js';
 import type { EngineSlot, WindowState } from '../../../../src/vscode/engine/engineSlot.js';
 import { untilReady } from '../../../../src/vscode/minds/readiness.js';
 import { FakeClock } from '../../../support/fakes/fakeClock.js';
-import { rest } from '../../files/flowingClock.js';
+import { rest } from '../../../support/fakes/fakeClock.js';
 import { servedTool, snapshot, status } from '../views/statuses.js';
 
 const starting = status('slow', { state: { kind: 'starting', since: 0 } as never });

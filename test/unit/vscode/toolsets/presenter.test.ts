@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { silentLog } from '../../../support/fakes/silentLog.js';
 import type { Rival } from '../../../../src/vscode/toolsets/presence.js';
 import { Presenter, type Stage } from '../../../../src/vscode/toolsets/presenter.js';
-import { FlowingClock, rest } from '../../files/flowingClock.js';
+import { FakeClock, rest } from '../../../support/fakes/fakeClock.js';
 import { problem, toolset } from '../views/statuses.js';
 
 /** An editor that takes 500 ms to know a definition, and shows tools when asked to start. */
@@ -37,7 +37,7 @@ class FakeStage implements Stage {
 }
 
 describe('Presenter', () => {
-  let clock: FlowingClock;
+  let clock: FakeClock;
   let stage: FakeStage;
   let presenter: Presenter;
   let changes: number;
@@ -47,7 +47,7 @@ describe('Presenter', () => {
   const messages = (): string[] => presenter.problems().map(({ message }) => message);
 
   beforeEach(() => {
-    clock = new FlowingClock();
+    clock = new FakeClock();
     stage = new FakeStage();
     changes = 0;
     presenter = new Presenter({ clock, log: silentLog, stage, onChange: () => changes++ });

@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import { BoundedMap } from '../../../src/core/base/boundedMap.js';
+
+describe('BoundedMap', () => {
+  it('forgets what was set longest ago', () => {
+    const map = new BoundedMap<string, number>(2);
+    map.set('a', 1).set('b', 2).set('c', 3);
+    assert.deepEqual(
+      [...map],
+      [
+        ['b', 2],
+        ['c', 3],
+      ],
+    );
+  });
+
+  it('renews what is set again', () => {
+    const map = new BoundedMap<string, number>(2);
+    map.set('a', 1).set('b', 2).set('a', 3).set('c', 4);
+    assert.deepEqual(
+      [...map],
+      [
+        ['a', 3],
+        ['c', 4],
+      ],
+    );
+  });
+});
