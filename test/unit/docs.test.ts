@@ -72,6 +72,15 @@ describe('README', () => {
     for (const key of knownKeys.server) assert.match(readme, new RegExp(`\`${key}[\`.]`), key);
   });
 
+  it('lists every command', () => {
+    const text = readme.replace(/\s+/g, ' ');
+    const titles = manifest.contributes.commands.map(({ title }) => title.replace('…', ''));
+    assert.deepEqual(
+      titles.filter((title) => !text.includes(title)),
+      [],
+    );
+  });
+
   it('lists every setting with its default', () => {
     for (const [name, { default: value }] of Object.entries(manifest.contributes.configuration.properties)) {
       assert.ok(
