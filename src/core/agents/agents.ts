@@ -64,6 +64,15 @@ export function fileOf(kind: AgentKind, surroundings: Surroundings): string | un
   }
 }
 
+/** What is to become of one entry of an agent's file. */
+export interface EntryChange {
+  readonly name: string;
+  /** The keys of it that are ours. */
+  readonly keys: Readonly<Record<string, unknown>>;
+  /** If false, the keys are set in the entry that is there. */
+  readonly isNew: boolean;
+}
+
 export interface TokenSource {
   /** Absolute. */
   readonly tokenFile: string;

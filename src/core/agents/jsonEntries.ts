@@ -3,7 +3,7 @@
  * layout of everything else stay. Pure.
  */
 import { createScanner, findNodeAtLocation, parseTree, type Node } from 'jsonc-parser';
-import type { EntryChange } from './changes.js';
+import type { EntryChange } from './agents.js';
 
 /** @param text well-formed, or empty */
 export function withJsonEntries(text: string, container: string, changes: readonly EntryChange[]): string {

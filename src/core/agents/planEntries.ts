@@ -17,9 +17,9 @@ import {
   usesCommand,
   type Agent,
   type AgentKind,
+  type EntryChange,
   type TokenSource,
 } from './agents.js';
-import type { EntryChange } from './changes.js';
 import { withJsonEntries } from './jsonEntries.js';
 import { withTomlEntries } from './tomlEntries.js';
 

@@ -2,7 +2,7 @@
  * Entries in a TOML file of another program, as tables of their own: comments, order and everything else stay. Knows the
  * usual ways to write a table, and no others: who calls compares what came out with what was meant. Pure.
  */
-import type { EntryChange } from './changes.js';
+import type { EntryChange } from './agents.js';
 
 /** @param text well-formed, or empty */
 export function withTomlEntries(text: string, container: string, changes: readonly EntryChange[]): string {

@@ -2,7 +2,8 @@
 import type { ProblemCode } from '../base/problem.js';
 import type { EditNodes } from '../yaml/editNodes.js';
 import * as edits from '../yaml/edits.js';
-import { nearest, suggestKey } from '../config/keys.js';
+import { nearest } from '../base/nearest.js';
+import { suggestKey } from '../config/keys.js';
 import type { Landmark } from './landmarks.js';
 
 export interface QuickFix {

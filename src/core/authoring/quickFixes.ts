@@ -7,7 +7,7 @@
 import type { Problem, ProblemCode } from '../base/problem.js';
 import { EditNodes } from '../yaml/editNodes.js';
 import * as edits from '../yaml/edits.js';
-import { nearest } from '../config/keys.js';
+import { nearest } from '../base/nearest.js';
 import {
   addPrefix,
   blacklistTool,

@@ -2,6 +2,7 @@
  * Logging as a dependency, with redaction before anything is written (E4). What is registered as secret here must
  * not reach any sink: logs, problems, status, diagnostics.
  */
+import { escapeRegExp } from './text.js';
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error';
 
 export interface Log {
@@ -42,7 +43,7 @@ export class Redactor {
         [...this.secrets.keys()]
           .sort((a, b) => b.length - a.length)
           .flatMap((value) => spellings(value))
-          .map((value) => value.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
+          .map(escapeRegExp)
           .join('|'),
         'g',
       );

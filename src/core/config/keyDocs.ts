@@ -3,7 +3,9 @@
  *
  * Invariant: every key of `knownKeys` is here, and no other; the compiler holds it.
  */
+import { defaultTimeouts, durationText } from './durations.js';
 import type { KeyLevel, knownKeys } from './keys.js';
+import type { Timeouts } from './model.js';
 
 /** What may stand at a key. */
 export type ValueShape =
@@ -73,10 +75,10 @@ const transform = (things: string): KeyDoc => ({
   flow: ": [{ prefix: '$1' }]",
 });
 
-const duration = (summary: string, byDefault: string): KeyDoc => ({
+const duration = (summary: string, key: keyof Timeouts): KeyDoc => ({
   summary,
   details: 'A number of milliseconds, or `250ms`, `30s`, `10m`.',
-  byDefault,
+  byDefault: durationText(defaultTimeouts[key]),
   value: { kind: 'duration' },
   block: ': ',
 });
@@ -86,49 +88,6 @@ const variable: KeyDoc = {
   details: 'It has to be set, else the server does not start. A changed value counts as a changed server.',
   value: { kind: 'text', of: 'variable' },
   block: ': ',
-};
-
-/** What each key of `oauth` means and takes; part of `keyDocs`. */
-const oauthKeyDocs: Readonly<Record<(typeof knownKeys)['oauth'][number], KeyDoc>> = {
-  grant: {
-    summary: 'Who signs in.',
-    byDefault: 'authorization_code',
-    value: {
-      kind: 'choice',
-      values: [
-        { value: 'authorization_code', summary: 'A person, in a browser.' },
-        { value: 'client_credentials', summary: 'This client itself, with its secret or key; nobody is asked.' },
-      ],
-    },
-    block: ': ',
-  },
-  clientId: {
-    summary: 'The id that the authorization server knows this client by.',
-    details: 'Or the https address of a client id metadata document, which is used where the server takes such.',
-    value: { kind: 'text', of: 'session' },
-    block: ": '$1'",
-  },
-  clientSecret: {
-    summary: 'The secret of the client, if it has one.',
-    value: { kind: 'secret', level: 'envValue' },
-    block: ': { env: ${1:NAME} }',
-  },
-  privateKey: {
-    summary: 'The private key of the client in PEM form, instead of a secret; for `client_credentials`.',
-    value: { kind: 'secret', level: 'envValue' },
-    block: ': { env: ${1:NAME} }',
-  },
-  scopes: {
-    summary: 'What to ask for, instead of what the server names.',
-    value: { kind: 'texts', of: 'argument' },
-    block: ": ['$1']",
-  },
-  redirectPort: {
-    summary: 'The port of the redirect address `http://127.0.0.1:PORT/callback` that the client is registered with.',
-    byDefault: 'any',
-    value: { kind: 'port' },
-    block: ': ',
-  },
 };
 
 export const keyDocs: Docs = {
@@ -267,12 +226,52 @@ export const keyDocs: Docs = {
     },
   },
   timeouts: {
-    connect: duration('To connect, initialize and list every page.', '30s'),
-    call: duration('For a call, since its last sign of life; progress is one.', '30s'),
-    callMax: duration('For a call in all.', '10m'),
-    idle: duration('Without a call, after which an instance is stopped. The next call starts it again.', '15m'),
+    connect: duration('To connect, initialize and list every page.', 'connect'),
+    call: duration('For a call, since its last sign of life; progress is one.', 'call'),
+    callMax: duration('For a call in all.', 'callMax'),
+    idle: duration('Without a call, after which an instance is stopped. The next call starts it again.', 'idle'),
   },
-  oauth: oauthKeyDocs,
+  oauth: {
+    grant: {
+      summary: 'Who signs in.',
+      byDefault: 'authorization_code',
+      value: {
+        kind: 'choice',
+        values: [
+          { value: 'authorization_code', summary: 'A person, in a browser.' },
+          { value: 'client_credentials', summary: 'This client itself, with its secret or key; nobody is asked.' },
+        ],
+      },
+      block: ': ',
+    },
+    clientId: {
+      summary: 'The id that the authorization server knows this client by.',
+      details: 'Or the https address of a client id metadata document, which is used where the server takes such.',
+      value: { kind: 'text', of: 'session' },
+      block: ": '$1'",
+    },
+    clientSecret: {
+      summary: 'The secret of the client, if it has one.',
+      value: { kind: 'secret', level: 'envValue' },
+      block: ': { env: ${1:NAME} }',
+    },
+    privateKey: {
+      summary: 'The private key of the client in PEM form, instead of a secret; for `client_credentials`.',
+      value: { kind: 'secret', level: 'envValue' },
+      block: ': { env: ${1:NAME} }',
+    },
+    scopes: {
+      summary: 'What to ask for, instead of what the server names.',
+      value: { kind: 'texts', of: 'argument' },
+      block: ": ['$1']",
+    },
+    redirectPort: {
+      summary: 'The port of the redirect address `http://127.0.0.1:PORT/callback` that the client is registered with.',
+      byDefault: 'any',
+      value: { kind: 'port' },
+      block: ': ',
+    },
+  },
   envValue: { env: variable },
   headerValue: {
     prefix: {

@@ -77,15 +77,15 @@ export interface PromptSelection {
   readonly transform: readonly Transform[];
 }
 
-/** All in milliseconds. */
+/** All in milliseconds. The defaults are `defaultTimeouts`. */
 export interface Timeouts {
-  /** Connect, initialize and list every page. Default 30 s. */
+  /** The limit to connect, initialize and list every page. */
   readonly connect: number;
-  /** Since the last sign of life of a call. Default 30 s. */
+  /** The limit since the last sign of life of a call. */
   readonly call: number;
-  /** A call in all. Default 10 min. */
+  /** The limit for a call in all. */
   readonly callMax: number;
-  /** Without a call, after which an instance is stopped. Default 15 min. */
+  /** The time without a call after which an instance is stopped. */
   readonly idle: number;
 }
 

@@ -4,7 +4,9 @@
  */
 import type { Place, Problem, ProblemCode, Severity } from '../base/problem.js';
 import { startOfFile } from './model.js';
-import { knownKeys, nearest, suggestKey, type KeyLevel } from './keys.js';
+import { nearest } from '../base/nearest.js';
+import { clipped } from '../base/text.js';
+import { knownKeys, suggestKey, type KeyLevel } from './keys.js';
 
 /** Where a problem is and whose it is; `server` is absent for a problem of the whole file. */
 export interface Spot {
@@ -243,5 +245,5 @@ export function serverShadowed(spot: Spot, id: string, by: Place): Problem {
 export function shortened(text: string): string {
   if (text === '') return "''";
   const line = text.replace(/[\s\p{Cc}]+/gu, ' ');
-  return line.length > 64 ? `${line.slice(0, 63).replace(/[\uD800-\uDBFF]$/, '')}…` : line;
+  return clipped(line, 64);
 }

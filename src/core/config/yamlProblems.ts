@@ -3,7 +3,8 @@
  * clear; what they quote of the file is cut off, because that may be a secret.
  */
 import type { Problem } from '../base/problem.js';
-import { nearest } from './keys.js';
+import { nearest } from '../base/nearest.js';
+import { clipped } from '../base/text.js';
 import type { FilePlaces } from './places.js';
 import { problem, shortened, type Spot } from './problems.js';
 import type { YamlError } from '../yaml/yamlDocument.js';
@@ -105,5 +106,5 @@ function libraryWords(id: string, said: string): Words {
 
 function asClause(said: string): string {
   const text = said.charAt(0).toLowerCase() + said.slice(1).replace(/[.:\s]+$/, '');
-  return text.length > 200 ? `${text.slice(0, 199)}…` : text;
+  return clipped(text, 200);
 }

@@ -2,6 +2,7 @@
  * What went wrong with a request to a model, told from the codes and the words of its provider (D4). Only what is
  * clearly passing is worth another attempt; everything else is a person's business. Pure; does not know the editor.
  */
+import { escapeRegExp } from '../base/text.js';
 
 export type ModelFault =
   /** The provider takes no such request: sending it again would change nothing. */
@@ -115,7 +116,7 @@ function addText(facts: Facts, text: string): void {
 export function toolIn(text: string, sent: readonly string[]): string | undefined {
   const named = sent.filter((name) => wholeName(name).test(text));
   // A name may be a word of the sentence; the longest is the least likely to be.
-  const quoted = named.filter((name) => new RegExp(`['"\`]${escaped(name)}['"\`]`).test(text));
+  const quoted = named.filter((name) => new RegExp(`['"\`]${escapeRegExp(name)}['"\`]`).test(text));
   const found = longest(quoted) ?? longest(named.filter((name) => /[_-]/.test(name)));
   if (found !== undefined) return found;
   const index = /\btools(?:\.|\[)(\d+)\b/.exec(text)?.[1];
@@ -128,9 +129,5 @@ function longest(names: readonly string[]): string | undefined {
 }
 
 function wholeName(name: string): RegExp {
-  return new RegExp(`(?<![A-Za-z0-9_-])${escaped(name)}(?![A-Za-z0-9_-])`);
-}
-
-function escaped(name: string): string {
-  return name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  return new RegExp(`(?<![A-Za-z0-9_-])${escapeRegExp(name)}(?![A-Za-z0-9_-])`);
 }

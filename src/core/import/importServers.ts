@@ -4,6 +4,7 @@
  * Invariants: never throws, whatever the text; ids are valid, unique, and none of those that are taken; a server that
  * could not be imported is in a note.
  */
+import { clipped } from '../base/text.js';
 import { leadsBackHere } from './ownEndpoint.js';
 import { builtInToolset } from '../config/serverEntry.js';
 import { dialects, formatOfContent, formatOfPath } from './dialects.js';
@@ -71,7 +72,7 @@ export function importServers({ text, file, format: given, taken, isThere, aroun
 }
 
 function renamed(written: string, taken: ReadonlySet<string>): string {
-  const name = written.length > 64 ? `${written.slice(0, 63)}…` : written;
+  const name = clipped(written, 64);
   if (taken.has(written)) return `it was \`${name}\`, which the file has already.`;
   return `it was \`${name}\`; ids are made of letters, digits, \`-\` and \`_\`, and are unique.`;
 }

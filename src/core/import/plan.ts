@@ -3,9 +3,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { addServers, plainEntry } from '../config/addServers.js';
 import { applyEdits, type TextEdit } from '../yaml/edits.js';
 import { serverValues } from '../config/serverEdits.js';
-import type { Import, ImportedEntry } from './imported.js';
+import type { Import, ImportedEntry, ImportNote } from './imported.js';
 import { importServers, type ImportRequest } from './importServers.js';
-import { reportText } from './report.js';
 
 export type ImportPlan =
   /** `reason` is a phrase. */
@@ -38,4 +37,27 @@ export function planImport({ config, label, ...request }: PlanRequest): ImportPl
   if (!edits) return { kind: 'impossible', reason: 'the config file has errors, which have to be mended first' };
   const after = applyEdits(config ?? '', edits);
   return { kind: 'planned', imported, edits, after, report: reportText(label, imported) };
+}
+
+const headings: readonly (readonly [ImportNote['kind'], string])[] = [
+  ['set', 'To do before they start'],
+  ['changed', 'Written in another way'],
+  ['lost', 'Not carried over'],
+  ['skipped', 'Not imported'],
+];
+
+/** What an import did and did not do, in Markdown that reads well as plain text too. @param file its name for a person */
+export function reportText(file: string, { servers, notes }: Extract<Import, { kind: 'imported' }>): string {
+  const ids = servers.map(({ id }) => `\`${id}\``).join(', ');
+  const count = servers.length === 1 ? '1 server' : `${servers.length} servers`;
+  const lines = [servers.length === 0 ? `Nothing to import from ${file}.` : `${count} from ${file}: ${ids}.`];
+  for (const [kind, heading] of headings) {
+    const found = notes.filter((note) => note.kind === kind);
+    if (found.length === 0) continue;
+    lines.push('', `## ${heading}`, '');
+    for (const { server, message } of found) {
+      lines.push(server === undefined ? `- ${message}` : `- \`${server}\`: ${message}`);
+    }
+  }
+  return `${lines.join('\n')}\n`;
 }

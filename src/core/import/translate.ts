@@ -6,6 +6,7 @@
  * note.
  */
 import { isObject } from '../base/isObject.js';
+import { durationText } from '../config/durations.js';
 import type { Dialect } from './dialects.js';
 import type { ImportedEntry, ImportNote, ImportSurroundings } from './imported.js';
 import { piecesOf, type Piece } from './references.js';
@@ -256,11 +257,6 @@ function sourceOf(piece: Piece, style: Dialect['references']): string {
     case 'other':
       return piece.written;
   }
-}
-
-function durationText(ms: number): string {
-  if (ms % 60_000 === 0) return `${ms / 60_000}m`;
-  return ms % 1000 === 0 ? `${ms / 1000}s` : `${Math.round(ms)}ms`;
 }
 
 const order = ['enabled', 'transport', 'command', 'args', 'cwd', 'env', 'url', 'headers', 'tools', 'timeouts'] as const;

@@ -4,6 +4,7 @@
  * servers: what we pass on, no more. Pure but for what a client does itself.
  */
 import type { ClientCapabilities } from '@modelcontextprotocol/sdk/types.js';
+import { canonicalJson } from '../base/canonicalJson.js';
 import { isObject } from '../base/isObject.js';
 import { errorCodes, RpcFailure } from './errors.js';
 
@@ -82,7 +83,7 @@ function parts(of: Fields, names: readonly string[]): Record<string, unknown> {
 
 /** Equal where the two announce the same. */
 export function announcementKey(capabilities: Fields): string {
-  return canonical(announced(capabilities));
+  return canonicalJson(announced(capabilities));
 }
 
 export function union(a: Fields, b: Fields): Fields {
@@ -97,12 +98,6 @@ export function union(a: Fields, b: Fields): Fields {
 /** Whether `a` announces all that `b` does. */
 export function covers(a: Fields, b: Fields): boolean {
   return announcementKey(union(announced(a), announced(b))) === announcementKey(a);
-}
-
-function canonical(value: unknown): string {
-  if (!isObject(value)) return JSON.stringify(value) ?? 'null';
-  const members = Object.keys(value).sort();
-  return `{${members.map((key) => `${JSON.stringify(key)}:${canonical(value[key])}`).join(',')}}`;
 }
 
 /** Undefined: the client may be asked this. Else the error that the server gets. */

@@ -5,15 +5,15 @@
  * Invariants: never throws; a refused file has an error; a bad member or grant costs itself. A member without a list of
  * its own has that of `member_defaults`.
  */
-import type { Place, Problem, ProblemCode, Severity } from '../base/problem.js';
+import type { Place, Problem } from '../base/problem.js';
 import { describe } from '../config/entryReader.js';
-import { nearest } from '../config/keys.js';
+import { nearest } from '../base/nearest.js';
 import type { SourceText } from '../config/model.js';
 import { FilePlaces } from '../config/places.js';
-import { duplicateKey, shortened, wrongType } from '../config/problems.js';
+import { duplicateKey, problem, shortened, wrongType } from '../config/problems.js';
 import { yamlProblems, yamlWarning } from '../config/yamlProblems.js';
 import { readYaml } from '../yaml/yamlTree.js';
-import { isEmpty, type MapEntry, type ValueNode, type MapNode } from '../yaml/valueNodes.js';
+import { isEmpty, textOf, type MapEntry, type ValueNode, type MapNode } from '../yaml/valueNodes.js';
 import { type ConfiguredToolset, type Grant, grantOf } from './grants.js';
 
 export interface PlacedGrant {
@@ -106,7 +106,7 @@ class TeamReader {
     this.noteDuplicates(table);
     this.checkKeys(table, memberKeys);
     const toolsets = table.entries.get('toolsets');
-    const name = scalarText(table.entries.get('name')?.value);
+    const name = wordOf(table.entries.get('name')?.value);
     return {
       ...nobody,
       name: name ?? entry.key,
@@ -135,7 +135,7 @@ class TeamReader {
     }
     const grants = entry.value.items.flatMap((item): PlacedGrant[] => {
       const place = this.places.item(entry, item);
-      const text = scalarText(item);
+      const text = wordOf(item);
       const grant = text === undefined ? undefined : grantOf(text);
       if (grant && (grant.kind === 'all' || grant.id !== '')) return [{ grant, place }];
       this.problems.push(wrongType({ place }, 'An item of `toolsets`', 'a toolset id', describe(item), fix));
@@ -152,7 +152,7 @@ class TeamReader {
   private spokesperson(root: MapNode, members: readonly Member[]): string | undefined {
     const entry = root.entries.get('default_responder');
     if (!entry || isEmpty(entry.value)) return undefined;
-    const id = scalarText(entry.value) ?? '';
+    const id = wordOf(entry.value) ?? '';
     if (members.some((member) => member.id === id)) return id;
     const ids = members.map((member) => member.id);
     this.problems.push(memberUnknown(this.places.value(entry), id, nearest(id, ids)));
@@ -186,10 +186,8 @@ function grantsAnything(grants: readonly PlacedGrant[], id: string): boolean {
   return grants.some(({ grant }) => grant.kind === 'all' || (grant.kind === 'toolset' && grant.id === id));
 }
 
-function scalarText(node: ValueNode | undefined): string | undefined {
-  if (node?.kind !== 'scalar' || node.value === null) return undefined;
-  const text = (typeof node.value === 'string' ? node.value : node.source).trim();
-  return text === '' ? undefined : text;
+function wordOf(node: ValueNode | undefined): string | undefined {
+  return textOf(node)?.trim() || undefined;
 }
 
 /** A text, or a list or map of texts, in one line. */
@@ -197,10 +195,10 @@ function lineOf(node: ValueNode | undefined): string | undefined {
   if (!node) return undefined;
   const texts =
     node.kind === 'list'
-      ? node.items.map(scalarText)
+      ? node.items.map(wordOf)
       : node.kind === 'map'
-        ? [...node.entries.values()].map(({ key, value }) => `${key}: ${scalarText(value) ?? ''}`)
-        : [scalarText(node)];
+        ? [...node.entries.values()].map(({ key, value }) => `${key}: ${wordOf(value) ?? ''}`)
+        : [wordOf(node)];
   const line = texts
     .filter((text) => text !== undefined)
     .join('; ')
@@ -209,41 +207,37 @@ function lineOf(node: ValueNode | undefined): string | undefined {
   return line === '' ? undefined : line.slice(0, 1000);
 }
 
-/** The problems of `.minds/team.yaml`, one factory a code, and those that only show against what is configured. */
+// The problems of team files: one factory for each code, and those that only show against what is configured.
 
-function problem(code: ProblemCode, severity: Severity, place: Place, message: string, fix: string): Problem {
-  return { code, severity, place, message, fix };
-}
-
-export function memberIdInvalid(place: Place, id: string): Problem {
+function memberIdInvalid(place: Place, id: string): Problem {
   const message = `Member id \`${shortened(id)}\` may hold only ASCII letters, digits, \`_\` and \`-\`, 1 to 64 of them.`;
-  return problem('member-id-invalid', 'error', place, message, 'Rename the member; `name:` may be any text.');
+  return problem('member-id-invalid', 'error', { place }, message, 'Rename the member; `name:` may be any text.');
 }
 
-export function memberUnknown(place: Place, id: string, meant: string | undefined): Problem {
+function memberUnknown(place: Place, id: string, meant: string | undefined): Problem {
   const message = `There is no member \`${shortened(id)}\`.`;
   const fix = meant === undefined ? 'Write the id of one of the `members`.' : `Write \`${meant}\`.`;
-  return problem('member-unknown', 'error', place, message, fix);
+  return problem('member-unknown', 'error', { place }, message, fix);
 }
 
-export function memberInOtherFolder(place: Place, id: string, first: Place): Problem {
+function memberInOtherFolder(place: Place, id: string, first: Place): Problem {
   const message = `Member \`${id}\` is already in \`${first.file}\`; this entry is left out.`;
   const related = [{ message: 'The first entry is here.', place: first }];
-  return { ...problem('member-in-other-folder', 'error', place, message, 'Rename one of the two.'), related };
+  return problem('member-in-other-folder', 'error', { place }, message, 'Rename one of the two.', related);
 }
 
-export function keyMisspelt(place: Place, key: string, meant: string): Problem {
+function keyMisspelt(place: Place, key: string, meant: string): Problem {
   const message = `Unknown key \`${shortened(key)}\`; did you mean \`${meant}\`?`;
-  return problem('unknown-key', 'warning', place, message, `Rename it to \`${meant}\`.`);
+  return problem('unknown-key', 'warning', { place }, message, `Rename it to \`${meant}\`.`);
 }
 
-export function grantWithoutEffect(place: Place, id: string): Problem {
+function grantWithoutEffect(place: Place, id: string): Problem {
   const message = `\`!${shortened(id)}\` takes away what this list does not grant.`;
   const fix = "Begin the list with `'*'` to grant every other toolset, or remove the item.";
-  return problem('grant-without-effect', 'warning', place, message, fix);
+  return problem('grant-without-effect', 'warning', { place }, message, fix);
 }
 
-export function toolsetUnknown(place: Place, id: string, ids: readonly string[]): Problem {
+function toolsetUnknown(place: Place, id: string, ids: readonly string[]): Problem {
   const meant = nearest(id, ids);
   const message = `There is no toolset \`${shortened(id)}\`: no config file has a server of that id.`;
   const fix =
@@ -252,13 +246,13 @@ export function toolsetUnknown(place: Place, id: string, ids: readonly string[])
       : ids.length > 0
         ? `Add the server to \`.minds/mcp.yaml\`, or write one of ${ids.map((known) => `\`${known}\``).join(', ')}.`
         : 'Add the server to `.minds/mcp.yaml`, or remove the item.';
-  return problem('toolset-unknown', 'error', place, message, fix);
+  return problem('toolset-unknown', 'error', { place }, message, fix);
 }
 
-export function toolsetDeferred(place: Place, { id, down }: ConfiguredToolset): Problem {
+function toolsetDeferred(place: Place, { id, down }: ConfiguredToolset): Problem {
   const message = `Toolset \`${id}\` has no tools now: its server is ${down ?? 'up'}. The member has them as soon as it is up.`;
   const fix = 'Nothing, if that is meant; else see the problems of the server.';
-  return problem('toolset-deferred', 'information', place, message, fix);
+  return problem('toolset-deferred', 'information', { place }, message, fix);
 }
 
 /**

@@ -7,7 +7,7 @@ import { applyEdits } from '../../../src/core/yaml/edits.js';
 import { dialects, formatOfPath } from '../../../src/core/import/dialects.js';
 import type { ImportFormat } from '../../../src/core/import/imported.js';
 import { importServers } from '../../../src/core/import/importServers.js';
-import { reportText } from '../../../src/core/import/report.js';
+import { reportText } from '../../../src/core/import/plan.js';
 import { parseMindsFile } from '../../../src/core/config/parse.js';
 import { assertGolden } from '../../support/golden.js';
 import { sourceOf } from '../config/fixtures.js';

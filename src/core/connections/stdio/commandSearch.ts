@@ -1,6 +1,7 @@
 /** Which commands PATH offers, to tell a typing error from a program that is not installed. Reads folders only. */
 import { readdir } from 'node:fs/promises';
 import { delimiter } from 'node:path';
+import { distance } from '../../base/nearest.js';
 
 const windowsExtension = /\.(exe|cmd|bat|com|ps1)$/i;
 const mostFolders = 200;
@@ -33,28 +34,4 @@ export function nearestName(wanted: string, names: Iterable<string>): string | u
     if (!best || slips < best.slips || (slips === best.slips && name < best.name)) best = { name, slips };
   }
   return best?.name;
-}
-
-/** Optimal string alignment. */
-function distance(a: string, b: string): number {
-  let beforeLast: number[] = [];
-  let last = Array.from({ length: b.length + 1 }, (_, column) => column);
-  for (let row = 1; row <= a.length; row++) {
-    const current = [row];
-    for (let column = 1; column <= b.length; column++) {
-      const same = a[row - 1] === b[column - 1];
-      let cost = Math.min(
-        (last[column] ?? 0) + 1,
-        (current[column - 1] ?? 0) + 1,
-        (last[column - 1] ?? 0) + (same ? 0 : 1),
-      );
-      if (row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1]) {
-        cost = Math.min(cost, (beforeLast[column - 2] ?? 0) + 1);
-      }
-      current.push(cost);
-    }
-    beforeLast = last;
-    last = current;
-  }
-  return last[b.length] ?? 0;
 }

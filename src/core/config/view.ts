@@ -1,13 +1,16 @@
-/** What of a server is published and under which names, as written: filters and transforms (N1 to N3). */
+/**
+ * Reads the parts of an entry that decide how a running server is seen (C3, N1 to N3): filters, transforms and timeouts. A
+ * change of them restarts nothing.
+ */
+import { defaultTimeouts, milliseconds } from './durations.js';
 import { describe, describeKind, type Entries, type EntryReader } from './entryReader.js';
 import type { NameFilter, Timeouts, Transform } from './model.js';
 import * as problems from './problems.js';
-import { durationInvalid } from './problems.js';
 import { textOf, type MapEntry, type ValueNode, type MapNode } from '../yaml/valueNodes.js';
 
 interface ReadFilter {
   readonly filter: NameFilter;
-  /** What else stands beside the patterns. */
+  /** Every entry of the table, the patterns included. */
   readonly entries: Entries;
 }
 
@@ -90,24 +93,11 @@ function readAddition(reader: EntryReader, entry: MapEntry): string | undefined 
   );
 }
 
-/** Durations of the config file: numbers of milliseconds or `250ms`, `30s`, `10m` (C3). */
-
-const second = 1000;
-const minute = 60 * second;
-const units: Readonly<Record<string, number>> = { ms: 1, s: second, m: minute };
-
 /** Timers of Node and browsers overflow beyond this and fire at once. About 24.8 days. */
 const longest = 2 ** 31 - 1;
 
-const defaultTimeouts: Timeouts = {
-  connect: 30 * second,
-  call: 30 * second,
-  callMax: 10 * minute,
-  idle: 15 * minute,
-};
-
 export function readTimeouts(reader: EntryReader, entry: MapEntry | undefined): Timeouts {
-  const entries: Entries = reader.table('timeouts', entry, 'Write a map, for example `timeouts: { call: 1m }`.');
+  const entries = reader.table('timeouts', entry, 'Write a map, for example `timeouts: { call: 1m }`.');
   return {
     connect: readDuration(reader, entries.get('connect')) ?? defaultTimeouts.connect,
     call: readDuration(reader, entries.get('call')) ?? defaultTimeouts.call,
@@ -118,23 +108,20 @@ export function readTimeouts(reader: EntryReader, entry: MapEntry | undefined): 
 
 function readDuration(reader: EntryReader, entry: MapEntry | undefined): number | undefined {
   if (!entry) return undefined;
-  const ms = milliseconds(entry.value);
+  const ms = durationOf(entry.value);
   const fail = (why: string): undefined =>
-    reader.note(durationInvalid(reader.atValue(entry), entry.key, `found ${describe(entry.value)}`, why));
+    reader.note(problems.durationInvalid(reader.atValue(entry), entry.key, `found ${describe(entry.value)}`, why));
   if (ms === undefined) return fail(hint(entry.value));
   if (ms < 1) return fail(', which is less than 1 ms');
   if (ms > longest) return fail(', which is more than 24 days');
   return Math.round(ms);
 }
 
-/** Not rounded, not bounded; undefined for what is no duration. */
-function milliseconds(node: ValueNode): number | undefined {
+/** Neither rounded nor bounded; undefined for what is not a duration. */
+function durationOf(node: ValueNode): number | undefined {
   if (node.kind !== 'scalar') return undefined;
   if (typeof node.value === 'number') return Number.isNaN(node.value) ? undefined : node.value;
-  if (typeof node.value !== 'string') return undefined;
-  const [, amount, unit] = /^(\d+(?:\.\d+)?) ?(ms|s|m)$/.exec(node.value) ?? [];
-  const factor = unit === undefined ? undefined : units[unit];
-  return amount === undefined || factor === undefined ? undefined : Number(amount) * factor;
+  return typeof node.value === 'string' ? milliseconds(node.value) : undefined;
 }
 
 function hint(node: ValueNode): string {

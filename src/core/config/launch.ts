@@ -1,0 +1,274 @@
+/**
+ * Reads the parts of an entry that decide what an instance is started from (C1, C2): the transport, the command or the
+ * address, and the values of `env`, `headers` and `oauth`. No value that may be secret is quoted in a problem.
+ *
+ * `starts` is false for a server that is not started: its host variables need not be set, and its folder need not exist.
+ */
+import path from 'node:path';
+import { describe, describeKind, noNul, type Entries, type EntryReader } from './entryReader.js';
+import { transportOfKey } from './keys.js';
+import { nearest } from '../base/nearest.js';
+import type { EnvValue, Launch, OAuthSettings } from './model.js';
+import * as problems from './problems.js';
+import { textOf, type MapEntry } from '../yaml/valueNodes.js';
+
+type Transport = Launch['transport'];
+
+export function readLaunch(
+  reader: EntryReader,
+  server: MapEntry,
+  entries: Entries,
+  folder: string,
+  starts: boolean,
+): Launch | undefined {
+  const transport = readTransport(reader, server, entries);
+  if (transport === undefined) return undefined;
+  for (const entry of entries.values()) {
+    const belongsTo = transportOfKey.get(entry.key);
+    if (belongsTo === undefined || belongsTo === transport) continue;
+    reader.note(problems.keyNotForTransport(reader.atKey(entry), entry.key, belongsTo, transport));
+  }
+  switch (transport) {
+    case 'stdio': {
+      const command = required(reader, server, entries, 'command', 'command: npx', (entry) =>
+        readCommand(reader, entry),
+      );
+      const args = readArgs(reader, entries.get('args'));
+      const cwd = readCwd(reader, entries.get('cwd'), folder, starts);
+      const env = readEnv(reader, entries.get('env'), starts);
+      return command === undefined || cwd === undefined ? undefined : { transport, command, args, cwd, env };
+    }
+    case 'streamable_http': {
+      const example = 'url: https://example.com/mcp';
+      const url = required(reader, server, entries, 'url', example, (entry) => readUrl(reader, entry));
+      const headers = readHeaders(reader, entries.get('headers'), starts);
+      const sessionId = readSessionId(reader, entries.get('sessionId'));
+      const oauth = readOAuth(reader, entries.get('oauth'), starts);
+      return url === undefined ? undefined : { transport, url, headers, sessionId, ...(oauth && { oauth }) };
+    }
+  }
+}
+
+/** The transport as which the rest of the entry is read. One that is missing or `sse` is guessed, so that all keys are checked. */
+function readTransport(reader: EntryReader, server: MapEntry, entries: Entries): Transport | undefined {
+  const entry = entries.get('transport');
+  if (!entry) {
+    const likely = entries.has('url') && !entries.has('command') ? 'streamable_http' : 'stdio';
+    const owner = `Server \`${problems.shortened(server.key)}\``;
+    reader.note(problems.missingKey(reader.atKey(server), owner, 'transport', `transport: ${likely}`));
+    return entries.has('url') === entries.has('command') ? undefined : likely;
+  }
+  const fix = 'Write `transport: stdio` or `transport: streamable_http`.';
+  const transport = reader.string(entry, fix);
+  switch (transport) {
+    case undefined:
+      return undefined;
+    case 'stdio':
+    case 'streamable_http':
+      return transport;
+    case 'sse':
+      reader.note(problems.transportSse(reader.atValue(entry)));
+      return 'streamable_http';
+    default:
+      return reader.note(problems.transportUnsupported(reader.atValue(entry), transport));
+  }
+}
+
+function required<T>(
+  reader: EntryReader,
+  server: MapEntry,
+  entries: Entries,
+  key: string,
+  example: string,
+  read: (entry: MapEntry) => T | undefined,
+): T | undefined {
+  const entry = entries.get(key);
+  if (entry) return read(entry);
+  const owner = `Server \`${problems.shortened(server.key)}\``;
+  return reader.note(problems.missingKey(reader.atKey(server), owner, key, example));
+}
+
+function readCommand(reader: EntryReader, entry: MapEntry): string | undefined {
+  const fix = 'Write the program to start, for example `command: npx`.';
+  const command = reader.string(entry, fix);
+  if (command === undefined || command.trim() !== '') return command;
+  return reader.note(problems.wrongType(reader.atValue(entry), '`command`', 'a non-empty text', 'an empty text', fix));
+}
+
+function readArgs(reader: EntryReader, entry: MapEntry | undefined): readonly string[] {
+  const fix = "Write a list, for example `args: ['-y', 'some-server']`.";
+  return reader.texts(entry, 'An item of `args`', fix) ?? [];
+}
+
+function readCwd(
+  reader: EntryReader,
+  entry: MapEntry | undefined,
+  folder: string,
+  starts: boolean,
+): string | undefined {
+  if (!entry) return folder;
+  const written = reader.string(entry, 'Write a path relative to the workspace folder, for example `cwd: .`.');
+  if (written === undefined) return undefined;
+  const cwd = path.resolve(folder, written);
+  if (!starts || reader.surroundings.directoryExists(cwd)) return cwd;
+  return reader.note(problems.cwdMissing(reader.atValue(entry), written, cwd));
+}
+
+function readUrl(reader: EntryReader, entry: MapEntry): string | undefined {
+  const written = reader.string(entry, 'Write an address, for example `url: https://example.com/mcp`.', 'secret');
+  if (written === undefined) return undefined;
+  const invalid = (why: string): undefined => reader.note(problems.urlInvalid(reader.atValue(entry), why));
+  if (written.trim() === '') return invalid('is empty');
+  if (!URL.canParse(written)) return invalid('is not a complete URL');
+  const { protocol } = new URL(written);
+  if (protocol === 'http:' || protocol === 'https:') return written;
+  return invalid(`must begin with \`http://\` or \`https://\`; found \`${problems.shortened(protocol)}\``);
+}
+
+function readSessionId(reader: EntryReader, entry: MapEntry | undefined): string {
+  const sessionId = reader.string(entry, "Write a text in quotes, or `sessionId: ''` for none.", 'secret');
+  if (entry === undefined || sessionId === undefined || /^[\x21-\x7e]*$/.test(sessionId)) return sessionId ?? '';
+  const what = '`sessionId` holds a space or a character that is not visible ASCII';
+  reader.note(problems.headerInvalid(reader.atValue(entry), what, 'Write the session id as the server gave it.'));
+  return '';
+}
+
+function readEnv(reader: EntryReader, entry: MapEntry | undefined, starts: boolean): Map<string, EnvValue> {
+  const values = new Map<string, EnvValue>();
+  const fix = 'Write a map from names to values, for example `env: { MODE: ci }`.';
+  for (const item of reader.freeTable(entry, fix).values()) {
+    if (item.key === '' || /[=\0]/.test(item.key) || !item.keyIsText) {
+      reader.note(problems.envNameInvalid(reader.atKey(item), item.key));
+      continue;
+    }
+    const value = readValue(reader, item, 'envValue', starts);
+    if (value === undefined) continue;
+    if (value.value.includes('\0')) {
+      const what = `The value of \`${problems.shortened(item.key)}\``;
+      reader.note(problems.wrongType(reader.atValue(item), what, 'a text without NUL', 'one with NUL', noNul));
+    } else values.set(item.key, value);
+  }
+  return values;
+}
+
+function readHeaders(reader: EntryReader, entry: MapEntry | undefined, starts: boolean): Map<string, EnvValue> {
+  const values = new Map<string, EnvValue>();
+  const written = new Map<string, MapEntry>();
+  const fix = "Write a map from names to values, for example `headers: { X-Client: 'minds' }`.";
+  for (const item of reader.freeTable(entry, fix).values()) {
+    const name = problems.shortened(item.key);
+    if (!item.keyIsText || !/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(item.key)) {
+      const what = `\`${name}\` cannot be the name of an HTTP header`;
+      reader.note(problems.headerInvalid(reader.atKey(item), what, 'Write a name of ASCII letters, digits and `-`.'));
+      continue;
+    }
+    const first = written.get(item.key.toLowerCase());
+    if (first) {
+      reader.note(problems.duplicateKey(reader.atKey(item), item.key, reader.places.key(first), true));
+      continue;
+    }
+    written.set(item.key.toLowerCase(), item);
+    const value = readValue(reader, item, 'headerValue', starts);
+    if (value === undefined) continue;
+    if (!isHeaderValue(value.value)) {
+      const what = `The value of header \`${name}\` holds a line break, a control character or one beyond Latin-1`;
+      const next = value.kind === 'host' ? `Correct the variable \`${value.variable}\`.` : 'Remove the character.';
+      reader.note(problems.headerInvalid(reader.atValue(item), what, next));
+    } else values.set(item.key, value);
+  }
+  return values;
+}
+
+/** Whether `fetch` takes the value. It drops white space at the ends, so a line break behind a token from a file is fine. */
+function isHeaderValue(value: string): boolean {
+  const inner = value.replace(/^[\t\n\r ]+|[\t\n\r ]+$/g, '');
+  return /^[\t\x20-\x7e\x80-\xff]*$/.test(inner);
+}
+
+function readValue(
+  reader: EntryReader,
+  entry: MapEntry,
+  level: 'envValue' | 'headerValue',
+  starts: boolean,
+): EnvValue | undefined {
+  const name = problems.shortened(entry.key);
+  const text = textOf(entry.value);
+  if (text !== undefined) return { kind: 'literal', value: text };
+  const example = level === 'envValue' ? '{ env: NAME }' : "{ prefix: 'Bearer ', env: NAME }";
+  if (entry.value.kind !== 'map') {
+    const fix = `Write a text (\`''\` for an empty one) or \`${example}\`.`;
+    const expected = 'a text or a map with `env`';
+    const found = describeKind(entry.value);
+    return reader.note(problems.wrongType(reader.atValue(entry), `The value of \`${name}\``, expected, found, fix));
+  }
+  const entries = reader.knownEntries(level, entry.value, reader.places.key(entry));
+  const source = entries.get('env');
+  if (!source) {
+    return reader.note(problems.missingKey(reader.atKey(entry), `The value of \`${name}\``, 'env', 'env: NAME'));
+  }
+  const fix = 'Write the name of an environment variable of the host.';
+  const variable = reader.string(source, fix, 'secret');
+  const prefixed = entries.get('prefix');
+  const prefix =
+    level === 'headerValue' && prefixed ? reader.string(prefixed, 'Write a text in quotes.', 'secret') : '';
+  if (variable === undefined || prefix === undefined) return undefined;
+  if (variable === '') {
+    return reader.note(problems.wrongType(reader.atValue(source), '`env`', 'a name', 'an empty text', fix));
+  }
+  const { env } = reader.surroundings;
+  const value = Object.hasOwn(env, variable) ? env[variable] : undefined;
+  if (value !== undefined) return { kind: 'host', variable, prefix, value: prefix + value };
+  if (!starts) return { kind: 'host', variable, prefix, value: '' };
+  const target = level === 'envValue' ? `\`${name}\`` : `header \`${name}\``;
+  const set = Object.keys(env).filter((key) => env[key] !== undefined);
+  return reader.note(problems.envUnset(reader.atValue(entry), variable, target, nearest(variable, set)));
+}
+
+/** Reads as whom this client signs in where the server cannot tell (X7). Undefined if the entry says nothing. */
+function readOAuth(reader: EntryReader, entry: MapEntry | undefined, starts: boolean): OAuthSettings | undefined {
+  const entries = reader.table('oauth', entry, 'Write a map, for example `oauth: { clientId: my-client }`.');
+  if (!entry || entries.size === 0) return undefined;
+  const grant = readGrant(reader, entries.get('grant'));
+  const clientId = reader.string(entries.get('clientId'), 'Write the id as the authorization server gave it.') ?? '';
+  const secret = (key: string): EnvValue | undefined => {
+    const found = entries.get(key);
+    return found && readValue(reader, found, 'envValue', starts);
+  };
+  const settings: OAuthSettings = {
+    grant,
+    clientId,
+    clientSecret: secret('clientSecret'),
+    privateKey: secret('privateKey'),
+    scopes:
+      reader.texts(entries.get('scopes'), 'An item of `scopes`', 'Write a list, for example `scopes: [read]`.') ?? [],
+    redirectPort: readPort(reader, entries.get('redirectPort')),
+  };
+  if (grant === 'client_credentials' && clientId === '' && !entries.has('clientId')) {
+    reader.note(problems.missingKey(reader.atKey(entry), '`oauth`', 'clientId', 'clientId: my-client'));
+  }
+  return settings;
+}
+
+function readGrant(reader: EntryReader, entry: MapEntry | undefined): OAuthSettings['grant'] {
+  const fix = 'Write `authorization_code` (a person signs in) or `client_credentials` (a program does).';
+  const written = reader.string(entry, fix);
+  if (written === undefined || written === 'authorization_code') return 'authorization_code';
+  if (written === 'client_credentials') return written;
+  if (entry) {
+    const expected = '`authorization_code` or `client_credentials`';
+    reader.note(problems.wrongType(reader.atValue(entry), '`grant`', expected, describe(entry.value), fix));
+  }
+  return 'authorization_code';
+}
+
+function readPort(reader: EntryReader, entry: MapEntry | undefined): number | undefined {
+  if (!entry) return undefined;
+  const { value } = entry;
+  const port = value.kind === 'scalar' ? value.value : undefined;
+  if (typeof port === 'number' && Number.isInteger(port) && port > 0 && port < 65_536) return port;
+  const fix =
+    'Write the port of the redirect address that the client is registered with, for example `redirectPort: 33418`.';
+  return reader.note(
+    problems.wrongType(reader.atValue(entry), '`redirectPort`', 'a number from 1 to 65535', describe(value), fix),
+  );
+}
