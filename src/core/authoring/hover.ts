@@ -4,6 +4,7 @@
  *
  * Invariants: never a variable's value; what servers say is escaped.
  */
+import { shortList } from '../base/shortList.js';
 import { docOf, type KeyDoc } from '../config/keyDocs.js';
 import type { Transform } from '../config/model.js';
 import { sketch } from '../yaml/sketch.js';
@@ -90,9 +91,7 @@ function patternText(mark: Extract<Landmark, { kind: 'pattern' }>, around: Hover
   const matched = names.filter((name) => pattern.matches(name));
   const of = `of the ${count(names.length)} of ${code(mark.server)}`;
   if (matched.length === 0) return `Matches **none** ${of}.`;
-  const shown = matched.slice(0, mostNames).map(code).join(', ');
-  const more = matched.length > mostNames ? ` and ${matched.length - mostNames} more` : '';
-  return `Matches **${matched.length}** ${of}: ${shown}${more}.`;
+  return `Matches **${matched.length}** ${of}: ${shortList(matched.map(code), mostNames)}.`;
 }
 
 function transformText(mark: Extract<Landmark, { kind: 'transform' }>, around: HoverSurroundings): string | undefined {

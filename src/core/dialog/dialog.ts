@@ -19,7 +19,7 @@ import type {
   ToolResult,
   ToolRunner,
 } from './model.js';
-import { faultOf, toolIn } from './modelFaults.js';
+import { failureOf, toolIn } from './modelFailures.js';
 import { nextState, started, type RunState, type StopReason } from './stopPolicy.js';
 
 /** What a person is shown of a turn. */
@@ -34,19 +34,20 @@ export interface Audience {
   shortened(fitted: Fitted): void;
 }
 
-export interface Offer {
+/** What a model is given beside the conversation. */
+export interface ModelSetup {
   readonly tools: readonly DialogTool[];
   readonly instructions: string;
 }
 
 /** `refused` says why, to the model. */
-export type Permit = { readonly kind: 'granted' } | { readonly kind: 'refused'; readonly why: string };
+export type Permit = { readonly kind: 'allowed' } | { readonly kind: 'refused'; readonly why: string };
 
 interface Turn {
   readonly model: DialogModel;
   /** The conversation so far, the question last. */
   readonly messages: readonly DialogMessage[];
-  readonly offer: () => Offer;
+  readonly setup: () => ModelSetup;
   readonly runner: ToolRunner;
   /** Asks a person where that is needed. Rejects only when `signal` ends. */
   readonly permit: (tool: DialogTool, call: ToolCall, signal: AbortSignal) => Promise<Permit>;
@@ -78,7 +79,7 @@ export async function runTurn(turn: Turn): Promise<TurnOutcome> {
   let told = 0;
   for (let step = 1; step <= turn.maxSteps; step++) {
     if (turn.signal.aborted) return outcome({ kind: 'cancelled' });
-    const { tools, instructions } = turn.offer();
+    const { tools, instructions } = turn.setup();
     const whole: ModelRequest = { instructions, tools, messages: [...turn.messages, ...added] };
     const fitted = await fitAsCounted(whole, turn);
     const touched = fitted.shortened + fitted.dropped;
@@ -133,7 +134,7 @@ async function ask(request: ModelRequest, turn: Turn): Promise<Answer> {
       if (!signal.aborted) return { text, calls };
     } catch (error) {
       if (!signal.aborted) {
-        state = nextState(state, { kind: 'failed', fault: faultOf(error), now: clock.now(), chance: random() });
+        state = nextState(state, { kind: 'failed', failure: failureOf(error), now: clock.now(), chance: random() });
       }
     }
     // What was said stays said; what was not yet called is not called any more.
@@ -161,15 +162,15 @@ async function carryOut(call: ToolCall, tools: readonly DialogTool[], turn: Turn
   const { audience, runner, signal } = turn;
   const tool = tools.find(({ name }) => name === call.tool);
   const result = await (async (): Promise<ToolResult> => {
-    if (!tool) return failure(call, `there is no tool "${call.tool}" here. Use one of those that are offered.`);
+    if (!tool) return failedResult(call, `there is no tool "${call.tool}" here. Use one of those that are offered.`);
     try {
       const permit = await turn.permit(tool, call, signal);
-      if (permit.kind === 'refused') return failure(call, permit.why);
-      if (signal.aborted) return failure(call, 'the person cancelled before it was called.');
+      if (permit.kind === 'refused') return failedResult(call, permit.why);
+      if (signal.aborted) return failedResult(call, 'the person cancelled before it was called.');
       return await runner.run(tool, call, signal, (progress) => audience.progress(call, progress));
     } catch (error) {
-      if (signal.aborted) return failure(call, 'the person cancelled before it was called.');
-      return failure(call, `the call failed inside MCP Toolsets: ${messageOf(error)}`);
+      if (signal.aborted) return failedResult(call, 'the person cancelled before it was called.');
+      return failedResult(call, `the call failed inside MCP Toolsets: ${messageOf(error)}`);
     }
   })();
   audience.finished(call, result);
@@ -177,7 +178,7 @@ async function carryOut(call: ToolCall, tools: readonly DialogTool[], turn: Turn
 }
 
 /** @param why a clause or sentence that follows "Error:" */
-function failure(call: ToolCall, why: string): ToolResult {
+function failedResult(call: ToolCall, why: string): ToolResult {
   const text = `Error: ${why}`;
   return { callId: call.id, tool: call.tool, parts: [{ kind: 'text', text }], isError: true };
 }

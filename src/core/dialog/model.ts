@@ -63,7 +63,7 @@ export interface DialogModel {
   /** Of a whole request. */
   readonly maxInputTokens: number;
   countTokens(text: string, signal: AbortSignal): Promise<number>;
-  /** One request. What it throws while it is read is classified by `modelFaults`. */
+  /** One request. What it throws while it is read is classified by `modelFailures`. */
   send(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelPart>;
 }
 

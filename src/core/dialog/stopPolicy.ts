@@ -4,7 +4,7 @@
  * again at most `mostRetries` times; an answer that arrived whole sets the count back.
  */
 import { assertNever } from '../base/assertNever.js';
-import type { ModelFault } from './modelFaults.js';
+import type { ModelFailure } from './modelFailures.js';
 
 export const mostRetries = 3;
 
@@ -17,7 +17,7 @@ export type StopReason =
   | { readonly kind: 'rejected'; readonly text: string }
   | { readonly kind: 'unavailable'; readonly text: string }
   | { readonly kind: 'unknown'; readonly text: string }
-  /** Passing trouble that did not pass. */
+  /** The cause seemed to pass, and did not. */
   | { readonly kind: 'exhausted'; readonly text: string; readonly attempts: number };
 
 export type RunState =
@@ -30,7 +30,7 @@ export type RunState =
 
 export type RunEvent =
   /** `now`: epoch milliseconds; `chance`: in [0, 1), spreads the retries of several dialogs. */
-  | { readonly kind: 'failed'; readonly fault: ModelFault; readonly now: number; readonly chance: number }
+  | { readonly kind: 'failed'; readonly failure: ModelFailure; readonly now: number; readonly chance: number }
   | { readonly kind: 'due' }
   | { readonly kind: 'answered' }
   | { readonly kind: 'cancelled' };
@@ -47,21 +47,21 @@ export function nextState(state: RunState, event: RunEvent): RunState {
     case 'due':
       return { kind: 'running', attempt: state.attempt };
     case 'failed':
-      return afterFailure(state.attempt, event.fault, event.now, event.chance);
+      return afterFailure(state.attempt, event.failure, event.now, event.chance);
     default:
       return assertNever(event);
   }
 }
 
-function afterFailure(attempt: number, fault: ModelFault, now: number, chance: number): RunState {
-  const { text } = fault;
-  switch (fault.kind) {
+function afterFailure(attempt: number, failure: ModelFailure, now: number, chance: number): RunState {
+  const { text } = failure;
+  switch (failure.kind) {
     case 'rejected':
     case 'unavailable':
     case 'unknown':
-      return { kind: 'stopped', why: { kind: fault.kind, text } };
+      return { kind: 'stopped', why: { kind: failure.kind, text } };
     case 'transient': {
-      const asked = fault.retryAfterMs ?? 0;
+      const asked = failure.retryAfterMs ?? 0;
       if (attempt >= mostRetries || asked > longestWaitMs) {
         return { kind: 'stopped', why: { kind: 'exhausted', text, attempts: attempt + 1 } };
       }
@@ -69,6 +69,6 @@ function afterFailure(attempt: number, fault: ModelFault, now: number, chance: n
       return { kind: 'retrying', attempt: attempt + 1, at: now + Math.max(backOff, asked), cause: text };
     }
     default:
-      return assertNever(fault);
+      return assertNever(failure);
   }
 }

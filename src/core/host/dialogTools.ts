@@ -5,7 +5,7 @@
 import type { ContentBlock } from '@modelcontextprotocol/sdk/types.js';
 import { adminId, leaseNote } from './admin.js';
 import { assertNever } from '../base/assertNever.js';
-import type { Offer } from '../dialog/dialog.js';
+import type { ModelSetup } from '../dialog/dialog.js';
 import { grantedOf, type ConfiguredToolset, type Grant } from '../team/grants.js';
 import { instructionsOf } from '../dialog/instructions.js';
 import type { ContentPart, DialogTool, ResultFile, ToolResult, ToolRunner } from '../dialog/model.js';
@@ -27,7 +27,7 @@ export interface Speaker {
 
 export interface DialogTools {
   /** As it is now. `speaker` undefined: nobody in particular, who has everything. */
-  offer(dialog: string, speaker: Speaker | undefined): Offer;
+  offer(dialog: string, speaker: Speaker | undefined): ModelSetup;
   /** For calls that a person was asked about where that was needed. */
   runner(dialog: string, speaker: Speaker | undefined): ToolRunner;
   /** What its calls left on disk and is still there, oldest first. */

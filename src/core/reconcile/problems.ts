@@ -1,6 +1,7 @@
 /** What goes wrong with a server that is configured well: problems of starting and running, at its entry (E1, X3). */
 import type { ChangedTool } from '../approval/toolPrints.js';
 import type { Problem } from '../base/problem.js';
+import { shortList } from '../base/shortList.js';
 import type { ServerPlaces } from '../config/model.js';
 import type { StartFailure } from '../connections/connection.js';
 
@@ -77,13 +78,12 @@ export function refreshFailed(server: string, places: ServerPlaces, detail: stri
 
 /** @param changed never empty. */
 export function toolsChanged(server: string, places: ServerPlaces, changed: readonly ChangedTool[]): Problem {
-  const shown = changed.slice(0, 5).map(({ original, parts }) => `"${original}" (${parts.join(', ')})`);
-  const more = changed.length > 5 ? ` and ${changed.length - 5} more` : '';
+  const shown = changed.map(({ original, parts }) => `"${original}" (${parts.join(', ')})`);
   const held = changed.some((tool) => tool.held);
   return {
     code: 'tools-changed',
     severity: 'warning',
-    message: `${changed.length === 1 ? 'A tool' : `${changed.length} tools`} of "${server}" changed since you let it start: ${shown.join(', ')}${more}.${held ? ' Agents do not see what changed.' : ''}`,
+    message: `${changed.length === 1 ? 'A tool' : `${changed.length} tools`} of "${server}" changed since you let it start: ${shortList(shown, 5)}.${held ? ' Agents do not see what changed.' : ''}`,
     fix: 'Read what the server says of them now, in the sidebar; then run “MCP Toolsets: Accept Changed Tools”, or blacklist them.',
     place: places.key,
     server,

@@ -36,8 +36,8 @@ export interface ArtifactStore {
 export function nowhere(why: string): ArtifactStore {
   return {
     save: async (_origin, { pieces }) => {
-      const { fault } = await takeAll(pieces, turn);
-      return fault === undefined ? { kind: 'notSaved', why } : { kind: 'unreadable', why: fault };
+      const { unreadable } = await takeAll(pieces, turn);
+      return unreadable === undefined ? { kind: 'notSaved', why } : { kind: 'unreadable', why: unreadable };
     },
     ofDialog: () => Promise.resolve([]),
     settled: () => Promise.resolve(),

@@ -66,10 +66,10 @@ class DiskArtifacts implements ArtifactStore {
     let written: Written | undefined;
     this.quota.begin(unfinished);
     try {
-      const { bytes, fault } = await this.fill(unfinished, content.pieces);
-      if (fault !== undefined) {
+      const { bytes, unreadable } = await this.fill(unfinished, content.pieces);
+      if (unreadable !== undefined) {
         await discard(unfinished);
-        return { kind: 'unreadable', why: fault };
+        return { kind: 'unreadable', why: unreadable };
       }
       await rename(unfinished, file);
       written = { file, bytes };
@@ -98,8 +98,8 @@ class DiskArtifacts implements ArtifactStore {
     };
     try {
       const taken = await takeAll(pieces, put);
-      if (taken.fault === undefined && taken.failure !== undefined) throw taken.failure;
-      if (taken.bytes === 0 && taken.fault === undefined) await put(new Uint8Array());
+      if (taken.unreadable === undefined && taken.failure !== undefined) throw taken.failure;
+      if (taken.bytes === 0 && taken.unreadable === undefined) await put(new Uint8Array());
       return taken;
     } finally {
       await handle?.close();

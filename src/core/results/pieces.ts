@@ -13,7 +13,7 @@ export const pieceLength = 1 << 18;
 export interface Taken {
   readonly bytes: number;
   /** Of the source. */
-  readonly fault: string | undefined;
+  readonly unreadable: string | undefined;
   /** The first that `put` threw; nothing was put after it. */
   readonly failure: unknown;
 }
@@ -24,7 +24,7 @@ export async function takeAll(pieces: Pieces, put: (piece: Uint8Array) => Promis
   let failure: unknown;
   for (;;) {
     const next = pieces.next();
-    if (next.done) return { bytes, fault: next.value, failure };
+    if (next.done) return { bytes, unreadable: next.value, failure };
     bytes += next.value.length;
     if (failure !== undefined) {
       await turn();

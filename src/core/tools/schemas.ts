@@ -17,12 +17,12 @@ const deepest = 64;
 
 /** Undefined: usable. Otherwise a phrase that says what is wrong and where. */
 export function unusableSchema(tool: OfferedTool): string | undefined {
-  const input = topLevelFault(tool.inputSchema, 'inputSchema') ?? faultIn(tool.inputSchema, 'inputSchema', 0);
+  const input = unusableTopLevel(tool.inputSchema, 'inputSchema') ?? unusablePart(tool.inputSchema, 'inputSchema', 0);
   if (input !== undefined) return input;
-  return tool.outputSchema === undefined ? undefined : topLevelFault(tool.outputSchema, 'outputSchema');
+  return tool.outputSchema === undefined ? undefined : unusableTopLevel(tool.outputSchema, 'outputSchema');
 }
 
-function topLevelFault(schema: unknown, where: string): string | undefined {
+function unusableTopLevel(schema: unknown, where: string): string | undefined {
   if (!isObject(schema)) return `${where} is ${describe(schema)}, not an object`;
   if (schema['type'] !== 'object') return `${where}.type is ${describe(schema['type'])}, not "object"`;
   const properties = schema['properties'];
@@ -40,7 +40,7 @@ function topLevelFault(schema: unknown, where: string): string | undefined {
   return undefined;
 }
 
-function faultIn(schema: unknown, where: string, depth: number): string | undefined {
+function unusablePart(schema: unknown, where: string, depth: number): string | undefined {
   if (!isObject(schema) || depth > deepest) return undefined;
   const type = schema['type'];
   for (const name of Array.isArray(type) ? (type as unknown[]) : type === undefined ? [] : [type]) {
@@ -48,23 +48,23 @@ function faultIn(schema: unknown, where: string, depth: number): string | undefi
   }
   if (type === 'array' && schema['items'] === undefined) return `${where} is an array without "items"`;
   for (const key of schemaKeywords) {
-    const fault = faultIn(schema[key], `${where}.${key}`, depth + 1);
-    if (fault !== undefined) return fault;
+    const reason = unusablePart(schema[key], `${where}.${key}`, depth + 1);
+    if (reason !== undefined) return reason;
   }
   for (const key of schemaListKeywords) {
     const list = schema[key];
     if (!Array.isArray(list)) continue;
     for (const [index, item] of (list as unknown[]).entries()) {
-      const fault = faultIn(item, `${where}.${key}[${index}]`, depth + 1);
-      if (fault !== undefined) return fault;
+      const reason = unusablePart(item, `${where}.${key}[${index}]`, depth + 1);
+      if (reason !== undefined) return reason;
     }
   }
   for (const key of schemaMapKeywords) {
     const map = schema[key];
     if (!isObject(map)) continue;
     for (const [name, item] of Object.entries(map)) {
-      const fault = faultIn(item, `${where}.${key}.${name}`, depth + 1);
-      if (fault !== undefined) return fault;
+      const reason = unusablePart(item, `${where}.${key}.${name}`, depth + 1);
+      if (reason !== undefined) return reason;
     }
   }
   return undefined;

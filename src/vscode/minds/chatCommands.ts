@@ -1,6 +1,6 @@
 /** What `@minds` answers without a model: `/mcp`, `/tools`, `/reload`, `/release`, and who there is for `/as`. */
 import type * as vscode from 'vscode';
-import type { Offer } from '../../core/dialog/dialog.js';
+import type { ModelSetup } from '../../core/dialog/dialog.js';
 import type { Member } from '../../core/team/team.js';
 import { heldBy } from '../../core/host/dialogTools.js';
 import type { ServerStatus } from '../../core/reconcile/status.js';
@@ -39,7 +39,12 @@ function stateOf({ state, previous }: ServerStatus): string {
 }
 
 /** `/tools` */
-export function showTools(stream: vscode.ChatResponseStream, { tools }: Offer, state: WindowState, who: string): void {
+export function showTools(
+  stream: vscode.ChatResponseStream,
+  { tools }: ModelSetup,
+  state: WindowState,
+  who: string,
+): void {
   if (tools.length === 0) {
     stream.markdown(state.snapshot.servers.length === 0 ? whyNothingRuns(state.phase) : `${who} has no tools now.`);
     return;

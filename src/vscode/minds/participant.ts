@@ -6,7 +6,7 @@ import type * as vscode from 'vscode';
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../core/base/clock.js';
 import type { Log } from '../../core/base/log.js';
-import { runTurn, type Offer, type TurnEnd } from '../../core/dialog/dialog.js';
+import { runTurn, type ModelSetup, type TurnEnd } from '../../core/dialog/dialog.js';
 import { filesIn, recordOf, type Past } from '../../core/dialog/history.js';
 import { instructionsOf } from '../../core/dialog/instructions.js';
 import type { DialogMessage } from '../../core/dialog/model.js';
@@ -162,14 +162,14 @@ class ChatExchange {
     const outcome = await runTurn({
       model,
       messages: [...this.past.messages, ...added],
-      offer: () => this.offerTo(model),
+      setup: () => this.offerTo(model),
       runner: slot.engine?.dialogTools.runner(this.dialog, this.speaker) ?? {
         run: () => Promise.reject(new Error('no engine')),
       },
       permit: async (tool, call, signal) =>
         needsQuestion(tool, toolPermissions())
           ? await questions.ask(this.stream, this.dialog, tool, call, signal)
-          : { kind: 'granted' },
+          : { kind: 'allowed' },
       audience,
       clock,
       random: Math.random,
@@ -186,7 +186,7 @@ class ChatExchange {
     };
   }
 
-  private offerTo(model: ChatModel): Offer {
+  private offerTo(model: ChatModel): ModelSetup {
     const offer = this.offer();
     const { tools, problems } = projectToolsForProvider(model.vendor, offer.tools);
     this.deps.problems.sent({ vendor: model.vendor, tools, problems });
@@ -194,7 +194,7 @@ class ChatExchange {
   }
 
   /** What there is for whoever speaks, as the team file grants it now (D2). */
-  private offer(): Offer {
+  private offer(): ModelSetup {
     const { speaker } = this;
     const tools = this.deps.slot.engine?.dialogTools;
     if (tools) return tools.offer(this.dialog, speaker);

@@ -51,7 +51,7 @@ export class ChatQuestions implements Disposable {
     signal: AbortSignal,
   ): Promise<Permit> {
     const name = `${dialog} ${tool.name}`;
-    if (this.allowed.has(name)) return { kind: 'granted' };
+    if (this.allowed.has(name)) return { kind: 'allowed' };
     if (signal.aborted) return refused(tool);
     const id = String(++this.last);
     show(stream, id, tool, call);
@@ -62,7 +62,7 @@ export class ChatQuestions implements Disposable {
     });
     this.open.delete(id);
     if (answer === 'conversation') this.allowed.add(name);
-    if (answer !== 'no') return { kind: 'granted' };
+    if (answer !== 'no') return { kind: 'allowed' };
     return refused(tool);
   }
 

@@ -3,6 +3,7 @@
  * question about it: each text gets an address of its own.
  */
 import * as vscode from 'vscode';
+import { BoundedMap } from '../../core/base/boundedMap.js';
 import type { Disposable } from '../../core/base/disposables.js';
 
 interface ReadOnlyDocumentsOptions {
@@ -18,10 +19,11 @@ interface ReadOnlyDocumentsOptions {
 let last = 0;
 
 export class ReadOnlyDocuments implements Disposable {
-  private readonly texts = new Map<string, string>();
+  private readonly texts: BoundedMap<string, string>;
   private readonly provider: vscode.Disposable;
 
   constructor(private readonly options: ReadOnlyDocumentsOptions) {
+    this.texts = new BoundedMap(options.most ?? Infinity);
     this.provider = vscode.workspace.registerTextDocumentContentProvider(options.scheme, {
       provideTextDocumentContent: ({ path }) => this.texts.get(path) ?? options.gone ?? '',
     });
@@ -31,8 +33,6 @@ export class ReadOnlyDocuments implements Disposable {
   add(name: string, text: string): vscode.Uri {
     const path = `/${++last}/${name}`;
     this.texts.set(path, text);
-    const [oldest] = this.texts.keys();
-    if (this.texts.size > (this.options.most ?? Infinity) && oldest !== undefined) this.texts.delete(oldest);
     return vscode.Uri.from({ scheme: this.options.scheme, path });
   }
 

@@ -39,7 +39,7 @@ describe('a turn of a dialog', () => {
     const model = new FakeModel([[call('1', 'shop_count')], [text('Done.')]]);
     let asked = 0;
     const { outcome } = play(model, {
-      offer: () => ({
+      setup: () => ({
         tools: [tool('shop_count'), ...(asked++ > 0 ? [tool('shop_new')] : [])],
         instructions: `Step ${asked}`,
       }),

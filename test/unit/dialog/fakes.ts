@@ -1,6 +1,12 @@
 /** A model and tools at the seams of a dialog. */
 import type { Fitted } from '../../../src/core/dialog/budget.js';
-import { runTurn, type Audience, type Offer, type Permit, type TurnOutcome } from '../../../src/core/dialog/dialog.js';
+import {
+  runTurn,
+  type Audience,
+  type ModelSetup,
+  type Permit,
+  type TurnOutcome,
+} from '../../../src/core/dialog/dialog.js';
 import type {
   DialogMessage,
   DialogModel,
@@ -68,7 +74,7 @@ export interface Rig {
   readonly permit?: (tool: DialogTool) => Promise<Permit>;
   readonly maxSteps?: number;
   readonly signal?: AbortSignal;
-  readonly offer?: () => Offer;
+  readonly setup?: () => ModelSetup;
 }
 
 export const question = (words: string): DialogMessage => ({ kind: 'user', text: words });
@@ -105,9 +111,9 @@ export function play(model: DialogModel, rig: Rig = {}): Played {
   const outcome = runTurn({
     model,
     messages: rig.messages ?? [question('Go on.')],
-    offer: rig.offer ?? (() => ({ tools, instructions: 'Be kind.' })),
+    setup: rig.setup ?? (() => ({ tools, instructions: 'Be kind.' })),
     runner,
-    permit: rig.permit ?? (() => Promise.resolve({ kind: 'granted' })),
+    permit: rig.permit ?? (() => Promise.resolve({ kind: 'allowed' })),
     audience,
     clock,
     random: () => 0,

@@ -1,14 +1,14 @@
 /** When a dialog sends again and when it stops (D4): the state machine and what it reads of errors. */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { faultOf, toolIn, type ModelFault } from '../../../src/core/dialog/modelFaults.js';
+import { failureOf, toolIn, type ModelFailure } from '../../../src/core/dialog/modelFailures.js';
 import { mostRetries, nextState, started, type RunEvent, type RunState } from '../../../src/core/dialog/stopPolicy.js';
 
 const coded = (code: string, message: string): Error =>
   Object.assign(new Error(message), { code, name: 'LanguageModelError' });
 
 describe('classification of what a provider says', () => {
-  const cases: readonly (readonly [ModelFault['kind'], Error])[] = [
+  const cases: readonly (readonly [ModelFailure['kind'], Error])[] = [
     // Rejections: the same request would be refused again.
     ['rejected', new Error('Request Failed: 400 {"error":{"message":"","code":"invalid_request_body"}}')],
     [
@@ -55,18 +55,18 @@ describe('classification of what a provider says', () => {
     ['unknown', new Error('')],
   ];
   for (const [kind, error] of cases) {
-    it(`${kind}: ${error.message.slice(0, 70) || '(nothing)'}`, () => assert.equal(faultOf(error).kind, kind));
+    it(`${kind}: ${error.message.slice(0, 70) || '(nothing)'}`, () => assert.equal(failureOf(error).kind, kind));
   }
 
   it('keeps the text, causes included, and how long to wait', () => {
-    const fault = faultOf(new Error('Request failed', { cause: new Error('429 rate limited, retry-after: 7') }));
-    assert.deepEqual(fault, {
+    const failure = failureOf(new Error('Request failed', { cause: new Error('429 rate limited, retry-after: 7') }));
+    assert.deepEqual(failure, {
       kind: 'transient',
       text: 'Request failed – 429 rate limited, retry-after: 7',
       retryAfterMs: 7000,
     });
     const wait = (text: string): unknown => {
-      const read = faultOf(new Error(text));
+      const read = failureOf(new Error(text));
       return read.kind === 'transient' && read.retryAfterMs;
     };
     assert.equal(wait('rate limit: try again in 250ms'), 250);
@@ -76,7 +76,7 @@ describe('classification of what a provider says', () => {
   });
 
   it('takes anything that is thrown', () => {
-    fc.assert(fc.property(fc.anything(), (thrown) => typeof faultOf(thrown).text === 'string'));
+    fc.assert(fc.property(fc.anything(), (thrown) => typeof failureOf(thrown).text === 'string'));
   });
 
   it('tells the tool by its name or its place', () => {
@@ -92,7 +92,7 @@ describe('classification of what a provider says', () => {
 });
 
 describe('stop policy', () => {
-  const fault: fc.Arbitrary<ModelFault> = fc.oneof(
+  const failure: fc.Arbitrary<ModelFailure> = fc.oneof(
     fc
       .constantFrom('rejected' as const, 'unavailable' as const, 'unknown' as const)
       .map((kind) => ({ kind, text: kind })),
@@ -105,7 +105,7 @@ describe('stop policy', () => {
       weight: 4,
       arbitrary: fc.record({
         kind: fc.constant('failed' as const),
-        fault,
+        failure,
         now: fc.nat(),
         chance: fc.double({ min: 0, max: 0.999, noNaN: true }),
       }),
@@ -127,7 +127,7 @@ describe('stop policy', () => {
           if (next.kind === 'answered') retries = 0;
           if (state.kind === 'retrying' && next.kind === 'failed') {
             retries++;
-            assert.equal(next.fault.kind, 'transient');
+            assert.equal(next.failure.kind, 'transient');
             assert.ok(state.at >= next.now + 1000);
           }
           assert.ok(retries <= mostRetries);
@@ -140,7 +140,7 @@ describe('stop policy', () => {
     const at = (chance: number): number => {
       const state = nextState(started, {
         kind: 'failed',
-        fault: { kind: 'transient', text: '', retryAfterMs: undefined },
+        failure: { kind: 'transient', text: '', retryAfterMs: undefined },
         now: 0,
         chance,
       });

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { canonical, decoded, decodedSize, splitDataUrl } from '../../../src/core/results/base64.js';
 
-function read(text: string): string | { fault: string } {
+function read(text: string): string | { unreadable: string } {
   const pieces = decoded(text);
   const bytes: Uint8Array[] = [];
   for (;;) {
     const next = pieces.next();
-    if (next.done) return next.value === undefined ? Buffer.concat(bytes).toString('latin1') : { fault: next.value };
+    if (next.done)
+      return next.value === undefined ? Buffer.concat(bytes).toString('latin1') : { unreadable: next.value };
     bytes.push(next.value);
   }
 }
@@ -21,10 +22,10 @@ describe('results: base64', () => {
     ['the alphabet of URLs', '-_-_', '\xfb\xff\xbf'],
     ['nothing', '', ''],
     ['space alone', ' \n', ''],
-    ['other characters', 'aGVs*G8=', { fault: 'its data is not base64' }],
-    ['text', 'not base64 at all!', { fault: 'its data is not base64' }],
-    ['more after the end', 'aGVsbG8=aGVs', { fault: 'its data goes on after the end of the base64' }],
-    ['cut off', 'aGVsb', { fault: 'its data was cut off' }],
+    ['other characters', 'aGVs*G8=', { unreadable: 'its data is not base64' }],
+    ['text', 'not base64 at all!', { unreadable: 'its data is not base64' }],
+    ['more after the end', 'aGVsbG8=aGVs', { unreadable: 'its data goes on after the end of the base64' }],
+    ['cut off', 'aGVsb', { unreadable: 'its data was cut off' }],
   ] as const) {
     it(name, () => assert.deepEqual(read(text), expected));
   }
@@ -34,7 +35,7 @@ describe('results: base64', () => {
     const text = bytes.toString('base64');
     assert.equal(read(text), bytes.toString('latin1'));
     assert.equal(read(text.replace(/.{76}/g, '$&\r\n')), bytes.toString('latin1'));
-    assert.deepEqual(read(`${text.slice(0, -20)}!${text.slice(-19)}`), { fault: 'its data is not base64' });
+    assert.deepEqual(read(`${text.slice(0, -20)}!${text.slice(-19)}`), { unreadable: 'its data is not base64' });
     assert.equal(decodedSize(text), bytes.length);
   });
 

@@ -30,13 +30,13 @@ export function content(...pieces: (string | Buffer)[]): ArtifactContent {
   return { extension: 'txt', pieces: source(pieces, undefined) };
 }
 
-export function brokenContent(fault: string, ...pieces: string[]): ArtifactContent {
-  return { extension: 'txt', pieces: source(pieces, fault) };
+export function brokenContent(unreadable: string, ...pieces: string[]): ArtifactContent {
+  return { extension: 'txt', pieces: source(pieces, unreadable) };
 }
 
-function* source(pieces: readonly (string | Buffer)[], fault: string | undefined): ArtifactContent['pieces'] {
+function* source(pieces: readonly (string | Buffer)[], unreadable: string | undefined): ArtifactContent['pieces'] {
   for (const piece of pieces) yield Buffer.from(piece as string);
-  return fault;
+  return unreadable;
 }
 
 export class Lines implements Log {

@@ -4,7 +4,7 @@
  */
 import { escapeRegExp } from '../base/text.js';
 
-export type ModelFault =
+export type ModelFailure =
   /** The provider takes no such request: sending it again would change nothing. */
   | { readonly kind: 'rejected'; readonly text: string }
   /** The model may not be used, or is not there; a person can change that, or choose another. */
@@ -17,7 +17,7 @@ export type ModelFault =
 /** Deeper causes say nothing new. */
 const deepestCause = 4;
 
-export function faultOf(error: unknown): ModelFault {
+export function failureOf(error: unknown): ModelFailure {
   const { texts, codes, statuses } = factsOf(error);
   const text = texts.join(' – ') || 'the provider gave no reason';
   const said = `${codes.join(' ')} ${texts.join(' ')}`;
@@ -26,7 +26,7 @@ export function faultOf(error: unknown): ModelFault {
   return kind === 'transient' ? { kind, text, retryAfterMs: retryAfterIn(said) } : { kind, text };
 }
 
-type Kind = ModelFault['kind'];
+type Kind = ModelFailure['kind'];
 
 function kindByStatus(status: number | undefined, said: string): Kind | undefined {
   if (status === undefined) return undefined;
