@@ -128,9 +128,9 @@ const arrows: Record<string, readonly string[]> = {
   ],
   'vscode/tryTool': [
     'core/base',
+    'core/protocol',
     'core/tools',
     'core/reconcile',
-    'core/host',
     'webview',
     'vscode/engine',
     'vscode/views',

@@ -4,9 +4,10 @@
  */
 import type { Clock } from '../base/clock.js';
 import type { Disposable } from '../base/disposables.js';
-import type { CallOutcome, CallRequest } from './connection.js';
+import type { ServerOutcome } from '../protocol/request.js';
+import type { TimedTerms } from './connection.js';
 
-export type CallEnd = Extract<CallOutcome, { kind: 'timedOut' | 'cancelled' }>;
+export type CallEnd = Extract<ServerOutcome<unknown>, { kind: 'timedOut' | 'cancelled' }>;
 
 /** A timer that is set for longer fires at once. */
 export const longestMs = 2 ** 31 - 1;
@@ -20,7 +21,7 @@ export class CallLimits implements Disposable {
 
   constructor(
     private readonly clock: Clock,
-    private readonly timeouts: CallRequest['timeouts'],
+    private readonly timeouts: TimedTerms['timeouts'],
     private readonly caller: AbortSignal,
   ) {
     this.whole = this.after('callMax');

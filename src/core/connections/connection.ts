@@ -7,6 +7,7 @@ import type { Event } from '../base/events.js';
 import type { ProblemCode } from '../base/problem.js';
 import type { OfferedPrompt, OfferedResource, OfferedTemplate, OfferedTool } from '../tools/catalogue.js';
 import type { Fields, ServerClient } from '../protocol/client.js';
+import type { OtherRequest, RequestTerms, ServerOutcome, ToolCall } from '../protocol/request.js';
 import type { Log } from '../base/log.js';
 import type { Launch } from '../config/model.js';
 
@@ -59,43 +60,15 @@ export interface ListOptions {
   readonly timeoutMs: number;
 }
 
-/** What every request to a server comes with. */
-export interface RequestTerms {
-  /** `_meta` for the server, without a progress token: the connection sets its own. */
-  readonly meta: Fields | undefined;
-  /** Time limits in milliseconds (X6). */
+/** Time limits of one request in milliseconds (X6). */
+interface Timed {
   readonly timeouts: { readonly call: number; readonly callMax: number };
-  /** Aborting sends `notifications/cancelled`. */
-  readonly signal: AbortSignal;
-  readonly onProgress: (progress: { progress: number; total?: number; message?: string }) => void;
-  /** Who may be asked what the server wants to know meanwhile. */
-  readonly client?: ServerClient | undefined;
 }
 
-export interface CallRequest extends RequestTerms {
-  /** The server's own name of the tool. */
-  readonly name: string;
-  readonly arguments: Fields | undefined;
-}
-
-/** Any other request: `prompts/get`, `resources/read`, `completion/complete` … */
-export interface OtherRequest extends RequestTerms {
-  readonly method: string;
-  /** Without `_meta`. */
-  readonly params: Fields;
-}
-
-export type Outcome<Result> =
-  | { readonly kind: 'result'; readonly result: Result }
-  /** The server answered with a JSON-RPC error. */
-  | { readonly kind: 'error'; readonly code: number; readonly message: string; readonly data?: unknown }
-  /** The connection ended first: the result is unknown, and the call is never replayed (X4). */
-  | { readonly kind: 'lost'; readonly cause: string }
-  | { readonly kind: 'timedOut'; readonly limit: 'call' | 'callMax'; readonly ms: number }
-  | { readonly kind: 'cancelled' };
-
-export type CallOutcome = Outcome<CallToolResult>;
-export type OtherOutcome = Outcome<Fields>;
+export interface TimedTerms extends RequestTerms, Timed {}
+/** `tool` is the server's own name. */
+export interface TimedCall extends ToolCall, Timed {}
+export interface TimedRequest extends OtherRequest, Timed {}
 
 export interface Connection {
   readonly serverInfo: { readonly name: string; readonly version: string; readonly title?: string };
@@ -122,8 +95,8 @@ export interface Connection {
   /** Undefined: it has none. A list that cannot be had says so; rejects only when aborted. */
   listPrompts(options: ListOptions): Promise<PromptListing | undefined>;
   listResources(options: ListOptions): Promise<ResourceListing | undefined>;
-  callTool(request: CallRequest): Promise<CallOutcome>;
-  request(request: OtherRequest): Promise<OtherOutcome>;
+  callTool(request: TimedCall): Promise<ServerOutcome<CallToolResult>>;
+  request(request: TimedRequest): Promise<ServerOutcome<Fields>>;
   notify(method: string, params?: Fields): void;
   /** Whom the server's own requests reach while nothing is in flight. */
   belongsTo(client: ServerClient): void;

@@ -1,12 +1,15 @@
 /** What becomes of a request to a server, read from the answer or from the error instead of one. Pure. */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
-import type { CallOutcome, OtherOutcome } from './connection.js';
+import type { Fields } from '../protocol/client.js';
+import type { Progress, ServerOutcome } from '../protocol/request.js';
 import { isObject } from '../base/isObject.js';
 import { errorCodes } from '../protocol/errors.js';
 import type { TransportFailure } from './transport.js';
 
 /** Not delivered is an error of this call; delivered and unanswered is lost. */
-export function outcomeOfFailure(failure: TransportFailure): Extract<CallOutcome, { kind: 'lost' | 'error' }> {
+export function outcomeOfFailure(
+  failure: TransportFailure,
+): Extract<ServerOutcome<unknown>, { kind: 'lost' | 'error' }> {
   const { trouble } = failure;
   const gatewayStatus = trouble.kind === 'status' && (trouble.status === 502 || trouble.status === 504);
   if (trouble.kind === 'broken' || trouble.kind === 'tooLarge' || trouble.kind === 'closed' || gatewayStatus) {
@@ -15,7 +18,7 @@ export function outcomeOfFailure(failure: TransportFailure): Extract<CallOutcome
   return { kind: 'error', code: errorCodes.server, message: failure.message };
 }
 
-export function readCallResult(result: unknown): CallOutcome {
+export function readCallResult(result: unknown): ServerOutcome<CallToolResult> {
   const { content, ...rest } = result as { content?: unknown };
   if (Array.isArray(content)) return { kind: 'result', result: result as CallToolResult };
   // Allowed by older protocols beside structured content.
@@ -27,16 +30,12 @@ export function readCallResult(result: unknown): CallOutcome {
   };
 }
 
-export function readOtherResult(result: unknown): OtherOutcome {
+export function readOtherResult(result: unknown): ServerOutcome<Fields> {
   if (isObject(result)) return { kind: 'result', result };
   return { kind: 'error', code: errorCodes.internal, message: 'The server answered with a result that is no object.' };
 }
 
-export function readProgress({ progress, total, message }: Readonly<Record<string, unknown>>): {
-  progress: number;
-  total?: number;
-  message?: string;
-} {
+export function readProgress({ progress, total, message }: Fields): Progress {
   return {
     progress: typeof progress === 'number' ? progress : 0,
     ...(typeof total === 'number' && { total }),

@@ -7,30 +7,33 @@
  * call's result does.
  */
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import type { JSONRPCMessage, ResultSchema, ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
+import type {
+  CallToolResult,
+  JSONRPCMessage,
+  ResultSchema,
+  ServerCapabilities,
+} from '@modelcontextprotocol/sdk/types.js';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../base/clock.js';
 import { Emitter, type Event } from '../base/events.js';
 import type { Log } from '../base/log.js';
 import { CallLimits, longestMs, type CallEnd } from './callLimits.js';
 import {
-  type CallOutcome,
-  type CallRequest,
   type Connection,
   type ListOptions,
   type OfferKind,
-  type OtherOutcome,
-  type OtherRequest,
-  type Outcome,
   type PromptListing,
-  type RequestTerms,
   type ResourceListing,
+  type TimedCall,
+  type TimedRequest,
+  type TimedTerms,
   type ToolListing,
 } from './connection.js';
 import { type ServerFacts, requestParams } from './handshake.js';
 import { OfferLister } from './listing.js';
 import { outcomeOfFailure, readCallResult, readOtherResult, readProgress, rpcMessage } from './outcomes.js';
 import type { Fields, ServerClient } from '../protocol/client.js';
+import type { ServerOutcome } from '../protocol/request.js';
 import { logMessage } from './logging.js';
 import { ServerQuestions } from './serverRequests.js';
 import { TransportFailure, type ServerTransport } from './transport.js';
@@ -47,7 +50,7 @@ interface SdkConnectionParts {
   readonly causeOfEnd: () => string;
 }
 
-type Failure = Exclude<CallOutcome, { kind: 'result' }>;
+type Failure = Exclude<ServerOutcome<unknown>, { kind: 'result' }>;
 type State =
   { readonly kind: 'live' } | { readonly kind: 'closed' } | { readonly kind: 'dead'; readonly cause: string };
 
@@ -204,12 +207,12 @@ export class SdkConnection implements Connection {
     return this.lister.listResources(options);
   }
 
-  callTool(request: CallRequest): Promise<CallOutcome> {
-    const { name, arguments: args } = request;
+  callTool(request: TimedCall): Promise<ServerOutcome<CallToolResult>> {
+    const { tool: name, arguments: args } = request;
     return this.exchange('tools/call', { name, ...(args && { arguments: args }) }, request, readCallResult);
   }
 
-  request(request: OtherRequest): Promise<OtherOutcome> {
+  request(request: TimedRequest): Promise<ServerOutcome<Fields>> {
     const { method, params } = request;
     return this.exchange(method, requestParams(this.protocolVersion, method, params), request, readOtherResult);
   }
@@ -237,9 +240,9 @@ export class SdkConnection implements Connection {
   private exchange<Result>(
     method: string,
     params: Fields,
-    terms: RequestTerms,
-    read: (result: unknown) => Outcome<Result>,
-  ): Promise<Outcome<Result>> {
+    terms: TimedTerms,
+    read: (result: unknown) => ServerOutcome<Result>,
+  ): Promise<ServerOutcome<Result>> {
     if (this.state.kind !== 'live') return Promise.resolve(this.lost());
     if (terms.signal.aborted) return Promise.resolve({ kind: 'cancelled' });
     const exchange = this.exchangeNow(method, params, terms, read);
@@ -250,14 +253,14 @@ export class SdkConnection implements Connection {
   private async exchangeNow<Result>(
     method: string,
     params: Fields,
-    { meta, timeouts, signal, onProgress, client }: RequestTerms,
-    read: (result: unknown) => Outcome<Result>,
-  ): Promise<Outcome<Result>> {
+    { meta, timeouts, signal, onProgress, client }: TimedTerms,
+    read: (result: unknown) => ServerOutcome<Result>,
+  ): Promise<ServerOutcome<Result>> {
     const token = this.nextToken++;
     const limits = new CallLimits(this.parts.clock, timeouts, signal);
     this.progress.set(token, (progress) => {
       limits.signOfLife();
-      onProgress(readProgress(progress));
+      onProgress?.(readProgress(progress));
     });
     this.questions.begin(token, { client, limits });
     try {

@@ -4,7 +4,7 @@
  * second.
  */
 import { timingSafeEqual } from 'node:crypto';
-import type { ClientKind } from './backend.js';
+import type { ClientKind } from '../protocol/client.js';
 
 export interface Route {
   readonly clientKind: ClientKind;

@@ -1,86 +1,63 @@
-/** `tools/call`: from the client's request to the backend's outcome and back. */
-import { assertNever } from '../base/assertNever.js';
-import type { Delivery } from '../results/delivery.js';
-import { withNotes } from '../results/notes.js';
-import { type Answer, conversationOf, invalidParams, type MethodContext, passOn } from './requests.js';
-import type { BackendCall, BackendOutcome } from './backend.js';
+/**
+ * The methods that an instance answers: `tools/call`, and those for prompts, resources and completions. Lists are
+ * answered by the gateway itself.
+ */
 import { isObject } from '../base/isObject.js';
+import type { Fields } from '../protocol/client.js';
+import { errorCodes } from '../protocol/errors.js';
+import type { OtherOutcome, ToolOutcome } from '../protocol/request.js';
+import { withNotes } from '../results/notes.js';
 import { otherResult, toolResult } from './dialect.js';
-import { errorCodes, errorMessage, type Params, type RequestId, resultMessage } from './jsonRpc.js';
-import type { ProtocolVersion } from '../protocol/versions.js';
+import { conversationOf, forward, invalidParams, type Answer, type MethodContext } from './requests.js';
 
-export function callTool(params: Params, context: MethodContext): Answer {
-  const { id, session, services } = context;
+export function callTool(params: Fields, context: MethodContext): Answer {
   const { name, arguments: given } = params;
   if (typeof name !== 'string' || name === '') return invalidParams('`name` must be a non-empty string.');
   if (given !== undefined && !isObject(given)) return invalidParams('`arguments` must be an object.');
-  return passOn(params, context, name, async (terms) => {
-    const call: BackendCall = { ...terms, tool: name, arguments: given };
-    const outcome = await services.backend.callTool(call);
-    if (outcome.kind === 'result') session.noteLinks(outcome.result, terms.dialog);
-    return await toMessage(id, outcome, call, services.delivery, session.protocolVersion);
+  const { session, services } = context;
+  return forward(params, context, {
+    what: name,
+    cancelled: 'The call was cancelled.',
+    send: (terms): Promise<ToolOutcome> => services.backend.callTool({ ...terms, tool: name, arguments: given }),
+    write: async ({ result, publishedName = name, notes = [] }, { dialog, toolset, clientKind }) => {
+      session.noteLinks(result, dialog);
+      const isEditor = clientKind === 'editor';
+      const origin = { server: toolset, tool: publishedName, dialog };
+      const own = await services.delivery[isEditor ? 'forEditor' : 'forOthers'](result, origin);
+      return JSON.stringify(toolResult(session.protocolVersion, withNotes(own, notes, isEditor)));
+    },
   });
 }
 
-async function toMessage(
-  id: RequestId,
-  outcome: BackendOutcome,
-  { toolset, tool, dialog, clientKind }: BackendCall,
-  delivery: Delivery,
-  version: ProtocolVersion,
-): Promise<string> {
-  switch (outcome.kind) {
-    case 'result': {
-      const isEditor = clientKind === 'editor';
-      const origin = { server: toolset, tool: outcome.publishedName ?? tool, dialog };
-      const own = await (isEditor
-        ? delivery.forEditor(outcome.result, origin)
-        : delivery.forOthers(outcome.result, origin));
-      return resultMessage(id, JSON.stringify(toolResult(version, withNotes(own, outcome.notes ?? [], isEditor))));
-    }
-    case 'error':
-      return errorMessage(id, outcome);
-    case 'cancelled':
-      return errorMessage(id, { code: errorCodes.server, message: 'The call was cancelled.' });
-    default:
-      return assertNever(outcome);
-  }
-}
+const emptyCompletion = { completion: { values: [] } };
 
-/** What a client asks of a toolset besides its tools: prompts, resources, completions. Lists are served from here. */
+export const noCompletion = JSON.stringify(emptyCompletion);
 
-export const noCompletion = '{"completion":{"values":[]}}';
+/** Says what is wrong with parameters; undefined where nothing is. */
+type Check = (params: Fields) => string | undefined;
 
-type Check = (params: Params) => string | undefined;
-
-/** A method that an instance answers. */
-export function passedOn(method: string, check: Check): (params: Params, context: MethodContext) => Answer {
+/** A method that goes to the server as it came. */
+export function forwarded(method: string, check: Check): (params: Fields, context: MethodContext) => Answer {
   return (params, context) => {
     const wrong = check(params);
     if (wrong !== undefined) return invalidParams(wrong);
-    const { id, session, services } = context;
-    const own = Object.fromEntries(Object.entries(params).filter(([key]) => key !== '_meta'));
-    // A link that a call returned is read where it was made, whoever reads it (the editor does so for no conversation).
-    const { uri, _meta: meta } = params;
+    const { session, services } = context;
+    const { _meta: meta, ...own } = params;
+    // A link that a call returned is read where it was made, whoever reads it: the editor names no conversation then.
     const named = services.namesConversations && conversationOf(isObject(meta) ? meta : undefined) !== undefined;
-    const dialog = typeof uri === 'string' && !named ? session.links.get(uri) : undefined;
-    const run = async (terms: Parameters<Parameters<typeof passOn>[3]>[0]): Promise<string> => {
-      const outcome = await services.backend.request({ ...terms, method, params: own });
-      switch (outcome.kind) {
-        case 'result':
-          return resultMessage(id, JSON.stringify(otherResult(session.protocolVersion, outcome.result)));
-        case 'error':
-          // Nothing told whether it has any: of 2024-11-05 no server announces it.
-          if (method === 'completion/complete' && outcome.code === errorCodes.methodNotFound)
-            return resultMessage(id, noCompletion);
-          return errorMessage(id, outcome);
-        case 'cancelled':
-          return errorMessage(id, { code: errorCodes.server, message: 'The request was cancelled.' });
-        default:
-          return assertNever(outcome);
-      }
-    };
-    return passOn(params, context, method, run, dialog);
+    const { uri } = own as { uri?: unknown };
+    return forward(params, context, {
+      what: method,
+      cancelled: 'The request was cancelled.',
+      dialog: typeof uri === 'string' && !named ? session.links.get(uri) : undefined,
+      send: async (terms): Promise<OtherOutcome> => {
+        const outcome = await services.backend.request({ ...terms, method, params: own });
+        // No server declares completions under 2024-11-05, so only this error tells that it has none.
+        const lacks = outcome.kind === 'error' && outcome.code === errorCodes.methodNotFound;
+        return lacks && method === 'completion/complete' ? { kind: 'result', result: emptyCompletion } : outcome;
+      },
+      write: ({ result }) => JSON.stringify(otherResult(session.protocolVersion, result)),
+    });
   };
 }
 

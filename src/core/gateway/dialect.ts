@@ -7,8 +7,8 @@
  */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { isObject } from '../base/isObject.js';
-import { ClientError } from './clientRequests.js';
-import { errorCodes, type Params } from './jsonRpc.js';
+import type { Fields } from '../protocol/client.js';
+import { errorCodes, RpcFailure } from '../protocol/errors.js';
 import { protocolVersions, type ProtocolVersion } from '../protocol/versions.js';
 
 const [newest] = protocolVersions;
@@ -19,7 +19,7 @@ export function isAtLeast(version: ProtocolVersion, first: ProtocolVersion): boo
 }
 
 /** What a client of this version can have meant by what it announced. */
-export function clientCapabilities(version: ProtocolVersion, announced: Params): Params {
+export function clientCapabilities(version: ProtocolVersion, announced: Fields): Fields {
   if (version === newest) return announced;
   const { elicitation, sampling, ...rest } = announced;
   return {
@@ -30,16 +30,16 @@ export function clientCapabilities(version: ProtocolVersion, announced: Params):
 }
 
 /** Completions were there before they were announced. */
-export function serverCapabilities(version: ProtocolVersion, { completions, ...rest }: Params): Params {
+export function serverCapabilities(version: ProtocolVersion, { completions, ...rest }: Fields): Fields {
   return completions !== undefined && isAtLeast(version, '2025-03-26') ? { ...rest, completions } : rest;
 }
 
 /** Of tools, prompts, resources and templates. */
 export function entries<Entry extends object>(version: ProtocolVersion, list: readonly Entry[]): readonly Entry[] {
-  return version === newest ? list : list.map((entry) => plainer(version, entry as Params) as Entry);
+  return version === newest ? list : list.map((entry) => plainer(version, entry as Fields) as Entry);
 }
 
-function plainer(version: ProtocolVersion, entry: Params): Params {
+function plainer(version: ProtocolVersion, entry: Fields): Fields {
   const known = without(entry, 'icons', 'execution');
   if (isAtLeast(version, '2025-06-18')) return known;
   const { annotations, arguments: given, ...older } = without(known, 'title', 'outputSchema', '_meta');
@@ -63,7 +63,7 @@ export function toolResult(version: ProtocolVersion, result: CallToolResult): Ca
 }
 
 /** Of requests other than a tool's call. */
-export function otherResult(version: ProtocolVersion, result: Params): Params {
+export function otherResult(version: ProtocolVersion, result: Fields): Fields {
   if (version === newest) return result;
   const { messages, contents } = result;
   return {
@@ -100,12 +100,12 @@ function contentPart(version: ProtocolVersion, part: unknown): unknown {
   }
 }
 
-function linkText({ uri, name, description, mimeType }: Params): string {
+function linkText({ uri, name, description, mimeType }: Fields): string {
   const about = [mimeType, description].filter((each) => typeof each === 'string' && each !== '').join(', ');
   return `Resource ${String(name)}: ${String(uri)}${about === '' ? '' : ` (${about})`}`;
 }
 
-function soundResource({ data, mimeType }: Params): Params {
+function soundResource({ data, mimeType }: Fields): Fields {
   return { uri: 'mcp-toolsets://content/audio', mimeType, blob: data };
 }
 
@@ -114,16 +114,20 @@ function text(value: string): { type: 'text'; text: string } {
 }
 
 /**
- * A server's question as this client can be asked it. Throws what the server is answered where the client's version has
- * no words for it.
+ * A server's request as a client of this version can read it. Throws the error that the server gets where the version
+ * has no words for it.
  */
-export function question(version: ProtocolVersion, method: string, params: Params | undefined): Params | undefined {
+export function clientRequest(
+  version: ProtocolVersion,
+  method: string,
+  params: Fields | undefined,
+): Fields | undefined {
   if (version === newest || !params) return params;
-  if (method === 'sampling/createMessage') return samplingQuestion(version, params);
-  return method === 'elicitation/create' ? formQuestion(params) : params;
+  if (method === 'sampling/createMessage') return samplingRequest(version, params);
+  return method === 'elicitation/create' ? formRequest(params) : params;
 }
 
-function samplingQuestion(version: ProtocolVersion, { messages, ...rest }: Params): Params {
+function samplingRequest(version: ProtocolVersion, { messages, ...rest }: Fields): Fields {
   const list = Array.isArray(messages) ? (messages as unknown[]) : [];
   return {
     ...without(rest, 'tools', 'toolChoice'),
@@ -145,7 +149,7 @@ function samplingMessages(version: ProtocolVersion, message: unknown): unknown[]
 }
 
 /** Of 2025-06-18, the first that had forms: texts, numbers, booleans, one of several. */
-function formQuestion(params: Params): Params {
+function formRequest(params: Fields): Fields {
   const { requestedSchema, ...rest } = without(params, 'mode');
   if (!isObject(requestedSchema) || !isObject(requestedSchema['properties'])) return { ...rest, requestedSchema };
   const properties = Object.entries(requestedSchema['properties']).map(([name, field]) => [name, formField(field)]);
@@ -166,8 +170,8 @@ function formField(field: unknown): unknown {
   };
 }
 
-function unsaid(what: string): ClientError {
-  return new ClientError(errorCodes.invalidParams, `The client that is asked speaks a protocol without ${what}.`);
+function unsaid(what: string): RpcFailure {
+  return new RpcFailure(errorCodes.invalidParams, `The client that is asked speaks a protocol without ${what}.`);
 }
 
 /** Whether a client of this version can be told this. */
@@ -175,7 +179,7 @@ export function isToldTo(version: ProtocolVersion, notification: string): boolea
   return notification !== 'notifications/elicitation/complete' || version === newest;
 }
 
-function without(value: Params, ...keys: readonly string[]): Params {
+function without(value: Fields, ...keys: readonly string[]): Fields {
   return Object.fromEntries(Object.entries(value).filter(([key]) => !keys.includes(key)));
 }
 

@@ -9,20 +9,11 @@ import type { Clock } from '../base/clock.js';
 import { isObject } from '../base/isObject.js';
 import type { Route } from './access.js';
 import type { Services } from './requests.js';
-import type { ClientKind } from './backend.js';
+import type { ClientKind, Fields } from '../protocol/client.js';
 import { clientCapabilities, serverCapabilities } from './dialect.js';
 import { ListenStream, PostReply, type Heartbeat } from './eventStreams.js';
-import {
-  errorCodes,
-  errorMessage,
-  parsePayload,
-  resultMessage,
-  type Message,
-  type Params,
-  type Payload,
-  type RequestId,
-  type RpcError,
-} from './jsonRpc.js';
+import { errorCodes, type RpcError } from '../protocol/errors.js';
+import { errorMessage, parsePayload, resultMessage, type Message, type Payload, type RequestId } from './jsonRpc.js';
 import type { Listings } from './listings.js';
 import { answerRequest, capabilitiesOf, takeNotification } from './methods.js';
 import { allowsBatches, isProtocolVersion, negotiate } from '../protocol/versions.js';
@@ -39,7 +30,7 @@ interface EndpointOptions {
   readonly body: BodyLimits;
   /** Of this software, for `serverInfo`. */
   readonly version: string;
-  readonly onClient: (clientKind: ClientKind, capabilities: Params) => void;
+  readonly onClient: (clientKind: ClientKind, capabilities: Fields) => void;
 }
 
 export class Endpoint {
@@ -85,7 +76,7 @@ export class Endpoint {
     if (session) this.take(response, session, payload);
   }
 
-  private initialize(response: ServerResponse, route: Route, id: RequestId, params: Params): void {
+  private initialize(response: ServerResponse, route: Route, id: RequestId, params: Fields): void {
     const served = this.options.services.backend.toolset(route.toolset, route.clientKind);
     if (!served) return refuse(response, 404, errorCodes.server, 'There is no such toolset.');
     const requested = params['protocolVersion'];
@@ -140,7 +131,7 @@ export class Endpoint {
       case 'notification':
         return takeNotification(message.method, message.params, session, this.options.services);
       case 'response':
-        return session.questions.take(message);
+        return session.clientRequests.take(message);
       case 'invalid':
         reply?.settle(errorMessage(message.id, message.error));
         return;

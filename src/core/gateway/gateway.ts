@@ -16,10 +16,10 @@ import { Emitter, type Event } from '../base/events.js';
 import type { Log } from '../base/log.js';
 import { deliveryWithoutFiles, type Delivery } from '../results/delivery.js';
 import { BearerCheck, isEditorPath, isLocalHost, isLocalOrigin, parseRoute, routePath, type Route } from './access.js';
-import type { ClientKind, GatewayBackend } from './backend.js';
+import type { ClientKind, Fields } from '../protocol/client.js';
+import type { GatewayBackend } from './backend.js';
 import { Endpoint } from './endpoint.js';
 import { Heartbeat } from './eventStreams.js';
-import type { Params } from './jsonRpc.js';
 import { Listings } from './listings.js';
 import { isRestPath, Rest, restRefusals, type RestBackend } from './rest.js';
 import { readBody } from './requestBody.js';
@@ -56,7 +56,7 @@ export interface GatewayOptions {
   readonly version: string;
   readonly limits?: Partial<GatewayLimits>;
   /** A client has begun a session, and announced these capabilities. */
-  readonly onClient?: (clientKind: ClientKind, capabilities: Params) => void;
+  readonly onClient?: (clientKind: ClientKind, capabilities: Fields) => void;
   /** What clients are sent of results. By default no file is written. */
   readonly delivery?: Delivery;
   /**

@@ -3,22 +3,20 @@
  * Messages are written by hand around JSON that exists already, so that a cached list is not made again.
  */
 import { isObject } from '../base/isObject.js';
+import type { Fields } from '../protocol/client.js';
 import { errorCodes, type RpcError } from '../protocol/errors.js';
 
-export { errorCodes, type RpcError };
-
 export type RequestId = string | number;
-export type Params = Readonly<Record<string, unknown>>;
 
 export type Message =
-  | { readonly kind: 'request'; readonly id: RequestId; readonly method: string; readonly params: Params | undefined }
-  | { readonly kind: 'notification'; readonly method: string; readonly params: Params | undefined }
+  | { readonly kind: 'request'; readonly id: RequestId; readonly method: string; readonly params: Fields | undefined }
+  | { readonly kind: 'notification'; readonly method: string; readonly params: Fields | undefined }
   /** The client's answer to a request of ours. */
   | {
       readonly kind: 'response';
       readonly id: RequestId | null;
       /** Neither: it is no answer. */
-      readonly result?: Params;
+      readonly result?: Fields;
       readonly error?: RpcError;
     }
   | { readonly kind: 'invalid'; readonly id: RequestId | null; readonly error: RpcError };
@@ -58,7 +56,7 @@ function toMessage(value: unknown): Message {
   return id === null ? { kind: 'notification', method, params } : { kind: 'request', id, method, params };
 }
 
-function toResponse(id: RequestId | null, { result, error }: Params): Message {
+function toResponse(id: RequestId | null, { result, error }: Fields): Message {
   if (isObject(error)) {
     const { code, message, data } = error;
     const told: RpcError = {
@@ -84,7 +82,7 @@ export function errorMessage(id: RequestId | null, error: RpcError): string {
   return JSON.stringify({ jsonrpc: '2.0', id, error: { code, message, ...(data === undefined ? {} : { data }) } });
 }
 
-export function notificationMessage(method: string, params?: Params): string {
+export function notificationMessage(method: string, params?: Fields): string {
   return JSON.stringify({ jsonrpc: '2.0', method, ...(params === undefined ? {} : { params }) });
 }
 

@@ -5,14 +5,16 @@
  */
 import type { ServerFeatures } from '../tools/features.js';
 import { invalidParams, refusal, type Answer, type MethodContext, type Services } from './requests.js';
-import { errorCodes, isRequestId, type Params } from './jsonRpc.js';
+import type { Fields } from '../protocol/client.js';
+import { errorCodes } from '../protocol/errors.js';
+import { isRequestId } from './jsonRpc.js';
 import { isLogLevel } from '../protocol/logLevels.js';
-import { hasName, hasReference, hasUri, noCompletion, passedOn, callTool } from './calls.js';
+import { hasName, hasReference, hasUri, noCompletion, forwarded, callTool } from './calls.js';
 import type { PagedList, Topic } from './listings.js';
 import type { ServedToolset } from './backend.js';
 import type { Session } from './session.js';
 
-type Method = (params: Params, context: MethodContext) => Answer;
+type Method = (params: Fields, context: MethodContext) => Answer;
 
 const everything: ServerFeatures = {
   prompts: true,
@@ -26,7 +28,7 @@ const everything: ServerFeatures = {
  * Announced at initialize, once for the whole session: of a toolset whose server may be another after the next edit all
  * that the tables below serve, so that `list_changed` is enough to learn what it gains.
  */
-export function capabilitiesOf({ features, canGain = false }: Pick<ServedToolset, 'features' | 'canGain'>): Params {
+export function capabilitiesOf({ features, canGain = false }: Pick<ServedToolset, 'features' | 'canGain'>): Fields {
   const { prompts, resources, subscribe, completions, logging } = canGain ? everything : features;
   return {
     tools: { listChanged: true },
@@ -54,7 +56,7 @@ const methods: ReadonlyMap<string, Method> = new Map<string, Method>([
   ],
   [
     'prompts/get',
-    needs('prompts', passedOn('prompts/get', hasName), ({ name }) =>
+    needs('prompts', forwarded('prompts/get', hasName), ({ name }) =>
       invalidParams(`There is no prompt ${said(name)}.`),
     ),
   ],
@@ -72,16 +74,19 @@ const methods: ReadonlyMap<string, Method> = new Map<string, Method>([
       listOf('resources', ({ listing }) => listing.templates),
     ),
   ],
-  ['resources/read', needs('resources', passedOn('resources/read', hasUri), noResource)],
-  ['resources/subscribe', needs('subscribe', passedOn('resources/subscribe', hasUri), noUpdates)],
-  ['resources/unsubscribe', needs('subscribe', passedOn('resources/unsubscribe', hasUri), noUpdates)],
+  ['resources/read', needs('resources', forwarded('resources/read', hasUri), noResource)],
+  ['resources/subscribe', needs('subscribe', forwarded('resources/subscribe', hasUri), noUpdates)],
+  ['resources/unsubscribe', needs('subscribe', forwarded('resources/unsubscribe', hasUri), noUpdates)],
   [
     'completion/complete',
-    needs('completions', passedOn('completion/complete', hasReference), () => ({ kind: 'result', json: noCompletion })),
+    needs('completions', forwarded('completion/complete', hasReference), () => ({
+      kind: 'result',
+      json: noCompletion,
+    })),
   ],
 ]);
 
-export function answerRequest(method: string, params: Params | undefined, context: MethodContext): Answer {
+export function answerRequest(method: string, params: Fields | undefined, context: MethodContext): Answer {
   const answer = methods.get(method);
   return answer ? answer(params ?? {}, context) : unknownMethod();
 }
@@ -89,7 +94,7 @@ export function answerRequest(method: string, params: Params | undefined, contex
 /** Those that are not known are ignored, as JSON-RPC wants it. */
 export function takeNotification(
   method: string,
-  params: Params | undefined,
+  params: Fields | undefined,
   session: Session,
   services?: Pick<Services, 'backend'>,
 ): void {
@@ -100,7 +105,7 @@ export function takeNotification(
       return;
     }
     case 'notifications/progress':
-      return session.questions.progress(params ?? {});
+      return session.clientRequests.progress(params ?? {});
     case 'notifications/roots/list_changed':
       return services?.backend.noteClient(session.client, 'roots');
     default:
@@ -120,8 +125,11 @@ function needs(feature: keyof ServerFeatures, method: Method, lacking: Method = 
   };
 }
 
-function noResource({ uri }: Params): Answer {
-  return { kind: 'error', error: { code: -32002, message: `There is no resource ${said(uri)}.`, data: { uri } } };
+function noResource({ uri }: Fields): Answer {
+  return {
+    kind: 'error',
+    error: { code: errorCodes.resourceNotFound, message: `There is no resource ${said(uri)}.`, data: { uri } },
+  };
 }
 
 function noUpdates(): Answer {
@@ -132,7 +140,7 @@ function said(value: unknown): string {
   return JSON.stringify(value) ?? '""';
 }
 
-function setLevel({ level }: Params, { session, services }: MethodContext): Answer {
+function setLevel({ level }: Fields, { session, services }: MethodContext): Answer {
   if (!isLogLevel(level)) return invalidParams('Unknown log level.');
   session.logLevel = level;
   services.backend.noteClient(session.client, 'logLevel');

@@ -8,14 +8,14 @@
  * that has asked since.
  */
 import { randomUUID } from 'node:crypto';
-import { BoundedMap } from '../base/boundedMap.js';
-import type { BackendClient, ClientKind } from './backend.js';
 import type { MessageStream, OpenStream, Reply } from './eventStreams.js';
-import { ClientQuestions } from './clientRequests.js';
-import { notificationMessage, type Params, type RequestId } from './jsonRpc.js';
+import { ClientRequests } from './clientRequests.js';
+import type { ClientKind, Fields, ServerClient } from '../protocol/client.js';
+import { BoundedMap } from '../base/boundedMap.js';
+import { notificationMessage, type RequestId } from './jsonRpc.js';
 import { changedMessages, type Knowledge, type Listing, type Topic, topics } from './listings.js';
 import type { ProtocolVersion } from '../protocol/versions.js';
-import { isToldTo, question } from './dialect.js';
+import { clientRequest, isToldTo } from './dialect.js';
 import { isLoudEnough } from '../protocol/logLevels.js';
 
 /** More listening streams than a client has use for; the oldest makes room. */
@@ -27,7 +27,7 @@ const mostLinks = 1_000;
 export interface CallInFlight {
   readonly controller: AbortController;
   readonly reply: Reply;
-  /** Of the list when the call began. */
+  /** The version of the list of tools when the call began. */
   readonly listVersion: number;
 }
 
@@ -36,11 +36,12 @@ export class Session {
   readonly toolset: string;
   readonly clientKind: ClientKind;
   readonly calls = new Map<RequestId, CallInFlight>();
-  readonly questions = new ClientQuestions();
+  /** Requests of servers that the client has not answered yet. */
+  readonly clientRequests = new ClientRequests();
   readonly client = new SessionClient(this);
-  /** By URI, the dialog in whose call a link came. */
+  /** The dialog in whose call a link came, by the URI of the link. */
   readonly links = new BoundedMap<string, string>(mostLinks);
-  /** Of log messages, the least that the client wants. */
+  /** The lowest level of log messages that the client wants; undefined until it says so. */
   logLevel: string | undefined;
   hasListed = false;
   isClosed = false;
@@ -52,7 +53,7 @@ export class Session {
     readonly protocolVersion: ProtocolVersion,
     /** Milliseconds since the epoch. */
     public lastUsed: number,
-    readonly clientCapabilities: Params = {},
+    readonly clientCapabilities: Fields = {},
   ) {
     this.toolset = listing.toolset;
     this.clientKind = listing.clientKind;
@@ -124,7 +125,7 @@ export class Session {
   close(options: { cancelCalls: boolean }): void {
     if (options.cancelCalls) for (const id of [...this.calls.keys()]) this.cancel(id);
     this.isClosed = true;
-    this.questions.close();
+    this.clientRequests.close();
     for (const stream of this.streams.splice(0)) stream.end();
   }
 
@@ -141,12 +142,11 @@ export class Session {
 }
 
 /**
- * A session's client as servers reach it: in one of its calls on the stream of that call, as long as it is in flight,
- * else on the stream on which it listens (G4).
+ * The client of a session as servers reach it (G4): during one of its calls on the stream of that call, otherwise on the
+ * stream on which it listens.
  */
-
-export class SessionClient implements BackendClient {
-  /** @param ofCall the stream of the call, while there is one. */
+export class SessionClient implements ServerClient {
+  /** @param ofCall the stream of the call, as long as the call is in flight. */
   constructor(
     readonly session: Session,
     private readonly ofCall: () => MessageStream | undefined = () => undefined,
@@ -157,7 +157,7 @@ export class SessionClient implements BackendClient {
     return this.session.isClosed;
   }
 
-  get capabilities(): Params {
+  get capabilities(): Fields {
     return this.session.clientCapabilities;
   }
 
@@ -167,20 +167,20 @@ export class SessionClient implements BackendClient {
 
   ask(
     method: string,
-    params: Params | undefined,
+    params: Fields | undefined,
     signal: AbortSignal,
-    onProgress?: (progress: Params) => void,
-  ): Promise<Params> {
-    let asked: Params | undefined;
+    onProgress?: (progress: Fields) => void,
+  ): Promise<Fields> {
+    let asked: Fields | undefined;
     try {
-      asked = question(this.session.protocolVersion, method, params);
+      asked = clientRequest(this.session.protocolVersion, method, params);
     } catch (error) {
       return Promise.reject(error as Error);
     }
-    return this.session.questions.ask(this.stream, method, asked, signal, onProgress);
+    return this.session.clientRequests.ask(this.stream, method, asked, signal, onProgress);
   }
 
-  tell(method: string, params: Params): void {
+  tell(method: string, params: Fields): void {
     if (!isToldTo(this.session.protocolVersion, method)) return;
     if (method === 'notifications/message' && !isLoudEnough(params['level'], this.logLevel)) return;
     this.stream?.send(notificationMessage(method, params));

@@ -1,6 +1,6 @@
 /** The sessions of a gateway, bounded: the one that was idle longest makes room (G2). */
 import type { Clock } from '../base/clock.js';
-import type { Params } from './jsonRpc.js';
+import type { Fields } from '../protocol/client.js';
 import type { Listing } from './listings.js';
 import type { ProtocolVersion } from '../protocol/versions.js';
 import { Session } from './session.js';
@@ -15,7 +15,7 @@ export class Sessions {
   ) {}
 
   /** Undefined: there is no room, as every session has calls in flight. */
-  open(listing: Listing, protocolVersion: ProtocolVersion, clientCapabilities: Params = {}): Session | undefined {
+  open(listing: Listing, protocolVersion: ProtocolVersion, clientCapabilities: Fields = {}): Session | undefined {
     if (this.byId.size >= this.max) {
       const idlest = this.idlest();
       if (!idlest) return undefined;

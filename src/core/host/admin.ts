@@ -4,7 +4,7 @@
  */
 import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
 import { assertNever } from '../base/assertNever.js';
-import type { LeaseNews } from '../instances/instance.js';
+import type { LeaseNews } from '../protocol/request.js';
 import { noResources, type ServedTool, type Toolset } from '../tools/catalogue.js';
 import { adminShortName, editorId } from '../tools/editorNames.js';
 import { toolsAlone } from '../tools/features.js';

@@ -1,66 +1,23 @@
-/** Calls and other requests, from the host to the instance that serves their dialog. */
-import type { ToolCallOutcome, ToolCallRequest, ToolsetRequest, ToolsetRequestOutcome } from './hostContract.js';
-import type { ServerUnit } from '../reconcile/serverUnit.js';
+/** What an agent reads where a request brought no answer of the server: failures of instances as outcomes. Pure. */
 import { assertNever } from '../base/assertNever.js';
-import type { InstancePool, PoolCallOutcome, PoolFailure, PoolOtherOutcome } from '../instances/pool.js';
-import type { CallRequest, OtherRequest } from '../connections/connection.js';
-import type { Serving } from '../reconcile/serving.js';
+import type { PoolFailure } from '../instances/pool.js';
+import { errorCodes } from '../protocol/errors.js';
+import type { Destination, OtherOutcome, OtherRequest, ToolOutcome } from '../protocol/request.js';
 
-const invalidParams = -32602;
-const serverError = -32000;
+/** The outcome where nothing serves. */
+export const stopped: PoolFailure = { kind: 'lost', cause: 'the server was stopped' };
 
-/** @param warned logs a text, and returns it fit for others to read. */
-export async function passCallOn(
-  unit: ServerUnit,
-  tool: { readonly original: string },
-  request: ToolCallRequest,
-  warned: (text: string) => string,
-): Promise<ToolCallOutcome> {
-  const { dialog, signal, onProgress, client } = request;
-  const outcome = await callOn(unit.serving, dialog, {
-    name: tool.original,
-    arguments: request.arguments,
-    meta: request.meta,
-    signal,
-    onProgress: onProgress ?? ((): void => {}),
-    client,
-  });
-  if (outcome.kind !== 'lost' && outcome.kind !== 'timedOut' && outcome.kind !== 'startFailed') return outcome;
-  const text = warned(callText(request.toolset, request.tool, outcome));
+export function isFailure(outcome: ToolOutcome | OtherOutcome | PoolFailure): outcome is PoolFailure {
+  return outcome.kind === 'lost' || outcome.kind === 'timedOut' || outcome.kind === 'startFailed';
+}
+
+/** The text is the tool's result, marked as an error, because models see nothing else of it. */
+export function errorResult(text: string): ToolOutcome {
   return { kind: 'result', result: { isError: true, content: [{ type: 'text', text }] } };
 }
 
-export async function passOn(
-  unit: ServerUnit | undefined,
-  { toolset, dialog, ...request }: ToolsetRequest,
-  warned: (text: string) => string,
-): Promise<ToolsetRequestOutcome> {
-  if (!unit) return { kind: 'error', code: invalidParams, message: `There is no toolset "${toolset}".` };
-  const outcome = await requestOn(unit.serving, dialog, request);
-  if (outcome.kind !== 'lost' && outcome.kind !== 'timedOut' && outcome.kind !== 'startFailed') return outcome;
-  return { kind: 'error', code: serverError, message: warned(requestText(toolset, request.method, outcome)) };
-}
-
-/**
- * What an agent reads when a call brought no result of the tool's own (X3, X4, X6). The text is the tool's result,
- * marked as an error: models see nothing else of it.
- */
-
-type Failed = Extract<PoolFailure, { readonly kind: 'lost' | 'timedOut' | 'startFailed' }>;
-
-function callText(server: string, tool: string, outcome: Failed): string {
-  switch (outcome.kind) {
-    case 'lost':
-      return `Error: result unknown. The call of "${tool}" was not answered: ${clause(outcome.cause)}. It may or may not have taken effect, and it was not sent again. The next call of a tool of "${server}" starts a new instance.`;
-    case 'timedOut':
-      return outcome.limit === 'call'
-        ? `Error: result unknown. "${tool}" gave no sign of life for ${seconds(outcome.ms)} (timeouts.call of server "${server}"), and the call was cancelled.`
-        : `Error: result unknown. "${tool}" took longer than ${seconds(outcome.ms)} (timeouts.callMax of server "${server}"), and the call was cancelled.`;
-    case 'startFailed':
-      return `Error: the server "${server}" did not start, and "${tool}" was not called. ${outcome.failure.message} ${outcome.failure.fix}`;
-    default:
-      return assertNever(outcome);
-  }
+export function unknownTool({ toolset, tool }: { readonly toolset: string; readonly tool: string }): ToolOutcome {
+  return { kind: 'error', code: errorCodes.invalidParams, message: `The toolset "${toolset}" has no tool "${tool}".` };
 }
 
 /** A person was asked and did not allow it (S4). */
@@ -68,54 +25,41 @@ export function refusedText(tool: string): string {
   return `Error: the person did not allow this call of "${tool}". It was not made. Do not repeat it unless they ask for it.`;
 }
 
-/** The same for other requests, which may always be made again. */
-function requestText(server: string, method: string, outcome: Failed): string {
-  switch (outcome.kind) {
+/** @param tool its published name. */
+export function callText(server: string, tool: string, failure: PoolFailure): string {
+  switch (failure.kind) {
     case 'lost':
-      return `${method} was not answered by "${server}": ${clause(outcome.cause)}.`;
+      return `Error: result unknown. The call of "${tool}" was not answered: ${clause(failure.cause)}. It may or may not have taken effect, and it was not sent again. The next call of a tool of "${server}" starts a new instance.`;
     case 'timedOut':
-      return `${method} was not answered by "${server}" within ${seconds(outcome.ms)}.`;
+      return failure.limit === 'call'
+        ? `Error: result unknown. "${tool}" gave no sign of life for ${seconds(failure.ms)} (timeouts.call of server "${server}"), and the call was cancelled.`
+        : `Error: result unknown. "${tool}" took longer than ${seconds(failure.ms)} (timeouts.callMax of server "${server}"), and the call was cancelled.`;
     case 'startFailed':
-      return `The server "${server}" did not start. ${outcome.failure.message} ${outcome.failure.fix}`;
+      return `Error: the server "${server}" did not start, and "${tool}" was not called. ${failure.failure.message} ${failure.failure.fix}`;
     default:
-      return assertNever(outcome);
+      return assertNever(failure);
   }
 }
 
-/** Some causes are sentences of their own. */
+/** For other requests than calls, which may always be made again. */
+export function requestText({ toolset, method }: Destination & OtherRequest, failure: PoolFailure): string {
+  switch (failure.kind) {
+    case 'lost':
+      return `${method} was not answered by "${toolset}": ${clause(failure.cause)}.`;
+    case 'timedOut':
+      return `${method} was not answered by "${toolset}" within ${seconds(failure.ms)}.`;
+    case 'startFailed':
+      return `The server "${toolset}" did not start. ${failure.failure.message} ${failure.failure.fix}`;
+    default:
+      return assertNever(failure);
+  }
+}
+
+/** Some causes are sentences with a full stop of their own. */
 function clause(cause: string): string {
   return cause.replace(/\.$/, '');
 }
 
 function seconds(ms: number): string {
   return `${ms / 1000} s`;
-}
-
-/** What is asked of a server's instances, by way of what serves for it now. */
-
-const stopped: PoolFailure = { kind: 'lost', cause: 'the server was stopped' };
-
-function callOn(
-  serving: Serving | undefined,
-  dialog: string,
-  request: Omit<CallRequest, 'timeouts'>,
-): Promise<PoolCallOutcome> {
-  if (!serving) return Promise.resolve(stopped);
-  return serving.pool.call(dialog, { ...request, timeouts: serving.definition.timeouts });
-}
-
-function requestOn(
-  serving: Serving | undefined,
-  dialog: string,
-  request: Omit<OtherRequest, 'timeouts'>,
-): Promise<PoolOtherOutcome> {
-  if (!serving) return Promise.resolve(stopped);
-  return serving.pool.request(dialog, { ...request, timeouts: serving.definition.timeouts });
-}
-
-/** Of what serves and of what drains. */
-export function poolsOf(units: readonly ServerUnit[]): readonly InstancePool[] {
-  return units.flatMap(({ facts: { serving, draining } }) =>
-    [...(serving ? [serving] : []), ...draining].map(({ pool }) => pool),
-  );
 }

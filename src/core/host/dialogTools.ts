@@ -9,7 +9,8 @@ import type { ModelSetup } from '../dialog/dialog.js';
 import { grantedOf, type ConfiguredToolset, type Grant } from '../team/grants.js';
 import { instructionsOf } from '../dialog/instructions.js';
 import type { ContentPart, DialogTool, ResultFile, ToolResult, ToolRunner } from '../dialog/model.js';
-import type { Host, ToolCallOutcome } from './hostContract.js';
+import type { Host } from './hostContract.js';
+import type { ToolOutcome } from '../protocol/request.js';
 import type { ServerState, StatusSnapshot } from '../reconcile/status.js';
 import type { Delivery } from '../results/delivery.js';
 import { withNotes } from '../results/notes.js';
@@ -129,7 +130,7 @@ function toolsOf({ id, tools }: Toolset): DialogTool[] {
 }
 
 async function readable(
-  outcome: ToolCallOutcome,
+  outcome: ToolOutcome,
   { toolset, name }: DialogTool,
   dialog: string,
   delivery: Delivery,

@@ -5,17 +5,11 @@
 import type { Prompt, Tool } from '@modelcontextprotocol/sdk/types.js';
 import { Emitter } from '../base/events.js';
 import type { Disposable } from '../base/disposables.js';
-import type {
-  BackendCall,
-  BackendClient,
-  BackendOutcome,
-  BackendRequest,
-  BackendRequestOutcome,
-  ClientKind,
-  GatewayBackend,
-  ServedToolset,
-} from '../gateway/backend.js';
-import type { Params } from '../gateway/jsonRpc.js';
+import type { GatewayBackend, ServedToolset } from '../gateway/backend.js';
+import type { ClientChange, ClientKind, Fields, ServerClient } from '../protocol/client.js';
+import { errorCodes } from '../protocol/errors.js';
+import type { OtherOutcome, ToolOutcome, ToolsetCall, ToolsetRequest } from '../protocol/request.js';
+import { nameFor } from './publication.js';
 import { adminId, leaseInstructions, leaseNote } from './admin.js';
 import type { Host } from './hostContract.js';
 import type { Catalogue, ServedTool, Toolset } from '../tools/catalogue.js';
@@ -65,43 +59,25 @@ class CatalogueBackend implements GatewayBackend, Disposable {
     return made;
   }
 
-  async callTool(call: BackendCall): Promise<BackendOutcome> {
-    const toolset = this.host.catalogue.toolsets.find((candidate) => candidate.id === call.toolset);
-    const tool = toolset?.tools.find((candidate) => nameFor(candidate, call.clientKind) === call.tool);
-    if (!tool) {
-      return { kind: 'error', code: -32602, message: `The toolset "${call.toolset}" has no tool "${call.tool}".` };
-    }
-    const { toolset: id, dialog, signal, onProgress, meta, client } = call;
-    const outcome = await this.host.call({
-      toolset: id,
-      tool: tool.published,
-      arguments: call.arguments,
-      meta,
-      dialog,
-      signal,
-      onProgress,
-      client,
-    });
-    if (outcome.kind !== 'result') return outcome;
-    const { result, news } = outcome;
-    const answered = { kind: 'result', result, publishedName: tool.published } as const;
-    if (!news) return answered;
-    return { ...answered, notes: [leaseNote(id, news, releaseName(call.clientKind))] };
+  async callTool(call: ToolsetCall): Promise<ToolOutcome> {
+    const outcome = await this.host.call(call);
+    if (outcome.kind !== 'result' || !outcome.news) return outcome;
+    return { ...outcome, notes: [leaseNote(call.toolset, outcome.news, releaseName(call.clientKind))] };
   }
 
-  async request({ toolset: id, method, params, ...rest }: BackendRequest): Promise<BackendRequestOutcome> {
+  request(request: ToolsetRequest): Promise<OtherOutcome> {
+    const { toolset: id, method } = request;
     const toolset = this.host.catalogue.toolsets.find((candidate) => candidate.id === id);
-    const upstream = toolset && underOriginalNames(toolset, method, params);
-    if (!upstream) return { kind: 'error', code: -32602, message: `The toolset "${id}" has no such prompt.` };
-    const { uri } = upstream as { uri?: unknown };
+    const params = toolset && underOriginalNames(toolset, method, request.params);
+    if (!params) return refused(errorCodes.invalidParams, `The toolset "${id}" has no such prompt.`);
+    const { uri } = params as { uri?: unknown };
     if (typeof uri === 'string' && !admitsResource(toolset.resources, uri)) {
-      return { kind: 'error', code: -32002, message: `The toolset "${id}" has no resource "${uri}".`, data: { uri } };
+      return refused(errorCodes.resourceNotFound, `The toolset "${id}" has no resource "${uri}".`, { uri });
     }
-    const { dialog, signal, onProgress, meta, client } = rest;
-    return await this.host.request({ toolset: id, method, params: upstream, dialog, signal, onProgress, meta, client });
+    return this.host.request({ ...request, params });
   }
 
-  noteClient(client: BackendClient, change: 'roots' | 'logLevel' | 'gone'): void {
+  noteClient(client: ServerClient, change: ClientChange): void {
     this.host.noteClient(client, change);
   }
 
@@ -111,8 +87,12 @@ class CatalogueBackend implements GatewayBackend, Disposable {
   }
 }
 
+function refused(code: number, message: string, data?: unknown): Promise<OtherOutcome> {
+  return Promise.resolve({ kind: 'error', code, message, ...(data !== undefined && { data }) });
+}
+
 /** The name under which a client sees `mcp_release`. */
-function releaseName(clientKind: ClientKind): string {
+function releaseName(clientKind: ClientKind | undefined): string {
   return clientKind === 'editor' ? `${adminId}_release` : 'mcp_release';
 }
 
@@ -131,21 +111,17 @@ function servedTool(tool: ServedTool, clientKind: ClientKind): Tool {
 }
 
 /** Undefined: it names a prompt that is not published. */
-function underOriginalNames(toolset: Toolset, method: string, params: Params): Params | undefined {
+function underOriginalNames(toolset: Toolset, method: string, params: Fields): Fields | undefined {
   const originalOf = (name: unknown): string | undefined =>
     toolset.prompts.find(({ published }) => published === name)?.original;
   if (method === 'prompts/get') {
     const name = originalOf(params['name']);
     return name === undefined ? undefined : { ...params, name };
   }
-  const ref = params['ref'] as Params | undefined;
+  const ref = params['ref'] as Fields | undefined;
   if (method !== 'completion/complete' || ref?.['type'] !== 'ref/prompt') return params;
   const name = originalOf(ref['name']);
   return name === undefined ? undefined : { ...params, ref: { ...ref, name } };
-}
-
-function nameFor(tool: ServedTool, clientKind: ClientKind): string {
-  return clientKind === 'editor' ? tool.editorName : tool.published;
 }
 
 function changedIds(before: Catalogue, after: Catalogue): string[] {

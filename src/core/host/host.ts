@@ -12,24 +12,18 @@ import { Throttle } from '../base/clock.js';
 import { ConfigState } from '../config/merge.js';
 import type { ConfigModel, ConfiguredServer, ServerDefinition, SourceText } from '../config/model.js';
 import { LimitedConnector, faultTolerant } from '../instances/limit.js';
-import type { InstancePool } from '../instances/pool.js';
 import { noClient, type ClientChange, type ExpectedClient, type ServerClient } from '../protocol/client.js';
 import { Subscriptions } from '../instances/subscriptions.js';
 import { secretsOf } from '../config/launchSecrets.js';
 import { ServerUnit } from '../reconcile/serverUnit.js';
 import { type StatusSnapshot, emptyFacts, problemsOf, statusOf } from '../reconcile/status.js';
-import { poolsOf, refusedText, passCallOn, passOn } from './calls.js';
+import { callText, errorResult, isFailure, refusedText, requestText, stopped, unknownTool } from './calls.js';
 import { adminId, callAdminTool, createAdminActions } from './admin.js';
 import { ServerSignIns } from './signIns.js';
-import type {
-  Host,
-  HostOptions,
-  ToolCallOutcome,
-  ToolCallRequest,
-  ToolsetRequest,
-  ToolsetRequestOutcome,
-} from './hostContract.js';
-import type { Catalogue } from '../tools/catalogue.js';
+import type { Host, HostOptions } from './hostContract.js';
+import { errorCodes } from '../protocol/errors.js';
+import type { OtherOutcome, ToolOutcome, ToolsetCall, ToolsetRequest } from '../protocol/request.js';
+import type { Catalogue, ServedTool } from '../tools/catalogue.js';
 import { Publication } from './publication.js';
 
 export function createHost(options: HostOptions): Host {
@@ -119,30 +113,34 @@ class ToolsetHost implements Host {
     await Promise.all([...this.units.values()].map((unit) => unit.settled()));
   }
 
-  async call(request: ToolCallRequest): Promise<ToolCallOutcome> {
-    const asked = request.consented ? undefined : this.permissionFor(request);
-    if (asked && !(await asked)) {
-      if (request.signal.aborted) return { kind: 'cancelled' };
-      return {
-        kind: 'result',
-        result: { isError: true, content: [{ type: 'text', text: refusedText(request.tool) }] },
-      };
+  async call(call: ToolsetCall): Promise<ToolOutcome> {
+    let tool = this.publication.tool(call);
+    const asked = tool && !call.consented ? this.publication.access.permission(tool, call) : undefined;
+    if (tool && asked) {
+      if (!(await asked)) return call.signal.aborted ? { kind: 'cancelled' } : errorResult(refusedText(tool.published));
+      // It may have gone, or be another, since the person was asked.
+      tool = this.publication.tool(call);
     }
-    if (request.toolset === adminId) return this.callAdmin(request);
-    const tool = this.publication.tool(request.toolset, request.tool);
-    const unit = this.units.get(request.toolset);
-    if (!tool || !unit) return unknownTool(request);
-    this.activity.ask();
-    const calling = passCallOn(unit, tool, request, (text) => this.warned(text));
-    return await calling.finally(() => this.activity.ask());
+    if (!tool) return unknownTool(call);
+    const outcome = await this.callTool(tool, call);
+    if (outcome.kind !== 'result' || tool.published === call.tool) return outcome;
+    return { ...outcome, publishedName: tool.published };
   }
 
-  request(request: ToolsetRequest): Promise<ToolsetRequestOutcome> {
-    return passOn(this.units.get(request.toolset), request, (text) => this.warned(text));
+  async request(request: ToolsetRequest): Promise<OtherOutcome> {
+    const { toolset, dialog } = request;
+    const unit = this.units.get(toolset);
+    if (!unit) return { kind: 'error', code: errorCodes.invalidParams, message: `There is no toolset "${toolset}".` };
+    const outcome = (await unit.serving?.pool.request(dialog, request)) ?? stopped;
+    if (!isFailure(outcome)) return outcome;
+    return { kind: 'error', code: errorCodes.server, message: this.warned(requestText(request, outcome)) };
   }
 
   noteClient(client: ServerClient, change: ClientChange): void {
-    for (const pool of this.pools) pool.noteClient(client, change);
+    for (const { facts } of [...this.units.values(), ...this.leaving]) {
+      facts.serving?.pool.noteClient(client, change);
+      for (const { pool } of facts.draining) pool.noteClient(client, change);
+    }
   }
 
   async start(server: string): Promise<void> {
@@ -182,23 +180,21 @@ class ToolsetHost implements Host {
     return redacted;
   }
 
-  private get pools(): readonly InstancePool[] {
-    return poolsOf([...this.units.values(), ...this.leaving]);
-  }
-
-  private async callAdmin(request: ToolCallRequest): Promise<ToolCallOutcome> {
-    const { tool, arguments: input, dialog } = request;
-    const known = this.publication.tool(adminId, tool) !== undefined;
-    const result = known ? await callAdminTool(this.adminActions, tool, input, dialog) : undefined;
-    return result ? { kind: 'result', result } : unknownTool(request);
-  }
-
-  private permissionFor(request: ToolCallRequest): Promise<boolean> | undefined {
-    const { toolset, tool, arguments: input, dialog, signal } = request;
-    const published = this.publication.tool(toolset, tool);
-    if (!published) return undefined;
-    const title = published.tool.title ?? published.tool.annotations?.title;
-    return this.publication.access.permission({ toolset, tool, title, arguments: input, dialog, signal });
+  private async callTool({ original, published }: ServedTool, call: ToolsetCall): Promise<ToolOutcome> {
+    const { toolset, dialog } = call;
+    if (toolset === adminId) {
+      const result = await callAdminTool(this.adminActions, published, call.arguments, dialog);
+      return result ? { kind: 'result', result } : unknownTool(call);
+    }
+    const unit = this.units.get(toolset);
+    if (!unit) return unknownTool(call);
+    this.activity.ask();
+    try {
+      const outcome = (await unit.serving?.pool.call(dialog, { ...call, tool: original })) ?? stopped;
+      return isFailure(outcome) ? errorResult(this.warned(callText(toolset, published, outcome))) : outcome;
+    } finally {
+      this.activity.ask();
+    }
   }
 
   private readonly adminActions = createAdminActions(this, () => this.takeSnapshot());
@@ -288,8 +284,4 @@ class ToolsetHost implements Host {
     this.keptSecret.add(definition.launchHash);
     this.options.redactor.register(secretsOf(definition.launch));
   }
-}
-
-function unknownTool({ toolset, tool }: ToolCallRequest): ToolCallOutcome {
-  return { kind: 'error', code: -32602, message: `The toolset "${toolset}" has no tool "${tool}".` };
 }

@@ -1,5 +1,4 @@
 /** What the host is given and what it offers: the types between the core and its shells. */
-import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { Approvals } from '../approval/approvals.js';
 import type { ToolReview } from '../approval/toolPrints.js';
 import type { Clock } from '../base/clock.js';
@@ -7,9 +6,9 @@ import type { Event } from '../base/events.js';
 import type { Log, Redactor } from '../base/log.js';
 import type { SourceText } from '../config/model.js';
 import type { Connector } from '../connections/connection.js';
-import type { LeaseNews } from '../instances/instance.js';
 import type { SignIns } from '../connections/http/oauth/contract.js';
-import type { ClientChange, ExpectedClient, Fields, ServerClient } from '../protocol/client.js';
+import type { ClientChange, ExpectedClient, ServerClient } from '../protocol/client.js';
+import type { OtherOutcome, ToolOutcome, ToolsetCall, ToolsetRequest } from '../protocol/request.js';
 import type { StatusSnapshot } from '../reconcile/status.js';
 import type { ServerSignIns } from './signIns.js';
 import type { Catalogue } from '../tools/catalogue.js';
@@ -48,49 +47,6 @@ export interface HostOptions {
   readonly random?: () => number;
 }
 
-export interface ToolCallRequest {
-  readonly toolset: string;
-  /** Published name. */
-  readonly tool: string;
-  readonly arguments: Readonly<Record<string, unknown>> | undefined;
-  readonly meta?: Readonly<Record<string, unknown>> | undefined;
-  readonly dialog: string;
-  /** A person has seen this very call and wants it: `ask` of the tool policy is answered. */
-  readonly consented?: true;
-  readonly signal: AbortSignal;
-  readonly onProgress?: (progress: { progress: number; total?: number; message?: string }) => void;
-  /** Who calls, as far as the server may ask it something meanwhile. */
-  readonly client?: ServerClient | undefined;
-}
-
-/** Any request but a tool's call that goes to an instance: of the dialog, or the shared one. */
-export interface ToolsetRequest {
-  readonly toolset: string;
-  readonly method: string;
-  /** Under the server's own names, without `_meta`. */
-  readonly params: Fields;
-  readonly meta: Fields | undefined;
-  readonly dialog: string;
-  readonly signal: AbortSignal;
-  readonly onProgress: (progress: { progress: number; total?: number; message?: string }) => void;
-  readonly client: ServerClient | undefined;
-}
-
-export type ToolsetRequestOutcome =
-  | { readonly kind: 'result'; readonly result: Fields }
-  | { readonly kind: 'error'; readonly code: number; readonly message: string; readonly data?: unknown }
-  | { readonly kind: 'cancelled' };
-
-export type ToolCallOutcome =
-  | {
-      readonly kind: 'result';
-      readonly result: CallToolResult;
-      /** What the dialog has to be told of its lease, once (L3). */
-      readonly news?: LeaseNews | undefined;
-    }
-  | { readonly kind: 'error'; readonly code: number; readonly message: string; readonly data?: unknown }
-  | { readonly kind: 'cancelled' };
-
 export interface Host {
   readonly snapshot: StatusSnapshot;
   /** Fires after the snapshot was replaced; bursts of one turn of the event loop are one event. */
@@ -102,8 +58,9 @@ export interface Host {
   reload(): Promise<void>;
   /** All sources, in folder order. Resolves when every server of this state has started or failed, or a later call took over. */
   setSources(sources: readonly SourceText[]): Promise<void>;
-  call(request: ToolCallRequest): Promise<ToolCallOutcome>;
-  request(request: ToolsetRequest): Promise<ToolsetRequestOutcome>;
+  call(call: ToolsetCall): Promise<ToolOutcome>;
+  /** Names in its parameters are the server's own. */
+  request(request: ToolsetRequest): Promise<OtherOutcome>;
   noteClient(client: ServerClient, change: ClientChange): void;
   /** Person's actions. Resolve when the state is reached; unknown ids reject. */
   start(server: string): Promise<void>;

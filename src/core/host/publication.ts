@@ -11,6 +11,7 @@ import type { ConfiguredServer, ServerDefinition } from '../config/model.js';
 import type { HostOptions } from './hostContract.js';
 import type { ChangedTool } from '../approval/toolPrints.js';
 import type { Catalogue, OfferedTool, ServedTool, Toolset } from '../tools/catalogue.js';
+import type { ClientKind } from '../protocol/client.js';
 import { shortNames } from '../tools/editorNames.js';
 import { type Candidate, publish, sameToolset } from '../tools/registry.js';
 import { adminToolset } from './admin.js';
@@ -18,7 +19,13 @@ import { describeLaunch } from '../approval/fingerprint.js';
 import type { ToolReview } from '../approval/toolPrints.js';
 import { toolsChanged } from '../reconcile/problems.js';
 import type { ServerFeatures } from '../tools/features.js';
-import type { ToolPolicy, ToolQuestion } from '../tools/permissions.js';
+import type { ToolsetCall } from '../protocol/request.js';
+import type { ToolPolicy } from '../tools/permissions.js';
+
+/** The name under which a kind of client sees a tool (G3a). */
+export function nameFor(tool: ServedTool, clientKind: ClientKind = 'plain'): string {
+  return clientKind === 'editor' ? tool.editorName : tool.published;
+}
 
 type PublicationOptions = Pick<HostOptions, 'reservedNames' | 'toolPolicy' | 'toolReview'> & { readonly log: Log };
 
@@ -47,9 +54,9 @@ export class Publication implements Disposable {
     return this.catalogue_.toolsets.find((toolset) => toolset.id === id);
   }
 
-  /** @param published the tool's published name. */
-  tool(toolset: string, published: string): ServedTool | undefined {
-    return this.toolset(toolset)?.tools.find((tool) => tool.published === published);
+  /** The tool that a call means, by the name that its kind of client knows. */
+  tool({ toolset, tool, clientKind }: ToolsetCall): ServedTool | undefined {
+    return this.toolset(toolset)?.tools.find((candidate) => nameFor(candidate, clientKind) === tool);
   }
 
   changed(server: string): readonly ChangedTool[] | undefined {
@@ -158,7 +165,10 @@ class ToolAccess {
   };
 
   /** Asks a person where they want to be asked. Undefined: nobody has to be asked. */
-  permission(question: ToolQuestion): Promise<boolean> | undefined {
-    return this.policy?.judge(question.tool).permission === 'ask' ? this.policy.ask(question) : undefined;
+  permission({ published, tool }: ServedTool, call: ToolsetCall): Promise<boolean> | undefined {
+    if (this.policy?.judge(published).permission !== 'ask') return undefined;
+    const { toolset, arguments: given, dialog, signal } = call;
+    const title = tool.title ?? tool.annotations?.title;
+    return this.policy.ask({ toolset, tool: published, title, arguments: given, dialog, signal });
   }
 }

@@ -5,16 +5,10 @@
 import { assertNever } from '../base/assertNever.js';
 import type { Clock } from '../base/clock.js';
 import type { Disposable } from '../base/disposables.js';
-import type {
-  CallOutcome,
-  CallRequest,
-  Connection,
-  OfferKind,
-  OtherOutcome,
-  OtherRequest,
-  Outcome,
-} from '../connections/connection.js';
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import type { Connection, OfferKind, TimedCall, TimedRequest } from '../connections/connection.js';
 import type { ClientChange, Fields, ServerClient } from '../protocol/client.js';
+import type { LeaseNews, ServerOutcome } from '../protocol/request.js';
 import { Subscriptions } from './subscriptions.js';
 
 export type InstanceUse =
@@ -24,12 +18,6 @@ export type InstanceUse =
   | { readonly kind: 'leased'; readonly dialog: string; readonly since: number }
   /** Takes no new calls; ends when its last call ends (R4). */
   | { readonly kind: 'draining' };
-
-/** What the dialog that leases an instance has to be told, once, with a result (L3, X4). */
-export type LeaseNews =
-  | { readonly kind: 'new' }
-  /** What an earlier instance of the dialog held is gone. */
-  | { readonly kind: 'replaced'; readonly cause: string };
 
 interface InstanceOptions {
   readonly id: string;
@@ -101,11 +89,11 @@ export class Instance {
     return this.ending !== undefined;
   }
 
-  call(request: CallRequest): Promise<CallOutcome> {
+  call(request: TimedCall): Promise<ServerOutcome<CallToolResult>> {
     return this.whileInUse(request.client, () => this.connection.callTool(request));
   }
 
-  async request(request: OtherRequest): Promise<OtherOutcome> {
+  async request(request: TimedRequest): Promise<ServerOutcome<Fields>> {
     const { method, params, client } = request;
     const { uri } = params as { uri?: unknown };
     const subscribes = method === 'resources/subscribe' && typeof uri === 'string' && client !== undefined;
@@ -161,8 +149,8 @@ export class Instance {
   /** Counts as in flight from the moment of the call, before anything is awaited. */
   private async whileInUse<Result>(
     client: ServerClient | undefined,
-    send: () => Promise<Outcome<Result>>,
-  ): Promise<Outcome<Result>> {
+    send: () => Promise<ServerOutcome<Result>>,
+  ): Promise<ServerOutcome<Result>> {
     this.callsInFlight++;
     this.lastCallAt = this.options.clock.now();
     this.idleTimer?.dispose();
@@ -202,7 +190,7 @@ export class Instance {
   private requestAside(method: string, params: Fields): void {
     const { signal } = new AbortController();
     const timeouts = { call: forgetLimitMs, callMax: forgetLimitMs };
-    void this.connection.request({ method, params, meta: undefined, timeouts, signal, onProgress: () => {} });
+    void this.connection.request({ method, params, timeouts, signal });
   }
 
   /** Ends now if nothing is in flight, else with the last call or after `limitMs`. Resolves when it is gone. */

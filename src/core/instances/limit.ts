@@ -5,16 +5,14 @@
  */
 import { Emitter, type Event, nextEvent } from '../base/events.js';
 import type {
-  CallOutcome,
-  CallRequest,
   Connection,
   Connector,
   ConnectOutcome,
   ConnectRequest,
   ListOptions,
-  OtherOutcome,
-  OtherRequest,
   StartFailure,
+  TimedCall,
+  TimedRequest,
   ToolListing,
 } from '../connections/connection.js';
 import type { Fields, ServerClient } from '../protocol/client.js';
@@ -159,7 +157,7 @@ class SeatedConnection implements Connection {
     return this.inner.listResources(options);
   }
 
-  request(request: OtherRequest): Promise<OtherOutcome> {
+  request(request: TimedRequest): ReturnType<Connection['request']> {
     return this.inner.request(request);
   }
 
@@ -171,7 +169,7 @@ class SeatedConnection implements Connection {
     this.inner.belongsTo(client);
   }
 
-  callTool(request: CallRequest): Promise<CallOutcome> {
+  callTool(request: TimedCall): ReturnType<Connection['callTool']> {
     return this.inner.callTool(request);
   }
 

@@ -6,19 +6,16 @@
  */
 import { BoundedMap } from '../base/boundedMap.js';
 import { PendingEnds } from '../base/pendingEnds.js';
+import type { Connection, Connector, OfferKind, StartFailure, ToolListing } from '../connections/connection.js';
+import { Instance, type InstanceUse } from './instance.js';
 import type {
-  CallOutcome,
-  CallRequest,
-  Connection,
-  Connector,
-  OfferKind,
   OtherOutcome,
   OtherRequest,
   RequestTerms,
-  StartFailure,
-  ToolListing,
-} from '../connections/connection.js';
-import { Instance, type InstanceUse, type LeaseNews } from './instance.js';
+  ServerOutcome,
+  ToolCall,
+  ToolOutcome,
+} from '../protocol/request.js';
 import {
   announcementKey,
   type ClientChange,
@@ -92,13 +89,22 @@ export class InstancePool {
     return instance;
   }
 
-  call(dialog: string, request: CallRequest): Promise<PoolCallOutcome> {
-    return this.use(dialog, request, (instance) => callAndTell(instance, request));
+  /** @param call `tool` is the server's own name. */
+  call(dialog: string, call: ToolCall): Promise<PoolOutcome<ToolOutcome>> {
+    const timed = { ...call, timeouts: this.options.timeouts() };
+    return this.use(dialog, call, async (instance) => {
+      const outcome = await instance.call(timed);
+      if (outcome.kind !== 'result') return outcome;
+      const { news } = instance;
+      instance.news = undefined;
+      return { ...outcome, news };
+    });
   }
 
   /** By the same rule as calls; the dialog is told of its lease by a call. */
-  request(dialog: string, request: OtherRequest): Promise<PoolOtherOutcome> {
-    return this.use(dialog, request, (instance) => instance.request(request));
+  request(dialog: string, request: OtherRequest): Promise<PoolOutcome<OtherOutcome>> {
+    const timed = { ...request, timeouts: this.options.timeouts() };
+    return this.use(dialog, request, (instance) => instance.request(timed));
   }
 
   noteClient(client: ServerClient, change: ClientChange): void {
@@ -109,7 +115,7 @@ export class InstancePool {
     dialog: string,
     terms: RequestTerms,
     send: (instance: Instance) => Promise<Used>,
-  ): Promise<Used | PoolFailure> {
+  ): Promise<Used | PoolFailure | { readonly kind: 'cancelled' }> {
     const { client, signal } = terms;
     const held = this.heldBy(dialog, client);
     if (held?.connection.isOver) {
@@ -309,14 +315,6 @@ export class InstancePool {
   }
 }
 
-async function callAndTell(instance: Instance, request: CallRequest): Promise<PoolCallOutcome> {
-  const outcome = await instance.call(request);
-  if (outcome.kind !== 'result') return outcome;
-  const { news } = instance;
-  instance.news = undefined;
-  return { ...outcome, news };
-}
-
 function cancelled(signal: AbortSignal): Promise<{ kind: 'cancelled' }> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve({ kind: 'cancelled' });
@@ -349,14 +347,9 @@ interface PoolOptions {
   readonly onStartFailed: (failure: StartFailure) => void;
 }
 
+/** A request that brought no answer of the server. */
 export type PoolFailure =
-  Exclude<CallOutcome, { readonly kind: 'result' }> | { readonly kind: 'startFailed'; readonly failure: StartFailure };
+  | Extract<ServerOutcome<unknown>, { readonly kind: 'lost' | 'timedOut' }>
+  | { readonly kind: 'startFailed'; readonly failure: StartFailure };
 
-export type PoolOtherOutcome = PoolFailure | Extract<OtherOutcome, { readonly kind: 'result' }>;
-
-export type PoolCallOutcome =
-  | PoolFailure
-  | (Extract<CallOutcome, { readonly kind: 'result' }> & {
-      /** What the dialog has to be told of its lease, with this result. */
-      readonly news: LeaseNews | undefined;
-    });
+type PoolOutcome<Answered> = Answered | PoolFailure;

@@ -10,6 +10,12 @@ import { errorCodes, RpcFailure } from './errors.js';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
+/**
+ * How a toolset is served: `editor` gets short names, and results made up for what the editor drops (V1, G3a); `plain`
+ * gets published names.
+ */
+export type ClientKind = 'editor' | 'plain';
+
 export interface ServerClient {
   /** The same object for everything of one session. */
   readonly session: object;

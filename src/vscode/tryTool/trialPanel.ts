@@ -5,7 +5,7 @@
 import * as vscode from 'vscode';
 import { randomBytes } from 'node:crypto';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
-import type { ToolCallOutcome } from '../../core/host/hostContract.js';
+import type { ToolOutcome } from '../../core/protocol/request.js';
 import type { ServerStatus } from '../../core/reconcile/status.js';
 import type { ServedTool } from '../../core/tools/catalogue.js';
 import type { ToPage, ToPanel, TrialOutcome, TriedTool } from '../../webview/messages.js';
@@ -181,7 +181,7 @@ function triedTool(server: ServerStatus, { tool, published, original }: ServedTo
   };
 }
 
-function trialOutcome(outcome: ToolCallOutcome): TrialOutcome {
+function trialOutcome(outcome: ToolOutcome): TrialOutcome {
   switch (outcome.kind) {
     case 'result':
       return { kind: 'result', result: outcome.result };

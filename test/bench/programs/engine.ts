@@ -1,7 +1,7 @@
 /** The product's own engine (host, connector, gateway), from the production build, as the editor's extension host runs it. */
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import type { ClientKind } from '../../../src/core/gateway/backend.js';
+import type { ClientKind } from '../../../src/core/protocol/client.js';
 import type { GatewayEndpoint } from '../../../src/core/gateway/gateway.js';
 import type * as engineModule from '../../../src/vscode/engine/engine.js';
 import type { Clock } from '../../../src/core/base/clock.js';

@@ -7,19 +7,20 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { createInterface } from 'node:readline';
 import path from 'node:path';
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { systemClock } from '../../../src/core/base/clock.js';
 import type { Event } from '../../../src/core/base/events.js';
 import type { LogLevel } from '../../../src/core/base/log.js';
 import type { EnvValue, HttpLaunch, Launch, StdioLaunch } from '../../../src/core/config/model.js';
 import type {
-  CallOutcome,
-  CallRequest,
   Connection,
   ConnectOutcome,
   StartFailure,
+  TimedCall,
   ToolListing,
   Connector,
 } from '../../../src/core/connections/connection.js';
+import type { ServerOutcome } from '../../../src/core/protocol/request.js';
 import { createConnector, type ConnectorOptions } from '../../../src/core/host/createConnector.js';
 import { processesWith, untilNone, type TestProcess } from '../../support/processes.js';
 
@@ -50,7 +51,7 @@ export interface Started {
   readonly listing: ToolListing;
 }
 
-export interface Call extends Partial<CallRequest> {
+export interface Call extends Partial<TimedCall> {
   readonly limitMs?: number;
 }
 
@@ -199,9 +200,9 @@ export async function callTool(
   name: string,
   args?: object,
   own: Call = {},
-): Promise<CallOutcome> {
+): Promise<ServerOutcome<CallToolResult>> {
   return await connection.callTool({
-    name,
+    tool: name,
     arguments: args as Record<string, unknown> | undefined,
     meta: undefined,
     timeouts: { call: 10_000, callMax: 30_000 },
@@ -215,7 +216,7 @@ export async function callTool(
 export async function textOf(connection: Connection, name: string, args?: object, own?: Call): Promise<string> {
   const outcome = await callTool(connection, name, args, own);
   assert.equal(outcome.kind, 'result', JSON.stringify(outcome));
-  const { result } = outcome as Extract<CallOutcome, { kind: 'result' }>;
+  const { result } = outcome as Extract<typeof outcome, { kind: 'result' }>;
   const [first] = result.content;
   assert.equal(first?.type, 'text');
   return first.text;

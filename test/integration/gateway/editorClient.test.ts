@@ -119,7 +119,7 @@ describe('gateway: a client like the editor', () => {
       const stream = await client.call({ name: 'click', _meta: { progressToken: 'p', 'vscode.conversationId': 'c' } });
       const { call, answer } = await rig.backend.nextCall();
       assert.equal(call.dialog, 'c');
-      call.onProgress({ progress: 1, total: 2, message: 'half' });
+      call.onProgress?.({ progress: 1, total: 2, message: 'half' });
       assert.deepEqual((await stream.message())?.['params'], {
         progressToken: 'p',
         progress: 1,

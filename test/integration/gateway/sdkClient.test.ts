@@ -3,7 +3,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { McpError, ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import type { ClientKind } from '../../../src/core/gateway/backend.js';
+import type { ClientKind } from '../../../src/core/protocol/client.js';
 import { textOutcome, tool } from '../../unit/gateway/fakes.js';
 import { startRig, type Rig } from './rig.js';
 
@@ -104,8 +104,8 @@ describe("gateway: the SDK's client", () => {
     const seen: unknown[] = [];
     const result = client.callTool({ name: 'a' }, undefined, { onprogress: (progress) => seen.push(progress) });
     const { call, answer } = await rig.backend.nextCall();
-    call.onProgress({ progress: 1, total: 2, message: 'half' });
-    call.onProgress({ progress: 2, total: 2 });
+    call.onProgress?.({ progress: 1, total: 2, message: 'half' });
+    call.onProgress?.({ progress: 2, total: 2 });
     answer(textOutcome('done'));
     await result;
     assert.deepEqual(seen, [

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { systemClock } from '../../../src/core/base/clock.js';
-import type { ClientKind } from '../../../src/core/gateway/backend.js';
+import type { ClientKind } from '../../../src/core/protocol/client.js';
 import { createGateway } from '../../../src/core/gateway/gateway.js';
 import { createGatewayBackend } from '../../../src/core/host/gatewayBackend.js';
 import { createDelivery } from '../../../src/core/results/delivery.js';

@@ -9,7 +9,7 @@ import {
   type Tool,
 } from '@modelcontextprotocol/sdk/types.js';
 import { Emitter, nextEvent } from '../../../src/core/base/events.js';
-import type { ClientKind } from '../../../src/core/gateway/backend.js';
+import type { ClientKind } from '../../../src/core/protocol/client.js';
 import { textOf, type Stage } from './stage.js';
 import { within } from './within.js';
 

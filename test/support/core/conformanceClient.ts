@@ -80,7 +80,7 @@ async function use(): Promise<boolean> {
 
 async function call(connection: Connection, name: string): Promise<boolean> {
   const outcome = await connection.callTool({
-    name,
+    tool: name,
     arguments: name === 'add_numbers' ? { a: 5, b: 3 } : {},
     meta: undefined,
     timeouts: { call: 20_000, callMax: 20_000 },

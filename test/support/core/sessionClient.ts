@@ -12,7 +12,7 @@ import {
   type ElicitRequest,
   type ElicitResult,
 } from '@modelcontextprotocol/sdk/types.js';
-import type { ClientKind } from '../../../src/core/gateway/backend.js';
+import type { ClientKind } from '../../../src/core/protocol/client.js';
 import { Emitter, nextEvent } from '../../../src/core/base/events.js';
 import { textOf, type Stage } from './stage.js';
 import { within } from './within.js';

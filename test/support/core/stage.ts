@@ -24,7 +24,8 @@ import { watchFile, type WatchedFile } from '../../../src/core/files/watchedFile
 import { createGateway, type Gateway } from '../../../src/core/gateway/gateway.js';
 import { createGatewayBackend } from '../../../src/core/host/gatewayBackend.js';
 import { createHost } from '../../../src/core/host/host.js';
-import type { Host, ToolCallOutcome, ToolCallRequest } from '../../../src/core/host/hostContract.js';
+import type { Host } from '../../../src/core/host/hostContract.js';
+import type { ToolOutcome, ToolsetCall } from '../../../src/core/protocol/request.js';
 import type { InstanceStatus, ServerStatus, StatusSnapshot } from '../../../src/core/reconcile/status.js';
 import type { Catalogue, Toolset } from '../../../src/core/tools/catalogue.js';
 import { guardianScript } from './bundles.js';
@@ -51,7 +52,7 @@ export interface StageOptions {
 export interface CallOptions {
   readonly dialog?: string;
   readonly signal?: AbortSignal;
-  readonly onProgress?: NonNullable<ToolCallRequest['onProgress']>;
+  readonly onProgress?: NonNullable<ToolsetCall['onProgress']>;
 }
 
 /** Stages whose test failed before it ended them. */
@@ -219,7 +220,7 @@ export class Stage {
     tool: string,
     args: Record<string, unknown> = {},
     options: CallOptions = {},
-  ): Promise<ToolCallOutcome> {
+  ): Promise<ToolOutcome> {
     const { dialog = 'd1', signal = new AbortController().signal, onProgress } = options;
     const call = this.host.call({
       toolset,

@@ -5,19 +5,20 @@
 import type { CallToolResult, ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import { Emitter, nextEvent } from '../../../src/core/base/events.js';
 import type {
-  CallOutcome,
-  CallRequest,
   Connection,
   ConnectOutcome,
   OfferKind,
-  OtherOutcome,
-  OtherRequest,
   StartFailure,
+  TimedCall,
+  TimedRequest,
   ToolListing,
   Connector,
   ConnectRequest,
 } from '../../../src/core/connections/connection.js';
 import type { Fields, ServerClient } from '../../../src/core/protocol/client.js';
+import type { ServerOutcome } from '../../../src/core/protocol/request.js';
+
+type CallOutcome = ServerOutcome<CallToolResult>;
 
 export const textResult = (text: string): CallToolResult => ({ content: [{ type: 'text', text }] });
 
@@ -33,7 +34,7 @@ export class FakeConnection implements Connection {
   capabilities: ServerCapabilities = { tools: { listChanged: true } };
   readonly protocolVersion = '2025-11-25';
   readonly pid = undefined;
-  readonly calls: { request: CallRequest; answer(outcome: CallOutcome): void }[] = [];
+  readonly calls: { request: TimedCall; answer(outcome: CallOutcome): void }[] = [];
   /** Called and not answered. */
   private readonly open = new Set<(outcome: CallOutcome) => void>();
   private readonly called = new Emitter<void>();
@@ -45,9 +46,9 @@ export class FakeConnection implements Connection {
   readonly onDidUpdateResource = this.updateEmitter.event;
   readonly onDidRenewSession = this.renewalEmitter.event;
   /** Requests that are no calls, each answered at once by `respond`. */
-  readonly requests: OtherRequest[] = [];
+  readonly requests: TimedRequest[] = [];
   readonly notified: { method: string; params: Fields | undefined }[] = [];
-  respond: (request: OtherRequest) => OtherOutcome = () => ({ kind: 'result', result: {} });
+  respond: (request: TimedRequest) => ServerOutcome<Fields> = () => ({ kind: 'result', result: {} });
   /** Who may be asked while nothing is in flight, the latest last. */
   readonly owners: ServerClient[] = [];
   readonly onDidDie = this.deathEmitter.event;
@@ -73,7 +74,7 @@ export class FakeConnection implements Connection {
     return Promise.resolve(this.offers instanceof Error ? undefined : this.offers.resources);
   }
 
-  request(request: OtherRequest): Promise<OtherOutcome> {
+  request(request: TimedRequest): Promise<ServerOutcome<Fields>> {
     this.requests.push(request);
     return Promise.resolve(this.respond(request));
   }
@@ -86,7 +87,7 @@ export class FakeConnection implements Connection {
     this.owners.push(client);
   }
 
-  callTool(request: CallRequest): Promise<CallOutcome> {
+  callTool(request: TimedCall): Promise<CallOutcome> {
     return new Promise((resolve) => {
       const answer = (outcome: CallOutcome): void => {
         this.open.delete(answer);

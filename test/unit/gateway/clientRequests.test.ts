@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { ClientQuestions } from '../../../src/core/gateway/clientRequests.js';
+import { ClientRequests } from '../../../src/core/gateway/clientRequests.js';
 import { FakeStream } from './fakes.js';
 
 describe('gateway: what clients are asked (G4)', () => {
   const never = (): AbortSignal => new AbortController().signal;
 
   it('ids are ours, and an answer settles its own question, once', async () => {
-    const [questions, stream] = [new ClientQuestions(), new FakeStream()];
+    const [questions, stream] = [new ClientRequests(), new FakeStream()];
     const first = questions.ask(stream, 'roots/list', undefined, never());
     const second = questions.ask(stream, 'sampling/createMessage', { maxTokens: 1 }, never());
     const [one, two] = stream.sent.map(({ id }) => id as string);
@@ -21,7 +21,7 @@ describe('gateway: what clients are asked (G4)', () => {
   });
 
   it('progress tokens are ours, too', async () => {
-    const [questions, stream] = [new ClientQuestions(), new FakeStream()];
+    const [questions, stream] = [new ClientRequests(), new FakeStream()];
     const heard: unknown[] = [];
     const params = { _meta: { progressToken: 'theirs', other: 1 } };
     const asked = questions.ask(stream, 'sampling/createMessage', params, never(), ({ progress }) =>
@@ -37,7 +37,7 @@ describe('gateway: what clients are asked (G4)', () => {
   });
 
   it('a question that is taken back is told so', async () => {
-    const [questions, stream, taken] = [new ClientQuestions(), new FakeStream(), new AbortController()];
+    const [questions, stream, taken] = [new ClientRequests(), new FakeStream(), new AbortController()];
     const asked = questions.ask(stream, 'elicitation/create', {}, taken.signal);
     taken.abort();
     await assert.rejects(asked, /taken back/);
@@ -47,7 +47,7 @@ describe('gateway: what clients are asked (G4)', () => {
   });
 
   it('nobody is asked where nobody listens, and none stays open when the session ends', async () => {
-    const [questions, stream] = [new ClientQuestions(), new FakeStream()];
+    const [questions, stream] = [new ClientRequests(), new FakeStream()];
     await assert.rejects(questions.ask(undefined, 'roots/list', undefined, never()), /not there/);
     const open = questions.ask(stream, 'roots/list', undefined, never());
     questions.close();

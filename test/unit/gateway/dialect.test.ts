@@ -1,7 +1,13 @@
 /** What is said in words of older versions (G2), where the real servers of the integration tests do not come. */
 import assert from 'node:assert/strict';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
-import { clientCapabilities, isToldTo, otherResult, question, toolResult } from '../../../src/core/gateway/dialect.js';
+import {
+  clientCapabilities,
+  isToldTo,
+  otherResult,
+  clientRequest,
+  toolResult,
+} from '../../../src/core/gateway/dialect.js';
 
 describe('words of older versions', () => {
   it('a structure without text is told as its JSON, to who knows no structures', () => {
@@ -14,7 +20,7 @@ describe('words of older versions', () => {
 
   it('a message of several parts is several messages of one', () => {
     const parts = ['one', 'two'].map((text) => ({ type: 'text', text }));
-    const asked = question('2025-06-18', 'sampling/createMessage', {
+    const asked = clientRequest('2025-06-18', 'sampling/createMessage', {
       messages: [{ role: 'user', content: parts }],
       maxTokens: 1,
       tools: [],
@@ -24,7 +30,10 @@ describe('words of older versions', () => {
 
   it('what a version has no words for is refused', () => {
     const ask = (field: object) => () =>
-      question('2025-06-18', 'elicitation/create', { message: 'Which?', requestedSchema: { properties: { field } } });
+      clientRequest('2025-06-18', 'elicitation/create', {
+        message: 'Which?',
+        requestedSchema: { properties: { field } },
+      });
     assert.throws(ask({ type: 'array', items: {} }), { code: -32602, message: /several choices/ });
     assert.deepEqual(ask({ type: 'string', enum: ['a'] })(), {
       message: 'Which?',
@@ -35,7 +44,7 @@ describe('words of older versions', () => {
   it('what is malformed goes through as it is', () => {
     const odd = { messages: ['text', { content: 'text' }], contents: [null] };
     assert.deepEqual(otherResult('2024-11-05', odd), odd);
-    assert.deepEqual(question('2024-11-05', 'elicitation/create', { requestedSchema: 5 }), { requestedSchema: 5 });
+    assert.deepEqual(clientRequest('2024-11-05', 'elicitation/create', { requestedSchema: 5 }), { requestedSchema: 5 });
     assert.deepEqual(clientCapabilities('2024-11-05', { sampling: true, elicitation: {} }), {});
   });
 

@@ -2,16 +2,9 @@
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import { Emitter } from '../../../src/core/base/events.js';
 import type { Log, LogLevel } from '../../../src/core/base/log.js';
-import type {
-  BackendCall,
-  BackendClient,
-  BackendOutcome,
-  BackendRequest,
-  BackendRequestOutcome,
-  ClientKind,
-  GatewayBackend,
-  ServedToolset,
-} from '../../../src/core/gateway/backend.js';
+import type { GatewayBackend, ServedToolset } from '../../../src/core/gateway/backend.js';
+import type { ClientChange, ClientKind, ServerClient } from '../../../src/core/protocol/client.js';
+import type { OtherOutcome, ToolOutcome, ToolsetCall, ToolsetRequest } from '../../../src/core/protocol/request.js';
 import type { Reply } from '../../../src/core/gateway/eventStreams.js';
 
 export function tool(name: string, more: Partial<Tool> = {}): Tool {
@@ -22,8 +15,8 @@ const features = { prompts: false, resources: false, subscribe: false, completio
 
 /** A call that the test answers. */
 export interface HeldCall {
-  readonly call: BackendCall;
-  answer(outcome: BackendOutcome): void;
+  readonly call: ToolsetCall;
+  answer(outcome: ToolOutcome): void;
   fail(error: Error): void;
 }
 
@@ -35,7 +28,7 @@ export class FakeBackend implements GatewayBackend {
   /** Asking for one of these throws. */
   readonly broken = new Set<string>();
   /** Answers calls at once instead of holding them. */
-  answering: ((call: BackendCall) => BackendOutcome) | undefined;
+  answering: ((call: ToolsetCall) => ToolOutcome) | undefined;
 
   readonly onDidChangeToolsets = this.changes.event;
 
@@ -57,21 +50,21 @@ export class FakeBackend implements GatewayBackend {
     this.changes.fire([id]);
   }
 
-  readonly requests: BackendRequest[] = [];
+  readonly requests: ToolsetRequest[] = [];
   readonly noted: string[] = [];
-  responding: (request: BackendRequest) => Promise<BackendRequestOutcome> = () =>
+  responding: (request: ToolsetRequest) => Promise<OtherOutcome> = () =>
     Promise.resolve({ kind: 'result', result: {} });
 
-  request(request: BackendRequest): Promise<BackendRequestOutcome> {
+  request(request: ToolsetRequest): Promise<OtherOutcome> {
     this.requests.push(request);
     return this.responding(request);
   }
 
-  noteClient(_client: BackendClient, change: 'roots' | 'logLevel' | 'gone'): void {
+  noteClient(_client: ServerClient, change: ClientChange): void {
     this.noted.push(change);
   }
 
-  callTool(call: BackendCall): Promise<BackendOutcome> {
+  callTool(call: ToolsetCall): Promise<ToolOutcome> {
     if (this.answering) return Promise.resolve(this.answering(call));
     return new Promise((resolve, reject) => {
       const held = { call, answer: resolve, fail: reject };
@@ -88,7 +81,7 @@ export class FakeBackend implements GatewayBackend {
   }
 }
 
-export function textOutcome(text: string): BackendOutcome {
+export function textOutcome(text: string): ToolOutcome {
   return { kind: 'result', result: { content: [{ type: 'text', text }] } };
 }
 

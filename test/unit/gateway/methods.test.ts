@@ -1,7 +1,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import assert from 'node:assert/strict';
 import type { Answer, Services } from '../../../src/core/gateway/requests.js';
-import type { ClientKind } from '../../../src/core/gateway/backend.js';
+import type { ClientKind } from '../../../src/core/protocol/client.js';
 import { Listings } from '../../../src/core/gateway/listings.js';
 import { answerRequest, takeNotification } from '../../../src/core/gateway/methods.js';
 import { Session } from '../../../src/core/gateway/session.js';
@@ -238,11 +238,11 @@ describe('gateway: methods', () => {
     it('progress comes under the token of the client, until the answer', async () => {
       const reply = begin({ name: 'a', _meta: { progressToken: 'p' } });
       const held = await backend.nextCall();
-      held.call.onProgress({ progress: 1 });
-      held.call.onProgress({ progress: 2, total: 3, message: 'm' });
+      held.call.onProgress?.({ progress: 1 });
+      held.call.onProgress?.({ progress: 2, total: 3, message: 'm' });
       held.answer(textOutcome('ok'));
       await turn();
-      held.call.onProgress({ progress: 3 });
+      held.call.onProgress?.({ progress: 3 });
       const params = reply.sent.map((message) => message['params']);
       assert.deepEqual(params, [
         { progressToken: 'p', progress: 1 },
@@ -253,7 +253,7 @@ describe('gateway: methods', () => {
 
     it('without a token there is no progress', async () => {
       const reply = begin({ name: 'a' });
-      (await backend.nextCall()).call.onProgress({ progress: 1 });
+      (await backend.nextCall()).call.onProgress?.({ progress: 1 });
       assert.deepEqual(reply.sent, []);
     });
 

@@ -6,7 +6,8 @@ import { Emitter } from '../../../src/core/base/events.js';
 import { silentLog } from '../../support/fakes/silentLog.js';
 import { configuredToolsets, createDialogTools, heldBy, type Speaker } from '../../../src/core/host/dialogTools.js';
 import type { ToolResult } from '../../../src/core/dialog/model.js';
-import type { Host, ToolCallOutcome, ToolCallRequest } from '../../../src/core/host/hostContract.js';
+import type { Host } from '../../../src/core/host/hostContract.js';
+import type { ToolOutcome, ToolsetCall } from '../../../src/core/protocol/request.js';
 import type { ServerState } from '../../../src/core/reconcile/status.js';
 import { createDelivery } from '../../../src/core/results/delivery.js';
 import { createDiskArtifacts } from '../../../src/core/results/diskArtifacts.js';
@@ -28,8 +29,8 @@ const leasedBy = (dialog: string) => ({
 
 /** The host, at the contract that it shares with its shells: a status, a catalogue, and one answer to every call. */
 function rig(servers = snapshot([status('shop'), status('bank')]), toolsets = [toolset('shop', 'shop_count')]) {
-  const requests: ToolCallRequest[] = [];
-  let answer: ToolCallOutcome = { kind: 'cancelled' };
+  const requests: ToolsetCall[] = [];
+  let answer: ToolOutcome = { kind: 'cancelled' };
   const host: Pick<Host, 'snapshot' | 'catalogue' | 'onDidChange' | 'call'> = {
     snapshot: servers,
     catalogue: { version: 1, toolsets } as unknown as Host['catalogue'],
@@ -46,12 +47,12 @@ function rig(servers = snapshot([status('shop'), status('bank')]), toolsets = [t
     log: silentLog,
   });
   const tools = createDialogTools(host as Host, createDelivery({ artifacts, maxResultBytes: () => 1_000 }));
-  const run = (outcome: ToolCallOutcome, speaker?: Speaker): Promise<ToolResult> => {
+  const run = (outcome: ToolOutcome, speaker?: Speaker): Promise<ToolResult> => {
     answer = outcome;
     const call = { id: 'c1', tool: 'shop_count', input: { what: 'pears' } };
     return tools.runner('mine', speaker).run(tool('shop_count'), call, new AbortController().signal, () => {});
   };
-  const result = (content: readonly unknown[], more: Partial<CallToolResult> = {}): ToolCallOutcome => ({
+  const result = (content: readonly unknown[], more: Partial<CallToolResult> = {}): ToolOutcome => ({
     kind: 'result',
     result: { content: content as CallToolResult['content'], ...more },
   });
@@ -185,18 +186,16 @@ describe('tools of a dialog', () => {
   it('the note of a new instance is beside the result, structured or not (L3)', async () => {
     const { run, result } = rig();
     const news = { kind: 'new' } as const;
-    const plain = textsOf(await run({ ...result([{ type: 'text', text: 'three' }]), news } as ToolCallOutcome));
+    const plain = textsOf(await run({ ...result([{ type: 'text', text: 'three' }]), news } as ToolOutcome));
     assert.equal(plain[0], 'three');
     assert.match(plain[1] ?? '', /now has an instance of "shop" of its own.*when the person releases it/);
     const admin = rig(undefined, [toolset('shop', 'shop_count'), toolset('mcp_admin', 'mcp_release')]);
     const bob: Speaker = { id: 'bob', name: 'Bob', purpose: undefined, grants: [{ kind: 'toolset', id: 'shop' }] };
     const noteFor = async (speaker?: Speaker): Promise<string> =>
-      textsOf(await admin.run({ ...result([]), news } as ToolCallOutcome, speaker)).join();
+      textsOf(await admin.run({ ...result([]), news } as ToolOutcome, speaker)).join();
     assert.match(await noteFor(), /Call mcp_release\(\{"serverId":"shop"\}\)/);
     assert.doesNotMatch(await noteFor(bob), /mcp_release/, 'who may not call it is not told to');
-    const structured = textsOf(
-      await run({ ...result([], { structuredContent: { count: 3 } }), news } as ToolCallOutcome),
-    );
+    const structured = textsOf(await run({ ...result([], { structuredContent: { count: 3 } }), news } as ToolOutcome));
     assert.equal(structured[0], '{"count":3}');
     assert.match(structured[1] ?? '', /now has an instance/);
   });

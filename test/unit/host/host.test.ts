@@ -4,9 +4,10 @@ import { adminId, builtInNames } from '../../../src/core/host/admin.js';
 import { nextEvent } from '../../../src/core/base/events.js';
 import { Redactor } from '../../../src/core/base/log.js';
 import { silentLog } from '../../support/fakes/silentLog.js';
-import type { LeaseNews } from '../../../src/core/instances/instance.js';
+import type { LeaseNews } from '../../../src/core/protocol/request.js';
 import { createHost } from '../../../src/core/host/host.js';
-import type { Host, ToolCallOutcome } from '../../../src/core/host/hostContract.js';
+import type { Host } from '../../../src/core/host/hostContract.js';
+import type { ToolOutcome } from '../../../src/core/protocol/request.js';
 import type { ServerStatus, StatusSnapshot } from '../../../src/core/reconcile/status.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
 import { failure, FakeConnector, listing, textResult, type FakeConnection } from '../../support/fakes/fakeConnector.js';
@@ -19,7 +20,7 @@ interface Stage {
   published(): string[];
   server(id: string): ServerStatus;
   until(accept: (snapshot: StatusSnapshot) => boolean): Promise<StatusSnapshot>;
-  call(toolset: string, tool: string, dialog?: string, signal?: AbortSignal): Promise<ToolCallOutcome>;
+  call(toolset: string, tool: string, dialog?: string, signal?: AbortSignal): Promise<ToolOutcome>;
 }
 
 let stage: Stage;
@@ -79,7 +80,7 @@ async function serve(id: string, rest: string, ...tools: string[]): Promise<Fake
   return connection;
 }
 
-const answered = (text: string, news?: LeaseNews): ToolCallOutcome => ({
+const answered = (text: string, news?: LeaseNews): ToolOutcome => ({
   kind: 'result',
   result: textResult(text),
   news,

@@ -6,7 +6,8 @@ import { Emitter, nextEvent } from '../../../src/core/base/events.js';
 import { Redactor } from '../../../src/core/base/log.js';
 import { silentLog } from '../../support/fakes/silentLog.js';
 import { createHost } from '../../../src/core/host/host.js';
-import type { Host, ToolCallOutcome } from '../../../src/core/host/hostContract.js';
+import type { Host } from '../../../src/core/host/hostContract.js';
+import type { ToolOutcome } from '../../../src/core/protocol/request.js';
 import { compilePermissions, permissionOf, type ToolQuestion } from '../../../src/core/tools/permissions.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
 import { FakeConnector, listing, textResult, type FakeConnection } from '../../support/fakes/fakeConnector.js';
@@ -72,7 +73,7 @@ const named = (id: string): string[] =>
 const excluded = (): unknown[] =>
   host.catalogue.toolsets.filter(({ id }) => id !== adminId).flatMap((toolset) => toolset.excluded);
 
-function call(tool: string, rest: { consented?: true; signal?: AbortSignal } = {}): Promise<ToolCallOutcome> {
+function call(tool: string, rest: { consented?: true; signal?: AbortSignal } = {}): Promise<ToolOutcome> {
   const signal = rest.signal ?? new AbortController().signal;
   return host.call({ toolset: 'a', tool, arguments: { n: 1 }, dialog: 'd', ...rest, signal });
 }

@@ -4,7 +4,8 @@ import { adminId } from '../../../src/core/host/admin.js';
 import { Redactor } from '../../../src/core/base/log.js';
 import { silentLog } from '../../support/fakes/silentLog.js';
 import { createHost } from '../../../src/core/host/host.js';
-import type { Host, ToolCallOutcome } from '../../../src/core/host/hostContract.js';
+import type { Host } from '../../../src/core/host/hostContract.js';
+import type { ToolOutcome } from '../../../src/core/protocol/request.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
 import { failure, FakeConnector, listing, textResult } from '../../support/fakes/fakeConnector.js';
 
@@ -38,7 +39,7 @@ describe('found by random edits', () => {
   const edit = (servers: object): Promise<void> =>
     host.setSources([{ file: '/ws/mcp.yaml', folder: '/ws', text: JSON.stringify({ version: 1, servers }) }]);
   const server = (command: string, rest: object = {}): object => ({ transport: 'stdio', command, ...rest });
-  const call = (toolset: string, tool: string, dialog = 'd1'): Promise<ToolCallOutcome> =>
+  const call = (toolset: string, tool: string, dialog = 'd1'): Promise<ToolOutcome> =>
     host.call({ toolset, tool, arguments: {}, dialog, signal: new AbortController().signal });
   const codes = (): string[] => host.snapshot.problems.map(({ code }) => code);
   const published = (): string[] =>

@@ -10,7 +10,8 @@ import { silentLog } from '../../support/fakes/silentLog.js';
 import type { StdioLaunch } from '../../../src/core/config/model.js';
 import { ListError } from '../../../src/core/connections/connection.js';
 import { createHost } from '../../../src/core/host/host.js';
-import type { Host, ToolCallOutcome } from '../../../src/core/host/hostContract.js';
+import type { Host } from '../../../src/core/host/hostContract.js';
+import type { ToolOutcome } from '../../../src/core/protocol/request.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
 import { FakeConnector, listing, textResult, type FakeConnection } from '../../support/fakes/fakeConnector.js';
 import {
@@ -39,7 +40,7 @@ interface CallRecord {
   readonly controller: AbortController;
   instance?: InstanceRecord;
   answer?: (typeof FakeConnection.prototype.calls)[number];
-  outcome?: ToolCallOutcome;
+  outcome?: ToolOutcome;
   /** Why it may fail. */
   excuse?: string;
 }
@@ -420,7 +421,7 @@ export class Simulation {
     this.claimStarts(call);
   }
 
-  private ended(call: CallRecord, outcome: ToolCallOutcome): void {
+  private ended(call: CallRecord, outcome: ToolOutcome): void {
     call.outcome = outcome;
     call.instance?.calls.delete(call);
     const lost = outcome.kind !== 'result' || outcome.result.isError === true;
@@ -442,7 +443,7 @@ export class Simulation {
         const call = [...this.calls].find((each) => each.number === number);
         assert.ok(call && !call.answer, 'a call was sent twice, or was never made');
         assert.equal(instance.serving, call.serving, `call ${number} is on an instance of another definition`);
-        assert.equal(answer.request.name, call.original);
+        assert.equal(answer.request.tool, call.original);
         call.answer = answer;
         call.instance = instance;
         if (!call.outcome) instance.calls.add(call);

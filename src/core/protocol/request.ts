@@ -1,0 +1,86 @@
+/**
+ * One request to a server, from the session of a client to the connection that carries it, and what becomes of it.
+ * Gateway, host, instances and connections share these types; a layer adds only what it alone knows. Types only.
+ */
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import type { ClientKind, Fields, ServerClient } from './client.js';
+
+export interface Progress {
+  readonly progress: number;
+  readonly total?: number;
+  readonly message?: string;
+}
+
+/** What every request comes with. */
+export interface RequestTerms {
+  /** `_meta` for the server, without a progress token: the connection sets its own. */
+  readonly meta?: Fields | undefined;
+  /** Aborting it sends `notifications/cancelled` to the server. */
+  readonly signal: AbortSignal;
+  readonly onProgress?: ((progress: Progress) => void) | undefined;
+  /** The client that the server may ask something meanwhile. */
+  readonly client?: ServerClient | undefined;
+}
+
+/** `tools/call`. */
+export interface ToolCall extends RequestTerms {
+  /** The name as the side that is called knows it: the client's name before the host, the server's own name after it. */
+  readonly tool: string;
+  readonly arguments: Fields | undefined;
+}
+
+/** Any other request that an instance answers: `prompts/get`, `resources/read`, `completion/complete` and the like. */
+export interface OtherRequest extends RequestTerms {
+  readonly method: string;
+  /** The parameters without `_meta`. */
+  readonly params: Fields;
+}
+
+/** Where a request goes. */
+export interface Destination {
+  readonly toolset: string;
+  /** The dialog whose instance is meant (G3). */
+  readonly dialog: string;
+}
+
+export interface ToolsetCall extends ToolCall, Destination {
+  /** The kind of client whose name for the tool is used; by default `plain`, which is the published name. */
+  readonly clientKind?: ClientKind;
+  /** A person has seen this very call and wants it, so `ask` of the tool policy is answered. */
+  readonly consented?: true;
+}
+
+export interface ToolsetRequest extends OtherRequest, Destination {}
+
+/** @typeParam Beside what is told together with a result. */
+export type Outcome<Result, Beside = unknown> =
+  | ({ readonly kind: 'result'; readonly result: Result } & Beside)
+  /** The answer is a JSON-RPC error. */
+  | { readonly kind: 'error'; readonly code: number; readonly message: string; readonly data?: unknown }
+  | { readonly kind: 'cancelled' };
+
+/** What becomes of a request on one connection. */
+export type ServerOutcome<Result> =
+  | Outcome<Result>
+  /** The connection ended first: the result is unknown, and the call is never sent again (X4). */
+  | { readonly kind: 'lost'; readonly cause: string }
+  | { readonly kind: 'timedOut'; readonly limit: 'call' | 'callMax'; readonly ms: number };
+
+/** What the dialog that leases an instance has to be told, once, with a result (L3, X4). */
+export type LeaseNews =
+  | { readonly kind: 'new' }
+  /** What an earlier instance of the dialog held is gone. */
+  | { readonly kind: 'replaced'; readonly cause: string };
+
+export type ToolOutcome = Outcome<
+  CallToolResult,
+  {
+    readonly news?: LeaseNews | undefined;
+    /** The tool's published name, where the client calls it by another. */
+    readonly publishedName?: string;
+    /** Lines for the agent that come after the tool's own result (L3). */
+    readonly notes?: readonly string[];
+  }
+>;
+
+export type OtherOutcome = Outcome<Fields>;
