@@ -1,13 +1,13 @@
 /**
- * What may be started (S1), as the core asks it of its shell. Nothing is decided here: the shell knows what a person
- * approved and whether they want to be asked.
+ * The core asks its shell what may be started (S1). Nothing is decided here: the shell knows what a person approved and
+ * whether they want to be asked.
  */
 import type { Event } from '../base/events.js';
 import type { ServerDefinition } from '../config/model.js';
 import { describeLaunch, type LaunchDescription } from './fingerprint.js';
 
 export interface Approvals {
-  /** Synchronous, and the same until `onDidChange`. `notAsked`: it may start, and nobody has to be asked. */
+  /** The verdict stays the same until `onDidChange`. `notAsked` means that it may start and nobody has to be asked. */
   judge(launch: LaunchDescription): 'approved' | 'pending' | 'notAsked';
   readonly onDidChange: Event<void>;
 }
@@ -18,7 +18,7 @@ export type ApprovalStatus =
   /** `launch` may not start before a person has approved it. */
   | { readonly kind: 'pending'; readonly launch: LaunchDescription };
 
-/** @param approvals absent: everything may start, because the person who typed the command named the file. */
+/** @param approvals absent where everything may start, because the person who typed the command named the file */
 export function judgeLaunch(definition: ServerDefinition, approvals: Approvals | undefined): ApprovalStatus {
   if (!approvals) return { kind: 'notAsked' };
   const launch = describeLaunch(definition);

@@ -1,11 +1,11 @@
 /**
  * What a person approves when they let a server start (S1): a description of its launch that can be shown, stored
- * and compared, and its fingerprint. Pure.
+ * and compared, and its fingerprint. Everything here is pure.
  *
- * In it is everything that decides what runs, where it connects to and what it is given: the file and the id, transport,
- * command, arguments in their order, working directory, names and literals of `env` and `headers`, the host variables
- * behind them, URL, session id. Not in it: values of host variables (the person changes those, not the workspace),
- * filters, transforms, time limits, `enabled`, `truely-stateless`, order of maps, comments.
+ * A description holds everything that decides what runs, where it connects to and what it is given: the file and the
+ * id, transport, command, arguments in their order, working directory, names and literals of `env` and `headers`, the
+ * host variables behind them, URL, session id. It does not hold values of host variables (the person changes those, not
+ * the workspace), filters, transforms, time limits, `enabled`, `truely-stateless`, the order of maps, or comments.
  *
  * Invariants: two launches with one fingerprint start the same; no secret stands in a description in clear, only its
  * digest; only characters of tokens are ever masked, so that no shell syntax hides from who approves it.
@@ -25,15 +25,15 @@ export interface LaunchPart {
     | 'header'
     | 'session id'
     | 'sign-in';
-  /** On one line, printable characters only; no two values are written the same unless something is masked. */
+  /** Stands on one line of printable characters. No two values are written the same unless something is masked. */
   readonly shown: string;
-  /** Of the whole value, where `shown` masks some of it. */
+  /** Stands for the whole value where `shown` masks some of it. */
   readonly digest?: string;
 }
 
 export interface LaunchDescription {
   readonly server: string;
-  /** Absolute path of the file that it comes from. */
+  /** The absolute path of the file that it comes from. */
   readonly source: string;
   readonly parts: readonly LaunchPart[];
   readonly fingerprint: string;
@@ -122,7 +122,7 @@ function valuePart(
     case 'host': {
       const variable = `the variable ${written(value.variable)}`;
       if (value.prefix === '') return { label, shown: `${shownName} = ${variable}` };
-      // `Bearer ` and the like; anything longer may be a secret itself.
+      // Only `Bearer ` and the like is shown, as anything longer may be a secret itself.
       if (/^[A-Za-z]{1,12} $/.test(value.prefix)) {
         return { label, shown: `${shownName} = "${value.prefix}" and ${variable}` };
       }
@@ -138,7 +138,7 @@ function valuePart(
   }
 }
 
-/** Variables by which a value makes a program load or run something: they are shown, because they are part of the launch. */
+/** The values of these variables make a program load or run something, so they are shown as a part of the launch. */
 const loaders =
   /^(PATH|PATHEXT|COMSPEC|SHELL|ENV|BASH_ENV|SHELLOPTS|IFS|LD_.+|DYLD_.+|NODE_OPTIONS|NODE_PATH|NODE_EXTRA_CA_CERTS|NODE_TLS_REJECT_UNAUTHORIZED|ELECTRON_RUN_AS_NODE|PYTHON(PATH|HOME|STARTUP|USERBASE|WARNINGS|BREAKPOINT|INSPECT)|PERL5?(LIB|OPT|DB)|RUBY(LIB|OPT)|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|CLASSPATH|GIT_.+|npm_config_.+|(PIP|UV)_.+|(HTTPS?|ALL|NO)_PROXY|SSL_CERT_(FILE|DIR)|DOCKER_HOST|EDITOR|VISUAL|PAGER|BROWSER)$/i;
 
@@ -147,8 +147,8 @@ function decidesWhatRuns(name: string): boolean {
 }
 
 /**
- * Secrets that can be told by their shape (E4). The characters that may vanish are those of tokens alone: a path, an
- * option or shell syntax beside them stays in sight.
+ * Masks secrets that can be told by their shape (E4). Only the characters of tokens may vanish: a path, an option or
+ * shell syntax beside them stays in sight.
  */
 function maskSecrets(value: string): string {
   return value
@@ -163,7 +163,9 @@ function maskSecrets(value: string): string {
 
 const unprintable = /[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu;
 
-/** As it is where that is beyond doubt, else in quotes, with everything escaped that does not show. */
+/**
+ * Writes a value as it is where that is beyond doubt, and else in quotes, with everything escaped that does not show.
+ */
 function written(value: string): string {
   if (/^[\w@%+=:,./\\~•*-]+$/.test(value)) return value;
   return JSON.stringify(value).replace(unprintable, escaped);

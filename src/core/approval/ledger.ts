@@ -1,7 +1,7 @@
 /**
- * What a person approved in this workspace (S1). Approved is a launch, not a server: going back to one that was
- * approved before needs no new question. Written to a store of the editor that belongs to the workspace and is not
- * synchronised; what stands there and is not understood counts as not approved.
+ * Remembers what a person approved in this workspace (S1). A person approves a launch and not a server, so that going
+ * back to a launch that was approved before needs no new question. The ledger is kept in a store of the editor that
+ * belongs to the workspace and is not synchronised; what stands there and is not understood counts as not approved.
  */
 import { Emitter } from '../base/events.js';
 import type { Disposable } from '../base/disposables.js';
@@ -13,11 +13,11 @@ export interface Storage {
   update(key: string, value: unknown): PromiseLike<void>;
 }
 
-interface LedgerOptions {
+interface ApprovalLedgerDeps {
   readonly storage: Storage;
-  /** Whether a person wants to be asked; tell of a change by `recheck`. */
+  /** Says whether a person wants to be asked. `recheck` tells that this changed. */
   readonly asks: () => boolean;
-  /** Whether a file is the user's own, whose servers need no approval. Default: none is. */
+  /** Says whether a file is the user's own, whose servers need no approval. By default, no file is. */
   readonly isUsersOwn?: (file: string) => boolean;
 }
 
@@ -27,22 +27,22 @@ export interface ApprovedServer {
 }
 
 const key = 'mcpToolsets.approvals';
-/** Of one server; the oldest go. */
+/** At most this many launches of one server are kept; the oldest are dropped first. */
 const mostLaunches = 20;
 
 export class ApprovalLedger implements Approvals, Disposable {
   private readonly changes = new Emitter<void>();
-  /** In the order of approval. */
+  /** Stand in the order of approval. */
   private launches: readonly LaunchDescription[];
 
   readonly onDidChange = this.changes.event;
 
-  constructor(private readonly options: LedgerOptions) {
-    const stored = options.storage.get(key);
+  constructor(private readonly deps: ApprovalLedgerDeps) {
+    const stored = deps.storage.get(key);
     this.launches = Array.isArray(stored) ? stored.filter(isDescription) : [];
   }
 
-  /** Each once, those approved last at the end. */
+  /** Lists each server once; those approved last stand at the end. */
   get servers(): readonly ApprovedServer[] {
     return [
       ...new Map(this.launches.map(({ server, source }) => [`${source}#${server}`, { server, source }])).values(),
@@ -50,16 +50,16 @@ export class ApprovalLedger implements Approvals, Disposable {
   }
 
   judge(launch: LaunchDescription): 'approved' | 'pending' | 'notAsked' {
-    if (!this.options.asks() || this.options.isUsersOwn?.(launch.source)) return 'notAsked';
+    if (!this.deps.asks() || this.deps.isUsersOwn?.(launch.source)) return 'notAsked';
     return this.launches.some(({ fingerprint }) => fingerprint === launch.fingerprint) ? 'approved' : 'pending';
   }
 
-  /** What was approved last of the same server of the same file. */
+  /** Returns what was approved last of the same server of the same file. */
   approvedBefore(launch: ApprovedServer): LaunchDescription | undefined {
     return this.launches.filter((other) => sameServer(other, launch)).at(-1);
   }
 
-  /** Exactly these launches: what the servers are by now does not matter. Resolves when it is stored. */
+  /** Approves exactly these launches, whatever the servers are by now. Resolves when that is stored. */
   approve(launches: readonly LaunchDescription[]): PromiseLike<void> {
     const approved = new Set(launches.map(({ fingerprint }) => fingerprint));
     let next = [...this.launches.filter(({ fingerprint }) => !approved.has(fingerprint)), ...launches];
@@ -71,7 +71,7 @@ export class ApprovalLedger implements Approvals, Disposable {
     return this.replace(next);
   }
 
-  /** Everything that was ever approved of this server. Resolves when it is stored. */
+  /** Forgets everything that was ever approved of this server. Resolves when that is stored. */
   revoke(server: ApprovedServer): PromiseLike<void> {
     return this.replace(this.launches.filter((launch) => !sameServer(launch, server)));
   }
@@ -87,7 +87,7 @@ export class ApprovalLedger implements Approvals, Disposable {
   private replace(launches: readonly LaunchDescription[]): PromiseLike<void> {
     this.launches = launches;
     this.changes.fire();
-    return this.options.storage.update(key, launches);
+    return this.deps.storage.update(key, launches);
   }
 }
 

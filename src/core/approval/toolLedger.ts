@@ -1,7 +1,7 @@
 /**
  * Remembers what each tool of an approved launch was when it was first listed, and which changes a person has accepted
- * (S3). Another launch is another approval: its tools are remembered anew. Written to a store of the editor that
- * belongs to the workspace; what stands there and is not understood counts as not seen yet.
+ * (S3). Another launch is another approval, and its tools are remembered anew. The ledger is kept in a store of the
+ * editor that belongs to the workspace; what stands there and is not understood counts as not seen yet.
  */
 import { BoundedMap } from '../base/boundedMap.js';
 import type { Disposable } from '../base/disposables.js';
@@ -11,35 +11,35 @@ import type { LaunchDescription } from './fingerprint.js';
 import { sameServer, type ApprovedServer, type Storage } from './ledger.js';
 import { differingParts, printOf, type ToolPart, type ToolPrint, type ToolReview } from './toolPrints.js';
 
-interface ToolLedgerOptions {
+interface ToolLedgerDeps {
   readonly storage: Storage;
-  /** Tell of a change by `recheck`. */
+  /** Says whether changed tools are kept from agents. `recheck` tells that this changed. */
   readonly holdsBack: () => boolean;
-  /** It could not be stored. */
+  /** Called when the ledger could not be stored. */
   readonly onStoreFailure: (error: unknown) => void;
 }
 
 interface SeenLaunch extends ApprovedServer {
   readonly fingerprint: string;
   readonly prints: Map<string, ToolPrint>;
-  /** What it listed last in this window. */
+  /** The tools that it listed last in this window. */
   listed: readonly OfferedTool[];
 }
 
 const key = 'mcpToolsets.tools';
-/** Of all servers; those that were not used for the longest time go. */
+/** At most this many launches of all servers are kept; those that were unused the longest are dropped first. */
 const mostLaunches = 200;
 
 export class ToolLedger implements ToolReview, Disposable {
   private readonly changes = new Emitter<void>();
-  /** By fingerprint; used last at the end. */
+  /** Launches by fingerprint; those used last stand at the end. */
   private readonly launches = new BoundedMap<string, SeenLaunch>(mostLaunches);
   private storing: Promise<void> | undefined;
 
   readonly onDidChange = this.changes.event;
 
-  constructor(private readonly options: ToolLedgerOptions) {
-    const stored = options.storage.get(key);
+  constructor(private readonly deps: ToolLedgerDeps) {
+    const stored = deps.storage.get(key);
     for (const seen of Array.isArray(stored) ? stored.flatMap(readLaunch) : [])
       this.launches.set(seen.fingerprint, seen);
   }
@@ -63,10 +63,10 @@ export class ToolLedger implements ToolReview, Disposable {
   }
 
   holdsBack(): boolean {
-    return this.options.holdsBack();
+    return this.deps.holdsBack();
   }
 
-  /** The tools of this server, or one of them, are right as they are listed now. */
+  /** Accepts the tools of this server, or one of them, as they are listed now. */
   accept(server: ApprovedServer, tool?: string): void {
     for (const seen of this.launches.values()) {
       if (!sameServer(seen, server)) continue;
@@ -78,7 +78,7 @@ export class ToolLedger implements ToolReview, Disposable {
     this.changes.fire();
   }
 
-  /** Its approval was revoked: what it lists when it is approved again is what counts. */
+  /** Forgets a server whose approval was revoked: what it lists when it is approved again is what counts. */
   forget(server: ApprovedServer): void {
     for (const [fingerprint, seen] of this.launches) {
       if (sameServer(seen, server)) this.launches.delete(fingerprint);
@@ -91,7 +91,7 @@ export class ToolLedger implements ToolReview, Disposable {
     this.changes.fire();
   }
 
-  /** Resolves when what is known by now is stored. */
+  /** Resolves when everything that is known by now is stored. */
   async stored(): Promise<void> {
     await this.storing;
   }
@@ -107,14 +107,14 @@ export class ToolLedger implements ToolReview, Disposable {
     return seen;
   }
 
-  /** What changes in one turn is written once. */
+  /** Writes once what changes in one turn. */
   private store(): void {
     this.storing ??= Promise.resolve()
       .then(() => {
         this.storing = undefined;
-        return this.options.storage.update(key, [...this.launches.values()].map(writtenLaunch));
+        return this.deps.storage.update(key, [...this.launches.values()].map(writtenLaunch));
       })
-      .catch(this.options.onStoreFailure);
+      .catch(this.deps.onStoreFailure);
   }
 }
 

@@ -32,7 +32,10 @@ export function differingParts(before: ToolPrint, now: ToolPrint): readonly Tool
   return toolParts.filter((_, index) => before[index] !== now[index]);
 }
 
-/** 96 bits: nobody finds a second description for one by chance, and thousands of tools fit into a store. */
+/**
+ * Keeps 96 bits, for which nobody finds a second description by chance, and which let thousands of tools fit into a
+ * store.
+ */
 function hash(value: unknown): string {
   return createHash('sha256').update(canonicalJson(value)).digest('base64url').slice(0, 16);
 }
@@ -49,8 +52,8 @@ export interface ChangedTool {
 /** Tells changed tools from unchanged ones; the core asks it of its shell. */
 export interface ToolReview {
   /**
-   * Returns the parts that changed, by the original names of the tools. A tool that this launch lists for the first time
-   * is remembered as it is.
+   * Returns the parts that changed, by the original names of the tools. A tool that this launch lists for the first
+   * time is remembered as it is.
    */
   review(launch: LaunchDescription, tools: readonly OfferedTool[]): ReadonlyMap<string, readonly ToolPart[]>;
   /** Whether a changed tool is kept from agents until a person has accepted it. */

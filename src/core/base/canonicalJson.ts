@@ -1,6 +1,8 @@
 import { isObject } from './isObject.js';
 
-/** JSON that is the same for values that are equal: the keys of objects in an order of their own. For hashes. */
+/**
+ * Returns the same JSON for values that are equal: the keys of objects are sorted. It serves hashes and comparisons.
+ */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_, inner: unknown) =>
     isObject(inner)

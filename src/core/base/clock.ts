@@ -1,10 +1,10 @@
-/** Time as a dependency: everything that waits or dates something is given a clock, so that tests own the time. */
+/** Time is a dependency: whatever waits or dates something is given a clock, so that tests own the time. */
 import { type Disposable, toDisposable } from './disposables.js';
 
 export interface Clock {
-  /** Milliseconds since the epoch. */
+  /** Returns milliseconds since the epoch. */
   now(): number;
-  /** Calls `run` once after `ms` milliseconds. Never keeps the process alive by itself. */
+  /** Calls `run` once after `ms` milliseconds. A timer never keeps the process alive by itself. */
   after(ms: number, run: () => void): Disposable;
 }
 
@@ -17,7 +17,7 @@ export const systemClock: Clock = {
   },
 };
 
-/** Resolves after `ms`, or rejects with the signal's reason. */
+/** Resolves after `ms` milliseconds, or rejects with the signal's reason. */
 export function delay(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) {

@@ -1,5 +1,5 @@
 /**
- * Ownership of what must be ended. Invariants: `dispose` runs once; what is added to a disposed store is disposed at
+ * A store owns what must be ended. Invariants: `dispose` runs once; what is added to a disposed store is disposed of at
  * once; the live stores can be counted, so that a test suite can prove that it left none.
  */
 export interface Disposable {
@@ -20,7 +20,7 @@ export function toDisposable(end: () => void): Disposable {
 export class DisposableStore implements Disposable {
   private static readonly live = new Set<DisposableStore>();
 
-  /** Names of the stores that were created and not disposed. Test suites end by asserting that there are none. */
+  /** Returns the names of the stores that were not disposed of. Test suites end by asserting that there are none. */
   static liveNames(): string[] {
     return [...DisposableStore.live].map((store) => store.name);
   }

@@ -1,4 +1,4 @@
-/** Typed events. A listener that throws is reported and does not keep the others from hearing the event. */
+/** Events are typed. A listener that throws is reported and does not keep the others from hearing the event. */
 import { toDisposable, type Disposable } from './disposables.js';
 
 export type Event<T> = (listener: (value: T) => void) => Disposable;
@@ -9,7 +9,7 @@ export class Emitter<T> implements Disposable {
 
   readonly event: Event<T> = (listener) => {
     if (this.ended) return { dispose: () => {} };
-    // A function may subscribe twice; each subscription is its own.
+    // A function may subscribe twice, and each subscription ends by itself.
     const own = (value: T): void => listener(value);
     this.listeners.add(own);
     return toDisposable(() => this.listeners.delete(own));

@@ -1,4 +1,4 @@
-/** What came from outside has members: an object, not a list. */
+/** Says whether something that came from outside has members: it is an object and not a list. */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,6 +1,6 @@
 /**
- * Logging as a dependency, with redaction before anything is written (E4). What is registered as secret here must
- * not reach any sink: logs, problems, status, diagnostics.
+ * Logging is a dependency, and everything is redacted before it is written (E4). What is registered as a secret here
+ * must not reach logs, problems, status or diagnostics.
  */
 import { escapeRegExp } from './text.js';
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error';
@@ -9,7 +9,7 @@ export interface Log {
   write(level: LogLevel, message: string): void;
 }
 
-/** Values shorter than this are not treated as secrets on their own: redacting `1` or `ci` would blank the log. */
+/** Shorter values are not treated as secrets, because redacting `1` or `ci` would blank the log. */
 const shortestSecret = 6;
 const mask = '•••';
 
@@ -17,7 +17,7 @@ export class Redactor {
   private readonly secrets = new Map<string, number>();
   private pattern: RegExp | undefined;
 
-  /** Registers values; the result takes them back. The same value may be registered by several owners. */
+  /** Registers values until the result is disposed of. Several owners may register the same value. */
   register(values: Iterable<string>): { dispose(): void } {
     const own = [...new Set(values)].filter((value) => value.length >= shortestSecret);
     for (const value of own) this.secrets.set(value, (this.secrets.get(value) ?? 0) + 1);
@@ -53,12 +53,12 @@ export class Redactor {
   }
 }
 
-/** A secret in JSON or in a URL is written with escapes. */
+/** Returns the ways to write a secret, which JSON and URLs write with escapes. */
 function spellings(value: string): string[] {
   return [...new Set([value, JSON.stringify(value).slice(1, -1), encodeURIComponent(value)])];
 }
 
-/** Secrets that can be told by their shape: bearer tokens, URL credentials, query secrets, session ids. */
+/** Masks secrets that can be told by their shape: bearer tokens, URL credentials, query secrets and session ids. */
 function redactWellKnown(text: string): string {
   return text
     .replace(/\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{6,}/gi, `$1 ${mask}`)

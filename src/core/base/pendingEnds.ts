@@ -1,4 +1,6 @@
-/** Ends that are under way and awaited by nobody yet: kept, so that an owner's own end can wait for all of them. */
+/**
+ * Keeps the ends that are under way and that nobody awaits yet, so that the owner's own end can wait for all of them.
+ */
 export class PendingEnds {
   private readonly pending = new Set<Promise<void>>();
 
@@ -9,7 +11,7 @@ export class PendingEnds {
     this.pending.add(kept);
   }
 
-  /** Resolves when none is under way, those added meanwhile included. */
+  /** Resolves when none is under way any more, including those that are added meanwhile. */
   async settled(): Promise<void> {
     while (this.pending.size > 0) await Promise.all([...this.pending]);
   }

@@ -1,22 +1,23 @@
 /**
- * What a person can act on. Every problem has a stable code, a place in a file, what happened and what to do next.
- * The factories live where the trouble is found; the codes are listed here, so that each has its documentation.
+ * A problem is something a person can act on. It has a stable code and a place in a file, and says what happened and
+ * what to do next. Problems are made where they are found; the codes are listed here, so that each has its
+ * documentation.
  */
 export interface Position {
-  /** Zero-based. */
+  /** Counted from zero. */
   readonly line: number;
-  /** Zero-based, in UTF-16 code units. */
+  /** Counted from zero, in UTF-16 code units. */
   readonly character: number;
 }
 
 export interface Range {
   readonly start: Position;
-  /** Exclusive. */
+  /** The first position that is no longer in the range. */
   readonly end: Position;
 }
 
 export interface Place {
-  /** Absolute path. */
+  /** The absolute path. */
   readonly file: string;
   readonly range: Range;
 }
@@ -26,22 +27,22 @@ export type Severity = 'error' | 'warning' | 'information';
 export interface Problem {
   readonly code: ProblemCode;
   readonly severity: Severity;
-  /** What is wrong, one or more sentences. */
+  /** Says in one or more sentences what is wrong. */
   readonly message: string;
-  /** What to do, in the imperative. */
+  /** Says in the imperative what to do. */
   readonly fix: string;
   readonly place: Place;
   /** The id of the server it belongs to, if it belongs to one. */
   readonly server?: string;
-  /** The original name of the one tool that is left out, or whose leaving out mends it, where that is what it is about. */
+  /** The original name of the one tool that is left out, or that has to be left out to solve the problem. */
   readonly tool?: string;
-  /** What was probably meant instead of the value at the place. */
+  /** The value that was probably meant instead of the one at the place. */
   readonly instead?: string;
   readonly related?: readonly { readonly message: string; readonly place: Place }[];
 }
 
 export const problemCodes = [
-  // the whole file (C4)
+  // These concern the whole file (C4).
   'yaml-syntax',
   'json-syntax',
   'version-missing',
@@ -49,7 +50,7 @@ export const problemCodes = [
   'servers-not-a-map',
   'duplicate-server',
   'file-unreadable',
-  // one entry (C1–C3, C5)
+  // These concern one entry (C1–C3, C5).
   'server-id-invalid',
   'unknown-key',
   'key-not-for-transport',
@@ -66,7 +67,7 @@ export const problemCodes = [
   'env-unset',
   'id-in-other-folder',
   'server-shadowed',
-  // filtering and naming (N, G3a)
+  // These concern filtering and naming (N, G3a).
   'pattern-matches-nothing',
   'filtered-tools',
   'tool-name-invalid',
@@ -80,7 +81,7 @@ export const problemCodes = [
   'editor-id-too-long',
   'editor-toolset-hidden',
   'too-many-tools',
-  // starting and running (S1, X, R)
+  // These concern starting and running (S1, X, R).
   'approval-pending',
   'tools-changed',
   'sign-in-needed',
@@ -101,17 +102,17 @@ export const problemCodes = [
   'list-incomplete',
   'connection-lost',
   'too-many-instances',
-  // agents outside the editor (G6)
+  // These concern agents outside the editor (G6).
   'endpoint-port-taken',
   'endpoint-failed',
-  // the team (D2)
+  // These concern the team (D2).
   'member-id-invalid',
   'member-unknown',
   'member-in-other-folder',
   'toolset-unknown',
   'toolset-deferred',
   'grant-without-effect',
-  // the models of dialogs (D3, D4)
+  // These concern the models of dialogs (D3, D4).
   'model-rejected',
   'model-may-refuse',
 ] as const;

@@ -1,4 +1,4 @@
-/** The last lines of a log, for a bug report: bounded in number and length. */
+/** Keeps the last lines of a log for a bug report, bounded in number and length. */
 const most = 100;
 const longest = 500;
 

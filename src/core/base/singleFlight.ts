@@ -8,7 +8,7 @@ export class SingleFlight {
 
   constructor(private readonly run: () => Promise<void>) {}
 
-  /** Resolves when a run that began after this call has ended. Rejects when that run throws. */
+  /** Resolves when a run that began after this call has ended, and rejects when that run throws. */
   request(): Promise<void> {
     if (this.running) {
       this.again = true;

@@ -1,7 +1,8 @@
 /**
- * Links and images in an answer, as it streams (V2): a model knows a saved file by its path, which the tool's result
- * told it, and writes `[the chart](/path/to.png)` or `![the chart](/path/to.png)`. A chat opens and shows a file only if
- * it is given apart from the text. What begins like a link is held back until it is whole, or turns out to be none.
+ * Finds links and images in an answer as it streams (V2). A model knows a saved file by its path, which the tool's
+ * result told it, and writes `[the chart](/path/to.png)` or `![the chart](/path/to.png)`. A chat opens and shows a file
+ * only if it is given apart from the text. What begins like a link is held back until it is whole, or turns out to be
+ * none.
  *
  * Invariants: everything that comes in goes out, in order; only targets that `fileOf` knows are taken out of the text.
  */
@@ -9,19 +10,21 @@ import type { ResultFile } from './model.js';
 
 export type AnswerPiece =
   | { readonly kind: 'text'; readonly text: string }
-  /** `shown`: the model wants it seen, not only named. */
+  /** `shown` means that the model wants the file seen and not only named. */
   | { readonly kind: 'file'; readonly file: ResultFile; readonly label: string; readonly shown: boolean };
 
-/** No link is longer; in characters. */
+/** No link is longer than this, in characters. */
 const longestLink = 4_000;
 
 export class AnswerLinks {
   private held = '';
 
-  /** @param fileOf the file that a target names, as the model wrote it; undefined: none of ours */
+  /**
+   * @param fileOf returns the file that a target names, as the model wrote it; undefined where it names no saved file
+   */
   constructor(private readonly fileOf: (target: string) => ResultFile | undefined) {}
 
-  /** What can be shown now. */
+  /** Returns what can be shown now. */
   push(text: string): AnswerPiece[] {
     const all = this.held + text;
     const open = openLink(all);
@@ -29,7 +32,7 @@ export class AnswerLinks {
     return this.pieces(all.slice(0, open));
   }
 
-  /** What is left, when nothing follows. */
+  /** Returns what is left when nothing follows. */
   end(): AnswerPiece[] {
     const rest = this.held;
     this.held = '';
@@ -56,7 +59,7 @@ export class AnswerLinks {
 
 const links = /(!?)\[([^[\]\n]*)\]\(([^\n]*?)\)/g;
 
-/** Where a link begins that more text could still complete; the length where there is none. */
+/** Returns where a link begins that more text could still complete, or the length where there is none. */
 function openLink(text: string): number {
   const line = text.lastIndexOf('\n') + 1;
   const from = Math.max(line, text.length - longestLink);

@@ -14,14 +14,14 @@ export interface Fitted {
   readonly dropped: number;
 }
 
-/** Counts are estimates of the provider's own; a part of what the model reads stays free. */
+/** Providers only estimate counts, so a part of what the model can read stays free. */
 const usablePart = 0.92;
-/** What stays of a shortened text, in characters, of its beginning and of its end. */
+/** A shortened text keeps so many characters of its beginning and of its end. */
 const head = 400;
 const tail = 200;
-/** What providers count for an image, roughly, whatever its size in bytes. */
+/** Providers count roughly this for an image, whatever its size in bytes. */
 const tokensOfImage = 1600;
-/** Of each message and each tool, besides its text. */
+/** Each message and each tool takes so many tokens besides its text. */
 const overhead = 8;
 
 export async function fitToModel(request: ModelRequest, model: DialogModel, signal: AbortSignal): Promise<Fitted> {
@@ -29,7 +29,7 @@ export async function fitToModel(request: ModelRequest, model: DialogModel, sign
   const limit = Math.floor(model.maxInputTokens * usablePart);
   const whole: Fitted = { messages, shortened: 0, dropped: 0 };
   const fixed = [instructions, ...tools.map((tool) => JSON.stringify([tool.name, tool.description, tool.inputSchema]))];
-  // Tokens are rarely shorter than a character, so that what is short enough needs not be counted.
+  // Tokens are rarely shorter than a character, so what is short enough need not be counted.
   const characters = sum(fixed.map(({ length }) => length)) + sum(messages.map(charactersOf));
   if (characters + overhead * (messages.length + tools.length) <= limit) return whole;
 
@@ -77,7 +77,7 @@ async function squeezed(
   return { messages: [note, ...fitted.slice(dropped)], shortened: left, dropped };
 }
 
-/** Where a turn begins, without the first: everything before such a place may go together. */
+/** Returns where turns begin, without the first: everything before such a place may be dropped together. */
 function turnStarts(messages: readonly DialogMessage[]): number[] {
   return messages.flatMap(({ kind }, index) => (kind === 'user' && index > 0 ? [index] : []));
 }
@@ -92,7 +92,7 @@ function shortenedIn(before: readonly DialogMessage[], after: readonly DialogMes
   );
 }
 
-/** The same result where there is nothing to gain. */
+/** Returns the same result where there is nothing to gain. */
 function shortResult(result: ToolResult): ToolResult {
   const parts = result.parts.map(shortPart);
   return parts.every((part, index) => part === result.parts[index]) ? result : { ...result, parts };
@@ -104,7 +104,7 @@ function shortPart(part: ContentPart): ContentPart {
   return text === part.text ? part : { kind: 'text', text };
 }
 
-/** Beginning and end of a long text, with a line between them that says what is missing. */
+/** Returns the beginning and the end of a long text, with a line between them that says what is missing. */
 export function shortenedText(text: string, first: number, last: number): string {
   const note = (left: number): string => `\n[… ${left} of ${text.length} characters are left out here …]\n`;
   if (text.length <= first + last + note(text.length).length) return text;

@@ -1,9 +1,10 @@
 /**
- * One turn of a dialog: asks the model, runs the calls of its answer in parallel, and asks again until it answers
- * without calls (D1). What a person sees goes to `Audience` as it happens; what the conversation gains is returned.
+ * Runs one turn of a dialog: it asks the model, runs the calls of its answer in parallel, and asks again until the
+ * model answers without calls (D1). What a person sees goes to `Audience` as it happens; what the conversation gains is
+ * returned.
  *
  * It knows neither the editor nor MCP, and never throws for what a model or a tool does. Invariants: tools and
- * instructions are those of the moment of each request; every call of an answer has a result, also one that was refused
+ * instructions are those of the moment of each request; every call of an answer has a result, even one that was refused
  * or cancelled, so that the conversation can go on from wherever it stopped; no call runs twice.
  */
 import { delay, type Clock } from '../base/clock.js';
@@ -22,15 +23,15 @@ import type {
 import { failureOf, toolIn } from './modelFailures.js';
 import { nextState, started, type RunState, type StopReason } from './stopPolicy.js';
 
-/** What a person is shown of a turn. */
+/** Shows a person what happens in a turn. */
 export interface Audience {
   text(text: string): void;
-  /** The request failed and will be sent again. `brokeOff`: a part of its answer was shown. */
+  /** The request failed and will be sent again. `brokeOff` means that a part of its answer was shown. */
   retrying(state: Extract<RunState, { kind: 'retrying' }>, brokeOff: boolean): void;
   calling(calls: readonly ToolCall[]): void;
   progress(call: ToolCall, progress: ToolCallProgress): void;
   finished(call: ToolCall, result: ToolResult): void;
-  /** Something of the conversation did not fit into the request. */
+  /** Some of the conversation did not fit into the request. */
   shortened(fitted: Fitted): void;
 }
 
@@ -40,20 +41,20 @@ export interface ModelSetup {
   readonly instructions: string;
 }
 
-/** `refused` says why, to the model. */
+/** A refusal tells the model why. */
 export type Permit = { readonly kind: 'allowed' } | { readonly kind: 'refused'; readonly why: string };
 
 interface Turn {
   readonly model: DialogModel;
-  /** The conversation so far, the question last. */
+  /** The conversation so far; the question stands last. */
   readonly messages: readonly DialogMessage[];
   readonly setup: () => ModelSetup;
   readonly runner: ToolRunner;
-  /** Asks a person where that is needed. Rejects only when `signal` ends. */
+  /** Asks a person where that is needed. It rejects only when `signal` ends. */
   readonly permit: (tool: DialogTool, call: ToolCall, signal: AbortSignal) => Promise<Permit>;
   readonly audience: Audience;
   readonly clock: Clock;
-  /** In [0, 1). */
+  /** Returns a number in [0, 1). */
   readonly random: () => number;
   /** How many requests the turn may send. */
   readonly maxSteps: number;
@@ -63,7 +64,7 @@ interface Turn {
 export type TurnEnd =
   | { readonly kind: 'answered' }
   | { readonly kind: 'stepLimit'; readonly steps: number }
-  /** `tool`: the one that the provider refused, if it says which. */
+  /** `tool` is the tool that the provider refused, if it says which. */
   | { readonly kind: 'stopped'; readonly why: StopReason; readonly tool?: string }
   | { readonly kind: 'cancelled' };
 
@@ -100,7 +101,7 @@ export async function runTurn(turn: Turn): Promise<TurnOutcome> {
   return outcome(turn.signal.aborted ? { kind: 'cancelled' } : { kind: 'stepLimit', steps: turn.maxSteps });
 }
 
-/** A model that cannot count is sent everything: it says itself when that is too much. */
+/** A model that cannot count is sent everything, and says itself when that is too much. */
 async function fitAsCounted(request: ModelRequest, { model, signal }: Turn): Promise<Fitted> {
   try {
     return await fitToModel(request, model, signal);
@@ -112,7 +113,7 @@ async function fitAsCounted(request: ModelRequest, { model, signal }: Turn): Pro
 interface Answer {
   readonly text: string;
   readonly calls: readonly ToolCall[];
-  /** The dialog goes no further. */
+  /** Set where the dialog goes no further. */
   readonly end?: TurnEnd;
 }
 
@@ -137,7 +138,7 @@ async function ask(request: ModelRequest, turn: Turn): Promise<Answer> {
         state = nextState(state, { kind: 'failed', failure: failureOf(error), now: clock.now(), chance: random() });
       }
     }
-    // What was said stays said; what was not yet called is not called any more.
+    // What was said stays said; what was not called yet will not be called.
     if (signal.aborted) return { text, calls: [], end: { kind: 'cancelled' } };
     if (state.kind === 'stopped') return { text: '', calls: [], end: stopped(state.why, request) };
     if (state.kind !== 'retrying') throw new Error(`A failure left the dialog ${state.kind}.`);
@@ -177,13 +178,13 @@ async function carryOut(call: ToolCall, tools: readonly DialogTool[], turn: Turn
   return result;
 }
 
-/** @param why a clause or sentence that follows "Error:" */
+/** @param why a clause or a sentence that follows "Error:" */
 function failedResult(call: ToolCall, why: string): ToolResult {
   const text = `Error: ${why}`;
   return { callId: call.id, tool: call.tool, parts: [{ kind: 'text', text }], isError: true };
 }
 
-/** A stream that does not heed the signal is left alone. */
+/** Leaves a stream alone that does not heed the signal. */
 async function* untilAborted(stream: AsyncIterable<ModelPart>, signal: AbortSignal): AsyncIterable<ModelPart> {
   const iterator = stream[Symbol.asyncIterator]();
   let onAbort = (): void => {};

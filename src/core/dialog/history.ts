@@ -1,6 +1,6 @@
 /**
- * A conversation over its turns. What a turn added is kept, as a bounded record, with the answer that the editor stores;
- * the conversation is made again of those records (D1). Pure.
+ * Keeps a conversation over its turns. What a turn added is kept as a bounded record with the answer that the editor
+ * stores, and the conversation is made again from those records (D1). Everything here is pure.
  *
  * Records come back from a store that others wrote to: reading takes what it can use, drops the rest, and never throws.
  * Invariant: every call of what is read has its result.
@@ -14,16 +14,16 @@ export interface TurnRecord {
   readonly version: 1;
   /** The conversation's name, by which its instances are leased. */
   readonly dialog: string;
-  /** Of the team; absent: nobody in particular. */
+  /** The member of the team; absent where it is nobody in particular. */
   readonly member?: string;
-  /** The question first, where there was one. */
+  /** The question stands first, where there was one. */
   readonly messages: readonly DialogMessage[];
   readonly end: TurnEnd['kind'];
 }
 
-/** Of one text in a record, in characters; a later turn rarely needs more of an earlier result. */
+/** One text in a record has at most so many characters; a later turn rarely needs more of an earlier result. */
 const longestText = 12_000;
-/** Of all texts of a record. */
+/** All texts of a record have at most so many characters together. */
 const longestRecord = 200_000;
 
 export function recordOf(record: Omit<TurnRecord, 'version'>): TurnRecord {
@@ -50,21 +50,21 @@ function boundedResult(result: ToolResult, limit: number): ToolResult {
   return { ...result, parts };
 }
 
-/** One turn as the editor has it: what was asked, and what came of it. */
+/** A turn as the editor keeps it: what was asked, and what came of it. */
 export interface PastTurn {
   readonly question: string;
-  /** What the answer's metadata hold under our key. */
+  /** What the answer's metadata holds under the key of this extension. */
   readonly record: unknown;
   /** What a person saw of the answer. */
   readonly shown: string;
 }
 
 export interface Past {
-  /** Absent: none of the turns tells. */
+  /** Absent where none of the turns tells. */
   readonly dialog: string | undefined;
   readonly member: string | undefined;
   readonly messages: readonly DialogMessage[];
-  /** How the last turn ended; absent: there is none, or it does not say. */
+  /** How the last turn ended; absent where there is none, or where it does not say. */
   readonly end: TurnEnd['kind'] | undefined;
 }
 
@@ -88,7 +88,7 @@ export function pastOf(turns: readonly PastTurn[]): Past {
   return { dialog, member, messages: withoutOrphans(messages), end };
 }
 
-/** What the results of a conversation left on disk; some of it may be gone. */
+/** Returns the files that the results of a conversation left on disk; some of them may be gone. */
 export function filesIn(messages: readonly DialogMessage[]): ResultFile[] {
   return messages.flatMap((message) =>
     message.kind === 'results' ? message.results.flatMap(({ files }) => files ?? []) : [],
@@ -144,7 +144,7 @@ function isPart(value: unknown): value is ContentPart {
   return value['kind'] === 'image' && typeof value['mimeType'] === 'string' && typeof value['base64'] === 'string';
 }
 
-/** Providers refuse a call without a result, and a result without a call. */
+/** Drops calls without a result and results without a call, which providers refuse. */
 function withoutOrphans(messages: readonly DialogMessage[]): DialogMessage[] {
   const kept: DialogMessage[] = [];
   for (const [index, message] of messages.entries()) {

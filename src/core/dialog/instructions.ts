@@ -1,17 +1,17 @@
 /**
- * What a model is told for the whole conversation, made anew for each request, so that it is true at that moment: who it
- * is, what its toolsets say of themselves, and which instances it holds (L3). Pure.
+ * Writes what a model is told for the whole conversation: who it is, what its toolsets say of themselves, and which
+ * instances it holds (L3). It is written anew for each request, so that it is true at that moment.
  */
 
 export interface DialogContext {
   readonly member: { readonly id: string; readonly name: string; readonly purpose: string | undefined } | undefined;
-  /** Those it is granted that have tools. */
+  /** The granted toolsets that have tools. */
   readonly toolsets: readonly { readonly id: string; readonly instructions: string | undefined }[];
-  /** Granted, but without tools now; `why` completes "its server is …". */
+  /** The granted toolsets without tools now; `why` completes "its server is …". */
   readonly deferred: readonly { readonly id: string; readonly why: string }[];
-  /** Servers of which this conversation has an instance of its own. */
+  /** The servers of which this conversation has an instance of its own. */
   readonly held: readonly string[];
-  /** The name under which it may call for the end of an instance; absent: it may not. */
+  /** The name of the tool by which it may end an instance; absent where it may not. */
   readonly release: string | undefined;
 }
 
@@ -31,7 +31,7 @@ export function instructionsOf(context: DialogContext): string {
   return parts.join('\n\n');
 }
 
-/** In every request, for as long as an instance is held. */
+/** Reminds the model in every request, for as long as it holds an instance. */
 function reminderOf({ held, release }: DialogContext): string[] {
   if (held.length === 0) return [];
   const names = held.map((id) => `"${id}"`).join(', ');

@@ -1,6 +1,6 @@
 /**
- * What a dialog needs of the world, declared here by its consumer: a language model, and tools that run. The shell
- * provides both; tests give fakes. Types only.
+ * A dialog needs a language model, and tools that run. Both are declared here by their consumer; the shell provides
+ * them, and tests give fakes.
  */
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 
@@ -19,7 +19,7 @@ export type ContentPart =
 
 export interface ToolCall {
   readonly id: string;
-  /** The name the model used, published or invented. */
+  /** The name that the model used, be it published or invented. */
   readonly tool: string;
   readonly input: Readonly<Record<string, unknown>>;
 }
@@ -29,17 +29,17 @@ export interface ToolResult {
   readonly tool: string;
   readonly parts: readonly ContentPart[];
   readonly isError: boolean;
-  /** Where its images, audio, other bytes and too long texts are kept. */
+  /** The files that keep its images, audio, other bytes, and texts that are too long. */
   readonly files?: readonly ResultFile[];
 }
 
 export interface ResultFile {
-  /** Absolute. */
+  /** The absolute path. */
   readonly path: string;
   readonly isImage: boolean;
 }
 
-/** What a conversation consists of. Each call of an answer has its result in the message after it. */
+/** A conversation consists of these. Each call of an answer has its result in the message after it. */
 export type DialogMessage =
   | { readonly kind: 'user'; readonly text: string }
   | { readonly kind: 'answer'; readonly text: string; readonly calls: readonly ToolCall[] }
@@ -56,14 +56,14 @@ export type ModelPart =
   { readonly kind: 'text'; readonly text: string } | { readonly kind: 'call'; readonly call: ToolCall };
 
 export interface DialogModel {
-  /** Whose it is, as the editor names it: `copilot`. */
+  /** The vendor as the editor names it, such as `copilot`. */
   readonly vendor: string;
   readonly name: string;
   readonly seesImages: boolean;
-  /** Of a whole request. */
+  /** Counts the tokens of a whole request. */
   readonly maxInputTokens: number;
   countTokens(text: string, signal: AbortSignal): Promise<number>;
-  /** One request. What it throws while it is read is classified by `modelFailures`. */
+  /** Sends one request. `modelFailures` classifies what it throws while it is read. */
   send(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelPart>;
 }
 
@@ -73,7 +73,7 @@ export interface ToolCallProgress {
   readonly message?: string;
 }
 
-/** Runs calls. Never rejects: a failure is a result that the model reads. */
+/** Runs calls. It never rejects: a failure is a result that the model reads. */
 export interface ToolRunner {
   run(
     tool: DialogTool,

@@ -1,20 +1,20 @@
 /**
- * What went wrong with a request to a model, told from the codes and the words of its provider (D4). Only what is
- * clearly passing is worth another attempt; everything else is a person's business. Pure; does not know the editor.
+ * Tells from the codes and the words of a provider why a request to its model failed (D4). Only what clearly passes by
+ * itself is worth another attempt; everything else is a person's business. Nothing here knows the editor.
  */
 import { escapeRegExp } from '../base/text.js';
 
 export type ModelFailure =
-  /** The provider takes no such request: sending it again would change nothing. */
+  /** The provider does not take such a request, so that sending it again would change nothing. */
   | { readonly kind: 'rejected'; readonly text: string }
   /** The model may not be used, or is not there; a person can change that, or choose another. */
   | { readonly kind: 'unavailable'; readonly text: string }
-  /** The network, a limit of rate, or a failure of the provider's own. */
+  /** The network failed, a rate limit was hit, or the provider itself failed. */
   | { readonly kind: 'transient'; readonly text: string; readonly retryAfterMs: number | undefined }
-  /** Nobody can tell; not tried again. */
+  /** Nobody can tell, so it is not tried again. */
   | { readonly kind: 'unknown'; readonly text: string };
 
-/** Deeper causes say nothing new. */
+/** Causes that are nested deeper say nothing new. */
 const deepestCause = 4;
 
 export function failureOf(error: unknown): ModelFailure {
@@ -37,7 +37,7 @@ function kindByStatus(status: number | undefined, said: string): Kind | undefine
   return 'rejected';
 }
 
-/** The codes of the editor's `LanguageModelError`. */
+/** Judges by the codes of the editor's `LanguageModelError`. */
 function kindByCode(codes: readonly string[], said: string): Kind | undefined {
   if (codes.includes('NoPermissions') || codes.includes('NotFound')) return 'unavailable';
   if (codes.includes('Blocked')) return passing.test(said) && !usedUp.test(said) ? 'transient' : 'unavailable';
@@ -84,7 +84,7 @@ interface Facts {
   readonly statuses: number[];
 }
 
-/** Of the error and its causes; what has no text of its own says nothing. */
+/** Gathers what the error and its causes say. */
 function factsOf(error: unknown): Facts {
   const facts: Facts = { texts: [], codes: [], statuses: [] };
   let current: unknown = error;
@@ -110,12 +110,12 @@ function addText(facts: Facts, text: string): void {
 }
 
 /**
- * The tool that a rejection is about, if it says so: by its name, or by its place in the list that was sent, as
- * `tools.3.custom.input_schema` or `tools[3].function`.
+ * Returns the tool that a rejection is about, if it says so by the tool's name or by its place in the list that was
+ * sent, as `tools.3.custom.input_schema` or `tools[3].function`.
  */
 export function toolIn(text: string, sent: readonly string[]): string | undefined {
   const named = sent.filter((name) => wholeName(name).test(text));
-  // A name may be a word of the sentence; the longest is the least likely to be.
+  // A name may be a word of the sentence, and the longest is the least likely to be one.
   const quoted = named.filter((name) => new RegExp(`['"\`]${escapeRegExp(name)}['"\`]`).test(text));
   const found = longest(quoted) ?? longest(named.filter((name) => /[_-]/.test(name)));
   if (found !== undefined) return found;

@@ -1,13 +1,13 @@
 /**
- * The one place where what a provider takes of tools would be respected (D3). Today every tool passes as it is, so
- * that nothing is lost to a guess; what a provider is known to refuse is reported beside it. Pure and deterministic.
+ * Fits tools to what a provider takes (D3). Today every tool passes as it is, so that nothing is lost to a guess; what
+ * a provider is known to refuse is reported beside the tools.
  */
 import type { DialogTool } from './model.js';
 
 export interface ProjectionProblem {
-  /** Absent: it is about all of them together. */
+  /** Absent where it is about all tools together. */
   readonly tool?: string;
-  /** What the provider is known to refuse, a sentence. */
+  /** Says in a sentence what the provider is known to refuse. */
   readonly message: string;
 }
 
@@ -17,18 +17,18 @@ interface Projection {
 }
 
 interface ProviderRules {
-  /** As people know it. */
+  /** The name that people know. */
   readonly name: string;
   readonly vendors: RegExp;
   readonly mostTools?: number;
   readonly firstCharacter?: RegExp;
   readonly propertyName?: RegExp;
-  /** Top-level `oneOf` and the like. */
+  /** Concerns `oneOf` and the like at the top level. */
   readonly refusesTopLevelChoices?: true;
   readonly refusesArraysWithoutItems?: true;
 }
 
-/** Each is refused with an error for the whole request, as users of these providers report. */
+/** Users of these providers report that each of these fails the whole request. */
 const rules: readonly ProviderRules[] = [
   { name: 'Copilot', vendors: /copilot/i, mostTools: 128, refusesArraysWithoutItems: true },
   {
@@ -47,7 +47,7 @@ const rules: readonly ProviderRules[] = [
   { name: 'Gemini', vendors: /gemini|google/i, firstCharacter: /^[a-zA-Z_]/, refusesArraysWithoutItems: true },
 ];
 
-/** @param vendor as the editor names it */
+/** @param vendor the vendor as the editor names it */
 export function projectToolsForProvider(vendor: string, tools: readonly DialogTool[]): Projection {
   const known = rules.filter(({ vendors }) => vendors.test(vendor));
   return { tools, problems: known.flatMap((provider) => problemsWith(provider, tools)) };
@@ -88,10 +88,10 @@ function refusals(provider: ProviderRules, tool: DialogTool): string[] {
   return found;
 }
 
-/** Keywords whose content is no schema. */
+/** The content of these keywords is not a schema. */
 const values: ReadonlySet<string> = new Set(['enum', 'const', 'default', 'examples']);
 
-/** Schemas of real tools are flat; what is nested deeper than this is not looked at. */
+/** Schemas of real tools are flat, and what is nested deeper than this is not looked at. */
 const deepestLook = 16;
 
 function hasArrayWithoutItems(schema: unknown, depth: number): boolean {

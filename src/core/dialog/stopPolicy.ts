@@ -1,16 +1,16 @@
 /**
- * When a dialog sends a request again and when it stops (D4), as a pure state machine: what happened goes in, the
- * next state comes out. Time and chance are given. Invariants: what is stopped or cancelled stays so; a request is sent
- * again at most `mostRetries` times; an answer that arrived whole sets the count back.
+ * Decides when a dialog sends a request again and when it stops (D4), as a pure state machine: what happened goes in,
+ * and the next state comes out. Time and chance are given. Invariants: what is stopped or cancelled stays so; a request
+ * is sent again at most `mostRetries` times; a whole answer sets the count back.
  */
 import { assertNever } from '../base/assertNever.js';
 import type { ModelFailure } from './modelFailures.js';
 
 export const mostRetries = 3;
 
-/** Before the first retry; doubled with each. Milliseconds. */
+/** How many milliseconds the first retry waits; each further retry waits twice as long. */
 const firstDelayMs = 1000;
-/** A provider that asks for more patience than this is not waited for. Milliseconds. */
+/** How many milliseconds a provider may ask for; a longer wait is not worth it. */
 const longestWaitMs = 60_000;
 
 export type StopReason =
@@ -21,15 +21,15 @@ export type StopReason =
   | { readonly kind: 'exhausted'; readonly text: string; readonly attempts: number };
 
 export type RunState =
-  /** `attempt` counts the retries of the request under way: 0 for its first sending. */
+  /** `attempt` counts the retries of the request under way and is 0 when it is first sent. */
   | { readonly kind: 'running'; readonly attempt: number }
-  /** To be sent again at `at`, epoch milliseconds, as retry number `attempt`. */
+  /** It will be sent again at `at`, in epoch milliseconds, as retry number `attempt`. */
   | { readonly kind: 'retrying'; readonly attempt: number; readonly at: number; readonly cause: string }
   | { readonly kind: 'stopped'; readonly why: StopReason }
   | { readonly kind: 'cancelled' };
 
 export type RunEvent =
-  /** `now`: epoch milliseconds; `chance`: in [0, 1), spreads the retries of several dialogs. */
+  /** `now` is in epoch milliseconds; `chance`, in [0, 1), spreads the retries of several dialogs. */
   | { readonly kind: 'failed'; readonly failure: ModelFailure; readonly now: number; readonly chance: number }
   | { readonly kind: 'due' }
   | { readonly kind: 'answered' }

@@ -1,4 +1,6 @@
-/** Why a definition does not serve, or what is wrong with the one that serves: an operation that failed, with its time. */
+/**
+ * Why a definition does not serve, or what is wrong with the one that serves: an operation that failed, with its time.
+ */
 import { assertNever } from '../base/assertNever.js';
 import type { Problem } from '../base/problem.js';
 import type { StartFailure } from '../connections/connection.js';
@@ -32,7 +34,10 @@ export function redactedCause(cause: FailureCause, redact: (text: string) => str
   }
 }
 
-/** Whether the server is down because of it. A lease that died takes nothing down: its dialog's next call starts another. */
+/**
+ * Whether the server is down because of it. A lease that died takes nothing down: its dialog's next call starts
+ * another.
+ */
 export function takesDown(failure: Failure): boolean {
   return failure.kind !== 'lost' || failure.final;
 }

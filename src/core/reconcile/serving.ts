@@ -27,8 +27,8 @@ import type { FailureCause } from './failure.js';
 import type { Judge } from './plan.js';
 
 /**
- * A server that says that its tools changed is asked for them several times at once, as changes come in bursts, and then
- * twice a second, however often it says so (R6).
+ * A server that says that its tools changed is asked for them several times at once, as changes come in bursts, and
+ * then twice a second, however often it says so (R6).
  */
 const refreshBurst = 8;
 const refreshesPerSecond = 2;
@@ -157,7 +157,10 @@ export class Serving {
     this.pool.adopt(connection, announced);
   }
 
-  /** Takes a definition of the same launch. If two tools would have one name, nothing changes and the problems are returned. */
+  /**
+   * Takes a definition of the same launch. If two tools would have one name, nothing changes and the problems are
+   * returned.
+   */
   recurate(definition: ServerDefinition): Extract<Curation, { kind: 'refused' }> | undefined {
     const { rejected } = this;
     const ofNewest = rejected && curate(definition, rejected, this.report());

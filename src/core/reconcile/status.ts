@@ -1,6 +1,6 @@
 /**
- * The one snapshot that every view reads (sidebar, status bar, problems, command line), and the pure functions that make
- * it of what is known of a server. A snapshot is immutable, and a view never asks a connection.
+ * The one snapshot that every view reads (sidebar, status bar, problems, command line), and the pure functions that
+ * make it of what is known of a server. A snapshot is immutable, and a view never asks a connection.
  */
 import type { ApprovalStatus } from '../approval/approvals.js';
 import type { ChangedTool } from '../approval/toolPrints.js';

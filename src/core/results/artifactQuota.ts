@@ -1,9 +1,9 @@
 /**
  * Keeps the artifacts of a folder within a quota (V3): after each write the oldest go until the rest fits.
  *
- * What is there is read from disk once, at the first write, and again as soon as a file turns out to have been removed by
- * somebody else; between that a list is kept. One run at a time. Invariants: a file that is being written is not
- * touched; a file that cannot be removed is passed over and stays counted; nothing here throws.
+ * The folder is read once, at the first write, and again as soon as a file turns out to have been removed by somebody
+ * else; in between, a list is kept. Only one run is under way at a time. Invariants: a file that is being written is
+ * not touched; a file that cannot be removed is passed over and stays counted; nothing here throws.
  */
 import { readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
@@ -11,9 +11,9 @@ import type { Log } from '../base/log.js';
 import { SingleFlight } from '../base/singleFlight.js';
 
 interface ArtifactQuotaOptions {
-  /** Holds `<server>/<tool>/<file>`. */
+  /** The folder that holds `<server>/<tool>/<file>`. */
   readonly root: string;
-  /** In bytes; read at each run. */
+  /** Returns the limit in bytes; it is asked at each run. */
   readonly limit: () => number;
   readonly log: Log;
 }
@@ -24,7 +24,7 @@ export interface Written {
 }
 
 export class ArtifactQuota {
-  /** Bytes by path, oldest first. Undefined: not read yet. */
+  /** The sizes of the files in bytes by path, oldest first; undefined until they are read. */
   private files: Map<string, number> | undefined;
   private total = 0;
   private arrived: Written[] = [];
@@ -33,12 +33,12 @@ export class ArtifactQuota {
 
   constructor(private readonly options: ArtifactQuotaOptions) {}
 
-  /** A file is being written under this name. */
+  /** Tells that a file is being written under this name. */
   begin(unfinished: string): void {
     this.unfinished.add(unfinished);
   }
 
-  /** It has got its own name, or came to nothing. */
+  /** Tells that the file has its own name now, or that it came to nothing. */
   end(unfinished: string, written: Written | undefined): void {
     this.unfinished.delete(unfinished);
     if (!written) return;
@@ -61,14 +61,14 @@ export class ArtifactQuota {
   }
 
   private async makeRoom(): Promise<void> {
-    // Twice at most: whoever removes files all the time leaves room enough.
+    // Two passes are enough: whoever removes files all the time leaves room enough.
     for (let pass = 1; pass <= 2 && (await this.removeOldest()) === 'outdated'; pass++) {
       this.files = await this.read();
       this.takeArrived();
     }
   }
 
-  /** Outdated: somebody else removes files too, and only the disk knows which. */
+  /** `outdated` means that somebody else removes files too, so that only the disk knows which are left. */
   private async removeOldest(): Promise<'done' | 'outdated'> {
     const limit = this.options.limit();
     for (const [file, bytes] of this.files ?? []) {
@@ -126,7 +126,7 @@ async function foldersIn(folder: string): Promise<string[]> {
   return (await entriesOf(folder)).filter((entry) => entry.isDirectory()).map(({ name }) => path.join(folder, name));
 }
 
-/** Of a folder that is not there, or not any more: none. */
+/** A folder that does not exist has no entries. */
 async function entriesOf(folder: string) {
   return await readdir(folder, { withFileTypes: true }).catch(() => []);
 }

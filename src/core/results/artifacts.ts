@@ -1,17 +1,17 @@
-/** What the rest of `results` needs of a place for files (V2, V3). */
+/** The place for files that the rest of `results` needs (V2, V3). */
 import { takeAll, turn, type Pieces } from './pieces.js';
 
-/** Whose result it is. Server and tool are names by rule N4, or they are made safe. */
+/** Says whose result it is. Names of servers and tools that break the rule for names (N4) are made safe. */
 export interface ArtifactOrigin {
   readonly server: string;
-  /** Published name. */
+  /** The published name. */
   readonly tool: string;
-  /** Absent: of a call that belongs to none. */
+  /** Absent where the call belongs to no dialog. */
   readonly dialog?: string;
 }
 
 export interface ArtifactContent {
-  /** Without a dot. */
+  /** Has no dot. */
   readonly extension: string;
   readonly pieces: Pieces;
 }
@@ -20,19 +20,21 @@ export type SaveOutcome =
   | { readonly kind: 'saved'; readonly path: string; readonly bytes: number }
   /** `why` is a clause: "the disk is full". */
   | { readonly kind: 'notSaved'; readonly why: string }
-  /** The content is broken, wherever it would go. `why` is a clause: "its data is not base64". */
+  /** The content itself is broken. `why` is a clause: "its data is not base64". */
   | { readonly kind: 'unreadable'; readonly why: string };
 
 export interface ArtifactStore {
-  /** Reads the pieces to their end. Never rejects: a result arrives whatever becomes of its files. */
+  /** Reads the pieces to their end. It never rejects: a result arrives whatever becomes of its files. */
   save(origin: ArtifactOrigin, content: ArtifactContent): Promise<SaveOutcome>;
-  /** Paths of what calls of a dialog left and is still there, oldest first. Never rejects. */
+  /**
+   * Resolves to the paths of the files that a dialog's calls left and that still exist, oldest first. It never rejects.
+   */
   ofDialog(dialog: string): Promise<readonly string[]>;
   /** Resolves when nothing is being written or removed. */
   settled(): Promise<void>;
 }
 
-/** For where there is no folder to write to. Still finds out what is broken. */
+/** Stands in where there is no folder to write to. It still finds out what is broken. */
 export function nowhere(why: string): ArtifactStore {
   return {
     save: async (_origin, { pieces }) => {

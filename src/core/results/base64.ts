@@ -1,8 +1,7 @@
 /**
- * Base64 as servers send it (V2): with or without padding, in lines, in the alphabet of URLs, behind a `data:`
- * prefix. Read in pieces, because 50 MB decoded at once would hold up everything else. Pure; never throws.
+ * Decodes base64 as servers send it (V2): with or without padding, in lines, in the alphabet of URLs, behind a `data:`
+ * prefix. It is read in pieces, because 50 MB decoded at once would hold up everything else. Nothing here throws.
  */
-
 import { pieceLength, type Pieces } from './pieces.js';
 
 const foreign = /[^A-Za-z0-9+/_-]/;
@@ -29,19 +28,19 @@ export function* decoded(text: string): Pieces {
   return undefined;
 }
 
-/** The spelling that every reader takes. */
+/** Returns the spelling that every reader takes. */
 export function canonical(text: string): string {
   const plain = /[\s_-]/.test(text) ? withoutSpace(text).replaceAll('-', '+').replaceAll('_', '/') : text;
   return plain.padEnd(Math.ceil(plain.length / 4) * 4, '=');
 }
 
-/** What it decodes to; a little more where it is in lines. */
+/** Returns the number of bytes that a text decodes to, and a few more where the text is in lines. */
 export function decodedSize(text: string): number {
   const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
   return Math.max(0, Math.floor((text.length * 3) / 4) - padding);
 }
 
-/** Some servers put a data URL where base64 belongs. */
+/** Splits off the prefix of a data URL, which some servers put where base64 belongs. */
 export function splitDataUrl(text: string): { readonly base64: string; readonly type: string | undefined } {
   const prefix = /^data:([^,]{0,200}),/i.exec(text.slice(0, 210));
   if (!prefix) return { base64: text, type: undefined };

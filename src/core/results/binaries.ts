@@ -1,4 +1,4 @@
-/** Which parts of a result carry bytes (V2), and the saving of them. The result itself is not changed. */
+/** Finds the parts of a result that carry bytes (V2), and saves them. The result itself is not changed. */
 import { isObject } from '../base/isObject.js';
 import type { ArtifactOrigin, ArtifactStore, SaveOutcome } from './artifacts.js';
 import { decoded, decodedSize, splitDataUrl } from './base64.js';
@@ -8,19 +8,19 @@ export type Fields = Readonly<Record<string, unknown>>;
 
 export interface Binary {
   readonly kind: 'image' | 'audio' | 'resource';
-  /** Of a resource. */
+  /** Set for a resource. */
   readonly uri: string | undefined;
-  /** As declared, or as a data URL says it. */
+  /** The type as it is declared, or as a data URL says it. */
   readonly type: string | undefined;
-  /** Set: an image under a type that models take. */
+  /** Set for an image under a type that models take. */
   readonly imageType: string | undefined;
-  /** Without a `data:` prefix. */
+  /** Has no `data:` prefix. */
   readonly base64: string;
-  /** About. */
+  /** An estimate, which may be a little too large. */
   readonly bytes: number;
 }
 
-/** What became of the parts, by identity. A part that carries no bytes is not in it. */
+/** Tells what became of each part, by identity. Parts that carry no bytes are not in it. */
 export type SavedParts = ReadonlyMap<unknown, SaveOutcome>;
 
 export function binaryOf(part: unknown): Binary | undefined {
@@ -31,7 +31,7 @@ export function binaryOf(part: unknown): Binary | undefined {
       return binary(part['type'], undefined, part['mimeType'], part['data']);
     case 'resource': {
       const inner = part['resource'];
-      // Both text and bytes: the text is what an agent reads.
+      // Where there are both text and bytes, an agent reads the text.
       if (!isObject(inner) || typeof inner['uri'] !== 'string' || typeof inner['text'] === 'string') return undefined;
       return binary('resource', inner['uri'], inner['mimeType'], inner['blob']);
     }
@@ -53,7 +53,7 @@ function binary(
   return { kind, uri, type, imageType, base64, bytes: decodedSize(base64) };
 }
 
-/** One after the other: a result with a thousand images opens one file at a time. */
+/** Saves one part after the other, so that a result with a thousand images opens one file at a time. */
 export async function saveBinaries(
   content: unknown,
   origin: ArtifactOrigin,

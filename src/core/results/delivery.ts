@@ -1,7 +1,7 @@
 /**
- * What a client is sent of a result, as one step between the server's answer and the wire: bytes are saved as files
- * (V2) for every client; for the editor the result is made readable (V1) and too long texts go to files (V3). To
- * other clients the result goes as the server gave it: what they show and what they cut is their own business.
+ * Decides what a client is sent of a result, in one step between the server's answer and the wire. Bytes are saved as
+ * files for every client (V2); for the editor the result is made readable (V1) and texts that are too long go to files
+ * (V3). Other clients get the result as the server gave it: what they show and what they cut is their own business.
  */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { nowhere, type ArtifactOrigin, type ArtifactStore } from './artifacts.js';
@@ -10,36 +10,36 @@ import { composed, isPlainText, marked } from './forEditor.js';
 import { hasModelImage } from './mediaTypes.js';
 import { fits, withShortStructure, withShortTexts, type TextLimit } from './textLimit.js';
 
-/** Of UTF-8, in one result. */
+/** Counts bytes of UTF-8 in one result. */
 export const usualMaxResultBytes = 1 << 20;
 
 interface DeliveryOptions {
   readonly artifacts: ArtifactStore;
-  /** Read at each result. */
+  /** Asked at each result. */
   readonly maxResultBytes: () => number;
 }
 
 interface SavedFile {
-  /** Absolute. */
+  /** The absolute path. */
   readonly path: string;
-  /** Of a type that models take. */
+  /** Whether it is an image of a type that models take. */
   readonly isImage: boolean;
 }
 
 interface ReadableResult {
-  /** As `forEditor` has it. */
+  /** The result as `forEditor` gives it. */
   readonly result: CallToolResult;
-  /** Where its bytes are kept, in their order, then the texts that were too long. */
+  /** The files that keep its bytes, in their order, and then those that keep the texts that were too long. */
   readonly files: readonly SavedFile[];
 }
 
-/** None rejects for what a result holds, or for a disk that does not take it. */
+/** Nothing here rejects for what a result holds, or for a disk that does not take it. */
 export interface Delivery {
   forEditor(result: CallToolResult, origin: ArtifactOrigin): Promise<CallToolResult>;
-  /** For a dialog of our own, which shows a person the files. */
+  /** Serves a dialog of the chat participant, which shows a person the files. */
   forDialog(result: CallToolResult, origin: ArtifactOrigin): Promise<ReadableResult>;
   forOthers(result: CallToolResult, origin: ArtifactOrigin): Promise<CallToolResult>;
-  /** What calls of a dialog left and is still there, oldest first. */
+  /** Resolves to the files that a dialog's calls left and that still exist, oldest first. */
   filesOf(dialog: string): Promise<readonly SavedFile[]>;
 }
 
@@ -71,7 +71,7 @@ export function createDelivery({ artifacts, maxResultBytes }: DeliveryOptions): 
   };
 }
 
-/** For where nothing is given to write to. */
+/** Stands in where there is no folder to write to. */
 export function deliveryWithoutFiles(): Delivery {
   const artifacts = nowhere('there is no folder for files');
   return createDelivery({ artifacts, maxResultBytes: () => usualMaxResultBytes });

@@ -1,9 +1,9 @@
 /**
- * Artifacts on disk (V2): `<folder>/artifacts/mcp/<server>/<tool>/<timestamp>-<uuid>.<extension>`,
- * where the UUID tells the dialog (`artifactName`).
+ * Keeps artifacts on disk as `<folder>/artifacts/mcp/<server>/<tool>/<timestamp>-<uuid>.<extension>` (V2), where the
+ * UUID tells the dialog (`artifactName`).
  *
- * Invariants: a file is there under its name whole or not at all; nobody else may read it; its name holds nothing that a
- * caller or a server said, but the names of server and tool (E4). What cannot be written is an outcome.
+ * Invariants: under its name, a file exists whole or not at all; nobody else may read it; its path holds nothing that a
+ * caller or a server said but the names of server and tool (E4). A file that cannot be written is an outcome.
  */
 import { mkdir, open, readdir, rename, rm, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
@@ -16,9 +16,9 @@ import { takeAll, type Pieces, type Taken } from './pieces.js';
 import { formatBytes } from './sizes.js';
 
 interface DiskArtifactsOptions {
-  /** Need not exist. */
+  /** The folder need not exist. */
   readonly folder: string;
-  /** In bytes, of all files together; read at each use. */
+  /** Returns the bytes that all files together may have; it is asked at each use. */
   readonly quota: () => number;
   readonly clock: Clock;
   readonly log: Log;
@@ -45,7 +45,7 @@ class DiskArtifacts implements ArtifactStore {
   }
 
   async ofDialog(dialog: string): Promise<readonly string[]> {
-    // Of a folder that is not there: none. Links are not followed.
+    // A folder that does not exist has no files. Links are not followed.
     const found = await readdir(this.root, { recursive: true, withFileTypes: true }).catch(() => []);
     const isOwn = isArtifactOf(dialog);
     return found
@@ -84,14 +84,14 @@ class DiskArtifacts implements ArtifactStore {
     }
   }
 
-  /** Throws what kept it from writing, unless the content is broken anyway. */
+  /** Throws what kept it from writing, unless the content itself is broken. */
   private async fill(file: string, pieces: Pieces): Promise<Taken> {
     const quota = this.options.quota();
     let handle: FileHandle | undefined;
     let room = quota;
     const put = async (piece: Uint8Array): Promise<void> => {
       room -= piece.length;
-      // A file alone over the quota would be removed as soon as it is there.
+      // A file that is larger than the quota would be removed as soon as it exists.
       if (room < 0 || quota === 0) throw new OverQuota(quota);
       handle ??= await openAnew(file);
       await handle.writeFile(piece);
@@ -113,13 +113,13 @@ async function openAnew(file: string): Promise<FileHandle> {
     try {
       return await open(file, 'wx', 0o600);
     } catch (error) {
-      // Somebody clears the folder at this moment.
+      // Somebody is clearing the folder at this moment.
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || attempt === 3) throw error;
     }
   }
 }
 
-/** What cannot be removed now goes with age, by the quota. */
+/** The quota removes later what cannot be removed now. */
 async function discard(file: string): Promise<void> {
   await rm(file, { force: true }).catch(() => undefined);
 }
@@ -134,7 +134,7 @@ class OverQuota extends Error {
   }
 }
 
-/** One part of a path. Names by rule N4 stay as they are, but those that Windows keeps for devices. */
+/** Makes one part of a path. Names by rule N4 stay as they are, except those that Windows reserves for devices. */
 function segment(name: string): string {
   const safe = name.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 64);
   return safe === '' || /^(con|prn|aux|nul|com\d|lpt\d)$/i.test(safe) ? `${safe}_` : safe;

@@ -1,4 +1,4 @@
-/** Head, tail and size of a text that goes by in pieces (V3). No character is cut. Pure. */
+/** Takes the head, the tail and the size of a text that goes by in pieces (V3). No character is cut. */
 import type { Pieces } from './pieces.js';
 
 export class Excerpt {
@@ -6,10 +6,10 @@ export class Excerpt {
   private headBytes: Uint8Array = new Uint8Array();
   private tailBytes: Uint8Array = new Uint8Array();
 
-  /** In bytes of UTF-8. A text that is not longer than both is head alone, and what is over it tail. */
+  /** @param sizes in bytes of UTF-8; head and tail overlap in a text that is shorter than both together */
   constructor(private readonly sizes: { readonly head: number; readonly tail: number }) {}
 
-  /** The same pieces as UTF-8, noted as they go by. */
+  /** Yields the same pieces as UTF-8, and notes them as they go by. */
   *of(texts: Iterable<string>): Pieces {
     for (const text of texts) {
       const piece = Buffer.from(text);
@@ -33,7 +33,7 @@ export class Excerpt {
     this.bytes += piece.length;
     const { head, tail } = this.sizes;
     const missing = head - this.headBytes.length;
-    // Copies: a view would keep the whole piece alive.
+    // These are copies, because a view would keep the whole piece alive.
     if (missing > 0) this.headBytes = Buffer.concat([this.headBytes, piece.subarray(0, missing)]);
     const last = piece.length >= tail ? [piece.subarray(piece.length - tail)] : [this.tailBytes, piece];
     const joined = Buffer.concat(last);
@@ -41,7 +41,7 @@ export class Excerpt {
   }
 }
 
-/** The end of the last character that is whole. */
+/** Returns the end of the last whole character. */
 function wholeUntil(bytes: Uint8Array): number {
   let start = bytes.length - 1;
   while (start > 0 && isInside(bytes[start])) start -= 1;
@@ -50,7 +50,7 @@ function wholeUntil(bytes: Uint8Array): number {
   return start + length > bytes.length ? start : bytes.length;
 }
 
-/** A byte that goes on with a character. */
+/** Says whether a byte continues a character. */
 function isInside(byte: number | undefined): boolean {
   return byte !== undefined && (byte & 0xc0) === 0x80;
 }

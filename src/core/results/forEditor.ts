@@ -55,7 +55,9 @@ function withMark(parts: readonly ContentBlock[]): ContentBlock[] {
   return parts.with(first, { ...part, text: `${errorMark} ${part.text}` });
 }
 
-/** Says whether a text is the JSON of a value, in whatever layout; a long one is compared in the common layouts alone. */
+/**
+ * Says whether a text is the JSON of a value, in whatever layout; a long one is compared in the common layouts alone.
+ */
 function says(text: string, value: unknown, json: string): boolean {
   if (onlyWraps(value, text)) return true;
   if (!/^\s*[{[]/.test(text)) return false;

@@ -1,6 +1,6 @@
-/** Media types: which images models take, and which extension a file gets. Pure. */
+/** Knows which images models take, and which extension a file of a media type gets. Everything here is pure. */
 
-/** What models take (V2). The unofficial spelling is common. */
+/** The types that models take (V2), with an unofficial spelling that is common. */
 const imageTypes: ReadonlyMap<string, string> = new Map([
   ['image/jpeg', 'image/jpeg'],
   ['image/jpg', 'image/jpeg'],
@@ -16,7 +16,7 @@ const signatures: readonly (readonly [type: string, pattern: RegExp])[] = [
   ['image/webp', /^RIFF[^]{4}WEBP/],
 ];
 
-/** Known types only: a server does not choose what its file opens with. */
+/** Only known types are listed, because a server must not choose what its file opens with. */
 const extensions: Readonly<Record<string, string>> = {
   'image/jpeg': 'jpg',
   'image/jpg': 'jpg',
@@ -67,8 +67,9 @@ const extensions: Readonly<Record<string, string>> = {
 };
 
 /**
- * The type under which a model gets an image, if it takes it at all. Where the first bytes say which of the four it is,
- * they are believed: a provider refuses the whole conversation for an image that is not what it is said to be.
+ * Returns the type under which a model gets an image, if it takes the image at all. Where the first bytes say which of
+ * the four types it is, they are believed: a provider refuses the whole conversation for an image that is not what it
+ * is said to be.
  */
 export function modelImageType(declared: string | undefined, base64: string): string | undefined {
   const type = declared === undefined ? undefined : bareType(declared);
@@ -81,13 +82,13 @@ export function modelImageType(declared: string | undefined, base64: string): st
 export function extensionOf(type: string | undefined): string {
   if (type === undefined) return 'bin';
   const bare = bareType(type);
-  // An own property: the type is what a server says.
+  // The type is what a server says, and might name an inherited property.
   if (Object.hasOwn(extensions, bare)) return extensions[bare] ?? 'bin';
   const structure = /\+(json|xml|zip)$/.exec(bare)?.[1];
   return structure ?? 'bin';
 }
 
-/** @param file whose extension `extensionOf` chose */
+/** @param file has an extension that `extensionOf` chose */
 export function hasModelImage(file: string): boolean {
   return [...imageTypes.values()].some((type) => file.endsWith(`.${extensionOf(type)}`));
 }

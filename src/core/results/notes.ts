@@ -1,10 +1,10 @@
 /**
- * Lines that the host adds to a tool's result (L3). They never displace it: where the editor would drop text beside
- * structured content, the structured content becomes text too. Pure; after `forEditor`.
+ * Adds lines of the host to a tool's result (L3), after `forEditor`. They never displace the result: where the editor
+ * would drop text beside structured content, the structured content becomes text too.
  */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 
-/** @param structureHidesText what the client does: the editor drops every text where structured content is present. */
+/** @param structureHidesText whether the client, as the editor does, drops every text beside structured content */
 export function withNotes(
   result: CallToolResult,
   notes: readonly string[],

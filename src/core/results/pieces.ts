@@ -1,24 +1,24 @@
 /**
- * Long content in pieces, so that 50 MB hold nobody up and are never copied at once. Whoever takes pieces lets others
- * have their turn in between.
+ * Handles long content in pieces, so that 50 MB hold nobody up and are never copied at once. Whoever takes pieces lets
+ * others have their turn in between.
  */
 import { isObject } from '../base/isObject.js';
 
-/** Bytes, piece by piece; it returns what is wrong with the source, if anything. Nothing is to be made of a wrong one. */
+/** Yields bytes piece by piece, and returns what is wrong with the source, if anything. A wrong source is not used. */
 export type Pieces = Generator<Uint8Array, string | undefined>;
 
-/** Characters, or about as many bytes, taken at a time. */
+/** So many characters, or about as many bytes, are taken at a time. */
 export const pieceLength = 1 << 18;
 
 export interface Taken {
   readonly bytes: number;
-  /** Of the source. */
+  /** Says what is wrong with the source. */
   readonly unreadable: string | undefined;
-  /** The first that `put` threw; nothing was put after it. */
+  /** The first error that `put` threw; nothing was put after it. */
   readonly failure: unknown;
 }
 
-/** Reads to the end, whatever becomes of `put`: only at the end it is known whether the source is in order. */
+/** Reads to the end, whatever becomes of `put`, because only the end tells whether the source is in order. */
 export async function takeAll(pieces: Pieces, put: (piece: Uint8Array) => Promise<void>): Promise<Taken> {
   let bytes = 0;
   let failure: unknown;
@@ -42,7 +42,7 @@ export function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Texts cut and joined to pieces of about the same length; no character is cut. */
+/** Cuts and joins texts to pieces of about the same length. No character is cut. */
 export function* even(texts: Iterable<string>): Generator<string> {
   let gathered: string[] = [];
   let length = 0;
@@ -66,15 +66,18 @@ export function* even(texts: Iterable<string>): Generator<string> {
   if (length > 0) yield gathered.join('');
 }
 
-/** What `JSON.stringify` gives, piece by piece. @param value as `JSON.parse` gives it */
+/**
+ * Yields what `JSON.stringify` gives, piece by piece.
+ * @param value as `JSON.parse` gives it
+ */
 export function jsonPieces(value: unknown, indent: 0 | 2 = 0): Generator<string> {
   return nested(value, indent, '\n', false);
 }
 
-/** A container of so many is taken apart wherever it is. */
+/** A container of so many members is taken apart wherever it stands. */
 const many = 1_000;
 
-/** @param insideMany members of large containers are mostly small: taken whole */
+/** @param insideMany whether it stands in a large container, whose members are mostly small and are taken whole */
 function* nested(value: unknown, indent: 0 | 2, line: string, insideMany: boolean): Generator<string> {
   const keys = isObject(value) ? Object.keys(value) : undefined;
   const size = keys?.length ?? (Array.isArray(value) ? value.length : 0);

@@ -2,8 +2,8 @@
  * Turns each content part of a tool result into parts that a model behind the editor can read (V1, V2). Pure.
  *
  * The editor shows embedded texts as bare links, hands images of any type to models that take four of them, and drops
- * types that it does not know. What cannot be shown becomes a line of text that says what was there and in which file it
- * is; nothing is lost in silence. A part that is readable already is returned as it came.
+ * types that it does not know. What cannot be shown becomes a line of text that says what was there and in which file
+ * it is; nothing is lost in silence. A part that is readable already is returned as it came.
  */
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/sdk/types.js';
 import { assertNever } from '../base/assertNever.js';
@@ -20,12 +20,12 @@ type Carried = Pick<TextPart, 'annotations' | '_meta'>;
 
 /** A part of an unknown type is quoted up to this many characters. */
 const longestQuote = 4_000;
-/** In bytes. Providers refuse larger requests, so that such an image would end the conversation. */
+/** The size in bytes. Providers refuse larger requests, so that such an image would end the conversation. */
 const largestImage = 20 << 20;
 
 /** @param saved what became of each part that carries bytes */
 export function readableParts(content: CallToolResult['content'] | undefined, saved: SavedParts): Part[] {
-  // The declared type is a promise of servers, not a fact: entries may be anything.
+  // Servers promise the declared type and may send anything.
   return Array.isArray(content) ? (content as readonly unknown[]).flatMap((part) => readable(part, saved)) : [];
 }
 
@@ -33,7 +33,7 @@ export function isText(part: ContentBlock): part is TextPart {
   return part.type === 'text';
 }
 
-/** The editor keeps text that is meant for the user alone away from the model. */
+/** Says whether the model sees a part: the editor keeps text for the user alone away from it. */
 export function isVisibleText(part: ContentBlock): part is TextPart {
   const audience = isText(part) ? part.annotations?.audience : undefined;
   return isText(part) && (!Array.isArray(audience) || audience.length === 0 || audience.includes('assistant'));
@@ -106,7 +106,7 @@ function nameOf({ kind, uri }: Binary): string {
   }
 }
 
-/** A type is what a server says: anything. */
+/** Shortens a type, which may be anything that a server says. */
 function shown(type: string): string {
   const line = type.replace(/\s+/g, ' ').trim();
   return line.length > 100 ? `${line.slice(0, 100)}…` : line;
@@ -124,8 +124,8 @@ function resource(part: Fields, saved: SavedParts): Part[] {
 }
 
 /**
- * The link stays, for a person to see, beside a line that a model can read. A link to an image does not stay: the
- * editor fetches it at once, and from a server that serves no resources it gets an image without data.
+ * Keeps a link, for a person to see, beside a line that a model can read. A link to an image does not stay, because the
+ * editor fetches it at once, and gets an image without data from a server that serves no resources.
  */
 function link(part: Fields): Part[] {
   const { uri, name, title, description, mimeType, size } = part;
@@ -144,7 +144,7 @@ function link(part: Fields): Part[] {
 }
 
 function unknownPart(part: unknown): TextPart {
-  // What came over a wire always has a JSON form, except `undefined` in a hole of an array.
+  // Whatever came over the wire has a JSON form, except `undefined` in a hole of an array.
   const json = JSON.stringify(part) ?? 'null';
   const quote =
     json.length > longestQuote ? `${json.slice(0, longestQuote)}… (${json.length} characters in all)` : json;

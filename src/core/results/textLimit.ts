@@ -1,8 +1,8 @@
 /**
- * The limit of what an agent is sent as text (V3). Texts over it go to files whole; the agent gets the head, the
- * tail, the size and the path. As few texts as possible are shortened, the longest first; where that does not help,
- * because there are very many, all of them become one. What only the user sees is measured apart from what the model
- * sees, so that neither gets into the other.
+ * Keeps what an agent is sent as text within a limit (V3). Texts over it go to files whole, and the agent gets the
+ * head, the tail, the size and the path. As few texts as possible are shortened, the longest first; where that does not
+ * help, because there are very many, all of them become one. What only the user sees is measured apart from what the
+ * model sees, so that neither gets into the other.
  */
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/sdk/types.js';
 import type { ArtifactContent, SaveOutcome } from './artifacts.js';
@@ -13,27 +13,30 @@ import { isText, isVisibleText, type TextPart } from './readable.js';
 import { formatBytes } from './sizes.js';
 
 export interface TextLimit {
-  /** Of UTF-8. */
+  /** Counts bytes of UTF-8. */
   readonly bytes: number;
   readonly save: (content: ArtifactContent) => Promise<SaveOutcome>;
 }
 
-/** Together below what the editor's own agent passes on; a longer text it writes to a file itself, for a model to read. */
+/**
+ * Together they stay below what the editor's own agent passes on; it writes a longer text to a file for a model to
+ * read.
+ */
 const longestHead = 4 << 10;
 const longestTail = 2 << 10;
-/** Of one result; more than this many long texts become one. */
+/** One result gets at most so many files; more long texts become one. */
 const mostFiles = 8;
-/** Longer texts are not parsed to see whether they are JSON: that would hold everything up. */
+/** Longer texts are not parsed to see whether they are JSON, because that would hold everything up. */
 const longestParse = 1 << 20;
 
 export function fits(texts: readonly string[], bytes: number): boolean {
   const units = texts.reduce((sum, text) => sum + text.length, 0);
-  // A code unit is one byte at least and three at most: mostly nothing needs to be counted.
+  // A code unit has one to three bytes, so that mostly nothing needs to be counted.
   if (units > bytes || units * 3 <= bytes) return units <= bytes;
   return texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0) <= bytes;
 }
 
-/** Structured content over the limit becomes a text, or goes where a text of the result says the same. */
+/** Turns structured content over the limit into a text, or drops it where a text of the result says the same. */
 export async function withShortStructure(result: CallToolResult, limit: TextLimit): Promise<CallToolResult> {
   const { structuredContent, ...rest } = result;
   if (structuredContent === undefined || structuredContent === null) return result;
@@ -47,7 +50,7 @@ export async function withShortStructure(result: CallToolResult, limit: TextLimi
   return { ...rest, content: [...content, { type: 'text', text }] };
 }
 
-/** @param result what it has of structured content is within the limit */
+/** @param result has structured content within the limit, if any */
 export async function withShortTexts(result: CallToolResult, limit: TextLimit): Promise<CallToolResult> {
   const forModel = await shorten(result.content, isVisibleText, limit);
   const content = await shorten(forModel, (part) => isText(part) && !isVisibleText(part), limit);
@@ -81,11 +84,11 @@ async function shorten(
   return result;
 }
 
-/** The fewest texts without which the rest is within the limit, if a few are enough. */
+/** Returns the fewest texts without which the rest is within the limit, if a few are enough. */
 function longOnes(parts: readonly TextPart[], limit: number): ReadonlySet<TextPart> | 'all' {
   const { head, tail } = excerptSizes(limit);
   const units = parts.reduce((sum, { text }) => sum + text.length, 0);
-  // Code units cost nothing to count; bytes only matter where it is close.
+  // Code units cost nothing to count, and bytes matter only where it is close.
   const measure = (text: string): number => (units > limit ? text.length : Buffer.byteLength(text));
   const sorted = [...parts].sort((a, b) => b.text.length - a.text.length);
   let rest = sorted.reduce((sum, { text }) => sum + measure(text), 0);
@@ -129,7 +132,7 @@ function jsonFits(value: unknown, limit: number): boolean {
   return true;
 }
 
-/** As JSON, in one of the two layouts that are common. */
+/** Says whether a text is the JSON of a value in one of the two common layouts. */
 async function saysAlready(text: string, value: unknown): Promise<boolean> {
   if (onlyWraps(value, text)) return true;
   if (!/^[{[]/.test(text)) return false;
@@ -142,7 +145,7 @@ async function saysAlready(text: string, value: unknown): Promise<boolean> {
   return text.slice(from).trim() === '';
 }
 
-/** So that a file opens as what it is. */
+/** Chooses the extension by which a file opens as what it is. */
 function extensionFor(text: string): 'txt' | 'json' {
   if (!/^\s*(?:\{\s*["}]|\[\s*[[\]{"\d-])/.test(text.slice(0, 1_000))) return 'txt';
   if (!/[}\]]\s*$/.test(text.slice(-1_000))) return 'txt';

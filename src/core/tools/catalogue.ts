@@ -1,6 +1,6 @@
 /**
- * What servers offer and what agents see of it, as immutable values. The rules (filter, transforms, names, uniqueness)
- * are pure functions beside this file; nothing here knows a connection.
+ * These immutable values are what servers offer and what agents see of it. The rules (filters, transforms, names,
+ * uniqueness) are pure functions beside this file; nothing here knows a connection.
  */
 import type { Prompt, Resource, ResourceTemplate, Tool } from '@modelcontextprotocol/sdk/types.js';
 import type { NameFilter } from '../config/model.js';
@@ -29,7 +29,7 @@ export interface PublishedPrompt {
 export interface PublishedResources {
   readonly resources: readonly OfferedResource[];
   readonly templates: readonly OfferedTemplate[];
-  /** Also judges what is read without being listed. */
+  /** Also decides about what is read without being listed. */
   readonly filter: NameFilter;
 }
 
@@ -61,27 +61,27 @@ export interface ExcludedTool {
 export interface Toolset {
   /** The server's id. */
   readonly id: string;
-  /** `serverInfo.name` for the editor: at most 13 of `[a-z0-9-]`, unique (G3a). */
+  /** Is `serverInfo.name` for the editor: unique, and at most 13 of `[a-z0-9-]` (G3a). */
   readonly shortName: string;
-  /** In the server's own order (N6). */
+  /** Stand in the server's own order (N6). */
   readonly tools: readonly ServedTool[];
   readonly excluded: readonly ExcludedTool[];
   readonly prompts: readonly PublishedPrompt[];
   readonly resources: PublishedResources;
   readonly features: ServerFeatures;
   readonly instructions: string | undefined;
-  /** Each dialog has an instance of its own (L1). */
+  /** Whether each dialog has an instance of its own (L1). */
   readonly leased: boolean;
 }
 
 export interface ServedTool extends PublishedTool {
-  /** The name under which the editor is served the tool: the published one, without `<toolset id>_` where all have it. */
+  /** The name under which the editor gets the tool: the published one, without `<toolset id>_` where all have it. */
   readonly editorName: string;
   /** The id that the editor makes of it: `mcp_<short name>_<editor name>`. */
   readonly editorId: string;
 }
 
-/** Every toolset in file order. `version` counts up with each applied change (R5). */
+/** Holds every toolset in file order. `version` counts up with each applied change (R5). */
 export interface Catalogue {
   readonly version: number;
   readonly toolsets: readonly Toolset[];

@@ -1,19 +1,20 @@
 /**
- * What the editor makes of names (G3a, measured on VS Code 1.139.1): a tool's id is
+ * Knows what the editor makes of names (G3a, measured on VS Code 1.139.1): a tool's id is
  * `mcp_<first 13 characters of serverInfo.name>_<tool>`, cut at 64, and tools are lost where two ids meet. Short names
- * without `_` make the ids unambiguous. Pure.
+ * without `_` make the ids unambiguous.
  */
 import { createHash } from 'node:crypto';
 
 const longestShortName = 13;
 export const longestEditorId = 64;
 
-/** `mcp_admin`, the built-in toolset, is `admin` in the editor. */
+/** The built-in toolset, `mcp_admin`, is `admin` in the editor. */
 export const adminShortName = 'admin';
 
 /**
- * A short name for each toolset id: `[a-z0-9-]`, at most 13, unique. It depends on the set of ids alone, never on
- * their order or on who connects first; an id that is already short enough keeps its name whatever else is configured.
+ * Gives each toolset id a short name, which is unique and has at most 13 of `[a-z0-9-]`. It depends on the set of ids
+ * alone, never on their order or on who connects first; an id that is already short enough keeps its name whatever else
+ * is configured.
  */
 export function shortNames(ids: Iterable<string>): Map<string, string> {
   const taken = new Set<string>([adminShortName]);
@@ -37,8 +38,8 @@ function plain(id: string): string {
 }
 
 /**
- * Where every published name begins with `<toolset id>_` and has more to it, the editor is served the rest: its own
- * prefix says the toolset already.
+ * Returns the names for the editor. Where every published name begins with `<toolset id>_` and goes on after it, the
+ * editor gets the rest, because its own prefix already tells the toolset.
  */
 export function editorNames(toolset: string, published: readonly string[]): string[] {
   const prefix = `${toolset}_`;

@@ -1,8 +1,8 @@
-/** Why agents do not see a tool, and what lets it through, in words that are the same in every view. Pure. */
+/** Says why agents do not see a tool, and what lets it through, in words that are the same in every view. */
 import { assertNever } from '../base/assertNever.js';
 import type { ExclusionReason } from './catalogue.js';
 
-/** A phrase. */
+/** Returns a phrase that says why. */
 export function exclusionPhrase(reason: ExclusionReason): string {
   switch (reason.kind) {
     case 'blacklist':
@@ -30,7 +30,7 @@ export function exclusionPhrase(reason: ExclusionReason): string {
   }
 }
 
-/** A sentence in the imperative. */
+/** Returns a sentence in the imperative that says what to do. */
 export function exclusionRemedy(reason: ExclusionReason): string {
   switch (reason.kind) {
     case 'blacklist':

@@ -1,10 +1,10 @@
-/** What a server can do besides tools, from what it announced (G4). Pure. */
+/** Tells from a server's capabilities what it can do besides tools (G4). */
 import type { ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
 
 export interface ServerFeatures {
   readonly prompts: boolean;
   readonly resources: boolean;
-  /** Of resources. */
+  /** Whether clients can subscribe to resources. */
   readonly subscribe: boolean;
   readonly completions: boolean;
   readonly logging: boolean;
@@ -18,10 +18,10 @@ export const toolsAlone: ServerFeatures = {
   logging: false,
 };
 
-/** @param protocolVersion of the server */
+/** @param protocolVersion the version that the server speaks */
 export function featuresOf(capabilities: ServerCapabilities, protocolVersion: string): ServerFeatures {
   const { prompts, resources, completions, logging } = capabilities;
-  // In the first version a server had them or had them not; announcing them came later.
+  // The first version of the protocol had no capability for completions.
   const mayComplete = protocolVersion === '2024-11-05' && (isThere(prompts) || isThere(resources));
   return {
     prompts: isThere(prompts),
@@ -32,7 +32,7 @@ export function featuresOf(capabilities: ServerCapabilities, protocolVersion: st
   };
 }
 
-/** Some servers write null for what they do not have, or `true` for what they do. */
+/** Some servers write null for what they do not have, or `true` for what they have. */
 function isThere(capability: unknown): boolean {
   return capability === true || (typeof capability === 'object' && capability !== null);
 }

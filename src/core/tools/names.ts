@@ -1,4 +1,4 @@
-/** Transforms (N3) and what a name must look like (N4). Names are never repaired, cut or numbered. Pure. */
+/** Applies transforms (N3) and checks names (N4). Names are never repaired, cut or numbered. */
 import { assertNever } from '../base/assertNever.js';
 import type { Transform } from '../config/model.js';
 

@@ -1,6 +1,7 @@
 /**
- * Patterns of rule N1: `*` is any substring, also an empty one; every other character is literal; case-sensitive.
- * minimatch does the matching; what it would read as more than that is made literal first.
+ * Matches names by patterns (N1) and by whitelist and blacklist (N2). In a pattern, `*` is any substring, even an empty
+ * one; every other character is literal, and case counts. minimatch does the matching, and whatever else it would
+ * understand is made literal first.
  */
 import { Minimatch } from 'minimatch';
 import type { NameFilter } from '../config/model.js';
@@ -10,7 +11,7 @@ export interface Pattern {
   matches(name: string): boolean;
 }
 
-/** Characters that mean something in a path (separators, escapes, `.` and `..`) and nothing in a tool's name. */
+/** These characters mean something in a path (separators, escapes, `.` and `..`) and nothing in a tool's name. */
 const standIns: Readonly<Record<string, string>> = { '/': '\uE000', '\\': '\uE001', '.': '\uE002' };
 
 function withoutPathCharacters(text: string): string {
@@ -35,8 +36,7 @@ export function compilePattern(text: string): Pattern {
   return { text, matches: (name) => everything || matcher.match(withoutPathCharacters(name)) };
 }
 
-/** Whitelist and blacklist of rule N2, over original names. Pure. */
-
+/** Says what the lists of N2 make of an original name. */
 type FilterVerdict =
   | { readonly kind: 'in' }
   | { readonly kind: 'blacklisted'; readonly pattern: string }

@@ -1,4 +1,4 @@
-/** What filtering and naming find wrong, one factory a code (N1–N7, G3a). */
+/** Makes the problems of filtering and naming (N1–N7, G3a). */
 import type { Place, Problem } from '../base/problem.js';
 import { shortList } from '../base/shortList.js';
 import type { ServerPlaces } from '../config/model.js';
@@ -13,10 +13,10 @@ interface At {
 /** Says whether and how loudly to tell what the lists keep out (`mcpToolsets.problems.filteredTools`). */
 export type FilteredToolsReport = 'information' | 'warning' | 'off';
 
-/** What a server lists, under the name that its entry and messages have for it. */
+/** The names that entries and messages have for what a server lists. */
 type ListKind = 'tools' | 'prompts' | 'resources';
 
-/** The original names, or the URIs, that each list keeps out. */
+/** Holds the original names, or the URIs, that each list keeps out. */
 export type NamesKeptOut = Readonly<Record<'whitelist' | 'blacklist', string[]>>;
 
 const lists = ['whitelist', 'blacklist'] as const;

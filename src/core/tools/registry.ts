@@ -1,5 +1,5 @@
 /**
- * All toolsets together: who holds which published name, and what the editor is served (N5, N6, G3a). A pure
+ * Decides, over all toolsets, who holds which published name and what the editor gets (N5, N6, G3a). It is a pure
  * function of the order and the curated tools, so that it cannot matter who connected first.
  */
 import type { Problem } from '../base/problem.js';
@@ -16,7 +16,7 @@ import type { ServerFeatures } from './features.js';
 import { editorId, editorNames, longestEditorId } from './editorNames.js';
 import { editorIdTooLong, nameReserved, nameTaken, tooManyTools } from './problems.js';
 
-/** What editor and providers take in one request of a model that cannot search among tools. */
+/** The editor and providers take so many tools in one request for a model that cannot search among tools. */
 const mostTools = 128;
 
 export interface Candidate {
@@ -32,7 +32,7 @@ export interface Candidate {
   readonly places: ServerPlaces;
 }
 
-/** What a person keeps from agents beyond the file: by published name (S4). */
+/** Returns the pattern by which a person keeps a tool from agents, if any, by its published name (S4). */
 type DenyingPattern = (published: string) => string | undefined;
 
 interface Publication {
@@ -40,7 +40,7 @@ interface Publication {
   readonly problems: readonly Problem[];
 }
 
-/** @param candidates in file order, higher source first: the earlier one keeps a contested name. */
+/** @param candidates in file order, higher source first: the earlier one keeps a contested name */
 export function publish(
   candidates: readonly Candidate[],
   reserved: ReadonlySet<string>,
@@ -102,7 +102,7 @@ export function publish(
   return { toolsets, problems: [...problems, ...crowd(candidates, toolsets, reserved.size)] };
 }
 
-/** Told where the limit is passed: what stands before still fits. */
+/** The problem stands at the server that passes the limit, as the servers before it still fit. */
 function crowd(candidates: readonly Candidate[], toolsets: readonly Toolset[], builtIn: number): Problem[] {
   const total = toolsets.reduce((sum, { tools }) => sum + tools.length, builtIn);
   if (total <= mostTools) return [];
@@ -112,7 +112,7 @@ function crowd(candidates: readonly Candidate[], toolsets: readonly Toolset[], b
   return candidate ? [tooManyTools({ server: candidate.id, places: candidate.places }, total, mostTools)] : [];
 }
 
-/** What clients and views see of the two is the same. */
+/** Says whether clients and views see the same of both. */
 export function sameToolset(a: Toolset, b: Toolset): boolean {
   return (
     a.id === b.id &&

@@ -1,21 +1,21 @@
 /**
- * Which schemas no client can take (N7). A schema that passes goes through unchanged, with every keyword.
- * Refused is what makes an MCP client drop the whole list, or the editor's chat the whole request:
- * a top level that is not `type: object` (the protocol's own type demands it), a `type` that JSON Schema does not know,
- * an `array` without `items` (GitHub Copilot rejects the request that carries it).
+ * Finds schemas that no client can take (N7). A schema that passes goes through unchanged, with every keyword. A schema
+ * is refused if it makes an MCP client drop the whole list, or the editor's chat the whole request: a top level that is
+ * not `type: object` (the protocol's own type demands it), a `type` that JSON Schema does not know, an `array` without
+ * `items` (GitHub Copilot rejects the request that carries it).
  */
 import { isObject } from '../base/isObject.js';
 import type { OfferedTool } from './catalogue.js';
 
 const jsonTypes = new Set(['array', 'boolean', 'integer', 'null', 'number', 'object', 'string']);
-/** Keywords whose value is a schema, a list of schemas, or a map of schemas. */
+/** The value of these keywords is a schema. A list or a map of schemas follows below. */
 const schemaKeywords = ['items', 'additionalProperties', 'not', 'if', 'then', 'else', 'contains', 'propertyNames'];
 const schemaListKeywords = ['allOf', 'anyOf', 'oneOf', 'prefixItems', 'items'];
 const schemaMapKeywords = ['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'];
-/** A schema deeper than this is taken as it is: nobody writes one, and walking it must end. */
+/** A schema that is deeper than this is taken as it is: nobody writes one, and walking it must end. */
 const deepest = 64;
 
-/** Undefined: usable. Otherwise a phrase that says what is wrong and where. */
+/** Returns undefined for a usable schema, and otherwise a phrase that says what is wrong and where. */
 export function unusableSchema(tool: OfferedTool): string | undefined {
   const input = unusableTopLevel(tool.inputSchema, 'inputSchema') ?? unusablePart(tool.inputSchema, 'inputSchema', 0);
   if (input !== undefined) return input;
@@ -28,7 +28,7 @@ function unusableTopLevel(schema: unknown, where: string): string | undefined {
   const properties = schema['properties'];
   if (properties !== undefined) {
     if (!isObject(properties)) return `${where}.properties is ${describe(properties)}, not an object`;
-    // The protocol's own type wants objects here; `true` is JSON Schema but fails the whole list in strict clients.
+    // The protocol's own type wants objects here. `true` is JSON Schema, but fails the whole list in strict clients.
     for (const [name, value] of Object.entries(properties)) {
       if (!isObject(value)) return `${where}.properties.${name} is ${describe(value)}, not an object`;
     }
