@@ -78,7 +78,7 @@ export interface Connection {
   /** Of the direct child; undefined for HTTP. */
   readonly pid: number | undefined;
   /** It has ended, and takes no calls; `onDidDie` fires after the calls in flight have failed. */
-  readonly isOver?: boolean;
+  readonly isOver: boolean;
   /** The server says that something it lists changed. */
   readonly onDidChangeOffer: Event<OfferKind>;
   /** `notifications/resources/updated`, with its parameters. */
@@ -89,7 +89,7 @@ export interface Connection {
    * The server forgot the session and gave a new one (HTTP, rule X2): the connection goes on, what the old session held
    * is gone. `onDidChangeOffer` fires for the tools too, as the server may be another version of itself.
    */
-  readonly onDidRenewSession?: Event<void>;
+  readonly onDidRenewSession: Event<void>;
   /** Every page. Rejects with `ListError` when the server fails or repeats a cursor. */
   listTools(options: ListOptions): Promise<ToolListing>;
   /** Undefined: it has none. A list that cannot be had says so; rejects only when aborted. */
@@ -102,6 +102,8 @@ export interface Connection {
   belongsTo(client: ServerClient): void;
   /** Ends the connection and the whole process tree (X5); resolves when nothing of it is left. Idempotent. */
   close(): Promise<void>;
+  /** Resolves when `close` has come to its end, whoever called it. */
+  readonly gone: Promise<void>;
 }
 
 export type ConnectOutcome =

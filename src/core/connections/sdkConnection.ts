@@ -81,6 +81,9 @@ export class SdkConnection implements Connection {
     return { dispose: () => (wanted = false) };
   };
 
+  private announceGone: () => void = () => {};
+  readonly gone = new Promise<void>((resolve) => (this.announceGone = resolve));
+
   private state: State = { kind: 'live' };
   private changedUnheard = false;
   private told: string | undefined;
@@ -228,9 +231,13 @@ export class SdkConnection implements Connection {
 
   async close(): Promise<void> {
     if (this.state.kind === 'live') this.state = { kind: 'closed' };
-    await this.parts.transport.close();
-    await Promise.allSettled(this.inFlight);
-    this.disposeEvents();
+    try {
+      await this.parts.transport.close();
+      await Promise.allSettled(this.inFlight);
+    } finally {
+      this.announceGone();
+      this.disposeEvents();
+    }
   }
 
   private disposeEvents(): void {

@@ -72,10 +72,10 @@ export class Instance {
       }),
       options.connection.onDidChangeOffer((kind) => options.onOfferChanged(this, kind)),
       options.connection.onDidUpdateResource((params) => this.subscriptions.updated(params)),
-      options.connection.onDidRenewSession?.(() => {
+      options.connection.onDidRenewSession(() => {
         if (this.use.kind === 'leased') this.news = { kind: 'replaced', cause: 'the server began a new session' };
         this.renewSubscriptions();
-      }) ?? { dispose: () => {} },
+      }),
     ];
     this.awaitIdle();
   }

@@ -1,43 +1,40 @@
 /**
- * How many instances may live at once (L2): a connector that has a seat for each, and makes room by ending the
- * instance that was idle the longest. Invariants: never more connections than seats; a seat is free only when its
- * connection is gone; nothing with a call in flight is ended to make room.
+ * How many instances may live at once (L2): a connector that has a slot for each, and makes room by evicting the
+ * instance that was idle the longest. Invariants: there are never more connections than slots; a slot is free only when
+ * its connection is gone; nothing with a call in flight is evicted.
  */
-import { Emitter, type Event, nextEvent } from '../base/events.js';
+import { Emitter, nextEvent } from '../base/events.js';
 import type {
   Connection,
   Connector,
   ConnectOutcome,
   ConnectRequest,
-  ListOptions,
   StartFailure,
-  TimedCall,
-  TimedRequest,
-  ToolListing,
 } from '../connections/connection.js';
-import type { Fields, ServerClient } from '../protocol/client.js';
 import type { Log } from '../base/log.js';
 
-/** Who uses a connection, and can be asked to give it up. */
-export interface Occupant {
+/** The instance that uses a connection, and can be evicted. */
+export interface SlotHolder {
   /** Epoch milliseconds; undefined while a call is in flight or it is ending. */
   idleSince(): number | undefined;
   /** It takes no more calls, and its connection will be gone before long. */
   isEnding(): boolean;
   /** Resolves when the connection is gone. */
-  vacate(): Promise<void>;
+  evict(): Promise<void>;
 }
 
-export interface Seats {
-  occupy(connection: Connection, occupant: Occupant): void;
+export interface Slots {
+  hold(connection: Connection, holder: SlotHolder): void;
 }
 
-interface Seat {
-  occupant: Occupant | undefined;
+interface Slot {
+  /** Undefined while the start is under way, and until somebody holds what it started. */
+  holder: SlotHolder | undefined;
 }
 
-export class LimitedConnector implements Connector, Seats {
-  private readonly seats = new Set<Seat>();
+export class LimitedConnector implements Connector, Slots {
+  private readonly slots = new Set<Slot>();
+  private readonly slotOf = new WeakMap<Connection, Slot>();
   private readonly changes = new Emitter<void>();
 
   /** @param most read at each start: it may change while instances live. */
@@ -47,36 +44,39 @@ export class LimitedConnector implements Connector, Seats {
   ) {}
 
   async connect(request: ConnectRequest): Promise<ConnectOutcome> {
-    while (this.seats.size >= this.most()) {
+    while (this.slots.size >= this.most()) {
       if (request.signal.aborted) return { kind: 'cancelled' };
       const longest = this.longestIdle();
-      if (longest) await longest.vacate();
-      // A start under way will be idle, or gone, before long; an instance that ends leaves its seat.
+      if (longest) await longest.evict();
+      // A start under way will be idle, or gone, before long; an instance that ends frees its slot.
       else if (this.isAnyInPassing()) await this.nextChange(request.signal);
       else return { kind: 'failed', failure: this.full() };
     }
-    const seat: Seat = { occupant: undefined };
-    this.seats.add(seat);
-    const leave = (): void => {
-      this.seats.delete(seat);
+    const slot: Slot = { holder: undefined };
+    this.slots.add(slot);
+    const free = (): void => {
+      this.slots.delete(slot);
       this.changes.fire();
     };
     try {
       const outcome = await this.connector.connect(request);
       if (outcome.kind === 'connected') {
-        return { ...outcome, connection: new SeatedConnection(outcome.connection, seat, leave) };
+        this.slotOf.set(outcome.connection, slot);
+        void outcome.connection.gone.then(free);
+      } else {
+        free();
       }
-      leave();
       return outcome;
     } catch (error) {
-      leave();
+      free();
       throw error;
     }
   }
 
-  occupy(connection: Connection, occupant: Occupant): void {
-    if (!(connection instanceof SeatedConnection)) return;
-    connection.seat.occupant = occupant;
+  hold(connection: Connection, holder: SlotHolder): void {
+    const slot = this.slotOf.get(connection);
+    if (!slot) return;
+    slot.holder = holder;
     this.changes.fire();
   }
 
@@ -85,7 +85,7 @@ export class LimitedConnector implements Connector, Seats {
   }
 
   private isAnyInPassing(): boolean {
-    return [...this.seats].some(({ occupant }) => occupant === undefined || occupant.isEnding());
+    return [...this.slots].some(({ holder }) => holder === undefined || holder.isEnding());
   }
 
   private async nextChange(signal: AbortSignal): Promise<void> {
@@ -93,13 +93,13 @@ export class LimitedConnector implements Connector, Seats {
     await nextEvent(this.changes.event, () => true, signal).catch(() => undefined);
   }
 
-  private longestIdle(): Occupant | undefined {
-    let longest: { readonly occupant: Occupant; readonly since: number } | undefined;
-    for (const { occupant } of this.seats) {
-      const since = occupant?.idleSince();
-      if (occupant && since !== undefined && (!longest || since < longest.since)) longest = { occupant, since };
+  private longestIdle(): SlotHolder | undefined {
+    let longest: { readonly holder: SlotHolder; readonly since: number } | undefined;
+    for (const { holder } of this.slots) {
+      const since = holder?.idleSince();
+      if (holder && since !== undefined && (!longest || since < longest.since)) longest = { holder, since };
     }
-    return longest?.occupant;
+    return longest?.holder;
   }
 
   private full(): StartFailure {
@@ -110,71 +110,6 @@ export class LimitedConnector implements Connector, Seats {
       fix: 'Release what is not needed, wait for a call to end, or raise mcpToolsets.maxInstances.',
       path: [],
     };
-  }
-}
-
-/** A connection whose seat is free when it is gone. */
-class SeatedConnection implements Connection {
-  readonly serverInfo: Connection['serverInfo'];
-  readonly instructions: string | undefined;
-  readonly capabilities: Connection['capabilities'];
-  readonly protocolVersion: string;
-  readonly pid: number | undefined;
-  readonly onDidChangeOffer: Connection['onDidChangeOffer'];
-  readonly onDidUpdateResource: Connection['onDidUpdateResource'];
-  readonly onDidDie: Event<string>;
-  declare readonly onDidRenewSession?: Event<void>;
-
-  constructor(
-    private readonly inner: Connection,
-    readonly seat: Seat,
-    private readonly leave: () => void,
-  ) {
-    this.serverInfo = inner.serverInfo;
-    this.instructions = inner.instructions;
-    this.capabilities = inner.capabilities;
-    this.protocolVersion = inner.protocolVersion;
-    this.pid = inner.pid;
-    this.onDidChangeOffer = inner.onDidChangeOffer;
-    this.onDidUpdateResource = inner.onDidUpdateResource;
-    this.onDidDie = inner.onDidDie;
-    if (inner.onDidRenewSession) this.onDidRenewSession = inner.onDidRenewSession;
-  }
-
-  get isOver(): boolean {
-    return this.inner.isOver === true;
-  }
-
-  listTools(options: ListOptions): Promise<ToolListing> {
-    return this.inner.listTools(options);
-  }
-
-  listPrompts(options: ListOptions): ReturnType<Connection['listPrompts']> {
-    return this.inner.listPrompts(options);
-  }
-
-  listResources(options: ListOptions): ReturnType<Connection['listResources']> {
-    return this.inner.listResources(options);
-  }
-
-  request(request: TimedRequest): ReturnType<Connection['request']> {
-    return this.inner.request(request);
-  }
-
-  notify(method: string, params?: Fields): void {
-    this.inner.notify(method, params);
-  }
-
-  belongsTo(client: ServerClient): void {
-    this.inner.belongsTo(client);
-  }
-
-  callTool(request: TimedCall): ReturnType<Connection['callTool']> {
-    return this.inner.callTool(request);
-  }
-
-  close(): Promise<void> {
-    return this.inner.close().finally(this.leave);
   }
 }
 

@@ -29,7 +29,7 @@ import {
 import type { Clock } from '../base/clock.js';
 import type { Log } from '../base/log.js';
 import type { Launch, Timeouts } from '../config/model.js';
-import type { Seats } from './limit.js';
+import type { Slots } from './limit.js';
 import type { Subscriptions } from './subscriptions.js';
 
 type StartOutcome =
@@ -288,10 +288,10 @@ export class InstancePool {
     });
     this.instances.add(instance);
     connection.belongsTo(expectedClient(this.options.expected()));
-    this.options.connector.occupy(connection, {
+    this.options.connector.hold(connection, {
       idleSince: () => instance.idleSince,
       isEnding: () => instance.isEnding,
-      vacate: () => this.retire(instance, 0, 'it was idle the longest, and another instance needed the room'),
+      evict: () => this.retire(instance, 0, 'it was idle the longest, and another instance needed the room'),
     });
     return instance;
   }
@@ -330,7 +330,7 @@ interface PoolOptions {
   readonly trulyStateless: boolean;
   /** Read whenever they are needed: they change without a restart. */
   readonly timeouts: () => Timeouts;
-  readonly connector: Connector & Seats;
+  readonly connector: Connector & Slots;
   /** Who will use instances that nobody uses yet. */
   readonly expected: () => ExpectedClient;
   /** Of the instance that all dialogs share; they outlive it. */

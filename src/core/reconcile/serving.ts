@@ -15,7 +15,7 @@ import {
   type OfferKind,
   type ToolListing,
 } from '../connections/connection.js';
-import type { Seats } from '../instances/limit.js';
+import type { Slots } from '../instances/limit.js';
 import { InstancePool } from '../instances/pool.js';
 import { Reconnection } from '../instances/reconnection.js';
 import type { Subscriptions } from '../instances/subscriptions.js';
@@ -39,7 +39,7 @@ export interface UnitDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly serverLog: Log;
-  readonly connector: Connector & Seats;
+  readonly connector: Connector & Slots;
   /** Returns a number in [0, 1) for the jitter of reconnecting. */
   readonly random: () => number;
   readonly filteredTools: () => FilteredToolsReport;

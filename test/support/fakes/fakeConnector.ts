@@ -53,6 +53,9 @@ export class FakeConnection implements Connection {
   readonly owners: ServerClient[] = [];
   readonly onDidDie = this.deathEmitter.event;
   closed = false;
+  readonly isOver = false;
+  private announceGone: () => void = () => {};
+  readonly gone = new Promise<void>((resolve) => (this.announceGone = resolve));
   lists = 0;
 
   constructor(
@@ -130,6 +133,7 @@ export class FakeConnection implements Connection {
       this.closed = true;
       this.endCalls('closed');
       this.ended(this);
+      this.announceGone();
     }
     return Promise.resolve();
   }

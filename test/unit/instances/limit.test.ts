@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { silentLog } from '../../support/fakes/silentLog.js';
 import type { ConnectOutcome } from '../../../src/core/connections/connection.js';
-import { LimitedConnector, type Occupant } from '../../../src/core/instances/limit.js';
+import { LimitedConnector, type SlotHolder } from '../../../src/core/instances/limit.js';
 import { FakeConnector, listing } from '../../support/fakes/fakeConnector.js';
 
-describe('seats of instances (L2)', () => {
+describe('slots of instances (L2)', () => {
   let fake: FakeConnector;
   let limited: LimitedConnector;
 
@@ -24,15 +24,15 @@ describe('seats of instances (L2)', () => {
     });
 
   /** Connects, and says what the instance would say. */
-  async function live(occupant: Partial<Occupant>): Promise<{ leave(): Promise<void> }> {
+  async function live(holder: Partial<SlotHolder>): Promise<{ leave(): Promise<void> }> {
     const outcome = await connect();
     assert.ok(outcome.kind === 'connected');
     const { connection } = outcome;
-    limited.occupy(connection, {
+    limited.hold(connection, {
       idleSince: () => undefined,
       isEnding: () => false,
-      vacate: () => connection.close(),
-      ...occupant,
+      evict: () => connection.close(),
+      ...holder,
     });
     return { leave: () => connection.close() };
   }
@@ -41,16 +41,16 @@ describe('seats of instances (L2)', () => {
 
   it('are made free by the longest idle', async () => {
     await live({ idleSince: () => 20 });
-    const vacated: string[] = [];
+    const evicted: string[] = [];
     const older = await live({
       idleSince: () => 10,
-      vacate: () => {
-        vacated.push('older');
+      evict: () => {
+        evicted.push('older');
         return older.leave();
       },
     });
     assert.equal((await connect()).kind, 'connected');
-    assert.deepEqual(vacated, ['older']);
+    assert.deepEqual(evicted, ['older']);
   });
 
   it('are not to be had while all are in use: the start fails and says so', async () => {
