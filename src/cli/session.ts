@@ -13,7 +13,7 @@ import { builtInNames } from '../core/host/admin.js';
 import { version } from '../../package.json';
 import { readConfigFiles } from './configFile.js';
 import { formAnswers } from './formAnswers.js';
-import { forgetfulSecrets } from './forgetfulSecrets.js';
+import { memoryOnlySecrets } from './memoryOnlySecrets.js';
 import { agentsByEnvironment } from './proxies.js';
 import { Interruption } from './interruption.js';
 import { complain, report } from './output.js';
@@ -75,7 +75,7 @@ export async function withHost(
   const client = run.answers && formAnswers(run.answers, (text) => complain(redactor.redact(text)));
   const hostLog = redactingLog(log, redactor);
   const oauth = new OAuth({
-    secrets: forgetfulSecrets,
+    secrets: memoryOnlySecrets,
     clock: systemClock,
     log: hostLog,
     keepSecret: (values) => redactor.register(values),

@@ -28,7 +28,7 @@ const arrows: Record<string, readonly string[]> = {
   'core/connections': ['core/base', 'core/protocol', 'core/config', 'core/tools'],
   'core/connections/stdio': ['core/base', 'core/config', 'core/connections'],
   'core/connections/http/oauth': ['core/base', 'core/config', 'core/connections/http'],
-  'core/connections/http': ['core/base', 'core/config', 'core/connections'],
+  'core/connections/http': ['core/base', 'core/protocol', 'core/config', 'core/connections'],
   'core/instances': ['core/base', 'core/protocol', 'core/config', 'core/connections'],
   'core/reconcile': [
     'core/base',

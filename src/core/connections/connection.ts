@@ -128,7 +128,7 @@ export interface ConnectRequest {
   readonly signal: AbortSignal;
   /** The server's own log: stderr, stray stdout lines, `notifications/message`, JSON-RPC trace. */
   readonly log: Log;
-  /** Of the clients it is for, as they announced them; by default none. */
+  /** Of the clients it is for, as they declared them; by default none. */
   readonly capabilities?: Fields;
 }
 

@@ -1,9 +1,11 @@
 /**
- * What is sent to a server in words of the protocol version it has chosen: what came with a later one is left out. Pure.
- * What a server says in words of another version than its own is understood all the same.
+ * How a server and this client come to speak one version of the protocol: what its answer to `initialize` must be (X3),
+ * and what it is sent from then on, without what came with a later version. What it says in the words of another version
+ * is understood all the same. Pure.
  */
 import { isObject } from '../base/isObject.js';
 import type { Fields } from '../protocol/client.js';
+import { isProtocolVersion, protocolVersions } from '../protocol/versions.js';
 import type { ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import { shortened } from './jsonRpc.js';
 
@@ -17,7 +19,7 @@ export function requestParams(version: string, method: string, params: Fields): 
   return Object.fromEntries(Object.entries(params).filter(([key]) => key !== 'context'));
 }
 
-/** The answer to a question of the server. */
+/** The answer to a server request. */
 export function answerParams(version: string, method: string, answer: Fields): Fields {
   const { roots } = answer as { roots?: unknown };
   if (method !== 'roots/list' || version >= metaOfRoots || !Array.isArray(roots)) return answer;
@@ -26,15 +28,10 @@ export function answerParams(version: string, method: string, answer: Fields): F
   return { ...answer, roots: roots.map(plain) };
 }
 
-/** What of it the header `MCP-Protocol-Version` says to a server that speaks it; undefined: it does not know the header. */
+/** The value of the header `MCP-Protocol-Version`, or undefined for a version that does not know the header. */
 export function versionHeader(version: string): string | undefined {
   return version >= protocolVersionHeader ? version : undefined;
 }
-
-/** Whether the answer to `initialize` is one (X3). Pure. */
-
-/** Newest first; the first one is what we ask for. */
-export const knownProtocolVersions = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'] as const;
 
 export interface ServerFacts {
   readonly serverInfo: { readonly name: string; readonly version: string; readonly title?: string };
@@ -43,7 +40,7 @@ export interface ServerFacts {
   readonly protocolVersion: string;
 }
 
-/** `wrong` says what, as the end of a sentence that begins with "The answer to initialize". */
+/** `detail` ends a sentence that begins with "The answer to initialize". */
 type InitializeAnswer =
   { readonly kind: 'right'; readonly facts: ServerFacts } | { readonly kind: 'wrong'; readonly detail: string };
 
@@ -51,9 +48,9 @@ export function readInitializeAnswer(result: unknown): InitializeAnswer {
   if (!isObject(result)) return wrong(`is not an object but ${shortened(JSON.stringify(result) ?? 'nothing', 100)}`);
   const { protocolVersion, capabilities, serverInfo, instructions } = result;
   if (typeof protocolVersion !== 'string') return wrong('names no protocol version');
-  if (!(knownProtocolVersions as readonly string[]).includes(protocolVersion)) {
+  if (!isProtocolVersion(protocolVersion)) {
     return wrong(
-      `names protocol version ${shortened(protocolVersion, 40)}; known are ${[...knownProtocolVersions].reverse().join(', ')}`,
+      `names protocol version ${shortened(protocolVersion, 40)}; known are ${[...protocolVersions].reverse().join(', ')}`,
     );
   }
   if (!isObject(capabilities)) return wrong('has no capabilities');

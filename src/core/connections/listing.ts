@@ -118,7 +118,7 @@ function quoted(text: string): string {
 
 /**
  * Asks one server for what it offers: tools, prompts, resources and templates, every page of each. What it has not
- * announced is not asked for. Only the tools can fail as a whole; of the rest a list that fails says why.
+ * declared is not asked for. Only the tools can fail as a whole; of the rest a list that fails says why.
  */
 
 interface OfferListerParts {
@@ -174,7 +174,7 @@ export class OfferLister {
     } catch (error) {
       if (!(error instanceof ListError)) throw error;
       const none = { entries: [], malformed: [] };
-      // Many servers announce what they do not have, and resources without templates.
+      // Many servers declare what they do not have, and resources without templates.
       const { code } = (error.cause ?? {}) as { code?: unknown };
       return code === errorCodes.methodNotFound ? none : { ...none, failure: error.message };
     }

@@ -9,7 +9,7 @@ import { longestMs } from './callLimits.js';
 import { ListError, type ToolListing } from './connection.js';
 import { readInitializeAnswer } from './handshake.js';
 import type { Sdk } from './sdk.js';
-import { announced, type Fields } from '../protocol/client.js';
+import { declaredCapabilities, type Fields } from '../protocol/client.js';
 import { SdkConnection } from './sdkConnection.js';
 import { TrafficTrace } from './logging.js';
 import { TransportFailure, type ServerTransport } from './transport.js';
@@ -20,7 +20,7 @@ export interface OpeningParts {
   readonly causeOfEnd: () => string;
   readonly sdk: Sdk;
   readonly clientVersion: string;
-  /** As its clients announced them. */
+  /** As its clients declared them. */
   readonly capabilities: Fields;
   readonly clock: Clock;
   readonly log: Log;
@@ -49,7 +49,7 @@ const othersLimitMs = 5_000;
 
 export async function openConnection(parts: OpeningParts): Promise<Opening> {
   const { transport, signal, sdk } = parts;
-  const client = sdk.createClient(parts.clientVersion, announced(parts.capabilities));
+  const client = sdk.createClient(parts.clientVersion, declaredCapabilities(parts.capabilities));
   const trace = new TrafficTrace({ log: parts.log, clock: parts.clock, enabled: parts.trace });
   const early: JSONRPCMessage[] = [];
   const made: { connection?: SdkConnection } = {};

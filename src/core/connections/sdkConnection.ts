@@ -35,7 +35,7 @@ import { outcomeOfFailure, readCallResult, readOtherResult, readProgress, rpcMes
 import type { Fields, ServerClient } from '../protocol/client.js';
 import type { ServerOutcome } from '../protocol/request.js';
 import { logMessage } from './logging.js';
-import { ServerQuestions } from './serverRequests.js';
+import { ServerRequests } from './serverRequests.js';
 import { TransportFailure, type ServerTransport } from './transport.js';
 
 interface SdkConnectionParts {
@@ -90,7 +90,7 @@ export class SdkConnection implements Connection {
   private nextToken = 1;
   private readonly progress = new Map<number, (params: Readonly<Record<string, unknown>>) => void>();
   private readonly inFlight = new Set<Promise<unknown>>();
-  private readonly questions: ServerQuestions;
+  private readonly serverRequests: ServerRequests;
   private readonly lister: OfferLister;
   /** Counts up with each `list_changed`. */
   private changes = 0;
@@ -104,7 +104,7 @@ export class SdkConnection implements Connection {
     } = parts.facts);
     this.pid = parts.pid;
     const { transport, client } = parts;
-    this.questions = new ServerQuestions({
+    this.serverRequests = new ServerRequests({
       originOf: transport.originOf && ((message) => transport.originOf?.(message)),
       notify: (method, params) => this.notify(method, params),
       protocolVersion: this.protocolVersion,
@@ -115,7 +115,7 @@ export class SdkConnection implements Connection {
       send: (method, params, signal) => this.send(method, params, signal),
       causeOfEnd: () => (this.state.kind === 'dead' ? this.state.cause : undefined),
     });
-    client.fallbackRequestHandler = (request, { signal }) => this.questions.answer(request, signal);
+    client.fallbackRequestHandler = (request, { signal }) => this.serverRequests.answer(request, signal);
   }
 
   get isOver(): boolean {
@@ -154,10 +154,10 @@ export class SdkConnection implements Connection {
         break;
       case 'notifications/message':
         logMessage(this.parts.log, params);
-        this.questions.tell(message);
+        this.serverRequests.tell(message);
         break;
       case 'notifications/elicitation/complete':
-        this.questions.tell(message);
+        this.serverRequests.tell(message);
         break;
       default:
         break;
@@ -166,11 +166,11 @@ export class SdkConnection implements Connection {
 
   /** Hears every message that goes to the server. */
   sent(message: JSONRPCMessage): void {
-    this.questions.sent(message);
+    this.serverRequests.sent(message);
   }
 
   belongsTo(client: ServerClient): void {
-    this.questions.belongsTo(client);
+    this.serverRequests.belongsTo(client);
   }
 
   /** The transport has a new session. */
@@ -223,7 +223,7 @@ export class SdkConnection implements Connection {
   notify(method: string, params?: Fields): void {
     if (this.state.kind !== 'live') return;
     const message = { method, ...(params && { params }) } as Parameters<Client['notification']>[0];
-    // Not announced, or not delivered: then there is nobody whom it could mean anything.
+    // What was not declared or cannot be delivered would mean nothing to anybody.
     this.parts.client.notification(message).catch((error: unknown) => {
       this.parts.log.write('debug', `[protocol] ${method} was not sent: ${String(error)}`);
     });
@@ -269,16 +269,16 @@ export class SdkConnection implements Connection {
       limits.signOfLife();
       onProgress?.(readProgress(progress));
     });
-    this.questions.begin(token, { client, limits });
+    this.serverRequests.begin(token, { client, limits });
     try {
       return read(await this.send(method, { ...params, _meta: { ...meta, progressToken: token } }, limits.signal));
     } catch (error) {
       const outcome = this.outcomeOf(error, limits.end);
-      if (outcome.kind === 'error') this.questions.noteRequired(outcome.data, client);
+      if (outcome.kind === 'error') this.serverRequests.noteRequired(outcome.data, client);
       return outcome;
     } finally {
       this.progress.delete(token);
-      this.questions.end(token);
+      this.serverRequests.end(token);
       limits.dispose();
     }
   }

@@ -4,7 +4,7 @@
  * nothing is in flight, whoever the instance belongs to. Where several conversations have requests in flight and nothing
  * tells them apart, nobody is asked: the words of one conversation must not reach another.
  *
- * Invariants: a question ends with the request that caused it; while a client is asked, that request is not silent.
+ * Invariants: a server request ends with the request of ours that caused it; while a client is asked, that request is not silent.
  */
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import type { CallLimits } from './callLimits.js';
@@ -21,15 +21,15 @@ interface InFlight {
 }
 
 interface Open extends InFlight {
-  /** Questions it has caused. */
-  readonly questions: Set<AbortController>;
+  /** The server requests that it has caused. */
+  readonly caused: Set<AbortController>;
   sentAs: RequestId | undefined;
 }
 
 /** Elicitations by URL that may still be said to be complete. */
 const mostElicitations = 1_000;
 
-interface ServerQuestionsParts {
+interface ServerRequestsDeps {
   /** The request of ours on whose stream a message came; undefined where the transport cannot tell. */
   readonly originOf: ((message: object) => RequestId | undefined) | undefined;
   readonly notify: (method: string, params?: Fields) => void;
@@ -37,7 +37,7 @@ interface ServerQuestionsParts {
   readonly protocolVersion: string;
 }
 
-export class ServerQuestions {
+export class ServerRequests {
   /** By progress token. */
   private readonly open = new Map<number, Open>();
   /** Tokens by the id that the request was sent under. */
@@ -47,16 +47,16 @@ export class ServerQuestions {
   /** The session whose roots the server has. */
   private rootsOf: object | undefined;
 
-  constructor(private readonly parts: ServerQuestionsParts) {}
+  constructor(private readonly parts: ServerRequestsDeps) {}
 
   begin(token: number, request: InFlight): void {
-    this.open.set(token, { client: request.client, limits: request.limits, questions: new Set(), sentAs: undefined });
+    this.open.set(token, { client: request.client, limits: request.limits, caused: new Set(), sentAs: undefined });
   }
 
   end(token: number): void {
     const request = this.open.get(token);
     this.open.delete(token);
-    for (const question of request?.questions ?? []) question.abort();
+    for (const serverRequest of request?.caused ?? []) serverRequest.abort();
     if (request?.sentAs !== undefined) this.tokens.delete(request.sentAs);
   }
 
@@ -88,18 +88,16 @@ export class ServerQuestions {
     if (method === 'roots/list') this.rootsOf = client.session;
     const { elicitationId } = (params ?? {}) as { elicitationId?: unknown };
     if (typeof elicitationId === 'string') this.elicitations.set(elicitationId, client);
-    const question = new AbortController();
-    const ended = (): void => question.abort();
-    signal.addEventListener('abort', ended, { once: true });
-    cause?.questions.add(question);
+    const causeEnded = new AbortController();
+    cause?.caused.add(causeEnded);
     const held = cause?.limits.hold();
     try {
-      const answer = await client.ask(method, params, question.signal, this.progressOf(params));
+      const over = AbortSignal.any([signal, causeEnded.signal]);
+      const answer = await client.ask(method, params, over, this.progressOf(params));
       return answerParams(this.parts.protocolVersion, method, answer);
     } finally {
       held?.dispose();
-      cause?.questions.delete(question);
-      signal.removeEventListener('abort', ended);
+      cause?.caused.delete(causeEnded);
     }
   }
 

@@ -18,10 +18,10 @@ export function isAtLeast(version: ProtocolVersion, first: ProtocolVersion): boo
   return version >= first;
 }
 
-/** What a client of this version can have meant by what it announced. */
-export function clientCapabilities(version: ProtocolVersion, announced: Fields): Fields {
-  if (version === newest) return announced;
-  const { elicitation, sampling, ...rest } = announced;
+/** What a client of this version can have meant by what it declared. */
+export function clientCapabilities(version: ProtocolVersion, declared: Fields): Fields {
+  if (version === newest) return declared;
+  const { elicitation, sampling, ...rest } = declared;
   return {
     ...rest,
     ...(isObject(sampling) && { sampling: {} }),
@@ -29,7 +29,7 @@ export function clientCapabilities(version: ProtocolVersion, announced: Fields):
   };
 }
 
-/** Completions were there before they were announced. */
+/** Completions were there before they were declared. */
 export function serverCapabilities(version: ProtocolVersion, { completions, ...rest }: Fields): Fields {
   return completions !== undefined && isAtLeast(version, '2025-03-26') ? { ...rest, completions } : rest;
 }

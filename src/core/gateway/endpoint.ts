@@ -86,8 +86,8 @@ export class Endpoint {
     }
     const version = negotiate(requested);
     const listing = this.options.listings.of(route.toolset, route.clientKind, version);
-    const announced = clientCapabilities(version, isObject(params['capabilities']) ? params['capabilities'] : {});
-    const session = this.options.sessions.open(listing, version, announced);
+    const declared = clientCapabilities(version, isObject(params['capabilities']) ? params['capabilities'] : {});
+    const session = this.options.sessions.open(listing, version, declared);
     if (!session) {
       const message = 'Too many sessions are open.';
       return this.answerAlone(response, errorMessage(id, { code: errorCodes.server, message }));
@@ -99,7 +99,7 @@ export class Endpoint {
       ...(served.instructions === undefined ? {} : { instructions: served.instructions }),
     });
     this.answerAlone(response, resultMessage(id, result), { 'mcp-session-id': session.id });
-    this.options.onClient(route.clientKind, announced);
+    this.options.onClient(route.clientKind, declared);
     this.options.services.noteActivity(route.toolset);
   }
 

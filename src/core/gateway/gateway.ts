@@ -55,7 +55,7 @@ export interface GatewayOptions {
   /** Of this software, for `serverInfo`. */
   readonly version: string;
   readonly limits?: Partial<GatewayLimits>;
-  /** A client has begun a session, and announced these capabilities. */
+  /** A client has begun a session, and declared these capabilities. */
   readonly onClient?: (clientKind: ClientKind, capabilities: Fields) => void;
   /** What clients are sent of results. By default no file is written. */
   readonly delivery?: Delivery;

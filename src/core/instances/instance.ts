@@ -8,6 +8,7 @@ import type { Disposable } from '../base/disposables.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { Connection, OfferKind, TimedCall, TimedRequest } from '../connections/connection.js';
 import type { ClientChange, Fields, ServerClient } from '../protocol/client.js';
+import { logLevelRank } from '../protocol/logLevels.js';
 import type { LeaseNews, ServerOutcome } from '../protocol/request.js';
 import { Subscriptions } from './subscriptions.js';
 
@@ -29,8 +30,8 @@ interface InstanceOptions {
   readonly onIdle: (instance: Instance) => void;
   readonly onDeath: (instance: Instance, cause: string) => void;
   readonly onOfferChanged: (instance: Instance, kind: OfferKind) => void;
-  /** What was announced to the server of its clients. */
-  readonly announced: Fields;
+  /** What was declared to the server of its clients. */
+  readonly declared: Fields;
 }
 
 /** How long the death of a connection may be told after the loss of its calls, in milliseconds. */
@@ -42,7 +43,7 @@ export class Instance {
   readonly id: string;
   readonly connection: Connection;
   readonly startedAt: number;
-  readonly announced: Fields;
+  readonly declared: Fields;
   /** The client whose lease it is, as of its last request. */
   client: ServerClient | undefined;
   lastCallAt: number | undefined;
@@ -62,7 +63,7 @@ export class Instance {
     this.id = options.id;
     this.connection = options.connection;
     this.startedAt = options.clock.now();
-    this.announced = options.announced;
+    this.declared = options.declared;
     this.listeners = [
       options.connection.onDidDie((cause) => {
         this.unsubscribe();
@@ -182,7 +183,7 @@ export class Instance {
   private setLogLevel({ logLevel: level }: ServerClient): void {
     if (level === undefined || !this.connection.capabilities.logging) return;
     // Of several sessions the one that wants to hear most; what each is sent is its own choice.
-    if (this.use.kind === 'shared' && rank(level) >= rank(this.logLevel)) return;
+    if (this.use.kind === 'shared' && logLevelRank(level) >= logLevelRank(this.logLevel)) return;
     this.logLevel = level;
     this.requestAside('logging/setLevel', { level });
   }
@@ -257,10 +258,4 @@ export class Instance {
       else if (this.callsInFlight === 0 && !this.ending) this.options.onIdle(this);
     });
   }
-}
-
-const levels = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'];
-
-function rank(level: string | undefined): number {
-  return level === undefined ? levels.length : levels.indexOf(level);
 }

@@ -4,13 +4,7 @@
  * its connection is gone; nothing with a call in flight is evicted.
  */
 import { Emitter, nextEvent } from '../base/events.js';
-import type {
-  Connection,
-  Connector,
-  ConnectOutcome,
-  ConnectRequest,
-  StartFailure,
-} from '../connections/connection.js';
+import type { Connection, Connector, ConnectOutcome, ConnectRequest, StartFailure } from '../connections/connection.js';
 import type { Log } from '../base/log.js';
 
 /** The instance that uses a connection, and can be evicted. */

@@ -17,7 +17,7 @@ import type {
   ToolOutcome,
 } from '../protocol/request.js';
 import {
-  announcementKey,
+  capabilitiesKey,
   type ClientChange,
   covers,
   expectedClient,
@@ -48,7 +48,7 @@ interface Starting {
 /** The dialog under which a shared instance is kept; no dialog's id is empty. */
 const everyDialog = '';
 let nextInstance = 1;
-/** For calls in flight on a shared instance that announced less than its next client can do, in milliseconds. */
+/** For calls in flight on a shared instance that declared less than its next client can do, in milliseconds. */
 const replacedLimitMs = 30_000;
 
 /** Dialogs end without a word; those that never come back must not be remembered for ever. */
@@ -82,8 +82,8 @@ export class InstancePool {
   }
 
   /** Takes over the connection that listed the tools. */
-  adopt(connection: Connection, announced: Fields): Instance {
-    const instance = this.track(connection, announced);
+  adopt(connection: Connection, declared: Fields): Instance {
+    const instance = this.track(connection, declared);
     if (this.options.trulyStateless) this.hold(instance, everyDialog);
     else this.warm = instance;
     return instance;
@@ -129,7 +129,7 @@ export class InstancePool {
     const begun = this.startFor(dialog, client).then((started): { outcome: Promise<Used> } | NotStarted => {
       if (signal.aborted) return { kind: 'cancelled' };
       if (started.kind === 'started') return { outcome: send(started.instance) };
-      // One that announces more did not start: the shared one that is there does for the rest.
+      // One that declares more did not start: the shared one that is there does for the rest.
       return this.shared ? { outcome: send(this.shared) } : started;
     });
     const first = await Promise.race([begun, cancelled(signal)]);
@@ -189,14 +189,14 @@ export class InstancePool {
     if (this.options.trulyStateless) {
       if (client) this.wanted = union(this.wanted, client.capabilities);
       const { shared } = this;
-      const isFit = !client || (shared && covers(shared.announced, client.capabilities));
+      const isFit = !client || (shared && covers(shared.declared, client.capabilities));
       return isFit || this.draining || this.closed ? shared : undefined;
     }
     const held = this.holders.get(dialog);
     if (held || !this.warm || this.starting.has(dialog)) return held;
     const warm = this.warm;
     // A server may be told of no more than its client can do, and shall not be told of less (G4).
-    if (client && announcementKey(warm.announced) !== announcementKey(client.capabilities)) return undefined;
+    if (client && capabilitiesKey(warm.declared) !== capabilitiesKey(client.capabilities)) return undefined;
     this.warm = undefined;
     this.hold(warm, dialog);
     return warm;
@@ -268,11 +268,11 @@ export class InstancePool {
     return { kind: 'started', instance, listing: connected.listing };
   }
 
-  private track(connection: Connection, announced: Fields): Instance {
+  private track(connection: Connection, declared: Fields): Instance {
     const instance: Instance = new Instance({
       id: `${this.options.server}#${nextInstance++}`,
       connection,
-      announced,
+      declared,
       clock: this.options.clock,
       idleLimit: () => this.options.timeouts().idle,
       onIdle: (idle) => void this.retire(idle, 0, 'nobody used it for the idle limit'),

@@ -1,7 +1,7 @@
 /**
  * Who stands behind a request to a server: one session of an agent, which the server may ask something in its turn
- * (sampling, elicitation, roots) and tell something (G4). And what of a client's capabilities is announced to
- * servers: what we pass on, no more. Pure but for what a client does itself.
+ * (sampling, elicitation, roots) and tell something (G4). It also says what of a client's capabilities is
+ * declared to servers: what we forward, and no more. Pure but for what a client does itself.
  */
 import type { ClientCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import { canonicalJson } from '../base/canonicalJson.js';
@@ -19,7 +19,7 @@ export type ClientKind = 'editor' | 'plain';
 export interface ServerClient {
   /** The same object for everything of one session. */
   readonly session: object;
-  /** As the session announced them. */
+  /** As the session declared them. */
   readonly capabilities: Fields;
   /** The least level of log messages it wants; undefined: it did not say. */
   readonly logLevel: string | undefined;
@@ -40,7 +40,7 @@ export interface ServerClient {
 /** A session has other roots, wants to hear other log messages, has ended. */
 export type ClientChange = 'roots' | 'logLevel' | 'gone';
 
-/** A client as it is expected before there is one: what it announces, and what is known of it already. */
+/** A client as it is expected before there is one: what it declares, and what is known of it already. */
 export interface ExpectedClient {
   readonly capabilities: Fields;
   readonly roots: () => readonly { readonly uri: string; readonly name: string }[];
@@ -67,7 +67,7 @@ export function expectedClient(expected: ExpectedClient): ServerClient {
 const uiExtension = 'io.modelcontextprotocol/ui';
 
 /** What a server is told of these: only what it then may use through us. */
-export function announced(capabilities: Fields): ClientCapabilities {
+export function declaredCapabilities(capabilities: Fields): ClientCapabilities {
   const { roots, sampling, elicitation, extensions } = capabilities;
   const said: Record<string, unknown> = {};
   if (isObject(roots)) said['roots'] = roots['listChanged'] === true ? { listChanged: true } : {};
@@ -87,9 +87,9 @@ function parts(of: Fields, names: readonly string[]): Record<string, unknown> {
   return Object.fromEntries(names.filter((name) => isObject(of[name])).map((name) => [name, {}]));
 }
 
-/** Equal where the two announce the same. */
-export function announcementKey(capabilities: Fields): string {
-  return canonicalJson(announced(capabilities));
+/** Equal where the two declare the same. */
+export function capabilitiesKey(capabilities: Fields): string {
+  return canonicalJson(declaredCapabilities(capabilities));
 }
 
 export function union(a: Fields, b: Fields): Fields {
@@ -101,14 +101,14 @@ export function union(a: Fields, b: Fields): Fields {
   return merged;
 }
 
-/** Whether `a` announces all that `b` does. */
+/** Whether `a` declares all that `b` does. */
 export function covers(a: Fields, b: Fields): boolean {
-  return announcementKey(union(announced(a), announced(b))) === announcementKey(a);
+  return capabilitiesKey(union(declaredCapabilities(a), declaredCapabilities(b))) === capabilitiesKey(a);
 }
 
 /** Undefined: the client may be asked this. Else the error that the server gets. */
 export function refusal(capabilities: Fields, method: string, params: Fields | undefined): RpcFailure | undefined {
-  const said = announced(capabilities);
+  const said = declaredCapabilities(capabilities);
   switch (method) {
     case 'roots/list':
       return said.roots ? undefined : lacks('roots');
@@ -128,13 +128,13 @@ export function refusal(capabilities: Fields, method: string, params: Fields | u
 function lacks(capability: string): RpcFailure {
   return new RpcFailure(
     errorCodes.methodNotFound,
-    `The client that is asked has not announced the capability "${capability}".`,
+    `The client that is asked has not declared the capability "${capability}".`,
   );
 }
 
 function lacksMode(capability: string): RpcFailure {
   return new RpcFailure(
     errorCodes.invalidParams,
-    `The client that is asked has not announced the capability "${capability}".`,
+    `The client that is asked has not declared the capability "${capability}".`,
   );
 }

@@ -1,6 +1,6 @@
-/** Versions of the protocol that the gateway speaks (G2). */
+/** The versions of the protocol that are spoken, to clients (G2) and to servers (X3). */
 
-/** Newest first. */
+/** Newest first; the first one is what servers are asked for. */
 export const protocolVersions = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'] as const;
 
 export type ProtocolVersion = (typeof protocolVersions)[number];

@@ -203,7 +203,7 @@ export class ServerUnit {
     this.ends.add(this.attempt.done);
   }
 
-  private succeed(definition: ServerDefinition, { connection, listing }: Connected, announced: Fields): void {
+  private succeed(definition: ServerDefinition, { connection, listing }: Connected, declared: Fields): void {
     const curated = curate(definition, listing, this.deps.filteredTools());
     if (curated.kind === 'refused') {
       this.fail({ kind: 'refused', problems: curated.problems });
@@ -221,7 +221,7 @@ export class ServerUnit {
       },
       definition,
       connection,
-      announced,
+      declared,
       listing,
       curated,
     );

@@ -97,14 +97,14 @@ export class Serving {
 
   /**
    * @param connection the connection that listed; it becomes the warm or shared instance (L4).
-   * @param announced the capabilities of clients that it was told of.
+   * @param declared the capabilities of clients that it was told of.
    */
   constructor(
     private readonly deps: UnitDeps,
     private readonly events: ServingEvents,
     public definition: ServerDefinition,
     connection: Connection,
-    announced: Fields,
+    declared: Fields,
     public listing: ToolListing,
     public curated: Curated,
   ) {
@@ -154,7 +154,7 @@ export class Serving {
       onChange: events.onChange,
       onGiveUp: () => this.unlessEnded(() => events.onFailure({ kind: 'lost', cause: this.lastCause, final: true })),
     });
-    this.pool.adopt(connection, announced);
+    this.pool.adopt(connection, declared);
   }
 
   /**

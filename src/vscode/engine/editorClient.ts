@@ -1,8 +1,8 @@
 /**
  * The editor as an MCP client before it has connected: servers are told at their start what their client can do, and
- * the first ones start before the editor speaks to the gateway (G4, L4). What it announced last is kept; before
- * that, what VS Code is known to announce. A wrong guess costs a conversation one start, and nothing else: its server is
- * told what was really announced. Does not import `vscode`.
+ * the first ones start before the editor speaks to the gateway (G4, L4). What it declared last is kept; before
+ * that, what VS Code is known to declare. A wrong guess costs a conversation one start, and nothing else: its server is
+ * told what was really declared. Does not import `vscode`.
  */
 import { isObject } from '../../core/base/isObject.js';
 import type { ExpectedClient, Fields } from '../../core/protocol/client.js';
@@ -33,7 +33,7 @@ export class EditorClient {
     return { capabilities: this.kept ?? usual, roots };
   };
 
-  /** The editor has connected, and announced these. */
+  /** The editor has connected, and declared these. */
   readonly note = (capabilities: Fields): void => {
     if (JSON.stringify(capabilities) === JSON.stringify(this.kept)) return;
     // Where it cannot be kept, the next window guesses as this one did.

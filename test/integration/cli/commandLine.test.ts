@@ -307,7 +307,7 @@ describe('command line', () => {
       assert.deepEqual(JSON.parse(incomplete.stdout), { action: 'cancel' });
       assert.equal(incomplete.stderr, 'The tool asks: Your order? It needs "name", which --answers does not give.\n');
       const nobody = await run(asks, 'call', 'order', '{}');
-      assert.match(nobody.stdout, /has not announced/);
+      assert.match(nobody.stdout, /has not declared/);
     });
 
     it('of a tool that fails, or a server that answers with an error: 1, with the reason', async () => {

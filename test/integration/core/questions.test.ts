@@ -1,4 +1,4 @@
-/** What servers ask of their clients: to the conversation whose call caused it, and no more than it announced (G4). */
+/** What servers ask of their clients: to the conversation whose call caused it, and no more than it declared (G4). */
 import assert from 'node:assert/strict';
 import type { ClientCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import { fixture, http } from '../../support/core/configText.js';
@@ -64,11 +64,11 @@ describe('what servers ask of clients (G4)', () => {
     ]);
   });
 
-  it('a server is told what its client announced, no more and no less', async () => {
+  it('a server is told what its client declared, no more and no less', async () => {
     await stage.edit({ s: fixture('features') });
     const nothing = await SessionClient.open(stage, 's');
     assert.equal(await nothing.text('capabilities'), '{}');
-    assert.match(await nothing.text('elicit', { message: 'Who?' }), /does not support|has not announced/);
+    assert.match(await nothing.text('elicit', { message: 'Who?' }), /does not support|has not declared/);
     const form = await SessionClient.open(stage, 's', answering('f', { capabilities: { elicitation: {} } }));
     assert.deepEqual(JSON.parse(await form.text('capabilities')), { elicitation: { form: {} } });
     const all = await SessionClient.open(stage, 's', answering('a'));
@@ -99,7 +99,7 @@ describe('what servers ask of clients (G4)', () => {
     const after = await all.text('pid');
     assert.notEqual(after, before, 'a server hears once, at its start, what its clients can do');
     assert.equal(await nothing.text('pid'), after);
-    assert.match(await nothing.text('elicit', { message: 'Who?' }), /-32601.*has not announced/);
+    assert.match(await nothing.text('elicit', { message: 'Who?' }), /-32601.*has not declared/);
   });
 
   it('of a shared instance with two callers nobody is asked, as nothing tells which is meant', async () => {

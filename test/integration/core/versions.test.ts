@@ -9,7 +9,7 @@ import { endStages, startStage, type Stage } from '../../support/core/stage.js';
 import { RawClient, type Json } from '../gateway/rawClient.js';
 
 const versions = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'] as const;
-const announced = {
+const declared = {
   roots: { listChanged: true },
   sampling: { tools: {}, context: {} },
   elicitation: { form: {}, url: {} },
@@ -31,7 +31,7 @@ class OldClient {
       await raw.send('DELETE');
       raw.close();
     });
-    const { result } = await raw.initialize(version, announced);
+    const { result } = await raw.initialize(version, declared);
     await raw.notify('notifications/initialized');
     return new OldClient(raw, result as Json);
   }

@@ -125,8 +125,8 @@ describe('tools of a dialog', () => {
     const shop = status('shop', { instances: [leasedBy('mine'), leasedBy('other')] });
     const bank = status('bank', { instances: [leasedBy('other')] });
     assert.deepEqual(heldBy('mine', snapshot([shop, bank])), ['shop']);
-    const with_ = rig(snapshot([shop, bank]), [toolset('mcp_admin', 'mcp_release')]).tools;
-    assert.match(with_.offer('mine', undefined).instructions, /own of "shop".*mcp_release\(\{"serverId":"shop"\}\)/);
+    const offering = rig(snapshot([shop, bank]), [toolset('mcp_admin', 'mcp_release')]).tools;
+    assert.match(offering.offer('mine', undefined).instructions, /own of "shop".*mcp_release\(\{"serverId":"shop"\}\)/);
     const without = rig(snapshot([shop, bank])).tools.offer('mine', undefined).instructions;
     assert.match(without, /own of "shop".*when the person releases it/);
     assert.doesNotMatch(rig(snapshot([bank])).tools.offer('mine', undefined).instructions, /instance of its own/);

@@ -41,7 +41,7 @@ describe('subscriptions of an instance', () => {
       onIdle: () => (idle += 1),
       onDeath: () => {},
       onOfferChanged: () => {},
-      announced: {},
+      declared: {},
     });
     const sent = (): unknown[] => connection.requests.splice(0).map(({ method, params }) => [method, params]);
     return { instance: made, connection, sent };

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { announced, announcementKey, covers, refusal, union } from '../../../src/core/protocol/client.js';
+import { declaredCapabilities, capabilitiesKey, covers, refusal, union } from '../../../src/core/protocol/client.js';
 
 describe('what servers are told of their clients (G4)', () => {
   it('only what they can use through us', () => {
@@ -11,26 +11,28 @@ describe('what servers are told of their clients (G4)', () => {
       experimental: { x: {} },
       extensions: { 'io.modelcontextprotocol/ui': { mimeTypes: ['a'] }, other: {} },
     };
-    assert.deepEqual(announced(vscode), {
+    assert.deepEqual(declaredCapabilities(vscode), {
       roots: { listChanged: true },
       sampling: {},
       elicitation: { form: {}, url: {} },
       extensions: { 'io.modelcontextprotocol/ui': { mimeTypes: ['a'] } },
     });
-    assert.deepEqual(announced({ elicitation: {}, roots: null, sampling: 'yes' }), { elicitation: { form: {} } });
+    assert.deepEqual(declaredCapabilities({ elicitation: {}, roots: null, sampling: 'yes' }), {
+      elicitation: { form: {} },
+    });
   });
 
   it('an order of keys makes no difference, a kind of elicitation does', () => {
     assert.equal(
-      announcementKey({ sampling: {}, elicitation: { url: {}, form: {} } }),
-      announcementKey({ elicitation: { form: {}, url: {} }, sampling: {} }),
+      capabilitiesKey({ sampling: {}, elicitation: { url: {}, form: {} } }),
+      capabilitiesKey({ elicitation: { form: {}, url: {} }, sampling: {} }),
     );
-    assert.notEqual(announcementKey({ elicitation: {} }), announcementKey({ elicitation: { form: {}, url: {} } }));
+    assert.notEqual(capabilitiesKey({ elicitation: {} }), capabilitiesKey({ elicitation: { form: {}, url: {} } }));
   });
 
   it('of several together all that one of them can do', () => {
     const both = union({ roots: {} }, { roots: { listChanged: true }, elicitation: { url: {} } });
-    assert.deepEqual(announced(both), { roots: { listChanged: true }, elicitation: { url: {} } });
+    assert.deepEqual(declaredCapabilities(both), { roots: { listChanged: true }, elicitation: { url: {} } });
     assert.ok(covers(both, { roots: {} }));
     assert.ok(!covers({ roots: {} }, both));
     assert.ok(covers({ elicitation: {} }, { elicitation: { form: {} } }));

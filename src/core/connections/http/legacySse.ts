@@ -9,17 +9,17 @@ import { broken, isWithinOrigin, shown, type HttpReply } from './exchange.js';
 import { parseMessages, shortened } from '../jsonRpc.js';
 import { failureAnswer, TransportFailure } from '../transport.js';
 
-interface LegacyChannelParts extends HttpChannelParts {
+interface LegacySseChannelParts extends HttpChannelParts {
   readonly endpoint: HttpEndpoint;
 }
 
 const endpointLimitMs = 10_000;
 
-export class LegacyChannel implements HttpChannel {
+export class LegacySseChannel implements HttpChannel {
   private readonly closing = sharedController();
   private target: URL | undefined;
 
-  constructor(private readonly parts: LegacyChannelParts) {}
+  constructor(private readonly parts: LegacySseChannelParts) {}
 
   /** Resolves with undefined when the server has said where to post, else with why this is no such server. */
   async open(): Promise<TransportFailure | undefined> {

@@ -9,10 +9,11 @@ import type { JSONRPCMessage, MessageExtraInfo, RequestId } from '@modelcontextp
 import type { Clock } from '../../base/clock.js';
 import type { Log } from '../../base/log.js';
 import type { HttpLaunch } from '../../config/model.js';
+import { protocolVersions } from '../../protocol/versions.js';
 import type { MakeAgents } from './agents.js';
 import { requestId, type HttpAccess, type HttpChannel, type HttpChannelParts, HttpEndpoint } from './endpoint.js';
-import { knownProtocolVersions, versionHeader } from '../handshake.js';
-import { LegacyChannel } from './legacySse.js';
+import { versionHeader } from '../handshake.js';
+import { LegacySseChannel } from './legacySse.js';
 import { StreamableChannel } from './streamable.js';
 import { failureAnswer, type ServerTransport } from '../transport.js';
 
@@ -122,7 +123,7 @@ export class HttpTransport implements ServerTransport {
     const { log } = this.options;
     if (status !== 404 && (await streamable.isAlive())) {
       log.write('info', 'The configured session is known to the server: using it without initialize');
-      const [protocolVersion] = knownProtocolVersions;
+      const [protocolVersion] = protocolVersions;
       const serverInfo = { name: this.endpoint.configured.host, version: '' };
       const result = { protocolVersion, capabilities: { tools: { listChanged: true } }, serverInfo };
       this.parts.deliver({ jsonrpc: '2.0', id, result });
@@ -136,7 +137,7 @@ export class HttpTransport implements ServerTransport {
 
   private async fallBack(streamable: HttpChannel, message: JSONRPCMessage, status: number): Promise<boolean> {
     await streamable.close();
-    const legacy = new LegacyChannel({ ...this.parts, endpoint: this.endpoint });
+    const legacy = new LegacySseChannel({ ...this.parts, endpoint: this.endpoint });
     if (this.hasEnded()) return false;
     this.state = { kind: 'open', channel: legacy };
     const failure = await legacy.open();

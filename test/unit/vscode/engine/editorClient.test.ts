@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { announcementKey } from '../../../../src/core/protocol/client.js';
+import { capabilitiesKey } from '../../../../src/core/protocol/client.js';
 import { EditorClient } from '../../../../src/vscode/engine/editorClient.js';
 
 describe('the editor as an expected client (G4, L4)', () => {
@@ -21,6 +21,6 @@ describe('the editor as an expected client (G4, L4)', () => {
 
   it('what is kept wrongly is not believed', () => {
     kept.set('mcpToolsets.editorCapabilities', ['x']);
-    assert.notEqual(announcementKey(new EditorClient(store, roots).expected().capabilities), '{}');
+    assert.notEqual(capabilitiesKey(new EditorClient(store, roots).expected().capabilities), '{}');
   });
 });
