@@ -105,7 +105,7 @@ async function exercise(run: Run, caller: Program, ways: readonly Way[], subject
   for (const way of ways) {
     const answer = JSON.stringify(await ask('once', way, 1));
     if (!/hello/.test(answer) || /"isError":true/.test(answer)) throw new Error(`${way.name} answered ${answer}`);
-    await ask('latency', way, run.count(1000, 300));
+    await ask('latency', way, run.count(1000, 300, 50));
   }
   for (let round = 0; round < rounds; round++) {
     for (let turn = 0; turn < ways.length; turn++) {

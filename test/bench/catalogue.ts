@@ -35,6 +35,11 @@ export async function catalogue(run: Run): Promise<Findings> {
   };
 }
 
+/** A blacklist that takes out as many tools. */
+function without(count: number): string[] {
+  return Array.from({ length: count }, (_, index) => `tool_${index}`);
+}
+
 function entries(blacklistOf: (index: number) => readonly string[]): ServerEntry[] {
   return Array.from({ length: servers }, (_, index) => ({
     id: `s${index}`,
@@ -49,11 +54,11 @@ async function filterEdits(run: Run, rows: Row[]): Promise<void> {
   const editors = await Program.start(run, 'editors');
   try {
     const product = await run.product();
-    await engine.ask('start', { product, text: configText(entries(() => [])), publishing: ids });
+    await engine.ask('start', { product, text: configText(entries(() => without(1))), publishing: ids });
     for (const id of ids) {
       const endpoint = await engine.ask<Endpoint>('endpoint', { id, kind: 'editor' });
       const tools = await editors.ask<number>('watch', { toolset: id, endpoint });
-      if (tools !== toolsEach) throw new Error(`${id} lists ${tools} tools.`);
+      if (tools !== toolsEach - 1) throw new Error(`${id} lists ${tools} tools.`);
     }
     const before = await pidsOf(engine);
     const edits = {
@@ -66,9 +71,8 @@ async function filterEdits(run: Run, rows: Row[]): Promise<void> {
         await editors.ask('forget');
         const removed = ++out;
         // Each edit takes another number of tools away; `one` leaves the others as `all` last set them.
-        const list = (count: number): string[] => Array.from({ length: count }, (_, index) => `tool_${index}`);
         const others = edit === edits.one ? removed - 1 : removed;
-        const text = configText(entries((index) => list(index === 7 ? removed : others)));
+        const text = configText(entries((index) => without(index === 7 ? removed : others)));
         const changes = editors.ask<Seen>('changes', { toolsets: edit.changed });
         const { at, took } = await engine.ask<Edit>('edit', { text });
         const seen = Object.values(await changes);

@@ -20,7 +20,7 @@ const flat = 5 * mebibyte;
 export async function memory(run: Run): Promise<Findings> {
   const rows: Row[] = [];
   await idleInstances(run, rows);
-  const more = run.options.full ? 100_000 : run.count(20_000, 5_000);
+  const more = run.options.full ? 100_000 : run.count(20_000, 5_000, 100);
   await afterCalls(run, more, rows);
   return {
     rule: 'P4',

@@ -32,6 +32,10 @@ export function perSecond(value: number): string {
   return `${Math.round(value).toLocaleString('en-US')} /s`;
 }
 
+export function percent(share: number): string {
+  return `${Math.round(share * 100)} %`;
+}
+
 export function times(value: number): string {
   return `${value.toFixed(2)} ×`;
 }

@@ -24,6 +24,8 @@ export interface Product {
 
 export interface RunOptions {
   readonly quick: boolean;
+  /** Every bench for one short turn, to see that none is broken; its figures mean nothing. */
+  readonly once: boolean;
   readonly full: boolean;
   /** Where each program leaves its CPU profile; nothing is minified then. */
   readonly profile: string | undefined;
@@ -48,8 +50,9 @@ export class Run {
     return this.options.profile !== undefined;
   }
 
-  /** `quick` or the usual number. */
-  count(usual: number, quick: number): number {
+  /** How often something is done: the usual number, or that of a run that is `quick`, or that of `once`. */
+  count(usual: number, quick: number, once = 1): number {
+    if (this.options.once) return once;
     return this.options.quick ? quick : usual;
   }
 

@@ -24,8 +24,12 @@ function space(own: Readonly<Record<string, unknown>>): unknown {
   return new Proxy(own, { get: (target, key) => (key in target ? target[key as string] : anything) });
 }
 
+function fileUri(path: string): unknown {
+  return { scheme: 'file', fsPath: path, path, toString: () => `file://${path}` };
+}
+
 function editor(folder: string): unknown {
-  const uri = { scheme: 'file', fsPath: folder, path: folder, toString: () => `file://${folder}` };
+  const uri = fileUri(folder);
   // As the prototype: what loads it copies own properties and keeps the prototype.
   return Object.create(
     space({
@@ -62,6 +66,8 @@ serve({
       globalState: state,
       extensionPath: join(dist, '..'),
       extensionUri: anything,
+      storageUri: fileUri(join(folder, 'storage')),
+      globalStorageUri: fileUri(join(folder, 'globalStorage')),
       extension: { id: 'minds.mcp-toolsets', packageJSON: { version: '0.0.0' } },
     });
     const begun = performance.now();

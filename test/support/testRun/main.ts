@@ -1,6 +1,6 @@
 /**
  * Everything `npm test` runs; a part that fails does not keep the next from running. Two go on at a time: the checks
- * beside the unit tests, the integration tests beside the editor suites, which mostly wait. Each check that is not
+ * beside the unit tests, the integration tests beside the editor suites, which mostly wait. After the integration tests each bench runs once and briefly, to see that none is broken. Each check that is not
  * itself a set of tests counts as one test. The last line of output is the sum.
  */
 import { stop as stopEsbuild } from 'esbuild';
@@ -15,7 +15,7 @@ import { provisionServerForm } from '../editor/provision.ts';
 import { add, summary, type Counts } from '../editor/report.ts';
 import { runEditorSuites } from '../editor/run.ts';
 
-const parts = ['unit', 'integration', 'editor'] as const;
+const parts = ['unit', 'integration', 'editor', 'bench'] as const;
 type Part = (typeof parts)[number];
 
 /** How long what the tests started may take to end, in milliseconds. */
@@ -35,9 +35,7 @@ async function main(): Promise<void> {
     await Promise.all([mocha('test:unit', grep, 'terminal'), ...(checks.length > 0 ? [checksInTurn(checks)] : [])]);
   }
   const built = (only !== 'unit' && (await check('build', 'terminal'))) || only === 'unit';
-  const integration = wanted('integration')
-    ? mocha('test:integration', grep, wanted('editor') ? 'after' : 'terminal')
-    : undefined;
+  const besideTheEditor = integrationThenBench();
   if (wanted('editor') && built) {
     await timed('editor suites', async () => {
       await provisionServerForm();
@@ -48,8 +46,14 @@ async function main(): Promise<void> {
   } else if (wanted('editor')) {
     count('editor suites: the build failed', false);
   }
-  await integration;
+  await besideTheEditor;
   await nothingLeft();
+
+  async function integrationThenBench(): Promise<void> {
+    const output = wanted('editor') ? 'after' : 'terminal';
+    if (wanted('integration')) await mocha('test:integration', grep, output);
+    if (wanted('bench') && grep === undefined) await check('test:bench', output);
+  }
 }
 
 /** Where the output of a script goes: to the terminal as it comes, or there as a whole after the script has ended. */
