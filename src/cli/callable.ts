@@ -1,4 +1,4 @@
-/** When a tool can be called though other servers still start: a name is the first one's in the file (N5). */
+/** Tells when a tool can be called though other servers still start, because a name belongs to the first in the file (N5). */
 import type { Host } from '../core/host/hostContract.js';
 import type { Toolset } from '../core/tools/catalogue.js';
 
@@ -19,11 +19,11 @@ function holderOf(host: Host, tool: string): Toolset | undefined {
   return host.catalogue.toolsets.find(({ tools }) => tools.some(({ published }) => published === tool));
 }
 
-/** No server that stands before the holder may yet come with a tool of that name. */
+/** Says whether no server before the holder can still come with a tool of that name. */
 function isDecided(host: Host, tool: string): boolean {
   const holder = holderOf(host, tool);
   const { servers } = host.snapshot;
   const place = servers.findIndex(({ id }) => id === holder?.id);
-  // What the built-in toolset does is about the others.
+  // The built-in toolset acts on the others, so it waits for all of them.
   return place >= 0 && servers.slice(0, place).every(({ state }) => state.kind !== 'starting');
 }

@@ -7,7 +7,7 @@ import type { SourceText } from '../core/config/model.js';
 import { sourceFiles } from '../core/config/sources.js';
 
 interface ConfigFiles {
-  /** Highest first; the first is the folder's `.minds/mcp.yaml`. */
+  /** The sources, the highest first, which is the folder's `.minds/mcp.yaml`. */
   readonly sources: readonly SourceText[];
   readonly problems: readonly Problem[];
 }

@@ -15,7 +15,7 @@ import { directoryExists, type Run } from './session.js';
 interface EntriesCommand {
   readonly agent: string | undefined;
   readonly port: number;
-  /** Relative to where the command runs; undefined: that of the folder. */
+  /** The path, relative to where the command runs; where it is undefined, the folder's own file counts. */
   readonly tokenFile: string | undefined;
   readonly write: boolean;
 }
@@ -26,7 +26,7 @@ export function writeEntries(run: Run, { agent, port, tokenFile, write }: Entrie
   const home = homedir();
   const { platform, env } = process;
   const file = fileOf(agent, { folder: run.folder, home, codexHome: env['CODEX_HOME'] });
-  if (file === undefined) return complain('It keeps them in a folder, and there is none.');
+  if (file === undefined) return complain('This agent keeps its servers in a folder, and there is none.');
   const before = textOf(file);
   const label = file.startsWith(run.folder + path.sep) ? path.relative(run.folder, file) : file;
   const plan = planEntries({
@@ -59,7 +59,7 @@ function tell(
   if (edits.length > 0) complain(write ? `\n${file} is written.` : '\nNothing is written yet: --write does it.');
 }
 
-/** Those that the config files name, without starting one. */
+/** Returns the toolsets that the config files name, without starting one. */
 function toolsetsOf({ folder }: Run): string[] {
   const { sources } = readConfigFiles(folder);
   const { servers } = new ConfigState().apply(sources, { env: process.env, directoryExists }).model;

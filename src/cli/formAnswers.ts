@@ -1,7 +1,7 @@
 /**
  * The client behind a call of the command line: what a tool asks by a form is answered from what was given beforehand,
- * and what that leaves out takes the form's own default. Asks nobody. Where a field that the form requires has neither,
- * the question is cancelled and said: a value is never made up.
+ * and what that leaves out takes the form's own default. Nobody is asked. Where a field that the form requires has neither,
+ * the question is cancelled and a message says so, because a value is never made up.
  */
 import type { Fields, ServerClient } from '../core/protocol/client.js';
 import { errorCodes, RpcFailure } from '../core/protocol/errors.js';
@@ -31,7 +31,7 @@ export function formAnswers(given: Fields, complain: (text: string) => void): Se
   };
 }
 
-/** What the form does not ask for is not sent. Pure. */
+/** Answers a form. What it does not ask for is not sent. Pure. */
 function answerForm(requestedSchema: unknown, given: Fields): FormAnswer {
   const { properties, required } = fields(requestedSchema);
   const content: Record<string, unknown> = {};

@@ -11,9 +11,9 @@ import { lineDifference } from './lineDifference.js';
 export { importFormats };
 
 interface ImportRun {
-  /** Absolute path of the folder whose config file is meant. */
+  /** The absolute path of the folder whose config file is meant. */
   readonly folder: string;
-  /** Relative to where the command runs. */
+  /** The path, relative to where the command runs. */
   readonly file: string;
   readonly format: ImportFormat | undefined;
   readonly write: boolean;
@@ -24,7 +24,7 @@ type ImportOutcome = Exclude<ImportPlan, { kind: 'planned' }> | ImportDone;
 interface ImportDone {
   readonly kind: 'done';
   readonly target: string;
-  /** As `diff -u` writes it; empty: nothing to change. */
+  /** The difference as `diff -u` writes it; it is empty where there is nothing to change. */
   readonly difference: string;
   readonly report: string;
   readonly imported: Extract<ImportPlan, { kind: 'planned' }>['imported'];

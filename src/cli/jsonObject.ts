@@ -1,6 +1,6 @@
-/** JSON that a command line holds. */
+/** Reads JSON from a command line. */
 
-/** In words, why it is none. */
+/** Returns the object, or a sentence that says why the text is none. */
 export function readObject(what: string, json: string): Record<string, unknown> | string {
   let value: unknown;
   try {

@@ -1,7 +1,7 @@
-/** What differs between two texts, as one hunk in the form of `diff -u`. Pure. */
+/** Shows what differs between two texts as one hunk in the form of `diff -u`. Pure. */
 const context = 3;
 
-/** Empty where nothing differs. */
+/** Returns an empty text where nothing differs. */
 export function lineDifference(before: string, after: string, label: string): string {
   if (before === after) return '';
   const [old, now] = [linesOf(before), linesOf(after)];

@@ -1,7 +1,7 @@
-/** The port that other agents find the toolsets on. */
+/** The port on which other agents find the toolsets. */
 const usualPort = 7427;
 
-/** Undefined: the text is no port. */
+/** Returns undefined where the text is not a port. */
 export function readPort(text: string | undefined): number | undefined {
   const port = text === undefined ? usualPort : /^\d{1,5}$/.test(text) ? Number(text) : NaN;
   return port >= 0 && port < 65_536 ? port : undefined;

@@ -10,7 +10,7 @@ import { directAgents, type HttpAgents, type MakeAgents } from '../core/connecti
 
 const loopback = /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/i;
 
-/** Of the environment of this process; read at each request. */
+/** Makes agents by the environment of this process, which is read at each request. */
 export const agentsByEnvironment: MakeAgents = (options) => new ProxyAgents(options, proxyOf);
 
 export function proxyOf(url: URL): URL | undefined {
@@ -22,7 +22,7 @@ export function proxyOf(url: URL): URL | undefined {
 
 export class ProxyAgents implements HttpAgents {
   private readonly direct: HttpAgents;
-  /** By proxy and scheme. */
+  /** The agents by proxy and scheme. */
   private readonly agents = new Map<string, Agent>();
 
   constructor(

@@ -13,7 +13,7 @@ export function problemLine(problem: Problem): string {
   return oneLine(`${where}: ${problem.severity} ${problem.code}: ${problem.message} ${problem.fix}`);
 }
 
-/** As they stand in the files. */
+/** Sorts problems as they stand in the files. */
 export function inOrder(problems: readonly Problem[]): readonly Problem[] {
   return problems.toSorted((a, b) => {
     const [one, other] = [a.place.range.start, b.place.range.start];
@@ -70,7 +70,7 @@ export function toolsTable(servers: readonly ServerStatus[]): string {
   return table(['toolset', 'tool', 'original name, or why it is left out'], rows);
 }
 
-/** Columns padded to their widest cell, two spaces between. */
+/** Pads columns to their widest cell, with two spaces between them. */
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => (row[column] ?? '').length)));
   return [head, ...rows]
@@ -83,7 +83,7 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
     .join('\n');
 }
 
-/** What a tool answered, part by part. */
+/** Returns what a tool answered, part by part. */
 export function resultTexts({ content, structuredContent }: CallToolResult): string[] {
   const texts = content.map((part) => (part.type === 'text' ? part.text : JSON.stringify(part)));
   const isTold = structuredContent === undefined || content.some(({ type }) => type === 'text');

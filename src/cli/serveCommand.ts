@@ -1,7 +1,7 @@
 /**
  * `mcp-toolsets serve`: the toolsets of a folder for other agents of this machine, without an editor (G6, H1). It
- * follows the config files until it is told to end. What is written into them meanwhile waits for approval, which is to
- * start the command again.
+ * follows the config files until it is told to end. What is written into them meanwhile waits for approval, which is given
+ * by starting the command again.
  */
 import { realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -26,11 +26,11 @@ import { directoryExists, withHost, type Run, type Session } from './session.js'
 import { StartApprovals } from './startApprovals.js';
 
 export interface ServeRequest {
-  /** 0: one that the system chooses. */
+  /** The system chooses one where it is 0. */
   readonly port: number;
-  /** Relative to where the command runs. */
+  /** The path, relative to where the command runs. */
   readonly tokenFile: string | undefined;
-  /** What is written into the config files later may start too. */
+  /** Says whether what is written into the config files later may start too. */
   readonly approveEdits: boolean;
 }
 
@@ -109,7 +109,7 @@ function whereabouts(state: EndpointState, tokenFile: string): string {
     case 'listening':
       return `Listening on http://127.0.0.1:${state.port}, the token is in ${tokenFile}`;
     case 'starting':
-      return 'The token was renewed: who used the old one is cut off.';
+      return 'The token was renewed, and clients that used the old one are cut off.';
     case 'portTaken':
       return `Not listening: port ${state.port} was taken by another program.`;
     case 'failed':
@@ -119,7 +119,7 @@ function whereabouts(state: EndpointState, tokenFile: string): string {
   }
 }
 
-/** Writes of the lines that hold now those that did not hold before. */
+/** Writes those of the lines that hold now that did not hold before. */
 class NewLines {
   private last: readonly string[] = [];
 

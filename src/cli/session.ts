@@ -1,4 +1,4 @@
-/** A host for one command: made of the config files as they are, and ended with everything it started. */
+/** A host for one command, which is made of the config files as they are and ended with everything that it started. */
 import { statSync } from 'node:fs';
 import type { Approvals } from '../core/approval/approvals.js';
 import { systemClock } from '../core/base/clock.js';
@@ -19,13 +19,13 @@ import { Interruption } from './interruption.js';
 import { complain, report } from './output.js';
 
 export interface Run {
-  /** Absolute. */
+  /** The absolute path. */
   readonly folder: string;
   readonly json: boolean;
   readonly debug: boolean;
-  /** To what a called tool asks by forms; undefined: it is told that nobody can be asked. */
+  /** The answers to forms that a called tool asks; where it is undefined, the tool is told that nobody can be asked. */
   readonly answers?: Fields | undefined;
-  /** Where the built guardian is. */
+  /** The path of the built guardian. */
   readonly guardianScript: string;
 }
 
@@ -38,9 +38,9 @@ export interface Session {
   readonly signal: AbortSignal;
   readonly client: ServerClient | undefined;
   readonly redactor: Redactor;
-  /** Redacted. */
+  /** Everything in it is redacted. */
   readonly log: Log;
-  /** What has to be closed before the host ends. */
+  /** Adds something that has to be closed before the host ends. */
   closeFirst(close: () => Promise<void>): void;
 }
 
@@ -48,7 +48,7 @@ export function directoryExists(folder: string): boolean {
   return statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
-/** For commands that need all servers. */
+/** Runs a command that needs all servers. */
 export function withServers(run: Run, use: (session: Session) => number): Promise<number> {
   return withHost(run, async (session) => {
     await session.started;
@@ -56,7 +56,7 @@ export function withServers(run: Run, use: (session: Session) => number): Promis
   });
 }
 
-/** @param approvalsOf what may start, of the files as they are now; by default everything, because the person who typed the command named the file. */
+/** @param approvalsOf what may start of the files as they are now: by default everything, because the person who typed the command named the file. */
 export async function withHost(
   run: Run,
   use: (session: Session) => Promise<number>,

@@ -1,5 +1,5 @@
 /**
- * What `serve` may start (S1): what the config files said when a person typed the command, and nothing that was
+ * Decides what `serve` may start (S1): what the config files said when a person typed the command, and nothing that was
  * written into them later. The user's own file needs no approval, as in the editor.
  */
 import { homedir } from 'node:os';

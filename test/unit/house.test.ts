@@ -329,6 +329,19 @@ describe('house', () => {
     );
   });
 
+  it('has unit tests that mirror src: `<file>.test.ts`, or `<file>.<subject>.test.ts`', () => {
+    const sources = new Set(modules.map(({ file }) => file.replace(/^src\/(?:core\/)?(.*)\.ts$/, '$1')));
+    // Tests of the repository itself stand at the top, and those of random edits and large files are about all rooms.
+    const mirrors = tests.flatMap(
+      ({ file }) => /^test\/unit\/((?!stress\/).*\/[^./]+)(?:\.\w+)?\.test\.ts$/.exec(file)?.[1] ?? [],
+    );
+    assert.ok(mirrors.length > 50);
+    assert.deepEqual(
+      mirrors.filter((file) => !sources.has(file)),
+      [],
+    );
+  });
+
   it('exports nothing that no other file uses', () => {
     const taken = (from: readonly Module[]): Set<string> =>
       new Set(

@@ -10,10 +10,10 @@ import { tokenVariable } from '../import/ownEndpoint.js';
 export type AgentKind = 'claude-code' | 'codex' | 'cursor' | 'cline';
 
 export interface Surroundings {
-  /** Of the workspace, absolute; undefined: none is open. */
+  /** The absolute path of the workspace folder; it is undefined where none is open. */
   readonly folder: string | undefined;
   readonly home: string;
-  /** Where extensions of the editor keep their own files; undefined: there is no editor. */
+  /** The folder in which extensions of the editor keep their files; it is undefined where there is no editor. */
   readonly globalStorage?: string | undefined;
   /** `$CODEX_HOME`. */
   readonly codexHome?: string | undefined;
@@ -23,12 +23,12 @@ type EntryForm = 'json' | 'toml';
 
 export interface Agent {
   readonly kind: AgentKind;
-  /** For a person. */
+  /** Its name for a person. */
   readonly program: string;
   readonly form: EntryForm;
-  /** Under which its file has its servers. */
+  /** The key under which its file has its servers. */
   readonly container: 'mcpServers' | 'mcp_servers';
-  /** Whether the editor reads its file too: a server there of a toolset's name would take the toolset's place. */
+  /** Says whether the editor reads its file too, where a server with a toolset's name would take the toolset's place. */
   readonly readByEditor: boolean;
 }
 
@@ -47,7 +47,7 @@ export const agents: Readonly<Record<AgentKind, Agent>> = {
 
 export const agentKinds = Object.keys(agents) as AgentKind[];
 
-/** Undefined: it keeps them in a folder, and none is open. */
+/** Returns undefined where it keeps them in a folder and none is open. */
 export function fileOf(kind: AgentKind, surroundings: Surroundings): string | undefined {
   const { folder, home, globalStorage, codexHome } = surroundings;
   switch (kind) {
@@ -64,23 +64,23 @@ export function fileOf(kind: AgentKind, surroundings: Surroundings): string | un
   }
 }
 
-/** What is to become of one entry of an agent's file. */
+/** A change of one entry of an agent's file. */
 export interface EntryChange {
   readonly name: string;
-  /** The keys of it that are ours. */
+  /** Its keys that are ours. */
   readonly keys: Readonly<Record<string, unknown>>;
   /** If false, the keys are set in the entry that is there. */
   readonly isNew: boolean;
 }
 
 export interface TokenSource {
-  /** Absolute. */
+  /** The absolute path. */
   readonly tokenFile: string;
   readonly home: string;
   readonly platform: NodeJS.Platform;
 }
 
-/** What of an entry is ours; other keys of it are the person's. */
+/** Returns the keys of an entry that are ours; its other keys are the person's. */
 export function entryKeys(kind: AgentKind, url: string, source: TokenSource): Readonly<Record<string, unknown>> {
   switch (kind) {
     case 'claude-code':
@@ -96,7 +96,7 @@ export function entryKeys(kind: AgentKind, url: string, source: TokenSource): Re
   }
 }
 
-/** Whether the agent fetches the token by itself, with a command of a POSIX shell. */
+/** Says whether the agent fetches the token by itself, with a command of a POSIX shell. */
 export function usesCommand(kind: AgentKind, { platform }: Pick<TokenSource, 'platform'>): boolean {
   return kind === 'claude-code' && platform !== 'win32';
 }
@@ -105,7 +105,7 @@ function headersCommand(source: TokenSource): string {
   return `printf '{"Authorization":"Bearer %s"}' "$(cat ${shellPath(source)})"`;
 }
 
-/** For the shell in which a person starts an agent. */
+/** Returns the command for the shell in which a person starts an agent. */
 export function exportCommand(source: TokenSource): string {
   return source.platform === 'win32'
     ? `$env:${tokenVariable} = Get-Content '${source.tokenFile.replaceAll("'", "''")}'`

@@ -33,7 +33,7 @@ function withProperty(text: string, path: readonly string[], key: string, value:
   return last ? after(text, object, last, key, value, style) : within(text, object, key, value, style);
 }
 
-/** Into an object that has nothing, but comments perhaps. */
+/** Inserts into an object that has nothing but comments perhaps. */
 function within(text: string, object: Node, key: string, value: unknown, style: Style): string {
   const outer = indentAt(text, object.offset);
   const at = object.offset + 1;
@@ -43,7 +43,7 @@ function within(text: string, object: Node, key: string, value: unknown, style: 
   return text.slice(0, at) + member + close + text.slice(at);
 }
 
-/** Behind the last of an object: on lines of its own where that one ends a line, else beside it. */
+/** Inserts behind the last property of an object: on lines of its own where that one ends a line, and beside it elsewhere. */
 function after(text: string, object: Node, last: Node, key: string, value: unknown, style: Style): string {
   const end = last.offset + last.length;
   const comma = commaBehind(text, end);
@@ -83,7 +83,7 @@ function json(value: unknown, indent: string, { unit, lineBreak }: Style): strin
   return JSON.stringify(value, undefined, unit).replaceAll('\n', lineBreak + indent);
 }
 
-/** Of the line. */
+/** Returns the indentation of the line. */
 function indentAt(text: string, offset: number): string {
   const start = text.lastIndexOf('\n', offset - 1) + 1;
   return /^[ \t]*/.exec(text.slice(start))?.[0] ?? '';

@@ -1,6 +1,6 @@
 /**
- * Entries for toolsets in another program's file, as a change of its text (G6): what it would be, and what a person
- * should know before it is written. Pure.
+ * Plans entries for toolsets in another program's file (G6): the change of its text, and what a person should know before
+ * it is written. Pure.
  *
  * Invariants: applied, the file says what it said and our entries beside it, nothing else; an entry that leads elsewhere
  * is never taken over; no token stands in it.
@@ -24,16 +24,16 @@ import { withJsonEntries } from './jsonEntries.js';
 import { withTomlEntries } from './tomlEntries.js';
 
 export interface ServedAt {
-  /** Of the toolset. */
+  /** The toolset's id. */
   readonly id: string;
   readonly url: string;
 }
 
 interface EntriesRequest {
   readonly agent: AgentKind;
-  /** Of its file, without a byte order mark; undefined: there is none yet. */
+  /** The text of its file without a byte order mark; it is undefined where there is none yet. */
   readonly text: string | undefined;
-  /** How the file is written for a person. */
+  /** The file's name for a person. */
   readonly label: string;
   readonly toolsets: readonly ServedAt[];
   readonly source: TokenSource;
@@ -41,21 +41,21 @@ interface EntriesRequest {
 
 interface PlannedEntry {
   readonly id: string;
-  /** Under which the agent has it. */
+  /** The name under which the agent has it. */
   readonly name: string;
   readonly change: 'added' | 'updated' | 'same';
 }
 
 export type EntriesPlan =
-  /** `reason`: a phrase. */
+  /** The reason is a phrase. */
   | { readonly kind: 'impossible'; readonly reason: string }
   | {
       readonly kind: 'planned';
       readonly entries: readonly PlannedEntry[];
-      /** None: the file says all of it. */
+      /** There are none where the file says all of it. */
       readonly edits: readonly TextEdit[];
       readonly after: string;
-      /** Markdown. */
+      /** The report in Markdown. */
       readonly report: string;
     };
 
@@ -110,7 +110,7 @@ function readEntries(text: string, { form, container }: Agent): Read {
     : { kind: 'impossible', reason: `\`${container}\` is no map of servers` };
 }
 
-/** What of ours is not there yet; headers that a person added stay beside our own. */
+/** Returns our keys that are not there yet; headers that a person added stay beside our own. */
 function changedKeys(held: Entries, own: Entries): Entries {
   const merged = Object.entries(own).map(([key, value]) => {
     const there = held[key];
@@ -128,7 +128,7 @@ function freeName({ readByEditor }: Agent, id: string, taken: Entries): string {
   for (let number = 2; ; number++) if (isFree(`${base}-${number}`)) return `${base}-${number}`;
 }
 
-/** As one edit of what lies between the first and the last difference. */
+/** Returns one edit of what lies between the first and the last difference. */
 function difference(before: string, after: string): TextEdit[] {
   if (before === after) return [];
   const least = Math.min(before.length, after.length);

@@ -1,6 +1,6 @@
 /**
- * Entries in a TOML file of another program, as tables of their own: comments, order and everything else stay. Knows the
- * usual ways to write a table, and no others: who calls compares what came out with what was meant. Pure.
+ * Entries in a TOML file of another program, as tables of their own: comments, order and everything else stay. It
+ * knows only the usual ways to write a table, so the caller compares what came out with what was meant. Pure.
  */
 import type { EntryChange } from './agents.js';
 

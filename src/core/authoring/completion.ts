@@ -1,6 +1,6 @@
 /**
- * What can be written at a place of a config file (E2): keys with documentation, values, names that are live.
- * Works on the sketch of the text, so that it works while the YAML is broken.
+ * Completes keys with their documentation, values and live names in a config file (E2). It works on the sketch of the
+ * text, so that it works while the YAML is broken.
  *
  * Invariant: never offers a key that its map has already, nor the value of a variable.
  */
@@ -12,7 +12,7 @@ import { itemDrafts, likelihood, valueDrafts } from './completionValues.js';
 import { boxAt, levelOf, placeAt, textOf, type KnownPlace } from './shapes.js';
 import { escapeSnippet, fit, type CompletionSurroundings, type Draft, type Suggestion } from './suggestion.js';
 
-/** Of variables, before anything is typed. */
+/** The number of variables that are offered before anything is typed. */
 const mostVariables = 200;
 
 /** @param text without a byte order mark */
@@ -35,7 +35,7 @@ export async function complete(
   return fit(drafts, slot, typed);
 }
 
-/** What documents a key wherever it is shown. Markdown. */
+/** Returns the documentation of a key in Markdown, which is the same wherever it is shown. */
 export function documentation({ summary, details, byDefault }: KeyDoc): string {
   const value = byDefault === undefined || byDefault.includes(' ') ? byDefault : `\`${byDefault}\``;
   return [summary, details, value && `Default: ${value}.`].filter(Boolean).join('\n\n');
@@ -49,7 +49,7 @@ function keyDrafts(
   typed: string,
 ): readonly Draft[] {
   const { shape } = place;
-  // A place below a key that takes a list.
+  // The place is below a key that takes a list.
   if (shape.kind === 'texts' && !slot.flow) return itemDrafts(place, around, ['- ', '']);
   if (shape.kind === 'transforms' && !slot.flow) return levelDrafts('transformItem', read, slot, ['- ', '']);
   if (shape.kind === 'servers') return slot.complete || slot.quote !== '' ? [] : serverDrafts(slot, typed);
@@ -58,7 +58,7 @@ function keyDrafts(
   return level === undefined ? [] : levelDrafts(level, read, slot, ['', '']);
 }
 
-/** @param around what is written before and behind each */
+/** @param around the text before and behind each */
 function levelDrafts(level: KeyLevel, read: Sketch, slot: Slot, [before, behind]: [string, string]): Draft[] {
   const docs: Readonly<Record<string, KeyDoc>> = keyDocs[level];
   const beside = boxAt(read, slot.path)?.entries.filter(({ keySpan }) => keySpan.start !== slot.span.start) ?? [];
@@ -88,7 +88,7 @@ function levelDrafts(level: KeyLevel, read: Sketch, slot: Slot, [before, behind]
   });
 }
 
-/** Whole entries, named by what is typed. */
+/** Offers whole entries, named by what is typed. */
 function serverDrafts(slot: Slot, typed: string): Draft[] {
   const name = `\${1:${/^[a-zA-Z0-9_-]+$/.test(typed) ? typed : 'name'}}`;
   const draft = (label: string, detail: string, lines: readonly string[], rank: number): Draft => {

@@ -1,4 +1,4 @@
-/** What can be written as a value: choices, durations, names of variables, tools and folders. Never a variable's value. */
+/** Completes values: choices, durations, names of variables, tools and folders. It never offers a variable's value. */
 import { scalarText } from '../yaml/edits.js';
 import type { Slot } from '../yaml/sketchState.js';
 import type { KnownPlace, PlaceShape } from './shapes.js';
@@ -61,7 +61,7 @@ export async function valueDrafts(
   }
 }
 
-/** Tools of the server, and patterns for those of one family. `frame`: what is written around each. */
+/** Offers the tools of the server, and patterns for families of tools. @param frame what is written around each */
 export function itemDrafts(
   { shape, server, selection }: KnownPlace,
   around: CompletionSurroundings,
@@ -96,7 +96,7 @@ export function itemDrafts(
   ];
 }
 
-/** Secrets are what references are for. */
+/** Orders variables so that those that are named like secrets come first, because references are made for secrets. */
 export function likelihood(variable: string): number {
   if (/TOKEN|KEY|SECRET|PASSWORD|AUTH/i.test(variable)) return 0;
   return /^(?:VSCODE|ELECTRON|npm_|XDG|LC_|_)/.test(variable) ? 2 : 1;
@@ -140,7 +140,7 @@ async function textDrafts(
   }
 }
 
-/** Paths in the workspace folder; one at a time, as far as it is typed. */
+/** Offers paths in the workspace folder, one level at a time, as far as the path is typed. */
 async function pathDrafts(
   typed: string,
   around: CompletionSurroundings,

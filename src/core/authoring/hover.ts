@@ -1,8 +1,8 @@
 /**
- * What is said of a place of a config file (E2): keys, what a pattern matches now, what a transform makes of names,
- * whether a variable is set. Pure.
+ * Explains a place of a config file (E2): what a key means, what a pattern matches now, what a transform makes of names,
+ * and whether a variable is set. Pure.
  *
- * Invariants: never a variable's value; what servers say is escaped.
+ * Invariants: a variable's value is never shown; what servers say is escaped.
  */
 import { shortList } from '../base/shortList.js';
 import { docOf, type KeyDoc } from '../config/keyDocs.js';
@@ -14,14 +14,14 @@ import { textOf, type ValueNode } from '../yaml/valueNodes.js';
 import { isValidName, transformName } from '../tools/names.js';
 import { compilePattern } from '../tools/patterns.js';
 import { documentation } from './completion.js';
-import { landmarksAt, landmarksOf, type Landmark } from './landmarks.js';
+import { symbolsAt, symbolsOf, type ConfigSymbol } from './symbols.js';
 import { levelOf, placeAt } from './shapes.js';
 
 export interface HoverSurroundings {
-  /** Original names of all tools of a server, those kept out included; undefined where it has not listed any yet. */
+  /** Returns the original names of all tools of a server, those kept out included, or undefined where it has not listed yet. */
   readonly toolNames: (server: string) => readonly string[] | undefined;
   readonly isSet: (variable: string) => boolean;
-  /** Markdown about a server; undefined for one that does not count yet. */
+  /** Returns Markdown about a server, or undefined for one that does not count yet. */
   readonly serverState: (server: string) => string | undefined;
 }
 
@@ -30,7 +30,7 @@ interface HoverText {
   readonly markdown: string;
 }
 
-/** Of names in a sentence. */
+/** The number of names that are listed in a sentence. */
 const mostNames = 12;
 const mostExamples = 3;
 
@@ -38,18 +38,18 @@ const mostExamples = 3;
 export function hover(text: string, offset: number, around: HoverSurroundings): HoverText | undefined {
   const reading = readYaml(text);
   if (reading.errors.length > 0) return hoverBroken(text, offset);
-  const marks = landmarksAt(landmarksOf(reading.root), offset);
+  const symbols = symbolsAt(symbolsOf(reading.root), offset);
   const parts: string[] = [];
-  const [first] = marks;
+  const [first] = symbols;
   if (!first) return undefined;
-  for (const mark of marks) {
-    const said = say(mark, around);
+  for (const symbol of symbols) {
+    const said = say(symbol, around);
     if (said !== undefined && !parts.includes(said)) parts.push(said);
   }
   return parts.length > 0 ? { span: first.span, markdown: parts.join('\n\n---\n\n') } : undefined;
 }
 
-/** Keys alone. */
+/** Explains keys alone, because the text cannot be parsed. */
 function hoverBroken(text: string, offset: number): HoverText | undefined {
   const read = sketch(text, offset);
   if (read.slot?.role !== 'key' || !read.slot.complete) return undefined;
@@ -61,20 +61,20 @@ function hoverBroken(text: string, offset: number): HoverText | undefined {
   return doc && { span, markdown: keyText(key, doc) };
 }
 
-function say(mark: Landmark, around: HoverSurroundings): string | undefined {
-  switch (mark.kind) {
+function say(symbol: ConfigSymbol, around: HoverSurroundings): string | undefined {
+  switch (symbol.kind) {
     case 'key':
-      return mark.doc && keyText(mark.entry.key, mark.doc);
+      return symbol.doc && keyText(symbol.entry.key, symbol.doc);
     case 'server':
-      return around.serverState(mark.entry.key);
+      return around.serverState(symbol.entry.key);
     case 'variable':
-      return around.isSet(mark.name)
-        ? `${code(mark.name)} is set in the editor's environment.`
-        : `${code(mark.name)} is **not set** in the editor's environment, so the server does not start.`;
+      return around.isSet(symbol.name)
+        ? `${code(symbol.name)} is set in the editor's environment.`
+        : `${code(symbol.name)} is **not set** in the editor's environment, so the server does not start.`;
     case 'pattern':
-      return patternText(mark, around);
+      return patternText(symbol, around);
     case 'transform':
-      return transformText(mark, around);
+      return transformText(symbol, around);
   }
 }
 
@@ -82,27 +82,33 @@ function keyText(key: string, doc: KeyDoc): string {
   return `**${key}**\n\n${documentation(doc)}`;
 }
 
-function patternText(mark: Extract<Landmark, { kind: 'pattern' }>, around: HoverSurroundings): string | undefined {
-  if (mark.of !== 'tools' || mark.server === undefined || mark.node.kind !== 'scalar') return undefined;
-  const names = around.toolNames(mark.server);
-  if (!names) return notListed(mark.server);
-  const { value, source } = mark.node;
+function patternText(
+  symbol: Extract<ConfigSymbol, { kind: 'pattern' }>,
+  around: HoverSurroundings,
+): string | undefined {
+  if (symbol.of !== 'tools' || symbol.server === undefined || symbol.node.kind !== 'scalar') return undefined;
+  const names = around.toolNames(symbol.server);
+  if (!names) return notListed(symbol.server);
+  const { value, source } = symbol.node;
   const pattern = compilePattern(typeof value === 'string' ? value : source);
   const matched = names.filter((name) => pattern.matches(name));
-  const of = `of the ${count(names.length)} of ${code(mark.server)}`;
+  const of = `of the ${count(names.length)} of ${code(symbol.server)}`;
   if (matched.length === 0) return `Matches **none** ${of}.`;
   return `Matches **${matched.length}** ${of}: ${shortList(matched.map(code), mostNames)}.`;
 }
 
-function transformText(mark: Extract<Landmark, { kind: 'transform' }>, around: HoverSurroundings): string | undefined {
-  if (mark.of !== 'tools' || mark.server === undefined) return undefined;
-  const names = around.toolNames(mark.server);
-  if (!names) return notListed(mark.server);
-  const steps = mark.steps.items.map(transformOf);
-  const step = steps[mark.index];
-  const before = steps.slice(0, mark.index).filter((one) => one !== undefined);
+function transformText(
+  symbol: Extract<ConfigSymbol, { kind: 'transform' }>,
+  around: HoverSurroundings,
+): string | undefined {
+  if (symbol.of !== 'tools' || symbol.server === undefined) return undefined;
+  const names = around.toolNames(symbol.server);
+  if (!names) return notListed(symbol.server);
+  const steps = symbol.steps.items.map(transformOf);
+  const step = steps[symbol.index];
+  const before = steps.slice(0, symbol.index).filter((one) => one !== undefined);
   if (!step || names.length === 0) return undefined;
-  // Those it does most to: of a prefix that is replaced, names that have it.
+  // The examples are names that the step changes most: where it replaces a prefix, names that have it.
   const entering = names.map((name) => transformName(name, before));
   const telling = step.kind === 'replacePrefix' ? entering.filter((name) => name.startsWith(step.remove)) : entering;
   const examples = [...new Set([...telling, ...entering])].slice(0, mostExamples);
@@ -111,7 +117,9 @@ function transformText(mark: Extract<Landmark, { kind: 'transform' }>, around: H
     return `| ${cell(name)} | ${cell(after)}${isValidName(after) ? '' : ' *(not a valid name)*'} |`;
   });
   const heading =
-    mark.index === 0 ? 'before' : `before, after ${mark.index === 1 ? 'the step' : `the ${mark.index} steps`} above`;
+    symbol.index === 0
+      ? 'before'
+      : `before, after ${symbol.index === 1 ? 'the step' : `the ${symbol.index} steps`} above`;
   return [`| ${heading} | after |`, '|---|---|', ...rows].join('\n');
 }
 
@@ -135,7 +143,7 @@ function count(tools: number): string {
   return tools === 1 ? '1 tool' : `${tools} tools`;
 }
 
-/** As code, whatever is in it. */
+/** Returns a text as code in Markdown, whatever is in it. */
 function code(text: string): string {
   const plain = text.replace(/\s+/g, ' ');
   const fence = plain.includes('`') ? '``' : '`';

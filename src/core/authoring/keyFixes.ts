@@ -1,32 +1,32 @@
-/** Quick fixes at a key and its value: each a minimal edit, none where it does not help. */
+/** Quick fixes at a key and its value. Each is a minimal edit, and none is offered where it does not help. */
 import type { ProblemCode } from '../base/problem.js';
 import type { EditNodes } from '../yaml/editNodes.js';
 import * as edits from '../yaml/edits.js';
 import { nearest } from '../base/nearest.js';
 import { suggestKey } from '../config/keys.js';
-import type { Landmark } from './landmarks.js';
+import type { ConfigSymbol } from './symbols.js';
 
 export interface QuickFix {
-  /** In the imperative. */
+  /** The title, in the imperative. */
   readonly title: string;
   readonly does:
     | { readonly kind: 'edit'; readonly edits: readonly edits.TextEdit[] }
     | { readonly kind: 'command'; readonly command: ServerCommand; readonly server: string };
-  /** The one that is most likely meant. */
+  /** Says whether this is the fix that is most likely wanted. */
   readonly preferred: boolean;
   readonly safe: boolean;
 }
 
 export type ServerCommand = 'restart' | 'start' | 'showServerLog' | 'signIn' | 'approve';
 
-export type KeyMark = Extract<Landmark, { kind: 'key' }>;
+export type KeySymbol = Extract<ConfigSymbol, { kind: 'key' }>;
 
 export function fix(title: string, made: edits.Edits, is: { preferred?: boolean; safe?: boolean } = {}): QuickFix[] {
   if (!made || made.length === 0) return [];
   return [{ title, does: { kind: 'edit', edits: made }, preferred: is.preferred ?? false, safe: is.safe ?? false }];
 }
 
-export function unknownKey(nodes: EditNodes, { level, entry, map, doc }: KeyMark): QuickFix[] {
+export function unknownKey(nodes: EditNodes, { level, entry, map, doc }: KeySymbol): QuickFix[] {
   if (doc) return [];
   const at = entry.keySpan.start;
   const remove = fix(`Remove "${entry.key}"`, edits.removeKey(nodes, at));
@@ -53,7 +53,7 @@ export function unknownKey(nodes: EditNodes, { level, entry, map, doc }: KeyMark
   ];
 }
 
-export function transport(nodes: EditNodes, { entry }: KeyMark, code: ProblemCode): QuickFix[] {
+export function transport(nodes: EditNodes, { entry }: KeySymbol, code: ProblemCode): QuickFix[] {
   const found = entry.value.kind === 'scalar' ? String(entry.value.value) : '';
   const sse = code === 'transport-sse';
   const meant = /http|sse|remote|url/i.test(found) ? 'streamable_http' : nearest(found, ['stdio', 'streamable_http']);
@@ -65,7 +65,7 @@ export function transport(nodes: EditNodes, { entry }: KeyMark, code: ProblemCod
   );
 }
 
-export function wrongType(nodes: EditNodes, { entry, doc }: KeyMark): QuickFix[] {
+export function wrongType(nodes: EditNodes, { entry, doc }: KeySymbol): QuickFix[] {
   const { value, keySpan } = entry;
   if (value.kind !== 'scalar' || value.value === null) return [];
   const written = nodes.text.slice(value.span.start, value.span.end);
@@ -92,7 +92,7 @@ export function wrongType(nodes: EditNodes, { entry, doc }: KeyMark): QuickFix[]
   return [];
 }
 
-export function duration(nodes: EditNodes, { entry }: KeyMark): QuickFix[] {
+export function duration(nodes: EditNodes, { entry }: KeySymbol): QuickFix[] {
   const written = entry.value.kind === 'scalar' ? String(entry.value.value).trim() : '';
   const [, amount, unit] = /^(\d{1,4}) ?(h|hours?|min|minutes?|sec|seconds?)?$/i.exec(written) ?? [];
   if (amount === undefined || amount === '0') return [];
@@ -110,8 +110,8 @@ export function duration(nodes: EditNodes, { entry }: KeyMark): QuickFix[] {
   );
 }
 
-/** An address that lacks its scheme. */
-export function url(nodes: EditNodes, { entry }: KeyMark): QuickFix[] {
+/** Adds the scheme to an address that lacks it. */
+export function url(nodes: EditNodes, { entry }: KeySymbol): QuickFix[] {
   const written = entry.value.kind === 'scalar' ? String(entry.value.value).trim() : '';
   if (!/^(?:localhost|\d+(?:\.\d+){3}|[\w-]+(?:\.[\w-]+)+)(?::\d+)?(?:\/\S*)?$/i.test(written)) return [];
   const address = `${/^(?:localhost|127\.)/i.test(written) ? 'http' : 'https'}://${written}`;

@@ -1,11 +1,11 @@
-/** The servers and keys of a config file as its outline, broken or not. Pure. */
+/** Makes the outline of a config file, broken or not, of its servers and keys. Pure. */
 import type { SketchEntry } from '../yaml/sketchState.js';
 import { sketch } from '../yaml/sketch.js';
 import type { Span } from '../yaml/textPositions.js';
 
 export interface OutlineEntry {
   readonly name: string;
-  /** The value, where it is a word; of a server what it runs or where it is. */
+  /** The value where it is a word; for a server, what it runs or where it is. */
   readonly detail: string;
   readonly kind: 'key' | 'server';
   readonly span: Span;
@@ -19,7 +19,7 @@ export function outline(text: string): OutlineEntry[] {
   return entries.map((entry) => outlined(entry, entry.key === 'servers' ? 'servers' : 'key', 0));
 }
 
-/** Where the servers of a file stand. */
+/** Returns where the servers of a file stand. */
 export function serversIn(text: string): { readonly id: string; readonly keySpan: Span }[] {
   const servers = sketch(text).root?.entries.find(({ key }) => key === 'servers');
   return (
@@ -27,10 +27,10 @@ export function serversIn(text: string): { readonly id: string; readonly keySpan
   );
 }
 
-/** Keys in keys in keys: as deep as the format is. */
+/** The depth of the format. */
 const deepest = 6;
 
-/** Never shown: what may be a secret. */
+/** The values of these keys may be secrets and are never shown. */
 const silent = new Set(['url', 'sessionId', 'env', 'headers', 'oauth']);
 
 function outlined(entry: SketchEntry, kind: 'key' | 'servers' | 'server', depth: number): OutlineEntry {
@@ -52,7 +52,7 @@ function outlined(entry: SketchEntry, kind: 'key' | 'servers' | 'server', depth:
   };
 }
 
-/** A name without its value. */
+/** Returns a name without its value. */
 function named(entry: SketchEntry): OutlineEntry {
   const { key, keySpan, end } = entry;
   const span = { start: keySpan.start, end: Math.max(end, keySpan.end) };

@@ -1,5 +1,5 @@
 /**
- * What can be done at one click about a problem (E1): minimal edits of the text as it is now, and commands. Pure.
+ * Offers what one click can do about a problem (E1): minimal edits of the text as it is now, and commands. Pure.
  *
  * Invariants: a fix is offered only where what it corrects stands in the text, which may have changed since; `safe`
  * fixes change nothing that works and may be applied all at once.
@@ -26,22 +26,22 @@ import {
   unknownKey,
   url,
   wrongType,
-  type KeyMark,
+  type KeySymbol,
   type QuickFix,
   type ServerCommand,
 } from './keyFixes.js';
-import { landmarksOf, type Landmark } from './landmarks.js';
+import { symbolsOf, type ConfigSymbol } from './symbols.js';
 
 export interface FixSurroundings {
-  /** Original names of all tools of a server; empty where they are not known. */
+  /** Returns the original names of all tools of a server, or none where they are not known. */
   readonly toolNames: (server: string) => readonly string[];
-  /** Whether a server can be restarted, or only be started. */
+  /** Says whether a server can be restarted, or only started. */
   readonly restartable: (server: string) => boolean;
-  /** Names of the variables that are set. */
+  /** The names of the variables that are set. */
   readonly variables: readonly string[];
 }
 
-/** Problems that come while a server starts or runs; what is said of them is in the server's log. */
+/** The problems that arise while a server starts or runs, about which the server's log says more. */
 const runtime: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
   'command-not-found',
   'command-not-executable',
@@ -60,10 +60,10 @@ const runtime: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
   'connection-lost',
 ]);
 
-/** One reading of a text, for any number of problems. `text` without a byte order mark. */
+/** Reads a text once, for any number of problems. @param text without a byte order mark */
 export class QuickFixes {
   private readonly nodes: EditNodes | undefined;
-  private readonly landmarks: readonly Landmark[];
+  private readonly symbols: readonly ConfigSymbol[];
   private readonly root: ValueNode;
   private readonly positions: TextPositions;
 
@@ -73,7 +73,7 @@ export class QuickFixes {
   ) {
     this.nodes = EditNodes.read(text);
     this.root = readYaml(text).root;
-    this.landmarks = landmarksOf(this.root);
+    this.symbols = symbolsOf(this.root);
     this.positions = new TextPositions(text);
   }
 
@@ -82,13 +82,13 @@ export class QuickFixes {
     return [...fixes, ...this.withoutTool(problem), ...this.ofServer(problem)];
   }
 
-  /** The edits of all safe fixes of these problems. */
+  /** Returns the edits of all safe fixes of these problems. */
   all(problems: readonly Problem[]): edits.TextEdit[] {
     const safe = problems.flatMap((problem) => this.for(problem).find((fix) => fix.safe) ?? []);
     return edits.withoutOverlaps(safe.flatMap(({ does }) => (does.kind === 'edit' ? does.edits : [])));
   }
 
-  /** What is left out anyway, or keeps the others from being taken, is kept out, and the problem with it. */
+  /** Keeps out a tool that is left out anyway, or that keeps others from being taken, so that the problem goes away. */
   private withoutTool({ server, tool }: Problem): QuickFix[] {
     if (server === undefined || tool === undefined) return [];
     return fix(`Blacklist "${tool}"`, blacklistTool(this.text, server, tool));
@@ -120,8 +120,8 @@ export class QuickFixes {
   private mechanical(problem: Problem, nodes: EditNodes): QuickFix[] {
     const at = this.positions.offset(problem.place.range.start);
     const key = this.keyAt(at);
-    const valueKey = this.landmarks.find(
-      (mark) => mark.kind === 'key' && mark.entry.value.span.start === at && mark.entry.value.kind === 'scalar',
+    const valueKey = this.symbols.find(
+      (symbol) => symbol.kind === 'key' && symbol.entry.value.span.start === at && symbol.entry.value.kind === 'scalar',
     );
     switch (problem.code) {
       case 'unknown-key':
@@ -158,7 +158,7 @@ export class QuickFixes {
       case 'cwd-missing':
         return valueKey?.kind === 'key' && this.ownKey(valueKey)
           ? fix(
-              'Remove "cwd": it runs in the workspace folder then',
+              'Remove "cwd", so that it runs in the workspace folder',
               edits.removeKey(nodes, valueKey.entry.keySpan.start),
             )
           : [];
@@ -180,18 +180,18 @@ export class QuickFixes {
     }
   }
 
-  private keyAt(offset: number): KeyMark | undefined {
-    return this.landmarks.find((mark) => mark.kind === 'key' && mark.entry.keySpan.start === offset) as
-      KeyMark | undefined;
+  private keyAt(offset: number): KeySymbol | undefined {
+    return this.symbols.find((symbol) => symbol.kind === 'key' && symbol.entry.keySpan.start === offset) as
+      KeySymbol | undefined;
   }
 
-  /** In the entry of its server itself, not in an anchor that others may share. */
-  private ownKey({ server, entry }: KeyMark): boolean {
+  /** Says whether a key stands in the entry of its server itself, and not in an anchor that others may share. */
+  private ownKey({ server, entry }: KeySymbol): boolean {
     const nodes = this.nodes;
     return nodes?.pairOf(serverPair(nodes, server ?? '')?.pair.value, entry.key) !== undefined;
   }
 
-  /** Where the keys tell which transport is meant. */
+  /** Inserts the transport where the keys tell which one is meant. */
   private missingTransport({ server }: Problem): QuickFix[] {
     const servers = this.root.kind === 'map' ? this.root.entries.get('servers')?.value : undefined;
     const body = servers?.kind === 'map' && server !== undefined ? servers.entries.get(server)?.value : undefined;
@@ -203,40 +203,40 @@ export class QuickFixes {
   }
 
   private serverId(nodes: EditNodes, at: number): QuickFix[] {
-    const mark = this.landmarks.find((one) => one.kind === 'server' && one.span.start === at);
-    if (mark?.kind !== 'server' || !mark.entry.keyIsText) return [];
-    const taken = this.landmarks.flatMap((one) => (one.kind === 'server' ? [one.entry.key] : []));
-    const id = mark.entry.key
+    const symbol = this.symbols.find((one) => one.kind === 'server' && one.span.start === at);
+    if (symbol?.kind !== 'server' || !symbol.entry.keyIsText) return [];
+    const taken = this.symbols.flatMap((one) => (one.kind === 'server' ? [one.entry.key] : []));
+    const id = symbol.entry.key
       .trim()
       .replace(/[^a-zA-Z0-9_-]+/g, '_')
       .slice(0, 64);
-    if (id === '' || id === '_' || id === mark.entry.key || taken.includes(id)) return [];
+    if (id === '' || id === '_' || id === symbol.entry.key || taken.includes(id)) return [];
     return fix(`Rename to "${id}"`, edits.renameKey(nodes, at, id), { preferred: true });
   }
 
   private similarVariable(nodes: EditNodes, at: number): QuickFix[] {
-    const mark = this.landmarks.find(
+    const symbol = this.symbols.find(
       (one) => one.kind === 'variable' && at <= one.span.start && one.span.start - at < 300,
     );
-    if (mark?.kind !== 'variable' || this.around.variables.includes(mark.name)) return [];
-    const similar = nearest(mark.name, this.around.variables);
+    if (symbol?.kind !== 'variable' || this.around.variables.includes(symbol.name)) return [];
+    const similar = nearest(symbol.name, this.around.variables);
     if (similar === undefined) return [];
-    return fix(`Write "${similar}", which is set`, edits.replaceValue(nodes, mark.entry.keySpan.start, similar));
+    return fix(`Write "${similar}", which is set`, edits.replaceValue(nodes, symbol.entry.keySpan.start, similar));
   }
 
   private deadPattern(nodes: EditNodes, at: number, server: string | undefined): QuickFix[] {
-    const mark = this.landmarks.find((one) => one.kind === 'pattern' && one.span.start === at);
-    if (mark?.kind !== 'pattern' || mark.node.kind !== 'scalar') return [];
-    const written = mark.items.items.flatMap((node) => (node.kind === 'scalar' ? [String(node.value)] : []));
+    const symbol = this.symbols.find((one) => one.kind === 'pattern' && one.span.start === at);
+    if (symbol?.kind !== 'pattern' || symbol.node.kind !== 'scalar') return [];
+    const written = symbol.items.items.flatMap((node) => (node.kind === 'scalar' ? [String(node.value)] : []));
     const names = this.around.toolNames(server ?? '').filter((name) => !written.includes(name));
-    const meant = nearest(String(mark.node.value), names);
-    const left = mark.items.items.length - 1;
-    // A list of which nothing is left means something else than one that matches nothing.
+    const meant = nearest(String(symbol.node.value), names);
+    const left = symbol.items.items.length - 1;
+    // A list that becomes empty means something else than one that matches nothing.
     const title =
       left > 0
         ? 'Remove the pattern'
-        : mark.list === 'whitelist'
-          ? 'Remove the pattern: the whitelist is empty then, and lets all tools through'
+        : symbol.list === 'whitelist'
+          ? 'Remove the pattern, which leaves an empty whitelist that lets all tools through'
           : 'Remove the pattern, the last of its list';
     return [
       ...(meant === undefined ? [] : fix(`Write "${meant}"`, edits.replaceItem(nodes, at, meant), { preferred: true })),

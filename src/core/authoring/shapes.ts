@@ -1,10 +1,10 @@
-/** What the format has at a path of a sketched file, anchors followed to where they are used. */
+/** Tells what the format has at a path of a sketched file. Anchors are followed to where they are used. */
 import { docOf, type KeyDoc, type ValueShape } from '../config/keyDocs.js';
 import type { KeyLevel } from '../config/keys.js';
 import type { Sketch } from '../yaml/sketch.js';
 import { pathKey, type SketchBox, type SketchPath } from '../yaml/sketchState.js';
 
-/** What may stand as the value at a path. */
+/** The shape of the value that may stand at a path. */
 export type PlaceShape =
   | ValueShape
   | { readonly kind: 'server' }
@@ -16,13 +16,13 @@ export interface KnownPlace {
   readonly shape: PlaceShape;
   /** The server it belongs to. */
   readonly server: string | undefined;
-  /** `tools`, `prompts` or `resources`, whichever it is inside of; `tools` else. */
+  /** The one of `tools`, `prompts` and `resources` that the place is inside of; `tools` elsewhere. */
   readonly selection: string;
-  /** Of the last key of the path. */
+  /** The documentation of the last key of the path. */
   readonly doc: KeyDoc | undefined;
 }
 
-/** Anchors in anchors in … */
+/** The number of anchors that are followed into one another. */
 const mostHops = 4;
 
 export function placeAt(read: Sketch, path: SketchPath, hops = 0): KnownPlace | undefined {
@@ -81,7 +81,7 @@ function below(shape: PlaceShape, step: string | number): PlaceShape | undefined
   }
 }
 
-/** The level of the keys of a map at a place; undefined where keys are free or a map is out of place. */
+/** Returns the level of the keys of a map at a place, or undefined where keys are free or a map is out of place. */
 export function levelOf(shape: PlaceShape): KeyLevel | undefined {
   switch (shape.kind) {
     case 'table':
@@ -100,7 +100,7 @@ export function levelOf(shape: PlaceShape): KeyLevel | undefined {
   }
 }
 
-/** The text of a key of the map at a path, in it or in what is merged into it. */
+/** Returns the text of a key of the map at a path, whether it stands there or is merged into it. */
 export function textOf(read: Sketch, path: SketchPath, key: string, hops = 0): string | undefined {
   const own = read.boxes.get(pathKey(path))?.entries.find((entry) => entry.key === key);
   if (own || hops >= mostHops) return own?.text;

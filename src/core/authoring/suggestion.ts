@@ -1,4 +1,4 @@
-/** What can be written at a place, before and after it is fitted into the quotes and style of its place. */
+/** A suggestion, before and after it is fitted into the quotes and style of its place. */
 import { scalarText } from '../yaml/edits.js';
 import type { Slot } from '../yaml/sketchState.js';
 import type { Span } from '../yaml/textPositions.js';
@@ -9,14 +9,14 @@ export interface Suggestion {
   readonly detail: string;
   /** Markdown. */
   readonly documentation: string;
-  /** What replaces the span: a snippet of the editor, whose later lines are indented from its first. */
+  /** The editor's snippet that replaces the span; its later lines are indented from its first. */
   readonly snippet: string;
   readonly span: Span;
-  /** Compared with what is typed. */
+  /** The text that is compared with what is typed. */
   readonly filter: string;
-  /** Suggestions stand in the order of this. */
+  /** Suggestions are sorted by this text. */
   readonly order: string;
-  /** Ask again once it is written: what comes next can be suggested too. */
+  /** Says whether to ask again once it is written, because what comes next can be suggested too. */
   readonly andThen: boolean;
 }
 
@@ -26,28 +26,28 @@ interface KnownTool {
 }
 
 export interface CompletionSurroundings {
-  /** All tools of a server, also those that are kept out. */
+  /** Returns all tools of a server, also those that are kept out. */
   readonly tools: (server: string) => readonly KnownTool[];
-  /** Names of the variables that are set. */
+  /** The names of the variables that are set. */
   readonly variables: readonly string[];
-  /** What is in a folder, relative to the workspace folder; `''` is that itself. */
+  /** Lists a folder, given relative to the workspace folder, which is `''` itself. */
   readonly entries: (path: string) => Promise<readonly { readonly name: string; readonly isFolder: boolean }[]>;
 }
 
-/** A suggestion before it is fitted in. */
+/** A suggestion before it is fitted into its place. */
 export interface Draft {
   readonly label: string;
   readonly kind: Suggestion['kind'];
   readonly detail?: string;
   readonly documentation?: string;
-  /** What it writes. `text` and `quoted` are scalars, the second in quotes also where none are needed. */
+  /** The kind of text that it writes. `text` and `quoted` are scalars; the second has quotes even where none are needed. */
   readonly writes:
     | { readonly kind: 'text' | 'quoted'; readonly value: string }
     /** `rest` is a snippet. */
     | { readonly kind: 'key'; readonly key: string; readonly rest: string }
     | { readonly kind: 'snippet'; readonly snippet: string };
   readonly rank?: number;
-  /** Shown whatever is typed. */
+  /** Says whether it is shown whatever is typed. */
   readonly always?: boolean;
   readonly andThen?: boolean;
 }

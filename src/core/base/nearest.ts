@@ -1,6 +1,6 @@
 /** Finds the name that was probably meant by one that is misspelt. */
 
-/** The candidate that is the fewest slips of the pen away from `found`; undefined if even that one is far. */
+/** Returns the candidate that is the fewest slips of the pen away from `found`, or undefined if even that one is far. */
 export function nearest(found: string, candidates: Iterable<string>): string | undefined {
   let best: string | undefined;
   let fewest = Infinity;

@@ -100,7 +100,7 @@ function isMeant(before: string, after: string, servers: readonly NewServer[]): 
   return servers.every(({ id, entry }) => isDeepStrictEqual(is.get(id), plainEntry(entry)));
 }
 
-/** An entry as `serverValues` has it: without the keys that are undefined. */
+/** Returns an entry as `serverValues` has it, without the keys that are undefined. */
 export function plainEntry(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plainEntry);
   if (!isObject(value)) return value;

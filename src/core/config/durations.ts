@@ -1,4 +1,4 @@
-/** Durations as people write them (C3), and those that count where a file says nothing. In milliseconds. */
+/** Durations as people write them (C3), and the defaults, in milliseconds. */
 import type { Timeouts } from './model.js';
 
 const second = 1000;
@@ -12,14 +12,14 @@ export const defaultTimeouts: Timeouts = {
   idle: 15 * minute,
 };
 
-/** Neither rounded nor bounded; undefined for a text that is not a duration. */
+/** The result is neither rounded nor bounded; it is undefined for a text that is not a duration. */
 export function milliseconds(text: string): number | undefined {
   const [, amount, unit] = /^(\d+(?:\.\d+)?) ?(ms|s|m)$/.exec(text) ?? [];
   const factor = unit === undefined ? undefined : units[unit];
   return amount === undefined || factor === undefined ? undefined : Number(amount) * factor;
 }
 
-/** The shortest way to write a duration; fractions of a millisecond are rounded. */
+/** Returns the shortest way to write a duration. Fractions of a millisecond are rounded. */
 export function durationText(ms: number): string {
   if (ms % minute === 0) return `${ms / minute}m`;
   return ms % second === 0 ? `${ms / second}s` : `${Math.round(ms)}ms`;

@@ -16,7 +16,7 @@ export type Entries = ReadonlyMap<string, MapEntry>;
 
 const none: Entries = new Map();
 
-/** Collects what is wrong with one server. */
+/** Collects the problems of one server. */
 export class EntryReader {
   readonly problems: Problem[] = [];
 
@@ -48,7 +48,7 @@ export class EntryReader {
     return this.spot(this.places.key(entry));
   }
 
-  /** The entries of a map; its duplicate keys and merges that are none are noted. */
+  /** Returns the entries of a map. Duplicate keys and merges of what is not a map are noted. */
   entries(map: MapNode, at: Place): Entries {
     for (const { first, again } of map.duplicates) {
       this.note(problems.duplicateKey(this.atKey(again), again.key, this.places.key(first)));
@@ -60,7 +60,7 @@ export class EntryReader {
     return map.entries;
   }
 
-  /** The same, and keys that the level does not know are warned of. */
+  /** Returns the entries of a map, and warns of keys that the level does not know. */
   knownEntries(level: KeyLevel, map: MapNode, at: Place): Entries {
     const entries = this.entries(map, at);
     const known: readonly string[] = knownKeys[level];
@@ -70,13 +70,13 @@ export class EntryReader {
     return entries;
   }
 
-  /** The entries of a map of fixed keys. */
+  /** Returns the entries of a map of fixed keys. */
   table(level: KeyLevel, entry: MapEntry | undefined, fix: string): Entries {
     const map = this.map(entry, fix, describe);
     return map && entry ? this.knownEntries(level, map, this.places.key(entry)) : none;
   }
 
-  /** The entries of a map of free keys, such as `env`; what stands there instead may be a secret. */
+  /** Returns the entries of a map of free keys, such as `env`. What stands there instead of a map may be a secret. */
   freeTable(entry: MapEntry | undefined, fix: string): Entries {
     const map = this.map(entry, fix, describeKind);
     return map && entry ? this.entries(map, this.places.key(entry)) : none;
@@ -98,7 +98,7 @@ export class EntryReader {
     );
   }
 
-  /** A text in the strict sense; `secret` keeps what was found out of the message. */
+  /** Returns a text in the strict sense. With `secret`, the value is kept out of the message. */
   string(entry: MapEntry | undefined, fix: string, kind: 'open' | 'secret' = 'open'): string | undefined {
     if (!entry) return undefined;
     const { value } = entry;
@@ -107,7 +107,7 @@ export class EntryReader {
     return this.note(problems.wrongType(this.atValue(entry), `\`${entry.key}\``, 'a text', found, fix));
   }
 
-  /** A list of texts; `what` names an item in messages. Undefined if absent or any item is wrong. */
+  /** Returns a list of texts, or undefined if it is absent or any item is wrong. `what` names an item in messages. */
   texts(entry: MapEntry | undefined, what: string, fix: string): string[] | undefined {
     const list = this.list(entry, fix);
     if (!entry || !list) return undefined;
@@ -144,7 +144,7 @@ function itemFix(item: ValueNode): string {
   return 'Write the texts as one list, each an item of its own.';
 }
 
-/** What stands there, with its value; not for what may be secret. */
+/** Describes a node with its value, so it must not be used for what may be secret. */
 export function describe(node: ValueNode): string {
   if (node.kind !== 'scalar' || node.value === null) return describeKind(node);
   if (typeof node.value === 'boolean') return `\`${node.source}\``;

@@ -1,7 +1,7 @@
 /** An entry of a server as it is written into the config file: block style, short lists and maps in flow style. Pure. */
 import { scalarText } from '../yaml/edits.js';
 
-/** What an entry is made of; `undefined` is left out. */
+/** The values that an entry is made of; `undefined` is left out. */
 export type EntryValue =
   string | number | boolean | readonly EntryValue[] | { readonly [key: string]: EntryValue | undefined };
 
@@ -14,12 +14,12 @@ export interface NewServer {
 
 const widest = 100;
 
-/** Without indentation: the id, and its keys `step` deeper. */
+/** Returns the lines of the id without indentation, and of its keys `step` deeper. */
 export function serverLines({ id, entry }: NewServer, step: string): string[] {
   return [`${keyText(id)}:`, ...mapLines(entry, step, step)];
 }
 
-/** The same on one line, for a file in flow style. */
+/** Returns the entry on one line, for a file in flow style. */
 export function serverFlow({ id, entry }: NewServer): string {
   return `${keyText(id)}: ${flow(entry)}`;
 }
@@ -29,7 +29,7 @@ function mapLines(map: NewEntry, indent: string, step: string): string[] {
     if (value === undefined) return [];
     const head = `${indent}${keyText(key)}:`;
     const short = `${head} ${flow(value)}`;
-    // Free names are read one below the other.
+    // Names that a person chose are easier to read one below the other.
     const isNames = key === 'env' || key === 'headers';
     if (typeof value !== 'object' || (short.length <= widest && !isNames)) return [short];
     if (isList(value)) return [head, ...value.map((item) => `${indent}${step}- ${flow(item)}`)];

@@ -9,7 +9,7 @@ import type { EnvValue, Launch, ServerDefinition } from './model.js';
 
 type Plain = string | number | boolean | readonly Plain[] | { readonly [key: string]: Plain };
 
-/** Of what an instance is started from. Resolved host values go in (C2), only as part of the digest. */
+/** Hashes what an instance is started from. Resolved host values go in (C2), but only as part of the digest. */
 export function launchHashOf(launch: Launch, trulyStateless: boolean): string {
   switch (launch.transport) {
     case 'stdio': {
@@ -38,7 +38,7 @@ export function launchHashOf(launch: Launch, trulyStateless: boolean): string {
   }
 }
 
-/** Of what decides how an instance's catalogue is seen and how long is waited for it. */
+/** Hashes what decides how the tools of an instance are seen and how long it is waited for. */
 export function viewHashOf(
   view: Pick<ServerDefinition, 'tools' | 'transform' | 'prompts' | 'resources' | 'timeouts'>,
 ): string {

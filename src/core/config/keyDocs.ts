@@ -7,7 +7,7 @@ import { defaultTimeouts, durationText } from './durations.js';
 import type { KeyLevel, knownKeys } from './keys.js';
 import type { Timeouts } from './model.js';
 
-/** What may stand at a key. */
+/** The values that may stand at a key. */
 export type ValueShape =
   | { readonly kind: 'one' }
   | { readonly kind: 'truth' }
@@ -31,16 +31,16 @@ export type ValueShape =
   | { readonly kind: 'prefix' };
 
 export interface KeyDoc {
-  /** One line, plain text. */
+  /** One line of plain text. */
   readonly summary: string;
   /** Markdown. */
   readonly details?: string;
-  /** As the default is written; absent: none. */
+  /** The default as it is written; it is absent where there is none. */
   readonly byDefault?: string;
   readonly value: ValueShape;
-  /** A snippet of what follows the key in block style: `: ` or a line break included. */
+  /** A snippet of what follows the key in block style, with `: ` or the line break. */
   readonly block: string;
-  /** The same in flow style. */
+  /** A snippet of what follows the key in flow style. */
   readonly flow?: string;
 }
 
@@ -288,7 +288,7 @@ export function docOf(level: KeyLevel, key: string): KeyDoc | undefined {
   return Object.hasOwn(docs, key) ? docs[key] : undefined;
 }
 
-/** The keys of a level that cannot be left out; of a server, those of its transport. */
+/** Returns the keys of a level that cannot be left out. For a server these depend on its transport. */
 export function requiredKeys(level: KeyLevel, transport?: string): readonly string[] {
   switch (level) {
     case 'root':

@@ -46,7 +46,7 @@ export const transportOfKey: ReadonlyMap<string, 'stdio' | 'streamable_http'> = 
   ['oauth', 'streamable_http'],
 ]);
 
-/** Words of other programs' files that mean the same and are too far from ours for a comparison of letters. */
+/** The words of other programs that mean the same as a key and are too far from it to be found by comparing letters. */
 const otherNames: Partial<Record<KeyLevel, Readonly<Record<string, string>>>> = {
   root: { mcpservers: 'servers', mcp: 'servers' },
   server: {
@@ -64,9 +64,9 @@ const otherNames: Partial<Record<KeyLevel, Readonly<Record<string, string>>>> = 
   tools: { allow: 'whitelist', include: 'whitelist', deny: 'blacklist', exclude: 'blacklist' },
 };
 
-/** The key that was probably meant; undefined if none is near. */
+/** Returns the key that was probably meant, or undefined if none is near. */
 export function suggestKey(level: KeyLevel, found: string): string | undefined {
-  // `enabled` is near in letters and opposite in meaning.
+  // `enabled` is near in letters and opposite in meaning, so it is not suggested.
   if (level === 'server' && found.toLowerCase() === 'disabled') return undefined;
   const named = otherNames[level];
   const plain = withoutSeparators(found);

@@ -49,7 +49,7 @@ export function readLaunch(
   }
 }
 
-/** The transport as which the rest of the entry is read. One that is missing or `sse` is guessed, so that all keys are checked. */
+/** Returns the transport as which the rest of the entry is read. It is guessed where it is missing or `sse`, so that all keys are checked. */
 function readTransport(reader: EntryReader, server: MapEntry, entries: Entries): Transport | undefined {
   const entry = entries.get('transport');
   if (!entry) {
@@ -179,7 +179,7 @@ function readHeaders(reader: EntryReader, entry: MapEntry | undefined, starts: b
   return values;
 }
 
-/** Whether `fetch` takes the value. It drops white space at the ends, so a line break behind a token from a file is fine. */
+/** Says whether `fetch` takes the value. It drops white space at the ends, so a line break behind a token from a file is fine. */
 function isHeaderValue(value: string): boolean {
   const inner = value.replace(/^[\t\n\r ]+|[\t\n\r ]+$/g, '');
   return /^[\t\x20-\x7e\x80-\xff]*$/.test(inner);

@@ -1,7 +1,7 @@
 /**
- * What of a launch must not be seen in logs, problems and status (E4): the values of env and headers, in every form
- * in which a server may quote them, and the secrets in its address. Pure; what has the shape of a secret wherever it
- * stands is the redactor's own business.
+ * Finds what of a launch must not be seen in logs, problems and status (E4): the values of `env` and `headers`, in every
+ * form in which a server may quote them, and the secrets in its address. The redactor itself knows secrets by their
+ * shape. Everything here is pure.
  */
 import type { EnvValue, Launch } from './model.js';
 
@@ -13,12 +13,12 @@ export function secretsOf(launch: Launch): string[] {
   return [...headers, ...client, launch.sessionId, ...inAddress(launch.url)];
 }
 
-/** With the prefix and without: who refuses a token often quotes it alone. */
+/** Returns the value with its prefix and without it, because a server that refuses a token often quotes it alone. */
 function bare(value: EnvValue): string[] {
   return value.kind === 'host' ? [value.value, value.value.slice(value.prefix.length)] : [value.value];
 }
 
-/** `Bearer TOKEN`, `Basic BASE64` of `name:password`, `a=b; c=d` of cookies. */
+/** Returns the secret parts of `Bearer TOKEN`, of `Basic BASE64` (`name:password`), and of cookies (`a=b; c=d`). */
 function partsOf(header: string, value: string): string[] {
   if (/^cookie$/i.test(header)) return value.split(/;\s*/).map((cookie) => cookie.slice(cookie.indexOf('=') + 1));
   const [, scheme, credentials] = /^(\S+)\s+(\S+)$/.exec(value) ?? [];

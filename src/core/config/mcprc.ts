@@ -1,6 +1,6 @@
 /**
- * The text of `.mcprc` (Kode's form: JSON, servers flat or under `mcpServers`) as servers and problems (C5). Its
- * words for the same things are translated, with their places; what an entry means is read as in `.minds/mcp.yaml`, so
+ * The text of `.mcprc` (Kode's form: JSON, servers flat or under `mcpServers`) as servers and problems (C5). Kode's
+ * words are translated, with their places; what an entry means is read as in `.minds/mcp.yaml`, so
  * that its other keys count here too.
  *
  * Invariants: those of `parse`.
@@ -61,10 +61,10 @@ function checked(places: FilePlaces, servers: MapNode, found: Problem[]): MapNod
   return servers;
 }
 
-/** Words for the HTTP transports, which are one here (X2). */
+/** The words for the HTTP transports, which are one here (X2). */
 const httpWords = ['http', 'sse', 'streamable-http', 'streamableHttp', 'streamablehttp'];
 
-/** The entry in our words: `type` is `transport` and may be missing, `disabled` is the opposite of `enabled`. */
+/** Returns the entry in our words: `type` is `transport` and may be missing, and `disabled` is the opposite of `enabled`. */
 function translated(server: MapEntry): MapEntry {
   if (server.value.kind !== 'map') return server;
   const entries = new Map<string, MapEntry>();

@@ -17,13 +17,13 @@ type AcceptedSource = Extract<ParsedSource, { kind: 'accepted' }>;
 interface MergedSources {
   readonly model: ConfigModel;
   readonly problems: readonly Problem[];
-  /** Files whose text of now is refused; what the model has of them stood there before. */
+  /** The files whose present text is refused; the model has their servers from an earlier text. */
   readonly refused: readonly string[];
-  /** What each file last had that was accepted: `previous` of the next merge. */
+  /** The last accepted parse of each file, which is `previous` of the next merge. */
   readonly accepted: ReadonlyMap<string, AcceptedSource>;
 }
 
-/** Pure. `parsed` in the order of precedence. */
+/** Merges parsed files, which are given in the order of precedence. Pure. */
 export function mergeSources(
   parsed: readonly ParsedSource[],
   previous: ReadonlyMap<string, AcceptedSource>,
@@ -45,7 +45,7 @@ export function mergeSources(
         servers.set(server.id, { server, folder: serving.folder });
         continue;
       }
-      // Places of a remembered parse do not fit the text of now.
+      // The places of a remembered parse do not fit the present text.
       if (source.kind === 'refused') continue;
       const place = placesOf(server).key;
       const spot = { place, server: server.id };
@@ -60,11 +60,11 @@ export function mergeSources(
   return { model, problems, refused, accepted };
 }
 
-/** Remembers what each file last had that was accepted. */
+/** Remembers the last accepted parse of each file. */
 export class ConfigState {
   private accepted: ReadonlyMap<string, AcceptedSource> = new Map();
 
-  /** All sources there are now; one that is not among them is forgotten. A file listed twice counts once. */
+  /** Takes all sources that there are now; one that is not among them is forgotten, and a file that is listed twice counts once. */
   apply(sources: readonly SourceText[], surroundings: ConfigSurroundings): Omit<MergedSources, 'accepted'> {
     const byFile = new Map<string, SourceText>();
     for (const source of sources) if (!byFile.has(source.file)) byFile.set(source.file, source);

@@ -1,6 +1,6 @@
 /**
- * What a config file says, after validation: plain values, with the places that later problems point at.
- * Nothing here is live; hashes tell what kind of change an edit is (R2).
+ * A config file after validation: plain values, with the places that later problems point at. Nothing here is live;
+ * hashes tell what kind of change an edit is (R2).
  */
 import type { Place, Problem, Range } from '../base/problem.js';
 
@@ -9,16 +9,16 @@ export type SourceOrigin = 'folder' | 'mcprc' | 'user';
 
 /** One file that servers can come from; its text is passed in, `undefined` when the file does not exist. */
 export interface SourceText {
-  /** Absolute path. */
+  /** The absolute path. */
   readonly file: string;
-  /** Absolute path of the workspace folder; relative `cwd` starts here. Of the user's file: the first one, else home. */
+  /** The absolute path of the workspace folder, where a relative `cwd` starts. For the user's file it is the first folder, or home. */
   readonly folder: string;
-  /** Default `folder`. */
+  /** The default is `folder`. */
   readonly origin?: SourceOrigin;
   readonly text: string | undefined;
 }
 
-/** A text or a copy of a host variable. `value` is what the server gets; `variable` names where it came from. */
+/** A text or a copy of a host variable. The server gets `value`; `variable` says where it came from. */
 export type EnvValue =
   | { readonly kind: 'literal'; readonly value: string }
   | { readonly kind: 'host'; readonly variable: string; readonly prefix: string; readonly value: string };
@@ -27,9 +27,9 @@ export interface StdioLaunch {
   readonly transport: 'stdio';
   readonly command: string;
   readonly args: readonly string[];
-  /** Absolute path. */
+  /** The absolute path. */
   readonly cwd: string;
-  /** What is laid over the host's environment, in the order written. */
+  /** The variables that are laid over the host's environment, in the order written. */
   readonly env: ReadonlyMap<string, EnvValue>;
 }
 
@@ -37,24 +37,24 @@ export interface HttpLaunch {
   readonly transport: 'streamable_http';
   readonly url: string;
   readonly headers: ReadonlyMap<string, EnvValue>;
-  /** Empty: none. */
+  /** It is empty where there is none. */
   readonly sessionId: string;
-  /** What the file says about signing in; absent: everything is found out from the server. */
+  /** Says how to sign in. Where it is absent, everything is found out from the server. */
   readonly oauth?: OAuthSettings;
 }
 
-/** How this client is known to the authorization server of an HTTP server (X7). */
+/** Says how the authorization server of an HTTP server knows this client (X7). */
 export interface OAuthSettings {
-  /** `client_credentials`: as a program, with no person asked. */
+  /** With `client_credentials` this client signs in as a program, and no person is asked. */
   readonly grant: 'authorization_code' | 'client_credentials';
-  /** Empty: one is registered. An https URL is the address of a client id metadata document. */
+  /** If it is empty, a client is registered. An https URL is the address of a client id metadata document. */
   readonly clientId: string;
   readonly clientSecret: EnvValue | undefined;
-  /** PEM, instead of a secret. */
+  /** A key in PEM form, which replaces a secret. */
   readonly privateKey: EnvValue | undefined;
-  /** Asked for instead of what the server names. */
+  /** The scopes to ask for instead of those that the server names. */
   readonly scopes: readonly string[];
-  /** The port of the redirect address; undefined: any. */
+  /** The port of the redirect address; any port is used where it is undefined. */
   readonly redirectPort: number | undefined;
 }
 
@@ -71,13 +71,13 @@ export type Transform =
   | { readonly kind: 'replacePrefix'; readonly remove: string; readonly add: string }
   | { readonly kind: 'suffix'; readonly add: string };
 
-/** What of a server's prompts is published, under which names; the same rules as for tools. */
+/** Says which prompts of a server are published, and under which names. The rules are those of tools. */
 export interface PromptSelection {
   readonly filter: NameFilter;
   readonly transform: readonly Transform[];
 }
 
-/** All in milliseconds. The defaults are `defaultTimeouts`. */
+/** All values are in milliseconds. The defaults are `defaultTimeouts`. */
 export interface Timeouts {
   /** The limit to connect, initialize and list every page. */
   readonly connect: number;
@@ -89,20 +89,20 @@ export interface Timeouts {
   readonly idle: number;
 }
 
-/** Where the parts of one server's entry stand. */
+/** Knows where the parts of one server's entry stand. */
 export interface ServerPlaces {
   /** The server's id, the key of its entry. */
   readonly key: Place;
-  /** Range of the value at a path, e.g. `['tools', 'whitelist', 0]`; the nearest parent's if that is not written. */
+  /** Returns the range of the value at a path, e.g. `['tools', 'whitelist', 0]`, or of the nearest parent if it is not written. */
   value(path: readonly (string | number)[]): Place;
-  /** Range of the key at a path, else as `value`. */
+  /** Returns the range of the key at a path, or what `value` returns where there is none. */
   keyAt(path: readonly (string | number)[]): Place;
 }
 
 export interface ServerDefinition {
   readonly id: string;
   readonly enabled: boolean;
-  /** One instance for all dialogs (L1). */
+  /** All dialogs share one instance (L1). */
   readonly trulyStateless: boolean;
   readonly launch: Launch;
   readonly tools: NameFilter;
@@ -111,9 +111,9 @@ export interface ServerDefinition {
   readonly resources: NameFilter;
   readonly timeouts: Timeouts;
   readonly places: ServerPlaces;
-  /** Of what an instance is started from: a change means a new instance. Contains resolved host values, hashed. */
+  /** Hashes what an instance is started from, resolved host values included. A change means a new instance. */
   readonly launchHash: string;
-  /** Of filters, transforms and timeouts: a change is applied without restarting anything. */
+  /** Hashes filters, transforms and timeouts. A change is applied without restarting anything. */
   readonly viewHash: string;
 }
 
@@ -124,12 +124,12 @@ export type ConfiguredServer =
 
 interface ServerOfFile {
   readonly id: string;
-  /** The file. */
+  /** The file that the entry comes from. */
   readonly source: string;
   readonly origin: SourceOrigin;
 }
 
-/** What one file comes to. `refused`: the reload of that file is refused whole (C4). */
+/** The result of parsing one file. The reload of a `refused` file is refused as a whole (C4). */
 export type ParsedSource =
   | { readonly kind: 'refused'; readonly file: string; readonly problems: readonly Problem[] }
   | {
@@ -145,11 +145,11 @@ export type ParsedSource =
 /** All files together, in the order in which names are claimed and tools are published (N5, N6). */
 export interface ConfigModel {
   readonly servers: readonly ConfiguredServer[];
-  /** Entries of lower sources with the id of a server (C5), by that id: where they stand. */
+  /** The places of entries in lower sources whose id a server has (C5), by that id. */
   readonly shadowed: ReadonlyMap<string, readonly Place[]>;
 }
 
-/** What config asks of its surroundings; it never touches disk or process itself. */
+/** Config asks this of its surroundings, because it never touches disk or process itself. */
 export interface ConfigSurroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
   directoryExists(path: string): boolean;

@@ -1,10 +1,10 @@
-/** A new server out of what a person types, step by step; each check is a sentence that says what is wrong. Pure. */
+/** Makes a new server from what a person types, step by step. Each check returns a sentence that says what is wrong. Pure. */
 import type { NewEntry } from './entryText.js';
 import { builtInToolset } from './serverEntry.js';
 
 export type NewServerKind = 'command' | 'url' | 'package';
 
-/** Words of a command line, quotes taken off; undefined where a quote is not closed. No other syntax of shells is known. */
+/** Returns the words of a command line without their quotes, or undefined where a quote is not closed. No other shell syntax is known. */
 export function commandWords(line: string): string[] | undefined {
   const words: string[] = [];
   let word: string | undefined;
@@ -21,14 +21,14 @@ export function commandWords(line: string): string[] | undefined {
   return word === undefined ? words : [...words, word];
 }
 
-export function commandFault(line: string): string | undefined {
+export function validateCommand(line: string): string | undefined {
   const words = commandWords(line);
   if (!words) return 'A quote is not closed.';
   if (words.length === 0) return 'Write the command that starts the server, for example: npx -y some-server';
   return /^https?:\/\//i.test(words[0] ?? '') ? 'This is a URL: go back and choose URL.' : undefined;
 }
 
-export function urlFault(text: string): string | undefined {
+export function validateUrl(text: string): string | undefined {
   const written = text.trim();
   if (written === '') return 'Write the address of the server, for example: https://example.com/mcp';
   if (!URL.canParse(written)) return 'This is not a complete URL.';
@@ -41,15 +41,15 @@ export function urlFault(text: string): string | undefined {
 
 const packagePattern = /^(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*(?:@[\w.^~-]+)?$/;
 
-export function packageFault(text: string): string | undefined {
+export function validatePackage(text: string): string | undefined {
   if (text.trim() === '') return 'Write the name of an npm package, for example: @modelcontextprotocol/server-memory';
   return packagePattern.test(text.trim()) ? undefined : 'This is not the name of an npm package.';
 }
 
-export function idFault(id: string, taken: ReadonlySet<string>): string | undefined {
-  if (!/^[a-zA-Z0-9_-]{1,64}$/.test(id)) return 'Letters, digits, - and _, at most 64 of them.';
+export function validateId(id: string, taken: ReadonlySet<string>): string | undefined {
+  if (!/^[a-zA-Z0-9_-]{1,64}$/.test(id)) return 'Use letters, digits, - and _, at most 64 of them.';
   if (id === builtInToolset) return 'This is the id of a built-in toolset.';
-  return taken.has(id) ? 'The file has a server of this id.' : undefined;
+  return taken.has(id) ? 'The file already has a server with this id.' : undefined;
 }
 
 export function newEntry(kind: NewServerKind, text: string): NewEntry {
@@ -66,7 +66,7 @@ export function newEntry(kind: NewServerKind, text: string): NewEntry {
   }
 }
 
-/** A free id that says what the server is. */
+/** Suggests an id that is free and says what the server is. */
 export function suggestedId(kind: NewServerKind, text: string, taken: ReadonlySet<string>): string {
   const plain = essence(kind, text)
     .replace(/^@?modelcontextprotocol\//, '')
@@ -76,8 +76,8 @@ export function suggestedId(kind: NewServerKind, text: string, taken: ReadonlySe
     .replace(/^-|-$/g, '')
     .slice(0, 40);
   const base = plain || 'server';
-  if (idFault(base, taken) === undefined) return base;
-  for (let number = 2; ; number++) if (idFault(`${base}-${number}`, taken) === undefined) return `${base}-${number}`;
+  if (validateId(base, taken) === undefined) return base;
+  for (let number = 2; ; number++) if (validateId(`${base}-${number}`, taken) === undefined) return `${base}-${number}`;
 }
 
 function essence(kind: NewServerKind, text: string): string {

@@ -1,5 +1,5 @@
 /**
- * The text of `.minds/mcp.yaml` as servers and problems (C1 to C4). Reads nothing but what it is given.
+ * Parses the text of `.minds/mcp.yaml` into servers and problems (C1 to C4). It reads nothing but what it is given.
  *
  * Invariants: never throws, whatever the text. A refused file has at least one error and no servers; an invalid server
  * has at least one error that bears its id. Problems stand in the order of the file.
@@ -59,7 +59,7 @@ function checkRoot(places: FilePlaces, root: MapNode): Problem[] {
   const found = keyProblems(places, root, places.place({ start: root.span.start, end: root.span.start }));
   const known: readonly string[] = knownKeys.root;
   for (const entry of root.entries.values()) {
-    // The customary place for anchors, which only other keys refer to.
+    // Keys that begin with `x-` are the customary place for anchors, to which only other keys refer.
     if (known.includes(entry.key) || entry.key.startsWith('x-')) continue;
     found.push(problems.unknownKey({ place: places.key(entry) }, 'root', entry.key, root.entries));
   }
@@ -79,10 +79,10 @@ function checkVersion(places: FilePlaces, root: MapNode): Problem[] {
   return [problems.versionUnsupported(spot, describe(version.value))];
 }
 
-/** The map of servers; what costs the whole file goes into `found`. */
+/** Returns the map of servers. Problems that cost the whole file go into `found`. */
 function serversOf(places: FilePlaces, root: MapNode, found: Problem[]): MapNode | undefined {
   const servers = root.entries.get('servers');
-  // All servers commented out: none.
+  // Where all servers are commented out, there are none.
   if (!servers || isEmpty(servers.value)) return undefined;
   if (servers.value.kind !== 'map') {
     found.push(problems.serversNotAMap({ place: places.value(servers) }, describe(servers.value)));
@@ -94,7 +94,7 @@ function serversOf(places: FilePlaces, root: MapNode, found: Problem[]): MapNode
   return servers.value;
 }
 
-/** Duplicates and bad merges of the maps of the file itself, which no server can be blamed for. */
+/** Finds duplicate keys and bad merges in the maps of the file itself, which belong to no server. */
 function keyProblems(
   places: FilePlaces,
   map: MapNode,

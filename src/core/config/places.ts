@@ -1,6 +1,6 @@
 /**
- * From nodes to places in a file: what a squiggle is drawn under, for problems found now and for those that servers
- * cause later.
+ * Turns nodes into places in a file, under which squiggles are drawn, for problems that are found now and for those that
+ * servers cause later.
  *
  * Invariant: what spans several lines in block style and what is empty is shown at its key; everything else at itself.
  */
@@ -23,7 +23,7 @@ export class FilePlaces {
     return { file: this.file, range: this.positions.range(span) };
   }
 
-  /** A span that can be seen: what is shorter than a word is shown as the word, what is longer than a line as its first. */
+  /** Returns a span that can be seen: the whole word where the span is shorter, and the first line where it is longer than one. */
   visible({ start, end }: Span): Place {
     const { text } = this.positions;
     const rest = /^[ \t]*[^\s]+/.exec(text.slice(start, start + 200))?.[0].length;
@@ -59,7 +59,7 @@ export class FilePlaces {
   }
 }
 
-/** Where the parts of the entry of a server stand. */
+/** Tells where the parts of a server's entry stand. */
 export function serverPlaces(places: FilePlaces, server: MapEntry): ServerPlaces {
   const key = places.key(server);
   return {
@@ -72,7 +72,7 @@ export function serverPlaces(places: FilePlaces, server: MapEntry): ServerPlaces
   };
 }
 
-/** The entry whose key ends the path; undefined when the path ends in a list or is not written. */
+/** Returns the entry whose key ends the path, or undefined when the path ends in a list or is not written. */
 function entryAt(server: MapEntry, path: readonly (string | number)[]): MapEntry | undefined {
   const last = path.at(-1);
   if (last === undefined) return server;

@@ -1,6 +1,6 @@
 /**
- * The problems of config files, one factory a code: what was found, what is expected, what to do. Values that may be
- * secret (of `env`, `headers`, `url`, `sessionId`) never become part of a text.
+ * Makes the problems of config files, with one factory for each code. Each says what was found, what is expected and what
+ * to do. Values that may be secret (of `env`, `headers`, `url`, `sessionId`) never become part of a text.
  */
 import type { Place, Problem, ProblemCode, Severity } from '../base/problem.js';
 import { startOfFile } from './model.js';
@@ -8,7 +8,7 @@ import { nearest } from '../base/nearest.js';
 import { clipped } from '../base/text.js';
 import { knownKeys, suggestKey, type KeyLevel } from './keys.js';
 
-/** Where a problem is and whose it is; `server` is absent for a problem of the whole file. */
+/** Says where a problem is and to which server it belongs; `server` is absent for a problem of the whole file. */
 export interface Spot {
   readonly place: Place;
   readonly server?: string;
@@ -34,7 +34,7 @@ export function problem(
   };
 }
 
-// The whole file
+// These concern the whole file.
 
 export function versionMissing(spot: Spot): Problem {
   const message = 'The file does not say its `version`.';
@@ -77,13 +77,13 @@ export function jsonRootNotAMap(spot: Spot, found: string): Problem {
   return problem('servers-not-a-map', 'error', spot, message, fix);
 }
 
-/** Of the keys beside `mcpServers`. */
+/** Is made for each key beside `mcpServers`. */
 export function keyBesideServers(spot: Spot, found: string): Problem {
   const message = `\`${shortened(found)}\` stands beside \`mcpServers\` and means nothing there.`;
   return problem('unknown-key', 'warning', spot, message, 'Move it into `mcpServers` if it is a server, or remove it.');
 }
 
-// Keys
+// These concern keys.
 
 export function serverIdInvalid(spot: Spot, id: string): Problem {
   const why =
@@ -99,7 +99,7 @@ export function serverIdReserved(spot: Spot, id: string): Problem {
   return problem('server-id-invalid', 'error', spot, message, 'Rename the server.');
 }
 
-/** `written`: the keys beside it, so that the fix does not make a duplicate. */
+/** @param written the keys beside it, so that the fix does not make a duplicate */
 export function unknownKey(spot: Spot, level: KeyLevel, found: string, written: ReadonlyMap<string, unknown>): Problem {
   const known: readonly string[] = knownKeys[level];
   const said = `Unknown key \`${shortened(found)}\``;
@@ -139,14 +139,14 @@ export function keyNotForTransport(spot: Spot, key: string, belongsTo: string, t
   return problem('key-not-for-transport', 'warning', spot, message, fix);
 }
 
-/** `owner`: what lacks the key, e.g. ``Server `search` ``. */
+/** @param owner what lacks the key, e.g. ``Server `search` ``. */
 export function missingKey(spot: Spot, owner: string, key: string, example: string): Problem {
   return problem('missing-key', 'error', spot, `${owner} has no \`${key}\`.`, `Add \`${example}\`.`);
 }
 
-// Values
+// These concern values.
 
-/** `what`: the key or the list item, e.g. `` `args` `` or ``An item of `args` ``. */
+/** @param what the key or the list item, e.g. `` `args` `` or ``An item of `args` `` */
 export function wrongType(spot: Spot, what: string, expected: string, found: string, fix: string): Problem {
   return problem('wrong-type', 'error', spot, `${what} must be ${expected}; found ${found}.`, fix);
 }
@@ -182,7 +182,7 @@ export function durationInvalid(spot: Spot, key: string, found: string, why: str
   return problem('duration-invalid', 'error', spot, message, `Write a duration, for example \`${key}: 30s\`.`);
 }
 
-/** `why` must not quote the URL: it may hold credentials. */
+/** @param why must not quote the URL, which may hold credentials */
 export function urlInvalid(spot: Spot, why: string): Problem {
   const fix = 'Write the whole address of the server, for example `url: https://example.com/mcp`.';
   return problem('url-invalid', 'error', spot, `\`url\` ${why}.`, fix);
@@ -196,7 +196,7 @@ export function cwdMissing(spot: Spot, written: string, resolved: string): Probl
   return problem('cwd-missing', 'error', spot, message, fix);
 }
 
-/** `similar`: a variable that is set and nearly so named. */
+/** @param similar a variable that is set and has nearly this name */
 export function envUnset(spot: Spot, variable: string, target: string, similar: string | undefined): Problem {
   const message = `The environment variable \`${shortened(variable)}\`, wanted for ${target}, is not set.`;
   const fix =
@@ -211,14 +211,14 @@ export function envNameInvalid(spot: Spot, name: string): Problem {
   return problem('env-name-invalid', 'error', spot, message, 'Rename or remove the variable.');
 }
 
-/** `what`: the header and what is wrong, without its value. */
+/** @param what the header and what is wrong with it, without its value */
 export function headerInvalid(spot: Spot, what: string, fix: string): Problem {
   return problem('header-invalid', 'error', spot, `${what}.`, fix);
 }
 
-// Several files
+// These concern several files.
 
-/** `reason`: a phrase. `kept`: whether what the file said before still holds. */
+/** @param reason a phrase; @param kept whether what the file said before still holds */
 export function fileUnreadable(file: string, reason: string, kept = false): Problem {
   const spot = { place: { file, range: startOfFile } };
   const message = `The config file cannot be read: ${reason}.${kept ? ' What it said before still holds.' : ''}`;
@@ -241,7 +241,7 @@ export function serverShadowed(spot: Spot, id: string, by: Place): Problem {
   ]);
 }
 
-/** Names and values of a file have no bounds; messages do. */
+/** Bounds names and values, which have no bounds in a file, for a message. */
 export function shortened(text: string): string {
   if (text === '') return "''";
   const line = text.replace(/[\s\p{Cc}]+/gu, ' ');

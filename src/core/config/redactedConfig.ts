@@ -7,13 +7,13 @@ import { isEmpty, plainValue, type ValueNode } from '../yaml/valueNodes.js';
 
 const mask = '•••';
 
-/** Undefined if the text cannot be read, because then nothing in it can be told from a secret. */
+/** Returns undefined if the text cannot be read, because then nothing in it can be told from a secret. */
 export function redactedConfig(text: string): string | undefined {
   const { errors, root } = readYaml(text);
   return errors.length > 0 ? undefined : JSON.stringify(wholeFile(root), undefined, 2);
 }
 
-/** Keys of a server whose values say nothing of a person. */
+/** The keys of a server whose values say nothing about a person. */
 const harmless = new Set([
   'enabled',
   'truely-stateless',
@@ -95,7 +95,7 @@ function argumentList(items: readonly ValueNode[]): unknown[] {
 
 const secretOption = /token|key|secret|passw|auth|credential|header|cookie|session|^-[pkHu]$/i;
 
-/** Whether a text is long, mixes letters and digits, and is neither a path nor a package: nobody writes that by hand. */
+/** Says whether a text is long, mixes letters and digits, and is neither a path nor a package: nobody writes that by hand. */
 function looksRandom(text: string): boolean {
   return /^[\w+=.~-]{16,}$/.test(text) && /\d/.test(text) && /[a-z]/i.test(text) && !/^[\w-]+\.[a-z]{1,4}$/i.test(text);
 }

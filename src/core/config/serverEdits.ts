@@ -1,5 +1,5 @@
 /**
- * Changes of a config file as minimal edits: its version, and of one server `enabled`, a key, a prefix for its tools, a
+ * Changes a config file by minimal edits: its version and, for one server, `enabled`, a key, a prefix for its tools, or a
  * tool to keep out. No other server changes, not even where servers share anchors. Texts are without a byte order mark.
  */
 import { isDeepStrictEqual } from 'node:util';
@@ -140,7 +140,7 @@ export function serverPair(nodes: EditNodes, server: string): ReturnType<EditNod
   return nodes.pairOf(nodes.pairOf(nodes.root, 'servers')?.pair.value, server);
 }
 
-/** The edits, unless they would change another server. */
+/** Returns the edits, unless they would change another server. */
 function sparingOthers(text: string, server: string, edits: Edits): Edits {
   if (!edits) return undefined;
   const [before, after] = [serverValues(text), serverValues(applyEdits(text, edits))];
@@ -149,7 +149,7 @@ function sparingOthers(text: string, server: string, edits: Edits): Edits {
   return edits;
 }
 
-/** Empty for a text that cannot be read. */
+/** The set is empty for a text that cannot be read. */
 export function serverIds(text: string): ReadonlySet<string> {
   return new Set(serverValues(text)?.keys());
 }
@@ -159,7 +159,7 @@ function enabledOf(text: string): Map<string, boolean> | undefined {
   return servers && new Map([...servers].map(([id, body]) => [id, body['enabled'] !== false]));
 }
 
-/** What each server says as plain values, aliases and merges resolved; undefined for what cannot be read. */
+/** Returns each server as plain values with aliases and merges resolved, or undefined for a text that cannot be read. */
 export function serverValues(text: string): Map<string, PlainMap> | undefined {
   const { errors, root } = readYaml(text);
   if (errors.length > 0 || root.kind !== 'map') return undefined;
@@ -174,7 +174,7 @@ export function serverValues(text: string): Map<string, PlainMap> | undefined {
 }
 
 /**
- * Keeps one tool from agents by the blacklist. Undefined where that would mean something else: a whitelist that names the
+ * Keeps one tool from agents by the blacklist. There are no edits where that would mean something else: a whitelist that names the
  * tool wins over the blacklist, and beside a blacklist it lets through what neither names (N2).
  * @param tool its original name
  */
@@ -201,7 +201,7 @@ export function blacklistTool(text: string, server: string, tool: string): Edits
   if (!isMap(tools.pair.value)) return undefined;
   const blacklist = nodes.pairOf(tools.pair.value, 'blacklist');
   if (!blacklist) {
-    // So would a blacklist.
+    // A blacklist that comes with a merge would be replaced too.
     return 'blacklist' in filter
       ? undefined
       : sparingOthers(text, server, insertEntry(nodes, tools.pair.value, 'blacklist', `[${name}]`));

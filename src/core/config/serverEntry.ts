@@ -1,6 +1,6 @@
 /**
- * Reads one entry under `servers:` as a definition, or as an entry that cannot be used: one bad entry costs one
- * entry (C4). Whether a server starts is not known here.
+ * Reads one entry under `servers:` as a definition, or as an entry that cannot be used, because one bad entry costs one
+ * entry (C4). Whether the server starts is not known here.
  */
 import { describe, type Entries, type EntryReader } from './entryReader.js';
 import { readLaunch } from './launch.js';

@@ -1,6 +1,6 @@
 /**
  * The files that servers come from, and in which order they count (C5): of each workspace folder its
- * `.minds/mcp.yaml`, then its `.mcprc`; last the user's own `~/.minds/mcp.yaml`. Names files; reads none.
+ * `.minds/mcp.yaml`, then its `.mcprc`; last the user's own `~/.minds/mcp.yaml`. It names files and reads none.
  *
  * Invariant: a file is listed once. Where the home folder is a workspace folder too, its file is the workspace's: what a
  * workspace brings along is asked about (S1).
@@ -28,7 +28,7 @@ export function userFile(home: string): string {
   return path.join(home, mindsPath);
 }
 
-/** Whether a file is the user's own: `~/.minds/mcp.yaml`, unless that lies in a folder of the workspace. */
+/** Says whether a file is the user's own: `~/.minds/mcp.yaml`, unless that lies in a folder of the workspace. */
 export function isUserFile(file: string, folders: readonly string[], home: string): boolean {
   return file === userFile(home) && !folders.some((folder) => isInside(file, folder));
 }
@@ -38,7 +38,7 @@ function isInside(file: string, folder: string): boolean {
   return relative !== '' && !relative.startsWith('..') && !path.isAbsolute(relative);
 }
 
-/** Where a server comes from, in a word that tells the sources of one folder apart. */
+/** Returns a word that says where a server comes from and tells the sources of one folder apart. */
 export function originWord(origin: SourceOrigin): string {
   switch (origin) {
     case 'folder':

@@ -10,7 +10,7 @@ import { textOf, type MapEntry, type ValueNode, type MapNode } from '../yaml/val
 
 interface ReadFilter {
   readonly filter: NameFilter;
-  /** Every entry of the table, the patterns included. */
+  /** All entries of the table, the patterns included. */
   readonly entries: Entries;
 }
 
@@ -93,7 +93,7 @@ function readAddition(reader: EntryReader, entry: MapEntry): string | undefined 
   );
 }
 
-/** Timers of Node and browsers overflow beyond this and fire at once. About 24.8 days. */
+/** Timers of Node and browsers overflow beyond this (about 24.8 days) and fire at once. */
 const longest = 2 ** 31 - 1;
 
 export function readTimeouts(reader: EntryReader, entry: MapEntry | undefined): Timeouts {
@@ -117,7 +117,7 @@ function readDuration(reader: EntryReader, entry: MapEntry | undefined): number 
   return Math.round(ms);
 }
 
-/** Neither rounded nor bounded; undefined for what is not a duration. */
+/** The result is neither rounded nor bounded, and undefined for what is not a duration. */
 function durationOf(node: ValueNode): number | undefined {
   if (node.kind !== 'scalar') return undefined;
   if (typeof node.value === 'number') return Number.isNaN(node.value) ? undefined : node.value;

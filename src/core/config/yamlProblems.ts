@@ -1,6 +1,6 @@
 /**
- * What is no YAML, said in words that help: the library's error codes as problems. Its messages are kept where they are
- * clear; what they quote of the file is cut off, because that may be a secret.
+ * Turns the YAML library's errors into problems. Its messages are kept where they are clear; what they quote of the file
+ * is cut off, because that may be a secret.
  */
 import type { Problem } from '../base/problem.js';
 import { nearest } from '../base/nearest.js';
@@ -9,23 +9,23 @@ import type { FilePlaces } from './places.js';
 import { problem, shortened, type Spot } from './problems.js';
 import type { YamlError } from '../yaml/yamlDocument.js';
 
-/** One slip of the pen makes a cascade of errors; the first ones tell. */
+/** One slip of the pen makes a cascade of errors, of which the first ones are worth showing. */
 const mostShown = 10;
 
 export function yamlProblems(places: FilePlaces, errors: readonly YamlError[]): Problem[] {
-  return errors.slice(0, mostShown).map((fault) => yamlSyntax({ place: places.visible(fault.span) }, fault));
+  return errors.slice(0, mostShown).map((error) => yamlSyntax({ place: places.visible(error.span) }, error));
 }
 
-/** Not an error for YAML: the file is read, but perhaps not as it was meant. */
-export function yamlWarning(places: FilePlaces, fault: YamlError): Problem {
-  const said = fault.kind === 'syntax' ? asClause(fault.message) : words(fault).message;
+/** Makes a warning: the file is read, but perhaps not as it was meant. */
+export function yamlWarning(places: FilePlaces, error: YamlError): Problem {
+  const said = error.kind === 'syntax' ? asClause(error.message) : words(error).message;
   const message = `YAML: ${said}; it is not taken into account.`;
   const fix = 'Remove the tag or directive, or write one that YAML 1.2 knows.';
-  return problem('yaml-syntax', 'warning', { place: places.place(fault.span) }, message, fix);
+  return problem('yaml-syntax', 'warning', { place: places.place(error.span) }, message, fix);
 }
 
-function yamlSyntax(spot: Spot, fault: YamlError): Problem {
-  const { message, fix } = words(fault);
+function yamlSyntax(spot: Spot, error: YamlError): Problem {
+  const { message, fix } = words(error);
   return problem('yaml-syntax', 'error', spot, message, fix);
 }
 
@@ -36,42 +36,42 @@ interface Words {
 
 const quotePattern = "Put a text that begins with `*` in quotes, for example `'*_unsafe'`.";
 
-function words(fault: YamlError): Words {
-  switch (fault.kind) {
+function words(error: YamlError): Words {
+  switch (error.kind) {
     case 'severalDocuments':
       return {
         message: 'The file holds more than one YAML document.',
         fix: 'Keep one document: remove the line `---` or `...` between them.',
       };
     case 'aliasUnknown': {
-      const meant = nearest(fault.name, fault.known);
-      const message = `YAML reads \`*${shortened(fault.name)}\` as an alias, and no anchor \`&${shortened(fault.name)}\` stands above it.`;
+      const meant = nearest(error.name, error.known);
+      const message = `YAML reads \`*${shortened(error.name)}\` as an alias, and no anchor \`&${shortened(error.name)}\` stands above it.`;
       if (meant !== undefined)
         return { message, fix: `Write \`*${shortened(meant)}\`, or put a text that is no alias in quotes.` };
       return { message, fix: quotePattern };
     }
     case 'aliasOfItself':
       return {
-        message: `The alias \`*${shortened(fault.name)}\` stands inside the anchor \`&${shortened(fault.name)}\` that it refers to.`,
+        message: `The alias \`*${shortened(error.name)}\` stands inside the anchor \`&${shortened(error.name)}\` that it refers to.`,
         fix: 'Refer to an anchor that ends above the alias.',
       };
     case 'aliasesTooMany':
       return {
-        message: `The aliases of this file stand for more than ${fault.limit.toLocaleString('en-US')} characters together.`,
+        message: `The aliases of this file stand for more than ${error.limit.toLocaleString('en-US')} characters together.`,
         fix: 'Use fewer aliases of large nodes.',
       };
     case 'aliasesTooDeep':
       return {
-        message: `Anchors refer to anchors more than ${fault.limit} levels deep.`,
+        message: `Anchors refer to anchors more than ${error.limit} levels deep.`,
         fix: 'Write some of the values out.',
       };
     case 'nestedTooDeep':
       return {
-        message: `Lists and maps are nested more than ${fault.limit} levels deep.`,
+        message: `Lists and maps are nested more than ${error.limit} levels deep.`,
         fix: 'Nest them less deeply.',
       };
     case 'syntax':
-      return libraryWords(fault.id, fault.message);
+      return libraryWords(error.id, error.message);
   }
 }
 

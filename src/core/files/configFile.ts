@@ -7,10 +7,10 @@ import { mindsPath } from '../config/sources.js';
 export interface ConfigFileAccess {
   readonly file: string;
   readonly folder: string;
-  /** Undefined: there is none yet. Rejects as `node:fs/promises` does. */
+  /** Resolves to undefined where there is none yet. Rejects as `node:fs/promises` does. */
   read(): Promise<string | undefined>;
   write(text: string): Promise<void>;
-  /** Why it is not to be written now: a sentence. */
+  /** Returns a sentence that says why it must not be written now. */
   blocked(): string | undefined;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The secret that agents outside the editor show (G6), in a file that its owner alone can read. One a workspace
- * folder, in the user's home and not in the folder: nothing there can be committed, and no folder can bring its own.
+ * The secret that agents outside the editor show (G6), in a file that its owner alone can read. Each workspace
+ * folder has one, in the user's home and not in the folder, so that it cannot be committed and no folder can bring its own.
  *
  * It stays the same until somebody removes the file or writes another secret into it. Invariant: what others could have
  * read, or is not long enough to be a secret, is replaced and never used.
@@ -57,12 +57,12 @@ function isOpenToOthers({ mode, uid }: { readonly mode: number; readonly uid: nu
   return (mode & 0o077) !== 0 || uid !== process.getuid?.();
 }
 
-/** Of two that make the file at once, the first counts for both. */
+/** Where two processes make the file at once, the first one counts for both. */
 async function linkOrRename(own: string, file: string): Promise<void> {
   try {
     await link(own, file);
   } catch (error) {
-    // File systems without links.
+    // Some file systems have no links.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') await rename(own, file);
   }
 }

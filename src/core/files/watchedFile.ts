@@ -23,27 +23,27 @@ export type FileContent =
 
 export interface WatchedFile extends Disposable {
   readonly path: string;
-  /** Undefined until the first reading. */
+  /** It is undefined until the first reading. */
   readonly content: FileContent | undefined;
   /** Fires after `content` was replaced; the first time for the first reading. */
   readonly onDidChange: Event<FileContent>;
-  /** Something may have happened to the file. */
+  /** Says that something may have happened to the file. */
   nudge(): void;
 }
 
 interface WatchOptions {
   readonly clock: Clock;
-  /** Between two looks, in milliseconds. Default 2 s. */
+  /** The time between two looks in milliseconds. The default is 2 s. */
   readonly pollMs?: number;
-  /** Without a further sign of change, before the file is read, in milliseconds. Default 200. */
+  /** The time without a further sign of change before the file is read, in milliseconds. The default is 200. */
   readonly debounceMs?: number;
   readonly disk?: Disk;
 }
 
-/** What is asked of the file system; both reject as `node:fs/promises` does. */
+/** The questions to the file system; both reject as `node:fs/promises` does. */
 export interface Disk {
   read(path: string): Promise<string>;
-  /** A text that changes when the file does. */
+  /** Resolves to a text that changes when the file does. */
   stamp(path: string): Promise<string>;
 }
 

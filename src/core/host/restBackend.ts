@@ -9,7 +9,7 @@ import type { ConfigFileAccess } from '../files/configFile.js';
 import { addServers } from '../config/addServers.js';
 import { applyEdits } from '../yaml/edits.js';
 import type { EntryValue, NewEntry } from '../config/entryText.js';
-import { idFault } from '../config/newServer.js';
+import { validateId } from '../config/newServer.js';
 import { parseMindsFile } from '../config/parse.js';
 import { serverIds } from '../config/serverEdits.js';
 import { delay, type Clock } from '../base/clock.js';
@@ -21,7 +21,7 @@ import type { ServerStatus } from '../reconcile/status.js';
 
 /** How long an answer waits until the host has read the file, in milliseconds. */
 const patience = 5_000;
-/** Faults that are not the entry's but of what is around it, and that can be mended later. */
+/** Problems that are not in the entry but in what is around it, and that can be mended later. */
 const ofSurroundings: ReadonlySet<ProblemCode> = new Set<ProblemCode>(['env-unset', 'cwd-missing']);
 
 type UrlOf = (toolset: string) => string;
@@ -63,8 +63,8 @@ export function createRestBackend(host: Host, clock: Clock, config: () => Config
     const text = before?.replace(/^\uFEFF/, '');
     const taken = new Set([...serverIds(text ?? ''), ...host.snapshot.servers.map((server) => server.id)]);
     if (taken.has(id)) return restError(409, 'id-taken', `There is a server "${id}".`);
-    const fault = idFault(id, taken);
-    if (fault !== undefined) return restError(400, 'id-invalid', fault);
+    const wrongId = validateId(id, taken);
+    if (wrongId !== undefined) return restError(400, 'id-invalid', wrongId);
     const edits = addServers(text, [{ id, entry }]);
     const after = edits && applyEdits(text ?? '', edits);
     const parsed = after === undefined ? undefined : parseMindsFile({ ...file, text: after }, noSurroundings);

@@ -13,11 +13,11 @@ export interface AgentOfMember {
   readonly id: string;
   readonly name: string;
   readonly purpose: string | undefined;
-  /** Granted, whether they are up or not. */
+  /** The toolsets that are granted, whether they are up or not. */
   readonly toolsets: readonly string[];
 }
 
-/** As VS Code 1.139 finds them in a workspace folder. */
+/** VS Code 1.139 finds agent files in this folder of a workspace folder. */
 export const agentFolder = '.github/agents';
 
 export function agentFileName(member: string): string {
@@ -26,7 +26,7 @@ export function agentFileName(member: string): string {
 
 const marks = /<!-- MCP Toolsets: member (\S+); toolsets:([^>]*?) -->/;
 
-/** Whose file it is; undefined: not one of ours. */
+/** Returns the member whose file it is, or undefined if the file is not one of ours. */
 export function memberOf(text: string): string | undefined {
   return marks.exec(text)?.[1];
 }
@@ -44,7 +44,7 @@ You are ${name}, a member of the team that works in this workspace.${purpose ===
 `;
 }
 
-/** The same file with the grants of now. Undefined: it is not ours, or its head cannot be read. */
+/** Returns the same file with the present grants, or undefined if it is not ours or its head cannot be read. */
 export function withGrants(text: string, agent: AgentOfMember): string | undefined {
   const mark = marks.exec(text);
   const head = /^\uFEFF?---[ \t]*\r?\n([^]*?)\r?\n---[ \t]*(?:\r?\n|$)/.exec(text);
@@ -69,9 +69,9 @@ function withTools(front: string, before: readonly string[], now: readonly strin
   if (!entry) return `${front}\ntools: ${tools}`;
   const end = Math.max(entry.value.span.end, entry.keySpan.end);
   const same = items.length === others.length + now.length && entriesOf(now).every((one) => items.includes(one));
-  // As a person laid it out, where nothing changed.
+  // Where nothing changed, it stays as a person laid it out.
   if (same) return front;
-  // Without a value, the colon comes after the end of it.
+  // Without a value, the colon stands after the end of the key.
   const rest = front.slice(end).replace(/^[ \t]*:/, '');
   return `${front.slice(0, entry.keySpan.end)}: ${tools}${rest}`;
 }
@@ -81,7 +81,7 @@ function setOf(item: string): string {
   return item.split('/')[0] ?? item;
 }
 
-/** As the editor spells a toolset where tools are referred to. */
+/** Spells a toolset as the editor does where tools are referred to. */
 function referenceOf(toolset: string): string {
   return toolset.toLowerCase();
 }

@@ -1,5 +1,5 @@
 /**
- * Which toolsets a member of the team has (D2), against what is configured now. Pure.
+ * Decides which toolsets a member of the team has (D2), given what is configured now. Pure.
  *
  * `*` grants every toolset, `!id` takes one away wherever it stands in the list. Invariant: what nobody granted is not
  * granted; what is configured and not up is deferred, never unknown.
@@ -12,15 +12,15 @@ export type Grant =
 
 export interface ConfiguredToolset {
   readonly id: string;
-  /** Why it has no tools now, completing "its server is …"; undefined: it has. */
+  /** Says why it has no tools now, completing "its server is …"; it is undefined if it has tools. */
   readonly down: string | undefined;
 }
 
 interface Granted {
-  /** In the order of `configured`. */
+  /** The toolsets in the order of `configured`. */
   readonly toolsets: readonly string[];
   readonly deferred: readonly { readonly id: string; readonly why: string }[];
-  /** Named and not configured, in the order of the grants. */
+  /** The ids that are named and not configured, in the order of the grants. */
   readonly unknown: readonly string[];
 }
 

@@ -1,5 +1,5 @@
 /**
- * The text of `.minds/team.yaml` as members with their grants, and problems (D2). Keys that are others' business
+ * Parses the text of `.minds/team.yaml` into members with their grants, and problems (D2). Keys that other programs read
  * (models, personas, folders) are left alone.
  *
  * Invariants: never throws; a refused file has an error; a bad member or grant costs itself. A member without a list of
@@ -23,9 +23,9 @@ export interface PlacedGrant {
 
 export interface Member {
   readonly id: string;
-  /** As people call it; the id where nothing else is said. */
+  /** The name that people use, which is the id where no other is given. */
   readonly name: string;
-  /** What it is there for, in one line. */
+  /** One line that says what the member is for. */
   readonly purpose: string | undefined;
   readonly grants: readonly PlacedGrant[];
   readonly place: Place;
@@ -33,14 +33,14 @@ export interface Member {
 
 export interface Team {
   readonly file: string;
-  /** In file order. */
+  /** The members in file order. */
   readonly members: readonly Member[];
-  /** Who answers where nobody was chosen. */
+  /** The member who answers where nobody was chosen. */
   readonly spokesperson: string | undefined;
 }
 
 export interface ParsedTeam {
-  /** Undefined: the file is refused as a whole, or is not there. */
+  /** It is undefined if the file is refused as a whole or is not there. */
   readonly team: Team | undefined;
   readonly problems: readonly Problem[];
 }
@@ -171,7 +171,7 @@ class TeamReader {
     }
   }
 
-  /** Only what was probably meant to be one of ours is told: the file has keys for others too. */
+  /** Only keys that were probably meant to be ours are reported, because the file has keys for other programs too. */
   private checkKeys(table: MapNode, known: readonly string[]): void {
     for (const entry of table.entries.values()) {
       if (known.includes(entry.key) || entry.key.length < 5) continue;
@@ -190,7 +190,7 @@ function wordOf(node: ValueNode | undefined): string | undefined {
   return textOf(node)?.trim() || undefined;
 }
 
-/** A text, or a list or map of texts, in one line. */
+/** Returns a text, or a list or map of texts, in one line. */
 function lineOf(node: ValueNode | undefined): string | undefined {
   if (!node) return undefined;
   const texts =
@@ -256,8 +256,8 @@ function toolsetDeferred(place: Place, { id, down }: ConfiguredToolset): Problem
 }
 
 /**
- * What of the grants is not there, at each item that says so.
- * @param passing toolsets whose servers are on their way, of which nothing is said
+ * Makes a problem at each grant of a toolset that is not there.
+ * @param passing toolsets whose servers are on their way, about which nothing is said
  */
 export function grantProblems(
   teams: readonly Team[],
@@ -284,7 +284,7 @@ export function grantProblems(
   return found;
 }
 
-/** The members of all folders, an id once; the earlier folder has it. */
+/** Merges the members of all folders. An id counts once, and the earlier folder has it. */
 export function mergedTeams(teams: readonly Team[]): { readonly teams: readonly Team[]; readonly problems: Problem[] } {
   const first = new Map<string, Place>();
   const problems: Problem[] = [];

@@ -1,6 +1,6 @@
 /**
- * What can be written at a place of `.minds/team.yaml`: keys, toolset ids, members (D2). Works on the sketch of the
- * text, so that it works while the YAML is broken. Pure.
+ * Completes keys, toolset ids and members in `.minds/team.yaml` (D2). It works on the sketch of the text, so that it works
+ * while the YAML is broken. Pure.
  */
 import { sketch, type Sketch } from '../yaml/sketch.js';
 import type { SketchPath } from '../yaml/sketchState.js';
@@ -10,13 +10,13 @@ export interface TeamSuggestion {
   readonly label: string;
   readonly insert: string;
   readonly detail: string;
-  /** What it replaces. */
+  /** The span that it replaces. */
   readonly span: Span;
 }
 
 export interface KnownToolset {
   readonly id: string;
-  /** A phrase: `12 tools`, `failed`. */
+  /** A phrase such as `12 tools` or `failed`. */
   readonly state: string;
 }
 
@@ -65,6 +65,6 @@ function valuesAt(path: SketchPath, read: Sketch, toolsets: readonly KnownToolse
     { label: '*', insert: "'*'", detail: 'every toolset' },
     ...toolsets.map(({ id }) => ({ label: `!${id}`, insert: `'!${id}'`, detail: 'takes it away' })),
   ];
-  // Behind the key itself, where a list belongs.
+  // The place is behind the key itself, where a list belongs.
   return path.length === at + 1 ? drafts.map((draft) => ({ ...draft, insert: `[${draft.insert}]` })) : drafts;
 }

@@ -1,9 +1,9 @@
 /**
- * What a person lets agents do with tools, by patterns of published names (S4): the setting
- * `mcpToolsets.toolPermissions`, read without trust, as rules. Pure.
+ * Decides what agents may do with tools, by patterns of published names (S4). The setting `mcpToolsets.toolPermissions` is
+ * read without trust. Pure.
  *
- * Of the patterns that match a name, the one with the most literal characters decides, so that `*` can be the rule and a
- * name the exception; of two that are equal the stricter. Where there are several settings (the person's, the
+ * Among the patterns that match a name, the one with the most literal characters decides, so that `*` can be the rule and a
+ * name the exception; among equals, the stricter one does. Where there are several settings (the person's, the
  * workspace's), each decides for itself and the strictest counts: a workspace can forbid, and cannot allow what the
  * person wants to be asked about.
  */

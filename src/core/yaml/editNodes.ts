@@ -28,7 +28,7 @@ export class EditNodes {
     readonly root: unknown,
   ) {}
 
-  /** @param text without a byte order mark. Undefined for a text that cannot be used as YAML. */
+  /** @param text without a byte order mark. Returns undefined for a text that cannot be used as YAML. */
   static read(text: string): EditNodes | undefined {
     const { errors, contents } = composeYaml(text.replace(/\r(?!\n)/g, '\n'));
     if (errors.length > 0 || (contents !== null && resolveAliases(contents).errors.length > 0)) return undefined;
@@ -62,7 +62,7 @@ export class EditNodes {
     return pair ? { map, index, pair } : undefined;
   }
 
-  /** Where a node begins, its anchor and tag included. */
+  /** Returns where a node begins, its anchor and tag included. */
   startOf(node: unknown): number {
     const start = spanOf(node)?.start ?? 0;
     const { anchor, tag } = node as { anchor?: string; tag?: string };
@@ -71,7 +71,7 @@ export class EditNodes {
     return start - (/(?:[&!][^\s,[\]{}]*\s+)+$/.exec(before)?.[0].length ?? 0);
   }
 
-  /** Where the content of a node ends, without the comments and empty lines behind it. */
+  /** Returns where the content of a node ends, without the comments and empty lines behind it. */
   endOf(node: unknown): number {
     let last = node;
     let end = spanOf(node)?.end ?? 0;
@@ -121,7 +121,7 @@ export class EditNodes {
     return offset - this.lineStart(offset);
   }
 
-  /** Whether only blanks stand before it on its line. */
+  /** Says whether only blanks stand before an offset on its line. */
   beginsLine(offset: number): boolean {
     return this.text.slice(this.lineStart(offset), offset).trim() === '';
   }
@@ -149,7 +149,7 @@ export class EditNodes {
   }
 }
 
-/** Whether nothing is written there. */
+/** Says whether nothing is written as the value. */
 export function isEmptyValue(value: unknown): boolean {
   return value === null || (isScalar(value) && value.value === null && (value.source ?? '') === '');
 }
@@ -162,7 +162,7 @@ export function isBlockScalar(node: unknown): boolean {
   return isScalar(node) && (node.type === 'BLOCK_LITERAL' || node.type === 'BLOCK_FOLDED');
 }
 
-/** Whether the last thing written in a node is a text whose empty lines at the end may count. */
+/** Says whether the last thing written in a node is a text whose empty lines at the end may count. */
 export function endsInBlockScalar(node: unknown): boolean {
   let last = node;
   while ((isMap(last) || isSeq(last)) && last.flow !== true) {

@@ -3,7 +3,7 @@
  * are (E1, E3). Pure. What cannot be done without touching more than was asked is not done: the result is `undefined`.
  *
  * Invariants: edits of one answer do not overlap; all offsets are of the text as it was; applied, the text is YAML and
- * says what was meant. An anchor is never removed, because an alias may stand for it.
+ * means what was intended. An anchor is never removed, because an alias may stand for it.
  */
 import {
   endsInBlockScalar,
@@ -21,14 +21,14 @@ import {
 import type { Span } from './textPositions.js';
 
 export interface TextEdit {
-  /** Empty for an insertion. */
+  /** The span is empty for an insertion. */
   readonly span: Span;
   readonly text: string;
 }
 
 export type Edits = readonly TextEdit[] | undefined;
 
-/** Of two edits that overlap, the later in the list is left out. */
+/** Where two edits overlap, the later one in the list is left out. */
 export function applyEdits(text: string, edits: readonly TextEdit[]): string {
   let result = text;
   for (const { span, text: inserted } of [...withoutOverlaps(edits)].sort((a, b) => b.span.start - a.span.start)) {
@@ -49,7 +49,7 @@ export function withoutOverlaps(edits: readonly TextEdit[]): TextEdit[] {
   return kept;
 }
 
-/** A text as a YAML scalar; `quote` is kept where there is one. */
+/** Writes a text as a YAML scalar. A `quote` that is given is kept. */
 export function scalarText(value: string, quote: "'" | '"' | '' = ''): string {
   if (quote === '"') return JSON.stringify(value);
   const plain =
@@ -149,7 +149,7 @@ export function valueEdit(nodes: EditNodes, { pair }: Pick<PairPlace, 'pair'>, t
   const { value } = pair;
   if (isEmptyValue(value)) {
     const at = nodes.afterColon(pair);
-    // The anchor is of nothing, or the value is on a later line.
+    // Here an anchor has no node, or the value stands on a later line.
     if (value !== null && (value as { anchor?: string; tag?: string }).anchor !== undefined) return undefined;
     return nodes.text[at - 1] === ':' ? [insertion(at, ` ${text}`)] : undefined;
   }

@@ -10,13 +10,13 @@ import { deepestNesting } from './yamlDocument.js';
 import { emptyNode, type MapEntry, type MapNode, type ValueNode } from './valueNodes.js';
 
 interface JsonError {
-  /** A phrase, such as `a comma is missing`. */
+  /** Says in a phrase what is wrong, such as `a comma is missing`. */
   readonly what: string;
   readonly span: Span;
 }
 
 interface JsonReading {
-  /** At most one; empty if the text is well-formed. */
+  /** Has at most one error, and none if the text is well-formed. */
   readonly errors: readonly JsonError[];
   readonly root: ValueNode;
 }

@@ -21,7 +21,7 @@ import { lineEnd, nextLine } from './textPositions.js';
 export interface Sketch {
   readonly root: SketchBox | undefined;
   readonly boxes: ReadonlyMap<string, SketchBox>;
-  /** Where each anchor stands, and where each alias is used. */
+  /** The paths at which each anchor stands and each alias is used. */
   readonly anchors: ReadonlyMap<string, SketchPath>;
   readonly aliases: readonly { readonly name: string; readonly path: SketchPath }[];
   readonly slot: Slot | undefined;

@@ -6,9 +6,9 @@ export type SketchPath = readonly (string | number)[];
 export interface SketchEntry {
   readonly key: string;
   readonly keySpan: Span;
-  /** What stands behind the colon on its line, without quotes; '' where a map, a list or nothing follows. */
+  /** The text behind the colon on its line, without quotes. It is empty where a map, a list or nothing follows. */
   text: string;
-  /** Where the entry ends, with all that is in it. */
+  /** The offset at which the entry ends, with all that is in it. */
   end: number;
   child: SketchBox | undefined;
 }
@@ -24,22 +24,22 @@ export interface SketchBox {
   readonly entries: SketchEntry[];
   /** The number of items of a list so far. */
   items: number;
-  /** The entry it is the value of. */
+  /** The entry whose value this is. */
   readonly owner: SketchEntry | undefined;
 }
 
 /** A place at which something can be typed. */
 export interface Slot {
-  /** What is there already and would be replaced, quotes included. */
+  /** The text that is there already and would be replaced, quotes included. */
   readonly span: Span;
   readonly role: 'key' | 'value';
-  /** For a key the path of its map, for a value that of the value itself. */
+  /** The path of the map for a key, and of the value itself for a value. */
   readonly path: SketchPath;
   readonly quote: '' | "'" | '"';
   readonly flow: boolean;
-  /** Whether a blank stands between the colon and the place, as a value needs. */
+  /** Says whether a blank stands between the colon and the place, as a value needs. */
   readonly spaced: boolean;
-  /** Whether the key already has its colon. */
+  /** Says whether the key already has its colon. */
   readonly complete: boolean;
 }
 
@@ -105,7 +105,7 @@ export class SketchState {
     }
   }
 
-  /** Takes the place as that of the cursor if it is. @param before the first offset of the cursor that counts as this place */
+  /** Takes the place as the cursor's if the cursor is there. @param before the first offset of the cursor that counts as this place */
   note(
     role: Slot['role'],
     path: SketchPath,

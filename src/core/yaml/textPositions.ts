@@ -6,7 +6,7 @@
  */
 import type { Position, Range } from '../base/problem.js';
 
-/** A stretch of a text; `end` is exclusive. In UTF-16 code units. */
+/** A stretch of a text in UTF-16 code units; `end` is exclusive. */
 export interface Span {
   readonly start: number;
   readonly end: number;
@@ -26,7 +26,7 @@ export class TextPositions {
     return { start, end: backwards ? start : end };
   }
 
-  /** An offset within the text, whatever the position. */
+  /** Returns an offset within the text, whatever the position. */
   offset({ line, character }: Position): number {
     const start = this.starts[line];
     return start === undefined ? this.text.length : Math.min(start + character, this.text.length);
@@ -52,14 +52,14 @@ export class TextPositions {
   }
 }
 
-/** Where the line that an offset is in ends, before its line break. */
+/** Returns where the line of an offset ends, before its line break. */
 export function lineEnd(text: string, offset: number): number {
   let end = offset;
   while (end < text.length && text[end] !== '\n' && text[end] !== '\r') end++;
   return end;
 }
 
-/** The beginning of the line below, given the end of a line; beyond the text where there is none. */
+/** Returns the beginning of the line below the one that ends at `end`, or an offset beyond the text if there is none. */
 export function nextLine(text: string, end: number): number {
   return text.startsWith('\r\n', end) ? end + 2 : end + 1;
 }

@@ -1,13 +1,13 @@
 /**
- * What a YAML or JSON text is read into: plain nodes with places, the same for both, so that one reader of entries serves
- * them. Nodes are immutable, nested to a bounded depth, and may be shared.
+ * A YAML or JSON text is read into these plain nodes with places, which are the same for both, so that one reader of
+ * entries serves them. Nodes are immutable, nested to a bounded depth, and may be shared.
  */
 import type { Span } from './textPositions.js';
 
 interface ScalarNode {
   readonly kind: 'scalar';
   readonly value: string | number | boolean | null;
-  /** As written, without quotes; '' where nothing is written. */
+  /** The text as it is written, without quotes; it is empty where nothing is written. */
   readonly source: string;
   readonly span: Span;
 }
@@ -30,11 +30,11 @@ export interface MapEntry {
 
 export interface MapNode {
   readonly kind: 'map';
-  /** In the order written, merge keys applied. */
+  /** The entries in the order written, with merge keys applied. */
   readonly entries: ReadonlyMap<string, MapEntry>;
   /** Keys that are written twice in one map; `entries` has the first. */
   readonly duplicates: readonly { readonly first: MapEntry; readonly again: MapEntry }[];
-  /** Values of `<<` that are not maps. */
+  /** The values of `<<` that are not maps. */
   readonly badMerges: readonly ValueNode[];
   readonly span: Span;
 }
@@ -46,12 +46,12 @@ export function emptyNode(at = 0): ScalarNode {
   return { kind: 'scalar', value: null, source: '', span: { start: at, end: at } };
 }
 
-/** Whether a node is null, written or not. */
+/** Says whether a node is null, written or not. */
 export function isEmpty(node: ValueNode): boolean {
   return node.kind === 'scalar' && node.value === null;
 }
 
-/** The text of a scalar. A number or boolean counts as it is written: `PORT: 3000` is what people write. */
+/** Returns the text of a scalar. A number or boolean counts as it is written, because people write `PORT: 3000`. */
 export function textOf(node: ValueNode | undefined): string | undefined {
   if (node?.kind !== 'scalar' || node.value === null) return undefined;
   return typeof node.value === 'string' ? node.value : node.source;

@@ -13,16 +13,16 @@ export interface Aliases {
   readonly errors: readonly YamlError[];
 }
 
-/** How much source all aliases together may stand for, in characters. */
+/** The number of characters of source that all aliases together may stand for. */
 const mostExpanded = 1_000_000;
-/** How many anchors may hold one another by way of aliases. */
+/** The number of anchors that may contain one another by way of aliases. */
 const deepestChain = 16;
 
 const nowhere: Span = { start: 0, end: 0 };
 
 interface Anchor {
   readonly node: unknown;
-  /** Its own length and that of everything the aliases inside stand for. */
+  /** The length of the node itself and of everything that the aliases inside it stand for. */
   size: number;
   depth: number;
   open: boolean;
@@ -40,8 +40,8 @@ export function resolveAliases(root: unknown): Aliases {
   const steps: Step[] = [{ kind: 'enter', node: root, depth: 0 }];
   let expanded = 0;
 
-  const report = (fault: YamlError): void => {
-    if (!errors.some((other) => other.kind === fault.kind)) errors.push(fault);
+  const report = (error: YamlError): void => {
+    if (!errors.some((other) => other.kind === error.kind)) errors.push(error);
   };
   const resolve = (alias: Alias): void => {
     const span = spanOf(alias) ?? nowhere;

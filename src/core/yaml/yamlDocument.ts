@@ -6,7 +6,7 @@
 import { Composer, Lexer, Parser, type CST, type YAMLError as LibraryError } from 'yaml';
 import type { Span } from './textPositions.js';
 
-/** Why a text cannot be used as YAML. */
+/** The reasons why a text cannot be used as YAML. */
 export type YamlError =
   | { readonly kind: 'syntax'; readonly id: string; readonly message: string; readonly span: Span }
   | { readonly kind: 'severalDocuments'; readonly span: Span }
@@ -24,10 +24,10 @@ interface ComposedYaml {
   readonly contents: unknown;
 }
 
-/** How deep lists and maps may be nested. */
+/** The depth to which lists and maps may be nested. */
 export const deepestNesting = 64;
 
-/** How high the parser's own stack may grow; it has one entry for each level and a few more. */
+/** The height to which the parser's own stack may grow, which has one entry for each level and a few more. */
 const deepestStack = 4 * deepestNesting;
 
 const options = {
@@ -81,7 +81,7 @@ function toError(error: LibraryError): YamlError {
   return { kind: 'syntax', id: error.code, message: error.message, span: { start: error.pos[0], end: error.pos[1] } };
 }
 
-/** Where a node of the library stands; undefined where nothing is written. */
+/** Returns where a node of the library stands, or undefined where nothing is written. */
 export function spanOf(node: unknown): Span | undefined {
   const range = (node as { range?: readonly [number, number, number] | null } | null | undefined)?.range;
   return range ? { start: range[0], end: range[1] } : undefined;

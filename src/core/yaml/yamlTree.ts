@@ -12,7 +12,7 @@ import { emptyNode, textOf, type MapEntry, type MapNode, type ValueNode } from '
 import { composeYaml, spanOf, type YamlError } from './yamlDocument.js';
 
 interface YamlReading {
-  /** Empty: the text is well-formed. */
+  /** There are none if the text is well-formed. */
   readonly errors: readonly YamlError[];
   readonly warnings: readonly YamlError[];
   readonly root: ValueNode;

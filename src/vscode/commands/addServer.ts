@@ -2,12 +2,12 @@
 import type * as vscode from 'vscode';
 import { addServers } from '../../core/config/addServers.js';
 import {
-  commandFault,
-  idFault,
+  validateCommand,
+  validateId,
   newEntry,
-  packageFault,
+  validatePackage,
   suggestedId,
-  urlFault,
+  validateUrl,
   type NewServerKind,
 } from '../../core/config/newServer.js';
 import { serverIds } from '../../core/config/serverEdits.js';
@@ -28,13 +28,13 @@ const questions = {
   command: {
     prompt: 'The command line that starts the server',
     placeholder: 'npx -y some-server',
-    fault: commandFault,
+    validate: validateCommand,
   },
-  url: { prompt: 'The address of the server', placeholder: 'https://example.com/mcp', fault: urlFault },
+  url: { prompt: 'The address of the server', placeholder: 'https://example.com/mcp', validate: validateUrl },
   package: {
     prompt: 'The npm package of the server',
     placeholder: '@modelcontextprotocol/server-memory',
-    fault: packageFault,
+    validate: validatePackage,
   },
 } as const;
 
@@ -72,8 +72,8 @@ export async function addServer(): Promise<void> {
       const taken = serverIds((target && (await textOf(target.target.file))) ?? '');
       const prompt = 'The name of the server, and of its toolset';
       const value = suggestedId(kind, text, taken);
-      const fault = (id: string): string | undefined => idFault(id, taken);
-      return take(await askText({ title, step: 4, of, prompt, value, fault }), (id) => (draft.id = id));
+      const validate = (id: string): string | undefined => validateId(id, taken);
+      return take(await askText({ title, step: 4, of, prompt, value, validate }), (id) => (draft.id = id));
     },
   ];
   for (let at = 0; at < steps.length;) {

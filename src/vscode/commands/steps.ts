@@ -16,17 +16,17 @@ interface TextStep extends Step {
   readonly placeholder?: string;
   readonly value: string;
   /** What is wrong with a text, as a sentence. */
-  readonly fault: (text: string) => string | undefined;
+  readonly validate: (text: string) => string | undefined;
 }
 
 export function askText(step: TextStep): Promise<Answer<string>> {
   const input = vscode.window.createInputBox();
   Object.assign(input, { prompt: step.prompt, placeholder: step.placeholder, value: step.value });
   const answers = prepared<string>(input, step);
-  // An empty field is not scolded before something was typed.
-  input.onDidChangeValue((text) => (input.validationMessage = step.fault(text)));
+  // The field shows no error before something was typed.
+  input.onDidChangeValue((text) => (input.validationMessage = step.validate(text)));
   input.onDidAccept(() => {
-    input.validationMessage = step.fault(input.value);
+    input.validationMessage = step.validate(input.value);
     if (input.validationMessage === undefined) answers.settle({ kind: 'answered', value: input.value });
   });
   input.show();

@@ -46,13 +46,13 @@ describe('quick fixes (E1)', () => {
     ['wrong-type', 'a truth in quotes', head + "    enabled: 'no'\n", 'Write "false"', head + '    enabled: false\n'],
     ['wrong-type', 'a text for a list', head + '    args: -y # yes\n', 'Make it a list: "[-y]"', head + "    args: ['-y'] # yes\n"],
     ['duration-invalid', 'hours', head + '    timeouts: { idle: 2h }\n', 'Write "120m"', head + '    timeouts: { idle: 120m }\n'],
-    ['cwd-missing', 'a directory that is not there', head + '    cwd: ./nowhere/at/all # old\n    args: [x]\n', 'Remove "cwd": it runs in the workspace folder then', head + '    args: [x]\n'],
+    ['cwd-missing', 'a directory that is not there', head + '    cwd: ./nowhere/at/all # old\n    args: [x]\n', 'Remove "cwd", so that it runs in the workspace folder', head + '    args: [x]\n'],
     ['server-id-invalid', 'an id with blanks', head.replace('a:', 'my server:'), 'Rename to "my_server"', head.replace('a:', 'my_server:')],
     ['url-invalid', 'an address without its scheme', 'version: 1\nservers:\n  a: { transport: streamable_http, url: example.com/mcp } # c\n', 'Write "https://example.com/mcp"', 'version: 1\nservers:\n  a: { transport: streamable_http, url: \'https://example.com/mcp\' } # c\n'],
     ['env-unset', 'a variable that is nearly set', head + '    env: { T: { env: SERCH_TOKEN } }\n', 'Write "SEARCH_TOKEN", which is set', head + '    env: { T: { env: SEARCH_TOKEN } }\n'],
     ['pattern-matches-nothing', 'a misspelt name', head + '    tools: { whitelist: [open, brwser_click] }\n', 'Write "browser_click"', head + '    tools: { whitelist: [open, browser_click] }\n'],
     ['pattern-matches-nothing', 'a dead pattern', head + "    tools:\n      blacklist:\n        - open\n        - '*_unsafe' # old\n", 'Remove the pattern', head + '    tools:\n      blacklist:\n        - open\n'],
-    ['pattern-matches-nothing', 'the only pattern', head + "    tools: { whitelist: ['x_*'] }\n", 'Remove the pattern: the whitelist is empty then, and lets all tools through', head + '    tools: { whitelist: [] }\n'],
+    ['pattern-matches-nothing', 'the only pattern', head + "    tools: { whitelist: ['x_*'] }\n", 'Remove the pattern, which leaves an empty whitelist that lets all tools through', head + '    tools: { whitelist: [] }\n'],
   ]; // prettier-ignore
   for (const [code, name, text, title, expected] of cases) {
     it(`${code}: ${name}`, () => {

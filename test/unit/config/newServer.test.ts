@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import {
-  commandFault,
+  validateCommand,
   commandWords,
-  idFault,
+  validateId,
   newEntry,
-  packageFault,
+  validatePackage,
   suggestedId,
-  urlFault,
+  validateUrl,
 } from '../../../src/core/config/newServer.js';
 
 describe('a new server, step by step', () => {
@@ -29,13 +29,14 @@ describe('a new server, step by step', () => {
   });
 
   it('says what is wrong at each step', () => {
-    for (const fault of [commandFault(''), commandFault('a "b'), commandFault('https://x')]) assert.ok(fault);
-    for (const text of ['', 'x', 'ftp://x', 'https://me:secret@x']) assert.ok(urlFault(text), text);
-    for (const text of ['', 'Two Words', '@a', '../x']) assert.ok(packageFault(text), text);
-    for (const id of ['', 'a b', 'mcp_admin', 'taken', 'x'.repeat(65)]) assert.ok(idFault(id, new Set(['taken'])), id);
-    assert.equal(commandFault('npx -y x'), undefined);
-    assert.equal(urlFault('http://127.0.0.1:3000/mcp'), undefined);
-    for (const text of ['x', '@a/b', '@a/b@latest', 'x@1.2.3']) assert.equal(packageFault(text), undefined, text);
+    for (const fault of [validateCommand(''), validateCommand('a "b'), validateCommand('https://x')]) assert.ok(fault);
+    for (const text of ['', 'x', 'ftp://x', 'https://me:secret@x']) assert.ok(validateUrl(text), text);
+    for (const text of ['', 'Two Words', '@a', '../x']) assert.ok(validatePackage(text), text);
+    for (const id of ['', 'a b', 'mcp_admin', 'taken', 'x'.repeat(65)])
+      assert.ok(validateId(id, new Set(['taken'])), id);
+    assert.equal(validateCommand('npx -y x'), undefined);
+    assert.equal(validateUrl('http://127.0.0.1:3000/mcp'), undefined);
+    for (const text of ['x', '@a/b', '@a/b@latest', 'x@1.2.3']) assert.equal(validatePackage(text), undefined, text);
   });
 
   for (const [kind, text, id] of [

@@ -1,9 +1,7 @@
-/** The team file, its grants, and what is wrong with them (D2). */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { Problem } from '../../../src/core/base/problem.js';
-import { grantedOf, grantOf, type ConfiguredToolset } from '../../../src/core/team/grants.js';
-import { parseTeam, type ParsedTeam, type Team, grantProblems, mergedTeams } from '../../../src/core/team/team.js';
+import { parseTeam, type ParsedTeam, type Team, mergedTeams } from '../../../src/core/team/team.js';
 
 const file = '/w/.minds/team.yaml';
 const parse = (text: string | undefined): ParsedTeam => parseTeam({ file, folder: '/w', text });
@@ -144,64 +142,5 @@ members:
       problems.map(({ code, related }) => [code, related?.[0]?.place.file]),
       [['member-in-other-folder', file]],
     );
-  });
-});
-
-describe('grants', () => {
-  const configured: readonly ConfiguredToolset[] = [
-    { id: 'browser', down: undefined },
-    { id: 'shop', down: 'disabled' },
-    { id: 'files', down: undefined },
-  ];
-  const granted = (...written: string[]) => grantedOf(written.map(grantOf), configured);
-
-  it('`*` is every toolset, `!id` takes one away wherever it stands', () => {
-    assert.deepEqual(granted('*').toolsets, ['browser', 'files']);
-    assert.deepEqual(granted('*', '!files').toolsets, ['browser']);
-    assert.deepEqual(granted('!files', '*').toolsets, ['browser']);
-    assert.deepEqual(granted('files', '!files').toolsets, []);
-    assert.deepEqual(granted('!files').toolsets, []);
-    assert.deepEqual(granted().toolsets, []);
-    assert.deepEqual(grantedOf(undefined, configured).toolsets, ['browser', 'files']);
-  });
-
-  it('what is configured and not up is deferred; what is not configured is unknown', () => {
-    const { toolsets, deferred, unknown } = granted('files', 'shop', 'shoes', '!gone');
-    assert.deepEqual(toolsets, ['files']);
-    assert.deepEqual(deferred, [{ id: 'shop', why: 'disabled' }]);
-    assert.deepEqual(unknown, ['shoes', 'gone']);
-  });
-
-  it('never grants what nobody granted', () => {
-    const id = fc.constantFrom('browser', 'shop', 'files', 'gone');
-    const written = fc.oneof(
-      id,
-      id.map((name) => `!${name}`),
-      fc.constant('*'),
-    );
-    fc.assert(
-      fc.property(fc.array(written, { maxLength: 6 }), (list) => {
-        const { toolsets, deferred } = grantedOf(list.map(grantOf), configured);
-        for (const name of [...toolsets, ...deferred.map((one) => one.id)]) {
-          assert.ok(!list.includes(`!${name}`) && (list.includes('*') || list.includes(name)));
-        }
-      }),
-    );
-  });
-
-  it('problems stand at the items, those of the defaults once', () => {
-    const text = `member_defaults: { toolsets: [filez, shop] }
-members:
-  alice: {}
-  bob: {}
-  carol: { toolsets: ['*', '!brwser'] }
-`;
-    assert.deepEqual(told(text, grantProblems([team(text)], configured, new Set())), [
-      'toolset-unknown 1:31 filez',
-      'toolset-deferred 1:38 shop',
-      "toolset-unknown 5:28 '!brwser'",
-    ]);
-    assert.equal(grantProblems([team(text)], configured, new Set(['shop'])).length, 2, 'on its way: nothing to say');
-    assert.match(grantProblems([team(text)], configured, new Set())[0]?.fix ?? '', /Write `files`/);
   });
 });

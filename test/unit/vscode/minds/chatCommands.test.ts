@@ -1,20 +1,11 @@
-/** What `@minds` says without a model: its commands, follow-ups, and how a turn ended (D1, D4). */
 import assert from 'node:assert/strict';
-import type { TurnEnd } from '../../../../src/core/dialog/dialog.js';
-import { recordOf } from '../../../../src/core/dialog/history.js';
 import type { Member } from '../../../../src/core/team/team.js';
 import type { StatusSnapshot } from '../../../../src/core/reconcile/status.js';
 import type { Engine } from '../../../../src/vscode/engine/engine.js';
-import type { EngineSlot, WindowState } from '../../../../src/vscode/engine/engineSlot.js';
+import type { WindowState } from '../../../../src/vscode/engine/engineSlot.js';
 import { release, showMembers, showServers, showTools } from '../../../../src/vscode/minds/chatCommands.js';
-import { followupsOf } from '../../../../src/vscode/minds/followups.js';
-import { ModelProblems } from '../../../../src/vscode/minds/modelProblems.js';
-import type { TeamView } from '../../../../src/vscode/minds/teamFiles.js';
-import { tellEnd } from '../../../../src/vscode/minds/turnEnds.js';
-import { metadataOf } from '../../../../src/vscode/minds/turnRecord.js';
-import { FakeModel, tool } from '../../dialog/fakes.js';
-import { Lines } from '../../results/folder.js';
-import { problem, servedTool, snapshot, status, toolset } from '../views/statuses.js';
+import { tool } from '../../dialog/fakes.js';
+import { problem, servedTool, snapshot, status } from '../views/statuses.js';
 import { FakeStream } from './stream.js';
 
 const window = (of: StatusSnapshot): WindowState => ({ phase: 'serving', snapshot: of });
@@ -130,108 +121,5 @@ describe('commands of @minds', () => {
     const nobody = new FakeStream();
     showMembers(nobody.asEditor, [], '', undefined);
     assert.match(nobody.text, /^Nobody is in the team/);
-  });
-});
-
-describe('follow-ups of @minds', () => {
-  const slotOf = (of: StatusSnapshot): EngineSlot => ({ state: window(of) }) as unknown as EngineSlot;
-  const team = (members: readonly unknown[]): TeamView => ({ members }) as TeamView;
-  const after = (end: TurnEnd['kind'], member?: string) => ({
-    metadata: metadataOf(recordOf({ dialog: 'mine', messages: [], end, ...(member !== undefined && { member }) })),
-  });
-
-  it('offer to go on, to release, to see what is wrong, to choose; three at most', () => {
-    const all = followupsOf(after('stopped'), slotOf(snapshot([counter, broken])), team([{}]));
-    assert.deepEqual(
-      all.map(({ command, prompt }) => `${command} ${prompt}`.trim()),
-      ['continue', 'release counter', 'mcp'],
-    );
-    const answered = followupsOf(after('answered'), slotOf(snapshot([])), team([{}]));
-    assert.deepEqual(
-      answered.map(({ command }) => command),
-      ['as'],
-    );
-    assert.deepEqual(followupsOf(after('answered', 'alice'), slotOf(snapshot([])), team([{}])), []);
-    assert.deepEqual(followupsOf(after('stepLimit'), slotOf(snapshot([])), team([])).length, 1);
-  });
-
-  it('are none for an answer that is not ours', () => {
-    for (const metadata of [undefined, {}, { mcpToolsets: 'x' }]) {
-      assert.deepEqual(followupsOf({ metadata } as never, slotOf(snapshot([counter])), team([{}])), []);
-    }
-  });
-});
-
-describe('the end of a turn', () => {
-  function told(end: TurnEnd, messages: readonly unknown[] = [{}]) {
-    const stream = new FakeStream();
-    const log = new Lines();
-    const problems = new ModelProblems(() => {});
-    const earlier = { kind: 'stopped', why: { kind: 'rejected', text: '' } } as const;
-    problems.refused({ dialog: 'mine', vendor: '', model: '', end: earlier, toolset: undefined, text: '' });
-    const before = problems.problems([], () => problem().place).length;
-    const error = tellEnd(
-      { end, messages: messages as never },
-      {
-        stream: stream.asEditor,
-        dialog: 'mine',
-        model: new FakeModel([]),
-        toolsets: [toolset('shop', 'shop_count')],
-        problems,
-        log,
-        redact: (text) => text.replaceAll('s3cret', '***'),
-      },
-    );
-    const after = problems.problems([toolset('shop', 'shop_count')], () => problem().place);
-    return { said: stream.text, error, log: log.lines, before, after };
-  }
-
-  const stopped = (kind: 'rejected' | 'unknown' | 'unavailable', tool?: string): TurnEnd => ({
-    kind: 'stopped',
-    why: { kind, text: 'no s3cret\nhere.' },
-    ...(tool !== undefined && { tool }),
-  });
-
-  it('that went well clears what stopped the dialog before', () => {
-    const { said, error, before, after } = told({ kind: 'answered' });
-    assert.deepEqual([said, error, before, after], ['', undefined, 1, []]);
-    assert.equal(told({ kind: 'answered' }, []).said, '*Fake said nothing.*');
-    assert.deepEqual([told({ kind: 'cancelled' }).said, told({ kind: 'cancelled' }).error], ['', undefined]);
-  });
-
-  it('at the limit of steps says which, and offers to go on', () => {
-    const { said, error } = told({ kind: 'stepLimit', steps: 25 });
-    assert.match(
-      said,
-      /limit of 25 steps.*`mcpToolsets\.minds\.maxSteps`[^]*<button Continue: mcpToolsets\.minds\.continue>/,
-    );
-    assert.equal(error, undefined);
-  });
-
-  it('by a refusal is an error, a problem and a line of the log, without secrets', () => {
-    const { said, error, log, after } = told(stopped('rejected', 'shop_count'));
-    assert.equal(
-      error,
-      'The provider "fake" of Fake refused the request because of the tool shop_count: no *** here. It is not sent again by itself.',
-    );
-    assert.match(said, /Continue/);
-    assert.deepEqual(log, ['warn: Dialog mine stopped (rejected): fake/Fake: no *** here']);
-    assert.deepEqual(
-      after.map(({ code, server }) => [code, server]),
-      [['model-rejected', 'shop']],
-    );
-    assert.match(told(stopped('unknown')).error ?? '', /failed at the request: no \*\*\* here\./);
-  });
-
-  it('by a model that may not be used, or a provider that does not answer, says what to do', () => {
-    assert.equal(
-      told(stopped('unavailable')).error,
-      'Fake cannot be used: no *** here. Choose another model, or sign in.',
-    );
-    const exhausted = { kind: 'exhausted', text: 'socket hang up', attempts: 4 } as const;
-    assert.match(
-      told({ kind: 'stopped', why: exhausted }).error ?? '',
-      /did not answer, after 4 attempts: socket hang up/,
-    );
   });
 });

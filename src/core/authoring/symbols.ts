@@ -1,9 +1,9 @@
 /**
- * What stands where in a config file that can be read: every key with its level, every pattern, transform and reference
- * to a host variable, and the server it counts for. Hover and quick fixes find by place what they are asked about.
+ * The symbols of a config file that can be read: every key with its level, every pattern, transform and reference to a
+ * host variable, and the server it counts for. Hover and quick fixes find by place what they are asked about.
  *
- * Invariants: aliases and merges are followed, so a landmark may stand outside the entry of its server, and one place
- * may be a landmark of several servers. What the validator would refuse has no landmark, and neither has what is below.
+ * Invariants: aliases and merges are followed, so a symbol may stand outside the entry of its server, and one place
+ * may be a symbol of several servers. What the validator would refuse has no symbol, and neither has anything below it.
  */
 import { keyDocs, type KeyDoc, type ValueShape } from '../config/keyDocs.js';
 import type { KeyLevel } from '../config/keys.js';
@@ -13,21 +13,21 @@ import type { MapEntry, ListNode, ValueNode, MapNode } from '../yaml/valueNodes.
 type Selection = 'tools' | 'prompts' | 'resources';
 
 interface OfServer {
-  /** The server it counts for; undefined for keys of the file itself. */
+  /** The server that it counts for; it is undefined for keys of the file itself. */
   readonly server: string | undefined;
-  /** Where a pointer has to be. */
+  /** The span in which a pointer has to be. */
   readonly span: Span;
 }
 
-export type Landmark = OfServer &
+export type ConfigSymbol = OfServer &
   (
     | {
         readonly kind: 'key';
         readonly level: KeyLevel;
         readonly entry: MapEntry;
-        /** The map it stands in, merges applied. */
+        /** The map in which it stands, with merges applied. */
         readonly map: MapNode;
-        /** Undefined: the level does not know the key. */
+        /** It is undefined where the level does not know the key. */
         readonly doc: KeyDoc | undefined;
       }
     | { readonly kind: 'server'; readonly entry: MapEntry }
@@ -42,20 +42,20 @@ export type Landmark = OfServer &
     | { readonly kind: 'variable'; readonly name: string; readonly entry: MapEntry }
   );
 
-export function landmarksOf(root: ValueNode): readonly Landmark[] {
-  const found: Landmark[] = [];
+export function symbolsOf(root: ValueNode): readonly ConfigSymbol[] {
+  const found: ConfigSymbol[] = [];
   if (root.kind === 'map') new Walk(found).table('root', root, undefined, 'tools');
   return found;
 }
 
-/** The landmarks at an offset, the narrowest first. */
-export function landmarksAt(landmarks: readonly Landmark[], offset: number): Landmark[] {
-  const wide = ({ span }: Landmark): number => span.end - span.start;
-  return landmarks.filter(({ span }) => span.start <= offset && offset <= span.end).sort((a, b) => wide(a) - wide(b));
+/** Returns the symbols at an offset, the narrowest first. */
+export function symbolsAt(symbols: readonly ConfigSymbol[], offset: number): ConfigSymbol[] {
+  const wide = ({ span }: ConfigSymbol): number => span.end - span.start;
+  return symbols.filter(({ span }) => span.start <= offset && offset <= span.end).sort((a, b) => wide(a) - wide(b));
 }
 
 class Walk {
-  constructor(private readonly found: Landmark[]) {}
+  constructor(private readonly found: ConfigSymbol[]) {}
 
   table(level: KeyLevel, map: MapNode, server: string | undefined, of: Selection): void {
     const docs: Readonly<Record<string, KeyDoc>> = keyDocs[level];

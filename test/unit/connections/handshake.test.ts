@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { readInitializeAnswer } from '../../../src/core/connections/handshake.js';
+
+describe('answer to initialize', () => {
+  const right = {
+    protocolVersion: '2025-06-18',
+    capabilities: { tools: {}, own: { a: 1 } },
+    serverInfo: { name: 'n', version: '1' },
+  };
+
+  it('is right in every known version', () => {
+    for (const protocolVersion of ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']) {
+      const answer = readInitializeAnswer({ ...right, protocolVersion, instructions: 'Do.', extra: 1 });
+      assert.deepEqual(answer, {
+        kind: 'right',
+        facts: { ...right, protocolVersion, instructions: 'Do.' },
+      });
+    }
+  });
+
+  for (const [what, answer, detail] of [
+    ['nothing', undefined, 'is not an object but nothing'],
+    ['a list', [1], 'is not an object but [1]'],
+    ['no version', { ...right, protocolVersion: 5 }, 'names no protocol version'],
+    ['no capabilities', { ...right, capabilities: [] }, 'has no capabilities'],
+    ['no server', { ...right, serverInfo: null }, 'has no serverInfo'],
+    ['a nameless server', { ...right, serverInfo: { version: '1' } }, 'has a serverInfo without name and version'],
+  ] as const) {
+    it(`is wrong with ${what}`, () => assert.deepEqual(readInitializeAnswer(answer), { kind: 'wrong', detail }));
+  }
+});

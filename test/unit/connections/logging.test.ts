@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict';
+import { TrafficTrace } from '../../../src/core/connections/logging.js';
+import { FakeClock } from '../../support/fakes/fakeClock.js';
+
+describe('trace', () => {
+  it('pairs answers with questions, both ways, and writes nothing while it is off', () => {
+    const clock = new FakeClock();
+    const lines: string[] = [];
+    let on = false;
+    const trace = new TrafficTrace({
+      clock,
+      log: { write: (level, text) => lines.push(`${level} ${text}`) },
+      enabled: () => on,
+    });
+    trace.sent({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
+    on = true;
+    trace.received({ jsonrpc: '2.0', id: 1, result: { tools: [] } });
+    trace.sent({ jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name: 'x' } });
+    trace.received({ jsonrpc: '2.0', id: 2, method: 'ping' });
+    clock.advance(12);
+    trace.sent({ jsonrpc: '2.0', id: 2, result: {} });
+    trace.received({ jsonrpc: '2.0', id: 2, error: { code: -1, message: 'no' } });
+    trace.received({ jsonrpc: '2.0', method: 'notifications/x', params: { text: 'y'.repeat(9000) } });
+    const last = lines.pop() ?? '';
+    assert(last.length < 4100 && last.endsWith('…'));
+    assert.deepEqual(lines, [
+      'trace ← answer #1 {"tools":[]}',
+      'trace → tools/call #2 {"name":"x"}',
+      'trace ← ping #2 {}',
+      'trace → ping #2 12 ms {}',
+      'trace ← tools/call #2 12 ms error {"code":-1,"message":"no"}',
+    ]);
+  });
+});

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { likelyCause } from '../../../../src/core/connections/stdio/likelyCause.js';
+
+describe('likely cause', () => {
+  const cases: [words: string, cause: RegExp][] = [
+    [
+      "npm error code E404\nnpm error 404 Not Found - GET https://example.com/@x%2fy\nnpm error 404  '@x/y@latest' is not in this registry.",
+      /npm did not find the package/,
+    ],
+    ['npm error could not determine executable to run', /no command that npx could run/],
+    ['npm ERR! code ENOTFOUND', /could not reach its registry \(ENOTFOUND\)/],
+    ["Error: Cannot find module '/srv/index.js'", /Node did not find \/srv\/index\.js/],
+    ["python: can't open file '/srv/x.py': [Errno 2]", /Python did not find the file \/srv\/x\.py/],
+    ["ModuleNotFoundError: No module named 'mcp'", /Python has no module mcp/],
+    ['× No solution found when resolving tool dependencies', /uv did not find/],
+    ['Cannot connect to the Docker daemon at unix:///var/run/docker.sock.', /Docker is not running/],
+    ["Unable to find image 'x:latest' locally", /Docker did not find the image/],
+    ['Error: listen EADDRINUSE: address already in use :::3000', /port that it wants is taken/],
+    ['GITHUB_PERSONAL_ACCESS_TOKEN not set', /miss a variable/],
+    ['Please set BRAVE_API_KEY', /miss a variable/],
+    ['Error: API key is required', /miss a variable/],
+    ['SyntaxError: Unexpected token ?', /another version of Node/],
+    ['error: unknown option --foo', /does not take these arguments/],
+    ['Usage: server <dir>', /does not take these arguments/],
+    ['sh: 1: frobnicate: command not found', /is not installed/],
+    ['something else entirely', /What it wrote before/],
+  ];
+  for (const [words, cause] of cases) {
+    it(words.split('\n')[0] ?? '', () => {
+      assert.match(likelyCause({ code: 1, signal: null }, words.split('\n')).cause, cause);
+    });
+  }
+
+  it('without words: by code and signal', () => {
+    for (const [code, signal, cause] of [
+      [0, null, /may not be an MCP server/],
+      [126, null, /not allowed to run/],
+      [127, null, /did not find the command/],
+      [null, 'SIGKILL', /for want of memory/],
+      [null, 'SIGSEGV', /or crashed/],
+    ] as const) {
+      assert.match(likelyCause({ code, signal }, []).cause, cause);
+    }
+  });
+});

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import type { StdioLaunch } from '../../../../src/core/config/model.js';
+import {
+  causeOfDeath,
+  commandLine,
+  commandNotStarted,
+  endedBeforeAnswer,
+} from '../../../../src/core/connections/stdio/startFailures.js';
+
+const launch: StdioLaunch = { transport: 'stdio', command: 'server', args: ['-v'], cwd: '/project', env: new Map() };
+
+describe('words of endings', () => {
+  const remains = { stderr: ['one', 'two'], stray: [], sawMessage: true };
+
+  it('of connections', () => {
+    assert.equal(
+      causeOfDeath({ kind: 'exited', exit: { kind: 'exited', code: null, signal: 'SIGSEGV' } }, remains),
+      'The server process was ended by SIGSEGV. Its last line on stderr: two',
+    );
+    assert.equal(
+      causeOfDeath({ kind: 'streamClosed', stream: 'output' }, { ...remains, stderr: [] }),
+      'The server process closed its output.',
+    );
+  });
+
+  it('of starts: bounded, whatever the server wrote', () => {
+    const long = Array.from({ length: 20 }, (_, n) => `${n} ${'x'.repeat(500)}`);
+    const exit = { kind: 'exited', code: 1, signal: null } as const;
+    const { message } = endedBeforeAnswer(
+      { launch, remains: { stderr: long, stray: long, sawMessage: false } },
+      { kind: 'exited', exit },
+    );
+    assert(message.length < 5000);
+    assert(message.includes('19 xxx') && !message.includes('\n  13 xxx'));
+  });
+
+  it('of commands that the system does not start', () => {
+    const error = Object.assign(new Error('spawn ENOEXEC'), { code: 'ENOEXEC' });
+    assert.deepEqual(commandNotStarted(launch, error), {
+      code: 'command-not-executable',
+      message:
+        '"server" could not be started (ENOEXEC). It is not a program for this system, or a script without a first line that names its interpreter.',
+      fix: 'Name the interpreter as command (e.g. node or python3) and the file in args.',
+      path: ['command'],
+    });
+  });
+
+  it('of command lines: quoted where one would have to, and not endless', () => {
+    assert.equal(commandLine({ ...launch, args: ['a b', '', '"'] }), '`server "a b" "" "\\""`');
+    assert(commandLine({ ...launch, args: ['x'.repeat(1000)] }).length < 210);
+  });
+});

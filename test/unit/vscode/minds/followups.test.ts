@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import type { TurnEnd } from '../../../../src/core/dialog/dialog.js';
+import { recordOf } from '../../../../src/core/dialog/history.js';
+import type { StatusSnapshot } from '../../../../src/core/reconcile/status.js';
+import type { EngineSlot, WindowState } from '../../../../src/vscode/engine/engineSlot.js';
+import { followupsOf } from '../../../../src/vscode/minds/followups.js';
+import type { TeamView } from '../../../../src/vscode/minds/teamFiles.js';
+import { metadataOf } from '../../../../src/vscode/minds/turnRecord.js';
+import { servedTool, snapshot, status } from '../views/statuses.js';
+
+const window = (of: StatusSnapshot): WindowState => ({ phase: 'serving', snapshot: of });
+const leasedBy = (dialog: string): Pick<ReturnType<typeof status>, 'instances'> => ({
+  instances: [
+    {
+      id: 'i1',
+      pid: 1,
+      startedAt: 0,
+      lastCallAt: undefined,
+      callsInFlight: 0,
+      use: { kind: 'leased', dialog, since: 0 },
+    },
+  ],
+});
+const counter = status('counter', { tools: [servedTool('count')], offered: 2, ...leasedBy('mine') });
+const broken = status('broken', { state: { kind: 'invalid' } as never });
+
+describe('follow-ups of @minds', () => {
+  const slotOf = (of: StatusSnapshot): EngineSlot => ({ state: window(of) }) as unknown as EngineSlot;
+  const team = (members: readonly unknown[]): TeamView => ({ members }) as TeamView;
+  const after = (end: TurnEnd['kind'], member?: string) => ({
+    metadata: metadataOf(recordOf({ dialog: 'mine', messages: [], end, ...(member !== undefined && { member }) })),
+  });
+
+  it('offer to go on, to release, to see what is wrong, to choose; three at most', () => {
+    const all = followupsOf(after('stopped'), slotOf(snapshot([counter, broken])), team([{}]));
+    assert.deepEqual(
+      all.map(({ command, prompt }) => `${command} ${prompt}`.trim()),
+      ['continue', 'release counter', 'mcp'],
+    );
+    const answered = followupsOf(after('answered'), slotOf(snapshot([])), team([{}]));
+    assert.deepEqual(
+      answered.map(({ command }) => command),
+      ['as'],
+    );
+    assert.deepEqual(followupsOf(after('answered', 'alice'), slotOf(snapshot([])), team([{}])), []);
+    assert.deepEqual(followupsOf(after('stepLimit'), slotOf(snapshot([])), team([])).length, 1);
+  });
+
+  it('are none for an answer that is not ours', () => {
+    for (const metadata of [undefined, {}, { mcpToolsets: 'x' }]) {
+      assert.deepEqual(followupsOf({ metadata } as never, slotOf(snapshot([counter])), team([{}])), []);
+    }
+  });
+});
