@@ -166,7 +166,10 @@ export class QuickFixes {
         return this.serverId(nodes, at);
       case 'env-unset':
         return this.similarVariable(nodes, at);
+      case 'pattern-blank':
+        return fix('Remove the pattern', edits.removeItem(nodes, at), { preferred: true, safe: true });
       case 'pattern-matches-nothing':
+      case 'pattern-overruled':
         return this.deadPattern(nodes, at, problem.server);
       case 'name-taken':
       case 'name-reserved':

@@ -68,10 +68,13 @@ export const problemCodes = [
   'id-in-other-folder',
   'server-shadowed',
   // These concern filtering and naming (N, G3a).
+  'pattern-blank',
   'pattern-matches-nothing',
+  'pattern-overruled',
   'filtered-tools',
   'tool-name-invalid',
   'published-name-invalid',
+  'tool-listed-twice',
   'name-twice-in-server',
   'name-taken',
   'name-reserved',
@@ -79,6 +82,7 @@ export const problemCodes = [
   'tool-malformed',
   'entry-left-out',
   'editor-id-too-long',
+  'editor-schema-refused',
   'editor-toolset-hidden',
   'too-many-tools',
   // These concern starting and running (S1, X, R).

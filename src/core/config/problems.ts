@@ -162,6 +162,11 @@ export function badMerge(spot: Spot, found: string): Problem {
   );
 }
 
+export function patternBlank(spot: Spot, list: string): Problem {
+  const message = `A pattern of \`${list}\` is blank and counts as none.`;
+  return problem('pattern-blank', 'warning', spot, message, 'Remove it, or write the name of a tool; `*` is any text.');
+}
+
 export function transportSse(spot: Spot): Problem {
   const message = 'Transport `sse` is not a setting of its own: `streamable_http` speaks to HTTP+SSE servers too.';
   return problem('transport-sse', 'error', spot, message, 'Write `transport: streamable_http` and keep the `url`.');

@@ -32,7 +32,13 @@ export function readFilter(
 function readPatterns(reader: EntryReader, entry: MapEntry | undefined): readonly string[] {
   if (!entry) return [];
   const fix = `Write a list of patterns, for example \`${entry.key}: ['browser_*']\`.`;
-  return reader.texts(entry, `A pattern of \`${entry.key}\``, fix) ?? [];
+  const patterns = reader.texts(entry, `A pattern of \`${entry.key}\``, fix) ?? [];
+  // Blank patterns count as none (N1); they stay in the list, so that every pattern keeps its place.
+  for (const item of entry.value.kind === 'list' ? entry.value.items : []) {
+    if (textOf(item)?.trim() !== '') continue;
+    reader.note(problems.patternBlank(reader.spot(reader.places.item(entry, item)), entry.key));
+  }
+  return patterns;
 }
 
 export function readTransform(reader: EntryReader, entry: MapEntry | undefined): readonly Transform[] {

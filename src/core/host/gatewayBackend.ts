@@ -9,7 +9,7 @@ import type { GatewayBackend, ServedToolset } from '../gateway/backend.js';
 import type { ClientChange, ClientKind, Fields, ServerClient } from '../protocol/client.js';
 import { errorCodes } from '../protocol/errors.js';
 import type { OtherOutcome, ToolOutcome, ToolsetCall, ToolsetRequest } from '../protocol/request.js';
-import { nameFor } from './publication.js';
+import { nameFor, toolsFor } from './publication.js';
 import { adminId, leaseInstructions, leaseNote } from './admin.js';
 import type { Host } from './hostContract.js';
 import type { Catalogue, ServedTool, Toolset } from '../tools/catalogue.js';
@@ -48,7 +48,7 @@ class CatalogueBackend implements GatewayBackend, Disposable {
       id,
       serverName: clientKind === 'editor' ? toolset.shortName : toolset.id,
       instructions: instructionsOf(toolset, releaseName(clientKind)),
-      tools: toolset.tools.map((tool): Tool => servedTool(tool, clientKind)),
+      tools: toolsFor(toolset, clientKind).map((tool): Tool => servedTool(tool, clientKind)),
       prompts: toolset.prompts.map(({ prompt, published }): Prompt => ({ ...prompt, name: published })),
       resources: toolset.resources.resources,
       templates: toolset.resources.templates,

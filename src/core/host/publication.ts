@@ -10,7 +10,7 @@ import type { Problem } from '../base/problem.js';
 import type { ConfiguredServer, ServerDefinition } from '../config/model.js';
 import type { HostOptions } from './hostContract.js';
 import type { ChangedTool } from '../approval/toolPrints.js';
-import type { Catalogue, OfferedTool, ServedTool, Toolset } from '../tools/catalogue.js';
+import { toolsForEditor, type Catalogue, type OfferedTool, type ServedTool, type Toolset } from '../tools/catalogue.js';
 import type { ClientKind } from '../protocol/client.js';
 import { shortNames } from '../tools/editorNames.js';
 import { type Candidate, publish, sameToolset } from '../tools/registry.js';
@@ -25,6 +25,11 @@ import type { ToolPolicy } from '../tools/permissions.js';
 /** The name under which a kind of client sees a tool (G3a). */
 export function nameFor(tool: ServedTool, clientKind: ClientKind = 'plain'): string {
   return clientKind === 'editor' ? tool.editorName : tool.published;
+}
+
+/** The tools that a kind of client gets (N7). */
+export function toolsFor(toolset: Toolset, clientKind: ClientKind = 'plain'): readonly ServedTool[] {
+  return clientKind === 'editor' ? toolsForEditor(toolset) : toolset.tools;
 }
 
 type PublicationOptions = Pick<HostOptions, 'reservedNames' | 'toolPolicy' | 'toolReview'> & { readonly log: Log };
@@ -56,7 +61,8 @@ export class Publication implements Disposable {
 
   /** The tool that a call means, by the name that its kind of client knows. */
   tool({ toolset, tool, clientKind }: ToolsetCall): ServedTool | undefined {
-    return this.toolset(toolset)?.tools.find((candidate) => nameFor(candidate, clientKind) === tool);
+    const found = this.toolset(toolset);
+    return found && toolsFor(found, clientKind).find((candidate) => nameFor(candidate, clientKind) === tool);
   }
 
   changed(server: string): readonly ChangedTool[] | undefined {

@@ -18,7 +18,11 @@ export interface PublishedTool {
   readonly original: string;
   readonly published: string;
   readonly tool: OfferedTool;
+  /** Is there where the editor alone does not get the tool, and says why (N7). */
+  readonly editorRefuses?: EditorRefusal;
 }
+
+type EditorRefusal = { readonly kind: 'idTooLong' } | { readonly kind: 'schema'; readonly detail: string };
 
 export interface PublishedPrompt {
   readonly original: string;
@@ -51,7 +55,8 @@ export type ExclusionReason =
   | { readonly kind: 'changed'; readonly parts: readonly string[] }
   | { readonly kind: 'nameTaken'; readonly published: string; readonly holder: string }
   | { readonly kind: 'nameReserved'; readonly published: string }
-  | { readonly kind: 'editorIdTooLong'; readonly editorId: string };
+  /** The server lists the name again; the first counts (N5). */
+  | { readonly kind: 'listedTwice' };
 
 export interface ExcludedTool {
   readonly original: string;
@@ -79,6 +84,11 @@ export interface ServedTool extends PublishedTool {
   readonly editorName: string;
   /** The id that the editor makes of it: `mcp_<short name>_<editor name>`. */
   readonly editorId: string;
+}
+
+/** The tools that the editor gets; every other client gets them all (N7). */
+export function toolsForEditor({ tools }: Pick<Toolset, 'tools'>): readonly ServedTool[] {
+  return tools.filter(({ editorRefuses }) => editorRefuses === undefined);
 }
 
 /** Holds every toolset in file order. `version` counts up with each applied change (R5). */

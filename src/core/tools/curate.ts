@@ -18,13 +18,15 @@ import {
   keptOut,
   type NamesKeptOut,
   nameTwiceInServer,
-  patternsMatchingNothing,
+  patternsWithoutEffect,
   publishedNameInvalid,
   schemaUnusable,
+  editorSchemaRefused,
+  toolListedTwice,
   toolMalformed,
   toolNameInvalid,
 } from './problems.js';
-import { unusableSchema } from './schemas.js';
+import { schemaRefusedByEditor, unusableSchema, withReadableSchemas } from './schemas.js';
 
 interface Listed extends PromptsAndResources {
   readonly tools: readonly OfferedTool[];
@@ -45,7 +47,7 @@ export type Curation =
       readonly resources: PublishedResources;
       readonly problems: readonly Problem[];
     }
-  /** Two tools have one name: the server's update is refused as a whole (N5). */
+  /** The transforms give two tools one name: the server's update is refused as a whole (N5). */
   | { readonly kind: 'refused'; readonly problems: readonly [Problem, ...Problem[]] };
 
 export function curate(rules: CurationRules, listed: Listed, report: FilteredToolsReport): Curation {
@@ -53,7 +55,7 @@ export function curate(rules: CurationRules, listed: Listed, report: FilteredToo
   const filter = compileFilter(rules.tools);
   const tools: PublishedTool[] = [];
   const excluded: ExcludedTool[] = [];
-  const problems: Problem[] = patternsMatchingNothing(
+  const problems: Problem[] = patternsWithoutEffect(
     at,
     'tools',
     filter,
@@ -62,10 +64,19 @@ export function curate(rules: CurationRules, listed: Listed, report: FilteredToo
   const out: NamesKeptOut = { whitelist: [], blacklist: [] };
   const originalOf = new Map<string, string>();
   const twice: Problem[] = [];
+  const listedTwice = new Set<string>();
+  const seen = new Set<string>();
 
   for (const entry of listed.malformed) problems.push(toolMalformed(at, entry.name, entry.detail));
   for (const tool of listed.tools) {
     const original = tool.name;
+    if (seen.has(original)) {
+      if (originalOf.get(transformName(original, rules.transform)) !== original) continue;
+      listedTwice.add(original);
+      excluded.push({ original, reason: { kind: 'listedTwice' } });
+      continue;
+    }
+    seen.add(original);
     const verdict = judge(filter, original);
     switch (verdict.kind) {
       case 'in':
@@ -104,10 +115,14 @@ export function curate(rules: CurationRules, listed: Listed, report: FilteredToo
       continue;
     }
     originalOf.set(published, original);
-    tools.push({ original, published, tool });
+    const refused = schemaRefusedByEditor(tool);
+    if (refused !== undefined) problems.push(editorSchemaRefused(at, original, refused));
+    const editorRefuses = refused === undefined ? {} : { editorRefuses: { kind: 'schema' as const, detail: refused } };
+    tools.push({ original, published, tool: withReadableSchemas(tool), ...editorRefuses });
   }
   const [first, ...more] = twice;
   if (first) return { kind: 'refused', problems: [first, ...more] };
+  for (const name of listedTwice) problems.push(toolListedTwice(at, name));
   problems.push(...keptOut(at, 'tools', out, report));
   const { problems: besides, ...curated } = curatePromptsAndResources(rules, listed, report);
   return { kind: 'curated', tools, excluded, ...curated, problems: [...problems, ...besides] };

@@ -1,6 +1,6 @@
 /** Says why agents do not see a tool, and what lets it through, in words that are the same in every view. */
 import { assertNever } from '../base/assertNever.js';
-import type { ExclusionReason } from './catalogue.js';
+import type { ExclusionReason, ServedTool } from './catalogue.js';
 
 /** Returns a phrase that says why. */
 export function exclusionPhrase(reason: ExclusionReason): string {
@@ -23,8 +23,8 @@ export function exclusionPhrase(reason: ExclusionReason): string {
       return `denied by the setting toolPermissions: ${reason.pattern}`;
     case 'changed':
       return `held back, because its ${reason.parts.join(' and ')} changed`;
-    case 'editorIdTooLong':
-      return `too long for the editor: ${reason.editorId}`;
+    case 'listedTwice':
+      return 'the server lists the name again; the first counts';
     default:
       return assertNever(reason);
   }
@@ -40,7 +40,6 @@ export function exclusionRemedy(reason: ExclusionReason): string {
     case 'originalNameInvalid':
       return 'Have the server name it with letters, digits, - and _, at most 64 of them.';
     case 'publishedNameInvalid':
-    case 'editorIdTooLong':
       return 'Shorten or correct the transforms.';
     case 'schema':
       return 'Have the server correct the schema.';
@@ -52,7 +51,23 @@ export function exclusionRemedy(reason: ExclusionReason): string {
       return 'To let it through, change the setting mcpToolsets.toolPermissions.';
     case 'changed':
       return 'To let it through, accept it as it is now.';
+    case 'listedTwice':
+      return 'Have the server give each tool a name of its own.';
     default:
       return assertNever(reason);
+  }
+}
+
+/** Returns a phrase that says why the editor alone does not get the tool; undefined where it does (N7). */
+export function editorRefusalPhrase({ editorRefuses, editorId }: ServedTool): string | undefined {
+  switch (editorRefuses?.kind) {
+    case undefined:
+      return undefined;
+    case 'idTooLong':
+      return `its id there would be too long: ${editorId}`;
+    case 'schema':
+      return `it refuses the schema: ${editorRefuses.detail}`;
+    default:
+      return assertNever(editorRefuses);
   }
 }

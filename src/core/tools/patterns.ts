@@ -42,13 +42,21 @@ type FilterVerdict =
   | { readonly kind: 'blacklisted'; readonly pattern: string }
   | { readonly kind: 'notWhitelisted' };
 
-export interface CompiledFilter {
-  readonly whitelist: readonly Pattern[];
-  readonly blacklist: readonly Pattern[];
+/** A pattern of a list, and where it stands there. */
+export interface ListedPattern extends Pattern {
+  readonly index: number;
 }
 
+export interface CompiledFilter {
+  readonly whitelist: readonly ListedPattern[];
+  readonly blacklist: readonly ListedPattern[];
+}
+
+/** Blank patterns are none (N1). */
 export function compileFilter(filter: NameFilter): CompiledFilter {
-  return { whitelist: filter.whitelist.map(compilePattern), blacklist: filter.blacklist.map(compilePattern) };
+  const compiled = (list: readonly string[]): ListedPattern[] =>
+    list.flatMap((text, index) => (text.trim() === '' ? [] : [{ ...compilePattern(text), index }]));
+  return { whitelist: compiled(filter.whitelist), blacklist: compiled(filter.blacklist) };
 }
 
 export function judge(filter: CompiledFilter, name: string): FilterVerdict {

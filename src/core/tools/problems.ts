@@ -3,7 +3,7 @@ import type { Place, Problem } from '../base/problem.js';
 import { shortList } from '../base/shortList.js';
 import type { ServerPlaces } from '../config/model.js';
 import { nameRule } from './names.js';
-import type { CompiledFilter } from './patterns.js';
+import type { CompiledFilter, ListedPattern } from './patterns.js';
 
 interface At {
   readonly server: string;
@@ -21,17 +21,27 @@ export type NamesKeptOut = Readonly<Record<'whitelist' | 'blacklist', string[]>>
 
 const lists = ['whitelist', 'blacklist'] as const;
 
-/** @param names everything that the patterns are matched against */
-export function patternsMatchingNothing(
+/**
+ * Finds the patterns that change nothing: those that match nothing, and those of the blacklist whose every match the
+ * whitelist lets through (N2).
+ *
+ * @param names everything that the patterns are matched against
+ */
+export function patternsWithoutEffect(
   at: At,
   of: ListKind,
   filter: CompiledFilter,
   names: readonly string[],
 ): Problem[] {
   return lists.flatMap((list) =>
-    filter[list].flatMap((pattern, index) =>
-      names.some((name) => pattern.matches(name)) ? [] : [patternMatchesNothing(at, of, list, index, pattern.text)],
-    ),
+    filter[list].flatMap((pattern): Problem[] => {
+      const matched = names.filter((name) => pattern.matches(name));
+      if (matched.length === 0) return [patternMatchesNothing(at, of, list, pattern)];
+      if (list === 'whitelist') return [];
+      const rescuer = (name: string): ListedPattern | undefined => filter.whitelist.find((each) => each.matches(name));
+      const rescuers = matched.map(rescuer).filter((each) => each !== undefined);
+      return rescuers.length < matched.length ? [] : [patternOverruled(at, of, pattern, matched, rescuers)];
+    }),
   );
 }
 
@@ -44,16 +54,33 @@ function patternMatchesNothing(
   at: At,
   of: ListKind,
   list: 'whitelist' | 'blacklist',
-  index: number,
-  pattern: string,
+  { index, text }: ListedPattern,
 ): Problem {
   const against = of === 'resources' ? 'URIs' : 'original names';
   return {
     code: 'pattern-matches-nothing',
     severity: 'warning',
-    message: `The pattern "${pattern}" matches none of the ${of} of "${at.server}".`,
+    message: `The pattern "${text}" matches none of the ${of} of "${at.server}".`,
     fix: `Correct the pattern (it is matched against the ${against}; only * is a wildcard) or remove it.`,
     place: at.places.value([of, list, index]),
+    server: at.server,
+  };
+}
+
+function patternOverruled(
+  at: At,
+  of: ListKind,
+  { index, text }: ListedPattern,
+  matched: readonly string[],
+  rescuers: readonly ListedPattern[],
+): Problem {
+  const by = [...new Set(rescuers.map((each) => `"${each.text}"`))];
+  return {
+    code: 'pattern-overruled',
+    severity: 'warning',
+    message: `The pattern "${text}" keeps out nothing: the whitelist (${shortList(by, 5)}) lets through every one of the ${of} of "${at.server}" that it matches: ${shortList(matched, 12)}.`,
+    fix: 'Where both lists match, the whitelist counts. Narrow the whitelist, or remove the pattern.',
+    place: at.places.value([of, 'blacklist', index]),
     server: at.server,
   };
 }
@@ -116,17 +143,26 @@ export function publishedNameInvalid(at: At, original: string, published: string
 
 export function nameTwiceInServer(at: At, published: string, originals: readonly [string, string]): Problem {
   const [first, second] = originals;
-  const same = first === second;
   return {
     code: 'name-twice-in-server',
     severity: 'error',
-    message: same
-      ? `The server "${at.server}" lists the tool "${first}" twice. Its update is refused.`
-      : `The tools "${first}" and "${second}" of "${at.server}" would both be published as "${published}". Its update is refused.`,
-    fix: same ? 'Blacklist the tool, or correct the server.' : 'Change the transforms, or blacklist one of the two.',
-    place: same ? at.places.key : at.places.keyAt(['transform']),
+    message: `The tools "${first}" and "${second}" of "${at.server}" would both be published as "${published}". Its update is refused.`,
+    fix: 'Change the transforms, or blacklist one of the two.',
+    place: at.places.keyAt(['transform']),
     server: at.server,
     tool: second,
+  };
+}
+
+export function toolListedTwice(at: At, name: string): Problem {
+  return {
+    code: 'tool-listed-twice',
+    severity: 'warning',
+    message: `The server "${at.server}" lists the tool "${name}" more than once; the first counts, the others are left out.`,
+    fix: 'Have the server give each tool a name of its own.',
+    place: at.places.key,
+    server: at.server,
+    tool: name,
   };
 }
 
@@ -165,6 +201,18 @@ export function schemaUnusable(at: At, name: string, detail: string): Problem {
   };
 }
 
+export function editorSchemaRefused(at: At, name: string, detail: string): Problem {
+  return {
+    code: 'editor-schema-refused',
+    severity: 'warning',
+    message: `The editor does not get the tool "${name}" of "${at.server}", because it or its chat would refuse the schema: ${detail}. All other clients get it.`,
+    fix: 'Blacklist the tool, or have its server correct the schema.',
+    place: at.places.key,
+    server: at.server,
+    tool: name,
+  };
+}
+
 export function toolMalformed(at: At, name: string, detail: string): Problem {
   return {
     code: 'tool-malformed',
@@ -180,7 +228,7 @@ export function editorIdTooLong(at: At, published: string, editorId: string): Pr
   return {
     code: 'editor-id-too-long',
     severity: 'warning',
-    message: `The tool "${published}" of "${at.server}" is left out: the editor would call it "${editorId}", which has ${editorId.length} characters; it cuts ids at 64 and loses tools where two cut ids meet.`,
+    message: `The editor does not get the tool "${published}" of "${at.server}": it would call it "${editorId}", which has ${editorId.length} characters; it cuts ids at 64 and loses tools where two cut ids meet. All other clients get it.`,
     fix: `Shorten the name by a transform, or begin every published name with "${at.server}_", which the editor is not shown twice.`,
     place: at.places.keyAt(['transform']),
     server: at.server,

@@ -20,7 +20,7 @@ import {
   keptOut,
   listIncomplete,
   type NamesKeptOut,
-  patternsMatchingNothing,
+  patternsWithoutEffect,
   promptTwice,
 } from './problems.js';
 
@@ -140,7 +140,7 @@ function sift<Entry>(
   if (failure !== undefined) problems.push(listIncomplete(at, of, failure));
   for (const { name, detail } of malformed) problems.push(entryMalformed(at, of, name, detail));
   // What could not be listed may well match.
-  if (failure === undefined) problems.push(...patternsMatchingNothing(at, of, filter, entries.map(nameOf)));
+  if (failure === undefined) problems.push(...patternsWithoutEffect(at, of, filter, entries.map(nameOf)));
   const out: NamesKeptOut = { whitelist: [], blacklist: [] };
   const kept = entries.filter((entry) => {
     const name = nameOf(entry);

@@ -75,18 +75,14 @@ export function publish(
       candidate.id,
       claimed.map((tool) => tool.published),
     );
-    const tools: ServedTool[] = [];
-    for (const [index, tool] of claimed.entries()) {
+    const tools = claimed.map((tool, index): ServedTool => {
       const name = names[index] ?? tool.published;
       const id = editorId(candidate.shortName, name);
-      if (id.length > longestEditorId) {
-        problems.push(editorIdTooLong(at, tool.published, id));
-        excluded.push({ original: tool.original, reason: { kind: 'editorIdTooLong', editorId: id } });
-        holders.delete(tool.published);
-      } else {
-        tools.push({ ...tool, editorName: name, editorId: id });
-      }
-    }
+      const served = { ...tool, editorName: name, editorId: id };
+      if (tool.editorRefuses || id.length <= longestEditorId) return served;
+      problems.push(editorIdTooLong(at, tool.published, id));
+      return { ...served, editorRefuses: { kind: 'idTooLong' } };
+    });
     return {
       id: candidate.id,
       shortName: candidate.shortName,
@@ -123,6 +119,7 @@ export function sameToolset(a: Toolset, b: Toolset): boolean {
     a.tools.every((tool, index) => {
       const other = b.tools[index];
       if (!other || tool.published !== other.published || tool.editorName !== other.editorName) return false;
+      if (!isSame(tool.editorRefuses, other.editorRefuses)) return false;
       return tool.tool === other.tool || JSON.stringify(tool.tool) === JSON.stringify(other.tool);
     }) &&
     isSame(a.excluded, b.excluded) &&

@@ -1,13 +1,15 @@
 /**
- * Finds schemas that no client can take (N7). A schema that passes goes through unchanged, with every keyword. A schema
- * is refused if it makes an MCP client drop the whole list, or the editor's chat the whole request: a top level that is
- * not `type: object` (the protocol's own type demands it), a `type` that JSON Schema does not know, an `array` without
- * `items` (GitHub Copilot rejects the request that carries it).
+ * Finds schemas that no client can take, and those that the editor alone refuses (N7). A schema that passes goes through
+ * with every keyword. No client can take a top level that is not `type: object`, because the protocol's own type demands
+ * it. The editor drops a tool with a `type` that JSON Schema does not know, and GitHub Copilot rejects the whole request
+ * that carries an `array` of which nothing says what is in it.
  */
 import { isObject } from '../base/isObject.js';
 import type { OfferedTool } from './catalogue.js';
 
 const jsonTypes = new Set(['array', 'boolean', 'integer', 'null', 'number', 'object', 'string']);
+/** Any of these keywords says what is in an array. */
+const arrayKeywords = ['items', 'prefixItems', 'contains', '$ref', '$dynamicRef'];
 /** The value of these keywords is a schema. A list or a map of schemas follows below. */
 const schemaKeywords = ['items', 'additionalProperties', 'not', 'if', 'then', 'else', 'contains', 'propertyNames'];
 const schemaListKeywords = ['allOf', 'anyOf', 'oneOf', 'prefixItems', 'items'];
@@ -15,11 +17,35 @@ const schemaMapKeywords = ['properties', 'patternProperties', '$defs', 'definiti
 /** A schema that is deeper than this is taken as it is: nobody writes one, and walking it must end. */
 const deepest = 64;
 
-/** Returns undefined for a usable schema, and otherwise a phrase that says what is wrong and where. */
+/** Returns undefined for a schema that clients can use, and otherwise a phrase that says what is wrong and where. */
 export function unusableSchema(tool: OfferedTool): string | undefined {
-  const input = unusableTopLevel(tool.inputSchema, 'inputSchema') ?? unusablePart(tool.inputSchema, 'inputSchema', 0);
+  const input = unusableTopLevel(tool.inputSchema, 'inputSchema');
   if (input !== undefined) return input;
   return tool.outputSchema === undefined ? undefined : unusableTopLevel(tool.outputSchema, 'outputSchema');
+}
+
+/** The same for what the editor alone refuses. It is not sent output schemas. */
+export function schemaRefusedByEditor(tool: OfferedTool): string | undefined {
+  return refusedPart(tool.inputSchema, 'inputSchema', 0);
+}
+
+/**
+ * Returns the tool as strict clients can read it. `true` and `false` are JSON Schema, but the protocol's own type wants
+ * properties that are objects, and a client that checks by it loses the whole list. The objects mean the same.
+ */
+export function withReadableSchemas(tool: OfferedTool): OfferedTool {
+  const { inputSchema, outputSchema } = tool;
+  const input = withoutBooleanProperties(inputSchema);
+  const output = outputSchema && withoutBooleanProperties(outputSchema);
+  if (input === inputSchema && output === outputSchema) return tool;
+  return { ...tool, inputSchema: input, ...(output && { outputSchema: output }) };
+}
+
+function withoutBooleanProperties<Schema extends { readonly properties?: object | undefined }>(schema: Schema): Schema {
+  const properties = Object.entries(schema.properties ?? {}) as [string, unknown][];
+  if (!properties.some(([, value]) => typeof value === 'boolean')) return schema;
+  const asObject = (value: unknown): unknown => (value === true ? {} : value === false ? { not: {} } : value);
+  return { ...schema, properties: Object.fromEntries(properties.map(([name, value]) => [name, asObject(value)])) };
 }
 
 function unusableTopLevel(schema: unknown, where: string): string | undefined {
@@ -28,9 +54,10 @@ function unusableTopLevel(schema: unknown, where: string): string | undefined {
   const properties = schema['properties'];
   if (properties !== undefined) {
     if (!isObject(properties)) return `${where}.properties is ${describe(properties)}, not an object`;
-    // The protocol's own type wants objects here. `true` is JSON Schema, but fails the whole list in strict clients.
     for (const [name, value] of Object.entries(properties)) {
-      if (!isObject(value)) return `${where}.properties.${name} is ${describe(value)}, not an object`;
+      if (!isObject(value) && typeof value !== 'boolean') {
+        return `${where}.properties.${name} is ${describe(value)}, not a schema`;
+      }
     }
   }
   const required = schema['required'];
@@ -40,22 +67,25 @@ function unusableTopLevel(schema: unknown, where: string): string | undefined {
   return undefined;
 }
 
-function unusablePart(schema: unknown, where: string, depth: number): string | undefined {
+/** @param mayBeBare whether nothing need say what is in it, if it is an array */
+function refusedPart(schema: unknown, where: string, depth: number, mayBeBare = false): string | undefined {
   if (!isObject(schema) || depth > deepest) return undefined;
   const type = schema['type'];
   for (const name of Array.isArray(type) ? (type as unknown[]) : type === undefined ? [] : [type]) {
     if (typeof name !== 'string' || !jsonTypes.has(name)) return `${where}.type is ${describe(name)}, not a JSON type`;
   }
-  if (type === 'array' && schema['items'] === undefined) return `${where} is an array without "items"`;
+  if (type === 'array' && !mayBeBare && arrayKeywords.every((key) => schema[key] === undefined)) {
+    return `${where} is an array without "items"`;
+  }
   for (const key of schemaKeywords) {
-    const reason = unusablePart(schema[key], `${where}.${key}`, depth + 1);
+    const reason = refusedPart(schema[key], `${where}.${key}`, depth + 1, key === 'additionalProperties');
     if (reason !== undefined) return reason;
   }
   for (const key of schemaListKeywords) {
     const list = schema[key];
     if (!Array.isArray(list)) continue;
     for (const [index, item] of (list as unknown[]).entries()) {
-      const reason = unusablePart(item, `${where}.${key}[${index}]`, depth + 1);
+      const reason = refusedPart(item, `${where}.${key}[${index}]`, depth + 1);
       if (reason !== undefined) return reason;
     }
   }
@@ -63,7 +93,7 @@ function unusablePart(schema: unknown, where: string, depth: number): string | u
     const map = schema[key];
     if (!isObject(map)) continue;
     for (const [name, item] of Object.entries(map)) {
-      const reason = unusablePart(item, `${where}.${key}.${name}`, depth + 1);
+      const reason = refusedPart(item, `${where}.${key}.${name}`, depth + 1);
       if (reason !== undefined) return reason;
     }
   }

@@ -14,7 +14,7 @@ import { DisposableStore, type Disposable } from '../../core/base/disposables.js
 import type { Clock } from '../../core/base/clock.js';
 import type { Log } from '../../core/base/log.js';
 import type { Gateway } from '../../core/gateway/gateway.js';
-import type { Toolset } from '../../core/tools/catalogue.js';
+import { toolsForEditor, type Toolset } from '../../core/tools/catalogue.js';
 import type { Engine } from '../engine/engine.js';
 import { untilHolds, type EngineSlot } from '../engine/engineSlot.js';
 import { isStarting, offeredLabels } from './offer.js';
@@ -162,7 +162,7 @@ class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscode.McpHt
   private presented(): Toolset[] {
     const { engine } = this.options.slot;
     if (!engine || !this.gateway || !vscode.workspace.isTrusted) return [];
-    return engine.host.catalogue.toolsets.filter(({ tools }) => tools.length > 0);
+    return engine.host.catalogue.toolsets.filter((toolset) => toolsForEditor(toolset).length > 0);
   }
 
   private definitionOf(label: string): vscode.McpHttpServerDefinition | undefined {

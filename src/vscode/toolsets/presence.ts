@@ -4,7 +4,7 @@
  */
 import type { Place, Problem } from '../../core/base/problem.js';
 import { shortList } from '../../core/base/shortList.js';
-import type { Toolset } from '../../core/tools/catalogue.js';
+import { toolsForEditor, type Toolset } from '../../core/tools/catalogue.js';
 
 type Presence =
   | { readonly kind: 'shown' }
@@ -17,14 +17,15 @@ type Presence =
 const longestName = 13;
 
 export function presenceOf(toolset: Toolset, names: ReadonlySet<string>): Presence {
-  const missing = toolset.tools.filter(({ editorId }) => !names.has(editorId));
+  const tools = toolsForEditor(toolset);
+  const missing = tools.filter(({ editorId }) => !names.has(editorId));
   if (missing.length === 0) return { kind: 'shown' };
-  if (missing.length < toolset.tools.length) {
+  if (missing.length < tools.length) {
     return { kind: 'partly', missing: missing.map(({ published }) => published) };
   }
   for (let number = 2; number <= 9; number++) {
     const prefix = `mcp_${toolset.shortName.slice(0, longestName - 1)}${number}_`;
-    if (toolset.tools.every(({ editorName }) => names.has(prefix + editorName))) return { kind: 'renamed', prefix };
+    if (tools.every(({ editorName }) => names.has(prefix + editorName))) return { kind: 'renamed', prefix };
   }
   return { kind: 'hidden' };
 }

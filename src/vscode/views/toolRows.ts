@@ -2,7 +2,7 @@
 import type { ChangedTool } from '../../core/approval/toolPrints.js';
 import type { ServerStatus } from '../../core/reconcile/status.js';
 import type { ExcludedTool, OfferedTool, ServedTool } from '../../core/tools/catalogue.js';
-import { exclusionPhrase, exclusionRemedy } from '../../core/tools/exclusion.js';
+import { editorRefusalPhrase, exclusionPhrase, exclusionRemedy } from '../../core/tools/exclusion.js';
 import { estimatedTokens } from '../../core/tools/tokens.js';
 import { escapeMarkdown } from './markdown.js';
 import { effects, tokenPhrase } from './phrases.js';
@@ -12,16 +12,20 @@ import { uniqueIds, type TreeNode } from './treeNode.js';
 export function toolNode(parent: string, server: string, tool: ServedTool, changed?: ChangedTool): TreeNode {
   const { original, published } = tool;
   const title = tool.tool.annotations?.title ?? tool.tool.title;
+  const refusal = editorRefusalPhrase(tool);
   const lines = [
     `**${escapeMarkdown(published)}**${title ? ` ${escapeMarkdown(title)}` : ''}`,
     escapeMarkdown(tool.tool.description ?? ''),
     argumentLine(tool.tool),
     original === published ? '' : `The server calls it \`${original}\`.`,
-    `In this editor: \`${tool.editorId}\``,
+    refusal === undefined ? `In this editor: \`${tool.editorId}\`` : `Not in this editor: ${escapeMarkdown(refusal)}`,
     changed ? `Its ${changed.parts.join(' and ')} changed since you let its server start.` : '',
     [...effects(tool.tool), tokenPhrase(estimatedTokens(tool))].join(' · '),
   ];
-  const difference = changed ? [`${changed.parts.join(' and ')} changed`] : [];
+  const difference = [
+    ...(changed ? [`${changed.parts.join(' and ')} changed`] : []),
+    ...(refusal === undefined ? [] : ['not in the editor']),
+  ];
   const words = [...(original === published ? [] : [original]), ...difference];
   const spoken = [...(original === published ? [] : [`originally ${original}`]), ...difference];
   return {

@@ -1,5 +1,6 @@
 /** Filters and names on servers that run (N1–N7); every row and corner of them is in the unit tests. */
 import assert from 'node:assert/strict';
+import { createGatewayBackend } from '../../../src/core/host/gatewayBackend.js';
 import { fixture, rawWith } from '../../support/core/configText.js';
 import { endStages, startStage, type Stage } from '../../support/core/stage.js';
 
@@ -56,22 +57,42 @@ describe('core: filters and names', () => {
     });
     const sixtyFour = 'x'.repeat(64);
     // 64 characters are a name, but more than the editor's id can hold.
-    assert.deepEqual(stage.published(), ['a/first', 'a/keywords', 'a/nulls', 'a/last', 'b/echo']);
+    const named = ['first', sixtyFour, 'array_without_items', 'keywords', 'nulls', 'last'];
+    assert.deepEqual(stage.published().sort(), [...named.map((name) => `a/${name}`), 'b/echo'].sort());
+    const forEditor = (): string[] | undefined =>
+      createGatewayBackend(stage.host)
+        .toolset('a', 'editor')
+        ?.tools.map(({ name }) => name);
+    assert.deepEqual(
+      forEditor()?.sort(),
+      ['first', 'keywords', 'last', 'nulls'],
+      'for the editor alone they are left out',
+    );
     assert.deepEqual(
       stage
         .server('a')
-        .excluded.filter(({ reason }) => reason.kind === 'editorIdTooLong')
-        .map(({ original }) => original),
-      [sixtyFour],
+        .tools.filter(({ editorRefuses }) => editorRefuses)
+        .map(({ original, editorRefuses }) => [original, editorRefuses?.kind])
+        .sort(),
+      [
+        ['array_without_items', 'schema'],
+        [sixtyFour, 'idTooLong'],
+      ],
     );
     const codes = stage.problems();
     const count = (code: string): number => codes.filter((text) => text === `${code} "a"`).length;
     assert.deepEqual(
-      ['tool-name-invalid', 'schema-unusable', 'tool-malformed', 'editor-id-too-long'].map(count),
-      [5, 2, 7, 1],
+      ['tool-name-invalid', 'schema-unusable', 'editor-schema-refused', 'tool-malformed', 'editor-id-too-long'].map(
+        count,
+      ),
+      [5, 1, 1, 7, 1],
       codes.join('\n'),
     );
-    for (const tool of ['first', 'last']) assert.equal(await stage.text('a', tool), tool);
+    for (const tool of named) assert.equal(await stage.text('a', tool), tool);
+    const signal = new AbortController().signal;
+    const asEditor = { toolset: 'a', arguments: {}, dialog: 'd', signal, clientKind: 'editor' } as const;
+    const refused = await stage.host.call({ ...asEditor, tool: 'array_without_items' });
+    assert.equal(refused.kind, 'error', 'what the editor is not shown it cannot call');
   });
 
   it('a schema with every keyword goes through unchanged', async () => {
@@ -94,7 +115,7 @@ describe('core: filters and names', () => {
   it('a published name out of the rule is dropped, never cut', async () => {
     await stage.edit({ a: rawWith(['echo', 'add'], { transform: [{ prefix: 'p'.repeat(61) }] }) });
     assert.deepEqual(stage.problems().sort(), ['editor-id-too-long "transform"', 'published-name-invalid "transform"']);
-    assert.deepEqual(stage.published(), []);
+    assert.deepEqual(stage.published(), [`a/${'p'.repeat(61)}add`]);
     assert.match(stage.problem('published-name-invalid').message, /65/);
   });
 
@@ -113,12 +134,12 @@ describe('core: filters and names', () => {
     assert.equal(stage.pid('a'), pid);
   });
 
-  it('a server that offers two tools of one name does not start, and nothing of it is left', async () => {
+  it('a server that lists a name twice keeps the first (N5)', async () => {
     await stage.edit({ a: fixture('odd-tools', ['--kind', 'duplicate']), b: rawWith(['echo']) });
-    assert.deepEqual(stage.published(), ['b/echo']);
-    assert.deepEqual(stage.problems(), ['name-twice-in-server "a"']);
-    assert.equal(stage.server('a').state.kind, 'failed');
-    // Let in once one of the two is kept out: no list can tell them apart, so both.
+    assert.deepEqual(stage.published(), ['a/first', 'a/twin', 'a/last', 'b/echo']);
+    assert.deepEqual(stage.problems(), ['tool-listed-twice "a"']);
+    assert.equal(stage.server('a').tools.find(({ original }) => original === 'twin')?.tool.description, 'one');
+    assert.equal(await stage.text('a', 'twin'), 'twin');
     await stage.edit({
       a: fixture('odd-tools', ['--kind', 'duplicate'], { tools: { blacklist: ['twin'] } }),
       b: rawWith(['echo']),

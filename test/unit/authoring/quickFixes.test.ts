@@ -50,6 +50,8 @@ describe('quick fixes (E1)', () => {
     ['server-id-invalid', 'an id with blanks', head.replace('a:', 'my server:'), 'Rename to "my_server"', head.replace('a:', 'my_server:')],
     ['url-invalid', 'an address without its scheme', 'version: 1\nservers:\n  a: { transport: streamable_http, url: example.com/mcp } # c\n', 'Write "https://example.com/mcp"', 'version: 1\nservers:\n  a: { transport: streamable_http, url: \'https://example.com/mcp\' } # c\n'],
     ['env-unset', 'a variable that is nearly set', head + '    env: { T: { env: SERCH_TOKEN } }\n', 'Write "SEARCH_TOKEN", which is set', head + '    env: { T: { env: SEARCH_TOKEN } }\n'],
+    ['pattern-blank', 'a blank pattern', head + "    tools: { whitelist: ['', open] }\n", 'Remove the pattern', head + '    tools: { whitelist: [open] }\n'],
+    ['pattern-overruled', 'a pattern that the whitelist overrules', head + "    tools: { whitelist: ['o*'], blacklist: [open, x] }\n", 'Remove the pattern', head + "    tools: { whitelist: ['o*'], blacklist: [x] }\n"],
     ['pattern-matches-nothing', 'a misspelt name', head + '    tools: { whitelist: [open, brwser_click] }\n', 'Write "browser_click"', head + '    tools: { whitelist: [open, browser_click] }\n'],
     ['pattern-matches-nothing', 'a dead pattern', head + "    tools:\n      blacklist:\n        - open\n        - '*_unsafe' # old\n", 'Remove the pattern', head + '    tools:\n      blacklist:\n        - open\n'],
     ['pattern-matches-nothing', 'the only pattern', head + "    tools: { whitelist: ['x_*'] }\n", 'Remove the pattern, which leaves an empty whitelist that lets all tools through', head + '    tools: { whitelist: [] }\n'],

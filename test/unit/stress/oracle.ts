@@ -241,8 +241,8 @@ export class Oracle {
       for (const { original, name } of curate(serving.view, serving.offers).tools) {
         if (this.reserved.has(name)) problems.push('name-reserved');
         else if (taken.has(name)) problems.push('name-taken');
-        else if (`mcp_${id}_${name}`.length > 64) problems.push('editor-id-too-long');
         else {
+          if (`mcp_${id}_${name}`.length > 64) problems.push('editor-id-too-long');
           taken.add(name);
           published.push({ id, name, original });
         }
@@ -268,6 +268,12 @@ function curate(
   const problems: string[] = [];
   for (const pattern of [...whitelist, ...blacklist]) {
     if (!offers.some((name) => matches(pattern, name))) problems.push('pattern-matches-nothing');
+  }
+  for (const pattern of blacklist) {
+    const hit = offers.filter((name) => matches(pattern, name));
+    if (hit.length > 0 && hit.every((name) => whitelist.some((one) => matches(one, name)))) {
+      problems.push('pattern-overruled');
+    }
   }
   const white = (name: string): boolean => whitelist.some((pattern) => matches(pattern, name));
   const black = (name: string): boolean => blacklist.some((pattern) => matches(pattern, name));

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { ToolSchema } from '@modelcontextprotocol/sdk/types.js';
 import type { OfferedTool } from '../../../src/core/tools/catalogue.js';
 import { curate, type Curation, type CurationRules } from '../../../src/core/tools/curate.js';
 import { fakePlaces } from '../../support/places.js';
@@ -65,6 +66,38 @@ describe('filter (N2)', () => {
         ['pattern-matches-nothing', 'warning', '/ws/s/tools/blacklist/0'],
       ],
     );
+  });
+
+  it('takes blank patterns for no patterns, with a warning on each (N1)', () => {
+    const names = ['read', 'write'];
+    const ways = [
+      { whitelist: [''], blacklist: [], in: names },
+      { whitelist: ['read'], blacklist: [''], in: ['read'] },
+      { whitelist: ['  ', 'read'], blacklist: ['\t'], in: ['read'] },
+      { whitelist: [''], blacklist: ['', 'read'], in: ['write'] },
+    ];
+    for (const { whitelist, blacklist, in: wanted } of ways) {
+      const result = curate(rules({ tools: { whitelist, blacklist } }), offer(...names), 'off');
+      assert.deepEqual(published(result), wanted, JSON.stringify({ whitelist, blacklist }));
+      assert.deepEqual(new Set(codes(result)), new Set(), 'the config file says it, not the listing');
+    }
+  });
+
+  it('warns of a blacklist pattern whose every match the whitelist lets through (N2)', () => {
+    const filter = { whitelist: ['browser_*', 'page_*'], blacklist: ['*_unsafe', 'p*', 'none', 'read'] };
+    const result = curate(
+      rules({ tools: filter }),
+      offer('browser_click', 'browser_eval_unsafe', 'page_x', 'print', 'read'),
+      'off',
+    );
+    assert.deepEqual(
+      result.problems.map(({ code, severity, place }) => [code, severity, place.file]),
+      [
+        ['pattern-overruled', 'warning', '/ws/s/tools/blacklist/0'],
+        ['pattern-matches-nothing', 'warning', '/ws/s/tools/blacklist/2'],
+      ],
+    );
+    assert.match(result.problems[0]?.message ?? '', /"\*_unsafe".*"browser_\*".*browser_eval_unsafe/);
   });
 
   it('says once a list what it keeps out, as loudly as is asked', () => {
@@ -145,6 +178,32 @@ describe('names (N4, N5)', () => {
     assert.match(result.problems[0]?.message ?? '', /"a_x" and "x".*"x"/);
   });
 
+  it('keeps the first of two tools that the server gives one name, with a warning (N5)', () => {
+    const listed = {
+      tools: [tool('a', { description: 'one' }), tool('b'), tool('a', { description: 'two' })],
+      malformed: [],
+    };
+    const transform = [{ kind: 'prefix', add: 'p_' }] as const;
+    const result = curated(curate(rules({ transform }), listed, 'off'));
+    assert.deepEqual(published(result), ['p_a', 'p_b']);
+    assert.equal(result.tools[0]?.tool.description, 'one');
+    assert.deepEqual(
+      result.problems.map(({ code, severity, place }) => [code, severity, place.file]),
+      [['tool-listed-twice', 'warning', '/ws/s']],
+    );
+    assert.deepEqual(result.excluded, [{ original: 'a', reason: { kind: 'listedTwice' } }]);
+  });
+
+  it('says of a name that is listed three times and filtered out what the list says, once', () => {
+    const filter = { whitelist: [], blacklist: ['a'] };
+    const result = curated(curate(rules({ tools: filter }), offer('a', 'b', 'a', 'a'), 'information'));
+    assert.deepEqual(published(result), ['b']);
+    assert.deepEqual(
+      result.problems.map(({ message }) => message),
+      ['The blacklist keeps out 1 tool of "s": a.'],
+    );
+  });
+
   it('does not count a tool that is left out as holder of a name', () => {
     const transform = [{ kind: 'replacePrefix', remove: 'a_', add: '' }] as const;
     const filter = { whitelist: [], blacklist: ['a_*'] };
@@ -175,24 +234,76 @@ describe('schemas (N7)', () => {
     assert.deepEqual(result.problems, []);
   });
 
+  const withProperty = (a: unknown): unknown => ({ type: 'object', properties: { a } });
+  const offering = (schema: unknown) => {
+    const odd = tool('odd', { inputSchema: schema as OfferedTool['inputSchema'] });
+    return { tools: [tool('good'), odd], malformed: [] };
+  };
+
   for (const [what, schema] of [
     ['not an object', 'string'],
     ['null', null],
     ['an array at the top', { type: 'array', items: {} }],
     ['no type at the top', {}],
-    ['an unknown type', { type: 'object', properties: { a: { type: 'strin' } } }],
-    ['an array without items', { type: 'object', properties: { a: { anyOf: [{ type: 'array' }] } } }],
     ['properties that are no object', { type: 'object', properties: [] }],
-    ['a property that is no object', { type: 'object', properties: { a: true } }],
+    ['a property that is no schema', withProperty(7)],
     ['required that is no list', { type: 'object', required: 'a' }],
   ] as const) {
     it(`drops the one tool whose schema is ${what}`, () => {
-      const bad = tool('bad', { inputSchema: schema as unknown as OfferedTool['inputSchema'] });
-      const result = curate(rules(), { tools: [tool('good'), bad], malformed: [] }, 'off');
+      const result = curate(rules(), offering(schema), 'off');
       assert.deepEqual(published(result), ['good']);
       assert.deepEqual(codes(result), ['schema-unusable']);
     });
   }
+
+  for (const [what, schema] of [
+    ['an unknown type', withProperty({ type: 'strin' })],
+    ['an array without items', withProperty({ anyOf: [{ type: 'array' }] })],
+    ['an array without items in a list of types', withProperty({ type: ['array', 'null'], items: { type: 'array' } })],
+  ] as const) {
+    it(`keeps the tool whose schema has ${what} from the editor alone`, () => {
+      const result = curated(curate(rules(), offering(schema), 'off'));
+      assert.deepEqual(
+        result.tools.map((each) => [each.published, each.editorRefuses !== undefined]),
+        [
+          ['good', false],
+          ['odd', true],
+        ],
+      );
+      assert.deepEqual(codes(result), ['editor-schema-refused']);
+      assert.equal(result.excluded.length, 0);
+    });
+  }
+
+  for (const [what, part] of [
+    ['prefixItems', { type: 'array', prefixItems: [{ type: 'string' }] }],
+    ['contains', { type: 'array', contains: { type: 'string' } }],
+    ['$ref in an array', { type: 'array', $ref: '#/$defs/list' }],
+    ['items that are a boolean', { type: 'array', items: true }],
+    ['additionalProperties of arrays', { type: 'object', additionalProperties: { type: 'array' } }],
+    ['a boolean schema', { type: 'object', properties: { b: true }, additionalProperties: false }],
+    ['booleans in compositions', { anyOf: [true, { not: false }], if: true, then: false }],
+  ] as const) {
+    it(`has nothing to say about ${what}`, () => {
+      const result = curated(curate(rules(), offering(withProperty(part)), 'off'));
+      assert.deepEqual(codes(result), []);
+      const odd = result.tools.find(({ original }) => original === 'odd');
+      assert.equal(odd?.editorRefuses, undefined);
+      assert.deepEqual(odd?.tool.inputSchema, withProperty(part));
+    });
+  }
+
+  it('writes a property that is a boolean as the object that means the same, which strict clients can read', () => {
+    const schema = { type: 'object', properties: { any: true, never: false, a: { type: 'string' } } };
+    const odd = tool('odd', { inputSchema: schema as unknown as OfferedTool['inputSchema'] });
+    const result = curated(
+      curate(rules(), { tools: [{ ...odd, outputSchema: odd.inputSchema }], malformed: [] }, 'off'),
+    );
+    const written = { type: 'object', properties: { any: {}, never: { not: {} }, a: { type: 'string' } } };
+    assert.deepEqual(result.tools[0]?.tool, { ...odd, inputSchema: written, outputSchema: written });
+    assert.ok(ToolSchema.safeParse(result.tools[0]?.tool).success);
+    assert.deepEqual(codes(result), []);
+  });
 
   it('ends on a schema that contains itself', () => {
     const loop: Record<string, unknown> = { type: 'object' };

@@ -89,25 +89,29 @@ describe('names in the editor (G3a)', () => {
     );
   });
 
-  it('leaves out a tool whose id the editor would cut, and says so on the transforms', () => {
+  it('keeps a tool whose id the editor would cut from the editor alone, and says so on the transforms (N7)', () => {
     const long = 'x'.repeat(59);
     const { toolsets, problems } = publish([candidate('a', [long, 'x'.repeat(58)])], none);
     assert.deepEqual(
-      toolsets[0]?.tools.map(({ editorId }) => editorId.length),
-      [64],
+      toolsets[0]?.tools.map(({ editorId, editorRefuses }) => [editorId.length, editorRefuses?.kind]),
+      [
+        [65, 'idTooLong'],
+        [64, undefined],
+      ],
     );
+    assert.deepEqual(toolsets[0]?.excluded, []);
     assert.deepEqual(
       problems.map(({ code, place }) => [code, place.file]),
       [['editor-id-too-long', '/ws/a/transform/key']],
     );
   });
 
-  it('gives a name that another left out back to the next', () => {
+  it('leaves a name with the first in the file, also where the editor does not get it', () => {
     const long = 'x'.repeat(56);
     const { toolsets } = publish([candidate('abcdef', [long]), candidate('b', [long])], none);
     assert.deepEqual(
       toolsets.map(({ tools }) => tools.length),
-      [0, 1],
+      [1, 0],
     );
   });
 

@@ -7,7 +7,9 @@ import { toolsAlone } from '../../../../src/core/tools/features.js';
 
 export const file = '/folder/.minds/mcp.yaml';
 
-export function servedTool(published: string, options: { original?: string; editorId?: string } = {}): ServedTool {
+type Options = { original?: string; editorId?: string } & Pick<ServedTool, 'editorRefuses'>;
+
+export function servedTool(published: string, options: Options = {}): ServedTool {
   const original = options.original ?? published;
   const editorId = options.editorId ?? `mcp_demo_${published}`;
   return {
@@ -15,6 +17,7 @@ export function servedTool(published: string, options: { original?: string; edit
     published,
     editorName: published,
     editorId,
+    ...(options.editorRefuses && { editorRefuses: options.editorRefuses }),
     tool: { name: original, inputSchema: { type: 'object' } },
   };
 }

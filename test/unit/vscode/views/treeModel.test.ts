@@ -100,6 +100,14 @@ describe('treeModel', () => {
     assert.deepEqual([renamed?.label, renamed?.description, renamed?.name], ['my_read', 'read', 'my_read']);
   });
 
+  it('marks a tool that the editor alone does not get (N7)', () => {
+    const [row] = serverRow({
+      tools: [servedTool('click', { editorRefuses: { kind: 'schema', detail: 'no items' } })],
+    }).children;
+    assert.equal(row?.description, 'not in the editor');
+    assert.match(row?.tooltip ?? '', /Not in this editor: .*no items/);
+  });
+
   const reasons: [ExclusionReason, RegExp][] = [
     [{ kind: 'blacklist', pattern: '*_x' }, /blacklist: \*_x/],
     [{ kind: 'whitelist' }, /whitelist/],
@@ -108,7 +116,7 @@ describe('treeModel', () => {
     [{ kind: 'schema', detail: 'no items' }, /no items/],
     [{ kind: 'nameTaken', published: 'p', holder: 'h' }, /“p” belongs to h/],
     [{ kind: 'nameReserved', published: 'p' }, /built-in/],
-    [{ kind: 'editorIdTooLong', editorId: 'mcp_x_y' }, /mcp_x_y/],
+    [{ kind: 'listedTwice' }, /again/],
   ];
   it('keeps what is left out in a group of its own, with the reason', () => {
     const excluded = reasons.map(([reason], index) => ({ original: `t${index}`, reason }));
