@@ -1,6 +1,6 @@
 /**
- * Builds every object of the shell, wires them, and hands them to the editor; computes nothing. What works is behind
- * `import()`: `activate` has to return within 10 ms (P1).
+ * Builds the objects of the shell, wires them together and hands them to the editor. It computes nothing. Whatever does
+ * the work is loaded by `import()`, because `activate` has to return within 10 ms (P1).
  */
 import * as vscode from 'vscode';
 import { join } from 'node:path';
@@ -38,7 +38,7 @@ import { showStatusBar } from './vscode/views/statusBar.js';
 import { showTree } from './vscode/views/treeView.js';
 import { registerTryTool } from './vscode/tryTool/register.js';
 
-/** The editor waits about 5 s for an extension to end. */
+/** The editor waits about 5 s for an extension to end, so this limit, in milliseconds, is below that. */
 const endLimit = 4000;
 
 let running: EngineSlot | undefined;
@@ -105,11 +105,11 @@ export function activate(context: vscode.ExtensionContext): void {
     onDidChangeSetting('problems.filteredTools', () => void slot.engine?.host.reload()),
     vscode.workspace.onDidGrantWorkspaceTrust(() => slot.start()),
   );
-  // Watching files is the dearest part, and nobody waits for it.
+  // Watching files is the most expensive part of the start, and nothing waits for it.
   setImmediate(() => slot.start());
 }
 
-/** Resolves when nothing is left that the window started. */
+/** Resolves when everything that the window started has ended. */
 export async function deactivate(): Promise<void> {
   if (running) await Promise.race([running.dispose(), delay(systemClock, endLimit)]);
 }

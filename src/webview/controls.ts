@@ -1,19 +1,19 @@
-/** The fields of a form on the page: each shows its label, what it is for, and what is wrong with what was entered. */
+/** Makes the fields of a form on the page. Each shows its label, what it is for, and what is wrong with its input. */
 import { button, element, newId } from './page.js';
 import type { Field, Json, Member } from './schemaForm.js';
 
 type Entered =
-  /** Left out of the arguments. */
+  /** The value is left out of the arguments. */
   { readonly kind: 'absent' } | { readonly kind: 'value'; readonly value: Json } | { readonly kind: 'wrong' };
 
 export interface Control {
   readonly root: HTMLElement;
-  /** What is wrong is shown at its field. */
+  /** The input is wrong, and its field says why. */
   read(): Entered;
   focus(): void;
 }
 
-/** Items of a list have to be filled in and are not marked: a person added them. */
+/** Items of a list have to be filled in. They are not marked, because a person added them. */
 type Need = 'required' | 'optional' | 'item';
 
 const absent: Entered = { kind: 'absent' };
@@ -39,7 +39,7 @@ function control(name: string, need: Need, field: Field): Control {
   }
 }
 
-/** The whole form: the members without a frame around them. */
+/** Makes the whole form, whose members have no frame around them. */
 export function form(field: Field): Control {
   if (field.kind !== 'group') return control('arguments', 'required', field);
   const { root, read, focus } = members(field.members);
@@ -152,7 +152,7 @@ function textFault(field: Field, entered: string): string {
   return pattern !== '' && !matches(pattern, entered) ? `This does not match ${pattern}.` : '';
 }
 
-/** A pattern that this engine does not know is the server's to check. */
+/** Leaves a pattern that this engine does not understand for the server to check. */
 function matches(pattern: string, entered: string): boolean {
   try {
     return new RegExp(pattern, 'u').test(entered);
@@ -218,7 +218,7 @@ function members(all: readonly Member[]): Control & { read(): Entered } {
     root,
     focus: () => controls[0]?.control.focus(),
     read: () => {
-      // All are read, so that all that is wrong is shown at once.
+      // Every field is read, so that everything that is wrong is shown at once.
       const entered = controls.map(({ name, control: one }) => ({ name, one, read: one.read() }));
       const first = entered.find(({ read }) => read.kind === 'wrong');
       if (first) return wrong;
@@ -234,7 +234,7 @@ function filled(entered: Entered): Entered {
 
 function group(name: string, need: Need, field: Extract<Field, { kind: 'group' }>): Control {
   const inner = members(
-    // What is required of something that may be left out is required once any of it is there: the server says so.
+    // The required parts of an optional object are required once any of its parts is given. The server would say so.
     field.members.map((member) => (need !== 'optional' ? member : { ...member, required: false })),
   );
   const root = fieldset(name, need, field, inner.root);

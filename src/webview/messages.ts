@@ -1,17 +1,17 @@
-/** What the panel of a tool and its page say to each other. Types only. */
+/** The messages between the panel of a tool and its page. Types only. */
 import type { Json } from './schemaForm.js';
 
 export interface TriedTool {
   readonly server: string;
   readonly published: string;
-  /** The server's own name. */
+  /** The original name. */
   readonly original: string;
   readonly title: string;
   readonly description: string;
   readonly inputSchema: unknown;
-  /** What the server says of it, e.g. that it only reads. */
+  /** What the server says that the tool does, e.g. that it only reads. */
   readonly effects: readonly string[];
-  /** Whose instance its calls run on, as a sentence. */
+  /** A sentence that says whose instance its calls run on. */
   readonly instance: string;
 }
 
@@ -25,17 +25,17 @@ export type ToPage =
 
 export type TrialOutcome =
   | { readonly kind: 'result'; readonly result: { readonly [key: string]: unknown } }
-  /** The server answered with a JSON-RPC error, or there was nobody to ask. */
+  /** The server answered with a JSON-RPC error, or no server could be asked. */
   | { readonly kind: 'error'; readonly message: string; readonly detail: string }
   | { readonly kind: 'cancelled' };
 
 export type ToPanel =
   | { readonly kind: 'ready' }
   | { readonly kind: 'run'; readonly arguments: { readonly [name: string]: Json } }
-  /** With the arguments of the document. */
+  /** Runs the tool with the arguments of the document. */
   | { readonly kind: 'runDocument' }
   | { readonly kind: 'cancel' }
-  /** Opens the arguments as a document; they are what the form holds. */
+  /** Opens the arguments, which are what the form holds, as a document. */
   | { readonly kind: 'openDocument'; readonly arguments: { readonly [name: string]: Json } }
   | { readonly kind: 'openResult' }
   | { readonly kind: 'openLink'; readonly uri: string };

@@ -1,8 +1,8 @@
-/** A tool's result on the page: every content type readable, and the whole of it as JSON. */
+/** Shows a tool's result on the page: every type of content in readable form, and the whole result as JSON. */
 import type { TrialOutcome } from './messages.js';
 import { element } from './page.js';
 
-/** Longer texts would hold up the page; the whole is one button away. */
+/** Longer texts would slow down the page. A button opens the whole text. */
 const longestText = 200_000;
 
 type Part = Readonly<Record<string, unknown>>;
@@ -18,7 +18,7 @@ export function outcomeElements(outcome: TrialOutcome, openLink: (uri: string) =
   }
 }
 
-/** What the status line says of it. */
+/** Returns what the status line says of an outcome. */
 export function outcomeWord(outcome: TrialOutcome): string {
   switch (outcome.kind) {
     case 'cancelled':
@@ -58,7 +58,7 @@ function partElement(part: Part, openLink: (uri: string) => void): Node {
   }
 }
 
-/** Marked for one side alone, it is not shown to the other. */
+/** Names the kind of a part, and its audience if it is marked for one. */
 function kindOf(kind: string, part: Part): string {
   const annotations = part['annotations'] as Part | undefined;
   const audience = annotations?.['audience'];
@@ -107,7 +107,7 @@ function pre(content: string, kind?: string): HTMLElement {
   return element('pre', { class: kind, tabindex: '0' }, shown);
 }
 
-/** JSON in a text is laid out; any other text is left as it is. */
+/** Formats JSON in a text and leaves any other text as it is. */
 function readable(content: string): string {
   if (content.length > longestText || !/^\s*[{[]/.test(content)) return content;
   try {

@@ -1,8 +1,8 @@
 /**
- * A form made of a JSON Schema, as values: which fields there are, of what kind, what each may hold. What a form cannot
- * say (unions, tuples, free maps, recursion) is a field of JSON. Pure: knows neither a page nor the editor.
+ * Makes a form of a JSON Schema as plain values: which fields there are, of what kind, and what each may hold. What a form
+ * cannot express (unions, tuples, free maps, recursion) becomes a field of JSON. Pure; knows neither a page nor the editor.
  *
- * Invariant: every schema has a form; a field never takes away what the schema allows, it offers JSON instead.
+ * Invariant: every schema has a form. A field never takes away what the schema allows but offers JSON instead.
  */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
@@ -42,7 +42,7 @@ export interface Member {
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** Below this, forms in forms help nobody. */
+/** Forms that are nested deeper than this become a field of JSON. */
 const deepest = 5;
 
 export function formOf(inputSchema: unknown): Field {
@@ -91,7 +91,7 @@ function fieldOf(given: unknown, root: unknown, depth: number): Field {
       return { kind: 'flag', ...described };
     case 'object': {
       const members = membersOf(schema, root, depth);
-      // The root is the arguments: without any, there is nothing to fill in.
+      // The root stands for the arguments, and a tool without any has nothing to fill in.
       const closed = depth === 0 && !isOpen(schema);
       return members.length > 0 || closed
         ? { kind: 'group', members, ...described }
@@ -132,7 +132,7 @@ function isOpen(schema: Schema): boolean {
   return isSchema(additionalProperties) || additionalProperties === true || isSchema(patternProperties);
 }
 
-/** The one type besides null, given or meant. */
+/** Returns the one type besides null, whether it is stated or implied. */
 function typeOf(schema: Schema): string | undefined {
   const { type } = schema;
   if (typeof type === 'string') return type;
@@ -161,7 +161,7 @@ function option(value: Json, title?: unknown): Option {
   return { label: text(title) || (typeof value === 'string' ? value : JSON.stringify(value)), value };
 }
 
-/** What is left of a union when null is taken out of it, or of an `allOf` of one. */
+/** Returns the only schema of an `allOf`, or of a union without its null. */
 function onlyVariant(schema: Schema): unknown {
   for (const key of ['anyOf', 'oneOf', 'allOf']) {
     const variants = schema[key];
@@ -172,13 +172,13 @@ function onlyVariant(schema: Schema): unknown {
   return undefined;
 }
 
-/** Of several forms; a form of one of them would hide the others. An object with members is still a form of those. */
+/** Returns whether a schema has several variants, of which a form would hide all but one. An object with properties has a form of those. */
 function isUnion(schema: Schema): boolean {
   const unions = ['anyOf', 'oneOf', 'allOf'].some((key) => Array.isArray(schema[key]));
   return unions && schema['properties'] === undefined;
 }
 
-/** Follows references within the schema; undefined where they lead nowhere or in a circle. */
+/** Follows references within the schema. Returns undefined if they lead nowhere or in a circle. */
 function resolved(given: unknown, root: unknown): Schema | undefined {
   let schema = given;
   for (let steps = 0; steps < 20; steps++) {

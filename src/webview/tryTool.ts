@@ -1,4 +1,4 @@
-/** The page of “Try Tool”: a form made of the tool's schema, its progress and its result. Talks to its panel alone. */
+/** Shows the page of *Try Tool*: a form made from the tool's schema, the progress and the result. It talks only to its panel. */
 import { form, type Control } from './controls.js';
 import type { ToPage, ToPanel, TriedTool } from './messages.js';
 import { button, element } from './page.js';
@@ -12,7 +12,7 @@ const send = (message: ToPanel): void => panel.postMessage(message);
 
 const head = element('header');
 const fields = element('form', { novalidate: true, 'aria-label': 'Arguments' });
-const documentNote = element('p', { class: 'note', hidden: true }, 'The arguments are those of the JSON document. ');
+const documentNote = element('p', { class: 'note', hidden: true }, 'The arguments come from the JSON document. ');
 const run = button('Run', () => start(), { title: 'Ctrl+Enter or Cmd+Enter' });
 const cancel = button('Cancel', () => send({ kind: 'cancel' }), { class: 'secondary', hidden: true });
 const asJson = button('Edit as JSON', () => openDocument(), {
@@ -62,7 +62,7 @@ function receive(message: ToPage): void {
   switch (message.kind) {
     case 'tool':
       show(message.tool);
-      if (message.changed) status.textContent = 'The tool has changed; the form was made anew.';
+      if (message.changed) status.textContent = 'The tool has changed, so the form was built again.';
       return;
     case 'started':
       setRunning(true);
@@ -89,7 +89,7 @@ function receive(message: ToPage): void {
       status.classList.toggle('fault', failed);
       result.replaceChildren(...outcomeElements(outcome, (uri) => send({ kind: 'openLink', uri })));
       openResult.hidden = outcome.kind !== 'result';
-      // Below a long form nobody would see it.
+      // Below a long form, the result would be out of sight.
       if (result.getBoundingClientRect().bottom > innerHeight) status.scrollIntoView({ block: 'start' });
       return;
     }
@@ -127,7 +127,7 @@ function start(): void {
     send({ kind: 'run', arguments: read.value as Readonly<Record<string, Json>> });
     return;
   }
-  status.textContent = 'Some fields are not right yet.';
+  status.textContent = 'Some fields are not valid yet.';
   fields.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
 }
 

@@ -1,8 +1,8 @@
-/** What keeps agents outside the editor from the toolsets of a window, as problems (G6). Pure. */
+/** Reports what keeps agents outside the editor from the toolsets of a window (G6). Pure. */
 import type { Place, Problem } from '../../core/base/problem.js';
 import type { AgentEndpointState } from '../engine/agentEndpoint.js';
 
-/** @param place where a problem of the window stands */
+/** @param place The place of problems that belong to no server. */
 export function endpointProblems(state: AgentEndpointState, place: Place | undefined): Problem[] {
   if (!place) return [];
   if (state.kind === 'portTaken') {

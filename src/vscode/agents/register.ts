@@ -1,4 +1,4 @@
-/** Agents outside the editor (G6): the endpoint follows its setting, and what keeps it from listening is a problem. */
+/** Serves agents outside the editor (G6). The endpoint follows its setting, and what keeps it from listening is a problem. */
 import * as vscode from 'vscode';
 import { homedir } from 'node:os';
 import { dirname } from 'node:path';
@@ -31,7 +31,7 @@ export function serveOtherAgents(slot: EngineSlot, globalStorage: vscode.Uri): D
   return store;
 }
 
-/** What the engine needs of the window for them. */
+/** Returns what the engine needs to know of the window to serve them. */
 export function agentsOptions(): AgentsOptions {
   return {
     folder: localFolders()[0]?.uri.fsPath,
@@ -43,7 +43,7 @@ export function agentsOptions(): AgentsOptions {
   };
 }
 
-/** What belongs to no server stands at the beginning of the first file. */
+/** Returns the beginning of the first file, where problems that belong to no server stand. */
 function placeOf({ sources }: EngineSlot): Place | undefined {
   const first = sources.find(({ text }) => text !== undefined);
   return first && { file: first.file, range: startOfFile };

@@ -1,6 +1,7 @@
 /**
- * “Set Up Another Agent” (G6): the port, if there is none yet; which agent; which toolsets; what that would change in
- * the agent's file. Written only when a person said so to exactly that change. Loaded when it is asked for.
+ * Implements *Set Up Another Agent* (G6): asks for a port if there is none yet, for the agent and for the toolsets, and shows
+ * what would change in the agent's file. It is written only when a person agreed to exactly that change. This module is loaded
+ * when it is first needed.
  */
 import * as vscode from 'vscode';
 import { once } from 'node:events';
@@ -34,7 +35,7 @@ import { endpointProblems } from './endpointProblems.js';
 const title = 'Set Up Another Agent';
 const usualPort = 7427;
 
-/** Rejects with what a person can do. @param globalStorage where the editor's extensions keep their files */
+/** Rejects with what a person can do. @param globalStorage The folder in which the editor's extensions keep their files. */
 export async function setUpAgent({ engine, state }: EngineSlot, globalStorage: string): Promise<void> {
   if (!engine?.endpoint) throw new Error(whyNothingRuns(state.phase));
   if (!(await hasPort(engine.endpoint))) return;
@@ -46,7 +47,7 @@ export async function setUpAgent({ engine, state }: EngineSlot, globalStorage: s
   await writeEntries(chosen, toolsets, source);
 }
 
-/** Whether the window is served on a port now. */
+/** Returns whether the window is served on a port now. */
 async function hasPort(endpoint: AgentEndpoint): Promise<boolean> {
   if (endpoint.state.kind === 'off') {
     const port = await vscode.window.showInputBox({

@@ -1,4 +1,4 @@
-/** The editor's requests about a config file, translated for the core and back. Decides nothing. */
+/** Translates the editor's requests about a config file for the core, and the answers back. Decides nothing. */
 import * as vscode from 'vscode';
 import { readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -28,7 +28,7 @@ export interface AuthoringDeps {
 export type Authoring = ReturnType<typeof createAuthoring>;
 
 export function createAuthoring({ slot, env }: AuthoringDeps) {
-  /** The status of a server of this file. */
+  /** Returns the status of a server of this file. */
   const statusOf = ({ uri }: vscode.TextDocument, id: string): ServerStatus | undefined =>
     slot.state.snapshot.servers.find((server) => server.id === id && server.source === uri.fsPath);
   const setVariables = (): string[] =>

@@ -1,4 +1,4 @@
-/** What stands above each server in the config file (E2): state, tools, what can be done. Pure. */
+/** Computes the lenses above each server in the config file (E2): its state, its tools and its actions. Pure. */
 import { assertNever } from '../../core/base/assertNever.js';
 import type { Span } from '../../core/yaml/textPositions.js';
 import { serversIn } from '../../core/authoring/outline.js';
@@ -14,7 +14,7 @@ interface LensModel {
   readonly server: string;
 }
 
-/** @param servers those that come from this file */
+/** @param servers The servers that come from this file. */
 export function lenses(text: string, servers: readonly ServerStatus[]): LensModel[] {
   return serversIn(text).flatMap(({ id, keySpan: span }) => {
     const server = servers.find((one) => one.id === id);
@@ -54,7 +54,7 @@ function stateTitle(server: ServerStatus): string {
   const { state, tools, offered, previous } = server;
   const listed = tools.length > 0 || state.kind === 'running';
   return [
-    // The editor drops a blank behind an icon.
+    // The editor drops an ordinary space after an icon.
     `$(${icon(state, previous !== undefined)})\u00a0${stateWord(state)}`,
     ...(listed ? [toolCount(tools.length, offered)] : []),
     ...(previous ? ['previous definition'] : []),
@@ -68,7 +68,7 @@ function stateTooltip({ state, previous }: ServerStatus): string {
   return 'Show in the sidebar';
 }
 
-/** Of the editor's icon font; none moves, so that the line keeps still. */
+/** Returns the name of an icon. None of them moves, so that the line keeps still. */
 function icon(state: ServerState, previous: boolean): string {
   if (previous && state.kind !== 'failed') return 'warning';
   switch (state.kind) {

@@ -1,6 +1,6 @@
 /**
- * Helps whoever writes `.minds/mcp.yaml`: completion, hover, lenses, outline, quick fixes (E1, E2). Registers only;
- * what works is loaded when the editor first asks, because it brings the YAML parser along (P1).
+ * Registers the help for writing `.minds/mcp.yaml`: completion, hover, lenses, outline and quick fixes (E1, E2). The code that
+ * does the work is loaded when the editor first asks, because it brings the YAML parser with it (P1).
  */
 import * as vscode from 'vscode';
 import { isDeepStrictEqual } from 'node:util';
@@ -63,7 +63,7 @@ export function registerAuthoring({ slot, env }: AuthoringDeps): Disposable {
 
 const fixAllKind = vscode.CodeActionKind.SourceFixAll.append('mcpToolsets');
 
-/** What the lenses show of a server; nothing else makes them new. */
+/** Returns what the lenses show of a server. They are refreshed only when this changes. */
 function lensFacts({ id, source, state, tools, offered, previous, approval }: ServerStatus): unknown {
   return [
     id,

@@ -1,4 +1,7 @@
-/** “Add Server” (C6, E5): what it is, its name, where it is written. Loaded when it is asked for. */
+/**
+ * Implements *Add Server* (C6, E5): asks what the server is, what it is called and which file it goes to. This module is
+ * loaded when it is first needed.
+ */
 import type * as vscode from 'vscode';
 import { addServers } from '../../core/config/addServers.js';
 import {
@@ -91,6 +94,6 @@ function take<Value>(answer: Answer<Value>, keep: (value: Value) => void): Answe
 
 async function write({ kind, text, target: { target }, id }: Draft): Promise<void> {
   const edits = addServers(await textOf(target.file), [{ id, entry: newEntry(kind, text) }]);
-  if (!edits) throw new Error(`${fileLabel(target.file)} could not be changed: mend its errors first.`);
+  if (!edits) throw new Error(`${fileLabel(target.file)} could not be changed. Correct its errors first.`);
   await writeServers(target.file, edits, id);
 }

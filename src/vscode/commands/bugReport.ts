@@ -1,23 +1,23 @@
 /**
- * What “Copy Diagnostics” copies (E4): enough for a bug report, and nothing that has to be kept from whoever reads
- * it. Values of env and headers, arguments that look like secrets, and comments of config files are left out before the
- * whole is redacted once more. Pure.
+ * Writes what *Copy Diagnostics* copies (E4): enough for a bug report, and nothing that its readers must not see. Values of
+ * `env` and `headers`, arguments that look like secrets, and comments of config files are left out before the whole text is
+ * redacted once more. Pure.
  */
 import { redactedConfig } from '../../core/config/redactedConfig.js';
 import type { ServerStatus, StatusSnapshot } from '../../core/reconcile/status.js';
 import { stateWord, toolCount, transportWord } from '../views/phrases.js';
 
 export interface BugReportOptions {
-  /** Facts as `name: value`. */
+  /** Facts, which are written as `name: value`. */
   readonly versions: readonly (readonly [name: string, value: string])[];
-  /** Settings that differ from their defaults. */
+  /** The settings that differ from their defaults. */
   readonly settings: readonly (readonly [name: string, value: unknown])[];
   readonly phase: string;
   readonly sources: readonly { readonly file: string; readonly text: string | undefined }[];
   readonly snapshot: StatusSnapshot;
   /** The last lines of each log. */
   readonly logs: readonly { readonly name: string; readonly lines: readonly string[] }[];
-  /** Takes out secrets that are known, and what has the shape of one. */
+  /** Removes known secrets and everything that has the shape of one. */
   readonly redact: (text: string) => string;
   /** The person's home folder. */
   readonly home: string;
@@ -89,7 +89,7 @@ function oneLine(text: string): string {
   return text.replace(/\s*\n\s*/g, ' ');
 }
 
-/** Folders below the home folder name a person. */
+/** Shortens paths in the home folder, because they name the person. */
 function atHome(text: string, home: string): string {
   return home.length > 1 ? text.replaceAll(home, '~') : text;
 }

@@ -1,4 +1,4 @@
-/** The commands `mcpToolsets.*`: from the sidebar with the row they are asked of, from the palette with a choice of servers. */
+/** Registers the commands `mcpToolsets.*`. The sidebar calls them with a row; from the palette they let the person choose a server. */
 import * as vscode from 'vscode';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,11 +20,11 @@ import { viewId } from '../views/treeView.js';
 interface CommandDeps {
   readonly slot: EngineSlot;
   readonly logs: Logs;
-  /** `package.json` of the extension. */
+  /** The `package.json` of the extension. */
   readonly manifest: Manifest;
 }
 
-/** As in `package.json`. */
+/** The same id stands in `package.json`. */
 const walkthrough = 'minds.mcp-toolsets#firstMinute';
 
 type Action = 'start' | 'stop' | 'restart';
@@ -44,7 +44,7 @@ export function registerCommands({ slot, logs, manifest }: CommandDeps): Disposa
     await withHost(`${actionNames[action]} ${server}`, (host) => host[action](server), server);
   }
 
-  /** Says on the view that it runs, and in a message that it failed. */
+  /** Shows in the view that something runs, and in a message that it failed. */
   async function withHost(title: string, run: (host: Host) => Promise<unknown>, server?: string): Promise<void> {
     const host = slot.engine?.host;
     if (!host) {
@@ -69,12 +69,12 @@ export function registerCommands({ slot, logs, manifest }: CommandDeps): Disposa
     const servers = all.filter(fits);
     if (servers.length > 0) return await pickServer(servers);
     void vscode.window.showInformationMessage(
-      all.length > 0 ? 'No MCP server is in a state that allows this.' : whyNothingRuns(slot.state.phase),
+      all.length > 0 ? 'No MCP server is in a state that allows this command.' : whyNothingRuns(slot.state.phase),
     );
     return undefined;
   }
 
-  /** In the file, where the server stands. */
+  /** Writes `enabled` into the file that has the server. */
   async function enable(enabled: boolean, subject: Subject): Promise<void> {
     const id = await chooseServer(subject, ({ state }) => (state.kind === 'disabled') === enabled);
     const server = slot.state.snapshot.servers.find((one) => one.id === id);

@@ -1,6 +1,6 @@
 /**
- * Changes of `.minds/mcp.yaml` that bring new servers, and of other files: made on the document, so that they can be undone, and saved where
- * nothing else waits to be. Loaded when it is asked for.
+ * Edits config files and the files of other agents. Edits are made on the document, so that they can be undone, and are saved
+ * if the document had no other unsaved changes. It is loaded when it is first needed.
  */
 import * as vscode from 'vscode';
 import { existsSync } from 'node:fs';
@@ -9,13 +9,13 @@ import type { TextEdit } from '../../core/yaml/edits.js';
 import { workspaceEdit } from '../authoring/authoring.js';
 import { fileLabel } from '../views/fileLabels.js';
 
-/** Of the file as it is in the editor; undefined: there is no file. */
+/** Returns the text of the file as it is in the editor, or undefined if there is no file. */
 export async function textOf(file: string): Promise<string | undefined> {
   if (!existsSync(file)) return undefined;
   return (await vscode.workspace.openTextDocument(file)).getText();
 }
 
-/** Applies the edits, creating the file for them, and shows the server `id`. Rejects with what a person can do. */
+/** Applies the edits, creates the file if necessary, and shows the server `id`. Rejects with what a person can do. */
 export async function writeServers(file: string, edits: readonly TextEdit[], id: string | undefined): Promise<void> {
   const name = fileLabel(file);
   const { editor, isSaved } = await writeEdits(file, name, edits);
@@ -27,11 +27,11 @@ export async function writeServers(file: string, edits: readonly TextEdit[], id:
     editor.revealRange(new vscode.Range(at, at), vscode.TextEditorRevealType.InCenterIfOutsideViewport);
   }
   if (!isSaved) {
-    void vscode.window.showInformationMessage(`${name} has other changes too; save it for the servers to start.`);
+    void vscode.window.showInformationMessage(`${name} has other unsaved changes. Save it to start the servers.`);
   }
 }
 
-/** Shows the file with the edits, and saves it where nothing else waits to be. @param name for a person */
+/** Shows the file with the edits and saves it if it had no other unsaved changes. @param name The file as it is shown to a person. */
 export async function writeEdits(
   file: string,
   name: string,

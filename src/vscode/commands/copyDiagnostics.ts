@@ -1,4 +1,4 @@
-/** The command “Copy Diagnostics”: gathers what the bug report needs of the editor. Loaded when it is asked for. */
+/** Implements *Copy Diagnostics*: gathers what the bug report needs from the editor. It is loaded when it is first needed. */
 import * as vscode from 'vscode';
 import { homedir } from 'node:os';
 import { Redactor } from '../../core/base/log.js';
@@ -16,10 +16,10 @@ export interface Manifest {
   readonly contributes: { readonly configuration: { readonly properties: Readonly<Record<string, unknown>> } };
 }
 
-export async function copyDiagnostics(around: DiagnosticsDeps, manifest: Manifest): Promise<void> {
-  await vscode.env.clipboard.writeText(report(around, manifest));
+export async function copyDiagnostics(deps: DiagnosticsDeps, manifest: Manifest): Promise<void> {
+  await vscode.env.clipboard.writeText(report(deps, manifest));
   void vscode.window.showInformationMessage(
-    'Diagnostics are on the clipboard. Values of env and headers and the like are left out; look it over before you post it.',
+    'Diagnostics were copied to the clipboard. Values of env and headers and other secrets are left out, but look the text over before you post it.',
   );
 }
 

@@ -1,4 +1,4 @@
-/** The file that “Create Config File” writes. Pure. */
+/** The text of the file that *Create Config File* writes. */
 export const exampleConfig = `# MCP servers of this folder, and which of their tools agents see.
 # Saving applies the change at once. Every key is described in the README of MCP Toolsets.
 version: 1

@@ -1,6 +1,6 @@
 /**
- * “Import Servers” (C6): which file of another program, where to, what it would change; written only when a person
- * said so to exactly that change. Loaded when it is asked for.
+ * Implements *Import Servers* (C6): asks for a file of another program and for the target, and shows what would change. It is
+ * written only when a person agreed to exactly that change. This module is loaded when it is first needed.
  */
 import * as vscode from 'vscode';
 import { readFile, stat } from 'node:fs/promises';
@@ -17,7 +17,7 @@ import { targetItems, type Target } from './targets.js';
 
 type PlannedImport = Extract<ImportPlan, { kind: 'planned' }>;
 
-/** @param given the file, when a command names it. */
+/** @param given The file, if the command names it. */
 export async function importServersInto(given: string | undefined): Promise<void> {
   const file = given ?? (await chooseFile());
   if (file === undefined) return;

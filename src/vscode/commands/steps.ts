@@ -1,7 +1,7 @@
-/** Questions one after the other in the place of the quick pick, with a way back at each. */
+/** Asks several questions one after the other in the place of the quick pick, each with a way back. */
 import * as vscode from 'vscode';
 
-/** What a step was left with: the answer, back to the step before, or nothing any more. */
+/** How a step ended: with an answer, with a wish to go back, or because it was closed. */
 export type Answer<Value> =
   { readonly kind: 'answered'; readonly value: Value } | { readonly kind: 'back' } | { readonly kind: 'left' };
 
@@ -15,7 +15,7 @@ interface TextStep extends Step {
   readonly prompt: string;
   readonly placeholder?: string;
   readonly value: string;
-  /** What is wrong with a text, as a sentence. */
+  /** Returns a sentence that says what is wrong with a text. */
   readonly validate: (text: string) => string | undefined;
 }
 
@@ -23,7 +23,7 @@ export function askText(step: TextStep): Promise<Answer<string>> {
   const input = vscode.window.createInputBox();
   Object.assign(input, { prompt: step.prompt, placeholder: step.placeholder, value: step.value });
   const answers = prepared<string>(input, step);
-  // The field shows no error before something was typed.
+  // An empty field shows no error until something was typed.
   input.onDidChangeValue((text) => (input.validationMessage = step.validate(text)));
   input.onDidAccept(() => {
     input.validationMessage = step.validate(input.value);

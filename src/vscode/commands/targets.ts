@@ -1,4 +1,7 @@
-/** Which config file a new server goes to: of a workspace folder, or the user's own. Loaded when it is asked for. */
+/**
+ * Lists the config files that a new server can go to: those of the workspace folders and the user's own. This module is
+ * loaded when it is first needed.
+ */
 import type * as vscode from 'vscode';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +10,7 @@ import { configPath, localFolders } from '../engine/configFiles.js';
 
 export interface Target {
   readonly file: string;
-  /** Where relative paths of it begin. */
+  /** The folder at which relative paths of the file begin. */
   readonly folder: string;
 }
 
@@ -15,7 +18,7 @@ export interface TargetItem extends vscode.QuickPickItem {
   readonly target: Target;
 }
 
-/** The folders first. */
+/** Returns the folders first. */
 export function targetItems(): TargetItem[] {
   const folders = localFolders().map(({ name, uri }) => ({
     label: `$(folder) ${name}`,

@@ -1,9 +1,10 @@
 /**
- * Asks a person before a server of the workspace starts (S1): one question for all that wait, a review that shows
- * what would run beside what was approved, and the commands to approve and to revoke.
+ * Asks a person before a server of the workspace starts (S1). There is one question for all servers that wait, a review that
+ * shows what would run beside what was approved, and the commands to approve and to revoke.
  *
- * Invariant: what is approved is what was shown. A launch that changed after it was shown is another launch, waits on,
- * and is asked about anew. A command that names a server, which others than the person can run, shows it first.
+ * Invariant: what is approved is what was shown. A launch that changed after it was shown is another launch; it goes on
+ * waiting, and the person is asked again. Other extensions can run a command that names a server, so it shows the launch
+ * first.
  */
 import * as vscode from 'vscode';
 import type { ApprovalLedger, ApprovedServer } from '../../core/approval/ledger.js';
@@ -26,8 +27,8 @@ interface ApprovalDeps {
 
 export function askForApprovals({ slot, ledger, toolLedger }: ApprovalDeps): Disposable {
   const store = new DisposableStore('approvals');
-  const reviews = store.add(new ReadOnlyDocuments({ scheme: 'mcp-toolsets-approval', gone: 'This review is over.' }));
-  /** Fingerprints that were asked about and still wait. */
+  const reviews = store.add(new ReadOnlyDocuments({ scheme: 'mcp-toolsets-approval', gone: 'This review has ended.' }));
+  /** The fingerprints that the person was asked about and that still wait. */
   let asked = new Set<string>();
 
   store.add(
@@ -62,7 +63,7 @@ export function askForApprovals({ slot, ledger, toolLedger }: ApprovalDeps): Dis
       ({ id, changedTools }) => changedTools.length > 0 && (serverOf(subject) ?? id) === id,
     );
     const [only] = changed;
-    if (!only) void vscode.window.showInformationMessage('No tool changed since you let its server start.');
+    if (!only) void vscode.window.showInformationMessage('No tool has changed since you let its server start.');
     for (const { id, source, tool } of await chooseChanged(changed, toolOf(subject))) {
       toolLedger.accept({ server: id, source }, tool);
     }
@@ -157,7 +158,7 @@ export function askForApprovals({ slot, ledger, toolLedger }: ApprovalDeps): Dis
     return ledger.approve(pending.map(({ launch }): LaunchDescription => launch));
   }
 
-  /** @param named the one tool that was asked of; else a person chooses. */
+  /** @param named The tool that the command was given. Without it, the person chooses. */
   async function chooseChanged(
     servers: readonly ServerStatus[],
     named: string | undefined,
@@ -177,7 +178,7 @@ export function askForApprovals({ slot, ledger, toolLedger }: ApprovalDeps): Dis
     const chosen = await vscode.window.showQuickPick(items, {
       canPickMany: true,
       title: 'Accept Changed Tools',
-      placeHolder: 'Choose the tools that are right as they are now',
+      placeHolder: 'Choose the tools to accept as they are now',
     });
     return chosen ?? [];
   }
@@ -196,7 +197,7 @@ export function askForApprovals({ slot, ledger, toolLedger }: ApprovalDeps): Dis
     }
     const choice = await vscode.window.showQuickPick(
       approved.map((each) => ({ label: each.server, description: fileLabel(each.source), each })),
-      { placeHolder: 'Choose the MCP server that has to be approved anew before it starts' },
+      { placeHolder: 'Choose the MCP server whose approval is revoked' },
     );
     return choice?.each;
   }

@@ -1,4 +1,4 @@
-/** Asks a person whether an agent may make a call (S4): in a modal dialog, because a missed question would hold the agent. */
+/** Asks a person whether an agent may make a call (S4). The dialog is modal, because an agent would wait for a missed question. */
 import * as vscode from 'vscode';
 import type { ToolQuestion } from '../../core/tools/permissions.js';
 import { argumentsText } from './callQuestionText.js';

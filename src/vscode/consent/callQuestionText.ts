@@ -1,4 +1,4 @@
-/** What a person sees of a call before they allow it: everything it is given, nothing of it invisible. Pure. */
+/** Shows a person everything that a call is given before they allow it, and nothing of it is invisible. Pure. */
 import type { ToolQuestion } from '../../core/tools/permissions.js';
 
 const longest = 1500;
@@ -9,7 +9,7 @@ export function argumentsText({ title, arguments: input }: Pick<ToolQuestion, 't
   return title === undefined ? given : `${visible(title)}\n\n${given}`;
 }
 
-/** Without the middle of what is too long for a dialog: both ends matter to who decides. */
+/** Leaves out the middle of a text that is too long for a dialog, because both ends matter to the person who decides. */
 function visible(text: string): string {
   const shown = text.replace(/(?!\n)[\p{C}\p{Zl}\p{Zp}]/gu, (one) => `\\u{${(one.codePointAt(0) ?? 0).toString(16)}}`);
   if (shown.length <= longest) return shown;

@@ -1,6 +1,6 @@
 /**
- * Signing in to MCP servers and out again (X7), as commands. The browser is opened by them alone, and by the button
- * of the message that says once for each server that it waits.
+ * Signs a person in to MCP servers and out again (X7). The browser is opened only by these commands, and by the button of the
+ * message that says, once for each server, that it waits for a sign-in.
  */
 import * as vscode from 'vscode';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
@@ -21,16 +21,16 @@ const returnPath = '/signed-in';
 
 export function registerSignIn({ slot, logs }: SignInDeps): Disposable {
   const store = new DisposableStore('sign-in');
-  /** Servers that were told of and still wait. */
+  /** The servers that still wait and that the person was told of. */
   let told = new Set<string>();
-  /** Sign-ins under way: asking again ends the one before, whose page may have been closed. */
+  /** The sign-ins under way. Asking again ends the one before, because its page may have been closed. */
   const running = new Map<string, AbortController>();
 
   const returns = store.add(new Returns());
   const browser: SignInBrowser = {
     show,
     waitForReturn: (port, isFixed) =>
-      // A page of the editor cannot be sure that ports of its other half reach the person's browser; its own address does.
+      // In a web editor, ports of the extension host may not reach the person's browser. The address of the editor does.
       vscode.env.uiKind === vscode.UIKind.Web && !isFixed ? returns.wait() : listen(port, isFixed),
   };
 
@@ -102,12 +102,12 @@ export function registerSignIn({ slot, logs }: SignInDeps): Disposable {
 }
 
 async function show(url: URL): Promise<void> {
-  // As text: an address made of its parts loses the escapes of its query on the way to the browser.
+  // The address is passed as text, because a `Uri` loses the escapes of its query on the way to the browser.
   const opened = await vscode.env.openExternal(url.href as unknown as vscode.Uri);
   if (!opened) throw new Error('The page was not opened.');
 }
 
-/** A port of this machine; where the person's browser runs on another one, the editor forwards it. */
+/** Listens on a port of this machine. If the person's browser runs on another machine, the editor forwards the port. */
 async function listen(port: number | undefined, isFixed: boolean): Promise<Redirect> {
   const { listenForRedirect } = await import('../../core/connections/http/oauth/redirect.js');
   return listenForRedirect(port, isFixed, async (local) => new URL(await external(local.href)));
@@ -117,7 +117,7 @@ async function external(address: string): Promise<string> {
   return (await vscode.env.asExternalUri(vscode.Uri.parse(address))).toString(true);
 }
 
-/** What comes back by the editor's own address. */
+/** Receives the redirects that come back through the editor's own address. */
 class Returns implements vscode.UriHandler, Disposable {
   private readonly waiting = new Map<string, (parameters: URLSearchParams) => void>();
   private readonly registration = vscode.window.registerUriHandler(this);

@@ -1,6 +1,5 @@
 /**
- * The endpoint of this window for agents outside the editor (G6): there while the setting names a port. Does not
- * import `vscode`.
+ * Serves this window to agents outside the editor (G6) while the setting names a port. Does not import `vscode`.
  */
 import type { Disposable } from '../../core/base/disposables.js';
 import { Emitter } from '../../core/base/events.js';
@@ -28,21 +27,21 @@ export class AgentEndpoint {
     return this.options.tokenFile;
   }
 
-  /** Undefined while nothing listens. */
+  /** Returns undefined while nothing listens. */
   urlOf(toolset: string): string | undefined {
     return this.open?.endpoint.urlOf(toolset);
   }
 
-  /** @param port 0: none. Sessions of another port end. */
+  /** Sessions on another port end. @param port The port to listen on, or 0 to listen on none. */
   use(port: number): void {
     this.wanted = port;
     if (port === (this.open?.port ?? 0)) return;
     this.close();
-    // Back to a port that is just being left, it has to be free first.
+    // The setting may return to a port that is just being closed, which has to be free first.
     void this.closing.then(() => this.begin());
   }
 
-  /** Resolves when nothing listens any more. */
+  /** Resolves when nothing listens anymore. */
   async dispose(): Promise<void> {
     this.wanted = 0;
     this.changes.dispose();

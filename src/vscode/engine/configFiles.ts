@@ -1,6 +1,7 @@
 /**
- * The config files of the window (C5, R1): of each workspace folder on this machine's disk `.minds/mcp.yaml` and
- * `.mcprc`, in folder order, and the user's own. A file that cannot be read stays what it was last, and is a problem.
+ * Follows the config files of the window (C5, R1). These are `.minds/mcp.yaml` and `.mcprc` of each workspace folder that is
+ * on this machine's disk, in folder order, and then the user's own file. A file that cannot be read keeps its last text and
+ * is reported as a problem.
  */
 import * as vscode from 'vscode';
 import { homedir } from 'node:os';
@@ -21,7 +22,7 @@ export const configPath = mindsPath;
 interface OpenFile {
   readonly file: WatchedFile;
   readonly store: DisposableStore;
-  /** When it was last readable. */
+  /** The text that was read last; it stays when the file becomes unreadable. */
   text: string | undefined;
 }
 
@@ -29,12 +30,12 @@ export function openConfigFiles(clock: Clock): ConfigFiles {
   return new WindowConfigFiles(clock);
 }
 
-/** Folders that have a place on the disk of the extension host. */
+/** Returns the folders that are on the disk of the extension host. */
 export function localFolders(): vscode.WorkspaceFolder[] {
   return (vscode.workspace.workspaceFolders ?? []).filter(({ uri }) => uri.scheme === 'file');
 }
 
-/** Whether a file is the user's own, and not one that the workspace brings along (S1). */
+/** Returns whether a file is the user's own, and not one that the workspace brings along (S1). */
 export function isUsersOwn(file: string): boolean {
   return isUserFile(file, folderPaths(), homedir());
 }
@@ -77,7 +78,7 @@ class WindowConfigFiles implements ConfigFiles {
 
   private open({ file: path, folder, origin }: SourceFile): OpenFile {
     const store = this.store.add(new DisposableStore(`config file ${path}`));
-    // Beside a workspace folder, the editor watches a pattern with folders in it in all of the folders below.
+    // Outside a workspace folder, the editor would watch the whole tree below the base of a pattern with folders in it.
     const pattern =
       origin === 'user'
         ? new vscode.RelativePattern(vscode.Uri.file(dirname(path)), basename(path))

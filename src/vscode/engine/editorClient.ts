@@ -1,13 +1,13 @@
 /**
- * The editor as an MCP client before it has connected: servers are told at their start what their client can do, and
- * the first ones start before the editor speaks to the gateway (G4, L4). What it declared last is kept; before
- * that, what VS Code is known to declare. A wrong guess costs a conversation one start, and nothing else: its server is
- * told what was really declared. Does not import `vscode`.
+ * Predicts what the editor will declare as an MCP client. Servers are told at their start what their client can do, and the
+ * first ones start before the editor connects to the gateway (G4, L4). The prediction is what the editor declared last or,
+ * the first time, what VS Code is known to declare. A wrong prediction costs a conversation one more start of its server,
+ * which is then told what was really declared. Does not import `vscode`.
  */
 import { isObject } from '../../core/base/isObject.js';
 import type { ExpectedClient, Fields } from '../../core/protocol/client.js';
 
-/** Of VS Code's `Memento`. */
+/** The part of VS Code's `Memento` that is used here. */
 interface CapabilityStore {
   get(key: string): unknown;
   update(key: string, value: unknown): PromiseLike<void>;
@@ -33,10 +33,10 @@ export class EditorClient {
     return { capabilities: this.kept ?? usual, roots };
   };
 
-  /** The editor has connected, and declared these. */
+  /** Keeps what the editor declared when it connected. */
   readonly note = (capabilities: Fields): void => {
     if (JSON.stringify(capabilities) === JSON.stringify(this.kept)) return;
-    // Where it cannot be kept, the next window guesses as this one did.
+    // If it cannot be kept, the next window starts from the same prediction as this one.
     void Promise.resolve(this.store.update(key, capabilities)).catch(() => undefined);
   };
 

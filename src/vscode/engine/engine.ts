@@ -1,6 +1,6 @@
 /**
- * The part of the extension that works: host, connector and gateway, joined. Loaded only when there is a config file in
- * a trusted workspace, because it brings the YAML parser and the rest along (P1). Does not import `vscode`.
+ * Joins host, connector and gateway into the working part of the extension. It is loaded only when a trusted workspace has a
+ * config file, because it brings the YAML parser and much else with it (P1). Does not import `vscode`.
  */
 import { realpathSync, statSync } from 'node:fs';
 import type { Approvals } from '../../core/approval/approvals.js';
@@ -30,59 +30,59 @@ export interface EngineOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly serverLog: (server: string) => Log;
-  /** What servers inherit. */
+  /** The environment that servers inherit. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Of the extension. */
+  /** The version of the extension. */
   readonly version: string;
-  /** Where the bundled guardian is. */
+  /** The path of the bundled guardian. */
   readonly guardianScript: string;
   readonly filteredTools: () => 'information' | 'warning' | 'off';
   readonly trace: () => boolean;
-  /** What may be started. Absent: everything. */
+  /** Decides what may be started. If it is absent, everything may be. */
   readonly approvals?: Approvals;
-  /** Which tools changed since their server was approved. Absent: nobody looks. */
+  /** Tells which tools changed after their server was approved. If it is absent, no tool is compared. */
   readonly toolReview?: ToolReview;
-  /** What agents may do with tools. Absent: call them all. */
+  /** Decides what agents may do with tools. If it is absent, they may call all of them. */
   readonly toolPolicy?: ToolPolicyOptions;
-  /** Where sign-ins to HTTP servers are kept. Absent: there are none. */
+  /** Keeps the sign-ins to HTTP servers. If it is absent, nobody can sign in. */
   readonly secrets?: SecretStore;
-  /** How many instances may live at once. */
+  /** Returns how many instances may live at once. */
   readonly maxInstances: () => number;
-  /** The editor as a client, before and when it connects. */
+  /** Predicts what the editor declares as a client, and is told what it declared. */
   readonly editor?: Pick<EditorClient, 'expected' | 'note'>;
-  /** Agents outside the editor. Absent: they are not served. */
+  /** Agents outside the editor. If this is absent, they are not served. */
   readonly agents?: AgentsOptions;
-  /** Without it, nothing of results is written to a disk. */
+  /** If this is absent, results are never written to a disk. */
   readonly results?: {
-    /** The folder for files; undefined: there is none. Need not exist. */
+    /** The folder for files, which need not exist yet; undefined if there is none. */
     readonly folder: string | undefined;
-    /** Of all files together, in bytes. */
+    /** Returns how many bytes all files may take together. */
     readonly quota: () => number;
-    /** Of the text of one result. */
+    /** Returns how many bytes of text one result may have. */
     readonly maxResultBytes: () => number;
   };
 }
 
 export interface AgentsOptions {
-  /** Whose toolsets they are, and whose config file REST writes; undefined: no folder is open. */
+  /** The folder whose toolsets are served and whose config file REST writes; undefined if no folder is open. */
   readonly folder: string | undefined;
   readonly home: string;
-  /** Why the config file is not to be written now: a sentence. */
+  /** Returns a sentence that says why the config file must not be written now. */
   readonly blocked: (file: string) => string | undefined;
 }
 
 export interface Engine {
   readonly host: Host;
-  /** Takes secrets out of a text. */
+  /** Removes secrets from a text. */
   redact(text: string): string;
   /** Rejects when there is no port to listen on. */
   readonly gateway: Promise<Gateway>;
-  /** For agents outside the editor; off until it is told a port. */
+  /** The endpoint for agents outside the editor. It is off until it is given a port. */
   readonly endpoint: AgentEndpoint | undefined;
-  /** The setting for tool permissions changed. */
+  /** Has to be called when the setting for tool permissions has changed. */
   recheckToolPolicy(): void;
   readonly dialogTools: DialogTools;
-  /** Resolves when nothing runs and nothing listens any more. */
+  /** Resolves when nothing runs and nothing listens anymore. */
   dispose(): Promise<void>;
 }
 
@@ -130,7 +130,7 @@ export function createEngine(options: EngineOptions): Engine {
   const maxResultBytes = options.results?.maxResultBytes ?? ((): number => usualMaxResultBytes);
   const delivery = createDelivery({ artifacts, maxResultBytes });
   const gateway = listen();
-  // Who uses it hears of it; until then a failure is nobody's.
+  // Whoever awaits the gateway learns of a failure. Until then it must not count as an unhandled rejection.
   gateway.catch(() => undefined);
 
   const endpoint = options.agents && agentEndpoint(options.agents);

@@ -1,10 +1,10 @@
 /**
- * Holds the engine of a window: none until the workspace is trusted and a config file is there, then one until the
- * window ends. Keeps what every view reads: the phase, and the core's snapshot with the problems that only the shell can
- * see. Does not import `vscode`: what it needs of the editor is passed in.
+ * Holds the engine of a window. There is none until the workspace is trusted and has a config file; then there is one until
+ * the window ends. The slot also keeps what every view reads: the phase, and the core's snapshot with the problems that only
+ * the shell can see. Does not import `vscode`; what it needs of the editor is passed in.
  *
- * Invariants: nothing is read, loaded or started in an untrusted workspace (S1); the engine is loaded at most once;
- * after `dispose` nothing is started, and what was is ended.
+ * Invariants: nothing is read, loaded or started in an untrusted workspace (S1). The engine is loaded at most once. After
+ * `dispose`, nothing is started, and everything that was started is ended.
  */
 import type { Disposable } from '../../core/base/disposables.js';
 import { delay, type Clock } from '../../core/base/clock.js';
@@ -17,15 +17,15 @@ import type { Engine } from './engine.js';
 
 export interface ConfigFilesState {
   readonly folders: number;
-  /** Highest first (C5). */
+  /** The sources, the highest first (C5). */
   readonly sources: readonly SourceText[];
-  /** Files that are there and cannot be read. */
+  /** One problem for each file that exists and cannot be read. */
   readonly problems: readonly Problem[];
 }
 
 /** The config files of the window. */
 export interface ConfigFiles extends Disposable {
-  /** Undefined until each of them has been read once. */
+  /** Undefined until each file has been read once. */
   readonly state: ConfigFilesState | undefined;
   readonly onDidChange: Event<ConfigFilesState>;
 }
@@ -40,13 +40,13 @@ interface EngineSlotOptions {
   isTrusted(): boolean;
   openConfigFiles(): ConfigFiles;
   loadEngine(): Promise<Engine>;
-  /** The engine could not be loaded: a fault of the product itself. */
+  /** Called when the engine could not be loaded, which is a defect of the product itself. */
   onFailure(error: unknown): void;
 }
 
 /**
- * Resolves when `holds` returns true, which is asked at every change of the window; in any case after `limit`
- * milliseconds, or when the signal is aborted. Never rejects.
+ * Resolves when `holds` returns true, which is asked whenever the window changes. It resolves in any case after `limit`
+ * milliseconds or when the signal is aborted. Never rejects.
  */
 export async function untilHolds(
   { slot, clock }: { readonly slot: Pick<EngineSlot, 'onDidChange'>; readonly clock: Clock },
@@ -75,7 +75,7 @@ export class EngineSlot {
   private announced = false;
 
   readonly onDidChange: Event<WindowState> = this.changes.event;
-  /** Fires once, when there is an engine. */
+  /** Fires once, when the engine has been loaded. */
   readonly onDidLoad: Event<Engine> = this.arrivals.event;
   engine: Engine | undefined;
 
@@ -92,7 +92,7 @@ export class EngineSlot {
     return this.files?.state?.sources ?? [];
   }
 
-  /** Begins, if the workspace is trusted; to be called again when it becomes so. */
+  /** Begins if the workspace is trusted. It has to be called again when the workspace becomes trusted. */
   start(): void {
     this.refresh();
     if (this.ended || this.files || !this.options.isTrusted()) return;
@@ -101,12 +101,12 @@ export class EngineSlot {
     if (this.files.state) this.apply();
   }
 
-  /** Adds problems to every snapshot from now on; `refresh` tells that they changed. */
+  /** Adds problems to every snapshot from now on. Call `refresh` when they have changed. */
   observe(problems: () => readonly Problem[]): void {
     this.observers.push(problems);
   }
 
-  /** Makes the state anew; several requests of one turn are one event. */
+  /** Computes the state again. Several requests within one turn of the event loop become one event. */
   refresh(): void {
     if (this.announced || this.ended) return;
     this.announced = true;
@@ -118,7 +118,7 @@ export class EngineSlot {
     });
   }
 
-  /** Resolves when nothing is left that the window started. */
+  /** Resolves when everything that the window started has ended. */
   async dispose(): Promise<void> {
     if (this.ended) return;
     this.ended = true;

@@ -1,10 +1,10 @@
-/** Follows the text of one file of the window: the core watches it, and the editor's own events make it look at once. */
+/** Follows the text of one file of the window. The core watches the file, and the editor's own events make it look at once. */
 import * as vscode from 'vscode';
 import type { Clock } from '../../core/base/clock.js';
 import type { DisposableStore } from '../../core/base/disposables.js';
 import { watchFile, type WatchedFile } from '../../core/files/watchedFile.js';
 
-/** @param pattern It matches this file alone. */
+/** @param pattern A pattern that matches this file alone. */
 export function followFile(
   path: string,
   pattern: vscode.RelativePattern,

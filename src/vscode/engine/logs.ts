@@ -1,6 +1,6 @@
 /**
- * Output channels as the core's logs (E4): one of the host, one of each server, made when first written to. What
- * arrives here is already free of secrets.
+ * Implements the core's logs as output channels (E4). There is one for the host and one for each server, and each is created
+ * when something is first written to it. What arrives here is already free of secrets.
  */
 import * as vscode from 'vscode';
 import { assertNever } from '../../core/base/assertNever.js';
@@ -12,16 +12,16 @@ const hostChannel = 'MCP Toolsets';
 
 export class Logs implements Disposable {
   private readonly channels = new Map<string, vscode.LogOutputChannel>();
-  /** Channels that were closed; what their servers still say while they end goes to the log of the extension. */
+  /** The channels that were closed. What their servers still write while they end goes to the log of the extension. */
   private readonly closed = new Set<string>();
-  /** Kept where a channel is not, as the editor does not give back what was written to one. */
+  /** The last lines of each log. They are kept here because the editor cannot return what was written to a channel. */
   private readonly last = new Map<string, RecentLines>();
   private ended = false;
 
   /** The log of the extension itself. */
   readonly host: Log = { write: (level, message) => this.write(hostChannel, level, message) };
 
-  /** @param tracing whether the exchange with servers is shown */
+  /** @param tracing Returns whether the messages exchanged with servers are shown. */
   constructor(private readonly tracing: () => boolean) {}
 
   ofServer(server: string): Log {
@@ -39,7 +39,7 @@ export class Logs implements Disposable {
     this.channel(server === undefined ? hostChannel : channelName(server))?.show();
   }
 
-  /** The last lines of each log, that of the extension first. */
+  /** Returns the last lines of each log, the log of the extension first. */
   recent(): { readonly name: string; readonly lines: readonly string[] }[] {
     return [...this.last].map(([name, { lines }]) => ({ name, lines })).sort((a, b) => (a.name < b.name ? -1 : 1));
   }
@@ -63,7 +63,7 @@ export class Logs implements Disposable {
   }
 
   private write(name: string, level: LogLevel, message: string): void {
-    // Who asks for the trace wants to see it whatever the level of the channel, which hides `trace` by default.
+    // Anyone who asks for the trace wants to see it whatever the level of the channel is, and channels hide `trace` by default.
     if (level === 'trace') {
       if (!this.tracing()) return;
       this.remember(name, level, message);

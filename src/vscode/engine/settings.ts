@@ -1,4 +1,4 @@
-/** The settings `mcpToolsets.*`, read where they are used, so that a change counts at once. */
+/** Reads the settings `mcpToolsets.*`. They are read where they are used, so that a change counts at once. */
 import * as vscode from 'vscode';
 import type { Disposable } from '../../core/base/disposables.js';
 
@@ -13,38 +13,38 @@ export function onDidChangeSetting(setting: Setting, run: () => void): Disposabl
   });
 }
 
-/** Whether the exchange with servers goes to their logs. */
+/** Returns whether the messages exchanged with servers are written to their logs. */
 export function trace(): boolean {
   return vscode.workspace.getConfiguration(section).get('trace', false);
 }
 
-/** How many instances may live at once (L2). */
+/** Returns how many instances may live at once (L2). */
 export function maxInstances(): number {
   const value = vscode.workspace.getConfiguration(section).get<number>('maxInstances', 32);
   return Number.isInteger(value) && value > 0 ? value : 32;
 }
 
-/** Of all files of results together, in bytes (V3). */
+/** Returns how many bytes all files of results may take together (V3). */
 export function artifactsQuota(): number {
   const value = vscode.workspace.getConfiguration(section).get<number>('artifactsQuota', 200);
   return (Number.isFinite(value) && value >= 0 ? value : 200) * 2 ** 20;
 }
 
-/** Of the text of one result; beyond it the text goes to a file (V3). */
+/** Returns how many bytes of text one result may have. Longer text goes to a file (V3). */
 export function maxResultBytes(): number {
   const value = vscode.workspace.getConfiguration(section).get<number>('maxResultBytes', usualMaxResultBytes);
   return Number.isInteger(value) && value >= 1024 ? value : usualMaxResultBytes;
 }
 
-/** How many requests `@minds` may send to the model for one question (D1). */
+/** Returns how many requests `@minds` may send to the model for one question (D1). */
 export function maxSteps(): number {
   const value = vscode.workspace.getConfiguration(section).get<number>('minds.maxSteps', 25);
   return Number.isInteger(value) && value > 0 ? value : 25;
 }
 
 /**
- * Whether a person wants to be asked before a server of the workspace starts (S1). A setting of the application:
- * neither a workspace nor a dev container that a workspace describes can say so for itself.
+ * Returns whether a person wants to be asked before a server of the workspace starts (S1). The setting has the scope of the
+ * application, so that neither a workspace nor the dev container it describes can answer for the person.
  */
 export function asksForApproval(): boolean {
   return vscode.workspace.getConfiguration(section).get<string>('approval') !== 'trustedWorkspace';
@@ -52,14 +52,14 @@ export function asksForApproval(): boolean {
 
 const severities = ['information', 'warning', 'off'] as const;
 
-/** How tools are told of that a list keeps out (N2). */
+/** Returns how tools that a list keeps out are reported (N2). */
 export function filteredTools(): (typeof severities)[number] {
   const value = vscode.workspace.getConfiguration(section).get<string>('problems.filteredTools');
   return severities.find((severity) => severity === value) ?? 'information';
 }
 
 /**
- * What agents may do with tools (S4): the value of each place where it can be set, because the strictest counts and
+ * Returns what agents may do with tools (S4). The value of every scope is returned, because the strictest one counts, and
  * the editor's own merging would let a workspace loosen what the person set.
  */
 export function toolPermissions(): readonly unknown[] {
@@ -67,12 +67,12 @@ export function toolPermissions(): readonly unknown[] {
   return [set?.globalValue, set?.workspaceValue, set?.workspaceFolderValue];
 }
 
-/** Whether a tool that changed since its server was approved is kept from agents (S3). */
+/** Returns whether a tool that changed after its server was approved is kept from agents (S3). */
 export function holdsChangedTools(): boolean {
   return vscode.workspace.getConfiguration(section).get<string>('changedTools') === 'hold';
 }
 
-/** Where agents outside the editor find the toolsets (G6); 0: nowhere. */
+/** Returns the port on which agents outside the editor find the toolsets (G6), or 0 if there is none. */
 export function endpointPort(): number {
   const value = vscode.workspace.getConfiguration(section).get<number>('endpoint.port', 0);
   return Number.isInteger(value) && value > 0 && value < 65_536 ? value : 0;

@@ -1,9 +1,9 @@
 /**
- * The setting `mcpToolsets.toolPermissions` as the core asks for it (S4), and what a person answered. Does not import
- * `vscode`; loaded with the engine, because it brings the matching of patterns along.
+ * Judges tools by the setting `mcpToolsets.toolPermissions` (S4) and remembers what a person answered. Does not import
+ * `vscode`. It is loaded with the engine, because it depends on the matching of patterns.
  *
- * Invariants: one question stands at a time; a call that is no longer waited for is not asked about; what was allowed for
- * a conversation is allowed there, for that tool, until the window ends or the setting changes.
+ * Invariants: at most one question is open at a time. Nobody is asked about a call that is no longer waited for. A tool that
+ * was allowed for a conversation stays allowed there until the window ends or the setting changes.
  */
 import { Emitter } from '../../core/base/events.js';
 import {
@@ -18,16 +18,16 @@ import {
 export type CallAnswer = 'no' | 'once' | 'inConversation';
 
 export interface ToolPolicyOptions {
-  /** Values of the setting, one for each place where it can be set. */
+  /** Returns the values of the setting, one for each scope in which it can be set. */
   readonly permissions: () => readonly unknown[];
-  /** Resolves when the person has answered; closing the question is `no`. */
+  /** Resolves when the person has answered. Closing the question means `no`. */
   readonly ask: (question: ToolQuestion) => PromiseLike<CallAnswer>;
 }
 
 export class PersonToolPolicy implements ToolPolicy {
   private readonly changes = new Emitter<void>();
   private rules: PermissionRules;
-  /** Tools that were allowed for a dialog. */
+  /** The tools that were allowed for a dialog. */
   private readonly allowed = new Set<string>();
   private last: Promise<unknown> = Promise.resolve();
 
@@ -47,7 +47,7 @@ export class PersonToolPolicy implements ToolPolicy {
     return unlessAborted(question.signal, answer);
   }
 
-  /** The setting changed. */
+  /** Has to be called when the setting has changed. */
   recheck(): void {
     this.rules = compilePermissions(this.options.permissions());
     this.allowed.clear();

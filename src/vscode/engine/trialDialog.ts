@@ -1,4 +1,4 @@
-/** The dialogs of “Try Tool”: each panel is one, so that what is tried holds an instance of its own (L1). Pure. */
+/** Names the dialogs of *Try Tool*. Each panel is a dialog, so that trying a tool uses an instance of its own (L1). Pure. */
 import { randomUUID } from 'node:crypto';
 
 const prefix = 'try:';

@@ -1,6 +1,6 @@
 /**
- * Keeps the custom agents of members in step with the team and with what is configured (D2). Writes a file for a
- * member when it is asked to; from then on it follows. What a person wrote there stays; what cannot be read is left alone.
+ * Keeps the custom agents of members in step with the team and with what is configured (D2). A file for a member is written on
+ * request and then kept up to date. What a person wrote in it stays, and a file that cannot be read is left alone.
  */
 import * as vscode from 'vscode';
 import { join } from 'node:path';
@@ -28,7 +28,7 @@ export function registerAgentFiles({ slot, team, log }: AgentFilesDeps): Disposa
     for (const one of team.view.teams) await followTeam(one, create);
   });
   const follow = (): void => {
-    // Until it is known what is configured, nothing would be granted.
+    // As long as it is unknown what is configured, nothing would be granted.
     if (slot.engine && slot.state.phase === 'serving') {
       following.request().catch((error: unknown) => log.write('error', `Agent files: ${String(error)}`));
     }
@@ -46,14 +46,14 @@ export function registerAgentFiles({ slot, team, log }: AgentFilesDeps): Disposa
       if (after === undefined) {
         if (create)
           void vscode.window.showWarningMessage(
-            `${vscode.workspace.asRelativePath(uri)} is not one of the team's: it is left as it is.`,
+            `${vscode.workspace.asRelativePath(uri)} was not written by this command, so it was left as it is.`,
           );
       } else if (after !== before) {
         await vscode.workspace.fs.writeFile(uri, new TextEncoder().encode(after));
         log.write('info', `Written: ${uri.fsPath}`);
       }
     }
-    // Whoever left the team keeps the file, and nothing in it that was granted.
+    // A member who left the team keeps the file but loses everything in it that was granted.
     for (const [name, kind] of await list(vscode.Uri.file(folder))) {
       if (kind !== vscode.FileType.File || !name.endsWith('.agent.md')) continue;
       const uri = vscode.Uri.file(join(folder, name));
@@ -96,7 +96,7 @@ export function registerAgentFiles({ slot, team, log }: AgentFilesDeps): Disposa
     vscode.commands.registerCommand('mcpToolsets.writeAgents', async () => {
       const { members, teams } = team.view;
       if (members.length === 0 || !slot.engine) {
-        void vscode.window.showInformationMessage(`Nobody is in the team: name members in ${teamPath}.`);
+        void vscode.window.showInformationMessage(`The team has no members. Name them in ${teamPath}.`);
         return;
       }
       wanted = true;

@@ -1,9 +1,8 @@
 /**
- * Links to files that calls left on disk (V2), under names that fit into a line: what the chat shows of a link is the
- * end of its path, and the names of artifacts are long. `mcp-toolsets-file:/<server>/<tool>/<file>/<name>` is `<file>`, to
- * be read and nothing else.
+ * Makes links to files that calls left on disk (V2), under names that fit into a line. The chat shows the end of a link's path,
+ * and the names of artifacts are long. `mcp-toolsets-file:/<server>/<tool>/<file>/<name>` is `<file>`, which can only be read.
  *
- * Invariants: nothing outside the folder of artifacts is read; a link needs no memory, so that it opens after a reload.
+ * Invariants: nothing outside the folder of artifacts is read. A link needs no memory, so that it still opens after a reload.
  */
 import * as vscode from 'vscode';
 import { readFile, stat } from 'node:fs/promises';
@@ -18,13 +17,13 @@ export class ArtifactLinks implements Disposable {
   private readonly root: string | undefined;
   private readonly registration: vscode.Disposable;
 
-  /** @param storage of the workspace; undefined where no folder is open */
+  /** @param storage The storage folder of the workspace; undefined if no folder is open. */
   constructor(storage: string | undefined) {
     this.root = storage === undefined ? undefined : artifactsRoot(storage);
     this.registration = vscode.workspace.registerFileSystemProvider(scheme, this.provider(), { isReadonly: true });
   }
 
-  /** @param name what the chat shows; the extension of the file is added */
+  /** @param name What the chat shows. The extension of the file is added. */
   uriOf(file: string, name: string): vscode.Uri {
     const parts = this.root === undefined ? [] : relative(this.root, file).split(sep);
     if (parts.length !== 3 || parts[0] === '..') return vscode.Uri.file(file);
@@ -55,7 +54,7 @@ export class ArtifactLinks implements Disposable {
     };
   }
 
-  /** The quota may have removed it since. */
+  /** Uses a file, which the quota may have removed in the meantime. */
   private async found<Result>(uri: vscode.Uri, use: (file: string) => Promise<Result>): Promise<Result> {
     const parts = artifactPath(uri.path);
     if (this.root === undefined || !parts) throw vscode.FileSystemError.FileNotFound(uri);

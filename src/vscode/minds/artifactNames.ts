@@ -1,8 +1,8 @@
-/** The paths of links to artifacts; see `artifactLinks.ts`. Pure; does not import `vscode`. */
+/** Writes and reads the paths of links to artifacts; see `artifactLinks.ts`. Pure; does not import `vscode`. */
 
 const longestName = 60;
 
-/** @param extension with its dot */
+/** @param extension The extension with its dot. */
 export function linkName(name: string, extension: string): string {
   const plain = name
     .replace(/[\s/\\?#%*:|"<>[\]`]+/g, ' ')
@@ -13,7 +13,7 @@ export function linkName(name: string, extension: string): string {
   return `${short === '' ? 'file' : short}${extension}`;
 }
 
-/** Server, tool and file of `/<server>/<tool>/<file>/<name>`; undefined for any other path. */
+/** Returns server, tool and file of `/<server>/<tool>/<file>/<name>`, or undefined for any other path. */
 export function artifactPath(path: string): readonly [string, string, string] | undefined {
   const [first, server, tool, file, name, ...more] = path.split('/');
   if (first !== '' || more.length > 0 || !name) return undefined;

@@ -1,10 +1,10 @@
-/** What a person attached to a question (files, selections, tools), as text behind it. What cannot be read is said. */
+/** Appends what a person attached to a question (files, selections, tools) as text, and names what cannot be read. */
 import * as vscode from 'vscode';
 import type { Toolset } from '../../core/tools/catalogue.js';
 
 const longestAttachment = 60_000;
 
-/** What the editor adds of its own to every question: it is about its own agent's tools, which are not these. */
+/** What the editor itself adds to every question. It concerns the tools of its own agent, which are not these. */
 const ofTheEditor = /^vscode\.customizations\b/;
 
 export async function questionOf(

@@ -1,10 +1,10 @@
-/** What went into a call and what came out, as a page of Markdown. Pure; does not import `vscode`. */
+/** Writes the input and the output of a call as a page of Markdown. Pure; does not import `vscode`. */
 import type { ToolCall, ToolResult } from '../../core/dialog/model.js';
 import { fenced } from '../views/markdown.js';
 
 const longestText = 100_000;
 
-/** @param uriOf of a path on disk */
+/** @param uriOf Returns the URI of a path on disk. */
 export function callPage(
   { tool, input }: ToolCall,
   { parts, isError, files }: ToolResult,

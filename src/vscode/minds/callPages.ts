@@ -1,6 +1,6 @@
 /**
- * What went into a call and what came out, as documents that a line of the chat opens. Kept for the calls of this window,
- * the oldest go first; nothing is written to a disk.
+ * Keeps the input and the output of calls as documents that a line of the chat opens. They are kept while the window is open,
+ * the oldest are dropped first, and nothing is written to a disk.
  */
 import * as vscode from 'vscode';
 import type { Disposable } from '../../core/base/disposables.js';
@@ -19,7 +19,7 @@ export class CallPages implements Disposable {
   /** @param redact Removes secrets from a text. */
   keep(call: ToolCall, result: ToolResult, redact: (text: string) => string): vscode.Uri {
     const page = redact(callPage(call, result, (file) => vscode.Uri.file(file).toString()));
-    // The chat shows the last segment of the path, so that is the name of the tool as it is.
+    // The chat shows the last segment of the path, so it is the name of the tool.
     return this.documents.add(call.tool.replace(/[^\w-]/g, '_'), page);
   }
 

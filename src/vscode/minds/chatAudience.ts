@@ -1,4 +1,4 @@
-/** What a person sees of a turn in the chat: the answer as it comes, one line for each call, and what went wrong. */
+/** Shows a turn in the chat: the answer as it comes, one line for each call, and what went wrong. */
 import * as vscode from 'vscode';
 import type { Audience } from '../../core/dialog/dialog.js';
 import type { ToolCall, ToolResult } from '../../core/dialog/model.js';
@@ -18,7 +18,7 @@ interface ChatAudienceDeps {
 }
 
 interface ChatAudience extends Audience {
-  /** Nothing follows. */
+  /** Has to be called when nothing follows. */
   end(): void;
 }
 

@@ -1,4 +1,4 @@
-/** What `@minds` answers without a model: `/mcp`, `/tools`, `/reload`, `/release`, and who there is for `/as`. */
+/** Answers the commands of `@minds` that need no model: `/mcp`, `/tools`, `/reload`, `/release`, and the members for `/as`. */
 import type * as vscode from 'vscode';
 import type { ModelSetup } from '../../core/dialog/dialog.js';
 import type { Member } from '../../core/team/team.js';
@@ -9,10 +9,10 @@ import { escapeMarkdown } from '../views/markdown.js';
 import { stateWord, toolCount, whyNothingRuns } from '../views/phrases.js';
 import type { Engine } from '../engine/engine.js';
 
-/** Of a tool's description, in characters. */
+/** How many characters of a tool's description are shown. */
 const longestLine = 160;
 
-/** `/mcp` */
+/** Answers `/mcp`. */
 export function showServers(stream: vscode.ChatResponseStream, state: WindowState, dialog: string): void {
   const { servers, problems } = state.snapshot;
   if (servers.length === 0) {
@@ -38,7 +38,7 @@ function stateOf({ state, previous }: ServerStatus): string {
   return previous ? `${stateWord(state)}, serves its previous definition` : stateWord(state);
 }
 
-/** `/tools` */
+/** Answers `/tools`. */
 export function showTools(
   stream: vscode.ChatResponseStream,
   { tools }: ModelSetup,
@@ -58,13 +58,13 @@ export function showTools(
   }
 }
 
-/** Of the first line; whole words. */
+/** Shortens the first line to whole words. */
 function firstWords(description: string): string {
   const [line = ''] = description.split('\n');
   return line.length > longestLine ? `${line.slice(0, longestLine).replace(/\s+\S*$/, '')} …` : line;
 }
 
-/** `/release`: one server, or all that the chat holds. */
+/** Answers `/release`, for one server or for all that the chat holds. */
 export async function release(
   stream: vscode.ChatResponseStream,
   engine: Engine | undefined,
@@ -89,7 +89,7 @@ export async function release(
   }
 }
 
-/** `/as` without a name, or with one that nobody has. */
+/** Answers `/as` without a name, or with a name that nobody has. */
 export function showMembers(
   stream: vscode.ChatResponseStream,
   members: readonly Member[],

@@ -1,12 +1,12 @@
 /**
- * The model that the person chose in the chat, at the seam of a dialog. What the stable API has no word for (system
- * messages, images in older editors) is said in text; nothing is decided here.
+ * Adapts the model that the person chose in the chat to the seam of a dialog. What the stable API cannot express (system
+ * messages, and images in older editors) becomes text. Nothing is decided here.
  */
 import * as vscode from 'vscode';
 import { assertNever } from '../../core/base/assertNever.js';
 import type { ContentPart, DialogMessage, DialogModel, DialogTool, ModelPart } from '../../core/dialog/model.js';
 
-/** Newer than the types this is built against; absent in older editors. */
+/** The parts of the API that are newer than the types used here. They are absent in older editors. */
 interface NewerApi {
   readonly LanguageModelDataPart?: { image(data: Uint8Array, mimeType: string): unknown };
 }
@@ -95,7 +95,7 @@ function asChatPart(part: ContentPart, seesImages: boolean): unknown {
   return new vscode.LanguageModelTextPart(`[An image (${part.mimeType}) that this model cannot see.]`);
 }
 
-/** The editor's token for a signal; to be disposed of when what it is for has ended. */
+/** Makes the editor's token for a signal. It has to be disposed of when the request has ended. */
 function cancelledBy(signal: AbortSignal): { token: vscode.CancellationToken; dispose(): void } {
   const source = new vscode.CancellationTokenSource();
   const cancel = (): void => source.cancel();

@@ -1,7 +1,7 @@
 /**
- * Which conversation a question belongs to, and what it holds. The stable API gives no id of it, so each answer keeps its
- * turn, with the name of the dialog, among its metadata: the editor stores them with the chat, and a chat that is opened
- * again goes on as the same dialog.
+ * Finds the conversation that a question belongs to. The stable API gives it no id, so each answer keeps its turn and the name
+ * of the dialog in its metadata. The editor stores them with the chat, and a chat that is opened again goes on as the same
+ * dialog.
  */
 import * as vscode from 'vscode';
 import { pastOf, type Past, type PastTurn } from '../../core/dialog/history.js';

@@ -1,4 +1,7 @@
-/** *Show Files of This Chat* on an instance that a chat holds: what its calls left on disk (V2), whichever agent asked. */
+/**
+ * Implements *Show Files of This Chat* for an instance that a chat holds: lists the files that its calls left on disk (V2),
+ * whichever agent made them.
+ */
 import * as vscode from 'vscode';
 import { basename, dirname, extname } from 'node:path';
 import type { Disposable } from '../../core/base/disposables.js';
@@ -13,7 +16,7 @@ export function registerDialogFiles(slot: EngineSlot, artifacts: ArtifactLinks):
     const dialog = row?.node.dialog;
     const files = dialog === undefined ? [] : ((await slot.engine?.dialogTools.files(dialog)) ?? []);
     if (files.length === 0) {
-      void vscode.window.showInformationMessage('No call of this chat left a file that is still there.');
+      void vscode.window.showInformationMessage('No call of this chat left a file that still exists.');
       return;
     }
     const choice = await vscode.window.showQuickPick(
@@ -22,7 +25,7 @@ export function registerDialogFiles(slot: EngineSlot, artifacts: ArtifactLinks):
         description: timeOf(timeOfArtifact(basename(path)), Date.now()),
         path,
       })),
-      { placeHolder: 'Choose a file that calls of this chat left, the latest first' },
+      { placeHolder: 'Choose a file that calls of this chat left (the latest first)' },
     );
     if (!choice) return;
     await vscode.commands.executeCommand('vscode.open', artifacts.uriOf(choice.path, basename(dirname(choice.path))));

@@ -1,4 +1,4 @@
-/** What a person may want to say next: go on where it stopped, release what the chat holds, see what is wrong. */
+/** Offers what a person may want to say next: continue where it stopped, release what the chat holds, or see what is wrong. */
 import type * as vscode from 'vscode';
 import { readRecord } from '../../core/dialog/history.js';
 import { heldBy } from '../../core/host/dialogTools.js';

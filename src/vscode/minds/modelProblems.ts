@@ -1,6 +1,7 @@
 /**
- * What providers of models refuse, as problems (D3, D4): one for each dialog that stopped, until it goes on or its
- * tool is gone; and what a provider is known to refuse, of the tools that were sent to it last. Does not import `vscode`.
+ * Reports what providers of models refuse (D3, D4). There is one problem for each dialog that stopped, until it continues or its
+ * tool is gone, and one for each tool, of those that were sent last, that a provider is known to refuse. Does not import
+ * `vscode`.
  */
 import type { Place, Problem } from '../../core/base/problem.js';
 import type { TurnEnd } from '../../core/dialog/dialog.js';
@@ -13,9 +14,9 @@ export interface Refusal {
   readonly vendor: string;
   readonly model: string;
   readonly end: Extract<TurnEnd, { kind: 'stopped' }>;
-  /** Of the tool, where it is told. */
+  /** The toolset of the tool, if the tool is known. */
   readonly toolset: string | undefined;
-  /** Free of secrets. */
+  /** The text of the error, free of secrets. */
   readonly text: string;
 }
 
@@ -25,14 +26,14 @@ interface Forecast {
   readonly problems: readonly ProjectionProblem[];
 }
 
-/** Where a problem stands: of a server, or of none. */
+/** Returns where a problem of a server, or one of no server, stands. */
 type PlaceOf = (server: string | undefined) => Place | undefined;
 
 export class ModelProblems {
   private readonly refusals = new Map<string, Refusal>();
   private forecast: Forecast | undefined;
 
-  /** @param onChange `problems()` changed */
+  /** @param onChange Called when `problems()` has changed. */
   constructor(private readonly onChange: () => void) {}
 
   refused(refusal: Refusal): void {
@@ -50,7 +51,7 @@ export class ModelProblems {
     this.onChange();
   }
 
-  /** Those that hold now. Where there is no file to point at, the chat alone says it. */
+  /** Returns the problems that hold now. If there is no file to point at, only the chat reports them. */
   problems(toolsets: readonly Toolset[], placeOf: PlaceOf): Problem[] {
     const isThere = (toolset: string, tool: string): boolean =>
       toolsets.some(({ id, tools }) => id === toolset && tools.some(({ published }) => published === tool));

@@ -1,6 +1,6 @@
 /**
- * `@minds`: answers a question of the chat by a dialog of its own with the model that was chosen there (D1). Joins
- * the dialog to the chat; what a turn is lives in `core/dialog`. Loaded with the first question (P1).
+ * Answers a question to `@minds` by a dialog of its own with the model that was chosen in the chat (D1). It joins the dialog to
+ * the chat; the turn itself is in `core/dialog`. It is loaded with the first question (P1).
  */
 import type * as vscode from 'vscode';
 import { randomUUID } from 'node:crypto';
@@ -43,18 +43,18 @@ export interface MindsDeps {
   readonly maxSteps: () => number;
 }
 
-/** Whoever has no name in the team. */
+/** The name by which a person asks for no member of the team. */
 const nobody = 'nobody';
 
 export async function answer(
-  surroundings: MindsDeps,
+  deps: MindsDeps,
   request: vscode.ChatRequest,
   context: vscode.ChatContext,
   stream: vscode.ChatResponseStream,
   token: vscode.CancellationToken,
 ): Promise<vscode.ChatResult> {
   const past = conversationOf(context);
-  const exchange = new ChatExchange(surroundings, request, past, stream, token);
+  const exchange = new ChatExchange(deps, request, past, stream, token);
   try {
     return await exchange.answer();
   } finally {
@@ -62,12 +62,12 @@ export async function answer(
   }
 }
 
-/** One request of the chat. */
+/** Answers one request of the chat. */
 class ChatExchange {
   private readonly dialog: string;
-  /** Undefined: nobody in particular, who has everything. */
+  /** The member who answers; undefined if it is nobody in particular, who has every toolset. */
   private speaker: Speaker | undefined;
-  /** Whether this request says who speaks. */
+  /** Whether this request chooses who answers. */
   private chose = false;
   private readonly controller = new AbortController();
   private readonly cancellation: vscode.Disposable;
@@ -98,10 +98,10 @@ class ChatExchange {
         showServers(this.stream, slot.state, this.dialog);
         return this.unchanged();
       case 'tools':
-        showTools(this.stream, this.offer(), slot.state, this.who());
+        showTools(this.stream, this.setup(), slot.state, this.who());
         return this.unchanged();
       case 'reload':
-        this.stream.progress('Reading the config files anew …');
+        this.stream.progress('Reading the config files again …');
         await slot.engine?.host.reload();
         showServers(this.stream, slot.state, this.dialog);
         return this.unchanged();
@@ -135,17 +135,17 @@ class ChatExchange {
       found ? `\`${found.id}\` answers in this chat from now on.\n\n` : 'All toolsets are there again.\n\n',
     );
     await this.ready();
-    showTools(this.stream, this.offer(), this.deps.slot.state, this.who());
+    showTools(this.stream, this.setup(), this.deps.slot.state, this.who());
     return this.unchanged();
   }
 
-  /** From where it stopped: with the same conversation, or with a word where there is nothing open. */
+  /** Continues where the conversation stopped. If nothing is open, the model is told to go on. */
   private async goOn(prompt: string): Promise<vscode.ChatResult> {
     const open = this.past.messages.at(-1);
     const words = prompt.trim();
     if (words !== '') return await this.turn([{ kind: 'user', text: words }]);
     if (!open) {
-      this.stream.markdown('There is nothing to go on with in this chat: ask something first.');
+      this.stream.markdown('There is nothing to continue in this chat. Ask something first.');
       return this.unchanged();
     }
     return await this.turn(open.kind === 'answer' ? [{ kind: 'user', text: 'Go on.' }] : []);
@@ -162,7 +162,7 @@ class ChatExchange {
     const outcome = await runTurn({
       model,
       messages: [...this.past.messages, ...added],
-      setup: () => this.offerTo(model),
+      setup: () => this.setupFor(model),
       runner: slot.engine?.dialogTools.runner(this.dialog, this.speaker) ?? {
         run: () => Promise.reject(new Error('no engine')),
       },
@@ -186,15 +186,15 @@ class ChatExchange {
     };
   }
 
-  private offerTo(model: ChatModel): ModelSetup {
-    const offer = this.offer();
-    const { tools, problems } = projectToolsForProvider(model.vendor, offer.tools);
+  private setupFor(model: ChatModel): ModelSetup {
+    const setup = this.setup();
+    const { tools, problems } = projectToolsForProvider(model.vendor, setup.tools);
     this.deps.problems.sent({ vendor: model.vendor, tools, problems });
-    return { ...offer, tools };
+    return { ...setup, tools };
   }
 
-  /** What there is for whoever speaks, as the team file grants it now (D2). */
-  private offer(): ModelSetup {
+  /** Returns the tools of whoever answers, as the team file grants them now (D2). */
+  private setup(): ModelSetup {
     const { speaker } = this;
     const tools = this.deps.slot.engine?.dialogTools;
     if (tools) return tools.offer(this.dialog, speaker);
@@ -208,7 +208,7 @@ class ChatExchange {
     const member = chosen === undefined ? spokesperson : members.find(({ id }) => id === chosen);
     if (member) return speakerFrom(member);
     if (chosen === undefined) return undefined;
-    // Not everything: whoever was limited to some toolsets does not get the others by leaving the team.
+    // A member who was limited to some toolsets must not get the others by leaving the team.
     if (this.request.command !== 'as') {
       this.stream.markdown(
         `*\`${chosen}\` is not in the team any more and has no tools. \`/as\` chooses who answers.*\n\n`,
@@ -236,7 +236,7 @@ class ChatExchange {
   }
 
   private result(messages: readonly DialogMessage[], end: TurnEnd['kind']): vscode.ChatResult {
-    // Where nobody was ever chosen it stays open: the team may get another spokesperson.
+    // If nobody was ever chosen, this stays open, because the team may get another spokesperson.
     const member = this.chose || this.past.member !== undefined ? (this.speaker?.id ?? nobody) : undefined;
     return {
       metadata: metadataOf(recordOf({ dialog: this.dialog, ...(member !== undefined && { member }), messages, end })),

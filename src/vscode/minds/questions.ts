@@ -1,8 +1,8 @@
 /**
- * Asks a person in the chat before a tool is called that needs it (S4). The stable API has no question of its own for
- * that, so it is buttons of the answer, which the call waits for; what was answered once is not asked again.
+ * Asks a person in the chat before a tool is called that needs it (S4). The stable API has no such question, so the answer
+ * shows buttons, and the call waits for a click. What was allowed for the chat is not asked again.
  *
- * Invariants: without an answer nothing is called; the end of the turn is a no.
+ * Invariants: nothing is called without an answer, and the end of the turn counts as a no.
  */
 import * as vscode from 'vscode';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
@@ -16,10 +16,10 @@ type Answer = 'once' | 'conversation' | 'no';
 export class ChatQuestions implements Disposable {
   private readonly store = new DisposableStore('questions of @minds');
   private readonly open = new Map<string, (answer: Answer) => void>();
-  /** `dialog tool`: allowed until the window closes. */
+  /** Keys of the form `dialog tool` that are allowed until the window closes. */
   private readonly allowed = new Set<string>();
   private last = 0;
-  /** One question of a dialog at a time: the calls of an answer come together. */
+  /** The calls of an answer come together, so a dialog is asked one question at a time. */
   private readonly queues = new Map<string, Promise<unknown>>();
 
   constructor() {
@@ -27,7 +27,7 @@ export class ChatQuestions implements Disposable {
       vscode.commands.registerCommand(command, (id: unknown, answer: unknown) => {
         const resolve = typeof id === 'string' ? this.open.get(id) : undefined;
         if (resolve && isAnswer(answer)) resolve(answer);
-        else void vscode.window.showInformationMessage('This question has been answered, or its turn is over.');
+        else void vscode.window.showInformationMessage('This question was already answered, or its turn has ended.');
       }),
     );
   }
@@ -73,8 +73,7 @@ export class ChatQuestions implements Disposable {
 }
 
 function show(stream: vscode.ChatResponseStream, id: string, tool: DialogTool, call: ToolCall): void {
-  const destroys =
-    tool.annotations?.destructiveHint === true ? ' It says of itself that it may destroy something.' : '';
+  const destroys = tool.annotations?.destructiveHint === true ? ' Its server says that it may destroy something.' : '';
   const input = JSON.stringify(call.input, undefined, 2);
   const short = input.length > 2_000 ? `${input.slice(0, 2_000)}\n…` : input;
   stream.markdown(
@@ -89,7 +88,10 @@ function show(stream: vscode.ChatResponseStream, id: string, tool: DialogTool, c
 }
 
 function refused({ name }: DialogTool): Permit {
-  return { kind: 'refused', why: `the person did not allow the call of "${name}". Do not call it again unasked.` };
+  return {
+    kind: 'refused',
+    why: `the person did not allow the call of "${name}". Do not call it again unless you are asked to.`,
+  };
 }
 
 function isAnswer(value: unknown): value is Answer {

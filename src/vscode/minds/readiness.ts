@@ -1,14 +1,14 @@
 /**
- * A question may come while the window opens. It waits, for a while, until the config files are read and the servers that
- * are starting have started, so that its first answer has tools. Does not import `vscode`.
+ * Waits with a question that comes while the window opens until the config files are read and the servers that are starting
+ * have started, so that its first answer has tools. Does not import `vscode`.
  */
 import type { Clock } from '../../core/base/clock.js';
 import { untilHolds, type EngineSlot, type WindowState } from '../engine/engineSlot.js';
 
-/** Milliseconds. A server that takes longer is there with the next request of the turn. */
+/** How many milliseconds it waits. A server that takes longer takes part from the next request of the turn. */
 const patience = 10_000;
 
-/** Never rejects. @param onWait told once if there is something to wait for, with the ids of servers */
+/** Never rejects. @param onWait Called once with the ids of servers if there is something to wait for. */
 export async function untilReady(
   slot: EngineSlot,
   clock: Clock,
@@ -26,7 +26,7 @@ function isReady({ engine, state }: EngineSlot): boolean {
   return startingIn(state).length === 0;
 }
 
-/** Those that never listed their tools; one that starts anew still serves what it had. */
+/** Returns the servers that have not listed their tools yet. One that restarts still serves what it had. */
 function startingIn({ snapshot }: WindowState): string[] {
   return snapshot.servers
     .filter(({ state, tools }) => state.kind === 'starting' && tools.length === 0)

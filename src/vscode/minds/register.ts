@@ -1,6 +1,6 @@
 /**
- * Registers `@minds` and what belongs to it: its commands, the pages of calls, the questions, the follow-ups, and the
- * problems of team and models. What answers is loaded with the first question (P1).
+ * Registers `@minds` and what belongs to it: its commands, the pages of calls, the questions, the follow-ups, and the problems
+ * of team and models. The code that answers is loaded with the first question (P1).
  */
 import * as vscode from 'vscode';
 import type { Clock } from '../../core/base/clock.js';
@@ -20,14 +20,14 @@ import { registerTeamAuthoring } from './teamAuthoring.js';
 import { TeamFiles } from './teamFiles.js';
 import { watchTeam } from './teamProblems.js';
 
-/** As in `package.json`. */
+/** The same id stands in `package.json`. */
 const participantId = 'mcpToolsets.minds';
 
 interface MindsOptions {
   readonly slot: EngineSlot;
   readonly clock: Clock;
   readonly log: Log;
-  /** Where the workspace's files are kept; undefined where no folder is open. */
+  /** The storage folder of the workspace; undefined if no folder is open. */
   readonly storage: string | undefined;
 }
 
@@ -38,7 +38,7 @@ export function registerMinds({ slot, clock, log, storage }: MindsOptions): Disp
   const pages = store.add(new CallPages());
   const artifacts = store.add(new ArtifactLinks(storage));
   const questions = store.add(new ChatQuestions());
-  const surroundings = { slot, clock, log, team, pages, artifacts, questions, problems, maxSteps };
+  const deps = { slot, clock, log, team, pages, artifacts, questions, problems, maxSteps };
 
   store.add(registerDialogFiles(slot, artifacts));
   store.add(watchTeam(slot, team));
@@ -53,7 +53,7 @@ export function registerMinds({ slot, clock, log, storage }: MindsOptions): Disp
   const participant = store.add(
     vscode.chat.createChatParticipant(participantId, async (...request) => {
       const { answer } = await import('./participant.js');
-      return answer(surroundings, ...request);
+      return answer(deps, ...request);
     }),
   );
   participant.iconPath = new vscode.ThemeIcon('tools');
@@ -68,7 +68,7 @@ export function registerMinds({ slot, clock, log, storage }: MindsOptions): Disp
   return store;
 }
 
-/** Of a server, or of the first config file. */
+/** Returns the place of a server or, without one, the beginning of the first config file. */
 function placeIn({ state }: EngineSlot, server: string | undefined): Place | undefined {
   const { servers } = state.snapshot;
   if (server !== undefined) return servers.find(({ id }) => id === server)?.place;

@@ -1,8 +1,8 @@
 /**
- * Files that calls left on disk (V2), in the chat: a link that opens each, images shown, and `/files`.
+ * Shows files that calls left on disk (V2) in the chat: each as a link, images as pictures, and all of them on `/files`.
  *
- * A trap: the editor joins neighbouring Markdown, and forgets meanwhile where the files in it really are, on another
- * machine perhaps; an image then stays empty. So each image is a part that cannot be joined, and a link is an anchor.
+ * The editor joins neighbouring Markdown and then forgets where its files are, which may be on another machine, so that an
+ * image stays empty. Therefore each image is a part that cannot be joined, and a link is an anchor.
  */
 import * as vscode from 'vscode';
 import { basename, dirname } from 'node:path';
@@ -11,20 +11,20 @@ import type { ResultFile } from '../../core/dialog/model.js';
 import { escapeMarkdown } from '../views/markdown.js';
 import type { ArtifactLinks } from './artifactLinks.js';
 
-/** Shown at once by `/files`; of the others there are links. */
+/** How many images `/files` shows at once. The others are links. */
 const mostImages = 12;
 
 export function showImage(stream: vscode.ChatResponseStream, path: string, title: string): void {
   const uri = vscode.Uri.file(path);
   const image = new vscode.MarkdownString(`![${escapeMarkdown(title)}](${uri.toString()})`);
-  // Only Markdown of one base is joined; what stands around it has none.
+  // The editor joins only Markdown with the same base, and the Markdown around this has none.
   image.baseUri = uri;
   stream.markdown('\n\n');
   stream.markdown(image);
   stream.markdown('\n\n');
 }
 
-/** Of an answer of the model. */
+/** Shows the pieces of a model's answer. */
 export function showPieces(
   stream: vscode.ChatResponseStream,
   links: ArtifactLinks,
@@ -41,7 +41,7 @@ export function showPieces(
   }
 }
 
-/** `/files` */
+/** Answers `/files`. */
 export function showFiles(stream: vscode.ChatResponseStream, links: ArtifactLinks, files: readonly ResultFile[]): void {
   if (files.length === 0) {
     stream.markdown('No call of this chat left a file that is still there.');
@@ -58,7 +58,7 @@ export function showFiles(stream: vscode.ChatResponseStream, links: ArtifactLink
   }
 }
 
-/** The files that an answer may refer to; more may come to be known while it goes on. */
+/** Keeps the files that an answer may refer to. More may be added while the answer goes on. */
 export class KnownFiles {
   private readonly files = new Map<string, ResultFile>();
 
@@ -88,7 +88,7 @@ function decoded(target: string): string {
   }
 }
 
-/** In whose folder it is. */
+/** Returns the tool whose folder has the file. */
 function toolOf(path: string): string {
   return basename(dirname(path));
 }

@@ -1,4 +1,4 @@
-/** Completion in `.minds/team.yaml` (D2). What works is loaded when the editor first asks. */
+/** Registers the completion in `.minds/team.yaml` (D2). The code that does the work is loaded when the editor first asks. */
 import * as vscode from 'vscode';
 import type { Disposable } from '../../core/base/disposables.js';
 import { configuredToolsets } from '../../core/host/dialogTools.js';

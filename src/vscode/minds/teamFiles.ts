@@ -1,6 +1,6 @@
 /**
- * `.minds/team.yaml` of each workspace folder, followed and read (D2). A file that is wrong as a whole keeps its last
- * reading. Nothing is read in an untrusted workspace; the reader is loaded when there is something to read (P1).
+ * Follows and reads `.minds/team.yaml` of each workspace folder (D2). A file that is wrong as a whole keeps its last reading.
+ * Nothing is read in an untrusted workspace, and the reader is loaded when there is something to read (P1).
  */
 import * as vscode from 'vscode';
 import { join } from 'node:path';
@@ -17,11 +17,11 @@ import type * as TeamReader from './teamReader.js';
 export const teamPath = '.minds/team.yaml';
 
 export interface TeamView {
-  /** As they were last right, in the order of the folders, an id once in all of them. */
+  /** The teams as they were last valid, in the order of the folders. An id occurs once in all of them. */
   readonly teams: readonly Team[];
-  /** Of all folders, an id once. */
+  /** The members of all folders. An id occurs once. */
   readonly members: readonly Member[];
-  /** Who answers where nobody was chosen. */
+  /** The member who answers if nobody was chosen. */
   readonly spokesperson: Member | undefined;
   /** Whether there is a file. */
   readonly isThere: boolean;
@@ -30,7 +30,7 @@ export interface TeamView {
 interface FolderTeam {
   readonly folder: string;
   readonly store: DisposableStore;
-  /** When it was last right as a whole. */
+  /** The reading of the file when it was last valid as a whole. */
   team: Team | undefined;
   problems: readonly Problem[];
   isThere: boolean;
@@ -49,7 +49,7 @@ export class TeamFiles implements Disposable {
 
   constructor(private readonly clock: Clock) {}
 
-  /** Begins, if the workspace is trusted; to be called again when it becomes so. */
+  /** Begins if the workspace is trusted. It has to be called again when the workspace becomes trusted. */
   start(): void {
     if (this.begun || !vscode.workspace.isTrusted) return;
     this.begun = true;
@@ -63,7 +63,7 @@ export class TeamFiles implements Disposable {
     if (!this.isRead()) await nextEvent(this.onDidChange, () => this.isRead(), signal).catch(() => undefined);
   }
 
-  /** Of the files themselves, and of what they grant against what is configured. */
+  /** Returns the problems of the files themselves, and of what they grant compared with what is configured. */
   problems(configured: readonly ConfiguredToolset[], passing: ReadonlySet<string>): readonly Problem[] {
     const teams = this.opened();
     const own = teams.flatMap(({ problems }) => problems);
@@ -112,7 +112,7 @@ export class TeamFiles implements Disposable {
     this.files.set(folder.uri.toString(), opened);
     store.add(
       file.onDidChange((content) => {
-        // What cannot be read says no more than it did before.
+        // A file that cannot be read keeps its last reading.
         if (content.kind === 'unreadable') this.done(opened);
         else void this.read(opened, file.path, content.kind === 'text' ? content.text : undefined);
       }),
@@ -139,7 +139,7 @@ export class TeamFiles implements Disposable {
     return !this.begun || [...this.files.values()].every(({ wasRead }) => wasRead);
   }
 
-  /** In the order of the folders, which is not that of their opening. */
+  /** Returns the files in the order of the folders, which may differ from the order in which they were opened. */
   private opened(): FolderTeam[] {
     return localFolders().flatMap(({ uri }) => this.files.get(uri.toString()) ?? []);
   }

@@ -8,7 +8,7 @@ export function watchTeam(slot: EngineSlot, team: TeamFiles): Disposable {
   const store = new DisposableStore('problems of the team');
   store.add(team.onDidChange(() => slot.refresh()));
   slot.observe(() => {
-    // Until the files are read it is not known what is configured.
+    // It is unknown what is configured until the files are read.
     if (slot.state.phase === 'reading' || slot.state.phase === 'untrusted') return [];
     if (slot.state.phase === 'serving' && !slot.engine) return [];
     const snapshot = slot.engine?.host.snapshot ?? slot.state.snapshot;

@@ -1,4 +1,7 @@
-/** What reads team files, in one part that is loaded when there is one: it brings the YAML parser along (P1). */
+/**
+ * Gathers what reads team files into one module. It is loaded when there is such a file, because it brings the YAML parser
+ * with it (P1).
+ */
 import type { Problem } from '../../core/base/problem.js';
 import type { ConfiguredToolset } from '../../core/team/grants.js';
 import { type Team, grantProblems, mergedTeams } from '../../core/team/team.js';

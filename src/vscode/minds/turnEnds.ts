@@ -1,4 +1,4 @@
-/** What a person is told of the end of a turn: in the chat, in the Problems view, in the log (D4). */
+/** Tells a person how a turn ended: in the chat, in the Problems view and in the log (D4). */
 import type * as vscode from 'vscode';
 import { assertNever } from '../../core/base/assertNever.js';
 import type { Log } from '../../core/base/log.js';
@@ -20,9 +20,9 @@ interface TurnEndDeps {
   readonly redact: (text: string) => string;
 }
 
-/** The text of the error, where it is one. */
-export function tellEnd({ end, messages }: TurnOutcome, surroundings: TurnEndDeps): string | undefined {
-  const { stream, model, problems, dialog } = surroundings;
+/** Returns the text of the error, if there was one. */
+export function tellEnd({ end, messages }: TurnOutcome, deps: TurnEndDeps): string | undefined {
+  const { stream, model, problems, dialog } = deps;
   if (end.kind !== 'stopped') problems.goesOn(dialog);
   switch (end.kind) {
     case 'answered':
@@ -32,19 +32,19 @@ export function tellEnd({ end, messages }: TurnOutcome, surroundings: TurnEndDep
       return undefined;
     case 'stepLimit':
       stream.markdown(`\n\n*The limit of ${end.steps} steps is reached (\`mcpToolsets.minds.maxSteps\`).*\n\n`);
-      offerToGoOn(stream);
+      offerToContinue(stream);
       return undefined;
     case 'stopped': {
-      offerToGoOn(stream);
-      return tellStop(end, surroundings);
+      offerToContinue(stream);
+      return tellStop(end, deps);
     }
     default:
       return assertNever(end);
   }
 }
 
-function tellStop(end: Extract<TurnEnd, { kind: 'stopped' }>, surroundings: TurnEndDeps): string {
-  const { dialog, model, toolsets, problems, log, redact } = surroundings;
+function tellStop(end: Extract<TurnEnd, { kind: 'stopped' }>, deps: TurnEndDeps): string {
+  const { dialog, model, toolsets, problems, log, redact } = deps;
   const { vendor, name } = model;
   const text = oneLine(redact(end.why.text));
   log.write('warn', `Dialog ${dialog} stopped (${end.why.kind}): ${vendor}/${name}: ${text}`);
@@ -66,6 +66,6 @@ function tellStop(end: Extract<TurnEnd, { kind: 'stopped' }>, surroundings: Turn
   }
 }
 
-function offerToGoOn(stream: vscode.ChatResponseStream): void {
+function offerToContinue(stream: vscode.ChatResponseStream): void {
   stream.button({ command: continueCommand, title: 'Continue' });
 }

@@ -1,4 +1,7 @@
-/** The record of a turn among the metadata of its answer, which the editor stores with the chat. Does not import `vscode`. */
+/**
+ * Writes and reads the record of a turn in the metadata of its answer, which the editor stores with the chat. Does not
+ * import `vscode` at run time.
+ */
 import type * as vscode from 'vscode';
 import type { TurnRecord } from '../../core/dialog/history.js';
 
@@ -8,7 +11,7 @@ export function metadataOf(record: TurnRecord): { readonly [key]: TurnRecord } {
   return { [key]: record };
 }
 
-/** As it comes back from the store: anything. */
+/** Returns what the store gives back, which may be anything. */
 export function recordIn({ metadata }: vscode.ChatResult): unknown {
   return (metadata as Record<string, unknown> | undefined)?.[key];
 }

@@ -1,6 +1,6 @@
 /**
  * Finds the labels under which an `mcp.json` of the editor configures servers, and where they stand. A file that is being
- * written is read as far as it goes; what is wrong in it is not told here. Pure.
+ * written is read as far as it goes, and its mistakes are not reported here. Pure.
  */
 import { visit } from 'jsonc-parser';
 import type { Range } from '../../core/base/problem.js';

@@ -1,11 +1,11 @@
 /**
- * Offers each toolset to the editor as an MCP server of its own (G1, G3a, G3b, G5). Whether the editor shows them is
- * the presenter's business.
+ * Offers each toolset to the editor as an MCP server of its own (G1, G3a, G3b, G5). The presenter sees that the editor shows
+ * them.
  *
- * Invariants: definitions are in file order; the version of a definition does not change within a window, as that would
- * stop it, and differs from that of any other window, as what the editor remembers of those may be outdated; the provider
- * never throws, because one failure takes all definitions away; an untrusted workspace offers and starts nothing, because
- * starting would open a question to the person.
+ * Invariants: Definitions are in file order. The version of a definition does not change within a window, because that would
+ * stop it, and it differs from that of any other window, because what the editor remembers of those may be outdated. The
+ * provider never throws, because one failure takes all definitions away. In an untrusted workspace nothing is offered or
+ * started, because starting would open a question to the person.
  */
 import * as vscode from 'vscode';
 import { randomUUID } from 'node:crypto';
@@ -17,18 +17,18 @@ import type { Gateway } from '../../core/gateway/gateway.js';
 import { toolsForEditor, type Toolset } from '../../core/tools/catalogue.js';
 import type { Engine } from '../engine/engine.js';
 import { untilHolds, type EngineSlot } from '../engine/engineSlot.js';
-import { isStarting, offeredLabels } from './offer.js';
+import { isStarting, labelsOf } from './labels.js';
 import { findRivals } from './rivals.js';
 import { Presenter, type Stage } from './presenter.js';
 
-/** As in `package.json`. */
+/** The same id stands in `package.json`. */
 const providerId = 'mcpToolsets';
 
 interface ProviderOptions {
   readonly slot: EngineSlot;
   readonly clock: Clock;
   readonly log: Log;
-  /** `publisher.name`. */
+  /** The id of the extension, `publisher.name`. */
   readonly extensionId: string;
 }
 
@@ -36,7 +36,7 @@ export function offerToolsets(options: ProviderOptions): Disposable {
   return new ToolsetProvider(options);
 }
 
-/** Changes closer to each other than this are one announcement, in milliseconds. */
+/** Changes that are closer to each other than this, in milliseconds, become one announcement. */
 const together = 10;
 
 /** The first answer to the editor waits this long for the gateway, in milliseconds. */
@@ -51,12 +51,12 @@ class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscode.McpHt
   private readonly changes = this.store.add(new vscode.EventEmitter<void>());
   private readonly version = randomUUID();
   private readonly presenter: Presenter;
-  /** Undefined until it listens, and for good if it cannot. */
+  /** Undefined until the gateway listens, and for good if it cannot. */
   private gateway: Gateway | undefined;
   private gatewayFailed = false;
-  /** In file order; what is leaving comes last. */
+  /** The labels in file order; those that are leaving come last. */
   private announced: readonly string[] = [];
-  /** Gone, but for calls in flight. */
+  /** The labels that are kept only because calls are still in flight. */
   private leaving: readonly string[] = [];
   private announcement: Disposable | undefined;
 
@@ -77,7 +77,7 @@ class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscode.McpHt
 
   async provideMcpServerDefinitions(): Promise<vscode.McpHttpServerDefinition[]> {
     // The first answer replaces what the editor remembers of the last window; an empty one would take those tools away
-    // for the moment until the files are read.
+    // until the files are read.
     await untilHolds(this.options, () => !this.isBeginning(), firstAnswerLimit, this.ended.signal);
     return this.announced.flatMap((label) => this.definitionOf(label) ?? []);
   }
@@ -101,7 +101,7 @@ class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscode.McpHt
     this.store.dispose();
   }
 
-  /** In an editor that cannot take definitions, everything else still works (S2). */
+  /** Registers the provider. In an editor that cannot take definitions, everything else still works (S2). */
   private register(): void {
     try {
       this.store.add(vscode.lm.registerMcpServerDefinitionProvider(providerId, this));
@@ -133,27 +133,27 @@ class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscode.McpHt
     this.presenter.expect(this.presented());
   }
 
-  /** A change inside a toolset reaches the editor over its session; this is only for those that come and go. */
+  /** Announces the toolsets that come and go. A change within a toolset reaches the editor over its session. */
   private announce(): void {
     const { gateway, announced } = this;
     const { engine } = this.options.slot;
     if (!engine || !gateway || !vscode.workspace.isTrusted) return;
-    const labels = offeredLabels(engine.host.snapshot, engine.host.catalogue.toolsets);
-    // Taking a definition away ends the editor's calls; those in flight finish first (R4). The gateway lists no
-    // tools for them any more.
+    const labels = labelsOf(engine.host.snapshot, engine.host.catalogue.toolsets);
+    // Taking a definition away ends the editor's calls; those in flight finish first (R4). The gateway no longer
+    // lists tools for them.
     this.leaving = announced.filter(
       (label) => !labels.includes(label) && gateway.activityOf(label, 'editor').callsInFlight > 0,
     );
     this.announced = [...labels, ...this.leaving];
     if (isDeepStrictEqual(this.announced, announced)) return;
-    this.options.log.write('debug', `Offered to the editor: ${this.announced.join(', ') || 'nothing'}`);
+    this.options.log.write('debug', `Announced to the editor: ${this.announced.join(', ') || 'nothing'}`);
     this.announcement ??= this.options.clock.after(together, () => {
       this.announcement = undefined;
       this.changes.fire();
     });
   }
 
-  /** Whether it is not known yet which servers there are. */
+  /** Returns whether it is still unknown which servers there are. */
   private isBeginning(): boolean {
     const { phase } = this.options.slot.state;
     return (phase === 'reading' || phase === 'serving') && this.gateway === undefined && !this.gatewayFailed;

@@ -1,6 +1,6 @@
 /**
- * What the editor makes of a toolset: whether its tools are language-model tools under the ids that are expected, and
- * what it means when they are not (G3a: never a silent loss). Pure.
+ * Finds out what the editor made of a toolset: whether its tools are language-model tools under the expected ids, and what it
+ * means when they are not (G3a: never a silent loss). Pure.
  */
 import type { Place, Problem } from '../../core/base/problem.js';
 import { shortList } from '../../core/base/shortList.js';
@@ -30,25 +30,25 @@ export function presenceOf(toolset: Toolset, names: ReadonlySet<string>): Presen
   return { kind: 'hidden' };
 }
 
-/** Another server of the editor with the same label. */
+/** Another server that is configured in the editor under the same label. */
 export interface Rival {
   readonly label: string;
-  /** The file that configures it, as it is written for a person. */
+  /** The file that configures it, in the form that is shown to a person. */
   readonly file: string;
   readonly place: Place;
 }
 
-/** What is known about tools that stay away. */
+/** What is known about tools that the editor does not show. */
 export interface Absence {
   readonly presence: Exclude<Presence, { readonly kind: 'shown' }>;
-  /** The editor has an MCP session for it. */
+  /** Whether the editor has an MCP session for the toolset. */
   readonly connected: boolean;
-  /** A setting of the editor that switches MCP off, as `chat.mcp.access is none`. */
+  /** A phrase that names the setting of the editor which switches MCP off, such as `"chat.mcp.access" is "none"`. */
   readonly switchedOff: string | undefined;
   readonly rivals: readonly Rival[];
 }
 
-/** @param place the server's key */
+/** @param place The place of the server's key. */
 export function absenceProblem(toolset: Toolset, absence: Absence, place: Place): Problem {
   const { rivals } = absence;
   return {

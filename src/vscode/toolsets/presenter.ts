@@ -1,10 +1,11 @@
 /**
- * Brings toolsets onto the editor's stage and keeps an eye on them: the editor does not start a server that an extension
- * offers before somebody chats, and does not say when it shows none of its tools. So each toolset is started until its
- * tools are there, and what stays away becomes a problem, which goes as soon as they show.
+ * Sees that the editor shows the toolsets. The editor does not start a server that an extension offers before somebody chats,
+ * and does not say when it shows none of its tools. So each toolset is started until its tools are shown; tools that stay
+ * away become a problem, which goes as soon as they are shown.
  *
- * Starts nothing that was shown and then stopped: that was the person. Never rejects, never throws. Knows the editor only
- * through `Stage`. Invariants: at most one start of a toolset at a time; a bounded number of starts for each change.
+ * A toolset that was shown and then stopped is not started again, because the person stopped it. The presenter never rejects
+ * and never throws, and it knows the editor only through `Stage`. Invariants: a toolset has at most one start at a time, and
+ * each change leads to a bounded number of starts.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../core/base/clock.js';
@@ -15,13 +16,13 @@ import type { Toolset } from '../../core/tools/catalogue.js';
 import { absenceProblem, absenceText, presenceOf, type Absence, type Rival } from './presence.js';
 
 export interface Stage {
-  /** Names of the language-model tools that the editor has. */
+  /** Returns the names of the language-model tools that the editor has. */
   toolNames(): ReadonlySet<string>;
-  /** Asks the editor to connect; says nothing about success. */
+  /** Asks the editor to connect. That it resolves does not mean that the editor connected. */
   startServer(label: string): Promise<void>;
-  /** Whether the editor has an MCP session in which it has listed the toolset's tools. */
+  /** Returns whether the editor has an MCP session in which it has listed the toolset's tools. */
   isConnected(label: string): boolean;
-  /** As `Absence.switchedOff`. */
+  /** Returns what `Absence.switchedOff` describes. */
   switchedOff(): string | undefined;
   rivals(label: string): Promise<readonly Rival[]>;
   placeOf(server: string): Place | undefined;
@@ -31,19 +32,19 @@ interface PresenterOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly stage: Stage;
-  /** `problems()` changed. */
+  /** Called when `problems()` has changed. */
   readonly onChange: () => void;
 }
 
 /**
- * Milliseconds between looks. The editor takes over a new definition 500 ms after it was announced, and says nothing
- * when it does; asking it to start what it does not know yet costs next to nothing.
+ * The milliseconds between looks. The editor takes over a new definition 500 ms after it was announced and does not say when
+ * it has done so. Asking it to start a server that it does not know yet costs next to nothing.
  */
 const pace = [80, 80, 80, 80, 80, 80, 80, 100, 100, 200, 300, 500, 800, 1200, 2000, 3000, 5000] as const;
 const slowPace = 3_000;
 const mostStarts = 20;
 
-/** How long tools may stay away before that is a problem: with a session, and in all. Milliseconds. */
+/** How many milliseconds tools may stay away before that is a problem: with a session, and in all. */
 const graceConnected = 3000;
 const graceInAll = 20_000;
 
@@ -56,7 +57,7 @@ export class Presenter implements Disposable {
 
   constructor(private readonly options: PresenterOptions) {}
 
-  /** These toolsets were announced to the editor, and no others. */
+  /** Takes note that exactly these toolsets were announced to the editor. */
   expect(toolsets: readonly Toolset[]): void {
     const wanted = new Set(toolsets.map(({ id }) => id));
     let fewerProblems = false;
@@ -74,17 +75,17 @@ export class Presenter implements Disposable {
     if (fewerProblems) this.options.onChange();
   }
 
-  /** Something of the editor changed: what is absent gets a new chance. */
+  /** Gives absent toolsets a new chance after something in the editor has changed. */
   tryAgain(): void {
     for (const watch of this.watches.values()) watch.tryAgain();
   }
 
-  /** The editor did something with a toolset: its tools may be there before the next look. */
+  /** Looks sooner, because the editor did something with a toolset and may show its tools already. */
   noteActivity(id: string): void {
     this.watches.get(id)?.hurry();
   }
 
-  /** The absences that hold now, at the places where their servers stand now. */
+  /** Returns the absences that hold now, at the places where their servers stand now. */
   problems(): Problem[] {
     return [...this.watches.values()].flatMap(({ toolset, absence }) => {
       const place = this.options.stage.placeOf(toolset.id);
@@ -151,7 +152,7 @@ class Watch implements Disposable {
     const { stage, clock, log } = this.options;
     const presence = presenceOf(this.toolset, stage.toolNames());
     const connected = stage.isConnected(this.toolset.id);
-    // Without a session these are tools that the editor remembers, perhaps of another time.
+    // Without a session these may be tools that the editor remembers from an earlier window.
     if (presence.kind === 'shown' && (connected || this.phase !== 'awaited')) {
       if (this.phase !== 'shown') log.write('debug', `${this.toolset.id}: shown after ${clock.now() - this.since} ms`);
       this.phase = 'shown';

@@ -1,11 +1,11 @@
-/** Servers that the workspace configures for the editor itself, under a name that a toolset has too (G3a). */
+/** Finds servers that the workspace configures for the editor itself under the name of a toolset (G3a). */
 import * as vscode from 'vscode';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { localFolders } from '../engine/configFiles.js';
 import type { Rival } from './presence.js';
 
-/** In a workspace folder. The person's own `mcp.json` is where no extension can read it. */
+/** The files in a workspace folder. An extension cannot read the person's own `mcp.json`. */
 const files = ['.vscode/mcp.json', '.mcp.json'];
 
 /** The editor compares names without regard to case. */

@@ -1,6 +1,6 @@
 /**
- * Arguments as JSON documents that exist in memory alone, each beside the schema it names, so that the editor's own JSON
- * support completes and checks them. Saving is remembered; closing asks nothing and leaves nothing on a disk.
+ * Provides arguments as JSON documents that exist only in memory, each beside the schema it names, so that the editor's own
+ * JSON support completes and checks them. They can be saved, and closing one asks nothing and leaves nothing on a disk.
  */
 import * as vscode from 'vscode';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
@@ -42,20 +42,23 @@ export class ArgumentDocuments implements Disposable {
     );
   }
 
-  /** In a folder of its own, beside the schema. */
+  /** Returns an address in a folder of its own, where the schema will be too. */
   newUri(tool: string): vscode.Uri {
     this.folders += 1;
     return vscode.Uri.from({ scheme, path: `/${this.folders}/${tool}.json` });
   }
 
-  /** Written only where there is none yet: what a person edited stays. */
+  /** Writes the document if there is none yet. What a person edited stays. */
   prepare(uri: vscode.Uri, schema: unknown, given: Readonly<Record<string, unknown>>): void {
     const schemaUri = uri.with({ path: `${uri.path.slice(0, uri.path.lastIndexOf('/'))}/schema.json` });
     this.write(schemaUri, encode(withSchemaKey(schema)));
     if (!this.files.has(uri.path)) this.write(uri, encode({ $schema: schemaUri.toString(), ...given }));
   }
 
-  /** What the document holds, saved or not, without the key that names its schema. Throws what is wrong as a sentence. */
+  /**
+   * Returns what the document holds, saved or not, without the key that names its schema. Rejects with a phrase that says
+   * what is wrong.
+   */
   async read(uri: vscode.Uri): Promise<Record<string, unknown>> {
     const document = await vscode.workspace.openTextDocument(uri);
     const parsed = JSON.parse(document.getText()) as unknown;
@@ -94,7 +97,7 @@ function encode(value: unknown): Uint8Array {
   return new TextEncoder().encode(`${JSON.stringify(value, undefined, 2)}\n`);
 }
 
-/** A closed schema would complain of the key that names it. */
+/** Allows the key that names the schema, which a closed schema would refuse. */
 function withSchemaKey(schema: unknown): unknown {
   if (typeof schema !== 'object' || schema === null) return schema;
   const { properties } = schema as { properties?: unknown };

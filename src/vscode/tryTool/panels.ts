@@ -1,4 +1,4 @@
-/** The open panels of “Try Tool”: one for each tool, and the documents in which their arguments are edited. */
+/** Holds the open panels of *Try Tool*, one for each tool, and the documents in which their arguments are edited. */
 import { type Disposable, DisposableStore } from '../../core/base/disposables.js';
 import type { ServerStatus } from '../../core/reconcile/status.js';
 import type { ServedTool } from '../../core/tools/catalogue.js';

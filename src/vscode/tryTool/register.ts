@@ -1,6 +1,4 @@
-/**
- * “Try Tool”: from the sidebar and the palette (E3). Registers only; panels are loaded when the first is asked for.
- */
+/** Registers *Try Tool* for the sidebar and the palette (E3). The panels are loaded when the first is asked for. */
 import * as vscode from 'vscode';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
 import type { ServerStatus } from '../../core/reconcile/status.js';
@@ -30,7 +28,7 @@ interface Found {
   readonly tool: ServedTool;
 }
 
-/** @param subject a row, or a server's id with the published name of a tool; nothing when asked from the palette */
+/** @param subject A row, or a server's id, which goes with the published name of a tool; undefined from the palette. */
 async function toolOf(slot: EngineSlot, subject: Subject, published: string | undefined): Promise<Found | undefined> {
   const all = slot.state.snapshot.servers.flatMap((server) => server.tools.map((tool): Found => ({ server, tool })));
   const name = typeof subject === 'object' ? subject.node.name : published;
@@ -39,7 +37,7 @@ async function toolOf(slot: EngineSlot, subject: Subject, published: string | un
   if (named || name !== undefined) return named;
   const choices = all.filter(({ server }) => id === undefined || server.id === id);
   if (choices.length === 0) {
-    void vscode.window.showInformationMessage('No MCP server publishes a tool now.');
+    void vscode.window.showInformationMessage('No MCP server publishes a tool at the moment.');
     return undefined;
   }
   const choice = await vscode.window.showQuickPick(

@@ -1,6 +1,6 @@
 /**
- * One tool being tried: its page, its calls, and the dialog that holds what the calls leave behind. Invariants: one call
- * at a time; the call and the lease end with the panel.
+ * Shows one tool that is being tried: its page, its calls, and the dialog that holds what the calls leave behind. Invariants:
+ * there is one call at a time, and the call and the lease end with the panel.
  */
 import * as vscode from 'vscode';
 import { randomBytes } from 'node:crypto';
@@ -41,7 +41,7 @@ export class TrialPanel implements Disposable {
     const roots = ['media', 'dist'].map((folder) => vscode.Uri.joinPath(extensionUri, folder));
     this.panel = vscode.window.createWebviewPanel('mcpToolsets.tryTool', published, vscode.ViewColumn.Active, {
       enableScripts: true,
-      // What was entered and what came back stay while another tab is in front.
+      // Input and result stay while another tab is in front.
       retainContextWhenHidden: true,
       localResourceRoots: roots,
     });
@@ -64,7 +64,7 @@ export class TrialPanel implements Disposable {
     this.options.documents.forget(this.document);
     this.options.onEnd();
     const host = this.options.slot.engine?.host;
-    // A server that is gone has taken the lease along.
+    // If the server is gone, so is the lease.
     if (this.called) void host?.release(this.options.server, this.dialog).catch(() => undefined);
   }
 
@@ -90,12 +90,12 @@ export class TrialPanel implements Disposable {
         return;
       }
       case 'openLink':
-        // From a tool's result: the editor asks before it leaves.
+        // The link comes from a tool's result. The editor asks the person before it opens it.
         if (/^https?:/.test(message.uri)) await vscode.env.openExternal(vscode.Uri.parse(message.uri, true));
     }
   }
 
-  /** Shows the tool as it is now; once more when it has changed. */
+  /** Shows the tool as it is now, and again when it has changed. */
   private follow(): void {
     const found = this.find();
     if (!found) return;
@@ -117,7 +117,7 @@ export class TrialPanel implements Disposable {
     try {
       given = await this.options.documents.read(this.document);
     } catch (error) {
-      this.send({ kind: 'refused', reason: `The document is not right yet: ${(error as Error).message}` });
+      this.send({ kind: 'refused', reason: `The document is not valid yet: ${(error as Error).message}` });
       return;
     }
     await this.run(given);
@@ -127,7 +127,7 @@ export class TrialPanel implements Disposable {
     const host = this.options.slot.engine?.host;
     if (this.call || this.ended) return;
     if (!host) {
-      this.send({ kind: 'refused', reason: 'Nothing runs in this window.' });
+      this.send({ kind: 'refused', reason: 'No MCP server runs in this window.' });
       return;
     }
     const call = new AbortController();
@@ -142,7 +142,7 @@ export class TrialPanel implements Disposable {
         tool: published,
         arguments: given,
         dialog: this.dialog,
-        // Pressing Run is the answer to `ask`; what is denied is denied here too (S4).
+        // Pressing *Run* answers `ask`. A denied tool is denied here too (S4).
         consented: true,
         signal: call.signal,
         onProgress: (progress) => this.send({ kind: 'progress', ...progress }),

@@ -1,10 +1,10 @@
-/** What the sidebar shows and offers of approval (S1, E3): part of `treeModel`. Pure. */
+/** Makes what the sidebar shows of approvals (S1, E3). Pure. */
 import type { ServerStatus } from '../../core/reconcile/status.js';
 import { commandLine, launchLines } from './approvalTexts.js';
 import { escapeMarkdown } from './markdown.js';
 import type { TreeNode } from './treeNode.js';
 
-/** What a person can ask of a server because of its approval. */
+/** Returns what a person can do about the approval of a server. */
 export function approvalActions({ approval, previous }: ServerStatus): readonly ('approvable' | 'revocable')[] {
   switch (approval.kind) {
     case 'notAsked':
@@ -12,12 +12,12 @@ export function approvalActions({ approval, previous }: ServerStatus): readonly 
     case 'approved':
       return ['revocable'];
     case 'pending':
-      // What serves was approved before.
+      // The definition that serves was approved before.
       return previous ? ['approvable', 'revocable'] : ['approvable'];
   }
 }
 
-/** The launch that waits, as a row of its own: what would run is seen before anything is clicked. */
+/** Makes a row of the launch that waits, so that a person sees what would run before clicking anything. */
 export function launchNodes(parent: string, { id: server, approval, place }: ServerStatus): TreeNode[] {
   if (approval.kind !== 'pending') return [];
   return [

@@ -1,17 +1,17 @@
-/** What a person reads before they approve a start (S1). Pure; does not import `vscode`. */
+/** Writes what a person reads before they approve a start (S1). Pure; does not import `vscode`. */
 import type { LaunchDescription, LaunchPart } from '../../core/approval/fingerprint.js';
 import { shortList } from '../../core/base/shortList.js';
 
-/** Of the labels; the same in all documents, so that those that are compared differ in nothing else. */
+/** The width of the labels. It is the same in all documents, so that a comparison shows no other difference. */
 const widest = 'environment'.length;
 
 export interface PendingLaunch {
   readonly launch: LaunchDescription;
-  /** What was approved of this server before. */
+  /** The launch of this server that was approved before. */
   readonly before: LaunchDescription | undefined;
 }
 
-/** `node server.js --port 1`, or the address: what runs, without its surroundings. */
+/** Returns `node server.js --port 1` or the address: what runs, without its environment. */
 export function commandLine({ parts }: LaunchDescription): string {
   return parts
     .filter(({ label }) => label === 'command' || label === 'argument' || label === 'address')
@@ -19,17 +19,17 @@ export function commandLine({ parts }: LaunchDescription): string {
     .join(' ');
 }
 
-/** All of it, a part a line. */
+/** Returns the whole launch, one part on each line. */
 export function launchLines({ parts }: LaunchDescription): string[] {
   return parts.map((part) => `${part.label}: ${valueOf(part)}`);
 }
 
-/** With a digest, so that one masked value can be told from another. */
+/** Adds a digest to a masked value, so that it can be told from another one. */
 function valueOf({ shown, digest }: LaunchPart): string {
   return digest === undefined ? shown : `${shown}   (masked, digest ${digest.slice(0, 8)})`;
 }
 
-/** @param fileLabel how a file is written for a person. */
+/** @param fileLabel Returns a file in the form that is shown to a person. */
 export function question(pending: readonly PendingLaunch[], fileLabel: (file: string) => string): string {
   const files = [...new Set(pending.map(({ launch }) => fileLabel(launch.source)))].join(', ');
   const names = shortList(
@@ -52,7 +52,7 @@ export function question(pending: readonly PendingLaunch[], fileLabel: (file: st
   return `${pending.length} MCP servers of ${files} want to start${what}: ${names}.`;
 }
 
-/** The document of a review, and what was approved of the same servers before; the two are compared line by line. */
+/** Returns the document of a review and what was approved of the same servers before. The two are compared line by line. */
 export function reviewTexts(
   pending: readonly PendingLaunch[],
   fileLabel: (file: string) => string,
@@ -79,7 +79,7 @@ export function reviewTexts(
   };
 }
 
-/** For a dialog. Undefined: too much for one, so that a document has to show it. */
+/** Returns the detail of a dialog, or undefined if it is too much for a dialog and needs a document. */
 export function dialogDetail({ launch, before }: PendingLaunch): string | undefined {
   const lines = launchLines(launch);
   const known = before && new Set(launchLines(before));

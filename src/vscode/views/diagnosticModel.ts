@@ -1,16 +1,16 @@
-/** Problems as the Problems view wants them, grouped by file. Pure; does not import `vscode`. */
+/** Groups problems by file, in the form that the Problems view needs. Pure; does not import `vscode`. */
 import type { Place, Problem, ProblemCode, Range, Severity } from '../../core/base/problem.js';
 
 export interface DiagnosticModel {
   readonly range: Range;
-  /** What is wrong on the first lines, what to do on the last. */
+  /** The first lines say what is wrong, and the last one says what to do. */
   readonly message: string;
   readonly severity: Severity;
   readonly code: ProblemCode;
   readonly related: readonly { readonly message: string; readonly place: Place }[];
 }
 
-/** In the order of the problems; files without problems are absent. */
+/** Keeps the order of the problems. Files without problems are absent. */
 export function diagnosticsByFile(problems: readonly Problem[]): ReadonlyMap<string, readonly DiagnosticModel[]> {
   const files = new Map<string, DiagnosticModel[]>();
   for (const problem of problems) {

@@ -1,6 +1,6 @@
 /**
- * What the README says of a problem code, as a page of its own: the row of the code, and below it the whole chapter. The
- * preview of the editor cannot be opened at a place inside a document. Pure.
+ * Makes a page of what the README says about a problem code: the row of the code, and below it the whole chapter. The README
+ * itself does not serve, because the editor cannot open a preview at a place inside a document. Pure.
  */
 const chapter = 'When something is wrong';
 

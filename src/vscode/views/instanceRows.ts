@@ -1,4 +1,4 @@
-/** The instances of a server, whose they are, how old and how long idle (L2). Pure. */
+/** Makes the rows of a server's instances: whose they are, how old they are and how long they have been idle (L2). Pure. */
 import type { InstanceStatus, ServerStatus } from '../../core/reconcile/status.js';
 import { escapeMarkdown } from './markdown.js';
 import { durationPhrase, instanceLabel, instancePhrase, timeOf } from './phrases.js';

@@ -1,4 +1,4 @@
-/** Text of servers and files inside Markdown. Pure. */
+/** Writes text of servers and files inside Markdown. Pure. */
 export function escapeMarkdown(text: string): string {
   return text.replace(/[\\`*_{}[\]()#+\-!|<>~$]/g, '\\$&').replace(/\n/g, '  \n');
 }
@@ -10,7 +10,7 @@ export function fenced(text: string, language = ''): string {
   return `${fence}${language}\n${text}\n${fence}`;
 }
 
-/** For a line of the chat: without its last full stop, cut where it is long. */
+/** Makes a text one line of the chat, without its last full stop and cut if it is long. */
 export function oneLine(text: string): string {
   const line = text.replace(/\s+/g, ' ').trim().replace(/\.$/, '');
   return line.length > 300 ? `${line.slice(0, 300)}…` : line;

@@ -1,4 +1,4 @@
-/** Words for states, tools and reasons, the same in every view. Pure; does not import `vscode`. */
+/** Puts states, tools and reasons into words that are the same in every view. Pure; does not import `vscode`. */
 import { assertNever } from '../../core/base/assertNever.js';
 import type { OfferedTool } from '../../core/tools/catalogue.js';
 import { estimatedTokensOf } from '../../core/tools/tokens.js';
@@ -6,7 +6,7 @@ import type { WindowState } from '../engine/engineSlot.js';
 import { isTrial } from '../engine/trialDialog.js';
 import type { InstanceStatus, ServerState, ServerStatus, StatusSnapshot } from '../../core/reconcile/status.js';
 
-/** `12 of 34 tools`; `12 tools` where nothing is kept out. */
+/** Returns `12 of 34 tools`, or `12 tools` if none is kept out. */
 export function toolCount(published: number, offered: number): string {
   if (published === offered) return published === 1 ? '1 tool' : `${published} tools`;
   return `${published} of ${offered} tools`;
@@ -38,7 +38,7 @@ export function stateWord(state: ServerState): string {
   }
 }
 
-/** Why a window in this phase has no MCP servers. */
+/** Returns why a window in this phase has no MCP servers. */
 export function whyNothingRuns(phase: WindowState['phase']): string {
   switch (phase) {
     case 'untrusted':
@@ -53,13 +53,13 @@ export function whyNothingRuns(phase: WindowState['phase']): string {
   }
 }
 
-/** `~310 tokens`, `~3.1k tokens`: an estimate, rounded to what it is good for. */
+/** Returns `~310 tokens` or `~3.1k tokens`. The number is an estimate and is rounded accordingly. */
 export function tokenPhrase(tokens: number): string {
   if (tokens < 1000) return `~${tokens} tokens`;
   return `~${tokens < 10_000 ? (tokens / 1000).toFixed(1) : Math.round(tokens / 1000)}k tokens`;
 }
 
-/** Short, for a row. */
+/** Returns a short label for a row. */
 export function instanceLabel(use: InstanceStatus['use']): string {
   switch (use.kind) {
     case 'warm':
@@ -75,7 +75,7 @@ export function instanceLabel(use: InstanceStatus['use']): string {
   }
 }
 
-/** By the beginning of its id, which is enough to tell a few apart. */
+/** Names a dialog by the beginning of its id, which is enough to tell a few apart. */
 function dialogName(dialog: string, word: string): string {
   const own = /^minds-(?=.)/.exec(dialog)?.[0] ?? '';
   const id = dialog.slice(own.length, own.length + 8);
@@ -97,20 +97,20 @@ export function instancePhrase(use: InstanceStatus['use']): string {
   }
 }
 
-/** A time of today as `10:32:05`, one of another day with its date. */
+/** Returns a time of today as `10:32:05`, and a time of another day with its date. */
 export function timeOf(at: number, now: number): string {
   const date = new Date(at);
   const time = date.toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit' });
   return date.toDateString() === new Date(now).toDateString() ? time : `${date.toLocaleDateString()} ${time}`;
 }
 
-/** What the server says that a tool does; the editor asks before a call by it. */
+/** Returns what the server says that a tool does. The editor asks before a call on that basis. */
 export function effects({ annotations }: OfferedTool): string[] {
   if (annotations?.readOnlyHint === true) return ['only reads'];
   return annotations?.destructiveHint === true ? ['may destroy'] : [];
 }
 
-/** How long something lasted, to the minute: `<1 min`, `4 min`, `2 h 5 min`. */
+/** Returns how long something lasted, to the minute: `<1 min`, `4 min` or `2 h 5 min`. */
 export function durationPhrase(ms: number): string {
   const minutes = Math.floor(ms / 60_000);
   if (minutes < 1) return '<1 min';
@@ -119,28 +119,28 @@ export function durationPhrase(ms: number): string {
   return `${Math.floor(minutes / 60)} h${rest > 0 ? ` ${rest} min` : ''}`;
 }
 
-/** Whether agents can use the tools of a server now. */
+/** Returns whether agents can use the tools of a server now. */
 export function serves(server: ServerStatus): boolean {
   return server.state.kind === 'running' || server.state.kind === 'idle';
 }
 
-/** Whether a person should look at it. */
+/** Returns whether a person should look at a server. */
 function isBroken(server: ServerStatus): boolean {
   if (['failed', 'invalid', 'signInNeeded'].includes(server.state.kind)) return true;
   return server.previous !== undefined && server.approval.kind !== 'pending';
 }
 
-/** The Problems view says more. */
-export const crowdedLine = 'There are more tools than the 128 that some models take; see Problems.';
+/** A short form of what the Problems view says. */
+export const crowdedLine = 'There are more tools than the 128 that some models take. See the Problems view.';
 
 interface StatusSummary {
-  /** `MCP 3/4`: servers that serve, of those that should. */
+  /** For example `MCP 3/4`: how many servers serve, and how many should. */
   readonly text: string;
   readonly tooltip: string;
   readonly severity: 'ok' | 'busy' | 'pending' | 'crowded' | 'error';
-  /** Servers and files that a person should look at. */
+  /** How many servers and files a person should look at. */
   readonly broken: number;
-  /** Servers that wait for approval. */
+  /** How many servers wait for approval. */
   readonly pending: number;
 }
 
@@ -153,7 +153,7 @@ export function summary(snapshot: StatusSnapshot): StatusSummary {
   const fileErrors = snapshot.refused.length > 0 ? snapshot.refused.length : unreadable ? 1 : 0;
   const fileLine = unreadable
     ? 'The config file has an error, and nothing runs.'
-    : 'The config file has an error; what stood there before still runs.';
+    : 'The config file has an error. Its previous version still runs.';
   const lines = [
     ...Array.from({ length: fileErrors }, () => fileLine),
     ...(snapshot.servers.some(({ tools }) => tools.length > 0) ? [totalPhrase(snapshot)] : []),
@@ -177,12 +177,12 @@ export function summary(snapshot: StatusSnapshot): StatusSummary {
   };
 }
 
-/** Whether there are more tools than some models take. */
+/** Returns whether there are more tools than some models take. */
 export function isCrowded({ problems }: StatusSnapshot): boolean {
   return problems.some(({ code }) => code === 'too-many-tools');
 }
 
-/** What all toolsets have together. */
+/** Returns how many tools all toolsets have together. */
 function totalPhrase({ servers }: StatusSnapshot): string {
   const tools = servers.flatMap((server) => server.tools);
   return `${toolCount(tools.length, tools.length)}, ${tokenPhrase(estimatedTokensOf(tools))} in each request`;

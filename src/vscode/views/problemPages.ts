@@ -1,14 +1,14 @@
 /**
- * The documentation of problem codes as documents of the editor, which each diagnostic links to (E1). Not a command:
- * of the places that show the link, only the Problems view runs commands. That the pages open as previews is an
- * association in `package.json`.
+ * Provides the documentation of problem codes as documents, which each diagnostic links to (E1). The links are not commands,
+ * because of all the places that show them only the Problems view runs commands. An association in `package.json` makes the
+ * pages open as previews.
  */
 import * as vscode from 'vscode';
 import type { Disposable } from '../../core/base/disposables.js';
 import type { ProblemCode } from '../../core/base/problem.js';
 import { explanation } from './explanation.js';
 
-/** As in `package.json`. */
+/** The same scheme stands in `package.json`. */
 const scheme = 'mcp-toolsets-problem';
 
 export function pageOf(code: ProblemCode): vscode.Uri {
@@ -23,7 +23,7 @@ export function registerProblemPages(extensionUri: vscode.Uri): Disposable {
   });
 }
 
-/** In a package its name is in lower case. */
+/** Reads the README, whose name is in lower case in a package. */
 async function readReadme(extensionUri: vscode.Uri): Promise<string> {
   const read = (name: string): Thenable<Uint8Array> =>
     vscode.workspace.fs.readFile(vscode.Uri.joinPath(extensionUri, name));

@@ -1,6 +1,6 @@
 /**
  * Documents that show a text and cannot be edited. A document never changes, because a person may have answered a
- * question about it: each text gets an address of its own.
+ * question about it, so each text gets an address of its own.
  */
 import * as vscode from 'vscode';
 import { BoundedMap } from '../../core/base/boundedMap.js';

@@ -1,10 +1,10 @@
-/** Which rows have to be drawn anew: what did not change keeps still (E3). Pure. */
+/** Finds the rows that have to be redrawn, so that the others keep still (E3). Pure. */
 import { isDeepStrictEqual } from 'node:util';
 import type { TreeNode } from './treeNode.js';
 
 /**
- * The topmost rows that changed; drawing one draws what is below it. Undefined: other rows, or another order, so that
- * what contains them has to be drawn anew.
+ * Returns the topmost rows that changed; redrawing a row redraws everything below it. Returns undefined if there are other
+ * rows or another order, so that their parent has to be redrawn.
  */
 export function changedRows(before: readonly TreeNode[], after: readonly TreeNode[]): readonly TreeNode[] | undefined {
   if (before.length !== after.length || after.some(({ id }, index) => id !== before[index]?.id)) return undefined;

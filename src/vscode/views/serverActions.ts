@@ -1,8 +1,8 @@
-/** What a person can ask of a server. Pure. */
+/** Decides what a person can do with a server. Pure. */
 import { assertNever } from '../../core/base/assertNever.js';
 import type { ServerState, ServerStatus } from '../../core/reconcile/status.js';
 
-/** What a person can ask of a server in this state. */
+/** Returns what a person can do with a server in this state. */
 export function actions(state: ServerState): readonly ('startable' | 'stoppable' | 'restartable')[] {
   switch (state.kind) {
     case 'disabled':
@@ -25,8 +25,7 @@ export function actions(state: ServerState): readonly ('startable' | 'stoppable'
   }
 }
 
-/** What a person can ask of a server because of its sign-in (X7). Pure. */
-
+/** Returns what a person can do about the sign-in of a server (X7). */
 export function signInActions({ signIn, state }: ServerStatus): readonly ('signInable' | 'signOutable')[] {
   if (state.kind === 'disabled' || state.kind === 'pending') return [];
   switch (signIn?.kind) {

@@ -1,4 +1,4 @@
-/** The row of a server: its state in words, icon and tooltip, what can be asked of it, and what stands below. Pure. */
+/** Makes the row of a server: its state in words, its icon and tooltip, its actions, and the rows below it. Pure. */
 import { assertNever } from '../../core/base/assertNever.js';
 import type { ServerState, ServerStatus, StatusSnapshot } from '../../core/reconcile/status.js';
 import { escapeMarkdown } from './markdown.js';
@@ -6,7 +6,7 @@ import { estimatedTokensOf } from '../../core/tools/tokens.js';
 import { stateWord, timeOf, tokenPhrase, toolCount, transportWord } from './phrases.js';
 import { approvalActions, launchNodes } from './approvalRows.js';
 import { instanceNodes } from './instanceRows.js';
-import { promptNodes, resourceNodes } from './offerRows.js';
+import { promptNodes, resourceNodes } from './promptRows.js';
 import { actions, signInActions } from './serverActions.js';
 import { excludedNodes, toolNode } from './toolRows.js';
 import {
@@ -23,7 +23,7 @@ export function serverNode(
   id: string,
   server: ServerStatus,
   snapshot: StatusSnapshot,
-  around: TreeOptions,
+  options: TreeOptions,
   severalFiles: boolean,
 ): TreeNode {
   const changed = new Map(server.changedTools.map((tool) => [tool.original, tool]));
@@ -34,10 +34,10 @@ export function serverNode(
     ...group(id, server.id, 'Prompts', 'prompts', promptNodes(id, server)),
     ...group(id, server.id, 'Resources', 'resources', resourceNodes(id, server)),
     ...group(id, server.id, 'Kept out', 'excluded', excludedNodes(id, server)),
-    ...group(id, server.id, 'Instances', 'instances', instanceNodes(id, server, around.now)),
-    ...shadowedNodes(id, server, around),
+    ...group(id, server.id, 'Instances', 'instances', instanceNodes(id, server, options.now)),
+    ...shadowedNodes(id, server, options),
   ];
-  const facts = [...serverDescription(server, around.now), ...sourceWords(server, around, severalFiles)];
+  const facts = [...serverDescription(server, options.now), ...sourceWords(server, options, severalFiles)];
   const switched = server.state.kind === 'disabled' ? 'disabled' : 'enabled';
   return {
     id,
@@ -46,7 +46,7 @@ export function serverNode(
     label: server.id,
     description: facts.join(' · '),
     spoken: [server.id, 'server', ...(server.state.kind === 'running' ? ['running'] : []), ...facts].join(', '),
-    tooltip: serverTooltip(server, around),
+    tooltip: serverTooltip(server, options),
     icon: serverIcon(server),
     context: [
       'server',
@@ -109,9 +109,9 @@ function stateIcon(state: ServerState): TreeIcon {
   }
 }
 
-function serverTooltip(server: ServerStatus, around: TreeOptions): string {
+function serverTooltip(server: ServerStatus, options: TreeOptions): string {
   const { state, previous, serverInfo } = server;
-  const at = (time: number): string => timeOf(time, around.now);
+  const at = (time: number): string => timeOf(time, options.now);
   const since = 'since' in state ? ` since ${at(state.since)}` : '';
   const lines = [
     `**${escapeMarkdown(server.id)}** ${stateWord(state)}${since}`,
@@ -134,12 +134,12 @@ function serverTooltip(server: ServerStatus, around: TreeOptions): string {
     ]
       .filter((part) => part !== '')
       .join(' · '),
-    escapeMarkdown(around.fileLabel(server.source)),
+    escapeMarkdown(options.fileLabel(server.source)),
   ];
   return lines.filter((line) => line !== '').join('\n\n');
 }
 
-/** The estimate says what it is of: the person who reads it compares. */
+/** The estimate says what it counts, so that a person can compare it with other figures. */
 function toolsLine({ tools, offered }: ServerStatus): string {
   const tokens = estimatedTokensOf(tools);
   return `${toolCount(tools.length, offered)} published, ${escapeMarkdown(tokenPhrase(tokens))} in each request (names, descriptions and schemas, four bytes to a token)`;
@@ -151,8 +151,7 @@ function leaseLine({ instances }: ServerStatus): string {
   return leases === 1 ? '1 conversation holds an instance' : `${leases} conversations hold an instance each`;
 }
 
-/** The errors and warnings of a server, first below it. Pure. */
-
+/** Makes the rows of a server's errors and warnings, which come before its tools. */
 function problemNodes(parent: string, server: ServerStatus, snapshot: StatusSnapshot): TreeNode[] {
   const unique = uniqueIds();
   return snapshot.problems
@@ -174,23 +173,21 @@ function problemNodes(parent: string, server: ServerStatus, snapshot: StatusSnap
     }));
 }
 
-/** What the sidebar says of where a server comes from, and of the entries that it shadows (C5): part of `treeModel`. Pure. */
-
-/** Of the row: nothing where all servers come from one file of a folder. */
-function sourceWords(server: ServerStatus, around: TreeOptions, severalFiles: boolean): string[] {
+/** Says which file a server comes from (C5), unless all servers come from one file of a folder. */
+function sourceWords(server: ServerStatus, options: TreeOptions, severalFiles: boolean): string[] {
   switch (server.origin) {
     case 'folder':
-      return severalFiles ? [around.folderLabel(server.source)] : [];
+      return severalFiles ? [options.folderLabel(server.source)] : [];
     case 'mcprc':
-      return [around.fileLabel(server.source)];
+      return [options.fileLabel(server.source)];
     case 'user':
       return ['user'];
   }
 }
 
-function shadowedNodes(parent: string, server: ServerStatus, around: TreeOptions): TreeNode[] {
+function shadowedNodes(parent: string, server: ServerStatus, options: TreeOptions): TreeNode[] {
   return server.shadows.map((place) => {
-    const file = around.fileLabel(place.file);
+    const file = options.fileLabel(place.file);
     return {
       id: `${parent}/shadowed/${place.file}`,
       kind: 'shadowed',
@@ -199,7 +196,7 @@ function shadowedNodes(parent: string, server: ServerStatus, around: TreeOptions
       description: 'shadowed',
       spoken: `shadowed entry in ${file}`,
       tooltip: escapeMarkdown(
-        `${file} has an entry ${server.id} too. It does not count: ${around.fileLabel(server.source)} does.`,
+        `${file} has an entry ${server.id} too. It does not count: ${options.fileLabel(server.source)} does.`,
       ),
       icon: { id: 'layers' },
       context: 'shadowed',

@@ -1,4 +1,4 @@
-/** The item `MCP 3/4` of the status bar, there while there is a config file; opens the sidebar. */
+/** Shows the item `MCP 3/4` in the status bar while there is a config file. The item opens the sidebar. */
 import * as vscode from 'vscode';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
 import type { EngineSlot } from '../engine/engineSlot.js';

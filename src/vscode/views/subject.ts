@@ -1,11 +1,11 @@
-/** What a command is asked about: a row of the sidebar, or a server that a person chooses. */
+/** Finds the subject of a command, which is a row of the sidebar or a server that a person chooses. */
 import * as vscode from 'vscode';
 import type { ServerStatus } from '../../core/reconcile/status.js';
 import { fileLabel } from './fileLabels.js';
 import { stateWord } from './phrases.js';
 import type { Row } from './treeView.js';
 
-/** A row, or the id of a server; undefined when the command comes from the palette. */
+/** A row or the id of a server; undefined if the command comes from the palette. */
 export type Subject = Row | string | undefined;
 
 export function serverOf(subject: Subject): string | undefined {

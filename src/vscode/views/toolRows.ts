@@ -1,4 +1,4 @@
-/** The tools of a server: those agents see, and those kept out with the reason. Pure. */
+/** Makes the rows of a server's tools: those that agents see, and those that are kept out, with the reason. Pure. */
 import type { ChangedTool } from '../../core/approval/toolPrints.js';
 import type { ServerStatus } from '../../core/reconcile/status.js';
 import type { ExcludedTool, OfferedTool, ServedTool } from '../../core/tools/catalogue.js';
@@ -8,7 +8,7 @@ import { escapeMarkdown } from './markdown.js';
 import { effects, tokenPhrase } from './phrases.js';
 import { uniqueIds, type TreeNode } from './treeNode.js';
 
-/** @param changed how it differs from what it was when its server was approved (S3). */
+/** @param changed How the tool differs from what it was when its server was approved (S3). */
 export function toolNode(parent: string, server: string, tool: ServedTool, changed?: ChangedTool): TreeNode {
   const { original, published } = tool;
   const title = tool.tool.annotations?.title ?? tool.tool.title;
@@ -45,7 +45,7 @@ export function toolNode(parent: string, server: string, tool: ServedTool, chang
   };
 }
 
-/** What it takes: `path` and what else, those that may be left out in brackets. */
+/** Lists the arguments of a tool. Those that may be left out are in brackets. */
 function argumentLine({ inputSchema }: OfferedTool): string {
   const required = new Set(inputSchema.required ?? []);
   const names = Object.keys(inputSchema.properties ?? {});

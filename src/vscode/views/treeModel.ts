@@ -1,16 +1,16 @@
 /**
- * What the sidebar shows, computed from the status snapshot alone: a tree of plain values with ids that stay the same
- * as long as the thing does. Pure; does not import `vscode`, does not know how rows are drawn. One file beside this one
- * makes the rows of one kind.
+ * Computes the rows of the sidebar from the status snapshot alone. They are plain values whose ids stay the same as long as
+ * what they show exists. Each kind of row has a file beside this one. Pure; does not import `vscode` and does not know how
+ * rows are drawn.
  */
 import type { StatusSnapshot } from '../../core/reconcile/status.js';
 import { serverNode } from './serverRows.js';
 import { uniqueIds, type TreeNode, type TreeOptions } from './treeNode.js';
 
-export function treeModel(snapshot: StatusSnapshot, around: TreeOptions): readonly TreeNode[] {
+export function treeModel(snapshot: StatusSnapshot, options: TreeOptions): readonly TreeNode[] {
   const severalFiles = new Set(snapshot.servers.map(({ source }) => source)).size > 1;
   const unique = uniqueIds();
   return snapshot.servers.map((server) =>
-    serverNode(unique(`${server.source}#${server.id}`), server, snapshot, around, severalFiles),
+    serverNode(unique(`${server.source}#${server.id}`), server, snapshot, options, severalFiles),
   );
 }

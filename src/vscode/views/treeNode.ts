@@ -1,10 +1,10 @@
-/** A row of the sidebar as a plain value, and what makes its id its own. Pure; does not import `vscode`. */
+/** Describes a row of the sidebar as a plain value, and makes ids unique. Pure; does not import `vscode`. */
 import type { Place } from '../../core/base/problem.js';
 
 export interface TreeIcon {
-  /** Of the editor's icon font. */
+  /** The name of an icon in the editor's icon font. */
   readonly id: string;
-  /** Of the theme. */
+  /** The id of a theme color. */
   readonly color?: string;
 }
 
@@ -12,11 +12,11 @@ export interface TreeNode {
   readonly id: string;
   readonly kind:
     'server' | 'launch' | 'problem' | 'tool' | 'group' | 'excluded' | 'prompt' | 'resource' | 'instance' | 'shadowed';
-  /** The id of the server it belongs to. */
+  /** The id of the server that the row belongs to. */
   readonly server: string;
   readonly label: string;
   readonly description: string;
-  /** For a screen reader, instead of label and description: what the icon says is in it. */
+  /** What a screen reader says instead of label and description. It includes what the icon shows. */
   readonly spoken?: string;
   /** Markdown; what comes from servers is escaped. */
   readonly tooltip: string;
@@ -24,22 +24,22 @@ export interface TreeNode {
   /** Words that menus look for, separated by spaces. */
   readonly context: string;
   readonly initially: 'leaf' | 'collapsed' | 'expanded';
-  /** Opened by a click. */
+  /** The place that a click opens. */
   readonly place?: Place;
-  /** Of a tool: its name as the server gives it. */
+  /** The original name of a tool. */
   readonly original?: string;
-  /** What “copy name” copies. */
+  /** What *Copy Name* copies. */
   readonly name?: string;
-  /** Of an instance that belongs to one. */
+  /** The dialog that an instance belongs to. */
   readonly dialog?: string;
   readonly children: readonly TreeNode[];
 }
 
 export interface TreeOptions {
   readonly now: number;
-  /** How a file is written for a person, e.g. relative to its workspace folder. */
+  /** Returns a file in the form that is shown to a person, e.g. relative to its workspace folder. */
   readonly fileLabel: (file: string) => string;
-  /** What tells the files of several workspace folders apart, in a word. */
+  /** Returns a word that tells the files of several workspace folders apart. */
   readonly folderLabel: (file: string) => string;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Draws the sidebar (E3). Rows are those of `treeModel`; a change redraws the servers that changed and nothing
- * else, so that the view neither flickers nor loses what is selected or folded.
+ * Draws the rows of `treeModel` in the sidebar (E3). Only the servers that changed are redrawn, so that the view neither
+ * flickers nor forgets what is selected or folded.
  */
 import * as vscode from 'vscode';
 import { DisposableStore, toDisposable, type Disposable } from '../../core/base/disposables.js';
@@ -16,10 +16,10 @@ import { badgeOf, isBroken, messageOf } from './viewWords.js';
 
 export const viewId = 'mcpToolsets.servers';
 
-/** Rows of this scheme are drawn grey. */
+/** Rows with this scheme are drawn grey. */
 const dimmedScheme = 'mcp-toolsets-kept-out';
 
-/** How old and how long idle instances are is told to the minute. */
+/** The milliseconds between updates of the ages that are shown to the minute. */
 const agesLast = 30_000;
 
 export function showTree(slot: EngineSlot, clock: Clock): Disposable {
@@ -61,7 +61,7 @@ export function showTree(slot: EngineSlot, clock: Clock): Disposable {
   return store;
 }
 
-/** What the editor knows a row by: it stays the same object while the row's content changes. */
+/** The object by which the editor knows a row. It stays the same while the row's content changes. */
 export interface Row {
   node: TreeNode;
 }
@@ -76,13 +76,13 @@ class ServerRows implements vscode.TreeDataProvider<Row>, Disposable {
   constructor(private readonly clock: Clock) {}
 
   show({ phase, snapshot }: WindowState): void {
-    const around = {
+    const options = {
       now: this.clock.now(),
       fileLabel,
       folderLabel,
     };
     const before = this.servers;
-    this.servers = phase === 'serving' ? treeModel(snapshot, around) : [];
+    this.servers = phase === 'serving' ? treeModel(snapshot, options) : [];
     this.keepRows();
     const changed = changedRows(before, this.servers);
     if (changed) changed.forEach((node) => this.changes.fire(this.rowOf(node)));
@@ -128,7 +128,7 @@ class ServerRows implements vscode.TreeDataProvider<Row>, Disposable {
     const present = new Set<string>();
     const visit = (node: TreeNode): void => {
       present.add(node.id);
-      // Also where nothing is drawn anew: what is unfolded later is what is true then.
+      // This happens even if nothing is redrawn, so that a row that is unfolded later shows what is true then.
       const row = this.rows.get(node.id);
       if (row) row.node = node;
       node.children.forEach(visit);

@@ -1,4 +1,4 @@
-/** What the sidebar says around its rows: badge, a line above, what an empty view is about. Pure. */
+/** Writes what the sidebar says around its rows: its badge, the line above them, and why there are none. Pure. */
 import type { StatusSnapshot } from '../../core/reconcile/status.js';
 import type { WindowState } from '../engine/engineSlot.js';
 import { crowdedLine, isCrowded, summary } from './phrases.js';
@@ -18,20 +18,20 @@ export function badgeOf(snapshot: StatusSnapshot): Badge | undefined {
   return { value: broken + pending, tooltip: parts.join(', ') };
 }
 
-/** Above the rows; empty: nothing to say. Without rows the view speaks by its welcome. */
+/** Returns the line above the rows, or an empty text. If there are no rows, the view shows its welcome instead. */
 export function messageOf({ phase, snapshot }: WindowState, fileLabel: (file: string) => string): string {
   if (phase !== 'serving' || snapshot.servers.length === 0) return '';
   if (snapshot.refused.length > 0) {
     const files = snapshot.refused.map(({ file }) => fileLabel(file)).join(', ');
-    return `${files} has an error. What stood there before still runs; see Problems.`;
+    return `${files} has an error. Its previous version still runs. See the Problems view.`;
   }
   if (snapshot.servers.every(({ state }) => state.kind === 'disabled')) {
-    return 'Every server is disabled. “Enable Server” in the menu of one writes enabled: true into the file.';
+    return 'Every server is disabled. “Enable Server” in the menu of a server writes enabled: true into the file.';
   }
   return isCrowded(snapshot) ? crowdedLine : '';
 }
 
-/** Whether a file that is wrong as a whole is why there are no rows: `when` of a welcome. */
+/** Returns whether there are no rows because a whole file is wrong. A welcome depends on it. */
 export function isBroken({ phase, snapshot }: WindowState): boolean {
   return (
     phase === 'serving' &&

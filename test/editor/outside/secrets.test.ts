@@ -35,7 +35,7 @@ describe('secrets in a window (E4)', () => {
   let editor: Editor;
   let window: EditorWindow;
   const copy = copyWorkspace('secrets');
-  /** Of the endpoint for agents outside the editor. */
+  /** The token of the endpoint for agents outside the editor. */
   const token = 'canary-endpoint-5ca1ab1e-0123456789-0123456789';
   let port: number;
 

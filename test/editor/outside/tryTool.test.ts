@@ -46,6 +46,6 @@ describe('try tool, with permissions', () => {
 
   it('tells where diagnostics went', async () => {
     await window.evaluate((api) => void api.commands.executeCommand('mcpToolsets.copyDiagnostics'));
-    await window.page.getByText('Diagnostics are on the clipboard').first().waitFor();
+    await window.page.getByText('Diagnostics were copied to the clipboard').first().waitFor();
   });
 });

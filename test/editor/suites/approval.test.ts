@@ -14,7 +14,7 @@ import {
 } from '../../support/editor/product.ts';
 
 const rows = '.part.sidebar .monaco-list-row';
-/** Of the notification centre: an editor under test shows no toasts. */
+/** Questions are looked for in the notification centre, because an editor under test shows no toasts. */
 const question = '.notifications-center .notification-list-item';
 const all = ['mcp_alpha_echo', 'mcp_alpha_pid', 'mcp_beta_add'];
 

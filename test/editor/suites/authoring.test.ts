@@ -109,10 +109,12 @@ describe('authoring', () => {
   it('takes a completion as the editor writes it, with its indentation', async () => {
     const editor = await typed('version: 1\nservers:\n  search¦');
     await vscode.commands.executeCommand('editor.action.triggerSuggest');
-    await new Promise((done) => setTimeout(done, 1000));
-    await vscode.commands.executeCommand('acceptSelectedSuggestion');
+    // The command does nothing until the list shows a suggestion.
     const text = await until(
-      () => editor.document.getText(),
+      async () => {
+        await vscode.commands.executeCommand('acceptSelectedSuggestion');
+        return editor.document.getText();
+      },
       (now) => now.includes('transport'),
       'the snippet',
     );
@@ -226,8 +228,6 @@ describe('authoring', () => {
       await vscode.commands.executeCommand('workbench.action.closeSidebar');
     });
 
-    const settled = (): Promise<void> => new Promise((done) => setTimeout(done, 700));
-
     it('the lenses', async () => {
       await page.waitFor('.codelens-decoration >> text=restart');
       await page.screenshot('lenses');
@@ -238,7 +238,7 @@ describe('authoring', () => {
       await vscode.commands.executeCommand('editor.action.triggerSuggest');
       await page.waitFor('.suggest-widget .monaco-list-row');
       await vscode.commands.executeCommand('toggleSuggestionDetails');
-      await settled();
+      await page.waitFor('.suggest-details .docs');
       await page.screenshot('completion-keys');
       await page.press('Escape');
     });
@@ -246,8 +246,7 @@ describe('authoring', () => {
     it('the completion of tool names', async () => {
       await typed(original.replace("'count*', 'echo'", "'count*', ¦"));
       await vscode.commands.executeCommand('editor.action.triggerSuggest');
-      await page.waitFor('.suggest-widget .monaco-list-row');
-      await settled();
+      await page.waitFor('.suggest-widget .monaco-list-row >> text=count_up');
       await page.screenshot('completion-tools');
       await page.press('Escape');
     });
@@ -256,7 +255,6 @@ describe('authoring', () => {
       await typed(original.replace("prefix: 'alpha_'", "prefix: 'al¦pha_'"));
       await vscode.commands.executeCommand('editor.action.showHover');
       await page.waitFor('.monaco-hover table');
-      await settled();
       await page.screenshot('hover-transform');
       await page.press('Escape');
     });
@@ -265,7 +263,6 @@ describe('authoring', () => {
       await typed(original.replace("'count*'", "'cou¦nt*'"));
       await vscode.commands.executeCommand('editor.action.showHover');
       await page.waitFor('.monaco-hover >> text=Matches');
-      await settled();
       await page.screenshot('hover-pattern');
       await page.press('Escape');
     });
@@ -277,8 +274,7 @@ describe('authoring', () => {
       const at = editor.document.positionAt(editor.document.getText().indexOf('transfrom') + 2);
       editor.selection = new vscode.Selection(at, at);
       await vscode.commands.executeCommand('editor.action.quickFix');
-      await page.waitFor('.action-widget');
-      await settled();
+      await page.waitFor('.action-widget >> text=Rename to');
       await page.screenshot('quick-fixes');
       await page.press('Escape');
     });

@@ -286,7 +286,7 @@ describe('@minds', () => {
     );
     const { text } = await askMinds(calls({ tool: '1_echo', input: { text: 'sent' } }), 'scripted-gemini');
     assert.match(text, /RESULT 1_echo: sent/);
-    // Of the six tools of that server; `large` is not denied under this name.
+    // That server has six tools; `large` is not denied under this name.
     const [problem] = await untilProblems(Array.from({ length: 6 }, () => 'model-may-refuse shop'));
     assert.match(problem?.message ?? '', /Gemini takes tool names that begin with a letter[^]*sent all the same/);
     await vscode.commands.executeCommand('workbench.actions.view.problems');

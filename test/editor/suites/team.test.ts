@@ -18,7 +18,7 @@ import { folder, until, untilTools } from '../../support/editor/product.ts';
 const teamFile = (): string => join(folder(), '.minds', 'team.yaml');
 const agentFile = (id: string): string => join(folder(), '.github', 'agents', `${id}.agent.md`);
 
-/** Of an agent that the editor may not have found yet. */
+/** How often an agent is asked that the editor may not have found yet. */
 const mostAttempts = 25;
 
 describe('team', () => {

@@ -35,7 +35,7 @@ import { startEverything, startHttpFixture, type HttpServer } from './httpServer
 import { processesWith, supported, type TestProcess } from '../processes.js';
 import { within } from './within.js';
 
-/** Of the environment of everything a stage starts. Not the variable of the whole run, which its children carry too. */
+/** A variable in the environment of everything a stage starts. It is not the variable of the whole run, which its children carry too. */
 export const runVariable = 'MCP_TOOLSETS_TEST_STAGE';
 
 export interface StageOptions {
@@ -166,7 +166,7 @@ export class Stage {
     return this.server(id).instances;
   }
 
-  /** Of the server's one instance. */
+  /** Returns the process id of the server's one instance. */
   pid(id: string): number {
     const [instance, ...others] = this.instances(id);
     assert.ok(instance?.pid !== undefined && others.length === 0, `${id} has not one process\n${this.describe()}`);

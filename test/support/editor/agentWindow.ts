@@ -55,7 +55,7 @@ export class AgentWindow {
     await this.window.page.locator('.part.editor .interactive-input-editor').click();
   }
 
-  /** Of the chat in an editor. */
+  /** The answers of the chat that is open in an editor. */
   get answers(): ReturnType<EditorWindow['page']['locator']> {
     return this.window.page.locator('.part.editor .interactive-response');
   }

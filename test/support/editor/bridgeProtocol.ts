@@ -33,7 +33,7 @@ export type PageRequest =
 /** An `<img>` of the page. */
 export interface PageImage {
   src: string;
-  /** Of the decoded picture in pixels; 0 where there is none. */
+  /** Width and height of the decoded picture in pixels; 0 if there is none. */
   width: number;
   height: number;
 }

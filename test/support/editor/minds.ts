@@ -16,9 +16,9 @@ export interface MindsRecord {
 
 export interface MindsAnswer {
   record: MindsRecord | undefined;
-  /** Of the error, as the chat shows it. */
+  /** The text of the error as the chat shows it. */
   error: string | undefined;
-  /** Of the model's last words. */
+  /** The text with which the model ended. */
   text: string;
 }
 
@@ -47,9 +47,9 @@ export async function shown(): Promise<string> {
 
 export interface Failure {
   message: string;
-  /** Of `LanguageModelError`. */
+  /** The code of the `LanguageModelError`. */
   code?: string;
-  /** Sent before it fails. */
+  /** What is sent before it fails. */
   after?: string;
 }
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import type { ServerState } from '../../../../src/core/reconcile/status.js';
-import { offeredLabels } from '../../../../src/vscode/toolsets/offer.js';
+import { labelsOf } from '../../../../src/vscode/toolsets/labels.js';
 import { snapshot, status, toolset } from '../views/statuses.js';
 
-describe('offeredLabels', () => {
+describe('labelsOf', () => {
   const states: ServerState[] = [
     { kind: 'starting', since: 0 },
     { kind: 'reconnecting', attempt: 1, at: 0, cause: '' },
@@ -17,16 +17,16 @@ describe('offeredLabels', () => {
   const servers = states.map((state) => status(state.kind, { state }));
 
   it('names servers that may have tools soon', () => {
-    assert.deepEqual(offeredLabels(snapshot(servers), []), ['starting', 'reconnecting']);
+    assert.deepEqual(labelsOf(snapshot(servers), []), ['starting', 'reconnecting']);
   });
 
   it('names what has tools in whatever state, in file order', () => {
     const toolsets = [toolset('invalid', 'a'), toolset('running', 'b'), toolset('idle')];
-    assert.deepEqual(offeredLabels(snapshot(servers), toolsets), ['starting', 'reconnecting', 'running', 'invalid']);
+    assert.deepEqual(labelsOf(snapshot(servers), toolsets), ['starting', 'reconnecting', 'running', 'invalid']);
   });
 
   it('names toolsets without a server last', () => {
     const toolsets = [toolset('built-in', 'a'), toolset('running', 'b')];
-    assert.deepEqual(offeredLabels(snapshot([status('running')]), toolsets), ['running', 'built-in']);
+    assert.deepEqual(labelsOf(snapshot([status('running')]), toolsets), ['running', 'built-in']);
   });
 });

@@ -1,12 +1,12 @@
-/** Which toolsets the editor is told of (G5). Pure. */
+/** Decides which toolsets are announced to the editor (G5). Pure. */
 import type { ServerStatus, StatusSnapshot } from '../../core/reconcile/status.js';
 import { toolsForEditor, type Toolset } from '../../core/tools/catalogue.js';
 
 /**
- * Those with tools, and servers that are about to have some: the editor takes half a second to take over a definition,
- * and that passes while the server starts. In file order; what is built in comes last.
+ * Returns the toolsets that have tools and the servers that are about to have some. The editor needs half a second to take
+ * over a definition, and that time passes while the server starts. The labels are in file order; built-in toolsets come last.
  */
-export function offeredLabels({ servers }: StatusSnapshot, toolsets: readonly Toolset[]): string[] {
+export function labelsOf({ servers }: StatusSnapshot, toolsets: readonly Toolset[]): string[] {
   const withTools = toolsets.filter((toolset) => toolsForEditor(toolset).length > 0).map(({ id }) => id);
   const configured = new Set(servers.map(({ id }) => id));
   return [

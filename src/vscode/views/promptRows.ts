@@ -1,4 +1,4 @@
-/** What a server publishes besides its tools: prompts, resources and templates. Pure. */
+/** Makes the rows of what a server publishes besides its tools: prompts, resources and templates. Pure. */
 import type { ServerStatus } from '../../core/reconcile/status.js';
 import { escapeMarkdown } from './markdown.js';
 import { uniqueIds, type TreeNode } from './treeNode.js';

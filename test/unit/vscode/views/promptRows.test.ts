@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { promptNodes, resourceNodes } from '../../../../src/vscode/views/offerRows.js';
+import { promptNodes, resourceNodes } from '../../../../src/vscode/views/promptRows.js';
 import { status } from './statuses.js';
 
 describe('sidebar: prompts and resources (E3)', () => {
