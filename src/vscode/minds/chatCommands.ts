@@ -98,7 +98,7 @@ export function showMembers(
 ): void {
   if (asked !== '') stream.markdown(`There is no member \`${asked.replaceAll('`', '')}\`.\n\n`);
   if (members.length === 0) {
-    stream.markdown('Nobody is in the team: name members in `.minds/team.yaml`.');
+    stream.markdown('The team has no members. Name them in `.minds/team.yaml`.');
     return;
   }
   stream.markdown(

@@ -44,7 +44,7 @@ export function showPieces(
 /** Answers `/files`. */
 export function showFiles(stream: vscode.ChatResponseStream, links: ArtifactLinks, files: readonly ResultFile[]): void {
   if (files.length === 0) {
-    stream.markdown('No call of this chat left a file that is still there.');
+    stream.markdown('No call of this chat left a file that still exists.');
     return;
   }
   const count = files.length === 1 ? '1 file' : `${files.length} files, the latest first`;

@@ -120,6 +120,6 @@ describe('commands of @minds', () => {
     );
     const nobody = new FakeStream();
     showMembers(nobody.asEditor, [], '', undefined);
-    assert.match(nobody.text, /^Nobody is in the team/);
+    assert.match(nobody.text, /^The team has no members/);
   });
 });
