@@ -9,7 +9,7 @@ import path from 'node:path';
 import { assertNever } from '../core/base/assertNever.js';
 import { systemClock } from '../core/base/clock.js';
 import { DisposableStore } from '../core/base/disposables.js';
-import { nextEvent } from '../core/base/events.js';
+import { nextEvent, untilAborted } from '../core/base/events.js';
 import { sourceFiles } from '../core/config/sources.js';
 import { tokenFileOf } from '../core/files/tokenFile.js';
 import { watchFile } from '../core/files/watchedFile.js';
@@ -76,7 +76,7 @@ async function serve(run: Run, session: Session, port: number, tokenFile: string
   }
   follow(host, run.folder, store);
   tell(run, host, endpoint, tokenFile, store);
-  if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+  await untilAborted(signal);
   return 0;
 }
 

@@ -33,6 +33,14 @@ export class Emitter<T> implements Disposable {
   }
 }
 
+/** Resolves when the signal is aborted. */
+export function untilAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
 /** Resolves with the first value for which `accept` holds; rejects with the signal's reason. */
 export function nextEvent<T>(event: Event<T>, accept: (value: T) => boolean, signal?: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {

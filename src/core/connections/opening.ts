@@ -4,6 +4,7 @@
  */
 import type { JSONRPCErrorResponse, JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import type { Clock } from '../base/clock.js';
+import { untilAborted } from '../base/events.js';
 import type { Log } from '../base/log.js';
 import { longestMs } from './callLimits.js';
 import { ListError, type ToolListing } from './connection.js';
@@ -77,7 +78,7 @@ export async function openConnection(parts: OpeningParts): Promise<Opening> {
       () => undefined,
       (error: unknown) => ({ error }),
     ),
-    aborted(signal),
+    untilAborted(signal),
   ]);
   if (signal.aborted) return { kind: 'stopped', during: 'initialize' };
   // The client ends the transport when initialize fails: its end says nothing here, the answer does.
@@ -133,11 +134,4 @@ async function list(connection: SdkConnection, { signal, timeoutMs }: OpeningPar
 
 function whyNot({ code, message, data }: JSONRPCErrorResponse['error']): Opening {
   return data instanceof TransportFailure ? { kind: 'transport', failure: data } : { kind: 'refused', code, message };
-}
-
-function aborted(signal: AbortSignal): Promise<undefined> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve(undefined);
-    else signal.addEventListener('abort', () => resolve(undefined), { once: true });
-  });
 }

@@ -48,15 +48,16 @@ export function createConnector(options: ConnectorOptions): Connector {
   const attempt = async (request: ConnectRequest, stop: AbortController): Promise<ConnectOutcome> => {
     const { launch, timeoutMs } = request;
     const log = boundedLog(request.log, clock);
+    const unwanted = AbortSignal.any([request.signal, stop.signal]);
+    const limit = new AbortController();
     let isUp = false;
-    const cancel = (): void => stop.abort();
-    request.signal.addEventListener('abort', cancel, { once: true });
     const timer = clock.after(Math.min(timeoutMs, longestMs), () => {
-      isUp = !stop.signal.aborted;
-      stop.abort();
+      isUp = !unwanted.aborted;
+      limit.abort();
     });
     const { capabilities = {} } = request;
-    const parts = { clock, trace, clientVersion, capabilities, log, timeoutMs, signal: stop.signal };
+    const signal = AbortSignal.any([unwanted, limit.signal]);
+    const parts = { clock, trace, clientVersion, capabilities, log, timeoutMs, signal };
     const timedOut = (): boolean => isUp;
     try {
       switch (launch.transport) {
@@ -78,7 +79,6 @@ export function createConnector(options: ConnectorOptions): Connector {
       }
     } finally {
       timer.dispose();
-      request.signal.removeEventListener('abort', cancel);
     }
   };
 

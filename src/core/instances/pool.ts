@@ -5,6 +5,7 @@
  * a pool that drains or has closed starts nothing for new calls; `close` resolves when nothing of the pool is left.
  */
 import { BoundedMap } from '../base/boundedMap.js';
+import { untilAborted } from '../base/events.js';
 import { PendingEnds } from '../base/pendingEnds.js';
 import type { Connection, Connector, OfferKind, StartFailure, ToolListing } from '../connections/connection.js';
 import { Instance, type InstanceUse } from './instance.js';
@@ -132,7 +133,7 @@ export class InstancePool {
       // One that declares more did not start: the shared one that is there does for the rest.
       return this.shared ? { outcome: send(this.shared) } : started;
     });
-    const first = await Promise.race([begun, cancelled(signal)]);
+    const first = await Promise.race([begun, untilAborted(signal).then((): NotStarted => ({ kind: 'cancelled' }))]);
     if ('outcome' in first) return first.outcome;
     if (first.kind === 'failed') return { kind: 'startFailed', failure: first.failure };
     return signal.aborted ? { kind: 'cancelled' } : { kind: 'lost', cause: 'its start was cancelled' };
@@ -313,13 +314,6 @@ export class InstancePool {
     this.ends.add(ended);
     return ended;
   }
-}
-
-function cancelled(signal: AbortSignal): Promise<{ kind: 'cancelled' }> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve({ kind: 'cancelled' });
-    else signal.addEventListener('abort', () => resolve({ kind: 'cancelled' }), { once: true });
-  });
 }
 
 /** What a pool of instances is given, and what becomes of what is asked of it. */

@@ -4,7 +4,8 @@
  */
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { broken, type HttpReply, inShort, readShort, readText, shown } from './exchange.js';
-import { parseMessages } from '../jsonRpc.js';
+import type { Log } from '../../base/log.js';
+import { parseMessages, shortened } from '../jsonRpc.js';
 import { TransportFailure } from '../transport.js';
 import { createParser } from 'eventsource-parser';
 
@@ -20,7 +21,7 @@ export interface AnswerReader {
   readonly onStray: (text: string) => void;
 }
 
-export type AnswerEnd =
+type AnswerEnd =
   | { readonly kind: 'answered' }
   /** The stream ended or broke off before the answer; it can be taken up after this event. */
   | { readonly kind: 'resumable'; readonly lastEventId: string; readonly failure: TransportFailure };
@@ -104,11 +105,13 @@ export async function readStream(reply: HttpReply, id: RequestId, reader: Answer
   return { kind: 'resumable', lastEventId, failure };
 }
 
+export function logStrayEvent(log: Log, text: string): void {
+  log.write('warn', `[http] event that is not JSON-RPC: ${shortened(text, 2000)}`);
+}
+
 function answers(message: JSONRPCMessage, id: RequestId): boolean {
   return !('method' in message) && 'id' in message && message.id === id;
 }
-
-/** Reads a reply as a stream of server-sent events, in bounded memory. Does not reconnect. */
 
 interface EventStreamReader {
   readonly onEvent: (event: { readonly event: string; readonly id: string | undefined; readonly data: string }) => void;
@@ -118,7 +121,7 @@ interface EventStreamReader {
   readonly limit: number;
 }
 
-/** Resolves when the server ends the stream; rejects with a `TransportFailure` when it breaks off. */
+/** Reads server-sent events in bounded memory. Resolves when the server ends the stream; rejects with a `TransportFailure` when it breaks off. */
 export async function readEvents(reply: HttpReply, reader: EventStreamReader): Promise<void> {
   const { body, url } = reply;
   const decoder = new TextDecoder();

@@ -153,7 +153,7 @@ function agentOptions(maxSockets: number): AgentOptions {
 
 /** What the two ways of speaking over HTTP have in common: who they report to, and how they are used. */
 
-export interface HttpChannelParts {
+export interface HttpChannelDeps {
   readonly log: Log;
   readonly clock: Clock;
   /** `origin`: the request on whose stream it came. */

@@ -3,13 +3,13 @@
  * post; all answers come on the stream. When the stream ends, the connection is over: nothing can be taken up.
  */
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
-import { readEvents, bodyLimit, statusFailure } from './answer.js';
-import { requestId, sharedController, type HttpChannel, type HttpChannelParts, type HttpEndpoint } from './endpoint.js';
+import { bodyLimit, logStrayEvent, readEvents, statusFailure } from './answer.js';
+import { requestId, sharedController, type HttpChannel, type HttpChannelDeps, type HttpEndpoint } from './endpoint.js';
 import { broken, isWithinOrigin, shown, type HttpReply } from './exchange.js';
 import { parseMessages, shortened } from '../jsonRpc.js';
 import { failureAnswer, TransportFailure } from '../transport.js';
 
-interface LegacySseChannelParts extends HttpChannelParts {
+interface LegacySseChannelDeps extends HttpChannelDeps {
   readonly endpoint: HttpEndpoint;
 }
 
@@ -19,11 +19,11 @@ export class LegacySseChannel implements HttpChannel {
   private readonly closing = sharedController();
   private target: URL | undefined;
 
-  constructor(private readonly parts: LegacySseChannelParts) {}
+  constructor(private readonly deps: LegacySseChannelDeps) {}
 
   /** Resolves with undefined when the server has said where to post, else with why this is no such server. */
   async open(): Promise<TransportFailure | undefined> {
-    const { endpoint, clock } = this.parts;
+    const { endpoint, clock } = this.deps;
     endpoint.url = endpoint.configured;
     endpoint.sessionId = undefined;
     try {
@@ -43,8 +43,8 @@ export class LegacySseChannel implements HttpChannel {
     const id = requestId(message);
     if (id === undefined) return await this.post(message);
     this.post(message).catch((error: unknown) => {
-      const failure = broken(error, this.parts.endpoint.configured);
-      this.parts.deliver(failureAnswer(id, failure));
+      const failure = broken(error, this.deps.endpoint.configured);
+      this.deps.deliver(failureAnswer(id, failure));
       if (failure.trouble.kind === 'unreachable') this.die(failure.message);
     });
   }
@@ -55,7 +55,7 @@ export class LegacySseChannel implements HttpChannel {
   }
 
   private async post(message: JSONRPCMessage): Promise<void> {
-    const { endpoint } = this.parts;
+    const { endpoint } = this.deps;
     const reply = await endpoint.post(JSON.stringify(message), 'call', this.closing.signal, this.target);
     if (reply.status < 200 || reply.status > 299) throw await statusFailure(reply);
     reply.body.resume();
@@ -91,11 +91,11 @@ export class LegacySseChannel implements HttpChannel {
 
   private hear(data: string): void {
     const messages = parseMessages(data);
-    if (!messages) this.parts.log.write('warn', `[http] event that is not JSON-RPC: ${shortened(data, 2000)}`);
-    for (const message of messages ?? []) this.parts.deliver(message);
+    if (!messages) logStrayEvent(this.deps.log, data);
+    for (const message of messages ?? []) this.deps.deliver(message);
   }
 
   private die(cause: string): void {
-    if (!this.closing.signal.aborted && this.target) this.parts.die(cause);
+    if (!this.closing.signal.aborted && this.target) this.deps.die(cause);
   }
 }

@@ -3,19 +3,19 @@
  * (X2). A server may have none (405). Invariants: at most one at a time; it never waits less than the server says.
  */
 import { delay } from '../../base/clock.js';
-import { readEvents, bodyLimit, type AnswerReader } from './answer.js';
-import type { HttpChannelParts, HttpEndpoint } from './endpoint.js';
+import { bodyLimit, logStrayEvent, readEvents } from './answer.js';
+import type { HttpChannelDeps, HttpEndpoint } from './endpoint.js';
 import { broken } from './exchange.js';
+import type { Liveness } from './liveness.js';
+import type { HttpSession } from './session.js';
 import { parseMessages } from '../jsonRpc.js';
 
-interface ServerStreamParts extends HttpChannelParts {
+interface ServerStreamDeps extends HttpChannelDeps {
   readonly endpoint: HttpEndpoint;
-  readonly reader: AnswerReader;
+  readonly session: HttpSession;
+  readonly liveness: Liveness;
+  /** Aborted when the connection is closed. */
   readonly signal: AbortSignal;
-  /** The stream broke off: is anyone there? */
-  readonly suspect: () => void;
-  /** The session of the stream is unknown to the server. */
-  readonly renew: (expired: string) => Promise<void>;
 }
 
 const firstDelayMs = 1000;
@@ -26,34 +26,34 @@ export class ServerStream {
   private retryMs: number | undefined;
   private lastEventId: string | undefined;
 
-  constructor(private readonly parts: ServerStreamParts) {
-    parts.signal.addEventListener('abort', () => this.current?.abort(), { once: true });
+  constructor(private readonly deps: ServerStreamDeps) {
+    deps.session.onDidRenew(() => this.restart());
   }
 
   /** Opens the stream of the session that holds now. */
   restart(): void {
     this.current?.abort();
     this.lastEventId = undefined;
-    if (this.parts.signal.aborted) return;
-    const controller = new AbortController();
-    this.current = controller;
-    void this.listen(controller.signal);
+    const { signal } = this.deps;
+    if (signal.aborted) return;
+    this.current = new AbortController();
+    void this.listen(AbortSignal.any([signal, this.current.signal]));
   }
 
   private async listen(signal: AbortSignal): Promise<void> {
-    const { clock, suspect } = this.parts;
+    const { clock, liveness } = this.deps;
     for (let failures = 0; !signal.aborted;) {
       const outcome = await this.listenOnce(signal);
       if (signal.aborted || outcome === 'none') return;
       failures = outcome === 'ended' ? 0 : failures + 1;
-      if (outcome === 'broke') suspect();
+      if (outcome === 'broke') liveness.suspect();
       const wait = this.retryMs ?? Math.min(firstDelayMs * 2 ** Math.max(0, failures - 1), longestDelayMs);
       await delay(clock, wait, signal).catch(() => undefined);
     }
   }
 
   private async listenOnce(signal: AbortSignal): Promise<'none' | 'ended' | 'broke' | 'refused'> {
-    const { endpoint, log, die, renew } = this.parts;
+    const { endpoint, log, die } = this.deps;
     const session = endpoint.sessionId;
     try {
       const reply = await endpoint.get(this.lastEventId, 'other', signal);
@@ -67,7 +67,7 @@ export class ServerStream {
       }
       reply.body.destroy();
       if (reply.status === 404 && session !== undefined) {
-        await renew(session); // which opens the stream of the new session
+        await this.deps.session.renew(session); // The stream of the new session is opened by that.
         return 'none';
       }
       if (reply.status >= 500 && reply.status !== 501) return 'refused';
@@ -86,7 +86,7 @@ export class ServerStream {
     if (id !== undefined && id !== '') this.lastEventId = id;
     if (event !== 'message' || data.trim() === '') return;
     const messages = parseMessages(data);
-    if (!messages) this.parts.reader.onStray(data);
-    for (const message of messages ?? []) this.parts.reader.deliver(message);
+    if (!messages) logStrayEvent(this.deps.log, data);
+    for (const message of messages ?? []) this.deps.deliver(message);
   }
 }

@@ -1,22 +1,26 @@
 /**
- * The session of Streamable HTTP: where it comes from, how it is told that the server forgot it, and the one new
- * initialize that follows (X2). Invariants: several refusals of one session make one new session; a session that
- * was configured is not ended here, it is someone else's.
+ * Posts messages within the session of Streamable HTTP (X2): takes the session from the answer to initialize, sees when
+ * the server has forgotten it, and begins a new one. Invariants: a message is posted once, and a second time only when
+ * the first was refused for its session, on which the server has not acted; several refusals of one session make one new
+ * session; a session that was configured is not ended here, as it is someone else's.
  */
 import { Readable } from 'node:stream';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import type { Clock } from '../../base/clock.js';
+import { Emitter } from '../../base/events.js';
 import type { Log } from '../../base/log.js';
-import { readShort, shown, type HttpReply } from './exchange.js';
+import { broken, readShort, shown, type HttpReply } from './exchange.js';
 import type { HttpEndpoint } from './endpoint.js';
+import { readWholeAnswer } from './resumption.js';
 import { readInitializeAnswer, versionHeader } from '../handshake.js';
 import { TransportFailure } from '../transport.js';
 
-interface HttpSessionParts {
+interface HttpSessionDeps {
   readonly endpoint: HttpEndpoint;
+  readonly clock: Clock;
   readonly log: Log;
-  /** Posts initialize and resolves with its answer. */
-  readonly ask: (message: JSONRPCMessage) => Promise<JSONRPCMessage>;
-  readonly onRenewed: () => void;
+  /** Takes what a server says beside the answer to a new initialize. */
+  readonly deliver: (message: JSONRPCMessage) => void;
   readonly signal: AbortSignal;
 }
 
@@ -25,36 +29,48 @@ const sessionUnknown = /session/i;
 const saysUnknown = /no valid|invalid|unknown|not found|expired|missing|does not exist|required/i;
 
 export class HttpSession {
+  private readonly renewed = new Emitter<void>();
+  /** The server forgot the session and gave another: what the old one held is gone. */
+  readonly onDidRenew = this.renewed.event;
+  /** The client's initialize, to be said again. */
   private first: JSONRPCMessage | undefined;
   private renewing: Promise<void> | undefined;
   private renewals = 0;
   private given = false;
 
-  constructor(private readonly parts: HttpSessionParts) {}
+  constructor(private readonly deps: HttpSessionDeps) {}
 
-  /** The client's initialize, to be said again. */
-  remember(initialize: JSONRPCMessage): void {
-    this.first = initialize;
+  /** @param kind which sockets it uses */
+  async post(message: JSONRPCMessage, kind: 'call' | 'other', signal: AbortSignal): Promise<HttpReply> {
+    if ('method' in message && message.method === 'initialize') return await this.initialize(message, kind, signal);
+    const { endpoint } = this.deps;
+    await this.renewing?.catch(() => undefined);
+    const body = JSON.stringify(message);
+    const session = endpoint.sessionId;
+    const reply = await endpoint.post(body, kind, signal);
+    const accepted = session === undefined ? reply : await this.unlessRefused(reply);
+    if (accepted || session === undefined) return accepted ?? reply;
+    await this.renew(session);
+    return await endpoint.post(body, kind, signal);
   }
 
   /** Takes what the answer to initialize says about session and place. */
-  adopt(message: JSONRPCMessage, reply: HttpReply): void {
-    if (!('method' in message) || message.method !== 'initialize' || reply.status > 299) return;
-    const { endpoint } = this.parts;
+  private async initialize(message: JSONRPCMessage, kind: 'call' | 'other', signal: AbortSignal): Promise<HttpReply> {
+    const { endpoint } = this.deps;
+    this.first = message;
+    const reply = await endpoint.post(JSON.stringify(message), kind, signal, endpoint.configured);
+    if (reply.status > 299) return reply;
     endpoint.url = reply.url;
     const session = reply.headers['mcp-session-id'];
-    if (typeof session !== 'string' || session === '') return;
-    endpoint.sessionId = session;
-    this.given = true;
-  }
-
-  /** Waits for a new session, if one is being made. */
-  async settled(): Promise<void> {
-    await this.renewing?.catch(() => undefined);
+    if (typeof session === 'string' && session !== '') {
+      endpoint.sessionId = session;
+      this.given = true;
+    }
+    return reply;
   }
 
   /** Undefined when the reply to a request with a session says that there is no such session, else the reply. */
-  async unlessRefused(reply: HttpReply): Promise<HttpReply | undefined> {
+  private async unlessRefused(reply: HttpReply): Promise<HttpReply | undefined> {
     if (reply.status === 404) {
       reply.body.resume();
       return undefined;
@@ -67,38 +83,52 @@ export class HttpSession {
 
   /** Resolves when there is a session that is not `expired`. Rejects when the server gives none. */
   renew(expired: string): Promise<void> {
-    if (this.parts.endpoint.sessionId !== expired) return this.renewing ?? Promise.resolve();
+    if (this.deps.endpoint.sessionId !== expired) return this.renewing ?? Promise.resolve();
     this.renewing ??= this.begin().finally(() => (this.renewing = undefined));
     return this.renewing;
   }
 
   private async begin(): Promise<void> {
-    const { endpoint, log, signal } = this.parts;
+    const { endpoint, log, signal } = this.deps;
     if (!this.first) throw new Error('A session was refused before initialize');
     log.write('warn', `${shown(endpoint.url)} no longer knows the session; initialising again`);
     endpoint.sessionId = undefined;
     endpoint.protocolVersion = undefined;
     const lost = (detail: string): TransportFailure =>
       new TransportFailure({ kind: 'sessionLost', detail, url: shown(endpoint.url) });
-    const request = { ...this.first, id: `renewal-${++this.renewals}` } as JSONRPCMessage;
-    const message = await this.parts.ask(request).catch((error: TransportFailure) => {
-      throw error.trouble.kind === 'unreachable' ? error : lost(`came to nothing: ${error.message}`);
+    const message = await this.initializeAgain(this.first).catch((error: unknown) => {
+      const failure = broken(error, endpoint.url);
+      throw failure.trouble.kind === 'unreachable' ? failure : lost(`came to nothing: ${failure.message}`);
     });
-    if ('error' in message) throw lost(`was refused: ${message.error.message}`);
-    const answer = readInitializeAnswer('result' in message ? message.result : undefined);
+    if (message && 'error' in message) throw lost(`was refused: ${message.error.message}`);
+    const answer = readInitializeAnswer(message && 'result' in message ? message.result : undefined);
     if (answer.kind === 'wrong') throw lost(`was answered wrongly: the answer ${answer.detail}`);
     endpoint.protocolVersion = versionHeader(answer.facts.protocolVersion);
     const initialized = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' });
     const reply = await endpoint.post(initialized, 'other', signal);
     reply.body.resume();
-    this.parts.onRenewed();
+    this.renewed.fire();
+  }
+
+  /** Resolves with the answer, which goes to nobody else. */
+  private async initializeAgain(first: JSONRPCMessage): Promise<JSONRPCMessage | undefined> {
+    const id = `renewal-${++this.renewals}`;
+    const { signal, deliver } = this.deps;
+    const reply = await this.initialize({ ...first, id } as JSONRPCMessage, 'call', signal);
+    let answer: JSONRPCMessage | undefined;
+    const hear = (message: JSONRPCMessage): void => {
+      if (!('method' in message) && message.id === id) answer = message;
+      else deliver(message);
+    };
+    await readWholeAnswer(this.deps, id, reply, hear, signal);
+    return answer;
   }
 
   /** Never rejects. */
   async remove(signal: AbortSignal): Promise<void> {
     if (!this.given) return;
     try {
-      const reply = await this.parts.endpoint.remove(signal);
+      const reply = await this.deps.endpoint.remove(signal);
       reply.body.resume();
     } catch {
       // It is gone, or does not answer; it will forget the session by itself.

@@ -11,7 +11,7 @@ import type { Log } from '../../base/log.js';
 import type { HttpLaunch } from '../../config/model.js';
 import { protocolVersions } from '../../protocol/versions.js';
 import type { MakeAgents } from './agents.js';
-import { requestId, type HttpAccess, type HttpChannel, type HttpChannelParts, HttpEndpoint } from './endpoint.js';
+import { requestId, type HttpAccess, type HttpChannel, type HttpChannelDeps, HttpEndpoint } from './endpoint.js';
 import { versionHeader } from '../handshake.js';
 import { LegacySseChannel } from './legacySse.js';
 import { StreamableChannel } from './streamable.js';
@@ -47,12 +47,12 @@ export class HttpTransport implements ServerTransport {
   private sessionTried = false;
   private ending: Promise<void> | undefined;
   private readonly endpoint: HttpEndpoint;
-  private readonly parts: HttpChannelParts;
+  private readonly deps: HttpChannelDeps;
 
   constructor(private readonly options: HttpTransportOptions) {
     const { launch, clientVersion, access, agents } = options;
     this.endpoint = new HttpEndpoint(launch, clientVersion, access, agents);
-    this.parts = {
+    this.deps = {
       log: options.log,
       clock: options.clock,
       deliver: (message, origin) => {
@@ -94,8 +94,8 @@ export class HttpTransport implements ServerTransport {
   }
 
   private async initialize(id: RequestId, message: JSONRPCMessage): Promise<void> {
-    const { endpoint, parts } = this;
-    const streamable = new StreamableChannel({ ...parts, endpoint, onRenewed: this.options.onRenewed });
+    const { endpoint, deps } = this;
+    const streamable = new StreamableChannel({ ...deps, endpoint, onRenewed: this.options.onRenewed });
     this.state = { kind: 'open', channel: streamable };
     const failure = await streamable.initialize(id, message);
     if (!failure || this.hasEnded()) return;
@@ -107,7 +107,7 @@ export class HttpTransport implements ServerTransport {
     if (trouble.kind === 'status' && legacyStatuses.includes(trouble.status)) {
       if (await this.fallBack(streamable, message, trouble.status)) return;
     }
-    parts.deliver(failureAnswer(id, failure));
+    deps.deliver(failureAnswer(id, failure));
   }
 
   /**
@@ -126,7 +126,7 @@ export class HttpTransport implements ServerTransport {
       const [protocolVersion] = protocolVersions;
       const serverInfo = { name: this.endpoint.configured.host, version: '' };
       const result = { protocolVersion, capabilities: { tools: { listChanged: true } }, serverInfo };
-      this.parts.deliver({ jsonrpc: '2.0', id, result });
+      this.deps.deliver({ jsonrpc: '2.0', id, result });
       return;
     }
     log.write('warn', `The configured session was refused (HTTP ${status}); beginning a new one`);
@@ -137,17 +137,17 @@ export class HttpTransport implements ServerTransport {
 
   private async fallBack(streamable: HttpChannel, message: JSONRPCMessage, status: number): Promise<boolean> {
     await streamable.close();
-    const legacy = new LegacySseChannel({ ...this.parts, endpoint: this.endpoint });
+    const legacy = new LegacySseChannel({ ...this.deps, endpoint: this.endpoint });
     if (this.hasEnded()) return false;
     this.state = { kind: 'open', channel: legacy };
     const failure = await legacy.open();
     if (failure || this.hasEnded()) {
-      if (failure) this.parts.log.write('debug', `[http] no HTTP+SSE either: ${failure.message}`);
+      if (failure) this.deps.log.write('debug', `[http] no HTTP+SSE either: ${failure.message}`);
       await legacy.close();
       return false;
     }
     const why = `answers a posted initialize with HTTP ${status}`;
-    this.parts.log.write('info', `${this.options.launch.url} ${why}; speaking HTTP+SSE of protocol 2024-11-05 to it`);
+    this.deps.log.write('info', `${this.options.launch.url} ${why}; speaking HTTP+SSE of protocol 2024-11-05 to it`);
     await legacy.send(message);
     return true;
   }

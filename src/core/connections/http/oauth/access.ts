@@ -97,13 +97,11 @@ export class OAuthAccess implements HttpAccess {
     const { launch, clock } = this.parts;
     await (this.reading ??= this.reread());
     const limit = new AbortController();
-    const abort = (): void => limit.abort(signal.reason);
-    signal.addEventListener('abort', abort, { once: true });
-    this.ending.signal.addEventListener('abort', abort, { once: true });
+    const over = AbortSignal.any([signal, this.ending.signal, limit.signal]);
     const timer = clock.after(signInLimitMs, () => limit.abort(new Error('The sign-in took too long.')));
     try {
       const sdk = await loadOAuthSdk();
-      const authority = await this.discovered(sdk, limit.signal);
+      const authority = await this.discovered(sdk, over);
       const { grant } = this.kept;
       const more = this.status_.kind === 'signedIn' ? this.status_.lacks : undefined;
       const signedIn = await signIn({
@@ -114,8 +112,8 @@ export class OAuthAccess implements HttpAccess {
         clock,
         registration: this.registrationDoubted ? undefined : this.kept.registration,
         scope: more === undefined ? this.challenge.scope : joinedScopes(grant?.scope, more),
-        fetchFn: this.fetchFor(limit.signal),
-        signal: limit.signal,
+        fetchFn: this.fetchFor(over),
+        signal: over,
         onRegistered: (registration) => this.keep({ ...this.kept, registration }),
         onShown: () => (this.registrationDoubted = true),
       });
@@ -123,8 +121,6 @@ export class OAuthAccess implements HttpAccess {
       await this.keep(signedIn);
     } finally {
       timer.dispose();
-      signal.removeEventListener('abort', abort);
-      this.ending.signal.removeEventListener('abort', abort);
     }
   }
 

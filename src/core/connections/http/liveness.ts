@@ -1,0 +1,72 @@
+/**
+ * Whether anything still listens after an exchange broke off (X4). Invariants: one probe at a time; no answer within the
+ * limit is no proof of death; a server that cannot be reached is dead at once.
+ */
+import { delay, type Clock } from '../../base/clock.js';
+import type { TransportFailure } from '../transport.js';
+import type { HttpEndpoint } from './endpoint.js';
+import { broken } from './exchange.js';
+
+interface LivenessDeps {
+  readonly endpoint: HttpEndpoint;
+  readonly clock: Clock;
+  readonly die: (cause: string) => void;
+  /** Aborted when the connection is closed, after which nothing is probed or dies. */
+  readonly signal: AbortSignal;
+}
+
+const probeLimitMs = 2000;
+const mostAttempts = 3;
+
+export class Liveness {
+  private probing: Promise<void> | undefined;
+  private probes = 0;
+
+  constructor(private readonly deps: LivenessDeps) {}
+
+  /** What a failed exchange says of the connection. */
+  judge({ trouble, message }: TransportFailure): void {
+    if (this.deps.signal.aborted) return;
+    if (trouble.kind === 'unreachable' || trouble.kind === 'sessionLost') this.deps.die(message);
+    else if (trouble.kind === 'broken') this.suspect();
+  }
+
+  suspect(): void {
+    this.probing ??= this.probe().finally(() => (this.probing = undefined));
+  }
+
+  /** Whether the server answers to a ping in the session that holds now. */
+  async answersPing(): Promise<boolean> {
+    const { endpoint, signal } = this.deps;
+    const reply = await endpoint.post(this.ping(), 'other', signal).catch(() => undefined);
+    reply?.body.resume();
+    return reply !== undefined && reply.status >= 200 && reply.status <= 299;
+  }
+
+  private async probe(): Promise<void> {
+    const { endpoint, clock, die } = this.deps;
+    const limit = new AbortController();
+    const signal = AbortSignal.any([this.deps.signal, limit.signal]);
+    const timer = clock.after(probeLimitMs, () => limit.abort());
+    try {
+      for (let attempt = 1; ; attempt++) {
+        try {
+          const reply = await endpoint.post(this.ping(), 'other', signal);
+          reply.body.destroy();
+          return;
+        } catch (error) {
+          const { trouble, message } = broken(error, endpoint.url);
+          if (signal.aborted) return;
+          if (trouble.kind === 'unreachable' || attempt === mostAttempts) return die(message);
+          await delay(clock, 20 * attempt, signal).catch(() => undefined);
+        }
+      }
+    } finally {
+      timer.dispose();
+    }
+  }
+
+  private ping(): string {
+    return JSON.stringify({ jsonrpc: '2.0', id: `probe-${++this.probes}`, method: 'ping' });
+  }
+}

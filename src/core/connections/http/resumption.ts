@@ -1,0 +1,74 @@
+/**
+ * Reads the answer to one request to its end (X2, X4): an event stream that breaks off is taken up after its last event,
+ * never by asking anew; one that stays open after the answer is closed.
+ */
+import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
+import { delay, type Clock } from '../../base/clock.js';
+import type { Disposable } from '../../base/disposables.js';
+import type { Log } from '../../base/log.js';
+import type { TransportFailure } from '../transport.js';
+import { logStrayEvent, readAnswer, readStream, type AnswerReader } from './answer.js';
+import type { HttpEndpoint } from './endpoint.js';
+import type { HttpReply } from './exchange.js';
+
+interface ResumptionDeps {
+  readonly endpoint: HttpEndpoint;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+const mostResumptions = 5;
+const firstDelayMs = 1000;
+/** A stream that stays open after its answer gives its socket back after this. */
+const afterAnswerMs = 2000;
+
+/**
+ * Rejects with a `TransportFailure` when there is no answer and will be none.
+ * @param signal also ends the reading of `reply`, which was asked for with it.
+ */
+export async function readWholeAnswer(
+  { endpoint, clock, log }: ResumptionDeps,
+  id: RequestId,
+  reply: HttpReply,
+  deliver: AnswerReader['deliver'],
+  signal: AbortSignal,
+): Promise<void> {
+  let current = reply;
+  let retryMs: number | undefined;
+  let timer: Disposable | undefined;
+  const reader: AnswerReader = {
+    deliver: (message) => {
+      if (!('method' in message) && message.id === id) {
+        timer = clock.after(afterAnswerMs, () => current.body.destroy());
+      }
+      deliver(message);
+    },
+    onRetry: (ms) => (retryMs = ms),
+    onStray: (text) => logStrayEvent(log, text),
+  };
+  try {
+    const end = await readAnswer(reply, id, reader);
+    if (end.kind === 'answered') return;
+    let { lastEventId, failure } = end;
+    for (let attempt = 0; attempt < mostResumptions && !signal.aborted; attempt++) {
+      await delay(clock, retryMs ?? firstDelayMs * 2 ** attempt, signal).catch(() => undefined);
+      log.write('debug', `Taking up the answer to request ${id} after event ${lastEventId}`);
+      current = await endpoint.get(lastEventId, 'call', signal);
+      if (current.status !== 200 || current.contentType !== 'text/event-stream') {
+        current.body.destroy();
+        throw failure;
+      }
+      const next = await readStream(current, id, reader).catch((error: TransportFailure) => {
+        if (error.trouble.kind !== 'broken') throw error;
+        return undefined; // The stream broke off before its first event, so the last id still holds.
+      });
+      if (next?.kind === 'answered') return;
+      if (!next) continue;
+      ({ lastEventId, failure } = next);
+      attempt = -1; // Events came, so the server is getting on.
+    }
+    throw failure;
+  } finally {
+    timer?.dispose();
+  }
+}
