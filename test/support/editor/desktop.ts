@@ -6,7 +6,8 @@ import { downloadAndUnzipVSCode } from '@vscode/test-electron';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
 import { onEnd } from './cleanup.ts';
-import { desktopEditor, editorCache } from './versions.ts';
+import { installs } from '../installs.ts';
+import { desktopEditor } from './versions.ts';
 
 const host = 'https://update.code.visualstudio.com/api/releases/stable';
 const reachLimitMs = 5_000;
@@ -24,7 +25,7 @@ export async function findDesktop(): Promise<{ executable: string } | { reason: 
     return { reason: `the download host does not answer (${new URL(host).host})` };
   }
   try {
-    const download = downloadAndUnzipVSCode({ version: desktopEditor, cachePath: editorCache });
+    const download = downloadAndUnzipVSCode({ version: desktopEditor, cachePath: installs });
     const limit = AbortSignal.timeout(downloadLimitMs);
     const executable = await Promise.race([
       download,

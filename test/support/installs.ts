@@ -1,0 +1,62 @@
+/**
+ * What tests download, kept in `.vscode-test/`. An install is made beside its final place and renamed when it is
+ * complete, so a folder that exists is a folder that works. A lock keeps two runs from installing at once. Nothing
+ * writes into a finished folder.
+ */
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { isAlive } from './editor/processes.ts';
+import { npm, repoRoot } from './npm.mjs';
+
+/** Git-ignored. */
+export const installs = join(repoRoot, '.vscode-test');
+
+/** Runs `provide` while no other run installs anything. */
+export async function alone<T>(provide: () => Promise<T>): Promise<T> {
+  await mkdir(installs, { recursive: true });
+  const release = await lock(join(installs, 'lock'));
+  try {
+    return await provide();
+  } finally {
+    await release();
+  }
+}
+
+/** Does nothing where `home` exists. */
+export async function installOnce(home: string, what: string, fill: (folder: string) => Promise<void>): Promise<void> {
+  if (existsSync(home)) return;
+  console.log(`Fetching ${what} …`);
+  const partial = `${home}.partial`;
+  await rm(partial, { recursive: true, force: true });
+  await mkdir(partial, { recursive: true });
+  await writeFile(join(partial, 'package.json'), '{ "private": true }\n');
+  await fill(partial);
+  await rename(partial, home);
+}
+
+/** Installs packages into a folder without running their scripts. */
+export async function install(folder: string, args: string[]): Promise<void> {
+  const common = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
+  await npm(['install', ...args, ...common], { cwd: folder, quiet: true });
+}
+
+/** Creating the file is atomic; the owner's id in it tells a live lock from one that a dead run left. */
+async function lock(file: string): Promise<() => Promise<void>> {
+  for (let announced = false; ; announced = true) {
+    try {
+      await writeFile(file, String(process.pid), { flag: 'wx' });
+      return () => rm(file, { force: true });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
+    const owner = Number(await readFile(file, 'utf8').catch(() => ''));
+    if (owner > 0 && !isAlive(owner)) {
+      await rm(file, { force: true });
+    } else {
+      if (!announced) console.log(`Waiting for another run that installs something (lock: ${file}) …`);
+      await delay(250);
+    }
+  }
+}

@@ -1,0 +1,27 @@
+/** Writes one JSON line for each test as it ends, so that what is known survives a run that breaks off. */
+import Mocha from 'mocha';
+import { appendFileSync } from 'node:fs';
+
+const { EVENT_TEST_PASS, EVENT_TEST_FAIL, EVENT_TEST_PENDING, EVENT_RUN_END } = Mocha.Runner.constants;
+
+/** What `notHere` in test/support/notHere.ts left at the test or at a suite around it. */
+function reasonOf(test) {
+  for (let at = test; at; at = at.parent) if (at.notHere) return at.notHere;
+  return undefined;
+}
+
+export default class JsonLines {
+  constructor(runner) {
+    const write = (entry) => appendFileSync(process.env.MCP_TOOLSETS_TEST_LINES, `${JSON.stringify(entry)}\n`);
+    runner.on(EVENT_TEST_PASS, (test) => write({ kind: 'passed', title: test.fullTitle() }));
+    runner.on(EVENT_TEST_PENDING, (test) =>
+      write({ kind: 'skipped', title: test.fullTitle(), reason: reasonOf(test) }),
+    );
+    runner.on(EVENT_TEST_FAIL, (test, error) => {
+      const { actual, expected } = error ?? {};
+      const difference = expected === undefined ? '' : `\n${JSON.stringify({ actual, expected })?.slice(0, 1500)}`;
+      write({ kind: 'failed', title: test.fullTitle(), error: `${error?.stack ?? error}${difference}` });
+    });
+    runner.on(EVENT_RUN_END, () => write({ kind: 'end' }));
+  }
+}
