@@ -13,7 +13,7 @@ import { emptyFile, randomEdit, type FileModel } from '../unit/stress/edits.js';
 import { Oracle } from '../unit/stress/oracle.js';
 import { Random } from '../unit/stress/random.js';
 import { failureOf, offersOf, realText, realVocabulary } from '../integration/stress/realServers.js';
-import { heapNow } from '../integration/stress/loopDelay.js';
+import { heapNow } from '../support/core/loopDelay.js';
 
 const { values } = parseArgs({
   options: { minutes: { type: 'string', default: '1' }, seed: { type: 'string' }, dialogs: { type: 'string' } },

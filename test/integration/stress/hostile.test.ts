@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import { fixture, rawWith, type Entry } from '../../support/core/configText.js';
 import { endStages, startStage, type Stage } from '../../support/core/stage.js';
-import { heapNow, strainOf, type Strain } from './loopDelay.js';
+import { heapNow, strainOf, type Strain } from '../../support/core/loopDelay.js';
 
 const megabytes = 1024 * 1024;
 const callsWatched = 100;

@@ -1,7 +1,8 @@
 /**
  * Everything `npm test` runs; a part that fails does not keep the next from running. Two go on at a time: the checks
- * beside the unit tests, the integration tests beside the editor suites, which mostly wait. After the integration tests each bench runs once and briefly, to see that none is broken. Each check that is not
- * itself a set of tests counts as one test. The last line of output is the sum.
+ * beside the unit tests; and beside the editor suites, which mostly wait, the integration tests, the adversarial ones, and
+ * each bench once and briefly, to see that none is broken. Each check that is not itself a set of tests counts as one
+ * test. The last line of output is the sum.
  */
 import { stop as stopEsbuild } from 'esbuild';
 import { closeSync, existsSync, openSync, readdirSync, readFileSync } from 'node:fs';
@@ -15,7 +16,7 @@ import { provisionServerForm } from '../editor/provision.ts';
 import { add, summary, type Counts } from '../editor/report.ts';
 import { runEditorSuites } from '../editor/run.ts';
 
-const parts = ['unit', 'integration', 'editor', 'bench'] as const;
+const parts = ['unit', 'integration', 'adversarial', 'editor', 'bench'] as const;
 type Part = (typeof parts)[number];
 
 /** How long what the tests started may take to end, in milliseconds. */
@@ -35,7 +36,7 @@ async function main(): Promise<void> {
     await Promise.all([mocha('test:unit', grep, 'terminal'), ...(checks.length > 0 ? [checksInTurn(checks)] : [])]);
   }
   const built = (only !== 'unit' && (await check('build', 'terminal'))) || only === 'unit';
-  const besideTheEditor = integrationThenBench();
+  const besideTheEditor = withoutTheEditor();
   if (wanted('editor') && built) {
     await timed('editor suites', async () => {
       await provisionServerForm();
@@ -49,9 +50,10 @@ async function main(): Promise<void> {
   await besideTheEditor;
   await nothingLeft();
 
-  async function integrationThenBench(): Promise<void> {
+  async function withoutTheEditor(): Promise<void> {
     const output = wanted('editor') ? 'after' : 'terminal';
     if (wanted('integration')) await mocha('test:integration', grep, output);
+    if (wanted('adversarial')) await mocha('test:adversarial', grep, output);
     if (wanted('bench') && grep === undefined) await check('test:bench', output);
   }
 }

@@ -1,0 +1,170 @@
+/**
+ * A client that damages what it sends to the gateway: bodies, headers and bytes, by the ten thousand, from a seed. Each
+ * request is answered, a good client beside it is served as ever, and the loop and the heap stay within bounds.
+ *
+ *     MCP_TOOLSETS_SEED=1 npx mocha --node-option import=tsx test/adversarial/clients.test.ts
+ */
+import assert from 'node:assert/strict';
+import { Agent, request } from 'node:http';
+import { damagedText, mutated, randomOf, type Draw } from '../fixtures/servers/shared/mutate.mjs';
+import { fixture } from '../support/core/configText.js';
+import { strainOf, type Strain } from '../support/core/loopDelay.js';
+import { SessionClient } from '../support/core/sessionClient.js';
+import { endStages, startStage, type Stage } from '../support/core/stage.js';
+import { within } from '../support/core/within.js';
+import { seedOf } from '../unit/stress/random.js';
+
+const messages = 50_000;
+const inTurn = 250;
+/** A hold-up of the loop in the base run is a few milliseconds; the machine's own noise is of that order. */
+const leastBaseMs = 10;
+const worseThanBase = 25;
+const heapMegabytes = 200;
+
+type Headers = Record<string, string>;
+
+/** What clients send, each once as it should be. */
+const bodies: readonly object[] = [
+  {
+    method: 'initialize',
+    params: { protocolVersion: '2025-11-25', capabilities: { roots: {} }, clientInfo: { name: 'c', version: '1' } },
+  },
+  { method: 'ping' },
+  { method: 'tools/list', params: { cursor: 'x' } },
+  { method: 'tools/call', params: { name: 'echo', arguments: { text: 'a' }, _meta: { progressToken: 1 } } },
+  { method: 'tools/call', params: { name: 'content', arguments: {} } },
+  { method: 'prompts/list' },
+  { method: 'prompts/get', params: { name: 'p', arguments: { a: 'b' } } },
+  { method: 'resources/list' },
+  { method: 'resources/read', params: { uri: 'test://one' } },
+  { method: 'resources/subscribe', params: { uri: 'test://one' } },
+  {
+    method: 'completion/complete',
+    params: { ref: { type: 'ref/prompt', name: 'p' }, argument: { name: 'a', value: '' } },
+  },
+  { method: 'logging/setLevel', params: { level: 'debug' } },
+].map((message, id) => ({ jsonrpc: '2.0', id, ...message }));
+const notices: readonly object[] = [
+  { method: 'notifications/initialized' },
+  { method: 'notifications/cancelled', params: { requestId: 3, reason: 'none' } },
+  { method: 'notifications/progress', params: { progressToken: 1, progress: 1 } },
+  { method: 'notifications/roots/list_changed' },
+].map((message) => ({ jsonrpc: '2.0', ...message }));
+const answers: readonly object[] = [
+  { jsonrpc: '2.0', id: 1, result: { roots: [{ uri: 'file:///work' }] } },
+  { jsonrpc: '2.0', id: 2, error: { code: -1, message: 'no' } },
+];
+const all = [...bodies, ...bodies, ...notices, ...answers];
+
+const headerDamage: readonly ((headers: Headers, random: Draw) => void)[] = [
+  (headers) => delete headers['content-type'],
+  (headers) => (headers['content-type'] = 'text/plain; charset=utf-16'),
+  (headers) => delete headers['accept'],
+  (headers) => (headers['accept'] = 'text/html;q=0.1, */*;q=x'),
+  (headers) => delete headers['mcp-session-id'],
+  (headers) => (headers['mcp-session-id'] = 'x'.repeat(5_000)),
+  (headers) => (headers['mcp-protocol-version'] = '9999-99-99'),
+  (headers, random) => (headers['last-event-id'] = `${Math.floor(random() * 99)}-${'9'.repeat(30)}`),
+  (headers) => (headers['content-encoding'] = 'gzip'),
+  (headers) => (headers['authorization'] = 'Bearer wrong'),
+  (headers) => (headers['origin'] = 'http://evil.example'),
+  (headers) => (headers['mcp-method'] = 'tools/call'),
+];
+
+describe('a client that damages what it sends', function () {
+  this.timeout(300_000);
+  const seed = seedOf('MCP_TOOLSETS_SEED');
+  let base: Strain;
+  let stage: Stage;
+  let agent: Agent;
+
+  beforeEach(async () => {
+    console.log(`      MCP_TOOLSETS_SEED=${seed}`);
+    agent = new Agent({ keepAlive: true, maxSockets: 8 });
+    stage = await startStage();
+    stage.onDispose(() => Promise.resolve(agent.destroy()));
+    await stage.edit({ a: fixture('raw', [], { 'truely-stateless': true }) });
+  });
+
+  afterEach(endStages);
+
+  /** The status of the answer once it has come whole; of a stream, once it has begun. Undefined: the connection was ended. */
+  function send(url: URL, method: string, headers: Headers, body?: Buffer): Promise<number | undefined> {
+    return new Promise((resolve) => {
+      const sent = request(url, { method, headers, agent }, (response) => {
+        const { statusCode } = response;
+        if (method === 'GET' && statusCode === 200) {
+          response.destroy();
+          return resolve(statusCode);
+        }
+        response.resume();
+        response.on('close', () => resolve(statusCode));
+      });
+      sent.on('error', () => resolve(undefined));
+      sent.end(body);
+    });
+  }
+
+  it(`is answered ${messages} times`, async () => {
+    const random = randomOf(seed);
+    const gateway = await stage.gateway();
+    const { url, headers: own } = gateway.endpoint('a', 'plain');
+    const good = await SessionClient.open(stage, 'a');
+    const goodIsServed = async (): Promise<void> => {
+      for (let turn = 0; turn < 5; turn++) assert.equal(await good.text('echo', { text: String(turn) }), String(turn));
+    };
+    const json = { ...own, 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+    const statuses = new Map<number | undefined, number>();
+
+    /** A session of the evil client, so that what it sends gets past the first door. */
+    const open = async (): Promise<string> => {
+      const answer = await fetch(url, { method: 'POST', headers: json, body: JSON.stringify(bodies[0]) });
+      await answer.text();
+      return answer.headers.get('mcp-session-id') ?? assert.fail(`initialize was answered ${answer.status}`);
+    };
+    let session = await open();
+    let opening: Promise<void> | undefined;
+    const openAnother = (lost: string): Promise<void> | undefined => {
+      if (lost !== session) return opening;
+      opening ??= open().then((opened) => {
+        session = opened;
+        opening = undefined;
+      });
+      return opening;
+    };
+    const attack = async (): Promise<void> => {
+      const message = all[Math.floor(random() * all.length)] ?? {};
+      const mine = session;
+      const headers: Headers = { ...json, 'mcp-session-id': mine, 'mcp-protocol-version': '2025-11-25' };
+      let body = Buffer.from(JSON.stringify(random() < 0.9 ? mutated(message, random) : message) ?? '');
+      if (random() < 0.1) body = Buffer.from(damagedText(body.toString(), random));
+      if (random() < 0.05) body[Math.floor(random() * body.length)] = 0xff;
+      if (random() < 0.1) headerDamage[Math.floor(random() * headerDamage.length)]?.(headers, random);
+      const method = random() < 0.99 ? 'POST' : (['GET', 'DELETE', 'PUT', 'HEAD'][Math.floor(random() * 4)] ?? 'GET');
+      const address = new URL(url);
+      if (random() < 0.02) address.pathname += ['/', '/..', '/%2e%2e/x', '%00', '?a=b#c'][Math.floor(random() * 5)];
+      const status = await send(address, method, headers, method === 'POST' ? body : undefined);
+      statuses.set(status, (statuses.get(status) ?? 0) + 1);
+      if (method === 'DELETE' || status === 404) await openAnother(mine);
+    };
+
+    base = await strainOf(async () => {
+      for (let turn = 0; turn < 20; turn++) await goodIsServed();
+    });
+    const strain = await strainOf(async () => {
+      for (let sent = 0; sent < messages; sent += inTurn) {
+        const turn = Array.from({ length: inTurn }, () => attack());
+        await within(Promise.all([...turn, goodIsServed()]), 'the answers', () => stage.describe());
+      }
+    });
+    const seen = JSON.stringify([...statuses]);
+    // Most requests get past the first door; else nothing was tried.
+    assert.ok((statuses.get(200) ?? 0) > messages * 0.3, seen);
+    assert.ok((statuses.get(undefined) ?? 0) < messages * 0.02, seen);
+    assert.ok(![...statuses.keys()].some((status) => status !== undefined && status >= 500), seen);
+    const bound = worseThanBase * Math.max(leastBaseMs, base.max);
+    assert.ok(strain.max < bound, `the loop was held up for ${strain.max} ms; by the good one alone ${base.max} ms`);
+    assert.ok(strain.heapGrown < heapMegabytes, `${strain.heapGrown} MB of heap`);
+    assert.equal(({} as { polluted?: unknown }).polluted, undefined, 'Object.prototype is polluted');
+  });
+});

@@ -1,0 +1,134 @@
+/**
+ * Every reader of files is given files that are nearly right: each of a corpus, damaged by a seed. None throws, whatever
+ * the text.
+ *
+ *     MCP_TOOLSETS_SEED=1 npx mocha --node-option import=tsx test/adversarial/files.test.ts
+ */
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { agentKinds, agents } from '../../src/core/agents/agents.js';
+import { planEntries } from '../../src/core/agents/planEntries.js';
+import { parseMcprc } from '../../src/core/config/mcprc.js';
+import { parseMindsFile } from '../../src/core/config/parse.js';
+import { importFormats } from '../../src/core/import/dialects.js';
+import { importServers } from '../../src/core/import/importServers.js';
+import { parseTeam } from '../../src/core/team/team.js';
+import { applyEdits } from '../../src/core/yaml/edits.js';
+import { damagedText, mutated, randomOf, type Draw } from '../fixtures/servers/shared/mutate.mjs';
+import { repository } from '../support/core/bundles.js';
+import { seedOf } from '../unit/stress/random.js';
+
+const rounds = 4_000;
+
+/** Files below a folder of `test/`, as texts. */
+function corpus(folder: string, ending: RegExp): string[] {
+  const root = path.join(repository, 'test', folder);
+  const names = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((name) => ending.test(name));
+  return names.sort().map((name) => readFileSync(path.join(root, name), 'utf8'));
+}
+
+const surroundings = { env: { SET: 'value' }, directoryExists: () => true };
+const source = (text: string, name: string): { file: string; folder: string; text: string } => ({
+  file: `/work/${name}`,
+  folder: '/work',
+  text,
+});
+const around = { folder: '/work', home: '/home/ada' };
+const jsonFiles = (): string[] => corpus('golden/import', /\.json$/);
+const tomlFiles = (): string[] => corpus('golden/import', /\.toml$/);
+
+interface Reader {
+  readonly what: string;
+  readonly texts: () => string[];
+  readonly read: (text: string, turn: number) => void;
+}
+
+const readers: readonly Reader[] = [
+  {
+    what: '.minds/mcp.yaml',
+    texts: () => corpus('golden/config', /\.yaml$/),
+    read: (text) => {
+      const parsed = parseMindsFile(source(text, '.minds/mcp.yaml'), surroundings);
+      if (parsed.kind === 'refused') assert.ok(parsed.problems.some(({ severity }) => severity === 'error'));
+    },
+  },
+  {
+    what: '.mcprc',
+    texts: () => corpus('golden/mcprc', /\.json$/),
+    read: (text) => void parseMcprc(source(text, '.mcprc'), surroundings),
+  },
+  {
+    what: '.minds/team.yaml',
+    texts: () => corpus('editor/workspaces', /team\.yaml$/),
+    read: (text) => void parseTeam(source(text, '.minds/team.yaml')),
+  },
+  {
+    what: 'JSON of other programs',
+    texts: jsonFiles,
+    read: (text, turn) => {
+      const format = importFormats[turn % importFormats.length];
+      importServers({ text, file: '/work/x.json', format, taken: new Set(['a']), around });
+      importServers({ text, file: '/work/.mcp.json', taken: new Set(), around });
+    },
+  },
+  {
+    what: 'TOML of other programs',
+    texts: tomlFiles,
+    read: (text) => void importServers({ text, file: '/work/config.toml', taken: new Set(), around }),
+  },
+  {
+    what: 'the files that entries for other agents go into',
+    texts: () => [...jsonFiles(), ...tomlFiles()],
+    read: (text, turn) => {
+      const agent = agentKinds[turn % agentKinds.length] ?? assert.fail('There is no agent.');
+      const made = planEntries({
+        agent,
+        text,
+        label: agents[agent].program,
+        toolsets: [{ id: 'files', url: 'http://127.0.0.1:7427/mcp/files' }],
+        source: { tokenFile: '/home/ada/.minds/endpoints/a.token', home: '/home/ada', platform: 'linux' },
+      });
+      if (made.kind === 'planned') assert.equal(applyEdits(text, made.edits), made.after);
+    },
+  },
+];
+
+/** Structure is damaged where the text is JSON, else the text. */
+function damaged(text: string, random: Draw): string {
+  if (random() < 0.5) {
+    try {
+      return JSON.stringify(mutated(JSON.parse(text), random)) ?? '';
+    } catch {
+      // YAML, TOML, or JSON with comments.
+    }
+  }
+  let made = text;
+  for (let count = 1 + Math.floor(random() * 3); count > 0; count--) made = damagedText(made, random);
+  return made;
+}
+
+describe('files that are nearly right', function () {
+  this.timeout(300_000);
+  const seed = seedOf('MCP_TOOLSETS_SEED');
+
+  before(() => console.log(`      MCP_TOOLSETS_SEED=${seed}`));
+
+  for (const { what, texts, read } of readers) {
+    it(`${what}: read without a throw`, () => {
+      const all = texts();
+      assert.ok(all.length > 0, 'The corpus is empty.');
+      const random = randomOf(seed);
+      for (let turn = 0; turn < rounds; turn++) {
+        const text = damaged(all[turn % all.length] ?? '', random);
+        try {
+          read(text, turn);
+        } catch (error) {
+          const stack = error instanceof Error ? error.stack : String(error);
+          assert.fail(`turn ${turn}: ${stack}\n${JSON.stringify(text.slice(0, 2_000))}`);
+        }
+        assert.equal(({} as { polluted?: unknown }).polluted, undefined, 'Object.prototype is polluted');
+      }
+    });
+  }
+});
