@@ -1,6 +1,6 @@
 /**
- * What can end a call before its answer (X6): its limit since the last sign of life, its limit in all, its caller.
- * The first of them wins and is kept as the call's outcome; `signal` aborts with a reason fit for the server.
+ * What can end a call before its answer (X6): the limit since the last sign of life, the limit in all, and the caller.
+ * The first of them wins and is kept as the call's outcome; `signal` is aborted with a reason that the server may read.
  */
 import type { Clock } from '../base/clock.js';
 import type { Disposable } from '../base/disposables.js';
@@ -9,7 +9,7 @@ import type { TimedTerms } from './connection.js';
 
 export type CallEnd = Extract<ServerOutcome<unknown>, { kind: 'timedOut' | 'cancelled' }>;
 
-/** A timer that is set for longer fires at once. */
+/** Node fires a timer at once that is set for longer than this. */
 export const longestMs = 2 ** 31 - 1;
 
 export class CallLimits implements Disposable {
@@ -43,7 +43,7 @@ export class CallLimits implements Disposable {
     this.silence = this.after('call');
   }
 
-  /** Until it is disposed, silence is not counted: the server waits for us. The limit in all goes on. */
+  /** Silence is not counted until this is disposed, because the server waits for us. The limit in all goes on. */
   hold(): Disposable {
     this.holds++;
     this.silence.dispose();

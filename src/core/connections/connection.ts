@@ -14,16 +14,18 @@ import type { Launch } from '../config/model.js';
 /** A start that did not succeed, as a sentence or two and a next step; no secrets are removed here. */
 export interface StartFailure {
   readonly code: ProblemCode;
-  /** What was tried, what came back, the likely cause. */
+  /** Says what was tried, what came back and the likely cause. */
   readonly message: string;
   readonly fix: string;
-  /** Where in the server's entry the cause sits: a path for `ServerPlaces`; empty for the server's key. */
+  /**
+   * Where in the server's entry the cause stands, as a path for `ServerPlaces`; an empty path means the server's key.
+   */
   readonly path: readonly (string | number)[];
-  /** What was probably meant instead of what stands there. */
+  /** What the person probably meant instead of what stands there. */
   readonly instead?: string;
 }
 
-/** An entry of a list that is not what the list is of: it is named, and not lost in silence. */
+/** An entry that is not what its list should hold. It is named, so that it is not lost in silence. */
 export interface Malformed {
   readonly name: string;
   readonly detail: string;
@@ -32,7 +34,7 @@ export interface Malformed {
 export interface PromptListing {
   readonly prompts: readonly OfferedPrompt[];
   readonly malformed: readonly Malformed[];
-  /** Why the prompts are not all here; those that came stay. */
+  /** Why the prompts are not all here; those that came are kept. */
   readonly failure?: string;
 }
 
@@ -75,30 +77,35 @@ export interface Connection {
   readonly instructions: string | undefined;
   readonly capabilities: ServerCapabilities;
   readonly protocolVersion: string;
-  /** Of the direct child; undefined for HTTP. */
+  /** The id of the direct child; undefined for HTTP. */
   readonly pid: number | undefined;
-  /** It has ended, and takes no calls; `onDidDie` fires after the calls in flight have failed. */
+  /** The connection has ended and takes no calls; `onDidDie` fires after the calls in flight have failed. */
   readonly isOver: boolean;
   /** The server says that something it lists changed. */
   readonly onDidChangeOffer: Event<OfferKind>;
-  /** `notifications/resources/updated`, with its parameters. */
+  /** Fires with the parameters of each `notifications/resources/updated`. */
   readonly onDidUpdateResource: Event<Fields>;
-  /** Fires once when the connection ends without `close`, with the cause in words. Calls in flight have failed by then. */
+  /**
+   * Fires once when the connection ends without `close`, with the cause in words. Calls in flight have failed by then.
+   */
   readonly onDidDie: Event<string>;
   /**
    * The server forgot the session and gave a new one (HTTP, rule X2): the connection goes on, what the old session held
    * is gone. `onDidChangeOffer` fires for the tools too, as the server may be another version of itself.
    */
   readonly onDidRenewSession: Event<void>;
-  /** Every page. Rejects with `ListError` when the server fails or repeats a cursor. */
+  /** Lists every page. Rejects with `ListError` when the server fails or repeats a cursor. */
   listTools(options: ListOptions): Promise<ToolListing>;
-  /** Undefined: it has none. A list that cannot be had says so; rejects only when aborted. */
+  /**
+   * Resolves with undefined when the server has none, and with a failure when they cannot be listed; rejects only when
+   * aborted.
+   */
   listPrompts(options: ListOptions): Promise<PromptListing | undefined>;
   listResources(options: ListOptions): Promise<ResourceListing | undefined>;
   callTool(request: TimedCall): Promise<ServerOutcome<CallToolResult>>;
   request(request: TimedRequest): Promise<ServerOutcome<Fields>>;
   notify(method: string, params?: Fields): void;
-  /** Whom the server's own requests reach while nothing is in flight. */
+  /** Names the client that the server's own requests reach while nothing is in flight. */
   belongsTo(client: ServerClient): void;
   /** Ends the connection and the whole process tree (X5); resolves when nothing of it is left. Idempotent. */
   close(): Promise<void>;
@@ -116,24 +123,26 @@ export class ListError extends Error {
   override readonly name = 'ListError';
 }
 
-/** The seam through which the rest of the core starts servers; the real one is made by `createConnector`. */
-
 export interface ConnectRequest {
   /** The server's id, for messages and logs. */
   readonly server: string;
   readonly launch: Launch;
-  /** Connect, initialize and list every page within this, in milliseconds (X3). */
+  /** The limit for connecting, initializing and listing every page, in milliseconds (X3). */
   readonly timeoutMs: number;
   /** Aborting ends the attempt and everything it started; the outcome is `cancelled`. */
   readonly signal: AbortSignal;
   /** The server's own log: stderr, stray stdout lines, `notifications/message`, JSON-RPC trace. */
   readonly log: Log;
-  /** Of the clients it is for, as they declared them; by default none. */
+  /** The capabilities that the clients declared for whom the connection is made; by default none. */
   readonly capabilities?: Fields;
 }
 
+/** The seam through which the rest of the core starts servers; `createConnector` makes the real one. */
 export interface Connector {
-  /** Never rejects for what a server does. When it resolves with `failed` or `cancelled`, nothing of the attempt is left. */
+  /**
+   * Never rejects for what a server does. When it resolves with `failed` or `cancelled`, nothing of the attempt is
+   * left.
+   */
   connect(request: ConnectRequest): Promise<ConnectOutcome>;
   /** Ends what the connector itself keeps (the guardian process). Connections are ended by their owners. */
   dispose(): Promise<void>;

@@ -1,7 +1,7 @@
 /**
  * How a server and this client come to speak one version of the protocol: what its answer to `initialize` must be (X3),
- * and what it is sent from then on, without what came with a later version. What it says in the words of another version
- * is understood all the same. Pure.
+ * and what it is sent from then on, without what came with a later version. What it says in the words of another
+ * version is understood all the same. Pure.
  */
 import { isObject } from '../base/isObject.js';
 import type { Fields } from '../protocol/client.js';

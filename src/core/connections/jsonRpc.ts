@@ -1,7 +1,7 @@
 /**
- * What a server wrote, made fit for the SDK, which takes messages in their strict form only and drops others without a
- * word: a call whose answer it drops would hang to its time limit. Nothing is lost that means something; what is no
- * JSON-RPC is said to be none.
+ * Makes what a server wrote fit for the SDK, which takes messages in their strict form only and drops others without a
+ * word, so that a call whose answer it drops would hang to its time limit. Nothing that means something is lost, and
+ * what is not JSON-RPC is said not to be.
  */
 import { isObject } from '../base/isObject.js';
 import { errorCodes } from '../protocol/errors.js';
@@ -10,7 +10,10 @@ import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 type Id = string | number;
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The messages of one line, body or event: one, or several as protocol 2025-03-26 had it; undefined: not JSON-RPC. */
+/**
+ * Reads the messages of one line, body or event, which are several in protocol 2025-03-26; undefined if it is not
+ * JSON-RPC.
+ */
 export function parseMessages(text: string): JSONRPCMessage[] | undefined {
   let value: unknown;
   try {

@@ -20,7 +20,7 @@ import { shortened } from './jsonRpc.js';
 import { rpcMessage } from './outcomes.js';
 
 const mostPages = 1000;
-/** In characters, of one entry and of a whole list: what is larger is an attack or an accident. */
+/** The limits of one entry and of a whole list, in characters: what is larger is an attack or an accident. */
 const largestEntry = 1024 * 1024;
 const largestList = 64 * 1024 * 1024;
 /** An entry that is deeper cannot be written as JSON again. */
@@ -188,7 +188,7 @@ interface OfferListerDeps {
   readonly capabilities: ServerCapabilities;
   readonly clock: Clock;
   readonly send: (method: string, params: object | undefined, signal: AbortSignal) => Promise<unknown>;
-  /** In words; undefined while the connection lives. */
+  /** Says in words why the connection has ended; undefined while it lives. */
   readonly causeOfEnd: () => string | undefined;
 }
 

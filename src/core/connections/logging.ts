@@ -1,6 +1,5 @@
 /**
- * A server's log that a server cannot flood (S2): more lines than a person could read in a second are left out, and
- * a line says how many. What is written at level trace was asked for, and passes.
+ * What a server says and what is said to it, as lines of its log.
  */
 import type { Clock } from '../base/clock.js';
 import { BoundedMap } from '../base/boundedMap.js';
@@ -10,10 +9,14 @@ import { shortened } from './jsonRpc.js';
 import type { Fields } from '../protocol/client.js';
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 
-/** So many at once, and then so many a second. */
+/** So many lines are written at once, and then so many a second. */
 const burst = 500;
 const perSecond = 50;
 
+/**
+ * A log that its server cannot flood (S2): more lines than a person could read in a second are left out, and a line
+ * says how many. What is written at level trace was asked for, and passes.
+ */
 export function boundedLog(target: Log, clock: Clock): Log {
   const lines = new TokenBucket(clock, burst, perSecond);
   let leftOut = 0;
@@ -31,17 +34,16 @@ export function boundedLog(target: Log, clock: Clock): Log {
   };
 }
 
-/** `notifications/message` of a server as lines of its log. */
-
 const loggedDataLength = 4000;
 
+/** Writes a `notifications/message` of the server. */
 export function logMessage(log: Log, { level, logger, data }: Fields): void {
   const from = typeof logger === 'string' ? `[${logger}] ` : '';
   const text = typeof data === 'string' ? data : (JSON.stringify(data) ?? '');
   log.write(logLevels[String(level)] ?? 'info', `${from}${shortened(text, loggedDataLength)}`);
 }
 
-/** RFC 5424 levels of `notifications/message` to ours. */
+/** The level of ours for each level of RFC 5424. */
 const logLevels: Readonly<Record<string, LogLevel>> = {
   debug: 'debug',
   info: 'info',
@@ -53,8 +55,6 @@ const logLevels: Readonly<Record<string, LogLevel>> = {
   emergency: 'error',
 };
 
-/** JSON-RPC as lines of a server's log, on demand (E4): `→ tools/call #3 {…}`, `← tools/call #3 12 ms {…}`. */
-
 const bodyLimit = 4000;
 const mostOpen = 1000;
 
@@ -65,6 +65,7 @@ interface TrafficTraceOptions {
   readonly enabled: () => boolean;
 }
 
+/** Writes JSON-RPC on demand (E4): `→ tools/call #3 {…}`, `← tools/call #3 12 ms {…}`. */
 export class TrafficTrace {
   private readonly open = new BoundedMap<string, { readonly method: string; readonly since: number }>(mostOpen);
 

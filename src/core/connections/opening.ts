@@ -1,6 +1,6 @@
 /**
- * From a transport to a connection whose tools are listed (X3): initialize, verify, list every page, all under one
- * signal. The same for both transports; does not start or end either, and does not put failures into words.
+ * Makes a transport into a connection whose tools are listed (X3): initializes, verifies and lists every page, all
+ * under one signal. It is the same for both transports, starts and ends neither, and does not put failures into words.
  */
 import type { JSONRPCErrorResponse, JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import type { Clock } from '../base/clock.js';
@@ -21,13 +21,13 @@ export interface OpeningParts {
   readonly causeOfEnd: () => string;
   readonly sdk: Sdk;
   readonly clientVersion: string;
-  /** As its clients declared them. */
+  /** The capabilities that its clients declared. */
   readonly capabilities: Fields;
   readonly clock: Clock;
   readonly log: Log;
   readonly trace: () => boolean;
   readonly timeoutMs: number;
-  /** Called as soon as there is one, before its tools are listed. */
+  /** Called as soon as there is a connection, before its tools are listed. */
   readonly onConnection?: (connection: SdkConnection) => void;
   /** Aborted when the time is up or nobody wants the connection any more. */
   readonly signal: AbortSignal;
@@ -105,7 +105,7 @@ async function list(connection: SdkConnection, { signal, timeoutMs }: OpeningPar
   try {
     for (let listings = 1; ; listings++) {
       const changes = connection.toolChanges;
-      // All at once: what a server offers besides tools must not make its tools come later.
+      // They are listed at once, because what a server offers besides tools must not make its tools come later.
       const [listing, prompts, resources] = await Promise.all([
         connection.listTools({ signal, timeoutMs }),
         connection.listPrompts({ signal, timeoutMs: Math.min(timeoutMs, othersLimitMs) }),

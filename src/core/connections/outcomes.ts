@@ -6,7 +6,7 @@ import { isObject } from '../base/isObject.js';
 import { errorCodes } from '../protocol/errors.js';
 import type { TransportFailure } from './transport.js';
 
-/** Not delivered is an error of this call; delivered and unanswered is lost. */
+/** A request that was not delivered is an error of its call; one that was delivered and not answered is lost. */
 export function outcomeOfFailure(
   failure: TransportFailure,
 ): Extract<ServerOutcome<unknown>, { kind: 'lost' | 'error' }> {
@@ -21,7 +21,7 @@ export function outcomeOfFailure(
 export function readCallResult(result: unknown): ServerOutcome<CallToolResult> {
   const { content, ...rest } = result as { content?: unknown };
   if (Array.isArray(content)) return { kind: 'result', result: result as CallToolResult };
-  // Allowed by older protocols beside structured content.
+  // Older versions of the protocol allow that beside structured content.
   if (content === undefined || content === null) return { kind: 'result', result: { ...rest, content: [] } };
   return {
     kind: 'error',
@@ -43,7 +43,7 @@ export function readProgress({ progress, total, message }: Fields): Progress {
   };
 }
 
-/** The SDK puts the code before the server's words. */
+/** Takes away the code that the SDK puts before the server's words. */
 export function rpcMessage(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   const { code } = error as { code?: unknown };

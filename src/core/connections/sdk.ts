@@ -1,4 +1,7 @@
-/** The SDK, loaded when the first server has been spawned: loading takes longer than anything else before the first answer. */
+/**
+ * Loads the SDK when the first server has been spawned, because loading takes longer than all else before the first
+ * answer.
+ */
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import type { ClientCapabilities, ResultSchema } from '@modelcontextprotocol/sdk/types.js';
 
@@ -17,7 +20,7 @@ export async function loadSdk(): Promise<Sdk> {
     createClient: (version, capabilities) => {
       const client = new SdkClient(
         { name: 'mcp-toolsets', version },
-        // Ours passes results through and validates none; the default makes a compiler of schemas for each client.
+        // This validator validates nothing, as results pass through; the default one makes a compiler for each client.
         {
           capabilities,
           jsonSchemaValidator: {

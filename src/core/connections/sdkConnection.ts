@@ -46,7 +46,7 @@ interface SdkConnectionParts {
   readonly pid: number | undefined;
   readonly clock: Clock;
   readonly log: Log;
-  /** In words, when the transport has ended. */
+  /** Says in words why the transport has ended. */
   readonly causeOfEnd: () => string;
 }
 
@@ -72,7 +72,7 @@ export class SdkConnection implements Connection {
     return subscription;
   };
   readonly onDidRenewSession = this.sessionRenewed.event;
-  /** Who listens too late hears it too. */
+  /** A listener that comes too late hears of the death too. */
   readonly onDidDie: Event<string> = (listener) => {
     const { told } = this;
     if (told === undefined) return this.died.event(listener);
@@ -126,12 +126,12 @@ export class SdkConnection implements Connection {
     return this.changes;
   }
 
-  /** The tools changed while they were listed, and the list is handed out all the same: who listens first hears it. */
+  /** The first listener hears that the tools changed while they were listed, as the list is handed out all the same. */
   leaveChangeUnheard(): void {
     this.changedUnheard = true;
   }
 
-  /** Hears every message before the client does: the client brings notifications one turn later than answers. */
+  /** Hears every message before the SDK's client does, which brings notifications one turn later than answers. */
   receive(message: JSONRPCMessage): void {
     if (!('method' in message) || 'id' in message) return;
     const params = message.params ?? {};
@@ -189,7 +189,10 @@ export class SdkConnection implements Connection {
     void this.tell(cause);
   }
 
-  /** The client rejects its requests in this turn; the calls, and who waits for them, follow before the next. */
+  /**
+   * The SDK's client rejects its requests in this turn; the calls, and those that wait for them, follow before the
+   * next.
+   */
   private async tell(cause: string): Promise<void> {
     await Promise.allSettled(this.inFlight);
     await nextTurn();
@@ -283,7 +286,7 @@ export class SdkConnection implements Connection {
     }
   }
 
-  /** Aborting sends `notifications/cancelled`. The client's own limit is put out of the way. */
+  /** Aborting sends `notifications/cancelled`. The time limit of the SDK's client is put out of the way. */
   private send(method: string, params: object | undefined, signal: AbortSignal): Promise<unknown> {
     const message = { method, ...(params && { params }) } as Parameters<Client['request']>[0];
     return this.parts.client.request(message, this.parts.resultSchema, { signal, timeout: longestMs });

@@ -1,10 +1,12 @@
 /**
- * What a server asks of and tells its clients, brought to the one it means (G4): the client of the request on whose
- * stream it came, where the transport tells; else (stdio, HTTP+SSE) the only one that has a request in flight; else, while
- * nothing is in flight, whoever the instance belongs to. Where several conversations have requests in flight and nothing
- * tells them apart, nobody is asked: the words of one conversation must not reach another.
+ * Brings the requests and notifications of a server to the client that it means (G4). That is the client of the request
+ * on whose stream they came, where the transport tells; else (stdio, HTTP+SSE) the only one that has a request in
+ * flight; else, while nothing is in flight, the one that the instance belongs to. Where several conversations have
+ * requests in flight and nothing tells them apart, nobody is asked: the words of one conversation must not reach
+ * another.
  *
- * Invariants: a server request ends with the request of ours that caused it; while a client is asked, that request is not silent.
+ * Invariants: a server request ends with the request of ours that caused it; while a client is asked, the time limit
+ * for silence of that request does not run.
  */
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import type { CallLimits } from './callLimits.js';
@@ -33,14 +35,14 @@ interface ServerRequestsDeps {
   /** The request of ours on whose stream a message came; undefined where the transport cannot tell. */
   readonly originOf: ((message: object) => RequestId | undefined) | undefined;
   readonly notify: (method: string, params?: Fields) => void;
-  /** Of the server. */
+  /** The version that the server speaks. */
   readonly protocolVersion: string;
 }
 
 export class ServerRequests {
-  /** By progress token. */
+  /** Our requests by their progress tokens. */
   private readonly open = new Map<number, Open>();
-  /** Tokens by the id that the request was sent under. */
+  /** Progress tokens by the ids that our requests were sent under. */
   private readonly tokens = new Map<RequestId, number>();
   private readonly elicitations = new BoundedMap<string, ServerClient>(mostElicitations);
   private owner: ServerClient | undefined;
@@ -60,7 +62,7 @@ export class ServerRequests {
     if (request?.sentAs !== undefined) this.tokens.delete(request.sentAs);
   }
 
-  /** Hears what is sent, to know under which id a request went. */
+  /** Hears what is sent, to learn under which id a request went. */
   sent(message: JSONRPCMessage): void {
     if (!this.parts.originOf || !('method' in message) || !('id' in message)) return;
     const token = message.params?._meta?.progressToken;
@@ -70,7 +72,7 @@ export class ServerRequests {
     this.tokens.set(message.id, token);
   }
 
-  /** Who the instance belongs to from now on. */
+  /** Names the client that the instance belongs to from now on. */
   belongsTo(client: ServerClient): void {
     this.owner = client;
     if (this.rootsOf === undefined || this.rootsOf === client.session) return;
@@ -101,7 +103,7 @@ export class ServerRequests {
     }
   }
 
-  /** A notification that is meant for the client of one request; dropped where nobody can tell whose. */
+  /** Forwards a notification to the client that it means, and drops it where nobody can tell which that is. */
   tell(message: { method: string; params?: unknown }): void {
     const params = isObject(message.params) ? message.params : {};
     const { elicitationId } = params as { elicitationId?: unknown };
@@ -143,7 +145,7 @@ export class ServerRequests {
     return newest;
   }
 
-  /** The client's word on how far it is, under the token that the server gave. */
+  /** Forwards the client's progress under the token that the server gave. */
   private progressOf(params: Fields | undefined): ((progress: Fields) => void) | undefined {
     const meta = params?.['_meta'];
     const progressToken = isObject(meta) ? meta['progressToken'] : undefined;

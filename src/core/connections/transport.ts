@@ -1,4 +1,4 @@
-/** What both transports share, and how they say that a message came to nothing. Free of the SDK at run time. */
+/** What both transports share, and how they say that a message came to nothing. It does not load the SDK. */
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { errorCodes } from '../protocol/errors.js';
@@ -6,9 +6,9 @@ import { errorCodes } from '../protocol/errors.js';
 export interface ServerTransport extends Transport {
   /** Hears every message that is sent; for the trace. */
   onsend?: ((message: JSONRPCMessage) => void) | undefined;
-  /** Takes no more messages; `onclose` was called or will be. */
+  /** The transport takes no more messages; `onclose` was called or will be. */
   readonly isOver?: boolean;
-  /** The request of ours on whose stream a message of the server came; absent where the transport cannot tell. */
+  /** Names the request of ours on whose stream a message of the server came; absent where the transport cannot tell. */
   originOf?(message: object): RequestId | undefined;
 }
 
@@ -84,7 +84,7 @@ export function describeTrouble(trouble: TransportTrouble): string {
   }
 }
 
-/** What others wrote may end as it likes. */
+/** Adds a full stop, as what others wrote may end without one. */
 function sentence(text: string): string {
   return /[.!?…]$/.test(text) ? text : `${text}.`;
 }

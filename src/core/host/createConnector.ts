@@ -19,7 +19,7 @@ export interface ConnectorOptions {
   readonly clock: Clock;
   /** Whether JSON-RPC is written to the servers' logs, at level trace; asked for each message. */
   readonly trace: () => boolean;
-  /** Of this product, for `clientInfo`. */
+  /** The version of this product, for `clientInfo`. */
   readonly clientVersion: string;
   /** Signing in to HTTP servers; without it a server that wants that fails with what it says. */
   readonly oauth?: OAuth | undefined;

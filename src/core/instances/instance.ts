@@ -24,19 +24,19 @@ interface InstanceOptions {
   readonly id: string;
   readonly connection: Connection;
   readonly clock: Clock;
-  /** Milliseconds without a call, read each time it is waited for. */
+  /** The limit without a call in milliseconds, read each time that a wait begins. */
   readonly idleLimit: () => number;
   /** The idle limit has passed. */
   readonly onIdle: (instance: Instance) => void;
   readonly onDeath: (instance: Instance, cause: string) => void;
   readonly onOfferChanged: (instance: Instance, kind: OfferKind) => void;
-  /** What was declared to the server of its clients. */
+  /** The capabilities of its clients that the server was told of. */
   readonly declared: Fields;
 }
 
 /** How long the death of a connection may be told after the loss of its calls, in milliseconds. */
 const deathLimitMs = 20;
-/** For what nobody waits for. */
+/** The limit of requests that nobody waits for, in milliseconds. */
 const forgetLimitMs = 10_000;
 
 export class Instance {
@@ -49,7 +49,7 @@ export class Instance {
   lastCallAt: number | undefined;
   callsInFlight = 0;
   use: InstanceUse = { kind: 'warm' };
-  /** Told with the next result. */
+  /** What the dialog is told with the next result. */
   news: LeaseNews | undefined;
 
   private readonly listeners: Disposable[];
@@ -98,10 +98,10 @@ export class Instance {
     const { method, params, client } = request;
     const { uri } = params as { uri?: unknown };
     const subscribes = method === 'resources/subscribe' && typeof uri === 'string' && client !== undefined;
-    // Before the answer: an update may come with it.
+    // This comes before the answer, because an update may come with that.
     if (subscribes) this.subscriptions.add(uri, client);
     if (method === 'resources/unsubscribe' && typeof uri === 'string' && client) {
-      // Others still want it.
+      // Other sessions still want it.
       if (!this.subscriptions.remove(uri, client.session)) return { kind: 'result', result: {} };
     }
     const outcome = await this.whileInUse(client, () => this.connection.request(request));
@@ -116,7 +116,7 @@ export class Instance {
     this.renewSubscriptions();
   }
 
-  /** What changed while nothing listened is not known: each subscriber reads anew. */
+  /** Subscribes again; each subscriber reads anew, as nobody knows what changed while nothing listened. */
   private renewSubscriptions(): void {
     if (this.connection.capabilities.resources?.subscribe !== true) return;
     for (const uri of this.subscriptions.uris()) {
@@ -147,7 +147,7 @@ export class Instance {
     return !this.ending && this.client?.session === client.session;
   }
 
-  /** Counts as in flight from the moment of the call, before anything is awaited. */
+  /** Counts the request as in flight from this moment, before anything is awaited. */
   private async whileInUse<Result>(
     client: ServerClient | undefined,
     send: () => Promise<ServerOutcome<Result>>,
@@ -159,7 +159,8 @@ export class Instance {
     try {
       const outcome = await send();
       if (outcome.kind !== 'lost') return outcome;
-      // A connection tells of its calls first and of its death after; whose call was lost must find the next instance.
+      // A connection tells of its calls first and of its death later; a caller whose call was lost must find the next
+      // instance.
       if (this.endReason === undefined) await this.untilDeath();
       return this.endReason === undefined ? outcome : { kind: 'lost', cause: this.endReason };
     } finally {
@@ -175,14 +176,14 @@ export class Instance {
   private serve(client: ServerClient): void {
     if (client.logLevel !== this.logLevel) this.setLogLevel(client);
     this.client = client;
-    // What a shared one asks outside of any request is meant for no session in particular.
+    // What a shared instance asks outside of any request is meant for no session in particular.
     if (this.use.kind === 'leased') this.connection.belongsTo(client);
   }
 
-  /** Not waited for: what is sent next comes after it. */
+  /** Nothing waits for the answer, because what is sent next reaches the server after it. */
   private setLogLevel({ logLevel: level }: ServerClient): void {
     if (level === undefined || !this.connection.capabilities.logging) return;
-    // Of several sessions the one that wants to hear most; what each is sent is its own choice.
+    // The session that wants to hear most decides; the gateway sends each session only what it wants.
     if (this.use.kind === 'shared' && logLevelRank(level) >= logLevelRank(this.logLevel)) return;
     this.logLevel = level;
     this.requestAside('logging/setLevel', { level });
@@ -196,7 +197,7 @@ export class Instance {
 
   /** Ends now if nothing is in flight, else with the last call or after `limitMs`. Resolves when it is gone. */
   async drain(limitMs: number, reason: string): Promise<void> {
-    // They are its successor's.
+    // The subscriptions belong to its successor now.
     if (this.use.kind === 'shared') this.subscriptions = new Subscriptions();
     this.use = { kind: 'draining' };
     this.idleTimer?.dispose();
@@ -218,7 +219,7 @@ export class Instance {
   private announceDeath: () => void = () => {};
   private readonly death = new Promise<void>((resolve) => (this.announceDeath = resolve));
 
-  /** Not for long: a call can be lost though the connection lives. */
+  /** Waits for a short time only, because a call can be lost though the connection lives. */
   private async untilDeath(): Promise<void> {
     let limit: Disposable | undefined;
     const passed = new Promise<void>((resolve) => (limit = this.options.clock.after(deathLimitMs, resolve)));
@@ -227,7 +228,7 @@ export class Instance {
   }
 
   private announceOver: () => void = () => {};
-  /** Resolves when it takes no more calls because its connection has ended: whoever holds it has been told. */
+  /** Resolves when it takes no more calls because its connection has ended, and its holder has been told. */
   readonly over = new Promise<void>((resolve) => (this.announceOver = resolve));
   private announceGone: () => void = () => {};
   /** Resolves when the instance has ended, by whatever cause. */
@@ -253,7 +254,7 @@ export class Instance {
     this.idleTimer?.dispose();
     if (this.ending) return;
     this.idleTimer = this.options.clock.after(this.options.idleLimit(), () => {
-      // Who waits for updates of what all share uses it, and has no lease that would end.
+      // A session that waits for updates uses the shared instance without a call.
       if (this.use.kind === 'shared' && this.subscriptions.uris().length > 0) this.awaitIdle();
       else if (this.callsInFlight === 0 && !this.ending) this.options.onIdle(this);
     });

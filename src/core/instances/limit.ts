@@ -31,7 +31,7 @@ export class LimitedConnector implements Connector, Slots {
   private readonly slotOf = new WeakMap<Connection, Slot>();
   private readonly changes = new Emitter<void>();
 
-  /** @param most read at each start: it may change while instances live. */
+  /** @param most is read at each start, as it may change while instances live. */
   constructor(
     private readonly connector: Connector,
     private readonly most: () => number,
@@ -83,7 +83,7 @@ export class LimitedConnector implements Connector, Slots {
   }
 
   private async nextChange(signal: AbortSignal): Promise<void> {
-    // An abort is seen by the loop that waits here.
+    // The loop that waits here sees an abort.
     await nextEvent(this.changes.event, () => true, signal).catch(() => undefined);
   }
 
@@ -108,10 +108,9 @@ export class LimitedConnector implements Connector, Slots {
 }
 
 /**
- * A connector whose own faults cost one start and nothing else (S2): it never rejects for what a server does, so a
- * rejection is an error of this software. It is logged whole, and the person reads that it is one.
+ * A connector whose own faults cost one start and nothing else (S2). The inner one never rejects for what a server
+ * does, so a rejection is an error of this software: it is logged whole, and the person reads that it is one.
  */
-
 export function faultTolerant(connector: Connector, log: Log): Connector {
   return {
     connect: async (request) => {

@@ -49,7 +49,7 @@ interface Starting {
 /** The dialog under which a shared instance is kept; no dialog's id is empty. */
 const everyDialog = '';
 let nextInstance = 1;
-/** For calls in flight on a shared instance that declared less than its next client can do, in milliseconds. */
+/** How long calls may go on, in milliseconds, on a shared instance that declared less than its next client can do. */
 const replacedLimitMs = 30_000;
 
 /** Dialogs end without a word; those that never come back must not be remembered for ever. */
@@ -102,7 +102,7 @@ export class InstancePool {
     });
   }
 
-  /** By the same rule as calls; the dialog is told of its lease by a call. */
+  /** Finds the instance as a call does; the news of a lease waits for a call. */
   request(dialog: string, request: OtherRequest): Promise<PoolOutcome<OtherOutcome>> {
     const timed = { ...request, timeouts: this.options.timeouts() };
     return this.use(dialog, request, (instance) => instance.request(timed));
@@ -126,11 +126,11 @@ export class InstancePool {
     }
     if (held) return send(held);
     if (this.closed) return { kind: 'lost', cause: 'the server was stopped' };
-    // Chained here, not awaited: a drain that begins later must find this call already in flight when the start is done.
+    // This is chained and not awaited: a drain that begins later must find this call in flight when the start is done.
     const begun = this.startFor(dialog, client).then((started): { outcome: Promise<Used> } | NotStarted => {
       if (signal.aborted) return { kind: 'cancelled' };
       if (started.kind === 'started') return { outcome: send(started.instance) };
-      // One that declares more did not start: the shared one that is there does for the rest.
+      // An instance that declares more did not start, so the shared one that is there serves what it can.
       return this.shared ? { outcome: send(this.shared) } : started;
     });
     const first = await Promise.race([begun, untilAborted(signal).then((): NotStarted => ({ kind: 'cancelled' }))]);
@@ -139,7 +139,7 @@ export class InstancePool {
     return signal.aborted ? { kind: 'cancelled' } : { kind: 'lost', cause: 'its start was cancelled' };
   }
 
-  /** Ends the dialog's lease, or cancels its start. False: the dialog holds none. */
+  /** Ends the dialog's lease or cancels its start; resolves with false when the dialog has neither. */
   async release(dialog: string): Promise<boolean> {
     const starting = this.starting.get(dialog);
     starting?.controller.abort();
@@ -148,7 +148,7 @@ export class InstancePool {
     return held !== undefined || starting !== undefined;
   }
 
-  /** Starts an instance that nobody holds yet; the shared one where all share. */
+  /** Starts an instance that nobody holds yet, or the shared one where all share. */
   startWarm(): Promise<StartOutcome> {
     return this.startFor(this.options.trulyStateless ? everyDialog : undefined);
   }
@@ -169,7 +169,7 @@ export class InstancePool {
           .filter(({ use }) => use.kind !== 'draining')
           .map((instance) => this.retire(instance, limitMs, reason)),
       );
-    // What starts for calls that wait is not waited for by what lives already.
+    // What lives already does not wait for what starts for waiting calls.
     const living = retireAll();
     const starting = [...this.starting.values()].map(({ outcome }) => outcome.then(retireAll));
     await Promise.all([living, ...starting]);
@@ -222,7 +222,7 @@ export class InstancePool {
     const key = this.options.trulyStateless ? everyDialog : (dialog ?? `${everyDialog} warm`);
     const under = this.starting.get(key);
     if (under && !under.controller.signal.aborted) return under.outcome;
-    // One that was cancelled still ends; whoever asks now wants another.
+    // A start that was cancelled still ends; this caller wants another.
     if (under) this.ends.add(under.outcome);
     const controller = new AbortController();
     const outcome = this.start(key, dialog, client, controller.signal).finally(() => {
@@ -316,8 +316,6 @@ export class InstancePool {
   }
 }
 
-/** What a pool of instances is given, and what becomes of what is asked of it. */
-
 interface PoolOptions {
   readonly server: string;
   readonly launch: Launch;
@@ -325,9 +323,9 @@ interface PoolOptions {
   /** Read whenever they are needed: they change without a restart. */
   readonly timeouts: () => Timeouts;
   readonly connector: Connector & Slots;
-  /** Who will use instances that nobody uses yet. */
+  /** The client that will use instances that nobody uses yet. */
   readonly expected: () => ExpectedClient;
-  /** Of the instance that all dialogs share; they outlive it. */
+  /** The subscriptions to the instance that all dialogs share; they outlive it. */
   readonly subscriptions: Subscriptions;
   readonly clock: Clock;
   readonly log: Log;
@@ -341,7 +339,7 @@ interface PoolOptions {
   readonly onStartFailed: (failure: StartFailure) => void;
 }
 
-/** A request that brought no answer of the server. */
+/** The outcome of a request to which the server gave no answer. */
 export type PoolFailure =
   | Extract<ServerOutcome<unknown>, { readonly kind: 'lost' | 'timedOut' }>
   | { readonly kind: 'startFailed'; readonly failure: StartFailure };

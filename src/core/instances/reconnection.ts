@@ -8,7 +8,7 @@ import type { Disposable } from '../base/disposables.js';
 
 interface ReconnectionOptions {
   readonly clock: Clock;
-  /** In [0, 1), for the jitter. */
+  /** Returns a number in [0, 1) for the jitter. */
   readonly random: () => number;
   /** Resolves to whether it started; `well` was called by then if it did. */
   readonly start: () => Promise<boolean>;
@@ -16,10 +16,10 @@ interface ReconnectionOptions {
   readonly onGiveUp: () => void;
 }
 
-/** Milliseconds before each attempt; as many as there are, and no more. */
+/** The milliseconds before each attempt; there are no more attempts than delays. */
 const delays = [1_000, 2_000, 4_000];
 const jitter = 0.25;
-/** Milliseconds of health after which earlier deaths no longer count. */
+/** The milliseconds of health after which earlier deaths no longer count. */
 const healthyAfter = 60_000;
 
 export class Reconnection implements Disposable {

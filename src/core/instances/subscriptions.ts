@@ -1,10 +1,10 @@
 /**
- * Which sessions want to hear of which resources (G4): of one instance, or of whichever instance all dialogs share at
- * the time, as who subscribed there knows nothing of instances.
+ * Which sessions want to hear of which resources (G4), either of one instance or of whichever instance all dialogs
+ * share at the time: a client that subscribed there knows nothing of instances.
  */
 import type { Fields, ServerClient } from '../protocol/client.js';
 
-/** Over all sessions. */
+/** The limit over all sessions. */
 const mostUris = 10_000;
 
 export class Subscriptions {
@@ -16,7 +16,7 @@ export class Subscriptions {
     if (this.byUri.size < mostUris) this.byUri.set(uri, clients);
   }
 
-  /** Whether nobody wants to hear of it any more. */
+  /** Returns whether nobody wants to hear of it any more. */
   remove(uri: string, session: object): boolean {
     const clients = this.byUri.get(uri);
     clients?.delete(session);
@@ -25,14 +25,14 @@ export class Subscriptions {
     return true;
   }
 
-  /** Those that nobody wants to hear of any more. */
+  /** Returns the URIs that nobody wants to hear of any more. */
   forget(session: object): string[] {
     return [...this.byUri].flatMap(([uri, clients]) =>
       clients.has(session) && this.remove(uri, session) ? [uri] : [],
     );
   }
 
-  /** Without those whose sessions ended while nothing was there to tell it to. */
+  /** Leaves out those whose sessions ended while there was no instance to tell. */
   uris(): string[] {
     for (const [uri, clients] of this.byUri) {
       for (const { session, isGone } of clients.values()) if (isGone === true) this.remove(uri, session);
@@ -46,7 +46,7 @@ export class Subscriptions {
     for (const client of this.clientsOf(uri)) client.tell('notifications/resources/updated', params);
   }
 
-  /** An update may be of a part of what was subscribed to. */
+  /** A server may tell of an update to a part of what was subscribed to. */
   private clientsOf(uri: string): Iterable<ServerClient> {
     const found = new Map(this.byUri.get(uri));
     if (found.size > 0) return found.values();

@@ -1,7 +1,7 @@
 /**
  * Who stands behind a request to a server: one session of an agent, which the server may ask something in its turn
  * (sampling, elicitation, roots) and tell something (G4). It also says what of a client's capabilities is
- * declared to servers: what we forward, and no more. Pure but for what a client does itself.
+ * declared to servers: what we forward, and no more. It is pure but for what a client does itself.
  */
 import type { ClientCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import { canonicalJson } from '../base/canonicalJson.js';
@@ -17,11 +17,11 @@ export type Fields = Readonly<Record<string, unknown>>;
 export type ClientKind = 'editor' | 'plain';
 
 export interface ServerClient {
-  /** The same object for everything of one session. */
+  /** The same object identifies everything of one session. */
   readonly session: object;
-  /** As the session declared them. */
+  /** The capabilities that the session declared. */
   readonly capabilities: Fields;
-  /** The least level of log messages it wants; undefined: it did not say. */
+  /** The lowest level of log messages that the client wants, or undefined if it did not say. */
   readonly logLevel: string | undefined;
   /** The conversation within the session, where it tells them apart. */
   readonly dialog?: string | undefined;
@@ -37,7 +37,7 @@ export interface ServerClient {
   tell(method: string, params: Fields): void;
 }
 
-/** A session has other roots, wants to hear other log messages, has ended. */
+/** A session has other roots, wants other log messages, or has ended. */
 export type ClientChange = 'roots' | 'logLevel' | 'gone';
 
 /** A client as it is expected before there is one: what it declares, and what is known of it already. */
@@ -48,7 +48,7 @@ export interface ExpectedClient {
 
 export const noClient: ExpectedClient = { capabilities: {}, roots: () => [] };
 
-/** Asked while nobody uses an instance: knows its roots, and can be asked nothing else. */
+/** The client that is asked while nobody uses an instance. It knows its roots and can be asked nothing else. */
 export function expectedClient(expected: ExpectedClient): ServerClient {
   return {
     session: expected,
@@ -66,7 +66,7 @@ export function expectedClient(expected: ExpectedClient): ServerClient {
 
 const uiExtension = 'io.modelcontextprotocol/ui';
 
-/** What a server is told of these: only what it then may use through us. */
+/** What a server is told of these capabilities: only what it may then use through us. */
 export function declaredCapabilities(capabilities: Fields): ClientCapabilities {
   const { roots, sampling, elicitation, extensions } = capabilities;
   const said: Record<string, unknown> = {};
@@ -106,7 +106,7 @@ export function covers(a: Fields, b: Fields): boolean {
   return capabilitiesKey(union(declaredCapabilities(a), declaredCapabilities(b))) === capabilitiesKey(a);
 }
 
-/** Undefined: the client may be asked this. Else the error that the server gets. */
+/** Returns the error that the server gets, or undefined if the client may be asked this. */
 export function refusal(capabilities: Fields, method: string, params: Fields | undefined): RpcFailure | undefined {
   const said = declaredCapabilities(capabilities);
   switch (method) {

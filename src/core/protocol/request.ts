@@ -24,7 +24,9 @@ export interface RequestTerms {
 
 /** `tools/call`. */
 export interface ToolCall extends RequestTerms {
-  /** The name as the side that is called knows it: the client's name before the host, the server's own name after it. */
+  /**
+   * The name as the side that is called knows it: the client's name before the host, the server's own name after it.
+   */
   readonly tool: string;
   readonly arguments: Fields | undefined;
 }

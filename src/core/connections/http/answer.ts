@@ -1,6 +1,6 @@
 /**
- * Reads what a server answers to one posted message: JSON, or events that end with the answer. Delivers every message as
- * it comes; says how the reading ended. Does not ask again.
+ * Reads what a server answers to one posted message: JSON, or events that end with the answer. It delivers every
+ * message as it comes, says how the reading ended, and does not ask again.
  */
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { broken, type HttpReply, inShort, readShort, readText, shown } from './exchange.js';
@@ -9,7 +9,7 @@ import { parseMessages, shortened } from '../jsonRpc.js';
 import { TransportFailure } from '../transport.js';
 import { createParser } from 'eventsource-parser';
 
-/** Of a body or an event, in bytes or characters. */
+/** The limit of a body in bytes, and of an event in characters. */
 export const bodyLimit = 64 * 1024 * 1024;
 
 const refusalLimit = 1024 * 1024;
@@ -44,7 +44,7 @@ export async function readAnswer(reply: HttpReply, id: RequestId, reader: Answer
   }
 }
 
-/** The failure that a status stands for; takes the body. */
+/** Makes the failure that a status stands for, and reads the body for it. */
 export async function statusFailure(reply: HttpReply): Promise<TransportFailure> {
   return failureWith(reply, await readShort(reply));
 }
@@ -72,7 +72,7 @@ async function readJson(reply: HttpReply, id: RequestId, { deliver }: AnswerRead
   throw new TransportFailure({ kind: 'notMcp', contentType: reply.contentType, body, url: shown(reply.url) });
 }
 
-/** Also for the stream with which an answer is taken up. */
+/** This reads the stream with which an answer is taken up, too. */
 export async function readStream(reply: HttpReply, id: RequestId, reader: AnswerReader): Promise<AnswerEnd> {
   let lastEventId: string | undefined;
   let answered = false;
@@ -117,11 +117,14 @@ interface EventStreamReader {
   readonly onEvent: (event: { readonly event: string; readonly id: string | undefined; readonly data: string }) => void;
   /** The server says how long to wait before asking again, in milliseconds. */
   readonly onRetry?: (ms: number) => void;
-  /** Of one event, in characters. */
+  /** The limit of one event, in characters. */
   readonly limit: number;
 }
 
-/** Reads server-sent events in bounded memory. Resolves when the server ends the stream; rejects with a `TransportFailure` when it breaks off. */
+/**
+ * Reads server-sent events in bounded memory. Resolves when the server ends the stream; rejects with a
+ * `TransportFailure` when it breaks off.
+ */
 export async function readEvents(reply: HttpReply, reader: EventStreamReader): Promise<void> {
   const { body, url } = reply;
   const decoder = new TextDecoder();

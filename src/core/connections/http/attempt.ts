@@ -20,7 +20,7 @@ export interface HttpAttemptParts extends Omit<
   readonly agents?: MakeAgents | undefined;
 }
 
-/** `cancelled` when the signal was aborted by the caller; the time limit is told from it by `timedOut`. */
+/** `cancelled` when the signal was aborted by the caller; `timedOut` tells the time limit from that. */
 export async function attemptHttp(parts: HttpAttemptParts, timedOut: () => boolean): Promise<ConnectOutcome> {
   const { launch } = parts;
   if (!/^https?:$/.test(URL.canParse(launch.url) ? new URL(launch.url).protocol : '')) {

@@ -1,7 +1,7 @@
 /**
- * Where a server is spoken to over HTTP, and with which headers: session, protocol version, the configured ones. Does
- * not know what the messages mean. Two sets of sockets, so that calls that take all of theirs cannot keep a
- * cancellation from being sent.
+ * Where a server is spoken to over HTTP, and with which headers: session, protocol version, the configured ones. It
+ * does not know what the messages mean. There are two sets of sockets, so that calls that take all of theirs cannot
+ * keep a cancellation from being sent.
  */
 import type { AgentOptions } from 'node:http';
 import type { HttpLaunch } from '../../config/model.js';
@@ -16,7 +16,7 @@ import type { Log } from '../../base/log.js';
 /** A call holds its socket until it is answered. */
 const mostCallSockets = 256;
 const mostOtherSockets = 16;
-/** Servers commonly close an idle socket after 5 s; asking on one that is just being closed would lose the question. */
+/** Servers commonly close an idle socket after 5 s; a request on one that is just being closed would be lost. */
 const idleSocketMs = 4000;
 
 /** The reply that refused a request. */
@@ -47,7 +47,7 @@ export interface HttpAccess {
   refused(refusal: Refusal, used: string | undefined, again: boolean): Promise<Verdict>;
 }
 
-interface Question {
+interface EndpointRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
@@ -59,10 +59,10 @@ interface Question {
 
 export class HttpEndpoint {
   readonly configured: URL;
-  /** Where redirects of initialize led. */
+  /** The place to which redirects of initialize led. */
   url: URL;
   sessionId: string | undefined;
-  /** Said in a header; undefined: before there is one, and to servers whose version has no such header. */
+  /** The value of its header; undefined before there is a version, and for versions that have no such header. */
   protocolVersion: string | undefined;
   private readonly own: Readonly<Record<string, string>>;
   private readonly calls: HttpAgents;
@@ -106,12 +106,12 @@ export class HttpEndpoint {
     this.others.destroy();
   }
 
-  /** Once more where the first was refused for its token, and there is another: the server has not acted on it. */
-  private async exchange(question: Question): Promise<HttpReply> {
+  /** Sends once more what was refused for its token, if there is another token: the server has not acted on it. */
+  private async exchange(request: EndpointRequest): Promise<HttpReply> {
     const { access } = this;
     for (let again = false; ; again = true) {
       const token = await access?.token();
-      const reply = await this.exchangeOnce(question, token);
+      const reply = await this.exchangeOnce(request, token);
       if (!access || (reply.status !== 401 && reply.status !== 403)) return reply;
       const refusal = { status: reply.status, header: reply.headers['www-authenticate'] };
       const verdict = await access.refused(refusal, token, again);
@@ -121,8 +121,8 @@ export class HttpEndpoint {
     }
   }
 
-  private exchangeOnce(question: Question, token: string | undefined): Promise<HttpReply> {
-    const { method, url, headers, body, kind, signal } = question;
+  private exchangeOnce(request: EndpointRequest, token: string | undefined): Promise<HttpReply> {
+    const { method, url, headers, body, kind, signal } = request;
     const session = this.sessionId === undefined ? {} : { 'mcp-session-id': this.sessionId };
     const version = this.protocolVersion === undefined ? {} : { 'mcp-protocol-version': this.protocolVersion };
     const common = {
@@ -131,7 +131,7 @@ export class HttpEndpoint {
       ...headers,
       ...version,
     };
-    // What was configured is for the configured origin, and so is a token; a session belongs to who gave it.
+    // Configured headers and tokens are for the configured origin; a session belongs to the origin that gave it.
     const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` };
     const own = isWithinOrigin(this.configured, url) ? { ...this.own, ...authorization } : {};
     return exchange({
@@ -151,8 +151,7 @@ function agentOptions(maxSockets: number): AgentOptions {
   return { keepAlive: true, maxSockets, maxFreeSockets: 4, timeout: idleSocketMs };
 }
 
-/** What the two ways of speaking over HTTP have in common: who they report to, and how they are used. */
-
+/** What the two ways of speaking over HTTP report to. */
 export interface HttpChannelDeps {
   readonly log: Log;
   readonly clock: Clock;
@@ -163,20 +162,22 @@ export interface HttpChannelDeps {
 }
 
 export interface HttpChannel {
-  /** Requests: resolves at once, what becomes of it is delivered. Others: resolves when the server has taken it. */
+  /**
+   * Resolves at once for a request, whose outcome is delivered, and for other messages when the server has taken them.
+   */
   send(message: JSONRPCMessage): Promise<void>;
   /** Ends every exchange. Does not deliver or die afterwards. */
   close(): Promise<void>;
 }
 
-/** For a signal that many exchanges listen to at a time; each takes its listener back when it ends. */
+/** Makes a signal that many exchanges may listen to at a time; each takes its listener back when it ends. */
 export function sharedController(): AbortController {
   const controller = new AbortController();
   setMaxListeners(0, controller.signal);
   return controller;
 }
 
-/** Undefined for what is no request. */
+/** Returns undefined for a message that is not a request. */
 export function requestId(message: JSONRPCMessage): RequestId | undefined {
   return 'method' in message && 'id' in message ? message.id : undefined;
 }

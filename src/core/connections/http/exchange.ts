@@ -1,8 +1,8 @@
 /**
- * One HTTP exchange on node:http: request, redirects, decoded body (X2). Not on fetch: it costs twice as much, hides
- * why it failed, and the editor's proxy and certificate settings are known to reach node:http.
+ * One HTTP exchange on node:http: request, redirects and decoded body (X2). It does not use fetch, which costs twice as
+ * much and hides why it failed; the editor's proxy and certificate settings are known to reach node:http.
  *
- * Knows nothing of MCP. Invariants: the headers of `credentials` go to their own origin only; what fails is a
+ * It knows nothing of MCP. Invariants: the headers of `credentials` go to their own origin only; what fails is a
  * `TransportFailure` that tells whether the request was delivered.
  */
 import http from 'node:http';
@@ -27,7 +27,7 @@ interface HttpExchange {
   readonly agents: HttpAgents;
   /** `leave`: a redirect is the reply. Default `follow`. */
   readonly redirects?: 'follow' | 'leave';
-  /** Of this exchange alone. Aborting also ends the reading of the body. */
+  /** A signal of this exchange alone. Aborting it also ends the reading of the body. */
   readonly signal: AbortSignal;
 }
 
@@ -105,10 +105,10 @@ export async function readShort(reply: HttpReply): Promise<string> {
     for await (const chunk of reply.body as AsyncIterable<Buffer>) {
       chunks.push(chunk);
       length += chunk.length;
-      if (length >= enough) break; // destroys the body
+      if (length >= enough) break; // This destroys the body.
     }
   } catch {
-    // What came will do.
+    // What came is enough.
   }
   return inShort(Buffer.concat(chunks).toString('utf8'));
 }
@@ -126,7 +126,7 @@ function pageText(page: string): string {
   return title === undefined ? text : `${title}. ${text}`;
 }
 
-/** For an error while an answer is awaited or read; what is a `TransportFailure` stays one. */
+/** Makes an error that came while an answer was awaited or read into a `TransportFailure`, unless it is one. */
 export function broken(error: unknown, url: URL): TransportFailure {
   if (error instanceof TransportFailure) return error;
   const { code, message } = error as NodeJS.ErrnoException;
@@ -155,17 +155,18 @@ function send(request: HttpExchange, url: URL): Promise<http.IncomingMessage> {
         },
       });
     } catch (error) {
-      reject(new TransportFailure(undelivered(error as NodeJS.ErrnoException, url, undefined))); // e.g. a line break in a header
+      // A line break in a header does this, for example.
+      reject(new TransportFailure(undelivered(error as NodeJS.ErrnoException, url, undefined)));
       return;
     }
     let delivered = false;
     outgoing.once('socket', (socket) => {
-      // Finds out that the other machine is gone, also while nothing is said.
+      // The probes find out that the other machine is gone, even while nothing is said.
       socket.setKeepAlive(true, keepAliveProbeMs);
       if (outgoing.reusedSocket || isUp(socket)) delivered = true;
       else socket.once(secure ? 'secureConnect' : 'connect', () => (delivered = true));
     });
-    // Without an error of ours: on a socket that has just been given back nobody would hear it.
+    // No error is given, because nobody would hear it on a socket that has just been given back.
     const abort = (): void => void outgoing.destroy();
     signal.addEventListener('abort', abort, { once: true });
     outgoing.once('close', () => signal.removeEventListener('abort', abort));
@@ -179,7 +180,7 @@ function send(request: HttpExchange, url: URL): Promise<http.IncomingMessage> {
   });
 }
 
-/** What is written goes out: not still connecting, not still shaking hands. */
+/** Whether what is written goes out, that is, the socket is neither connecting nor shaking hands. */
 function isUp(socket: Socket): boolean {
   if (socket.connecting) return false;
   // One of them is set when the hands are shaken; through a proxy the handshake begins on a socket that is connected.
@@ -211,7 +212,7 @@ function reply(response: http.IncomingMessage, url: URL): HttpReply {
   return { status: response.statusCode ?? 0, headers: response.headers, contentType, url, body };
 }
 
-/** Each flushes what it has, so that an event stream arrives event by event. */
+/** Each decoder flushes what it has, so that an event stream arrives event by event. */
 function decoderOf(encoding: string | undefined): (NodeJS.ReadWriteStream & Readable) | undefined {
   const flush = { flush: zlib.constants.Z_SYNC_FLUSH, finishFlush: zlib.constants.Z_SYNC_FLUSH };
   switch (encoding?.trim().toLowerCase()) {

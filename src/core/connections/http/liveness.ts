@@ -1,6 +1,6 @@
 /**
- * Whether anything still listens after an exchange broke off (X4). Invariants: one probe at a time; no answer within the
- * limit is no proof of death; a server that cannot be reached is dead at once.
+ * Whether anything still listens after an exchange broke off (X4). Invariants: one probe at a time; no answer within
+ * the limit is no proof of death; a server that cannot be reached is dead at once.
  */
 import { delay, type Clock } from '../../base/clock.js';
 import type { TransportFailure } from '../transport.js';

@@ -1,6 +1,6 @@
 /**
- * Reads the answer to one request to its end (X2, X4): an event stream that breaks off is taken up after its last event,
- * never by asking anew; one that stays open after the answer is closed.
+ * Reads the answer to one request to its end (X2, X4): an event stream that breaks off is taken up after its last
+ * event, never by asking anew; one that stays open after the answer is closed.
  */
 import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { delay, type Clock } from '../../base/clock.js';

@@ -1,6 +1,7 @@
 /**
- * The stream on which a Streamable HTTP server says what nobody asked for: opened by GET, opened again when it ends
- * (X2). A server may have none (405). Invariants: at most one at a time; it never waits less than the server says.
+ * The stream on which a Streamable HTTP server says what nobody asked for: it is opened by GET, and opened again when
+ * it ends (X2). A server may have none (405). Invariants: there is at most one stream at a time; it never waits less
+ * than the server says.
  */
 import { delay } from '../../base/clock.js';
 import { bodyLimit, logStrayEvent, readEvents } from './answer.js';

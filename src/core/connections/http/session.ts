@@ -1,8 +1,8 @@
 /**
  * Posts messages within the session of Streamable HTTP (X2): takes the session from the answer to initialize, sees when
  * the server has forgotten it, and begins a new one. Invariants: a message is posted once, and a second time only when
- * the first was refused for its session, on which the server has not acted; several refusals of one session make one new
- * session; a session that was configured is not ended here, as it is someone else's.
+ * the first was refused for its session, on which the server has not acted; several refusals of one session make one
+ * new session; a session that was configured is not ended here, as it is someone else's.
  */
 import { Readable } from 'node:stream';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
@@ -124,7 +124,7 @@ export class HttpSession {
     return answer;
   }
 
-  /** Never rejects. */
+  /** Tells the server that the session is over; never rejects. */
   async remove(signal: AbortSignal): Promise<void> {
     if (!this.given) return;
     try {

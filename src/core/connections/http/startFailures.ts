@@ -1,4 +1,4 @@
-/** Why a server could not be reached over HTTP, or did not answer as one, one factory a cause (X3). Pure. */
+/** Why a server could not be reached over HTTP or did not answer as one (X3); each cause has a factory. Pure. */
 import type { ProblemCode } from '../../base/problem.js';
 import type { HttpLaunch } from '../../config/model.js';
 import type { StartFailure } from '../connection.js';

@@ -1,6 +1,6 @@
 /**
  * The SDK's transport over HTTP (X2): Streamable HTTP, or HTTP+SSE where a server knows only that, which shows with
- * the first message. Free of the SDK at run time.
+ * the first message. It does not load the SDK.
  *
  * Invariants: a request's failure is delivered as its answer (see `failureAnswer`), `send` rejects for others only;
  * `onclose` is called once, and `causeOfEnd` is known by then; after it nothing is delivered.

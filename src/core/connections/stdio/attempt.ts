@@ -25,7 +25,7 @@ interface StdioAttemptParts extends Omit<OpeningParts, 'transport' | 'pid' | 'ca
   readonly process: Pick<ProcessStart, 'mark' | 'onSpawned' | 'onGone'>;
 }
 
-/** `cancelled` when the signal was aborted by the caller; the time limit is told from it by `timedOut`. */
+/** `cancelled` when the signal was aborted by the caller; `timedOut` tells the time limit from that. */
 export async function attemptStdio(parts: StdioAttemptParts, timedOut: () => boolean): Promise<ConnectOutcome> {
   const { launch, log, signal } = parts;
   const env = childEnvironment(parts.hostEnv, launch);
@@ -79,7 +79,7 @@ async function explain(
   }
 }
 
-/** ENOENT is said of a command that is not there and of a folder that is not there. */
+/** ENOENT can mean that the command is missing, and that the folder is. */
 async function notStarted(
   launch: StdioLaunch,
   error: NodeJS.ErrnoException,
@@ -91,7 +91,7 @@ async function notStarted(
   return commandNotFound(launch, await searchPath(launch.command, env));
 }
 
-/** The host's, overlaid with the launch's (C2). Windows does not tell `Path` from `PATH`. */
+/** The environment of the host, overlaid with that of the launch (C2). Windows does not tell `Path` from `PATH`. */
 function childEnvironment(
   hostEnv: Readonly<Record<string, string | undefined>>,
   launch: StdioLaunch,

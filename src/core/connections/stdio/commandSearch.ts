@@ -23,7 +23,7 @@ export async function searchPath(
   return { folders: folders.length, nearest: nearestName(command.replace(windowsExtension, ''), names) };
 }
 
-/** At most one slip in a short name, two in a long one; a swap of neighbours is one. */
+/** A short name may have one slip and a long one two; a swap of neighbours counts as one. */
 export function nearestName(wanted: string, names: Iterable<string>): string | undefined {
   const most = wanted.length <= 4 ? 1 : 2;
   let best: { name: string; slips: number } | undefined;

@@ -5,8 +5,9 @@
  * On POSIX it is /bin/sh, which costs next to nothing while all is well; for the end it starts Node on guardianMain,
  * which finds whole trees, and without that ends the groups and the marked by itself. On Windows it is Node from the
  * start. A host that goes without a word may have started what it had no time to tell of: then the marked are looked
- * for, though none is registered. Invariants: at most one at a time; told of a server in the turn in which it comes into being; in a session of
- * its own, so that a signal for the host's group does not reach it; gone when `dispose` resolves.
+ * for, though none is registered. Invariants: there is at most one guardian at a time; it is told of a server in the
+ * turn in which that comes into being; it is in a session of its own, so that a signal for the host's group does not
+ * reach it; it is gone when `dispose` resolves.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -15,7 +16,7 @@ import { markVariable } from './livingTree.js';
 interface GuardianOptions {
   /** The start of the marks of all servers; ends in a dot. */
   readonly mark: string;
-  /** Where guardianMain is, bundled; undefined: POSIX does without, Windows has no guardian. */
+  /** The path of the bundled guardianMain. Without it POSIX makes do with the shell, and Windows has no guardian. */
   readonly script: string | undefined;
   /** Node, or Electron, which is told to be Node. */
   readonly execPath: string;
@@ -64,7 +65,7 @@ export class Guardian {
 
   constructor(private readonly options: GuardianOptions) {}
 
-  /** Of the running guardian. */
+  /** The input of the running guardian. */
   get pid(): number | undefined {
     return this.child?.pid;
   }
@@ -104,13 +105,13 @@ export class Guardian {
       windowsHide: true,
     });
     child.on('error', () => {});
-    if (child.pid === undefined) return; // the next server tries again
+    if (child.pid === undefined) return; // The next server tries again.
     child.stdin?.on('error', () => {});
     this.child = child;
     child.once('exit', () => {
       if (this.child === child) this.ended();
     });
-    // Neither keeps the host from ending by itself.
+    // Neither the process nor the pipe keeps the host from ending by itself.
     child.unref();
     (child.stdin as Partial<{ unref(): void }> | null)?.unref?.();
     for (const group of this.groups) this.tell(`add ${group}`);

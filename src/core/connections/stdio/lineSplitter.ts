@@ -1,12 +1,15 @@
 /**
- * Bytes to lines, in linear time however the bytes arrive, in bounded memory. A character split between two chunks
- * comes out whole. The line break is `\n`; one `\r` before it is taken off.
+ * Splits bytes into lines, in linear time however the bytes arrive, in bounded memory. A character split between two
+ * chunks comes out whole. The line break is `\n`; one `\r` before it is taken off.
  */
 interface LineSplitterOptions {
-  /** In bytes, without the break. */
+  /** The limit of a line in bytes, without its break. */
   readonly limit: number;
   readonly onLine: (line: string) => void;
-  /** A line grows over the limit. `cut`: its pieces come as lines, cut between words; `stop`: nothing comes any more. */
+  /**
+   * Called when a line grows over the limit: `cut` gives its pieces as lines, cut between words; `stop` ends all
+   * reading.
+   */
   readonly onExcess: () => 'cut' | 'stop';
 }
 
@@ -37,7 +40,7 @@ export class LineSplitter {
     }
   }
 
-  /** What came after the last break, if anything did. */
+  /** Gives what came after the last break, if anything did. */
   end(): void {
     if (this.length > 0 && !this.stopped) this.flush();
   }

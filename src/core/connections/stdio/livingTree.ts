@@ -4,7 +4,7 @@
  *
  * A process belongs to a tree when it is in the group or session of the tree's first process, descends from one that
  * belongs, is in a group that such a one leads, or carries the tree's mark in its environment; the last finds those
- * whose parents are gone and who made a session of their own. Who belonged once, belongs for good.
+ * whose parents are gone and who made a session of their own. A process that belonged once belongs for good.
  */
 import { execFile } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -16,10 +16,12 @@ import {
   type ProcessTable,
 } from './processTable.js';
 
-/** The variable that marks every process of a tree. Its value ends in a dot, so that one is never the start of another. */
+/**
+ * The variable that marks every process of a tree. Its value ends in a dot, so that one is never the start of another.
+ */
 export const markVariable = 'MCP_TOOLSETS_TREE';
 
-/** First waits short, so that a server that goes at once is seen to be gone at once. */
+/** The first waits are short, so that a server that goes at once is seen to be gone at once. */
 const pollsMs = [2, 3, 5, 5, 10, 10, 20];
 const slowestPollMs = 40;
 const windowsKillLimitMs = 5000;
@@ -27,9 +29,9 @@ const windowsKillLimitMs = 5000;
 interface TreeTarget {
   /** Ids of the first processes, which are their group's too. */
   readonly groups: readonly number[];
-  /** The start of the mark's value. */
+  /** The beginning of the mark's value. */
   readonly mark: string;
-  /** No process that started before counts as marked; saves reading them. Linux only. */
+  /** No process that started before this counts as marked, which saves reading those (Linux only). */
   readonly since?: string | undefined;
 }
 
@@ -39,7 +41,7 @@ export class LivingTree {
 
   constructor(private readonly target: TreeTarget) {}
 
-  /** Finds who belongs now. With `marks`, also by environment, which is the dearer look. */
+  /** Finds who belongs now; with `marks` also by environment, which costs more. */
   async look(marks: boolean): Promise<number> {
     const table = await readProcessTable();
     // A table without its reader is none: the listing failed.
@@ -59,7 +61,10 @@ export class LivingTree {
     return members.size;
   }
 
-  /** The first process of a group ended: its id may be another's from now on. The group's id is not, while it has members. */
+  /**
+   * The first process of a group ended: its id may be another's from now on. The group's id is not, while it has
+   * members.
+   */
   firstEnded(pid: number): void {
     this.ended.add(pid);
   }
@@ -112,7 +117,7 @@ export class LivingTree {
   }
 }
 
-/** Who belongs, by id; `known` are those who belonged at an earlier look. */
+/** Finds who belongs, by id; `known` holds those who belonged at an earlier look. */
 export function belonging(
   table: ProcessTable,
   groups: readonly number[],

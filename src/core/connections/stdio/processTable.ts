@@ -56,7 +56,7 @@ function readStart(path: string, buffer: Buffer): string {
     file = openSync(path, 'r');
     return buffer.toString('latin1', 0, readSync(file, buffer, 0, buffer.length, 0));
   } catch {
-    return ''; // it ended since the folder was listed
+    return ''; // It ended since the folder was listed.
   } finally {
     if (file !== undefined) closeSync(file);
   }
@@ -111,7 +111,7 @@ async function windowsTable(): Promise<ProcessTable> {
   );
 }
 
-/** By its full path: Windows would look in the current folder first. */
+/** The full path is given because Windows would look in the current folder first. */
 export function windowsProgram(name: string): string {
   return join(process.env['SystemRoot'] ?? 'C:\\Windows', 'System32', name);
 }

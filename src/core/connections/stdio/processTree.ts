@@ -37,7 +37,7 @@ type StartedProcess =
   | { readonly kind: 'started'; readonly tree: ProcessTree }
   | { readonly kind: 'notStarted'; readonly error: NodeJS.ErrnoException };
 
-/** In milliseconds (P7: 2.3 s at worst, with the looks in between). */
+/** The steps of a stop in milliseconds (P7: 2.3 s at worst, with the looks in between). */
 const graces = {
   /** From the end of input to TERM. */
   endOfInput: 950,
@@ -61,7 +61,8 @@ export async function startProcess(start: ProcessStart): Promise<StartedProcess>
       detached: process.platform !== 'win32',
     });
   } catch (error) {
-    return { kind: 'notStarted', error: error as NodeJS.ErrnoException }; // e.g. a NUL in an argument, E2BIG
+    // A NUL in an argument or E2BIG does this, for example.
+    return { kind: 'notStarted', error: error as NodeJS.ErrnoException };
   }
   if (child.pid === undefined) {
     const error = await new Promise<NodeJS.ErrnoException>((resolve) => child.once('error', resolve));
@@ -111,7 +112,7 @@ export class ProcessTree {
     });
   }
 
-  /** Ends the whole tree. Resolves with the ids of those that could not be ended: none, as a rule. */
+  /** Ends the whole tree. Resolves with the ids of those that could not be ended, which are none as a rule. */
   stop(): Promise<readonly number[]> {
     this.stopping ??= this.end().finally(() => this.onGone(this.pid));
     return this.stopping;
@@ -122,7 +123,7 @@ export class ProcessTree {
   }
 
   private async endOnPosix(): Promise<readonly number[]> {
-    // Before the input ends: who loses his parent by it can be found now.
+    // This comes before the end of input, as processes that lose their parent by that can still be found now.
     await this.living.look(false);
     const begun = performance.now();
     this.stdin.end();
@@ -141,7 +142,7 @@ export class ProcessTree {
     const deadline = performance.now() + graces.kill;
     const between = 100;
     do {
-      // Again and again: what forks while it is killed leaves children that the last look did not see.
+      // This is repeated, because what forks while it is killed leaves children that the last look did not see.
       this.living.signal('SIGKILL');
       const turn = performance.now() + between;
       if (await this.living.goneBefore(() => Math.min(turn, deadline))) return;

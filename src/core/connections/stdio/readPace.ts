@@ -5,7 +5,7 @@
 import type { Readable } from 'node:stream';
 import { TokenBucket } from '../../base/tokenBucket.js';
 
-/** In milliseconds: shorter pauses cost more than they keep back. */
+/** The shortest pause in milliseconds: shorter ones cost more than they keep back. */
 const leastPause = 20;
 
 export class ReadPace {
@@ -13,7 +13,7 @@ export class ReadPace {
   private timer: NodeJS.Timeout | undefined;
   private ended = false;
 
-  /** @param perSecond of whatever is counted; as much may come at once after a second of quiet. */
+  /** @param perSecond how much may be read in a second; as much may come at once after a second of quiet */
   constructor(
     private readonly stream: Readable,
     perSecond: number,

@@ -1,6 +1,6 @@
 /**
- * Why a stdio server did not start, one factory a cause (X3). Pure: facts in, words out. Each says what was tried,
- * what came back and the likely cause; `fix` is the next step. HTTP has its own catalogue beside this one.
+ * Why a stdio server did not start (X3); each cause has a factory that makes words of facts. They say what was tried,
+ * what came back and the likely cause; `fix` is the next step. HTTP has a catalogue of its own. Pure.
  */
 import type { ProblemCode } from '../../base/problem.js';
 import type { StdioLaunch } from '../../config/model.js';
@@ -191,7 +191,7 @@ function quote(lines: readonly string[]): string {
   return lines.map((line) => `  ${shortened(line, 300)}`).join('\n');
 }
 
-/** Joined by spaces; a part that ends in a line break stands for itself. */
+/** Joins the parts by spaces; one that ends in a line break stands by itself. */
 function sentences(...parts: string[]): string {
   let text = '';
   for (const part of parts) text += text === '' || text.endsWith('\n') || part === '' ? part : ` ${part}`;

@@ -1,9 +1,10 @@
 /**
- * The SDK's transport over a process tree (X1): a line is a message. Free of the SDK at run time, so that the
- * process is up while the SDK still loads.
+ * The SDK's transport over a process tree (X1): a line is a message. It does not load the SDK, so that
+ * the process is up while that still loads.
  *
- * Does not start the process. Invariants: the exit of the direct child ends the transport, after what stdout already
- * held has been read; whatever ends the transport ends the tree; `onclose` is called once, and `ending` is known by then.
+ * It does not start the process. Invariants: the exit of the direct child ends the transport, after what stdout already
+ * held has been read; whatever ends the transport ends the tree; `onclose` is called once, and `ending` is known by
+ * then.
  */
 import type { JSONRPCMessage, MessageExtraInfo } from '@modelcontextprotocol/sdk/types.js';
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
@@ -34,7 +35,7 @@ export interface StdioRemains {
 interface StdioTransportOptions {
   readonly tree: ProcessTree;
   readonly log: Log;
-  /** In bytes; default 64 MiB. */
+  /** The limit of a line in bytes; by default 64 MiB. */
   readonly lineLimit?: number;
 }
 
@@ -47,11 +48,11 @@ const keptLineLength = 500;
 const loggedLineLength = 2000;
 /** How long the exit is waited for when a stream ends first: it says more, and on a busy machine it takes its time. */
 const exitGraceMs = 2000;
-/** Of messages and lines that answer nothing we asked, a second: more are read more slowly. */
+/** How many messages and lines that answer nothing we asked are read in a second at full speed. */
 const unaskedRate = 2_000;
-/** Of stderr, in bytes a second. */
+/** How much of stderr is read in a second at full speed, in bytes. */
 const stderrRate = 4 * 1024 * 1024;
-/** In bytes: what a server that reads nothing has waiting before it gets no more answers to requests of its own. */
+/** How many bytes may wait for a server that reads nothing before it gets no more answers to its own requests. */
 const answerBacklog = 1024 * 1024;
 /** What a grandchild writes after the exit is not waited for longer than this. */
 const drainLimitMs = 30;
@@ -204,12 +205,12 @@ export class StdioTransport implements ServerTransport {
     this.finish({ kind: 'streamClosed', stream });
   }
 
-  /** Turns of the event loop until one brings nothing: then the pipes are empty. */
+  /** Lets the event loop turn until turns bring nothing, which means that the pipes are empty. */
   private async readTheRest(): Promise<void> {
     const { stdout, stderr } = this.options.tree;
     const deadline = performance.now() + drainLimitMs;
     this.quietTurns = 0;
-    // On a machine that is busy few turns take long: the limit is for a grandchild that goes on and on.
+    // On a busy machine a few turns take long; the limit is for a grandchild that goes on and on.
     for (let turn = 0; this.quietTurns < 3 && (turn < 10 || performance.now() < deadline); turn++) {
       this.quietTurns += 1;
       await nextTurn();
