@@ -81,10 +81,17 @@ function shape(value: ValueShape): JsonSchema {
         properties: { '<<': {} },
         additionalProperties: false,
       });
+    case 'arguments':
+      return { type: ['array', 'null'], items: { anyOf: [writtenText, reference] } };
     case 'values':
-      return orNothing({ type: 'object', additionalProperties: { anyOf: [writtenText, level(value.level)] } });
-    case 'secret':
-      return { anyOf: [writtenText, level(value.level)] };
+      return orNothing({ type: 'object', additionalProperties: { anyOf: [writtenText, reference] } });
+    case 'value':
+      return {
+        anyOf: [
+          value.of === 'url' ? { type: 'string', pattern: '^\\s*[hH][tT][tT][pP][sS]?:' } : writtenText,
+          reference,
+        ],
+      };
     case 'port':
       return { type: 'integer', minimum: 1, maximum: 65_535 };
     case 'transforms':
@@ -100,17 +107,17 @@ function text(of: Extract<ValueShape, { kind: 'text' }>['of']): JsonSchema {
       return { type: 'string', pattern: '\\S' };
     case 'variable':
       return { type: 'string', minLength: 1 };
-    case 'url':
-      return { type: 'string', pattern: '^\\s*[hH][tT][tT][pP][sS]?:' };
     case 'session':
       return { type: 'string', pattern: '^[\\x21-\\x7e]*$' };
     case 'folder':
-    case 'headerPrefix':
+    case 'scheme':
       return { type: 'string' };
     case 'affix':
       return writtenText;
   }
 }
+
+const reference = level('reference');
 
 const server = level('server', {
   anyOf: ['stdio', 'streamable_http'].map((transport) => ({

@@ -3,8 +3,8 @@
  * and compared, and its fingerprint. Everything here is pure.
  *
  * A description holds everything that decides what runs, where it connects to and what it is given: the file and the
- * id, transport, command, arguments in their order, working directory, names and literals of `env` and `headers`, the
- * host variables behind them, URL, session id. It does not hold values of host variables (the person changes those, not
+ * id, transport, command, arguments in their order, working directory, names and literals of `env` and `headers`, what
+ * references refer to, URL, session id. It does not hold the values behind references (the person changes those, not
  * the workspace), filters, transforms, time limits, `enabled`, `truely-stateless`, the order of maps, or comments.
  *
  * Invariants: two launches with one fingerprint start the same; no secret stands in a description in clear, only its
@@ -12,7 +12,7 @@
  */
 import { createHash } from 'node:crypto';
 import { assertNever } from '../base/assertNever.js';
-import type { EnvValue, Launch, OAuthSettings, ServerDefinition } from '../config/model.js';
+import type { EnvValue, Launch, OAuthSettings, Reference, ServerDefinition } from '../config/model.js';
 
 export interface LaunchPart {
   readonly label:
@@ -76,14 +76,21 @@ function partsOf(launch: Launch, digest: Digest): LaunchPart[] {
       return [
         plain('transport', launch.transport),
         plain('command', launch.command),
-        ...launch.args.map((argument) => plain('argument', argument)),
+        ...launch.args.map((argument, index) => {
+          const reference = launch.argReferences?.get(index);
+          return reference
+            ? referencePart('argument', undefined, reference, (text) => digest('argument', text))
+            : plain('argument', argument);
+        }),
         plain('directory', launch.cwd),
         ...values('environment', launch.env),
       ];
     case 'streamable_http':
       return [
         plain('transport', launch.transport),
-        plain('address', launch.url),
+        launch.urlReference
+          ? referencePart('address', undefined, launch.urlReference, (text) => digest('address', text))
+          : plain('address', launch.url),
         ...values('header', launch.headers),
         ...(launch.sessionId === ''
           ? []
@@ -119,16 +126,8 @@ function valuePart(
 ): LaunchPart {
   const shownName = written(name);
   switch (value.kind) {
-    case 'host': {
-      const variable = `the variable ${written(value.variable)}`;
-      if (value.prefix === '') return { label, shown: `${shownName} = ${variable}` };
-      // Only `Bearer ` and the like is shown, as anything longer may be a secret itself.
-      if (/^[A-Za-z]{1,12} $/.test(value.prefix)) {
-        return { label, shown: `${shownName} = "${value.prefix}" and ${variable}` };
-      }
-      const prefix = digest(`prefix of ${label} ${name}`, value.prefix);
-      return { label, shown: `${shownName} = "${mask}" and ${variable}`, digest: prefix };
-    }
+    case 'reference':
+      return referencePart(label, name, value, (text) => digest(`prefix of ${label} ${name}`, text));
     case 'literal':
       return label === 'environment' && decidesWhatRuns(name) && maskSecrets(value.value) === value.value
         ? { label, shown: `${shownName} = ${JSON.stringify(value.value).replace(unprintable, escaped)}` }
@@ -136,6 +135,32 @@ function valuePart(
     default:
       return assertNever(value);
   }
+}
+
+/** Shows where a value comes from, and what is put around it; the value itself is never part of it. */
+function referencePart(
+  label: LaunchPart['label'],
+  name: string | undefined,
+  { source, prefix, suffix, fallback }: Reference,
+  digest: (text: string) => string,
+): LaunchPart {
+  const isOpen = name === undefined || (label === 'environment' && decidesWhatRuns(name));
+  let isMasked = false;
+  const text = (value: string): string => {
+    // Only `Bearer ` and the like is shown where values may be secrets, as anything longer may be one itself.
+    const shown = isOpen ? maskSecrets(value) : /^[A-Za-z]{1,12} $/.test(value) ? value : mask;
+    isMasked ||= shown !== value;
+    return JSON.stringify(shown).replace(unprintable, escaped);
+  };
+  const value = [
+    ...(prefix === '' ? [] : [text(prefix)]),
+    `the variable ${written(source.name)}`,
+    ...(suffix === '' ? [] : [text(suffix)]),
+  ].join(' and ');
+  const otherwise = fallback === undefined ? '' : `, or ${text(fallback)} where that is not set`;
+  const shown = `${name === undefined ? '' : `${written(name)} = `}${value}${otherwise}`;
+  const whole = suffix === '' && fallback === undefined ? prefix : JSON.stringify([prefix, suffix, fallback ?? null]);
+  return isMasked ? { label, shown, digest: digest(whole) } : { label, shown };
 }
 
 /** The values of these variables make a program load or run something, so they are shown as a part of the launch. */

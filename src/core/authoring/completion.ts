@@ -53,7 +53,7 @@ function keyDrafts(
   if (shape.kind === 'texts' && !slot.flow) return itemDrafts(place, around, ['- ', '']);
   if (shape.kind === 'transforms' && !slot.flow) return levelDrafts('transformItem', read, slot, ['- ', '']);
   if (shape.kind === 'servers') return slot.complete || slot.quote !== '' ? [] : serverDrafts(slot, typed);
-  if (shape.kind === 'values') return slot.complete ? [] : freeDrafts(shape.level, typed, around);
+  if (shape.kind === 'values') return slot.complete ? [] : freeDrafts(shape.of, typed, around);
   const level = levelOf(shape);
   return level === undefined ? [] : levelDrafts(level, read, slot, ['', '']);
 }
@@ -118,8 +118,8 @@ function inFlow(lines: readonly string[]): string {
   return lines.join(', ').replace(/headers:,\s+(.*)$/, 'headers: { $1 }');
 }
 
-function freeDrafts(level: 'envValue' | 'headerValue', typed: string, around: CompletionSurroundings): Draft[] {
-  if (level === 'headerValue') {
+function freeDrafts(of: 'variable' | 'header', typed: string, around: CompletionSurroundings): Draft[] {
+  if (of === 'header') {
     return [
       {
         label: 'Authorization',

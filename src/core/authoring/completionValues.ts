@@ -38,18 +38,20 @@ export async function valueDrafts(
         rank,
       }));
     case 'item':
-      return shape.of === 'argument'
-        ? pathDrafts(typed.slice(slot.quote.length), around, true, (value) => ({ kind: 'quoted', value }))
+      return shape.of !== 'pattern'
+        ? argumentDrafts(shape.of, snippet('{ env: … }', fromEnvironment, '{ env: $1 }', 0), slot, around, typed)
         : itemDrafts(place, around);
     case 'texts':
       return itemDrafts(place, around, ['[', '$1]']);
     case 'text':
       return textDrafts(shape, slot, around, typed);
-    case 'secret':
-      return [snippet('{ env: … }', fromEnvironment, '{ env: $1 }', 1)];
+    case 'value':
+      return shape.of === 'url'
+        ? [snippet('{ prefix: https://…, env: … }', fromEnvironment, "{ prefix: 'https://$1', env: $2 }", 1)]
+        : [snippet('{ env: … }', fromEnvironment, '{ env: $1 }', 1)];
     case 'freeValue':
       return [
-        ...(shape.level === 'headerValue'
+        ...(shape.of === 'header'
           ? [snippet("{ prefix: 'Bearer ', env: … }", 'bearer token', "{ prefix: 'Bearer ', env: $1 }", 0)]
           : []),
         snippet('{ env: … }', fromEnvironment, '{ env: $1 }', 1),
@@ -61,6 +63,18 @@ export async function valueDrafts(
   }
 }
 
+async function argumentDrafts(
+  of: 'argument' | 'scope',
+  reference: Draft,
+  slot: Slot,
+  around: CompletionSurroundings,
+  typed: string,
+): Promise<Draft[]> {
+  if (of === 'scope') return [];
+  const quoted = (value: string): Draft['writes'] => ({ kind: 'quoted', value });
+  return [reference, ...(await pathDrafts(typed.slice(slot.quote.length), around, true, quoted))];
+}
+
 /** Offers the tools of the server, and patterns for families of tools. @param frame what is written around each */
 export function itemDrafts(
   { shape, server, selection }: KnownPlace,
@@ -68,7 +82,7 @@ export function itemDrafts(
   frame?: readonly [string, string],
 ): Draft[] {
   const of = shape.kind === 'texts' || shape.kind === 'item' ? shape.of : 'argument';
-  if (of === 'argument' || server === undefined || selection !== 'tools') return [];
+  if (of !== 'pattern' || server === undefined || selection !== 'tools') return [];
   const writes = (value: string): Draft['writes'] => {
     if (!frame) return { kind: 'quoted', value };
     return { kind: 'snippet', snippet: frame[0] + escapeSnippet(scalarText(value, "'")) + frame[1] };
@@ -129,11 +143,10 @@ async function textDrafts(
         writes: { kind: 'text', value },
         rank,
       }));
-    case 'headerPrefix':
+    case 'scheme':
       return [
         { label: 'Bearer ', kind: 'value', detail: 'bearer token', writes: { kind: 'quoted', value: 'Bearer ' } },
       ];
-    case 'url':
     case 'session':
     case 'affix':
       return [];

@@ -82,7 +82,8 @@ export function wrongType(nodes: EditNodes, { entry, doc }: KeySymbol): QuickFix
           safe: true,
         });
   }
-  if (doc?.value.kind === 'texts' && !/[\r\n]/.test(written) && !/^[|>&*!]/.test(written)) {
+  const takesList = doc?.value.kind === 'texts' || doc?.value.kind === 'arguments';
+  if (takesList && !/[\r\n]/.test(written) && !/^[|>&*!]/.test(written)) {
     return fix(
       `Make it a list: "[${written}]"`,
       edits.replaceValue(nodes, keySpan.start, `[${edits.scalarText(String(value.value))}]`, 'raw'),

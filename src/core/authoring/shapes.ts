@@ -8,9 +8,9 @@ import { pathKey, type SketchBox, type SketchPath } from '../yaml/sketchState.js
 export type PlaceShape =
   | ValueShape
   | { readonly kind: 'server' }
-  | { readonly kind: 'item'; readonly of: 'argument' | 'pattern' }
+  | { readonly kind: 'item'; readonly of: 'argument' | 'scope' | 'pattern' }
   | { readonly kind: 'transformItem' }
-  | { readonly kind: 'freeValue'; readonly level: 'envValue' | 'headerValue'; readonly name: string };
+  | { readonly kind: 'freeValue'; readonly of: 'variable' | 'header'; readonly name: string };
 
 export interface KnownPlace {
   readonly shape: PlaceShape;
@@ -71,7 +71,9 @@ function below(shape: PlaceShape, step: string | number): PlaceShape | undefined
     case 'servers':
       return typeof step === 'string' ? { kind: 'server' } : undefined;
     case 'values':
-      return typeof step === 'string' ? { kind: 'freeValue', level: shape.level, name: step } : undefined;
+      return typeof step === 'string' ? { kind: 'freeValue', of: shape.of, name: step } : undefined;
+    case 'arguments':
+      return typeof step === 'number' ? { kind: 'item', of: 'argument' } : undefined;
     case 'texts':
       return typeof step === 'number' ? { kind: 'item', of: shape.of } : undefined;
     case 'transforms':
@@ -93,8 +95,10 @@ export function levelOf(shape: PlaceShape): KeyLevel | undefined {
     case 'prefix':
       return 'replacePrefix';
     case 'freeValue':
-    case 'secret':
-      return shape.level;
+    case 'value':
+      return 'reference';
+    case 'item':
+      return shape.of === 'argument' ? 'reference' : undefined;
     default:
       return undefined;
   }

@@ -79,11 +79,16 @@ class Walk {
       case 'values':
         if (value.kind !== 'map') return;
         for (const one of value.entries.values()) {
-          if (one.value.kind === 'map') this.table(shape.level, one.value, server, of);
+          if (one.value.kind === 'map') this.table('reference', one.value, server, of);
         }
         return;
-      case 'secret':
-        if (value.kind === 'map') this.table(shape.level, value, server, of);
+      case 'value':
+        if (value.kind === 'map') this.table('reference', value, server, of);
+        return;
+      case 'arguments':
+        for (const item of value.kind === 'list' ? value.items : []) {
+          if (item.kind === 'map') this.table('reference', item, server, of);
+        }
         return;
       case 'texts':
         if (shape.of === 'pattern' && value.kind === 'list') this.patterns(entry.key, value, server, of);

@@ -107,14 +107,22 @@ export class EntryReader {
     return this.note(problems.wrongType(this.atValue(entry), `\`${entry.key}\``, 'a text', found, fix));
   }
 
-  /** Returns a list of texts, or undefined if it is absent or any item is wrong. `what` names an item in messages. */
-  texts(entry: MapEntry | undefined, what: string, fix: string): string[] | undefined {
+  /**
+   * Returns a list of texts, or undefined if it is absent or any item is wrong. @param what names an item in messages;
+   * @param other reads items that may be something else than a text, and returns undefined for what is not
+   */
+  texts(
+    entry: MapEntry | undefined,
+    what: string,
+    fix: string,
+    other?: (item: ValueNode, spot: problems.Spot, index: number) => string | undefined,
+  ): string[] | undefined {
     const list = this.list(entry, fix);
     if (!entry || !list) return undefined;
     const texts: string[] = [];
-    for (const item of list.items) {
-      const text = textOf(item);
+    for (const [index, item] of list.items.entries()) {
       const spot = this.spot(this.places.item(entry, item));
+      const text = textOf(item) ?? other?.(item, spot, index);
       if (text === undefined) this.note(problems.wrongType(spot, what, 'a text', describeKind(item), itemFix(item)));
       else if (text.includes('\0'))
         this.note(problems.wrongType(spot, what, 'a text without NUL', 'one with NUL', noNul));

@@ -14,17 +14,19 @@ export type ValueShape =
   | { readonly kind: 'choice'; readonly values: readonly { readonly value: string; readonly summary: string }[] }
   | {
       readonly kind: 'text';
-      readonly of: 'command' | 'folder' | 'url' | 'session' | 'variable' | 'headerPrefix' | 'affix';
+      readonly of: 'command' | 'folder' | 'session' | 'variable' | 'scheme' | 'affix';
     }
   | { readonly kind: 'duration' }
-  | { readonly kind: 'texts'; readonly of: 'argument' | 'pattern' }
+  | { readonly kind: 'texts'; readonly of: 'scope' | 'pattern' }
   | { readonly kind: 'table'; readonly level: KeyLevel }
   /** Server ids to settings. */
   | { readonly kind: 'servers' }
-  /** Free names to texts or references to host variables. */
-  | { readonly kind: 'values'; readonly level: 'envValue' | 'headerValue' }
-  /** A text or a reference to a host variable. */
-  | { readonly kind: 'secret'; readonly level: 'envValue' }
+  /** Free names to texts or references. */
+  | { readonly kind: 'values'; readonly of: 'variable' | 'header' }
+  /** A text or a reference. */
+  | { readonly kind: 'value'; readonly of: 'url' | 'secret' }
+  /** Texts or references. */
+  | { readonly kind: 'arguments' }
   | { readonly kind: 'port' }
   | { readonly kind: 'transforms' }
   /** A text, or a table of `replacePrefix`. */
@@ -83,13 +85,6 @@ const duration = (summary: string, key: keyof Timeouts): KeyDoc => ({
   block: ': ',
 });
 
-const variable: KeyDoc = {
-  summary: 'The environment variable of the editor whose value is copied when the server starts.',
-  details: 'It has to be set, else the server does not start. A changed value counts as a changed server.',
-  value: { kind: 'text', of: 'variable' },
-  block: ': ',
-};
-
 export const keyDocs: Docs = {
   root: {
     version: { summary: 'The version of the format: the number 1.', value: { kind: 'one' }, block: ': 1' },
@@ -121,7 +116,9 @@ export const keyDocs: Docs = {
     },
     args: {
       summary: 'The arguments of the command, each an item of its own.',
-      value: { kind: 'texts', of: 'argument' },
+      details:
+        'A text, or `{ env: NAME }` or `{ prefix: --token=, env: NAME }` for the value of a variable, so that no secret is in the file.',
+      value: { kind: 'arguments' },
       block: ": ['$1']",
     },
     cwd: {
@@ -134,20 +131,21 @@ export const keyDocs: Docs = {
       summary: 'Environment variables of the server, laid over those of the editor.',
       details:
         'A text, or `{ env: NAME }` for the value of a variable of the editor, so that no secret is in the file.',
-      value: { kind: 'values', level: 'envValue' },
+      value: { kind: 'values', of: 'variable' },
       block: ':\n  ${1:NAME}: $2',
       flow: ': { ${1:NAME}: $2 }',
     },
     url: {
       summary: 'The address of the server.',
-      value: { kind: 'text', of: 'url' },
+      details: "A text, or `{ prefix: 'https://example.com/mcp?key=', env: NAME }` where a part of it is a secret.",
+      value: { kind: 'value', of: 'url' },
       block: ': https://$1',
     },
     headers: {
       summary: 'HTTP headers of every request.',
       details:
         "A text, `{ env: NAME }`, or `{ prefix: 'Bearer ', env: NAME }` for a value from the editor's environment.",
-      value: { kind: 'values', level: 'headerValue' },
+      value: { kind: 'values', of: 'header' },
       block: ":\n  Authorization: { prefix: 'Bearer ', env: ${1:NAME} }",
       flow: ": { Authorization: { prefix: 'Bearer ', env: ${1:NAME} } }",
     },
@@ -252,17 +250,17 @@ export const keyDocs: Docs = {
     },
     clientSecret: {
       summary: 'The secret of the client, if it has one.',
-      value: { kind: 'secret', level: 'envValue' },
+      value: { kind: 'value', of: 'secret' },
       block: ': { env: ${1:NAME} }',
     },
     privateKey: {
       summary: 'The private key of the client in PEM form, instead of a secret; for `client_credentials`.',
-      value: { kind: 'secret', level: 'envValue' },
+      value: { kind: 'value', of: 'secret' },
       block: ': { env: ${1:NAME} }',
     },
     scopes: {
       summary: 'What to ask for, instead of what the server names.',
-      value: { kind: 'texts', of: 'argument' },
+      value: { kind: 'texts', of: 'scope' },
       block: ": ['$1']",
     },
     redirectPort: {
@@ -272,14 +270,28 @@ export const keyDocs: Docs = {
       block: ': ',
     },
   },
-  envValue: { env: variable },
-  headerValue: {
+  reference: {
     prefix: {
-      summary: 'What is put before the value of the variable.',
-      value: { kind: 'text', of: 'headerPrefix' },
+      summary: 'The text in front of the value.',
+      value: { kind: 'text', of: 'scheme' },
       block: ": 'Bearer '",
     },
-    env: variable,
+    env: {
+      summary: 'The environment variable of the editor whose value is copied when the server starts.',
+      details: 'It has to be set, else the server does not start. A changed value counts as a changed server.',
+      value: { kind: 'text', of: 'variable' },
+      block: ': ',
+    },
+    suffix: {
+      summary: 'The text behind the value.',
+      value: { kind: 'text', of: 'affix' },
+      block: ": '$1'",
+    },
+    default: {
+      summary: 'The text that counts where the variable is not set.',
+      value: { kind: 'text', of: 'affix' },
+      block: ": '$1'",
+    },
   },
 };
 
@@ -297,8 +309,7 @@ export function requiredKeys(level: KeyLevel, transport?: string): readonly stri
       return ['transport', ...(transport === 'stdio' ? ['command'] : transport === 'streamable_http' ? ['url'] : [])];
     case 'replacePrefix':
       return ['remove', 'add'];
-    case 'envValue':
-    case 'headerValue':
+    case 'reference':
       return ['env'];
     default:
       return [];

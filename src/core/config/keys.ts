@@ -27,8 +27,7 @@ export const knownKeys = {
   timeouts: ['connect', 'call', 'callMax', 'idle'],
   prompts: ['whitelist', 'blacklist', 'transform'],
   resources: ['whitelist', 'blacklist'],
-  envValue: ['env'],
-  headerValue: ['prefix', 'env'],
+  reference: ['prefix', 'env', 'suffix', 'default'],
   oauth: ['grant', 'clientId', 'clientSecret', 'privateKey', 'scopes', 'redirectPort'],
 } as const;
 

@@ -1,16 +1,16 @@
 /**
  * Reads the parts of an entry that decide what an instance is started from (C1, C2): the transport, the command or the
- * address, and the values of `env`, `headers` and `oauth`. No value that may be secret is quoted in a problem.
+ * address, `env`, `headers` and `oauth`. No value that may be secret is quoted in a problem.
  *
- * `starts` is false for a server that is not started: its host variables need not be set, and its folder need not exist.
+ * `starts` is false for a server that is not started: its references need no values, and its folder need not exist.
  */
 import path from 'node:path';
-import { describe, describeKind, noNul, type Entries, type EntryReader } from './entryReader.js';
+import { describe, noNul, type Entries, type EntryReader } from './entryReader.js';
 import { transportOfKey } from './keys.js';
-import { nearest } from '../base/nearest.js';
-import type { EnvValue, Launch, OAuthSettings } from './model.js';
+import type { EnvValue, HttpLaunch, Launch, OAuthSettings, Reference, StdioLaunch } from './model.js';
 import * as problems from './problems.js';
-import { textOf, type MapEntry } from '../yaml/valueNodes.js';
+import { isReference, readReference, readValue } from './references.js';
+import type { MapEntry } from '../yaml/valueNodes.js';
 
 type Transport = Launch['transport'];
 
@@ -33,18 +33,18 @@ export function readLaunch(
       const command = required(reader, server, entries, 'command', 'command: npx', (entry) =>
         readCommand(reader, entry),
       );
-      const args = readArgs(reader, entries.get('args'));
+      const args = readArgs(reader, entries.get('args'), starts);
       const cwd = readCwd(reader, entries.get('cwd'), folder, starts);
       const env = readEnv(reader, entries.get('env'), starts);
-      return command === undefined || cwd === undefined ? undefined : { transport, command, args, cwd, env };
+      return command === undefined || cwd === undefined ? undefined : { transport, command, ...args, cwd, env };
     }
     case 'streamable_http': {
       const example = 'url: https://example.com/mcp';
-      const url = required(reader, server, entries, 'url', example, (entry) => readUrl(reader, entry));
+      const url = required(reader, server, entries, 'url', example, (entry) => readUrl(reader, entry, starts));
       const headers = readHeaders(reader, entries.get('headers'), starts);
       const sessionId = readSessionId(reader, entries.get('sessionId'));
       const oauth = readOAuth(reader, entries.get('oauth'), starts);
-      return url === undefined ? undefined : { transport, url, headers, sessionId, ...(oauth && { oauth }) };
+      return url === undefined ? undefined : { transport, ...url, headers, sessionId, ...(oauth && { oauth }) };
     }
   }
 }
@@ -95,9 +95,21 @@ function readCommand(reader: EntryReader, entry: MapEntry): string | undefined {
   return reader.note(problems.wrongType(reader.atValue(entry), '`command`', 'a non-empty text', 'an empty text', fix));
 }
 
-function readArgs(reader: EntryReader, entry: MapEntry | undefined): readonly string[] {
+function readArgs(
+  reader: EntryReader,
+  entry: MapEntry | undefined,
+  starts: boolean,
+): Pick<StdioLaunch, 'args' | 'argReferences'> {
   const fix = "Write a list, for example `args: ['-y', 'some-server']`.";
-  return reader.texts(entry, 'An item of `args`', fix) ?? [];
+  const references = new Map<number, Reference>();
+  const args = reader.texts(entry, 'An item of `args`', fix, (item, spot, index) => {
+    if (!isReference(item)) return undefined;
+    const at = { what: `Argument ${index + 1}`, target: `argument ${index + 1}`, value: spot, key: spot };
+    const reference = readReference(reader, item, at, starts);
+    if (reference) references.set(index, reference);
+    return reference?.value ?? '';
+  });
+  return { args: args ?? [], ...(references.size > 0 && { argReferences: references }) };
 }
 
 function readCwd(
@@ -114,15 +126,34 @@ function readCwd(
   return reader.note(problems.cwdMissing(reader.atValue(entry), written, cwd));
 }
 
-function readUrl(reader: EntryReader, entry: MapEntry): string | undefined {
-  const written = reader.string(entry, 'Write an address, for example `url: https://example.com/mcp`.', 'secret');
+function readUrl(
+  reader: EntryReader,
+  entry: MapEntry,
+  starts: boolean,
+): Pick<HttpLaunch, 'url' | 'urlReference'> | undefined {
+  const fix = 'Write an address, for example `url: https://example.com/mcp`.';
+  const at = reader.atValue(entry);
+  const reference =
+    entry.value.kind === 'map'
+      ? readReference(
+          reader,
+          entry.value,
+          { what: '`url`', target: '`url`', value: at, key: reader.atKey(entry) },
+          starts,
+        )
+      : undefined;
+  const written = entry.value.kind === 'map' ? reference?.value : reader.string(entry, fix, 'secret');
   if (written === undefined) return undefined;
-  const invalid = (why: string): undefined => reader.note(problems.urlInvalid(reader.atValue(entry), why));
+  const url = { url: written, ...(reference && { urlReference: reference }) };
+  // A reference of a server that is not started has no value.
+  if (reference && written === '') return url;
+  const invalid = (why: string): undefined => reader.note(problems.urlInvalid(at, why));
   if (written.trim() === '') return invalid('is empty');
   if (!URL.canParse(written)) return invalid('is not a complete URL');
   const { protocol } = new URL(written);
-  if (protocol === 'http:' || protocol === 'https:') return written;
-  return invalid(`must begin with \`http://\` or \`https://\`; found \`${problems.shortened(protocol)}\``);
+  if (protocol === 'http:' || protocol === 'https:') return url;
+  const found = reference ? '' : `; found \`${problems.shortened(protocol)}\``;
+  return invalid(`must begin with \`http://\` or \`https://\`${found}`);
 }
 
 function readSessionId(reader: EntryReader, entry: MapEntry | undefined): string {
@@ -141,7 +172,7 @@ function readEnv(reader: EntryReader, entry: MapEntry | undefined, starts: boole
       reader.note(problems.envNameInvalid(reader.atKey(item), item.key));
       continue;
     }
-    const value = readValue(reader, item, 'envValue', starts);
+    const value = readValue(reader, item, `\`${problems.shortened(item.key)}\``, '{ env: NAME }', starts);
     if (value === undefined) continue;
     if (value.value.includes('\0')) {
       const what = `The value of \`${problems.shortened(item.key)}\``;
@@ -168,11 +199,12 @@ function readHeaders(reader: EntryReader, entry: MapEntry | undefined, starts: b
       continue;
     }
     written.set(item.key.toLowerCase(), item);
-    const value = readValue(reader, item, 'headerValue', starts);
+    const value = readValue(reader, item, `header \`${name}\``, "{ prefix: 'Bearer ', env: NAME }", starts);
     if (value === undefined) continue;
     if (!isHeaderValue(value.value)) {
       const what = `The value of header \`${name}\` holds a line break, a control character or one beyond Latin-1`;
-      const next = value.kind === 'host' ? `Correct the variable \`${value.variable}\`.` : 'Remove the character.';
+      const next =
+        value.kind === 'reference' ? `Correct the variable \`${value.source.name}\`.` : 'Remove the character.';
       reader.note(problems.headerInvalid(reader.atValue(item), what, next));
     } else values.set(item.key, value);
   }
@@ -185,45 +217,6 @@ function isHeaderValue(value: string): boolean {
   return /^[\t\x20-\x7e\x80-\xff]*$/.test(inner);
 }
 
-function readValue(
-  reader: EntryReader,
-  entry: MapEntry,
-  level: 'envValue' | 'headerValue',
-  starts: boolean,
-): EnvValue | undefined {
-  const name = problems.shortened(entry.key);
-  const text = textOf(entry.value);
-  if (text !== undefined) return { kind: 'literal', value: text };
-  const example = level === 'envValue' ? '{ env: NAME }' : "{ prefix: 'Bearer ', env: NAME }";
-  if (entry.value.kind !== 'map') {
-    const fix = `Write a text (\`''\` for an empty one) or \`${example}\`.`;
-    const expected = 'a text or a map with `env`';
-    const found = describeKind(entry.value);
-    return reader.note(problems.wrongType(reader.atValue(entry), `The value of \`${name}\``, expected, found, fix));
-  }
-  const entries = reader.knownEntries(level, entry.value, reader.places.key(entry));
-  const source = entries.get('env');
-  if (!source) {
-    return reader.note(problems.missingKey(reader.atKey(entry), `The value of \`${name}\``, 'env', 'env: NAME'));
-  }
-  const fix = 'Write the name of an environment variable of the host.';
-  const variable = reader.string(source, fix, 'secret');
-  const prefixed = entries.get('prefix');
-  const prefix =
-    level === 'headerValue' && prefixed ? reader.string(prefixed, 'Write a text in quotes.', 'secret') : '';
-  if (variable === undefined || prefix === undefined) return undefined;
-  if (variable === '') {
-    return reader.note(problems.wrongType(reader.atValue(source), '`env`', 'a name', 'an empty text', fix));
-  }
-  const { env } = reader.surroundings;
-  const value = Object.hasOwn(env, variable) ? env[variable] : undefined;
-  if (value !== undefined) return { kind: 'host', variable, prefix, value: prefix + value };
-  if (!starts) return { kind: 'host', variable, prefix, value: '' };
-  const target = level === 'envValue' ? `\`${name}\`` : `header \`${name}\``;
-  const set = Object.keys(env).filter((key) => env[key] !== undefined);
-  return reader.note(problems.envUnset(reader.atValue(entry), variable, target, nearest(variable, set)));
-}
-
 /** Reads as whom this client signs in where the server cannot tell (X7). Undefined if the entry says nothing. */
 function readOAuth(reader: EntryReader, entry: MapEntry | undefined, starts: boolean): OAuthSettings | undefined {
   const entries = reader.table('oauth', entry, 'Write a map, for example `oauth: { clientId: my-client }`.');
@@ -232,7 +225,7 @@ function readOAuth(reader: EntryReader, entry: MapEntry | undefined, starts: boo
   const clientId = reader.string(entries.get('clientId'), 'Write the id as the authorization server gave it.') ?? '';
   const secret = (key: string): EnvValue | undefined => {
     const found = entries.get(key);
-    return found && readValue(reader, found, 'envValue', starts);
+    return found && readValue(reader, found, `\`${key}\``, '{ env: NAME }', starts);
   };
   const settings: OAuthSettings = {
     grant,

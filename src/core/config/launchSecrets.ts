@@ -1,21 +1,25 @@
 /**
- * Finds what of a launch must not be seen in logs, problems and status (E4): the values of `env` and `headers`, in every
+ * Finds what of a launch must not be seen in logs, problems and status (E4): the values of `env`, `headers` and references, in every
  * form in which a server may quote them, and the secrets in its address. The redactor itself knows secrets by their
  * shape. Everything here is pure.
  */
 import type { EnvValue, Launch } from './model.js';
 
 export function secretsOf(launch: Launch): string[] {
-  if (launch.transport === 'stdio') return [...launch.env.values()].flatMap(bare);
+  if (launch.transport === 'stdio')
+    return [...launch.env.values(), ...(launch.argReferences?.values() ?? [])].flatMap(bare);
   const headers = [...launch.headers].flatMap(([name, value]) => [...bare(value), ...partsOf(name, value.value)]);
   const { clientSecret, privateKey } = launch.oauth ?? {};
   const client = [clientSecret, privateKey].flatMap((value) => (value ? bare(value) : []));
-  return [...headers, ...client, launch.sessionId, ...inAddress(launch.url)];
+  const address = launch.urlReference ? bare(launch.urlReference) : [];
+  return [...headers, ...client, launch.sessionId, ...address, ...inAddress(launch.url)];
 }
 
-/** Returns the value with its prefix and without it, because a server that refuses a token often quotes it alone. */
-function bare(value: EnvValue): string[] {
-  return value.kind === 'host' ? [value.value, value.value.slice(value.prefix.length)] : [value.value];
+/** Returns the value with what is put around it and without, because a server that refuses a token often quotes it alone. */
+function bare(given: EnvValue): string[] {
+  if (given.kind === 'literal') return [given.value];
+  const { value, prefix, suffix } = given;
+  return [value, value.slice(prefix.length, value.length - suffix.length)];
 }
 
 /** Returns the secret parts of `Bearer TOKEN`, of `Basic BASE64` (`name:password`), and of cookies (`a=b; c=d`). */

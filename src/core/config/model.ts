@@ -18,15 +18,33 @@ export interface SourceText {
   readonly text: string | undefined;
 }
 
-/** A text or a copy of a host variable. The server gets `value`; `variable` says where it came from. */
-export type EnvValue =
-  | { readonly kind: 'literal'; readonly value: string }
-  | { readonly kind: 'host'; readonly variable: string; readonly prefix: string; readonly value: string };
+/** A text that is written in the file, or a reference to one that is kept elsewhere. The server gets `value`. */
+export type EnvValue = { readonly kind: 'literal'; readonly value: string } | Reference;
+
+/** A reference to a value that is not in the file (C2), and what is put around it. */
+export interface Reference {
+  readonly kind: 'reference';
+  readonly source: ReferenceSource;
+  readonly prefix: string;
+  readonly suffix: string;
+  /** The text that counts where the source has no value; without one the server does not start. */
+  readonly fallback: string | undefined;
+  /** The value with prefix and suffix, which is a secret. It is empty for a server that is not started. */
+  readonly value: string;
+}
+
+/** The place where the value of a reference is kept: a variable of the host. */
+export interface ReferenceSource {
+  readonly kind: 'env';
+  readonly name: string;
+}
 
 export interface StdioLaunch {
   readonly transport: 'stdio';
   readonly command: string;
   readonly args: readonly string[];
+  /** The references among `args`, by index. */
+  readonly argReferences?: ReadonlyMap<number, Reference>;
   /** The absolute path. */
   readonly cwd: string;
   /** The variables that are laid over the host's environment, in the order written. */
@@ -36,6 +54,8 @@ export interface StdioLaunch {
 export interface HttpLaunch {
   readonly transport: 'streamable_http';
   readonly url: string;
+  /** The reference that `url` is, if it is one. */
+  readonly urlReference?: Reference;
   readonly headers: ReadonlyMap<string, EnvValue>;
   /** It is empty where there is none. */
   readonly sessionId: string;

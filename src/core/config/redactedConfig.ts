@@ -43,7 +43,7 @@ function entry(server: ValueNode): unknown {
       case 'headers':
         return members(value, (_, reference) => variableOf(reference));
       case 'url':
-        return value.kind === 'scalar' ? address(String(value.value)) : mask;
+        return value.kind === 'scalar' ? address(String(value.value)) : variableOf(value);
       case 'args':
         return value.kind === 'list' ? argumentList(value.items) : mask;
       default:
@@ -79,7 +79,7 @@ function address(url: string): string {
 function argumentList(items: readonly ValueNode[]): unknown[] {
   let secretNext = false;
   return items.map((item) => {
-    if (item.kind !== 'scalar') return mask;
+    if (item.kind !== 'scalar') return variableOf(item);
     const text = String(item.value);
     const isSecret = secretNext;
     const [, option, value] = /^(--?[\w.-]+)(?:=(.*))?$/s.exec(text) ?? [];

@@ -45,7 +45,17 @@ describe('stdio', function () {
     rig.env['REPLACED'] = 'host';
     const env = new Map([
       ['REPLACED', literal('launch')],
-      ['OWN', { kind: 'host' as const, variable: 'X', prefix: '', value: 'copied' }],
+      [
+        'OWN',
+        {
+          kind: 'reference' as const,
+          source: { kind: 'env' as const, name: 'X' },
+          prefix: '',
+          suffix: '',
+          fallback: undefined,
+          value: 'copied',
+        },
+      ],
       ['EMPTY', literal('')],
     ]);
     const { connection } = await rig.start(

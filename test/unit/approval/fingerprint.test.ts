@@ -24,6 +24,10 @@ const stdio =
 const http =
   "{ transport: streamable_http, url: 'https://example.com/mcp', headers: { X-Mode: literal-secret-3, Authorization: { prefix: 'Bearer ', env: TOKEN } } }";
 
+const referring =
+  "{ transport: stdio, command: a, args: [{ prefix: '--token=', env: TOKEN, suffix: '; x', default: d }] }";
+const toAddress = "{ transport: streamable_http, url: { prefix: 'https://example.com/?key=', env: TOKEN } }";
+
 describe('fingerprint of a launch (S1)', () => {
   const rugPulls: [string, string, string, string][] = [
     ['another command', stdio, 'command: node', 'command: nodee'],
@@ -50,6 +54,20 @@ describe('fingerprint of a launch (S1)', () => {
     ['another literal of a header', http, 'literal-secret-3', 'literal-secret-5'],
     ['another variable behind a header', http, 'env: TOKEN', 'env: OTHER'],
     ['another prefix of a header', http, "'Bearer '", "'Basic '"],
+    ['a variable in place of an argument', stdio, "'-x'", '{ env: TOKEN }'],
+    ['another variable in an argument', referring, 'env: TOKEN', 'env: OTHER'],
+    ['another text in front of it', referring, '--token=', '--tokens='],
+    ['another text behind it', referring, '; x', '; y'],
+    ['another default', referring, 'default: d', 'default: e'],
+    ['no default', referring, ', default: d', ''],
+    [
+      'a text that says the same as a reference',
+      referring,
+      "{ prefix: '--token=', env: TOKEN, suffix: '; x', default: d }",
+      `'"--token=" and the variable TOKEN and "; x", or "d" where that is not set'`,
+    ],
+    ['another variable in an address', toAddress, 'env: TOKEN', 'env: OTHER'],
+    ['another host in front of a variable', toAddress, 'example.com', 'example.org'],
     ['a session id', http, 'headers:', 'sessionId: some-session, headers:'],
   ];
   for (const [what, entry, from, to] of rugPulls) {
@@ -106,8 +124,10 @@ servers:
   });
 
   it('is the same for another value of a host variable: the person set that', () => {
-    const other = describe1(stdio, undefined, { ...env, TOKEN: 'another-value' });
-    assert.equal(other.fingerprint, describe1(stdio).fingerprint);
+    for (const entry of [stdio, referring, toAddress]) {
+      const other = describe1(entry, undefined, { ...env, TOKEN: 'another-value' });
+      assert.equal(other.fingerprint, describe1(entry).fingerprint);
+    }
   });
 });
 
@@ -134,6 +154,19 @@ describe('description of a launch', () => {
       'header: Authorization = "Bearer " and the variable TOKEN',
       'header: X-Mode = •••',
     ]);
+  });
+
+  it('shows what stands around a reference in arguments and addresses, and masks only secrets of it', () => {
+    const part = (entry: string, index: number): string | undefined => describe1(entry).parts[index]?.shown;
+    assert.equal(part(referring, 2), '"--token=" and the variable TOKEN and "; x", or "d" where that is not set');
+    assert.equal(part(toAddress, 1), '"https://example.com/?key=" and the variable TOKEN');
+    const withUser = toAddress.replace('https://', 'https://me:hunter22@');
+    assert.doesNotMatch(JSON.stringify(describe1(withUser)), /hunter22|host-secret/);
+    assert.notEqual(
+      describe1(withUser).fingerprint,
+      describe1(withUser.replace('hunter22', 'hunter23')).fingerprint,
+      'what is masked counts',
+    );
   });
 
   it('shows the variables by which a value decides what runs', () => {

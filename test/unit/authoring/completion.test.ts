@@ -60,7 +60,7 @@ describe('completion (E2)', () => {
     ['variables for a name', `${server}    env:\n      ¦`, 'SEARCH_TOKEN HOME'],
     ['folders', `${server}    cwd: ¦`, '. src test'],
     ['folders in a folder', `${server}    cwd: 'src/¦'`, 'src/core'],
-    ['paths for arguments', `${server}    args: ['-y', ¦]`, '. src test run.mjs'],
+    ['paths for arguments', `${server}    args: ['-y', ¦]`, '. { env: … } src test run.mjs'],
     ['paths in a folder', `${server}    args:\n      - './src/¦'`, './src/core'],
     ['no paths for an option', `${server}    args: ['-¦']`, ''],
     ['a program of the workspace', `${server.replace('npx', './¦')}`, './src ./test ./run.mjs'],
@@ -68,7 +68,9 @@ describe('completion (E2)', () => {
     ['one for a transform', `${server}    transform:\n      - prefix: x\n        ¦`, ''],
     ['in broken YAML', 'servers: {\n  a: [\nservers:\n  a:\n    transport: "\n    enabled: ¦', 'true false'],
     ['nothing in a comment', 'servers:\n  # ¦', ''],
-    ['nothing in a free value', `${server}    url: htt¦`, ''],
+    ['a reference for an address', `${server}    url: ¦`, '{ prefix: https://…, env: … }'],
+    ['keys of a reference in an argument', `${server}    args:\n      - { env: A, ¦ }`, 'prefix suffix default'],
+    ['nothing in a free value', `${server}    sessionId: htt¦`, ''],
   ]; // prettier-ignore
   for (const [name, marked, labels] of offered) {
     it(name, async () => {

@@ -27,7 +27,7 @@ describe('the nearest known key (C3)', () => {
     ['root', 'Version', 'version'],
     ['tools', 'white-list', 'whitelist'],
     ['timeouts', 'call_max', 'callMax'],
-    ['headerValue', 'Env', 'env'],
+    ['reference', 'Env', 'env'],
   ];
   for (const [level, found, expected] of cases) {
     it(`${level}: ${found.slice(0, 20)} → ${expected ?? 'none'}`, () => {

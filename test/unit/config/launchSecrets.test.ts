@@ -1,6 +1,6 @@
 /** What of a launch is kept secret (E4). */
 import assert from 'node:assert/strict';
-import type { EnvValue, Launch } from '../../../src/core/config/model.js';
+import type { EnvValue, Launch, Reference } from '../../../src/core/config/model.js';
 import { secretsOf } from '../../../src/core/config/launchSecrets.js';
 
 const literal = (value: string): EnvValue => ({ kind: 'literal', value });
@@ -13,7 +13,14 @@ const http = (url: string, headers: Record<string, EnvValue> = {}, sessionId = '
 
 describe('secrets of a launch', () => {
   it('are the values of its env', () => {
-    const host: EnvValue = { kind: 'host', variable: 'T', prefix: '', value: 'from-host' };
+    const host: EnvValue = {
+      kind: 'reference',
+      source: { kind: 'env', name: 'T' },
+      prefix: '',
+      suffix: '',
+      fallback: undefined,
+      value: 'from-host',
+    };
     const env = new Map([
       ['A', literal('written out')],
       ['B', host],
@@ -22,10 +29,40 @@ describe('secrets of a launch', () => {
     assert.deepEqual([...new Set(found)], ['written out', 'from-host']);
   });
 
+  it('are the values of references in its arguments and its address, with and without what is put around them', () => {
+    const reference = (prefix: string, value: string, suffix: string): Reference => ({
+      kind: 'reference',
+      source: { kind: 'env', name: 'T' },
+      prefix,
+      suffix,
+      fallback: undefined,
+      value: prefix + value + suffix,
+    });
+    const token = reference('--token=', 'in-argument', ';');
+    const program = { transport: 'stdio', command: 'c', args: ['-y', token.value], cwd: '/', env: new Map() } as const;
+    const found = secretsOf({ ...program, argReferences: new Map([[1, token]]) });
+    assert.deepEqual(found, ['--token=in-argument;', 'in-argument']);
+    const urlReference = reference('https://example.com/', 'in-address', '/mcp');
+    const address = {
+      transport: 'streamable_http',
+      url: urlReference.value,
+      urlReference,
+      headers: new Map(),
+    } as const;
+    assert.ok(secretsOf({ ...address, sessionId: '' }).includes('in-address'));
+  });
+
   it('are the values of its headers, whole and without the word before them', () => {
     const found = secretsOf(
       http('https://example.com/mcp', {
-        Authorization: { kind: 'host', variable: 'T', prefix: 'Bearer ', value: 'Bearer abc-def' },
+        Authorization: {
+          kind: 'reference',
+          source: { kind: 'env', name: 'T' },
+          prefix: 'Bearer ',
+          suffix: '',
+          fallback: undefined,
+          value: 'Bearer abc-def',
+        },
         'X-Token': literal('Token ghi-jkl'),
         'X-Basic': literal(`Basic ${Buffer.from('user:pass:word').toString('base64')}`),
         Cookie: literal('a=first=1; b=second'),

@@ -26,6 +26,8 @@ const places: Record<string, string> = {
   'an address as an argument': `servers: { a: { args: ['postgres://me:${canary}@host/db'] } }`,
   'an argument that looks random': `servers: { a: { args: ['${canary}deadbeef'] } }`,
   'a variable as an argument': `servers: { a: { args: ['-e', 'MY_TOKEN=${canary}'] } }`,
+  'the text around a reference in an argument': `servers: { a: { args: [{ prefix: ${canary}, env: NAME }] } }`,
+  'the default of a reference in an address': `servers: { a: { url: { env: NAME, default: ${canary} } } }`,
   'arguments that are no list': `servers: { a: { args: ${canary} } }`,
   'another program’s file': `{ "mcpServers": { "a": { "command": "npx", "env": { "TOKEN": "${canary}" } } } }`,
   'a flat file': `{ "a": { "command": "npx", "env": { "TOKEN": "${canary}" } } }`,

@@ -5,6 +5,7 @@ import type {
   EnvValue,
   NameFilter,
   ParsedSource,
+  Reference,
   ServerDefinition,
   Transform,
 } from '../../../src/core/config/model.js';
@@ -31,9 +32,12 @@ function renderDefinition(definition: ServerDefinition): string[] {
   lines.push(`transport: ${launch.transport}`);
   if (launch.transport === 'stdio') {
     lines.push(`command: ${JSON.stringify(launch.command)} ${JSON.stringify(launch.args)} in ${launch.cwd}`);
+    for (const [index, value] of launch.argReferences ?? [])
+      lines.push(`argument ${index + 1}${renderReference(value)}`);
     lines.push(...renderValues('env', launch.env));
   } else {
     lines.push(`url: ${launch.url}, sessionId: ${JSON.stringify(launch.sessionId)}`);
+    if (launch.urlReference) lines.push(`url${renderReference(launch.urlReference)}`);
     lines.push(...renderValues('header', launch.headers));
     if (launch.oauth) lines.push(`oauth: ${JSON.stringify(launch.oauth)}`);
   }
@@ -47,9 +51,16 @@ function renderDefinition(definition: ServerDefinition): string[] {
 
 function renderValues(kind: string, values: ReadonlyMap<string, EnvValue>): string[] {
   return [...values].map(([name, value]) => {
-    const from = value.kind === 'host' ? ` from ${value.variable} with ${JSON.stringify(value.prefix)}` : '';
-    return `${kind} ${name}: ${JSON.stringify(value.value)}${from}`;
+    return `${kind} ${name}: ${JSON.stringify(value.value)}${value.kind === 'reference' ? renderReference(value) : ''}`;
   });
+}
+
+function renderReference({ source, prefix, suffix, fallback }: Reference): string {
+  const more = [
+    ...(suffix === '' ? [] : [`and ${JSON.stringify(suffix)}`]),
+    ...(fallback === undefined ? [] : [`or ${fallback}`]),
+  ];
+  return [` from ${source.name} with ${JSON.stringify(prefix)}`, ...more].join(' ');
 }
 
 function renderFilter(kind: string, filter: NameFilter): string[] {

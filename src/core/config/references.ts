@@ -1,0 +1,81 @@
+/**
+ * Reads values that may be kept elsewhere (C2): a text, or a reference such as `{ prefix: 'Bearer ', env: NAME }`. No text
+ * is quoted in a problem, because it may be a secret.
+ */
+import { nearest } from '../base/nearest.js';
+import { textOf, type MapEntry, type MapNode, type ValueNode } from '../yaml/valueNodes.js';
+import { describeKind, type EntryReader } from './entryReader.js';
+import { knownKeys } from './keys.js';
+import type { EnvValue, Reference, ReferenceSource } from './model.js';
+import * as problems from './problems.js';
+
+/** Where a value stands, and how problems call it. */
+interface ValuePlace {
+  /** For example ``The value of `TOKEN` ``. */
+  readonly what: string;
+  /** The target of the value in a sentence, for example `` header `X-Key` ``. */
+  readonly target: string;
+  readonly value: problems.Spot;
+  readonly key: problems.Spot;
+}
+
+/** Reads the value of a key. @param starts whether the server is started, so that its references need values */
+export function readValue(
+  reader: EntryReader,
+  entry: MapEntry,
+  target: string,
+  example: string,
+  starts: boolean,
+): EnvValue | undefined {
+  const text = textOf(entry.value);
+  if (text !== undefined) return { kind: 'literal', value: text };
+  const what = `The value of \`${problems.shortened(entry.key)}\``;
+  const at = { what, target, value: reader.atValue(entry), key: reader.atKey(entry) };
+  if (entry.value.kind === 'map') return readReference(reader, entry.value, at, starts);
+  const fix = `Write a text (\`''\` for an empty one) or \`${example}\`.`;
+  return reader.note(problems.wrongType(at.value, what, 'a text or a map with `env`', describeKind(entry.value), fix));
+}
+
+/** Says whether a map is meant as a reference; an unquoted `key: value` of YAML is a map too. */
+export function isReference(node: ValueNode): node is MapNode {
+  return node.kind === 'map' && knownKeys.reference.some((key) => node.entries.has(key));
+}
+
+export function readReference(
+  reader: EntryReader,
+  map: MapNode,
+  at: ValuePlace,
+  starts: boolean,
+): Reference | undefined {
+  const entries = reader.knownEntries('reference', map, at.key.place);
+  const written = entries.get('env');
+  if (!written) return reader.note(problems.missingKey(at.key, at.what, 'env', 'env: NAME'));
+  const source = readSource(reader, written);
+  const affix = (key: string, otherwise: string | undefined): string | undefined => {
+    const entry = entries.get(key);
+    return entry ? reader.string(entry, 'Write a text in quotes.', 'secret') : otherwise;
+  };
+  const prefix = affix('prefix', '');
+  const suffix = affix('suffix', '');
+  const fallback = affix('default', undefined);
+  if (source === undefined || prefix === undefined || suffix === undefined) return undefined;
+  const found = valueOf(reader, source) ?? fallback;
+  const reference = { kind: 'reference', source, prefix, suffix, fallback } as const;
+  if (found !== undefined) return { ...reference, value: prefix + found + suffix };
+  if (!starts || entries.has('default')) return { ...reference, value: '' };
+  const { env } = reader.surroundings;
+  const set = Object.keys(env).filter((key) => env[key] !== undefined);
+  return reader.note(problems.envUnset(at.value, source.name, at.target, nearest(source.name, set)));
+}
+
+function readSource(reader: EntryReader, entry: MapEntry): ReferenceSource | undefined {
+  const fix = 'Write the name of an environment variable of the host.';
+  const name = reader.string(entry, fix, 'secret');
+  if (name !== '') return name === undefined ? undefined : { kind: 'env', name };
+  return reader.note(problems.wrongType(reader.atValue(entry), '`env`', 'a name', 'an empty text', fix));
+}
+
+function valueOf(reader: EntryReader, { name }: ReferenceSource): string | undefined {
+  const { env } = reader.surroundings;
+  return Object.hasOwn(env, name) ? env[name] : undefined;
+}
