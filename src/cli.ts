@@ -12,7 +12,8 @@ import { importFormats, isImportFormat, runImport } from './cli/importCommand.js
 import { complain, help, misuse, print, report, toJson } from './cli/output.js';
 import { readPort } from './cli/port.js';
 import { problemLine, statusTable, toolsTable } from './cli/render.js';
-import { directoryExists, withServers, type Run } from './cli/session.js';
+import { directoryExists } from './core/host/assemble.js';
+import { withServers, type Run } from './cli/withHost.js';
 import { ConfigState } from './core/config/merge.js';
 import type { Host } from './core/host/hostContract.js';
 import type { ServerStatus } from './core/reconcile/status.js';

@@ -75,7 +75,7 @@ export function activate(context: vscode.ExtensionContext): void {
         editor,
         approvals: ledger,
         toolReview: toolLedger,
-        toolPolicy: { permissions: toolPermissions, ask: askForCall },
+        toolPermissions: { settings: toolPermissions, ask: askForCall },
         secrets: context.secrets,
         agents: agentsOptions(),
       });
@@ -100,7 +100,7 @@ export function activate(context: vscode.ExtensionContext): void {
     serveOtherAgents(slot, context.globalStorageUri),
     offerToolsets({ slot, clock, log: logs.host, extensionId: context.extension.id }),
     slot.onDidChange(({ snapshot }) => logs.keep(snapshot.servers.map(({ id }) => id))),
-    onDidChangeSetting('toolPermissions', () => slot.engine?.recheckToolPolicy()),
+    onDidChangeSetting('toolPermissions', () => slot.engine?.host.permission.recheck()),
     onDidChangeSetting('changedTools', () => toolLedger.recheck()),
     onDidChangeSetting('problems.filteredTools', () => void slot.engine?.host.reload()),
     vscode.workspace.onDidGrantWorkspaceTrust(() => slot.start()),

@@ -3,7 +3,7 @@ import { untilCallable } from './callable.js';
 import { readObject } from './jsonObject.js';
 import { complain, misuse, print, toJson } from './output.js';
 import { inOrder, problemLine, resultTexts } from './render.js';
-import { withHost, type Run } from './session.js';
+import { withHost, type Run } from './withHost.js';
 
 export async function call(
   run: Run,

@@ -10,7 +10,8 @@ import { builtInToolset } from '../core/config/serverEntry.js';
 import { readConfigFiles } from './configFile.js';
 import { lineDifference } from './lineDifference.js';
 import { complain, misuse, print, toJson } from './output.js';
-import { directoryExists, type Run } from './session.js';
+import { directoryExists } from '../core/host/assemble.js';
+import type { Run } from './withHost.js';
 
 interface EntriesCommand {
   readonly agent: string | undefined;

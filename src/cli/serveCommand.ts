@@ -14,7 +14,7 @@ import { sourceFiles } from '../core/config/sources.js';
 import { tokenFileOf } from '../core/files/tokenFile.js';
 import { watchFile } from '../core/files/watchedFile.js';
 import { createGateway } from '../core/gateway/gateway.js';
-import { createGatewayBackend } from '../core/host/gatewayBackend.js';
+import { directoryExists } from '../core/host/assemble.js';
 import type { Host } from '../core/host/hostContract.js';
 import { configFileOf } from '../core/files/configFile.js';
 import { createRestBackend } from '../core/host/restBackend.js';
@@ -22,7 +22,7 @@ import { StableEndpoint, type EndpointState } from '../core/gateway/stableEndpoi
 import { version } from '../../package.json';
 import { complain, print } from './output.js';
 import { inOrder, problemLine } from './render.js';
-import { directoryExists, withHost, type Run, type Session } from './session.js';
+import { withHost, type Run, type RunningHost } from './withHost.js';
 import { StartApprovals } from './startApprovals.js';
 
 export interface ServeRequest {
@@ -39,15 +39,15 @@ export async function serveFolder(run: Run, request: ServeRequest): Promise<numb
   const surroundings = { env: process.env, directoryExists };
   return withHost(
     run,
-    (session) => serve(run, session, request.port, tokenFile),
+    (running) => serve(run, running, request.port, tokenFile),
     (sources) => (request.approveEdits ? undefined : new StartApprovals(sources, surroundings, run.folder)),
   );
 }
 
-async function serve(run: Run, session: Session, port: number, tokenFile: string): Promise<number> {
-  const { host, started, signal, log, redactor, closeFirst } = session;
+async function serve(run: Run, running: RunningHost, port: number, tokenFile: string): Promise<number> {
+  const { core, host, started, signal, closeFirst } = running;
+  const { backend, log, redactor } = core;
   const store = new DisposableStore('serve');
-  const backend = store.add(createGatewayBackend(host));
   const rest = createRestBackend(host, systemClock, () => configFileOf(run.folder));
   const endpoint = new StableEndpoint({
     port,

@@ -6,7 +6,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { parseArgs } from 'node:util';
-import { adminId, builtInNames } from '../../src/core/host/admin.js';
+import { adminId, adminNames } from '../../src/core/host/admin.js';
 import { Agent } from '../support/core/agent.js';
 import { endStages, everyProcessOf, startStage, textOf as textOfResult, type Stage } from '../support/core/stage.js';
 import { emptyFile, randomEdit, type FileModel } from '../unit/stress/edits.js';
@@ -138,7 +138,7 @@ function failed({ toolset, tool, changed }: Called, started: number, text: strin
 
 async function havoc(stage: Stage, until: () => boolean): Promise<void> {
   const random = new Random(seed);
-  const oracle = new Oracle(builtInNames);
+  const oracle = new Oracle(adminNames);
   let file: FileModel = emptyFile;
   const settle = (id: string): void => {
     const { pending } = oracle.history(id);

@@ -65,7 +65,6 @@ const arrows: Record<string, readonly string[]> = {
     'core/base',
     'core/protocol',
     'core/config',
-    'core/tools',
     'core/approval',
     'core/results',
     'core/files',
@@ -78,10 +77,10 @@ const arrows: Record<string, readonly string[]> = {
   'vscode/toolsets': ['core/base', 'core/tools', 'core/reconcile', 'core/gateway', 'vscode/engine'],
   'vscode/consent': [
     'core/base',
-    'core/tools',
     'core/approval',
     'core/connections/http/oauth',
     'core/reconcile',
+    'core/host',
     'vscode/engine',
     'vscode/views',
   ],
@@ -317,6 +316,17 @@ describe('house', () => {
     );
     assert.deepEqual(
       wrong.map(({ from }) => from),
+      [],
+    );
+  });
+
+  it('makes a host in one place, for the product and the tests alike', () => {
+    const root = 'src/core/host/assemble.ts';
+    const parts = ['host', 'gatewayBackend'].map((name) => `src/core/host/${name}.ts`);
+    const all = [...modules, ...tests].flatMap((module) => module.imports);
+    const wrong = all.filter(({ to, from }) => parts.includes(to) && from !== root);
+    assert.deepEqual(
+      wrong.map(({ from, to }) => `${from} imports ${to}`),
       [],
     );
   });

@@ -1,68 +1,112 @@
 /**
- * The built-in toolset `mcp_admin` (L5): what an agent can ask of the host itself. Only the tools and what they
- * answer; what they do is given to them.
+ * The built-in toolset `mcp_admin` (L5): what an agent can ask of the host itself. Its names, its texts and what it
+ * answers stand here and nowhere else.
  */
 import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
-import { assertNever } from '../base/assertNever.js';
-import type { LeaseNews } from '../protocol/request.js';
+import { builtInToolset } from '../config/serverEntry.js';
+import type { ClientKind, Fields } from '../protocol/client.js';
+import type { ServerState, ServerStatus, StatusSnapshot } from '../reconcile/status.js';
 import { noResources, type ServedTool, type Toolset } from '../tools/catalogue.js';
 import { adminShortName, editorId } from '../tools/editorNames.js';
 import { toolsAlone } from '../tools/features.js';
-import type { Host } from './hostContract.js';
-import type { ServerState, ServerStatus, StatusSnapshot } from '../reconcile/status.js';
 
-export const adminId = 'mcp_admin';
-const prefix = 'mcp_';
+export const adminId = builtInToolset;
 
-/** Each resolves to what the agent reads; rejects with a message fit for it. */
-interface AdminActions {
-  release(server: string, dialog: string): Promise<string>;
-  status(dialog: string): Promise<string>;
-  restart(server: string, dialog: string): Promise<string>;
-  reload(): Promise<string>;
+/** What the tools do it with; each rejects with a message that an agent can read. */
+export interface AdminDeps {
+  /** Resolves to whether the dialog had an instance, which has ended. */
+  release(server: string, dialog: string): Promise<boolean>;
+  restart(server: string): Promise<void>;
+  reload(): Promise<void>;
+  /** Returns the status of this moment. */
+  snapshot(): StatusSnapshot;
 }
 
-const ofServer: Tool['inputSchema'] = {
+interface AdminTool {
+  readonly tool: Tool;
+  /** Resolves to what the agent reads; rejects with a message for it. */
+  run(deps: AdminDeps, input: Fields, dialog: string): Promise<string>;
+}
+
+const aServer: Tool['inputSchema'] = {
   type: 'object',
   properties: { serverId: { type: 'string', description: 'The id of the server, which is the name of its toolset.' } },
   required: ['serverId'],
   additionalProperties: false,
 };
-const ofNothing: Tool['inputSchema'] = { type: 'object', properties: {}, additionalProperties: false };
+const nothing: Tool['inputSchema'] = { type: 'object', properties: {}, additionalProperties: false };
 
-const definitions: readonly Tool[] = [
+const prefix = 'mcp_';
+/** The published name of the tool that ends the instance of a dialog. */
+export const releaseTool = `${prefix}release`;
+
+/** A dialog's own instance comes first, the server itself where the dialog has none. */
+const adminTools: readonly AdminTool[] = [
   {
-    name: 'mcp_release',
-    title: 'Release an MCP server',
-    description:
-      'Ends the instance of an MCP server that belongs to this conversation, and with it what it holds (open pages, sessions). Call it when its tools will not be needed again soon.',
-    inputSchema: ofServer,
-    annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+    tool: {
+      name: releaseTool,
+      title: 'Release an MCP server',
+      description:
+        'Ends the instance of an MCP server that belongs to this conversation, and with it what it holds (open pages, sessions). Call it when its tools will not be needed again soon.',
+      inputSchema: aServer,
+      annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+    },
+    run: async (deps, input, dialog) => {
+      const server = serverOf(input);
+      return (await deps.release(server, dialog))
+        ? endedText(server)
+        : `This conversation has no instance of "${server}".`;
+    },
   },
   {
-    name: 'mcp_status',
-    title: 'Status of MCP servers',
-    description:
-      'Tells the state of every MCP server, its problems, and which of them hold an instance for this conversation.',
-    inputSchema: ofNothing,
-    annotations: { readOnlyHint: true, openWorldHint: false },
+    tool: {
+      name: `${prefix}status`,
+      title: 'Status of MCP servers',
+      description:
+        'Tells the state of every MCP server, its problems, and which of them hold an instance for this conversation.',
+      inputSchema: nothing,
+      annotations: { readOnlyHint: true, openWorldHint: false },
+    },
+    run: (deps, _, dialog) => Promise.resolve(statusText(deps.snapshot(), dialog)),
   },
   {
-    name: 'mcp_restart',
-    title: 'Restart an MCP server',
-    description:
-      'Restarts an MCP server that hangs or has failed. Of a server that gives each conversation an instance of its own, only the instance of this conversation ends.',
-    inputSchema: ofServer,
-    annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
+    tool: {
+      name: `${prefix}restart`,
+      title: 'Restart an MCP server',
+      description:
+        'Restarts an MCP server that hangs or has failed. Of a server that gives each conversation an instance of its own, only the instance of this conversation ends.',
+      inputSchema: aServer,
+      annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
+    },
+    run: async (deps, input, dialog) => {
+      const server = serverOf(input);
+      if (await deps.release(server, dialog)) return endedText(server);
+      await deps.restart(server);
+      return statusText(deps.snapshot(), dialog, server);
+    },
   },
   {
-    name: 'mcp_reload',
-    title: 'Reload the MCP config',
-    description: 'Reads the config files anew and applies what changed, environment variables included.',
-    inputSchema: ofNothing,
-    annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+    tool: {
+      name: `${prefix}reload`,
+      title: 'Reload the MCP config',
+      description: 'Reads the config files anew and applies what changed, environment variables included.',
+      inputSchema: nothing,
+      annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+    },
+    run: async (deps) => {
+      await deps.reload();
+      return statusText(deps.snapshot(), undefined);
+    },
   },
 ];
+
+/** The published names, which no server can have (N5). */
+export const adminNames: ReadonlySet<string> = new Set(adminTools.map(({ tool }) => tool.name));
+
+/** The editor puts `mcp_admin_` before a name by itself (G3a). */
+function editorNameOf(published: string): string {
+  return published.slice(prefix.length);
+}
 
 export const adminToolset: Toolset = {
   id: adminId,
@@ -73,99 +117,51 @@ export const adminToolset: Toolset = {
   prompts: [],
   resources: noResources,
   features: toolsAlone,
-  tools: definitions.map((tool): ServedTool => {
-    // The editor's own prefix is `mcp_admin_` already.
-    const editorName = tool.name.slice(prefix.length);
-    const id = editorId(adminShortName, editorName);
-    return { original: tool.name, published: tool.name, tool, editorName, editorId: id };
+  tools: adminTools.map(({ tool }): ServedTool => {
+    const { name } = tool;
+    const editorName = editorNameOf(name);
+    return { original: name, published: name, tool, editorName, editorId: editorId(adminShortName, editorName) };
   }),
 };
 
-/** Undefined: there is no such tool. */
+/** Returns the name under which the model of a client sees the release tool. */
+export function releaseNameFor(clientKind: ClientKind = 'plain'): string {
+  return clientKind === 'editor' ? `${adminId}_${editorNameOf(releaseTool)}` : releaseTool;
+}
+
 export async function callAdminTool(
-  actions: AdminActions,
-  tool: string,
-  input: Readonly<Record<string, unknown>> | undefined,
+  deps: AdminDeps,
+  published: string,
+  input: Fields = {},
   dialog: string,
-): Promise<CallToolResult | undefined> {
-  const serverId = (): string => {
-    const given = input?.['serverId'];
-    if (typeof given !== 'string' || given === '') throw new Error('The argument "serverId" is missing: a text.');
-    return given;
-  };
+): Promise<CallToolResult> {
+  const found = adminTools.find(({ tool }) => tool.name === published);
   try {
-    switch (tool) {
-      case 'mcp_release':
-        return text(await actions.release(serverId(), dialog));
-      case 'mcp_status':
-        return text(await actions.status(dialog));
-      case 'mcp_restart':
-        return text(await actions.restart(serverId(), dialog));
-      case 'mcp_reload':
-        return text(await actions.reload());
-      default:
-        return undefined;
-    }
+    if (!found) throw new Error(`There is no tool "${published}".`);
+    return textResult(await found.run(deps, input, dialog));
   } catch (error) {
-    return { ...text(`Error: ${error instanceof Error ? error.message : String(error)}`), isError: true };
+    return { ...textResult(`Error: ${error instanceof Error ? error.message : String(error)}`), isError: true };
   }
 }
 
-function text(line: string): CallToolResult {
-  return { content: [{ type: 'text', text: line }] };
+function serverOf({ serverId }: Fields): string {
+  if (typeof serverId !== 'string' || serverId === '') throw new Error('The argument "serverId" is missing: a text.');
+  return serverId;
 }
 
-/** What a dialog is told of its lease, with a result (L3, X4). `release`: the name under which it sees the tool. */
-export function leaseNote(server: string, news: LeaseNews, release: string | undefined): string {
-  const how =
-    release === undefined
-      ? 'It ends when it was idle for a while, or when the person releases it.'
-      : `Call ${release}({"serverId":"${server}"}) when it will not be needed again soon.`;
-  switch (news.kind) {
-    case 'new':
-      return `[MCP Toolsets] This conversation now has an instance of "${server}" of its own, which keeps its state from call to call. ${how}`;
-    case 'replaced':
-      return `[MCP Toolsets] The instance of "${server}" that this conversation had is gone (${news.cause}), and with it what it held. This result is of a new one. ${how}`;
-    default:
-      return assertNever(news);
-  }
+function textResult(text: string): CallToolResult {
+  return { content: [{ type: 'text', text }] };
 }
 
-/** For the instructions of a toolset whose instances are leased. */
-export function leaseInstructions(server: string, release: string): string {
-  return `Each conversation has an instance of "${server}" of its own, from its first call on; it keeps its state from call to call. Call ${release}({"serverId":"${server}"}) when it will not be needed again soon.`;
+function endedText(server: string): string {
+  return `The instance of "${server}" that this conversation had has ended. The next call starts a new one.`;
 }
-
-/** What the tools of `mcp_admin` do (L5): a dialog's own instance first, the server itself where it has none. */
-
-/** @param snapshot of this moment. */
-export function createAdminActions(
-  host: Pick<Host, 'release' | 'restart' | 'reload'>,
-  snapshot: () => StatusSnapshot,
-): AdminActions {
-  const ended = (server: string): string =>
-    `The instance of "${server}" that this conversation had has ended. The next call starts a new one.`;
-  return {
-    status: (dialog) => Promise.resolve(statusText(snapshot(), dialog)),
-    release: async (server, dialog) =>
-      (await host.release(server, dialog)) ? ended(server) : `This conversation has no instance of "${server}".`,
-    restart: async (server, dialog) => {
-      if (await host.release(server, dialog)) return ended(server);
-      await host.restart(server);
-      return statusText(snapshot(), dialog, server);
-    },
-    reload: async () => {
-      await host.reload();
-      return statusText(snapshot(), undefined);
-    },
-  };
-}
-
-/** The state of the servers as an agent reads it (`mcp_status`). Pure; the snapshot is redacted already. */
 
 /**
- * @param dialog whose leases are marked.
- * @param only the id of the one server to tell of. Unknown: says so.
+ * The state of the servers as an agent reads it. The snapshot is redacted already.
+ *
+ * @param dialog the dialog whose leases are marked.
+ * @param only the id of the one server to tell of; if there is no such server, the text says so.
  */
 function statusText(snapshot: StatusSnapshot, dialog: string | undefined, only?: string): string {
   const servers = snapshot.servers.filter(({ id }) => only === undefined || id === only);
@@ -194,6 +190,3 @@ function stateText(state: ServerState): string {
   if (state.kind === 'pending') return 'waits for the person to approve its start';
   return state.kind === 'reconnecting' ? `reconnecting (attempt ${state.attempt})` : state.kind;
 }
-
-/** Published names that belong to the built-in toolset `mcp_admin` (L5, N5). */
-export const builtInNames: ReadonlySet<string> = new Set(['mcp_release', 'mcp_status', 'mcp_restart', 'mcp_reload']);

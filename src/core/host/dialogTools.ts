@@ -3,20 +3,19 @@
  * how a call becomes a result that a model reads. Calls go to the host under the dialog's own name, past the gateway.
  */
 import type { ContentBlock } from '@modelcontextprotocol/sdk/types.js';
-import { adminId, leaseNote } from './admin.js';
+import { adminId, releaseTool } from './admin.js';
 import { assertNever } from '../base/assertNever.js';
 import type { ModelSetup } from '../dialog/dialog.js';
 import { grantedOf, type ConfiguredToolset, type Grant } from '../team/grants.js';
 import { instructionsOf } from '../dialog/instructions.js';
 import type { ContentPart, DialogTool, ResultFile, ToolResult, ToolRunner } from '../dialog/model.js';
 import type { Host } from './hostContract.js';
+import { leaseNote } from './leaseNotes.js';
 import type { ToolOutcome } from '../protocol/request.js';
 import type { ServerState, StatusSnapshot } from '../reconcile/status.js';
 import type { Delivery } from '../results/delivery.js';
 import { withNotes } from '../results/notes.js';
 import type { Toolset } from '../tools/catalogue.js';
-
-const releaseTool = 'mcp_release';
 
 /** Who speaks in a dialog. */
 export interface Speaker {

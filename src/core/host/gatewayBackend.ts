@@ -10,7 +10,8 @@ import type { ClientChange, ClientKind, Fields, ServerClient } from '../protocol
 import { errorCodes } from '../protocol/errors.js';
 import type { OtherOutcome, ToolOutcome, ToolsetCall, ToolsetRequest } from '../protocol/request.js';
 import { nameFor, toolsFor } from './publication.js';
-import { adminId, leaseInstructions, leaseNote } from './admin.js';
+import { adminId, releaseNameFor } from './admin.js';
+import { leaseInstructions, leaseNote } from './leaseNotes.js';
 import type { Host } from './hostContract.js';
 import type { Catalogue, ServedTool, Toolset } from '../tools/catalogue.js';
 import { admitsResource } from '../tools/promptsAndResources.js';
@@ -47,7 +48,7 @@ class CatalogueBackend implements GatewayBackend, Disposable {
     const made: ServedToolset = {
       id,
       serverName: clientKind === 'editor' ? toolset.shortName : toolset.id,
-      instructions: instructionsOf(toolset, releaseName(clientKind)),
+      instructions: instructionsOf(toolset, releaseNameFor(clientKind)),
       tools: toolsFor(toolset, clientKind).map((tool): Tool => servedTool(tool, clientKind)),
       prompts: toolset.prompts.map(({ prompt, published }): Prompt => ({ ...prompt, name: published })),
       resources: toolset.resources.resources,
@@ -62,7 +63,7 @@ class CatalogueBackend implements GatewayBackend, Disposable {
   async callTool(call: ToolsetCall): Promise<ToolOutcome> {
     const outcome = await this.host.call(call);
     if (outcome.kind !== 'result' || !outcome.news) return outcome;
-    return { ...outcome, notes: [leaseNote(call.toolset, outcome.news, releaseName(call.clientKind))] };
+    return { ...outcome, notes: [leaseNote(call.toolset, outcome.news, releaseNameFor(call.clientKind))] };
   }
 
   request(request: ToolsetRequest): Promise<OtherOutcome> {
@@ -89,11 +90,6 @@ class CatalogueBackend implements GatewayBackend, Disposable {
 
 function refused(code: number, message: string, data?: unknown): Promise<OtherOutcome> {
   return Promise.resolve({ kind: 'error', code, message, ...(data !== undefined && { data }) });
-}
-
-/** The name under which a client sees `mcp_release`. */
-function releaseName(clientKind: ClientKind | undefined): string {
-  return clientKind === 'editor' ? `${adminId}_release` : 'mcp_release';
 }
 
 function instructionsOf(toolset: Toolset, release: string): string | undefined {

@@ -18,7 +18,8 @@ import { secretsOf } from '../config/launchSecrets.js';
 import { ServerUnit } from '../reconcile/serverUnit.js';
 import { type StatusSnapshot, emptyFacts, problemsOf, statusOf } from '../reconcile/status.js';
 import { callText, errorResult, isFailure, refusedText, requestText, stopped, unknownTool } from './calls.js';
-import { adminId, callAdminTool, createAdminActions } from './admin.js';
+import { adminId, callAdminTool, type AdminDeps } from './admin.js';
+import { Permission } from './permission.js';
 import { ServerSignIns } from './signIns.js';
 import type { Host, HostOptions } from './hostContract.js';
 import { errorCodes } from '../protocol/errors.js';
@@ -55,7 +56,8 @@ class ToolsetHost implements Host {
   private readonly activity: Throttle;
   private readonly approvalChanges: Disposable | undefined;
   private readonly publication: Publication;
-  private readonly accessChanges: Disposable;
+  private readonly accessChanges: readonly (Disposable | undefined)[];
+  readonly permission: Permission;
   readonly signIns: ServerSignIns;
 
   readonly onDidChange = this.changeEmitter.event;
@@ -77,9 +79,11 @@ class ToolsetHost implements Host {
     this.approvalChanges = options.approvals?.onDidChange(() => {
       this.inOneSwap(() => this.units.forEach((unit) => unit.reconsider()));
     });
-    this.publication = new Publication({ ...options, log: this.log });
+    const { toolPermissions, toolReview } = options;
+    this.permission = new Permission(toolPermissions);
+    this.publication = new Publication({ permission: this.permission, toolReview, log: this.log });
     this.onDidChangeCatalogue = this.publication.onDidChange;
-    this.accessChanges = this.publication.access.onDidChange(() => this.republish());
+    this.accessChanges = [this.permission, toolReview].map((one) => one?.onDidChange(() => this.republish()));
   }
 
   get snapshot(): StatusSnapshot {
@@ -115,9 +119,11 @@ class ToolsetHost implements Host {
 
   async call(call: ToolsetCall): Promise<ToolOutcome> {
     let tool = this.publication.tool(call);
-    const asked = tool && !call.consented ? this.publication.access.permission(tool, call) : undefined;
-    if (tool && asked) {
-      if (!(await asked)) return call.signal.aborted ? { kind: 'cancelled' } : errorResult(refusedText(tool.published));
+    const permitted = tool && this.permission.permit(tool, call);
+    if (tool && permitted !== true) {
+      if (!(await permitted)) {
+        return call.signal.aborted ? { kind: 'cancelled' } : errorResult(refusedText(tool.published));
+      }
       // It may have gone, or be another, since the person was asked.
       tool = this.publication.tool(call);
     }
@@ -166,7 +172,8 @@ class ToolsetHost implements Host {
     this.activity.dispose();
     this.signIns.dispose();
     this.approvalChanges?.dispose();
-    this.accessChanges.dispose();
+    this.accessChanges.forEach((one) => one?.dispose());
+    this.permission.dispose();
     await Promise.all([...this.units.values(), ...this.leaving].map((unit) => unit.dispose()));
     this.units.clear();
     this.changeEmitter.dispose();
@@ -183,8 +190,7 @@ class ToolsetHost implements Host {
   private async callTool({ original, published }: ServedTool, call: ToolsetCall): Promise<ToolOutcome> {
     const { toolset, dialog } = call;
     if (toolset === adminId) {
-      const result = await callAdminTool(this.adminActions, published, call.arguments, dialog);
-      return result ? { kind: 'result', result } : unknownTool(call);
+      return { kind: 'result', result: await callAdminTool(this.adminDeps, published, call.arguments, dialog) };
     }
     const unit = this.units.get(toolset);
     if (!unit) return unknownTool(call);
@@ -197,7 +203,12 @@ class ToolsetHost implements Host {
     }
   }
 
-  private readonly adminActions = createAdminActions(this, () => this.takeSnapshot());
+  private readonly adminDeps: AdminDeps = {
+    release: (server, dialog) => this.release(server, dialog),
+    restart: (server) => this.restart(server),
+    reload: () => this.reload(),
+    snapshot: () => this.takeSnapshot(),
+  };
 
   /** An entry that was wrong may be right by now: a variable set, a folder made. Others that start are not waited for. */
   private askAgain(server: string): void {

@@ -13,7 +13,7 @@ import type { StatusSnapshot } from '../reconcile/status.js';
 import type { ServerSignIns } from './signIns.js';
 import type { Catalogue } from '../tools/catalogue.js';
 import type { FilteredToolsReport } from '../tools/problems.js';
-import type { ToolPolicy } from '../tools/permissions.js';
+import type { Permission, PermissionOptions } from './permission.js';
 
 export interface HostOptions {
   readonly clock: Clock;
@@ -26,8 +26,6 @@ export interface HostOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly connector: Connector;
   readonly directoryExists: (path: string) => boolean;
-  /** Published names that belong to others (N5). */
-  readonly reservedNames: ReadonlySet<string>;
   readonly filteredTools: () => FilteredToolsReport;
   /** Milliseconds for calls in flight on a removed or changed server (R4). Default 30,000. */
   readonly drainLimitMs?: number;
@@ -35,8 +33,8 @@ export interface HostOptions {
   readonly maxInstances?: () => number;
   /** What may be started (S1). Default: everything. */
   readonly approvals?: Approvals;
-  /** What agents may do with tools (S4). Default: call them all. */
-  readonly toolPolicy?: ToolPolicy;
+  /** What agents may do with tools (S4). By default they may call them all. */
+  readonly toolPermissions?: PermissionOptions;
   /** Which tools changed since their server was approved (S3). Default: nobody looks. */
   readonly toolReview?: ToolReview;
   /** Signing in to HTTP servers; those of the connector. Default: there is none. */
@@ -67,6 +65,7 @@ export interface Host {
   stop(server: string): Promise<void>;
   restart(server: string): Promise<void>;
   release(server: string, dialog: string): Promise<boolean>;
+  readonly permission: Pick<Permission, 'isAskedInChat' | 'recheck'>;
   /** Signing in is the one action that opens a browser. */
   readonly signIns: Pick<ServerSignIns, 'signIn' | 'signOut'>;
   /** Ends every instance; resolves when nothing is left running. */

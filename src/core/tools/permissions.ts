@@ -9,14 +9,13 @@
  */
 import { isObject } from '../base/isObject.js';
 import { compilePattern, type Pattern } from './patterns.js';
-import type { Event } from '../base/events.js';
 
 /** In the order of strictness. */
 export const toolPermissions = ['allow', 'ask', 'deny'] as const;
 
 type ToolPermission = (typeof toolPermissions)[number];
 
-export interface PermissionVerdict {
+interface PermissionVerdict {
   readonly permission: ToolPermission;
   /** The pattern that decided; absent where none matches. */
   readonly pattern?: string;
@@ -65,27 +64,4 @@ function ofLayer(published: string, layer: readonly Rule[]): Rule | undefined {
 
 function strictness(permission: ToolPermission): number {
   return toolPermissions.indexOf(permission);
-}
-
-/** What agents may do with tools (S4), as the core asks it of its shell. */
-
-/** A call that waits for a person. */
-export interface ToolQuestion {
-  readonly toolset: string;
-  /** Published name. */
-  readonly tool: string;
-  /** As its server describes it, if it does. */
-  readonly title: string | undefined;
-  readonly arguments: Readonly<Record<string, unknown>> | undefined;
-  readonly dialog: string;
-  /** Aborted: nobody waits for the answer any longer. */
-  readonly signal: AbortSignal;
-}
-
-export interface ToolPolicy {
-  /** By published name. Synchronous, and the same until `onDidChange`. */
-  judge(published: string): PermissionVerdict;
-  /** Resolves to whether the person wants the call; `false` also when it is no longer waited for. Never rejects. */
-  ask(question: ToolQuestion): Promise<boolean>;
-  readonly onDidChange: Event<void>;
 }

@@ -1,13 +1,12 @@
 /** Asks a person whether an agent may make a call (S4). The dialog is modal, because an agent would wait for a missed question. */
 import * as vscode from 'vscode';
-import type { ToolQuestion } from '../../core/tools/permissions.js';
+import type { CallAnswer, CallQuestion } from '../../core/host/permission.js';
 import { argumentsText } from './callQuestionText.js';
-import type { CallAnswer } from '../engine/toolPolicy.js';
 
 const once = 'Allow';
 const inConversation = 'Allow in This Conversation';
 
-export async function askForCall(question: ToolQuestion): Promise<CallAnswer> {
+export async function askForCall(question: CallQuestion): Promise<CallAnswer> {
   const { tool, toolset } = question;
   const answer = await vscode.window.showWarningMessage(
     `Let an agent call “${tool}” of “${toolset}”?`,

@@ -1,9 +1,9 @@
 /** Shows a person everything that a call is given before they allow it, and nothing of it is invisible. Pure. */
-import type { ToolQuestion } from '../../core/tools/permissions.js';
+import type { CallQuestion } from '../../core/host/permission.js';
 
 const longest = 1500;
 
-export function argumentsText({ title, arguments: input }: Pick<ToolQuestion, 'title' | 'arguments'>): string {
+export function argumentsText({ title, arguments: input }: Pick<CallQuestion, 'title' | 'arguments'>): string {
   const json = JSON.stringify(input ?? {}, undefined, 2);
   const given = json === '{}' ? 'It is given nothing.' : `It is given\n${visible(json)}`;
   return title === undefined ? given : `${visible(title)}\n\n${given}`;

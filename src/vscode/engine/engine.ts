@@ -2,29 +2,25 @@
  * Joins host, connector and gateway into the working part of the extension. It is loaded only when a trusted workspace has a
  * config file, because it brings the YAML parser and much else with it (P1). Does not import `vscode`.
  */
-import { realpathSync, statSync } from 'node:fs';
+import { realpathSync } from 'node:fs';
 import type { Approvals } from '../../core/approval/approvals.js';
 import type { ToolReview } from '../../core/approval/toolPrints.js';
 import type { Clock } from '../../core/base/clock.js';
-import { Redactor, redactingLog, type Log } from '../../core/base/log.js';
-import { createConnector } from '../../core/host/createConnector.js';
+import type { Log } from '../../core/base/log.js';
 import type { SecretStore } from '../../core/connections/http/oauth/contract.js';
-import { OAuth } from '../../core/connections/http/oauth/oauth.js';
 import type { Gateway } from '../../core/gateway/gateway.js';
 import { createDialogTools, type DialogTools } from '../../core/host/dialogTools.js';
 import { configFileOf } from '../../core/files/configFile.js';
 import { tokenFileOf } from '../../core/files/tokenFile.js';
 import { createRestBackend } from '../../core/host/restBackend.js';
 import { AgentEndpoint } from './agentEndpoint.js';
-import { createGatewayBackend } from '../../core/host/gatewayBackend.js';
-import { createHost } from '../../core/host/host.js';
+import { assemble } from '../../core/host/assemble.js';
 import type { Host } from '../../core/host/hostContract.js';
+import type { PermissionOptions } from '../../core/host/permission.js';
 import { nowhere, type ArtifactStore } from '../../core/results/artifacts.js';
 import { createDelivery, usualMaxResultBytes } from '../../core/results/delivery.js';
 import { createDiskArtifacts } from '../../core/results/diskArtifacts.js';
-import { builtInNames } from '../../core/host/admin.js';
 import type { EditorClient } from './editorClient.js';
-import { PersonToolPolicy, type ToolPolicyOptions } from './toolPolicy.js';
 
 export interface EngineOptions {
   readonly clock: Clock;
@@ -43,7 +39,7 @@ export interface EngineOptions {
   /** Tells which tools changed after their server was approved. If it is absent, no tool is compared. */
   readonly toolReview?: ToolReview;
   /** Decides what agents may do with tools. If it is absent, they may call all of them. */
-  readonly toolPolicy?: ToolPolicyOptions;
+  readonly toolPermissions?: PermissionOptions;
   /** Keeps the sign-ins to HTTP servers. If it is absent, nobody can sign in. */
   readonly secrets?: SecretStore;
   /** Returns how many instances may live at once. */
@@ -79,8 +75,6 @@ export interface Engine {
   readonly gateway: Promise<Gateway>;
   /** The endpoint for agents outside the editor. It is off until it is given a port. */
   readonly endpoint: AgentEndpoint | undefined;
-  /** Has to be called when the setting for tool permissions has changed. */
-  recheckToolPolicy(): void;
   readonly dialogTools: DialogTools;
   /** Resolves when nothing runs and nothing listens anymore. */
   dispose(): Promise<void>;
@@ -88,44 +82,24 @@ export interface Engine {
 
 export function createEngine(options: EngineOptions): Engine {
   const { clock, log, env, version } = options;
-  const redactor = new Redactor();
-  const oauth =
-    options.secrets &&
-    new OAuth({
-      secrets: options.secrets,
-      clock,
-      log: redactingLog(log, redactor),
-      keepSecret: (values) => redactor.register(values),
-      clientVersion: version,
-    });
-  const connector = createConnector({
-    oauth,
-    env,
-    clock,
-    trace: options.trace,
-    clientVersion: version,
-    guardianScript: options.guardianScript,
-  });
-  const toolPolicy = options.toolPolicy && new PersonToolPolicy(options.toolPolicy);
-  const host = createHost({
+  const { secrets, approvals, toolReview, toolPermissions, editor } = options;
+  const core = assemble({
     clock,
     log,
     serverLog: options.serverLog,
-    redactor,
     env,
-    connector,
-    directoryExists: (path) => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true,
-    reservedNames: builtInNames,
+    trace: options.trace,
+    version,
+    guardianScript: options.guardianScript,
     filteredTools: options.filteredTools,
     maxInstances: options.maxInstances,
-    ...(oauth && { signIns: oauth }),
-    ...(options.editor && { expectedClient: options.editor.expected }),
-    ...(options.approvals && { approvals: options.approvals }),
-    ...(options.toolReview && { toolReview: options.toolReview }),
-    ...(toolPolicy && { toolPolicy }),
+    ...(secrets && { secrets }),
+    ...(editor && { expectedClient: editor.expected }),
+    ...(approvals && { approvals }),
+    ...(toolReview && { toolReview }),
+    ...(toolPermissions && { toolPermissions }),
   });
-  const backend = createGatewayBackend(host);
-  const hostLog = redactingLog(log, redactor);
+  const { host, backend, redactor, log: hostLog } = core;
   const artifacts = artifactsOf(options, hostLog);
   const maxResultBytes = options.results?.maxResultBytes ?? ((): number => usualMaxResultBytes);
   const delivery = createDelivery({ artifacts, maxResultBytes });
@@ -171,15 +145,11 @@ export function createEngine(options: EngineOptions): Engine {
     redact: (text) => redactor.redact(text),
     gateway,
     endpoint,
-    recheckToolPolicy: () => toolPolicy?.recheck(),
     dialogTools: createDialogTools(host, delivery),
     dispose: async () => {
       const closing = gateway.then((open) => open.dispose()).catch(() => undefined);
-      await Promise.all([host.dispose(), closing, endpoint?.dispose()]);
-      backend.dispose();
-      toolPolicy?.dispose();
-      await Promise.all([connector.dispose(), artifacts.settled()]);
-      oauth?.dispose();
+      await Promise.all([core.dispose(), closing, endpoint?.dispose()]);
+      await artifacts.settled();
     },
   };
 }

@@ -14,7 +14,6 @@ import { projectToolsForProvider } from '../../core/dialog/projection.js';
 import type { Member } from '../../core/team/team.js';
 import type { Speaker } from '../../core/host/dialogTools.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
-import { toolPermissions } from '../engine/settings.js';
 import type { ArtifactLinks } from './artifactLinks.js';
 import { questionOf } from './attachments.js';
 import type { CallPages } from './callPages.js';
@@ -23,7 +22,6 @@ import { release, showMembers, showServers, showTools } from './chatCommands.js'
 import { chatModel, type ChatModel } from './chatModel.js';
 import { conversationOf } from './conversation.js';
 import type { ModelProblems } from './modelProblems.js';
-import { needsQuestion } from './permission.js';
 import type { ChatQuestions } from './questions.js';
 import { untilReady } from './readiness.js';
 import { KnownFiles, showFiles } from './savedFiles.js';
@@ -167,7 +165,7 @@ class ChatExchange {
         run: () => Promise.reject(new Error('no engine')),
       },
       permit: async (tool, call, signal) =>
-        needsQuestion(tool, toolPermissions())
+        slot.engine?.host.permission.isAskedInChat(tool.name, tool.annotations) !== false
           ? await questions.ask(this.stream, this.dialog, tool, call, signal)
           : { kind: 'allowed' },
       audience,

@@ -198,8 +198,7 @@ describe('core: servers over HTTP', () => {
       await stage.edit({ far: http(`http://127.0.0.1:${port}/mcp`) });
       assert.deepEqual(stage.published(), ['far/one']);
       const deserted = new Promise<void>((resolve) => server.once('deserted', resolve));
-      await stage.host.dispose();
-      await stage.connector.dispose();
+      await stage.core.dispose();
       if (open.size > 0) await deserted;
     } finally {
       await new Promise((resolve) => server.close(resolve));

@@ -6,7 +6,6 @@ import path from 'node:path';
 import { systemClock } from '../../../src/core/base/clock.js';
 import type { ClientKind } from '../../../src/core/protocol/client.js';
 import { createGateway } from '../../../src/core/gateway/gateway.js';
-import { createGatewayBackend } from '../../../src/core/host/gatewayBackend.js';
 import { createDelivery } from '../../../src/core/results/delivery.js';
 import { createDiskArtifacts } from '../../../src/core/results/diskArtifacts.js';
 import { fixture } from '../../support/core/configText.js';
@@ -32,7 +31,7 @@ describe('results: through the gateway', () => {
     const log = stage.logs.sink();
     const artifacts = createDiskArtifacts({ folder: storage, quota: () => quota, clock: systemClock, log });
     settled = () => artifacts.settled();
-    const backend = createGatewayBackend(stage.host);
+    const { backend } = stage.core;
     const delivery = createDelivery({ artifacts, maxResultBytes: () => maxResultBytes });
     const gateway = createGateway({ backend, clock: systemClock, log, version: '0', delivery });
     await gateway.start();
@@ -40,7 +39,6 @@ describe('results: through the gateway', () => {
     stage.onDispose(async () => {
       for (const client of clients) client.close();
       await gateway.dispose();
-      backend.dispose();
       await artifacts.settled();
     });
     connect = async (kind) => {

@@ -4,7 +4,7 @@
  * of. A failure prints its seed; `MCP_TOOLSETS_SEED=n` runs it again.
  */
 import assert from 'node:assert/strict';
-import { adminId, builtInNames } from '../../../src/core/host/admin.js';
+import { adminId, adminNames } from '../../../src/core/host/admin.js';
 import { Agent } from '../../support/core/agent.js';
 import { endStages, startStage, textOf, type Stage } from '../../support/core/stage.js';
 import { untilNone, type TestProcess } from '../../support/processes.js';
@@ -19,7 +19,7 @@ const goneWithinMs = 10_000;
 describe('random edits of real servers', function () {
   this.timeout(0);
   let stage: Stage;
-  const oracle = new Oracle(builtInNames);
+  const oracle = new Oracle(adminNames);
   const lost: string[] = [];
   let answered = 0;
   let finished = false;

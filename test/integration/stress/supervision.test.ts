@@ -3,10 +3,9 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { systemClock } from '../../../src/core/base/clock.js';
 import { nextEvent } from '../../../src/core/base/events.js';
-import { Redactor } from '../../../src/core/base/log.js';
 import type { Connector } from '../../../src/core/connections/connection.js';
 import { createConnector } from '../../../src/core/host/createConnector.js';
-import { createHost } from '../../../src/core/host/host.js';
+import { testCore } from '../../support/core/testCore.js';
 import type { Host } from '../../../src/core/host/hostContract.js';
 import type { ServerStatus, StatusSnapshot } from '../../../src/core/reconcile/status.js';
 import { guardianScript } from '../../support/core/bundles.js';
@@ -40,18 +39,14 @@ describe('supervision', function () {
       clientVersion: '0.0.0-test',
       guardianScript: await guardianScript(),
     });
-    host = createHost({
+    ({ host } = testCore({
       clock,
       connector,
       log: logs.sink(),
       serverLog: (server) => logs.sink(server),
-      redactor: new Redactor(),
       env,
-      directoryExists: () => true,
-      reservedNames: new Set(),
       filteredTools: () => 'off',
-      random: () => 0.5,
-    });
+    }));
   });
 
   afterEach(async () => {

@@ -7,11 +7,10 @@
  */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { adminId, builtInNames } from '../../../src/core/host/admin.js';
+import { adminId } from '../../../src/core/host/admin.js';
 import { systemClock } from '../../../src/core/base/clock.js';
-import { Redactor, type Log } from '../../../src/core/base/log.js';
-import { createConnector } from '../../../src/core/host/createConnector.js';
-import { createHost } from '../../../src/core/host/host.js';
+import type { Log } from '../../../src/core/base/log.js';
+import { testCore } from './testCore.js';
 
 const [folder = '', guardianScript = '', mode] = process.argv.slice(2);
 const file = path.join(folder, '.minds', 'mcp.yaml');
@@ -19,21 +18,12 @@ const log: Log = { write: (level, message) => void process.stderr.write(`[${leve
 const say = (value: unknown): void => void process.stdout.write(`${JSON.stringify(value)}\n`);
 
 async function main(): Promise<void> {
-  const host = createHost({
+  const { host } = testCore({
     clock: systemClock,
     log,
     serverLog: () => log,
-    redactor: new Redactor(),
     env: process.env,
-    connector: createConnector({
-      env: process.env,
-      clock: systemClock,
-      trace: () => false,
-      clientVersion: '0.0.0-test',
-      guardianScript,
-    }),
-    directoryExists: () => true,
-    reservedNames: builtInNames,
+    guardianScript,
     filteredTools: () => 'off',
   });
   setInterval(() => {}, 1 << 30);

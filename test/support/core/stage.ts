@@ -4,32 +4,28 @@
  * no live store, no file in the folder for temporary files.
  */
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync, readFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { randomBytes } from 'node:crypto';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
-import { adminId, builtInNames } from '../../../src/core/host/admin.js';
+import { adminId } from '../../../src/core/host/admin.js';
 import { systemClock } from '../../../src/core/base/clock.js';
 import { DisposableStore } from '../../../src/core/base/disposables.js';
 import { nextEvent } from '../../../src/core/base/events.js';
-import { Redactor, redactingLog } from '../../../src/core/base/log.js';
 import type { Problem } from '../../../src/core/base/problem.js';
 import type { ExpectedClient } from '../../../src/core/protocol/client.js';
-import type { Connector } from '../../../src/core/connections/connection.js';
-import { createConnector } from '../../../src/core/host/createConnector.js';
 import type { SecretStore } from '../../../src/core/connections/http/oauth/contract.js';
-import { OAuth } from '../../../src/core/connections/http/oauth/oauth.js';
 import { watchFile, type WatchedFile } from '../../../src/core/files/watchedFile.js';
 import { createGateway, type Gateway } from '../../../src/core/gateway/gateway.js';
-import { createGatewayBackend } from '../../../src/core/host/gatewayBackend.js';
-import { createHost } from '../../../src/core/host/host.js';
+import type { Core } from '../../../src/core/host/assemble.js';
 import type { Host } from '../../../src/core/host/hostContract.js';
 import type { ToolOutcome, ToolsetCall } from '../../../src/core/protocol/request.js';
 import type { InstanceStatus, ServerStatus, StatusSnapshot } from '../../../src/core/reconcile/status.js';
 import type { Catalogue, Toolset } from '../../../src/core/tools/catalogue.js';
 import { guardianScript } from './bundles.js';
 import { CapturedLogs } from './capturedLogs.js';
+import { testCore } from './testCore.js';
 import { configText, type Servers } from './configText.js';
 import { startEverything, startHttpFixture, type HttpServer } from './httpServers.js';
 import { processesWith, supported, type TestProcess } from '../processes.js';
@@ -74,20 +70,17 @@ export class Stage {
   readonly folder: string;
   readonly file: string;
   readonly host: Host;
-  readonly connector: Connector;
   readonly logs = new CapturedLogs();
   /** The host's; children inherit it. Changes count from the next edit on. */
   readonly env: Record<string, string | undefined>;
-  private readonly oauth: OAuth | undefined;
+  readonly core: Core;
   private readonly root = mkdtempSync(path.join(tmpdir(), 'mcp-toolsets-stage-'));
   private readonly temporary = path.join(this.root, 'tmp');
-  private readonly redactor = new Redactor();
   private readonly storesBefore = DisposableStore.liveNames();
   private readonly listeningBefore = listeningSockets();
   private readonly httpServers: HttpServer[] = [];
   private readonly ends: (() => Promise<void>)[] = [];
   private gateway_: Promise<Gateway> | undefined;
-  private backend: ReturnType<typeof createGatewayBackend> | undefined;
   private watched: WatchedFile | undefined;
 
   constructor(options: StageOptions, guardian: string) {
@@ -96,40 +89,21 @@ export class Stage {
     for (const folder of [this.temporary, path.dirname(this.file)]) mkdirSync(folder, { recursive: true });
     this.env = { ...process.env, TMPDIR: this.temporary, [runVariable]: this.mark, ...options.env };
     delete this.env['NODE_OPTIONS'];
-    const { secrets } = options;
-    this.oauth =
-      secrets &&
-      new OAuth({
-        secrets,
-        clock: systemClock,
-        log: redactingLog(this.logs.sink(), this.redactor),
-        keepSecret: (values) => this.redactor.register(values),
-        clientVersion: '0.0.0-test',
-      });
-    this.connector = createConnector({
-      oauth: this.oauth,
-      env: this.env,
-      clock: systemClock,
-      trace: () => options.trace === true,
-      clientVersion: '0.0.0-test',
-      guardianScript: guardian,
-    });
-    const { drainLimitMs, maxInstances, expectedClient } = options;
-    this.host = createHost({
+    const { trace, secrets, drainLimitMs, maxInstances, expectedClient } = options;
+    this.core = testCore({
       clock: systemClock,
       log: this.logs.sink(),
       serverLog: (server) => this.logs.sink(server),
-      redactor: this.redactor,
       env: this.env,
-      connector: this.connector,
-      directoryExists: (folder) => statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true,
-      reservedNames: builtInNames,
-      filteredTools: () => 'information',
-      ...(this.oauth && { signIns: this.oauth }),
+      trace: () => trace === true,
+      guardianScript: guardian,
+      random: Math.random,
+      ...(secrets && { secrets }),
       ...(drainLimitMs !== undefined && { drainLimitMs }),
       ...(maxInstances !== undefined && { maxInstances: () => maxInstances }),
       ...(expectedClient && { expectedClient: () => expectedClient }),
     });
+    this.host = this.core.host;
   }
 
   /** Writes the file and gives it to the host; resolves when every server has started or failed. */
@@ -256,9 +230,8 @@ export class Stage {
 
   gateway(): Promise<Gateway> {
     this.gateway_ ??= (async () => {
-      this.backend = createGatewayBackend(this.host);
-      const log = redactingLog(this.logs.sink(), this.redactor);
-      const gateway = createGateway({ backend: this.backend, clock: systemClock, log, version: '0.0.0-test' });
+      const { backend, log } = this.core;
+      const gateway = createGateway({ backend, clock: systemClock, log, version: '0.0.0-test' });
       await gateway.start();
       return gateway;
     })();
@@ -291,11 +264,8 @@ export class Stage {
       this.watched?.dispose();
       await Promise.all(this.ends.map((end) => end()));
       const gateway = await this.gateway_;
-      const ended = Promise.all([this.host.dispose(), gateway?.dispose()]);
-      await within(ended, 'the end of the host', () => this.describe());
-      this.backend?.dispose();
-      await within(this.connector.dispose(), 'the end of the connector');
-      this.oauth?.dispose();
+      const ended = Promise.all([this.core.dispose(), gateway?.dispose()]);
+      await within(ended, 'the end of the core', () => this.describe());
       assert.deepEqual(this.processes(), [], 'processes are left');
     } finally {
       await Promise.all(this.httpServers.map((server) => server.stop()));

@@ -1,11 +1,9 @@
 /** The host with approvals, over servers that are played by hand (S1, R3). */
 import assert from 'node:assert/strict';
-import { adminId, builtInNames } from '../../../src/core/host/admin.js';
+import { adminId } from '../../../src/core/host/admin.js';
 import { ApprovalLedger } from '../../../src/core/approval/ledger.js';
 import { nextEvent } from '../../../src/core/base/events.js';
-import { Redactor } from '../../../src/core/base/log.js';
-import { silentLog } from '../../support/fakes/silentLog.js';
-import { createHost } from '../../../src/core/host/host.js';
+import { testCore } from '../../support/core/testCore.js';
 import type { Host } from '../../../src/core/host/hostContract.js';
 import type { ServerStatus, StatusSnapshot } from '../../../src/core/reconcile/status.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
@@ -25,18 +23,7 @@ beforeEach(() => {
     storage: { get: () => undefined, update: () => Promise.resolve() },
     asks: () => asks,
   });
-  host = createHost({
-    clock: new FakeClock(),
-    connector,
-    log: silentLog,
-    serverLog: () => silentLog,
-    redactor: new Redactor(),
-    env,
-    directoryExists: () => true,
-    reservedNames: builtInNames,
-    filteredTools: () => 'information',
-    approvals: ledger,
-  });
+  ({ host } = testCore({ clock: new FakeClock(), connector, env, approvals: ledger }));
 });
 
 afterEach(async () => {

@@ -1,11 +1,9 @@
 /** The host over servers that are played by hand: what an edit, a failure, a call and a person bring about (spec R, L). */
 import assert from 'node:assert/strict';
-import { adminId, builtInNames } from '../../../src/core/host/admin.js';
+import { adminId } from '../../../src/core/host/admin.js';
 import { nextEvent } from '../../../src/core/base/events.js';
-import { Redactor } from '../../../src/core/base/log.js';
-import { silentLog } from '../../support/fakes/silentLog.js';
 import type { LeaseNews } from '../../../src/core/protocol/request.js';
-import { createHost } from '../../../src/core/host/host.js';
+import { testCore } from '../../support/core/testCore.js';
 import type { Host } from '../../../src/core/host/hostContract.js';
 import type { ToolOutcome } from '../../../src/core/protocol/request.js';
 import type { ServerStatus, StatusSnapshot } from '../../../src/core/reconcile/status.js';
@@ -28,19 +26,7 @@ let stage: Stage;
 beforeEach(() => {
   const connector = new FakeConnector();
   const clock = new FakeClock();
-  const host = createHost({
-    clock,
-    connector,
-    log: silentLog,
-    serverLog: () => silentLog,
-    redactor: new Redactor(),
-    env: { SECRET: 'hunter2222' },
-    directoryExists: () => true,
-    reservedNames: builtInNames,
-    filteredTools: () => 'information',
-    maxInstances: () => 3,
-    random: () => 0.5,
-  });
+  const { host } = testCore({ clock, connector, env: { SECRET: 'hunter2222' }, maxInstances: () => 3 });
   stage = {
     host,
     connector,

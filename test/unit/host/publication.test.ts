@@ -1,14 +1,12 @@
 /** The host with what a person lets agents do with tools (S3, S4), over servers that are played by hand. */
 import assert from 'node:assert/strict';
-import { adminId, builtInNames } from '../../../src/core/host/admin.js';
+import { adminId } from '../../../src/core/host/admin.js';
 import { ToolLedger } from '../../../src/core/approval/toolLedger.js';
 import { Emitter, nextEvent } from '../../../src/core/base/events.js';
-import { Redactor } from '../../../src/core/base/log.js';
-import { silentLog } from '../../support/fakes/silentLog.js';
-import { createHost } from '../../../src/core/host/host.js';
+import { testCore } from '../../support/core/testCore.js';
 import type { Host } from '../../../src/core/host/hostContract.js';
 import type { ToolOutcome } from '../../../src/core/protocol/request.js';
-import { compilePermissions, permissionOf, type ToolQuestion } from '../../../src/core/tools/permissions.js';
+import type { CallQuestion } from '../../../src/core/host/permission.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
 import { FakeConnector, listing, textResult, type FakeConnection } from '../../support/fakes/fakeConnector.js';
 
@@ -17,9 +15,8 @@ let connector: FakeConnector;
 let ledger: ToolLedger;
 let holdsBack: boolean;
 let permissions: Record<string, string>;
-let questions: { question: ToolQuestion; answer(allowed: boolean): void }[];
+let questions: { question: CallQuestion; answer(allowed: boolean): void }[];
 const asked = new Emitter<void>();
-const policyChanges = new Emitter<void>();
 
 beforeEach(() => {
   holdsBack = false;
@@ -31,27 +28,20 @@ beforeEach(() => {
     holdsBack: () => holdsBack,
     onStoreFailure: (error) => assert.fail(String(error)),
   });
-  host = createHost({
+  ({ host } = testCore({
     clock: new FakeClock(),
     connector,
-    log: silentLog,
-    serverLog: () => silentLog,
-    redactor: new Redactor(),
-    env: {},
-    directoryExists: () => true,
-    reservedNames: builtInNames,
     filteredTools: () => 'off',
     toolReview: ledger,
-    toolPolicy: {
-      judge: (name) => permissionOf(name, compilePermissions([permissions])),
+    toolPermissions: {
+      settings: () => [permissions],
       ask: (question) =>
         new Promise((resolve) => {
-          questions.push({ question, answer: resolve });
+          questions.push({ question, answer: (allowed) => resolve(allowed ? 'once' : 'no') });
           asked.fire();
         }),
-      onDidChange: policyChanges.event,
     },
-  });
+  }));
 });
 
 afterEach(async () => {
@@ -149,8 +139,13 @@ describe('tools that changed since their server was approved (S3)', () => {
 });
 
 describe('tool permissions (S4)', () => {
+  const set = (next: Record<string, string>): void => {
+    permissions = next;
+    host.permission.recheck();
+  };
+
   it('keep what is denied from agents, free its name, and say why', async () => {
-    permissions = { 'x*': 'deny', mcp_restart: 'deny' };
+    set({ 'x*': 'deny', mcp_restart: 'deny' });
     await serve('a', 'x1', 'y');
     assert.deepEqual(named('a'), ['y']);
     assert.deepEqual(excluded(), [{ original: 'x1', reason: { kind: 'denied', pattern: 'x*' } }]);
@@ -160,21 +155,19 @@ describe('tool permissions (S4)', () => {
 
   it('count as soon as they change', async () => {
     await serve('a', 'x', 'y');
-    permissions = { x: 'deny' };
-    policyChanges.fire();
+    set({ x: 'deny' });
     assert.deepEqual(named('a'), ['y']);
-    permissions = {};
-    policyChanges.fire();
+    set({});
     assert.deepEqual(named('a'), ['x', 'y']);
     assert.deepEqual(named(adminId), ['mcp_release', 'mcp_status', 'mcp_restart', 'mcp_reload']);
   });
 
   it('ask a person, who sees the call, and make it when they allow it', async () => {
-    permissions = { '*': 'ask' };
+    set({ '*': 'ask' });
     const connection = await serve('a', 'x');
     const outcome = call('x');
     const { question, answer } = await nextQuestion();
-    assert.deepEqual([question.toolset, question.tool, question.arguments, question.dialog], ['a', 'x', { n: 1 }, 'd']);
+    assert.deepEqual(question, { toolset: 'a', tool: 'x', title: undefined, arguments: { n: 1 } });
     assert.equal(connection.calls.length, 0);
     answer(true);
     (await connection.nextCall()).answer({ kind: 'result', result: textResult('made') });
@@ -183,7 +176,7 @@ describe('tool permissions (S4)', () => {
   });
 
   it('do not make a call that the person does not allow, and tell the agent', async () => {
-    permissions = { '*': 'ask' };
+    set({ '*': 'ask' });
     const connection = await serve('a', 'x');
     const outcome = call('x');
     (await nextQuestion()).answer(false);
@@ -195,7 +188,7 @@ describe('tool permissions (S4)', () => {
   });
 
   it('do not ask about what a person has asked for themself', async () => {
-    permissions = { '*': 'ask' };
+    set({ '*': 'ask' });
     const connection = await serve('a', 'x');
     const outcome = call('x', { consented: true });
     (await connection.nextCall()).answer({ kind: 'result', result: textResult('made') });
@@ -204,7 +197,7 @@ describe('tool permissions (S4)', () => {
   });
 
   it('make no call that was cancelled or denied while the question stood', async () => {
-    permissions = { '*': 'ask' };
+    set({ '*': 'ask' });
     const connection = await serve('a', 'x');
     const ending = new AbortController();
     const cancelled = call('x', { signal: ending.signal });
@@ -214,15 +207,14 @@ describe('tool permissions (S4)', () => {
     assert.equal((await cancelled).kind, 'cancelled');
     const denied = call('x');
     const second = await nextQuestion();
-    permissions = { x: 'deny' };
-    policyChanges.fire();
+    set({ x: 'deny' });
     second.answer(true);
     assert.equal((await denied).kind, 'error');
     assert.equal(connection.calls.length, 0);
   });
 
   it('ask about built-in tools too', async () => {
-    permissions = { 'mcp_*': 'ask' };
+    set({ 'mcp_*': 'ask' });
     await serve('a', 'x');
     const outcome = host.call({
       toolset: adminId,

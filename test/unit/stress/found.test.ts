@@ -1,9 +1,7 @@
 /** What the random edits have found, each as the few steps that it takes. */
 import assert from 'node:assert/strict';
 import { adminId } from '../../../src/core/host/admin.js';
-import { Redactor } from '../../../src/core/base/log.js';
-import { silentLog } from '../../support/fakes/silentLog.js';
-import { createHost } from '../../../src/core/host/host.js';
+import { testCore } from '../../support/core/testCore.js';
 import type { Host } from '../../../src/core/host/hostContract.js';
 import type { ToolOutcome } from '../../../src/core/protocol/request.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
@@ -17,17 +15,7 @@ describe('found by random edits', () => {
   beforeEach(() => {
     connector = new FakeConnector();
     clock = new FakeClock();
-    host = createHost({
-      clock,
-      connector,
-      log: silentLog,
-      serverLog: () => silentLog,
-      redactor: new Redactor(),
-      env: {},
-      directoryExists: () => true,
-      reservedNames: new Set(),
-      filteredTools: () => 'off',
-    });
+    ({ host } = testCore({ clock, connector, filteredTools: () => 'off' }));
   });
 
   afterEach(async () => {

@@ -3,13 +3,11 @@
  * other; after each step it is compared with the oracle. Time is a clock of its own; only turns of the event loop pass.
  */
 import assert from 'node:assert/strict';
-import { adminId, builtInNames } from '../../../src/core/host/admin.js';
+import { adminId, adminNames } from '../../../src/core/host/admin.js';
 import { DisposableStore } from '../../../src/core/base/disposables.js';
-import { Redactor } from '../../../src/core/base/log.js';
-import { silentLog } from '../../support/fakes/silentLog.js';
 import type { StdioLaunch } from '../../../src/core/config/model.js';
 import { ListError } from '../../../src/core/connections/connection.js';
-import { createHost } from '../../../src/core/host/host.js';
+import { testCore } from '../../support/core/testCore.js';
 import type { Host } from '../../../src/core/host/hostContract.js';
 import type { ToolOutcome } from '../../../src/core/protocol/request.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
@@ -102,7 +100,7 @@ export class Simulation {
   private readonly connector = new FakeConnector();
   private readonly clock = new FakeClock();
   private readonly env: Record<string, string> = { [launchVariable]: 'v0' };
-  private readonly oracle = new Oracle(builtInNames);
+  private readonly oracle = new Oracle(adminNames);
   private readonly host: Host;
   private readonly offers = new Map<string, readonly string[]>();
   private readonly purposes = new Map<Pending, Purpose>();
@@ -117,19 +115,8 @@ export class Simulation {
 
   constructor(private readonly random: Random) {
     for (const program of vocabulary.programs) this.offers.set(program, this.randomOffers());
-    this.host = createHost({
-      clock: this.clock,
-      connector: this.connector,
-      log: silentLog,
-      serverLog: () => silentLog,
-      redactor: new Redactor(),
-      env: this.env,
-      directoryExists: () => true,
-      reservedNames: builtInNames,
-      filteredTools: () => 'information',
-      maxInstances: () => 1_000,
-      random: () => 0.5,
-    });
+    const { clock, connector, env } = this;
+    this.host = testCore({ clock, connector, env, maxInstances: () => 1_000 }).host;
   }
 
   get editsMade(): number {

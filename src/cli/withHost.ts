@@ -1,15 +1,11 @@
 /** A host for one command, which is made of the config files as they are and ended with everything that it started. */
-import { statSync } from 'node:fs';
 import type { Approvals } from '../core/approval/approvals.js';
 import { systemClock } from '../core/base/clock.js';
-import { Redactor, redactingLog, type Log } from '../core/base/log.js';
+import type { Log } from '../core/base/log.js';
 import type { SourceText } from '../core/config/model.js';
-import { createConnector } from '../core/host/createConnector.js';
-import { OAuth } from '../core/connections/http/oauth/oauth.js';
-import { noClient, type Fields, type ServerClient } from '../core/protocol/client.js';
-import { createHost } from '../core/host/host.js';
+import { assemble, type Core } from '../core/host/assemble.js';
 import type { Host } from '../core/host/hostContract.js';
-import { builtInNames } from '../core/host/admin.js';
+import { noClient, type Fields, type ServerClient } from '../core/protocol/client.js';
 import { version } from '../../package.json';
 import { readConfigFiles } from './configFile.js';
 import { formAnswers } from './formAnswers.js';
@@ -30,36 +26,33 @@ export interface Run {
 }
 
 /** A host that has been given the config file. */
-export interface Session {
+export interface RunningHost {
+  readonly core: Core;
   readonly host: Host;
   /** Resolves when every server has started or failed. */
   readonly started: Promise<void>;
   /** Aborted when the process is told to end. */
   readonly signal: AbortSignal;
   readonly client: ServerClient | undefined;
-  readonly redactor: Redactor;
-  /** Everything in it is redacted. */
-  readonly log: Log;
   /** Adds something that has to be closed before the host ends. */
   closeFirst(close: () => Promise<void>): void;
 }
 
-export function directoryExists(folder: string): boolean {
-  return statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true;
-}
-
 /** Runs a command that needs all servers. */
-export function withServers(run: Run, use: (session: Session) => number): Promise<number> {
-  return withHost(run, async (session) => {
-    await session.started;
-    return session.signal.aborted ? 1 : use(session);
+export function withServers(run: Run, use: (running: RunningHost) => number): Promise<number> {
+  return withHost(run, async (running) => {
+    await running.started;
+    return running.signal.aborted ? 1 : use(running);
   });
 }
 
-/** @param approvalsOf what may start of the files as they are now: by default everything, because the person who typed the command named the file. */
+/**
+ * @param approvalsOf says of the files as they are now what may start; by default everything may, because the person who
+ * typed the command named the folder.
+ */
 export async function withHost(
   run: Run,
-  use: (session: Session) => Promise<number>,
+  use: (running: RunningHost) => Promise<number>,
   approvalsOf?: (sources: readonly SourceText[]) => Approvals | undefined,
 ): Promise<number> {
   const { sources, problems } = readConfigFiles(run.folder);
@@ -71,59 +64,39 @@ export async function withHost(
   };
   const serverLog = (server: string): Log => ({ write: (level, message) => log.write(level, `${server}: ${message}`) });
   const interruption = new Interruption();
-  const redactor = new Redactor();
-  const client = run.answers && formAnswers(run.answers, (text) => complain(redactor.redact(text)));
-  const hostLog = redactingLog(log, redactor);
-  const oauth = new OAuth({
-    secrets: memoryOnlySecrets,
-    clock: systemClock,
-    log: hostLog,
-    keepSecret: (values) => redactor.register(values),
-    clientVersion: version,
-    agents: agentsByEnvironment,
-  });
-  const connector = createConnector({
-    oauth,
-    agents: agentsByEnvironment,
-    env: process.env,
-    clock: systemClock,
-    trace: () => run.debug,
-    clientVersion: version,
-    guardianScript: run.guardianScript,
-  });
+  // Nobody is asked before the core is there.
+  const client = run.answers && formAnswers(run.answers, (text) => complain(core.redactor.redact(text)));
   const approvals = approvalsOf?.(sources);
-  const host = createHost({
+  const core = assemble({
     clock: systemClock,
     log,
     serverLog,
-    redactor,
-    signIns: oauth,
     env: process.env,
-    connector,
-    directoryExists,
-    reservedNames: builtInNames,
+    trace: () => run.debug,
+    version,
+    guardianScript: run.guardianScript,
+    secrets: memoryOnlySecrets,
+    agents: agentsByEnvironment,
     filteredTools: () => 'information',
     expectedClient: () => ({ ...noClient, ...(client && { capabilities: client.capabilities }) }),
     ...(approvals && { approvals }),
   });
+  const { host } = core;
   const closings: (() => Promise<void>)[] = [];
   try {
     const started = host.setSources(sources);
-    const session: Session = {
+    const running: RunningHost = {
+      core,
       host,
       started,
       signal: interruption.signal,
       client,
-      redactor,
-      log: hostLog,
       closeFirst: (close) => void closings.push(close),
     };
-    return await Promise.race([use(session), interruption.exitCode]);
+    return await Promise.race([use(running), interruption.exitCode]);
   } finally {
     for (const close of closings) await close();
-    await host.dispose();
-    await connector.dispose();
-    oauth.dispose();
+    await core.dispose();
     interruption.dispose();
   }
 }

@@ -1,0 +1,116 @@
+/**
+ * Decides whether a tool may be called (S4): the one place that reads the setting `mcpToolsets.toolPermissions`, and the
+ * one that asks a person about a call.
+ *
+ * Invariants: every call passes `permit` before it goes to a server, and a person is asked about it at most once, here
+ * or (`consented`) in the chat of `@minds`; one question stands at a time; nobody is asked about a call that is no longer
+ * waited for; what was allowed for a conversation is allowed there, for that tool, until the host ends or the setting
+ * changes.
+ */
+import type { ToolAnnotations } from '@modelcontextprotocol/sdk/types.js';
+import { Emitter } from '../base/events.js';
+import type { ToolsetCall } from '../protocol/request.js';
+import type { ServedTool } from '../tools/catalogue.js';
+import { compilePermissions, permissionOf, type PermissionRules } from '../tools/permissions.js';
+import { adminNames } from './admin.js';
+
+/** A call about which a person is asked. */
+export interface CallQuestion {
+  readonly toolset: string;
+  /** The published name. */
+  readonly tool: string;
+  /** The title that the server gives the tool, if it does. */
+  readonly title: string | undefined;
+  readonly arguments: Readonly<Record<string, unknown>> | undefined;
+}
+
+export type CallAnswer = 'no' | 'once' | 'inConversation';
+
+export interface PermissionOptions {
+  /** Returns the values of the setting, one for each place where it can be set, the person's own first. */
+  readonly settings: () => readonly unknown[];
+  /** Resolves when the person has answered; to close the question is `no`, and so is a rejection. */
+  readonly ask: (question: CallQuestion) => PromiseLike<CallAnswer>;
+}
+
+const allowEverything: PermissionOptions = { settings: () => [], ask: () => Promise.resolve('no') };
+
+export class Permission {
+  private readonly changes = new Emitter<void>();
+  private rules: PermissionRules;
+  /** The tools that were allowed for a dialog. */
+  private readonly allowed = new Set<string>();
+  private last: Promise<unknown> = Promise.resolve();
+
+  /** Fires when tools may be denied that were not, or the other way round. */
+  readonly onDidChange = this.changes.event;
+
+  constructor(private readonly options: PermissionOptions = allowEverything) {
+    this.rules = compilePermissions(options.settings());
+  }
+
+  /** The pattern by which a person denied a tool, which is then not published at all. */
+  readonly deniedBy = (published: string): string | undefined => {
+    const verdict = permissionOf(published, this.rules);
+    return verdict.permission === 'deny' ? (verdict.pattern ?? published) : undefined;
+  };
+
+  /**
+   * Says whether this call may be made: at once where nobody has to be asked, otherwise when the person has answered or
+   * the call is no longer waited for, which is a no. Never rejects.
+   */
+  permit({ published, tool }: ServedTool, call: ToolsetCall): true | Promise<boolean> {
+    if (call.consented || permissionOf(published, this.rules).permission !== 'ask') return true;
+    const { toolset, arguments: given, dialog, signal } = call;
+    const title = tool.title ?? tool.annotations?.title;
+    const question: CallQuestion = { toolset, tool: published, title, arguments: given };
+    const answer = this.last.then(() => this.ask(question, dialog, signal)).catch(() => false);
+    this.last = answer;
+    return unlessAborted(signal, answer);
+  }
+
+  /**
+   * Says whether `@minds` asks in the chat before it calls a tool. It follows the editor, which asks unless a tool only
+   * reads, if no rule says otherwise. A rule that allows a tool counts only if it is the person's own, because a workspace
+   * must not answer for them. The host's own tools need no question.
+   */
+  isAskedInChat(name: string, annotations: ToolAnnotations | undefined): boolean {
+    if (permissionOf(name, this.rules).permission !== 'allow') return true;
+    const [own = []] = this.rules;
+    if (own.some(({ pattern }) => pattern.matches(name))) return false;
+    return annotations?.readOnlyHint !== true && !adminNames.has(name);
+  }
+
+  /** To be called when the setting changed. */
+  recheck(): void {
+    this.rules = compilePermissions(this.options.settings());
+    this.allowed.clear();
+    this.changes.fire();
+  }
+
+  dispose(): void {
+    this.changes.dispose();
+  }
+
+  private async ask(question: CallQuestion, dialog: string, signal: AbortSignal): Promise<boolean> {
+    if (signal.aborted) return false;
+    const key = JSON.stringify([dialog, question.tool]);
+    if (this.allowed.has(key)) return true;
+    const answer = await this.options.ask(question);
+    if (answer === 'inConversation') this.allowed.add(key);
+    return answer !== 'no';
+  }
+}
+
+function unlessAborted(signal: AbortSignal, answer: Promise<boolean>): Promise<boolean> {
+  return new Promise((resolve) => {
+    const give = (allowed: boolean): void => {
+      signal.removeEventListener('abort', refuse);
+      resolve(allowed && !signal.aborted);
+    };
+    const refuse = (): void => give(false);
+    signal.addEventListener('abort', refuse);
+    if (signal.aborted) refuse();
+    void answer.then(give);
+  });
+}

@@ -1,0 +1,135 @@
+/** Whether a tool may be called, and what a person is asked about it (S4). */
+import assert from 'node:assert/strict';
+import { Permission, type CallAnswer } from '../../../src/core/host/permission.js';
+import type { ServedTool } from '../../../src/core/tools/catalogue.js';
+import { tool } from '../dialog/fakes.js';
+
+function served(published: string): ServedTool {
+  const inputSchema = { type: 'object' as const };
+  const tool = { name: published, inputSchema };
+  return { original: published, published, tool, editorName: published, editorId: published };
+}
+
+describe('what a person answers about a call', () => {
+  let shown: { tool: string; answer(answer: CallAnswer): void; fail(): void }[];
+  let setting: unknown;
+  let permission: Permission;
+
+  beforeEach(() => {
+    shown = [];
+    setting = { '*': 'ask' };
+    permission = new Permission({
+      settings: () => [setting],
+      ask: ({ tool }) =>
+        new Promise((answer, reject) => shown.push({ tool, answer, fail: () => reject(new Error('no window')) })),
+    });
+  });
+
+  function permit(tool: string, dialog = 'd', signal = new AbortController().signal): true | Promise<boolean> {
+    const call = { toolset: 'a', tool, arguments: {}, dialog, signal };
+    return permission.permit(served(tool), call);
+  }
+
+  const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+  it('counts once, or for the conversation and the tool', async () => {
+    const first = permit('x');
+    await settle();
+    shown[0]?.answer('once');
+    assert.equal(await first, true);
+    const second = permit('x');
+    await settle();
+    shown[1]?.answer('inConversation');
+    assert.equal(await second, true);
+    assert.equal(await permit('x'), true);
+    assert.equal(shown.length, 2);
+    void permit('y');
+    await settle();
+    shown[2]?.answer('no');
+    void permit('x', 'another');
+    await settle();
+    assert.deepEqual(
+      shown.map(({ tool }) => tool),
+      ['x', 'x', 'y', 'x'],
+    );
+  });
+
+  it('is asked one at a time, and never about a call that is no longer waited for', async () => {
+    const ending = new AbortController();
+    const answers = [permit('x'), permit('y', 'd', ending.signal), permit('z')];
+    await settle();
+    assert.equal(shown.length, 1);
+    ending.abort();
+    assert.equal(await answers[1], false);
+    shown[0]?.answer('no');
+    assert.equal(await answers[0], false);
+    await settle();
+    assert.deepEqual(
+      shown.map(({ tool }) => tool),
+      ['x', 'z'],
+    );
+  });
+
+  it('a call that is cancelled while its question stands is not made', async () => {
+    const ending = new AbortController();
+    const answer = permit('x', 'd', ending.signal);
+    await settle();
+    ending.abort();
+    assert.equal(await answer, false);
+    shown[0]?.answer('once');
+  });
+
+  it('a question that cannot be shown is a no', async () => {
+    const answer = permit('x');
+    await settle();
+    shown[0]?.fail();
+    assert.equal(await answer, false);
+  });
+
+  it('is forgotten when the setting changes', async () => {
+    const first = permit('x');
+    await settle();
+    shown[0]?.answer('inConversation');
+    await first;
+    let changes = 0;
+    permission.onDidChange(() => changes++);
+    setting = { x: 'deny' };
+    permission.recheck();
+    assert.equal(changes, 1);
+    assert.equal(permission.deniedBy('x'), 'x');
+    setting = { '*': 'ask' };
+    permission.recheck();
+    void permit('x');
+    await settle();
+    assert.equal(shown.length, 2);
+  });
+});
+
+describe('a question before a call', () => {
+  const reads = tool('shop_count', { annotations: { readOnlyHint: true } });
+  const writes = tool('shop_pay');
+  const asks = (one: typeof reads, ...settings: unknown[]): boolean =>
+    new Permission({ settings: () => settings, ask: () => Promise.resolve('no') }).isAskedInChat(
+      one.name,
+      one.annotations,
+    );
+
+  it('is asked unless the tool only reads, or is the host’s own', () => {
+    assert.deepEqual([asks(reads), asks(writes), asks(tool('mcp_release'))], [false, true, false]);
+    assert.equal(asks(reads, undefined, undefined, undefined), false);
+  });
+
+  it('is spared by a rule of the person alone', () => {
+    assert.equal(asks(writes, { 'shop_*': 'allow' }), false);
+    assert.equal(asks(writes, undefined, { 'shop_*': 'allow' }), true, 'of the workspace');
+    assert.equal(asks(writes, { 'bank_*': 'allow' }), true, 'of another tool');
+  });
+
+  it('is asked wherever a rule says so, also for what only reads', () => {
+    assert.equal(asks(reads, { shop_count: 'ask' }), true);
+    assert.equal(asks(reads, undefined, { '*': 'ask' }), true, 'of the workspace');
+    assert.equal(asks(writes, { '*': 'allow' }, { shop_pay: 'ask' }), true, 'the stricter counts');
+    assert.equal(asks(tool('mcp_restart'), { 'mcp_*': 'ask' }), true);
+    assert.equal(asks(reads, { shop_count: 'perhaps' }), true, 'what is not known is asked');
+  });
+});
