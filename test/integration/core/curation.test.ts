@@ -1,6 +1,5 @@
 /** Filters and names on servers that run (N1–N7); every row and corner of them is in the unit tests. */
 import assert from 'node:assert/strict';
-import { createGatewayBackend } from '../../../src/core/host/gatewayBackend.js';
 import { fixture, rawWith } from '../../support/core/configText.js';
 import { endStages, startStage, type Stage } from '../../support/core/stage.js';
 
@@ -60,9 +59,7 @@ describe('core: filters and names', () => {
     const named = ['first', sixtyFour, 'array_without_items', 'keywords', 'nulls', 'last'];
     assert.deepEqual(stage.published().sort(), [...named.map((name) => `a/${name}`), 'b/echo'].sort());
     const forEditor = (): string[] | undefined =>
-      createGatewayBackend(stage.host)
-        .toolset('a', 'editor')
-        ?.tools.map(({ name }) => name);
+      stage.core.backend.toolset('a', 'editor')?.tools.map(({ name }) => name);
     assert.deepEqual(
       forEditor()?.sort(),
       ['first', 'keywords', 'last', 'nulls'],
