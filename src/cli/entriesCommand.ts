@@ -26,7 +26,7 @@ export function writeEntries(run: Run, { agent, port, tokenFile, write }: Entrie
   if (!isAgentKind(agent)) return misuse(`There is no agent "${agent}". Known are ${agentKinds.join(', ')}.`);
   const home = homedir();
   const { platform, env } = process;
-  const file = fileOf(agent, { folder: run.folder, home, codexHome: env['CODEX_HOME'] });
+  const file = fileOf(agent, { folder: run.folder, home, configHome: env['XDG_CONFIG_HOME'] });
   if (file === undefined) return complain('This agent keeps its servers in a folder, and there is none.');
   const before = textOf(file);
   const label = file.startsWith(run.folder + path.sep) ? path.relative(run.folder, file) : file;

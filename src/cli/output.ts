@@ -13,7 +13,8 @@ Commands
                     (--answers JSON answers what it asks by a form; what that leaves out takes the form's default)
   serve             serve the toolsets to other agents of this machine until it is told to end
                     (--port N, by default 7427; --token-file FILE; --approve-edits)
-  entries <agent>   show what entries for the toolsets would change in the file of claude-code, codex, cursor or cline
+  entries <agent>   show what entries for the toolsets would change in the file of another agent: claude-code, codex,
+                    copilot-cli, opencode, kilo, gemini-cli, qwen-code, cursor, cline, windsurf or antigravity
                     (--write writes them; --port and --token-file as for serve)
   import <file>     show what importing another program's servers would change in .minds/mcp.yaml
                     (--format NAME names the program, --write writes it)

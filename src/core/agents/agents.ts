@@ -1,13 +1,18 @@
-/**
- * Agents that can be given entries for toolsets (G6): where each keeps its MCP servers, and how it writes one that is
- * reached over HTTP. Pure.
- *
- * Invariant: no entry holds the token. Each agent fetches it when it connects, by a command or from a variable.
- */
+/** Agents that can be given entries for toolsets (G6): where each keeps its MCP servers, and in which form. Pure. */
 import path from 'node:path';
-import { tokenVariable } from '../import/ownEndpoint.js';
 
-export type AgentKind = 'claude-code' | 'codex' | 'cursor' | 'cline';
+export type AgentKind =
+  | 'claude-code'
+  | 'codex'
+  | 'copilot-cli'
+  | 'opencode'
+  | 'kilo'
+  | 'gemini-cli'
+  | 'qwen-code'
+  | 'cursor'
+  | 'cline'
+  | 'windsurf'
+  | 'antigravity';
 
 export interface Surroundings {
   /** The absolute path of the workspace folder; it is undefined where none is open. */
@@ -15,105 +20,69 @@ export interface Surroundings {
   readonly home: string;
   /** The folder in which extensions of the editor keep their files; it is undefined where there is no editor. */
   readonly globalStorage?: string | undefined;
-  /** `$CODEX_HOME`. */
-  readonly codexHome?: string | undefined;
+  /** `$XDG_CONFIG_HOME`. */
+  readonly configHome?: string | undefined;
 }
-
-type EntryForm = 'json' | 'toml';
 
 export interface Agent {
   readonly kind: AgentKind;
   /** Its name for a person. */
   readonly program: string;
-  readonly form: EntryForm;
+  readonly form: 'json' | 'toml';
   /** The key under which its file has its servers. */
-  readonly container: 'mcpServers' | 'mcp_servers';
+  readonly container: 'mcpServers' | 'mcp_servers' | 'mcp';
+  /** The key of an entry that has the address. */
+  readonly address: 'url' | 'httpUrl' | 'serverUrl';
   /** Says whether the editor reads its file too, where a server with a toolset's name would take the toolset's place. */
   readonly readByEditor: boolean;
 }
 
+const inJson = { form: 'json', container: 'mcpServers', address: 'url', readByEditor: false } as const;
+
 export const agents: Readonly<Record<AgentKind, Agent>> = {
-  'claude-code': {
-    kind: 'claude-code',
-    program: 'Claude Code',
-    form: 'json',
-    container: 'mcpServers',
-    readByEditor: true,
-  },
-  codex: { kind: 'codex', program: 'Codex', form: 'toml', container: 'mcp_servers', readByEditor: false },
-  cursor: { kind: 'cursor', program: 'Cursor', form: 'json', container: 'mcpServers', readByEditor: true },
-  cline: { kind: 'cline', program: 'Cline', form: 'json', container: 'mcpServers', readByEditor: false },
+  'claude-code': { ...inJson, kind: 'claude-code', program: 'Claude Code', readByEditor: true },
+  codex: { ...inJson, kind: 'codex', program: 'Codex', form: 'toml', container: 'mcp_servers' },
+  'copilot-cli': { ...inJson, kind: 'copilot-cli', program: 'Copilot CLI' },
+  opencode: { ...inJson, kind: 'opencode', program: 'opencode', container: 'mcp' },
+  kilo: { ...inJson, kind: 'kilo', program: 'Kilo', container: 'mcp' },
+  'gemini-cli': { ...inJson, kind: 'gemini-cli', program: 'Gemini CLI', address: 'httpUrl' },
+  'qwen-code': { ...inJson, kind: 'qwen-code', program: 'Qwen Code', address: 'httpUrl' },
+  cursor: { ...inJson, kind: 'cursor', program: 'Cursor', readByEditor: true },
+  cline: { ...inJson, kind: 'cline', program: 'Cline' },
+  windsurf: { ...inJson, kind: 'windsurf', program: 'Windsurf', address: 'serverUrl' },
+  antigravity: { ...inJson, kind: 'antigravity', program: 'Antigravity', address: 'serverUrl' },
 };
 
 export const agentKinds = Object.keys(agents) as AgentKind[];
 
 /** Returns undefined where it keeps them in a folder and none is open. */
 export function fileOf(kind: AgentKind, surroundings: Surroundings): string | undefined {
-  const { folder, home, globalStorage, codexHome } = surroundings;
+  const { folder, home, globalStorage, configHome } = surroundings;
+  const inFolder = (...names: string[]): string | undefined => folder && path.join(folder, ...names);
   switch (kind) {
     case 'claude-code':
-      return folder && path.join(folder, '.mcp.json');
-    case 'cursor':
-      return folder && path.join(folder, '.cursor', 'mcp.json');
+      return inFolder('.mcp.json');
     case 'codex':
-      return path.join(codexHome || path.join(home, '.codex'), 'config.toml');
+      return inFolder('.codex', 'config.toml');
+    case 'copilot-cli':
+      return inFolder('.github', 'mcp.json');
+    case 'opencode':
+      return inFolder('opencode.json');
+    case 'gemini-cli':
+      return inFolder('.gemini', 'settings.json');
+    case 'qwen-code':
+      return inFolder('.qwen', 'settings.json');
+    case 'cursor':
+      return inFolder('.cursor', 'mcp.json');
+    case 'kilo':
+      return path.join(configHome || path.join(home, '.config'), 'kilo', 'kilo.json');
+    case 'windsurf':
+      return path.join(home, '.codeium', 'windsurf', 'mcp_config.json');
+    case 'antigravity':
+      return path.join(home, '.gemini', 'config', 'mcp_config.json');
     case 'cline':
       return globalStorage === undefined
         ? path.join(home, '.cline', 'data', 'settings', 'cline_mcp_settings.json')
         : path.join(globalStorage, 'saoudrizwan.claude-dev', 'settings', 'cline_mcp_settings.json');
   }
-}
-
-/** A change of one entry of an agent's file. */
-export interface EntryChange {
-  readonly name: string;
-  /** Its keys that are ours. */
-  readonly keys: Readonly<Record<string, unknown>>;
-  /** If false, the keys are set in the entry that is there. */
-  readonly isNew: boolean;
-}
-
-export interface TokenSource {
-  /** The absolute path. */
-  readonly tokenFile: string;
-  readonly home: string;
-  readonly platform: NodeJS.Platform;
-}
-
-/** Returns the keys of an entry that are ours; its other keys are the person's. */
-export function entryKeys(kind: AgentKind, url: string, source: TokenSource): Readonly<Record<string, unknown>> {
-  switch (kind) {
-    case 'claude-code':
-      return usesCommand(kind, source)
-        ? { type: 'http', url, headersHelper: headersCommand(source) }
-        : { type: 'http', url, headers: { Authorization: `Bearer \${${tokenVariable}}` } };
-    case 'cursor':
-      return { url, headers: { Authorization: `Bearer \${env:${tokenVariable}}` } };
-    case 'cline':
-      return { type: 'streamableHttp', url, headers: { Authorization: `Bearer \${env:${tokenVariable}}` } };
-    case 'codex':
-      return { url, bearer_token_env_var: tokenVariable };
-  }
-}
-
-/** Says whether the agent fetches the token by itself, with a command of a POSIX shell. */
-export function usesCommand(kind: AgentKind, { platform }: Pick<TokenSource, 'platform'>): boolean {
-  return kind === 'claude-code' && platform !== 'win32';
-}
-
-function headersCommand(source: TokenSource): string {
-  return `printf '{"Authorization":"Bearer %s"}' "$(cat ${shellPath(source)})"`;
-}
-
-/** Returns the command for the shell in which a person starts an agent. */
-export function exportCommand(source: TokenSource): string {
-  return source.platform === 'win32'
-    ? `$env:${tokenVariable} = Get-Content '${source.tokenFile.replaceAll("'", "''")}'`
-    : `export ${tokenVariable}="$(cat ${shellPath(source)})"`;
-}
-
-function shellPath({ tokenFile, home }: TokenSource): string {
-  const below = path.posix.relative(home, tokenFile);
-  if (/^[\w.-][\w./-]*$/.test(below) && !below.startsWith('..')) return `"$HOME/${below}"`;
-  return `'${tokenFile.replaceAll("'", `'\\''`)}'`;
 }

@@ -3,7 +3,15 @@
  * layout of everything else stay. Pure.
  */
 import { createScanner, findNodeAtLocation, parseTree, type Node } from 'jsonc-parser';
-import type { EntryChange } from './agents.js';
+
+/** A change of one entry of an agent's file. */
+export interface EntryChange {
+  readonly name: string;
+  /** Its keys that are ours. */
+  readonly keys: Readonly<Record<string, unknown>>;
+  /** If false, the keys are set in the entry that is there. */
+  readonly isNew: boolean;
+}
 
 /** @param text well-formed, or empty */
 export function withJsonEntries(text: string, container: string, changes: readonly EntryChange[]): string {

@@ -9,18 +9,10 @@ import { canonicalJson } from '../base/canonicalJson.js';
 import { isObject } from '../base/isObject.js';
 import { readSource } from '../import/readSource.js';
 import type { TextEdit } from '../yaml/edits.js';
-import { tokenVariable, toolsetAt } from '../import/ownEndpoint.js';
-import {
-  agents,
-  entryKeys,
-  exportCommand,
-  usesCommand,
-  type Agent,
-  type AgentKind,
-  type EntryChange,
-  type TokenSource,
-} from './agents.js';
-import { withJsonEntries } from './jsonEntries.js';
+import { toolsetOf, tokenVariable } from '../import/ownEndpoint.js';
+import { agents, type Agent, type AgentKind } from './agents.js';
+import { entryKeys, exportCommand, tokenFrom, type TokenSource } from './entryKeys.js';
+import { withJsonEntries, type EntryChange } from './jsonEntries.js';
 import { withTomlEntries } from './tomlEntries.js';
 
 export interface ServedAt {
@@ -70,7 +62,7 @@ export function planEntries({ agent: kind, text = '', label, toolsets, source }:
   const wanted: Record<string, unknown> = { ...before.entries };
   for (const { id, url } of toolsets) {
     const own = entryKeys(kind, url, source);
-    const held = Object.entries(wanted).find(([, entry]) => isObject(entry) && toolsetAt(entry['url']) === id);
+    const held = Object.entries(wanted).find(([, entry]) => isObject(entry) && isOwn(entry, id, source));
     const name = held?.[0] ?? freeName(agent, id, wanted);
     const keys = held ? changedKeys(held[1] as Entries, own) : own;
     const isSame = Object.keys(keys).length === 0;
@@ -96,6 +88,12 @@ export function planEntries({ agent: kind, text = '', label, toolsets, source }:
   };
 }
 
+/** Says whether an entry leads to the toolset of this folder; that of another folder names another token file. */
+function isOwn(entry: Entries, id: string, { tokenFile }: TokenSource): boolean {
+  const named = /[^/\\"'\s]+\.token/.exec(JSON.stringify(entry))?.[0];
+  return toolsetOf(entry) === id && (named === undefined || named === tokenFile.split(/[/\\]/).at(-1));
+}
+
 type Read =
   | { readonly kind: 'impossible'; readonly reason: string }
   | { readonly kind: 'read'; readonly root: Entries; readonly entries: Entries };
@@ -110,13 +108,21 @@ function readEntries(text: string, { form, container }: Agent): Read {
     : { kind: 'impossible', reason: `\`${container}\` is no map of servers` };
 }
 
+/** Keys that a person may have set otherwise; the entry leads to the toolset all the same. */
+const preferences: readonly string[] = ['timeout', 'tool_timeout_sec', 'tools', 'oauth'];
+
 /** Returns our keys that are not there yet; headers that a person added stay beside our own. */
 function changedKeys(held: Entries, own: Entries): Entries {
   const merged = Object.entries(own).map(([key, value]) => {
     const there = held[key];
     return [key, isObject(value) && isObject(there) ? { ...there, ...value } : value] as const;
   });
-  return Object.fromEntries(merged.filter(([key, value]) => canonicalJson(held[key]) !== canonicalJson(value)));
+  return Object.fromEntries(
+    merged.filter(
+      ([key, value]) =>
+        canonicalJson(held[key]) !== canonicalJson(value) && !(preferences.includes(key) && key in held),
+    ),
+  );
 }
 
 function freeName({ readByEditor }: Agent, id: string, taken: Entries): string {
@@ -141,21 +147,31 @@ function difference(before: string, after: string): TextEdit[] {
 
 const words = { added: 'new', updated: 'changed', same: 'there already' } as const;
 
+/** The notes about folders that a person has not trusted in the agent. */
+const trustNotes: Partial<Record<AgentKind, string>> = {
+  'claude-code': `In a folder that you have not trusted in Claude Code, it does not run the command: it then takes the token from the variable \`${tokenVariable}\`.`,
+  codex: 'Codex reads this file in folders that you trust in Codex.',
+  'copilot-cli': 'Copilot CLI reads this file in folders that you trust in Copilot CLI.',
+};
+
 function report(
   { kind, program }: Agent,
   label: string,
   planned: readonly PlannedEntry[],
   source: TokenSource,
 ): string {
-  const token = usesCommand(kind, source)
-    ? [
-        `The token is not in the file: ${program} runs the command \`headersHelper\` when it connects, which reads it from the file of this folder on this machine. Others who work in the folder write entries of their own.`,
-      ]
-    : [
-        `The token is not in the file: ${program} takes it from the variable \`${tokenVariable}\`. Start it from a shell that has run`,
-        '',
-        `    ${exportCommand(source)}`,
-      ];
+  const token = {
+    command: [
+      `The token is not in the file: ${program} runs a command when it connects, which reads it from the file of this folder on this machine. Others who work in the folder write entries of their own.`,
+    ],
+    file: [`The token is not in the file: ${program} reads it from the file of this folder when it starts.`],
+    variable: [
+      `The token is not in the file: ${program} takes it from the variable \`${tokenVariable}\`. Start it from a shell that has run`,
+      '',
+      `    ${exportCommand(source)}`,
+    ],
+  }[tokenFrom(kind, source)];
+  const trust = kind === 'claude-code' && source.platform === 'win32' ? undefined : trustNotes[kind];
   const editor =
     kind === 'claude-code'
       ? [
@@ -167,6 +183,7 @@ function report(
     ...planned.map(({ id, name, change }) => `- \`${name}\`: the toolset \`${id}\` (${words[change]})`),
     '',
     ...token,
+    ...(trust === undefined ? [] : ['', trust]),
     ...editor,
     '',
     `${program} reads ${label} when it starts. Other entries, comments and order of the file stay.`,

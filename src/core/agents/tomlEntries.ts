@@ -2,7 +2,7 @@
  * Entries in a TOML file of another program, as tables of their own: comments, order and everything else stay. It
  * knows only the usual ways to write a table, so the caller compares what came out with what was meant. Pure.
  */
-import type { EntryChange } from './agents.js';
+import type { EntryChange } from './jsonEntries.js';
 
 /** @param text well-formed, or empty */
 export function withTomlEntries(text: string, container: string, changes: readonly EntryChange[]): string {
@@ -32,7 +32,9 @@ function setInTable(
   for (const [key, value] of entries) {
     const next = lines.findIndex((line, at) => at > start && /^\s*\[/.test(line));
     const end = next < 0 ? lines.length : next;
-    const own = new RegExp(`^(\\s*${key}\\s*=\\s*)(?:"[^"\\\\]*"|'[^']*')(\\s*(?:#.*)?)$`);
+    const own = new RegExp(
+      `^(\\s*${key}\\s*=\\s*)(?:"(?:[^"\\\\]|\\\\.)*"|'[^']*'|[\\w.+-]+|\\[[^\\]\\n]*\\])(\\s*(?:#.*)?)$`,
+    );
     const at = lines.findIndex((line, index) => index > start && index < end && own.test(line));
     if (at < 0) lines.splice(start + 1, 0, `${key} = ${value}`);
     else lines[at] = (lines[at] ?? '').replace(own, (_, before: string, after: string) => before + value + after);

@@ -6,15 +6,16 @@
 /** The variable from which agents take the token that cannot run a command for it. */
 export const tokenVariable = 'MCP_TOOLSETS_TOKEN';
 
-/** The toolset that an address of this machine leads to, on whatever port. */
-export function toolsetAt(url: unknown): string | undefined {
+/** The toolset that the address of an entry leads to, on whatever port of this machine. */
+export function toolsetOf(entry: Readonly<Record<string, unknown>>): string | undefined {
+  const url = entry['url'] ?? entry['httpUrl'] ?? entry['serverUrl'];
   if (typeof url !== 'string') return undefined;
   return /^http:\/\/(?:127\.0\.0\.1|localhost|\[::1\]):\d+\/mcp\/([\w-]+)\/?$/.exec(url)?.[1];
 }
 
 /** Whether an entry shows our token there: others may have an address like ours. */
 export function leadsBackHere(entry: Readonly<Record<string, unknown>>): boolean {
-  if (toolsetAt(entry['url']) === undefined) return false;
+  if (toolsetOf(entry) === undefined) return false;
   const text = JSON.stringify(entry);
   return text.includes(tokenVariable) || /\.minds[/\\]+endpoints/.test(text);
 }

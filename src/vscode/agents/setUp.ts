@@ -10,16 +10,8 @@ import { createServer } from 'node:net';
 import { homedir } from 'node:os';
 import { basename } from 'node:path';
 import { nextEvent } from '../../core/base/events.js';
-import {
-  agentKinds,
-  agents,
-  exportCommand,
-  fileOf,
-  usesCommand,
-  type AgentKind,
-  type Surroundings,
-  type TokenSource,
-} from '../../core/agents/agents.js';
+import { agentKinds, agents, fileOf, type AgentKind, type Surroundings } from '../../core/agents/agents.js';
+import { exportCommand, tokenFrom, type TokenSource } from '../../core/agents/entryKeys.js';
 import { tokenVariable } from '../../core/import/ownEndpoint.js';
 import { planEntries, type EntriesPlan, type ServedAt } from '../../core/agents/planEntries.js';
 import { textOf, writeEdits } from '../commands/configEdits.js';
@@ -98,7 +90,7 @@ async function chooseAgent(globalStorage: string): Promise<Chosen | undefined> {
     folder: localFolders()[0]?.uri.fsPath,
     home: homedir(),
     globalStorage,
-    codexHome: process.env['CODEX_HOME'],
+    configHome: process.env['XDG_CONFIG_HOME'],
   };
   const files = agentKinds.flatMap((kind): Chosen[] => {
     const file = fileOf(kind, surroundings);
@@ -160,8 +152,8 @@ async function writeEntries({ kind, file }: Chosen, toolsets: readonly ServedAt[
 
 async function tellHow(kind: AgentKind, done: string, source: TokenSource): Promise<void> {
   const { program } = agents[kind];
-  if (usesCommand(kind, source)) {
-    void vscode.window.showInformationMessage(`${done} ${program} asks about them when it starts next.`);
+  if (tokenFrom(kind, source) !== 'variable') {
+    void vscode.window.showInformationMessage(`${done} ${program} finds them when it starts next.`);
     return;
   }
   const copy = 'Copy Command';

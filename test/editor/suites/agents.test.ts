@@ -6,7 +6,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import * as vscode from 'vscode';
@@ -160,7 +160,8 @@ describe('other agents', () => {
   describe('“Set Up Another Agent”', () => {
     const input = '.quick-input-widget';
     const mcpJson = join(folder(), '.mcp.json');
-    const codex = join(homedir(), '.codex', 'config.toml');
+    const codex = join(folder(), '.codex', 'config.toml');
+    const gemini = join(folder(), '.gemini', 'settings.json');
 
     const untilRow = (text: string): Promise<unknown> =>
       page.waitFor(`${input} .quick-input-list-row:has-text("${text}")`);
@@ -186,7 +187,9 @@ describe('other agents', () => {
       await page.click(`.notifications-center .monaco-button:text-is("${button}")`);
     }
 
-    after(() => rm(join(homedir(), '.codex'), { recursive: true, force: true }));
+    after(async () => {
+      for (const file of [codex, gemini]) await rm(dirname(file), { recursive: true, force: true });
+    });
 
     it('asks for a port, shows what it would write and writes it; the editor keeps its toolsets', async () => {
       await writeFile(mcpJson, '{\n  "mcpServers": {\n    "own": { "command": "npx" } // by hand\n  }\n}\n');
@@ -227,28 +230,31 @@ describe('other agents', () => {
       await page.screenshot('written');
     });
 
-    it('Codex: its own file, comments kept; the command on the clipboard has no token', async () => {
-      await mkdir(join(homedir(), '.codex'), { recursive: true });
+    it('Codex: the file of the folder, comments kept; the command in the entry reads the token', async () => {
+      await mkdir(dirname(codex), { recursive: true });
       await writeFile(codex, 'model = "x" # by hand\n');
       void vscode.commands.executeCommand('mcpToolsets.setUpAgent');
       await choose('Codex');
-      await page.waitFor('.view-lines :text("bearer_token_env_var")');
+      await page.waitFor('.view-lines :text("http_headers_helper")');
       await page.screenshot('codex');
-      await answer('Write these 2 entries to ~/.codex/config.toml?', 'Write');
-      await answer('Codex takes the token from the variable', 'Copy Command');
-      assert.equal(
-        readFileSync(codex, 'utf8'),
-        [
-          'model = "x" # by hand',
-          '',
-          ...['mine', 'mcp_admin'].flatMap((id) => [
-            `[mcp_servers.${id}]`,
-            `url = "${url(`/mcp/${id}`)}"`,
-            'bearer_token_env_var = "MCP_TOOLSETS_TOKEN"',
-            '',
-          ]),
-        ].join('\n'),
+      await answer('Write these 2 entries to .codex/config.toml?', 'Write');
+      const text = await until(
+        () => readFileSync(codex, 'utf8'),
+        (written) => written.includes('mcp_admin'),
+        'the file',
       );
+      assert.ok(text.startsWith(`model = "x" # by hand\n\n[mcp_servers.mine]\nurl = "${url('/mcp/mine')}"\n`), text);
+      const helper = /^http_headers_helper = (".*")$/m.exec(text)?.[1] ?? assert.fail(text);
+      const headers = execFileSync('sh', ['-c', JSON.parse(helper) as string], { encoding: 'utf8' });
+      assert.deepEqual(JSON.parse(headers), { Authorization: `Bearer ${token()}` });
+    });
+
+    it('Gemini CLI: the command on the clipboard gives its variable the token, and has none itself', async () => {
+      void vscode.commands.executeCommand('mcpToolsets.setUpAgent');
+      await choose('Gemini CLI');
+      await answer('Write these 2 entries to .gemini/settings.json?', 'Write');
+      await answer('Gemini CLI takes the token from the variable', 'Copy Command');
+      assert.match(readFileSync(gemini, 'utf8'), /"httpUrl"/);
       const line = await until(
         () => vscode.env.clipboard.readText(),
         (text) => text.includes('MCP_TOOLSETS_TOKEN'),

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { applyEdits } from '../../../src/core/yaml/edits.js';
 import { agents, fileOf, type AgentKind } from '../../../src/core/agents/agents.js';
 import { planEntries, type EntriesPlan } from '../../../src/core/agents/planEntries.js';
+import { importFormats } from '../../../src/core/import/dialects.js';
 import { importServers } from '../../../src/core/import/importServers.js';
 import { assertGolden } from '../../support/golden.js';
 
@@ -19,9 +20,16 @@ const at = (id: string, port = 7427): { id: string; url: string } => ({
 });
 const files: Record<AgentKind, string> = {
   'claude-code': '.mcp.json',
-  codex: '~/.codex/config.toml',
+  codex: '.codex/config.toml',
+  'copilot-cli': '.github/mcp.json',
+  opencode: 'opencode.json',
+  kilo: 'kilo.json',
+  'gemini-cli': '.gemini/settings.json',
+  'qwen-code': '.qwen/settings.json',
   cursor: '.cursor/mcp.json',
   cline: 'cline_mcp_settings.json',
+  windsurf: 'mcp_config.json',
+  antigravity: 'mcp_config.json',
 };
 
 function plan(agent: AgentKind, text: string | undefined, changes: object = {}): EntriesPlan {
@@ -58,6 +66,20 @@ const cases: Record<string, readonly [AgentKind, string | undefined, object?]> =
   ],
   'cursor, only a comment': ['cursor', '{\n  // nothing yet\n}\n'],
   'codex, no file': ['codex', undefined],
+  'codex on Windows': ['codex', undefined, { source: { ...source, platform: 'win32' } }],
+  'copilot-cli, no file': ['copilot-cli', undefined],
+  'opencode, beside others': ['opencode', '{\n  "$schema": "https://opencode.ai/config.json"\n}\n'],
+  'kilo, beside the entry of another folder': [
+    'kilo',
+    '{\n  "mcp": {\n    "files": {\n      "type": "remote",\n      "url": "http://127.0.0.1:9/mcp/files",\n      "headers": { "Authorization": "Bearer {file:~/.minds/endpoints/other-11223344.token}" }\n    }\n  }\n}\n',
+  ],
+  'gemini-cli, another port': [
+    'gemini-cli',
+    '{\n  "mcpServers": {\n    "files": { "httpUrl": "http://127.0.0.1:9/mcp/files", "trust": true }\n  }\n}\n',
+  ],
+  'qwen-code, no file': ['qwen-code', undefined],
+  'windsurf, no file': ['windsurf', undefined],
+  'antigravity, no file': ['antigravity', undefined],
   'codex, comments and other tables': [
     'codex',
     `# by hand\nmodel = "o4" # kept\n\n[mcp_servers.other]\ncommand = "npx"\nargs = ["-y", "other"]\n\n[[profiles]]\nname = 'x'\n# at the end`,
@@ -73,18 +95,19 @@ describe('entries for other agents', () => {
     for (const platform of ['linux', 'win32'] as const) {
       it(`${agent}, ${platform}: are not imported as servers, others are (C6)`, () => {
         const { after } = planned(agent, undefined, { source: { ...source, platform } });
+        const { form, container } = agents[agent];
         const other =
-          agents[agent].form === 'toml'
+          form === 'toml'
             ? '\n[mcp_servers.other]\nurl = "http://127.0.0.1:7427/mcp/other"\n'
             : after.replace(
-                '"mcpServers": {',
-                '"mcpServers": { "other": { "url": "http://127.0.0.1:7427/mcp/other" },',
+                `"${container}": {`,
+                `"${container}": { "other": { "type": "remote", "url": "http://127.0.0.1:7427/mcp/other" },`,
               );
         const text = agents[agent].form === 'toml' ? after + other : other;
         const found = importServers({
           text,
           file: files[agent],
-          format: agent,
+          format: importFormats.find((format) => format === agent),
           taken: new Set(),
           around: { folder: '/ws', home: '/home/ada' },
         });
@@ -157,13 +180,20 @@ describe('entries for other agents', () => {
       ),
       [
         '/ws/.mcp.json',
-        '/home/ada/.codex/config.toml',
+        '/ws/.codex/config.toml',
+        '/ws/.github/mcp.json',
+        '/ws/opencode.json',
+        '/home/ada/.config/kilo/kilo.json',
+        '/ws/.gemini/settings.json',
+        '/ws/.qwen/settings.json',
         '/ws/.cursor/mcp.json',
         '/data/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json',
+        '/home/ada/.codeium/windsurf/mcp_config.json',
+        '/home/ada/.gemini/config/mcp_config.json',
       ],
     );
     assert.equal(fileOf('cursor', { ...around, folder: undefined }), undefined);
-    assert.equal(fileOf('codex', { ...around, codexHome: '/c' }), '/c/config.toml');
+    assert.equal(fileOf('kilo', { ...around, configHome: '/c' }), '/c/kilo/kilo.json');
     assert.equal(fileOf('cline', around), '/home/ada/.cline/data/settings/cline_mcp_settings.json');
   });
 });

@@ -1,0 +1,105 @@
+/**
+ * What an agent's entry for a toolset says, in the form that the real program accepts (G6). Pure.
+ *
+ * Invariant: no entry holds the token. Each agent fetches it when it connects, by a command, from its file or from a
+ * variable.
+ */
+import path from 'node:path';
+import { tokenVariable } from '../import/ownEndpoint.js';
+import type { AgentKind } from './agents.js';
+
+export interface TokenSource {
+  /** The absolute path. */
+  readonly tokenFile: string;
+  readonly home: string;
+  readonly platform: NodeJS.Platform;
+}
+
+type Keys = Readonly<Record<string, unknown>>;
+
+/** A call may take as long as this by default. Agents with a shorter limit of their own would give up before. */
+const longestCallSeconds = 600;
+
+/** Returns the keys of an entry that are ours; its other keys are the person's. */
+export function entryKeys(kind: AgentKind, url: string, source: TokenSource): Keys {
+  switch (kind) {
+    case 'claude-code':
+      // The command runs in trusted folders alone; `headers` serve where it does not.
+      return {
+        type: 'http',
+        url,
+        ...(tokenFrom(kind, source) === 'command' && { headersHelper: headersCommand(source) }),
+        ...bearer(`\${${tokenVariable}:-}`),
+      };
+    case 'codex':
+      return {
+        url,
+        ...(tokenFrom(kind, source) === 'command'
+          ? { http_headers_helper: headersCommand(source) }
+          : { bearer_token_env_var: tokenVariable }),
+        tool_timeout_sec: longestCallSeconds,
+      };
+    case 'copilot-cli':
+      return { type: 'http', url, ...bearer(`\${${tokenVariable}}`), tools: ['*'] };
+    case 'opencode':
+    case 'kilo':
+      return {
+        type: 'remote',
+        url,
+        ...bearer(`{file:${fileReference(source)}}`),
+        oauth: false,
+        timeout: longestCallSeconds * 1000,
+      };
+    case 'gemini-cli':
+    case 'qwen-code':
+      return { httpUrl: url, ...bearer(`$${tokenVariable}`), timeout: longestCallSeconds * 1000 };
+    case 'cursor':
+      return { url, ...bearer(`\${env:${tokenVariable}}`) };
+    case 'cline':
+      return { type: 'streamableHttp', url, ...bearer(`\${env:${tokenVariable}}`) };
+    case 'windsurf':
+    case 'antigravity':
+      return { serverUrl: url, ...bearer(`\${env:${tokenVariable}}`) };
+  }
+}
+
+function bearer(token: string): Keys {
+  return { headers: { Authorization: `Bearer ${token}` } };
+}
+
+/** Says how the agent gets the token; `command` and `file` need nothing of the person. */
+export function tokenFrom(
+  kind: AgentKind,
+  { platform }: Pick<TokenSource, 'platform'>,
+): 'command' | 'file' | 'variable' {
+  // The commands are those of a POSIX shell.
+  if (kind === 'claude-code' || kind === 'codex') return platform === 'win32' ? 'variable' : 'command';
+  return kind === 'opencode' || kind === 'kilo' ? 'file' : 'variable';
+}
+
+function headersCommand(source: TokenSource): string {
+  return `printf '{"Authorization":"Bearer %s"}' "$(cat ${shellPath(source)})"`;
+}
+
+/** Returns the command for the shell in which a person starts an agent. */
+export function exportCommand(source: TokenSource): string {
+  return source.platform === 'win32'
+    ? `$env:${tokenVariable} = Get-Content '${source.tokenFile.replaceAll("'", "''")}'`
+    : `export ${tokenVariable}="$(cat ${shellPath(source)})"`;
+}
+
+function shellPath(source: TokenSource): string {
+  const below = belowHome(source);
+  return below === undefined ? `'${source.tokenFile.replaceAll("'", `'\\''`)}'` : `"$HOME/${below}"`;
+}
+
+function fileReference(source: TokenSource): string {
+  const below = belowHome(source);
+  return below === undefined ? source.tokenFile : `~/${below}`;
+}
+
+/** Returns the path of the token file from the home folder, if it is below and needs no quotes. */
+function belowHome({ tokenFile, home, platform }: TokenSource): string | undefined {
+  const below = (platform === 'win32' ? path.win32 : path.posix).relative(home, tokenFile).replaceAll('\\', '/');
+  return /^[\w.-][\w./-]*$/.test(below) && !below.startsWith('..') ? below : undefined;
+}

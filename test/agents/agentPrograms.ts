@@ -1,0 +1,12 @@
+/** The agents that are checked, and those that are not, with the reason. */
+import type { AgentProgram } from './agentProgram.js';
+import { claudeCode } from './programs/claudeCode.js';
+import { codex } from './programs/codex.js';
+import { geminiCli } from './programs/geminiCli.js';
+import { opencode } from './programs/opencode.js';
+
+export const agentPrograms: readonly AgentProgram[] = [claudeCode, codex, opencode, geminiCli];
+
+const noPackage = 'it is an editor of its own, and no package of a registry';
+
+export const notRun = { Cursor: noPackage, Windsurf: noPackage, Antigravity: noPackage } as const;

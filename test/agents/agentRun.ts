@@ -1,0 +1,44 @@
+/** One run of an agent: its process, what it printed, and its conversation with the model. */
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { within } from '../support/core/within.js';
+import type { Talk } from './models/scriptedModel.js';
+
+export class AgentRun {
+  private output = '';
+  private readonly closed: Promise<unknown>;
+
+  constructor(
+    private readonly child: ChildProcess,
+    readonly talk: Talk,
+  ) {
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.on('data', (chunk) => (this.output = (this.output + String(chunk)).slice(-100_000)));
+    }
+    child.once('error', (error) => talk.gone(`the agent did not start: ${error.message}`));
+    this.closed = once(child, 'close').catch(() => undefined);
+    child.once('close', (code) => talk.gone(`the agent ended with ${code}: ${this.output.trim().slice(-1_500)}`));
+  }
+
+  get hasEnded(): boolean {
+    return this.child.exitCode !== null || this.child.signalCode !== null || this.child.pid === undefined;
+  }
+
+  /** What it printed last. */
+  get words(): string {
+    return this.output.trim();
+  }
+
+  /** The model says its last word, and the agent ends by itself. */
+  async finish(): Promise<void> {
+    await this.talk.finish();
+    await within(this.closed, 'the end of the agent', () => this.output.slice(-1_500), 60_000);
+  }
+
+  /** Ends it as a crash would. */
+  async kill(): Promise<void> {
+    if (this.hasEnded) return;
+    this.child.kill('SIGKILL');
+    await this.closed;
+  }
+}

@@ -1,0 +1,147 @@
+/**
+ * Where an agent runs: a workspace folder and a home of its own, a real `mcp-toolsets serve` over the folder, and the
+ * scripted model. What the agent is told of the toolsets is what `mcp-toolsets entries` writes, and nothing else.
+ */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { tokenVariable } from '../../src/core/import/ownEndpoint.js';
+import { CommandLine } from '../support/core/commandLine.js';
+import { fixture } from '../support/core/configText.js';
+import { Serving } from '../support/core/serving.js';
+import type { AgentProgram } from './agentProgram.js';
+import { AgentRun } from './agentRun.js';
+import type { ScriptedModel, Talk } from './models/scriptedModel.js';
+import { commandOf, install } from './programs.js';
+
+const tools = ['tally', 'echo', 'fail', 'chart', 'structured', 'quiet', 'exit', 'secret_plan', 'late'];
+
+export class Place {
+  private readonly runs: AgentRun[] = [];
+  private serving: Serving | undefined;
+  private port = '0';
+
+  private constructor(
+    readonly agent: AgentProgram,
+    private readonly cli: CommandLine,
+    private readonly model: ScriptedModel,
+    private readonly command: string,
+    private readonly newerNode: string,
+  ) {}
+
+  /** Serves, and has the entries and the agent's other settings written. */
+  static async open(agent: AgentProgram, model: ScriptedModel): Promise<Place> {
+    const command = commandOf(agent.id, await install(agent.id));
+    const newerNode = path.dirname(commandOf('node', await install('node')));
+    const place = new Place(agent, await CommandLine.open(), model, command, newerNode);
+    try {
+      place.save(['late']);
+      await place.serve();
+      await place.writeEntries();
+      mkdirSync(place.home, { recursive: true });
+      agent.settle({ folder: place.folder, home: place.home, modelUrl: model.url }, writeFile);
+    } catch (error) {
+      await place.close();
+      throw error;
+    }
+    return place;
+  }
+
+  get folder(): string {
+    return this.cli.folder;
+  }
+
+  get home(): string {
+    return this.cli.home;
+  }
+
+  /** Saves what a person's file says. @param without these tools */
+  private save(without: readonly string[]): void {
+    const rest = {
+      tools: { blacklist: ['secret_*', ...without] },
+      transform: [{ prefix: 'c_' }],
+      timeouts: { call: '3m' },
+    };
+    this.cli.save({ counter: fixture('raw', ['--tools', tools.join(',')], rest) });
+  }
+
+  /** Resolves when the tool is served that was filtered out. */
+  async addTool(): Promise<void> {
+    this.save([]);
+    await this.serving?.until(`${tools.length - 1} tools`);
+  }
+
+  async serve(): Promise<void> {
+    this.serving = await Serving.begin(this.cli, ['counter', 'mcp_admin'], '--port', this.port);
+    this.port = new URL(this.serving.base).port;
+  }
+
+  /** As a machine that restarts, or a window that is reloaded: everything that it started ends with it. */
+  async stopServing(): Promise<void> {
+    const { serving } = this;
+    this.serving = undefined;
+    if (!serving || serving.process.exitCode !== null) return;
+    const closed = once(serving.process, 'close');
+    serving.process.kill('SIGTERM');
+    await closed;
+  }
+
+  private async writeEntries(): Promise<void> {
+    const { entries } = this.agent;
+    const told = await this.cli.finishBeside(this.cli.begin('entries', entries, '--port', this.port, '--write'));
+    assert.equal(told.code, 0, told.stderr);
+  }
+
+  /** Starts the agent with the prompt of the conversation; it then asks its model. */
+  begin(talk: Talk): AgentRun {
+    const { agent, folder, home, model } = this;
+    const token = agent.takesVariable && this.serving ? { [tokenVariable]: this.serving.token } : {};
+    const around = { folder, home, modelUrl: model.url };
+    const { args, env } = agent.start(around, talk.prompt);
+    const child = spawn(this.command, args, {
+      cwd: folder,
+      env: {
+        ...this.cli.env,
+        // Some believe it rather than the system.
+        PWD: folder,
+        PATH: `${this.newerNode}${path.delimiter}${process.env['PATH']}`,
+        XDG_CONFIG_HOME: path.join(home, '.config'),
+        XDG_DATA_HOME: path.join(home, '.local', 'share'),
+        XDG_STATE_HOME: path.join(home, '.local', 'state'),
+        XDG_CACHE_HOME: path.join(home, '.cache'),
+        NO_COLOR: '1',
+        CI: '1',
+        ...token,
+        ...env,
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const run = new AgentRun(child, talk);
+    this.runs.push(run);
+    return run;
+  }
+
+  /** Ends everything, whatever state it is in. */
+  async close(): Promise<void> {
+    for (const run of this.runs) await run.kill();
+    await this.stopServing();
+    // What an agent leaves in the background would keep the folder.
+    for (const { pid } of this.cli.processes()) if (pid !== process.pid) kill(pid);
+    await this.cli.close();
+  }
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has ended by itself.
+  }
+}
+
+function writeFile(file: string, value: string | object): void {
+  mkdirSync(path.dirname(file), { recursive: true });
+  writeFileSync(file, typeof value === 'string' ? value : JSON.stringify(value, null, 2));
+}

@@ -1,0 +1,192 @@
+/**
+ * What is asked of every agent (G6, G2, L2a, L3): each step says what was seen, as a phrase, or fails with the difference. They
+ * run in one conversation, in this order, each on what the one before has left.
+ */
+import assert from 'node:assert/strict';
+import { setTimeout as pause } from 'node:timers/promises';
+import { isAlive } from '../support/processes.js';
+import type { AgentRun } from './agentRun.js';
+import type { ModelResult, ScriptedModel } from './models/scriptedModel.js';
+import type { Place } from './place.js';
+
+export interface Scene {
+  readonly place: Place;
+  readonly model: ScriptedModel;
+  /** The conversation that all steps share. */
+  readonly run: AgentRun;
+}
+
+export type Step = (scene: Scene) => Promise<string>;
+
+const longMs = 65_000;
+/** A client that is gone is given up after 45 s (L2a). */
+const goneMs = 75_000;
+
+interface Tally {
+  readonly count: number;
+  readonly pid: number;
+}
+
+/** Which call of which instance it was. */
+function tallyIn({ text }: ModelResult): Tally {
+  const [, count, pid] = /Call (\d+) of process (\d+)\./.exec(text) ?? [];
+  assert.ok(count && pid, `no tally in: ${text}`);
+  return { count: Number(count), pid: Number(pid) };
+}
+
+async function tallyOf({ talk }: AgentRun): Promise<Tally> {
+  return tallyIn(await talk.call('c_tally'));
+}
+
+async function untilEnded(pid: number): Promise<number> {
+  const begun = performance.now();
+  while (isAlive(pid)) {
+    const took = performance.now() - begun;
+    assert.ok(took < goneMs, `its instance still runs after ${Math.round(took / 1000)} s`);
+    await pause(100);
+  }
+  return performance.now() - begun;
+}
+
+/** The tool of the toolset that gives the instance back, as the model sees it. */
+async function releaseTool({ talk }: AgentRun): Promise<{ readonly name: string; readonly args: object }> {
+  const offered = await talk.tools();
+  const own = offered.find(({ name }) => /counter.*release|release.*counter/.test(name));
+  if (own) return { name: own.name, args: {} };
+  const shared = offered.find(({ name }) => /release$/.test(name));
+  assert.ok(shared, `no tool to release with: ${offered.map(({ name }) => name).join(', ')}`);
+  return { name: shared.name, args: { serverId: 'counter' } };
+}
+
+export const steps = {
+  entries: async ({ run }) => {
+    const tools = await run.talk.tools();
+    const found = tools.find(({ name }) => name.endsWith('c_tally'));
+    assert.ok(
+      found,
+      `the toolset is not offered: ${tools.map(({ name }) => name).join(', ')}; ${run.words.slice(-1000)}`,
+    );
+    return `\`${found.namespace ? `${found.namespace}.` : ''}${found.name}\``;
+  },
+
+  names: async ({ run }) => {
+    const tools = await run.talk.tools();
+    const names = tools.map(({ name }) => name);
+    const published = ['tally', 'echo', 'fail', 'chart', 'structured', 'quiet', 'exit'];
+    const lost = published.filter((name) => !names.some((one) => one.endsWith(`c_${name}`)));
+    assert.deepEqual(lost, [], `not offered, of ${names.join(', ')}`);
+    assert.deepEqual(
+      names.filter((name) => /secret_plan|late$/.test(name)),
+      [],
+      'offered, though filtered',
+    );
+    return 'ok';
+  },
+
+  structure: async ({ run }) => {
+    const { text } = await run.talk.call('c_structured');
+    assert.match(text, /21\.5/);
+    assert.match(text, /release/i, 'the note about the instance did not reach the model');
+    return 'ok';
+  },
+
+  call: async ({ run }) => {
+    assert.equal((await tallyOf(run)).count, 1);
+    assert.equal((await tallyOf(run)).count, 2);
+    return 'ok';
+  },
+
+  error: async ({ run }) => {
+    const { text } = await run.talk.call('c_fail', { text: 'the disk is full' });
+    assert.match(text, /the disk is full/);
+    return 'ok';
+  },
+
+  image: async ({ run }) => {
+    const { text, images } = await run.talk.call('c_chart', { color: '#2a7f62' });
+    if (images > 0) return 'ok';
+    assert.match(text, /iVBOR/, 'no image reached the model');
+    return 'as text';
+  },
+
+  long: async ({ run }) => {
+    const { text } = await run.talk.call('c_quiet', { ms: longMs }, longMs + 60_000);
+    assert.match(text, /\bdone\b/);
+    return 'ok';
+  },
+
+  change: async ({ run, place }) => {
+    await place.addTool();
+    for (let calls = 1; calls <= 5; calls++) {
+      await run.talk.call('c_echo', { text: 'hello' });
+      const names = (await run.talk.tools()).map(({ name }) => name);
+      if (names.some((name) => name.endsWith('c_late'))) return 'ok';
+    }
+    return assert.fail('the added tool was not offered within five calls');
+  },
+
+  death: async ({ run }) => {
+    await tallyOf(run);
+    const died = await run.talk.call('c_exit', { code: 3 });
+    assert.match(died.text, /unknown|ended|exit/i, 'the model is not told that the result is unknown');
+    const next = await run.talk.call('c_tally');
+    assert.match(next.text, /gone|new instance|lost/i, 'the model is not told that the state is gone');
+    assert.equal(tallyIn(next).count, 1);
+    return 'ok';
+  },
+
+  release: async ({ run }) => {
+    const { pid } = await tallyOf(run);
+    const { name, args } = await releaseTool(run);
+    const { text } = await run.talk.call(name, args);
+    assert.doesNotMatch(text, /no instance/i);
+    await untilEnded(pid);
+    assert.equal((await tallyOf(run)).count, 1);
+    return 'ok';
+  },
+
+  restart: async ({ run, place }) => {
+    await place.stopServing();
+    await place.serve();
+    const said: string[] = [];
+    for (let calls = 1; calls <= 3; calls++) {
+      const { text } = await run.talk.call('c_tally');
+      if (text.includes('of process')) return calls === 1 ? 'ok' : `at call ${calls}`;
+      said.push(text.slice(0, 200));
+    }
+    return assert.fail(`three calls after the restart failed: ${said.join(' | ')}`);
+  },
+
+  two: async ({ run, place, model }) => {
+    const other = place.begin(model.talk());
+    await other.talk.ready();
+    const [one, two] = [await tallyOf(run), await tallyOf(other)];
+    assert.notEqual(one.pid, two.pid, 'two conversations share an instance');
+    assert.equal(two.count, 1);
+    await other.finish();
+    return 'ok';
+  },
+
+  end: async ({ run }) => {
+    const { pid } = await tallyOf(run);
+    await run.finish();
+    const took = await untilEnded(pid);
+    return took < 5_000 ? 'at once' : `after ${Math.round(took / 1000)} s`;
+  },
+
+  crash: async ({ place, model }) => {
+    const run = place.begin(model.talk());
+    await run.talk.ready();
+    const { pid } = await tallyOf(run);
+    await run.kill();
+    const took = await untilEnded(pid);
+    return took < 5_000 ? 'at once' : `after ${Math.round(took / 1000)} s`;
+  },
+} satisfies Record<string, Step>;
+
+export type StepId = keyof typeof steps;
+
+export const stepIds = Object.keys(steps) as StepId[];
+
+/** Left out of `--quick`: they wait for longer than a minute. */
+export const slowSteps: readonly StepId[] = ['long', 'crash'];
