@@ -3,7 +3,7 @@
  * for each toolset and kind of client. Written on `node:http` by hand, because a transport made for every case costs
  * each call as much as the rest of the way (P3).
  *
- * Invariants: nothing is served without the token; to the editor's paths no status is ever 401, 403 or 5xx, as they
+ * Invariants: nothing is served and nothing is kept without the token; to the editor's paths no status is ever 401, 403 or 5xx, as they
  * cancel its other calls or open a sign-in (G3b); after `dispose` nothing listens and no socket is open.
  */
 import { randomBytes } from 'node:crypto';
@@ -22,8 +22,9 @@ import { Endpoint } from './endpoint.js';
 import { Heartbeat } from './eventStreams.js';
 import { Listings } from './listings.js';
 import { isRestPath, Rest, restRefusals, type RestBackend } from './rest.js';
-import { readBody } from './requestBody.js';
+import { discardBody, strangersBody } from './requestBody.js';
 import { Sessions } from './sessions.js';
+import { Strangers } from './strangers.js';
 
 export interface GatewayLimits {
   readonly maxBodyBytes: number;
@@ -106,9 +107,6 @@ export function createGateway(options: GatewayOptions): Gateway {
   return new HttpGateway(options);
 }
 
-/** Enough to take in what a client without a token sends, so that it reads the answer and not a reset. */
-const strangersBody = { maxBytes: 1 << 20, timeoutMs: 5_000 };
-
 class HttpGateway implements Gateway {
   private readonly store = new DisposableStore('gateway');
   private readonly activity = this.store.add(new Emitter<string>());
@@ -118,6 +116,7 @@ class HttpGateway implements Gateway {
   private readonly sessions: Sessions;
   private readonly endpointOfAll: Endpoint;
   private readonly server: Server;
+  private readonly strangers = new Strangers();
   /** Kept: to ask for it is a system call. */
   private givenPort: number | undefined;
   private disposal: Promise<void> | undefined;
@@ -175,6 +174,7 @@ class HttpGateway implements Gateway {
       keepAliveTimeout: 90_000,
       noDelay: true,
     });
+    this.server.on('connection', (socket) => this.strangers.add(socket));
     this.server.on('request', (request, response) => void this.receive(request, response));
   }
 
@@ -254,7 +254,7 @@ class HttpGateway implements Gateway {
     }
   }
 
-  private admit({ headers, url }: IncomingMessage): Admission {
+  private admit({ headers, url, socket }: IncomingMessage): Admission {
     if (!isLocalHost(headers.host, this.port ?? -1) || !isLocalOrigin(headers.origin)) {
       this.options.log.write('warn', 'Refused a request that did not come from this machine, by its Host or Origin.');
       return { kind: 'stranger' };
@@ -263,6 +263,7 @@ class HttpGateway implements Gateway {
       this.options.log.write('debug', 'Refused a request without the token.');
       return { kind: 'withoutToken' };
     }
+    this.strangers.admit(socket);
     if (this.rest && isRestPath(url)) return { kind: 'rest' };
     const route = parseRoute(url);
     if (!route || (this.options.stable && route.clientKind === 'editor')) return { kind: 'nowhere' };
@@ -271,7 +272,7 @@ class HttpGateway implements Gateway {
 
   /** Says nothing, and keeps no connection. */
   private async turnAway(request: IncomingMessage, response: ServerResponse, why: Refusal['kind']): Promise<void> {
-    await readBody(request, strangersBody, this.options.clock);
+    await discardBody(request, strangersBody, this.options.clock);
     if (response.destroyed) return;
     const status = why === 'stranger' && !isEditorPath(request.url) ? 403 : 404;
     response.writeHead(status, { 'content-length': 0, connection: 'close' }).end();

@@ -1,4 +1,4 @@
-/** Reads the body of a request within bounds of size and time (G2). Never rejects. */
+/** Reads the body of a request, or throws it away, within bounds of size and time (G2). Never rejects. */
 import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../base/clock.js';
 
@@ -15,6 +15,36 @@ type BodyOutcome =
   | { readonly kind: 'tooSlow' }
   /** The client is gone. */
   | { readonly kind: 'aborted' };
+
+/** What is taken in of a client without the token, which then reads the answer and not a reset. */
+export const strangersBody: BodyLimits = { maxBytes: 1 << 20, timeoutMs: 5_000 };
+
+/**
+ * Takes in what a client without the right to ask sends, and keeps nothing of it: so the client reads the answer and not
+ * a reset. Resolves at the end of the body or at a limit.
+ */
+export function discardBody(request: IncomingMessage, limits: BodyLimits, clock: Clock): Promise<void> {
+  return new Promise((resolve) => {
+    let size = 0;
+    const settle = (): void => {
+      timer.dispose();
+      request.off('data', take).off('end', settle).off('close', settle);
+      // The socket is closed after the answer, which ends what is still to come.
+      request.pause();
+      resolve();
+    };
+    const take = (chunk: Buffer): void => {
+      size += chunk.length;
+      if (size > limits.maxBytes) settle();
+    };
+    const timer = clock.after(limits.timeoutMs, settle);
+    request
+      .on('error', () => {})
+      .on('data', take)
+      .on('end', settle)
+      .on('close', settle);
+  });
+}
 
 export function readBody(request: IncomingMessage, limits: BodyLimits, clock: Clock): Promise<BodyOutcome> {
   const announced = Number(request.headers['content-length'] ?? 0);

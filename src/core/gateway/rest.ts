@@ -7,7 +7,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../base/clock.js';
 import type { Log } from '../base/log.js';
-import { readBody, type BodyLimits } from './requestBody.js';
+import { discardBody, readBody, strangersBody, type BodyLimits } from './requestBody.js';
 
 export type RestAnswer =
   | { readonly kind: 'value'; readonly status: 200 | 201; readonly value: unknown }
@@ -58,9 +58,9 @@ export class Rest {
     }
   }
 
-  /** For whom nothing is looked up; keeps no connection. */
+  /** Refuses a client for whom nothing is looked up, and keeps no connection. */
   async refuse(request: IncomingMessage, response: ServerResponse, answer: RestAnswer): Promise<void> {
-    await readBody(request, bodyLimits, this.options.clock);
+    await discardBody(request, strangersBody, this.options.clock);
     response.setHeader('connection', 'close');
     if (answer.status === 401) response.setHeader('www-authenticate', 'Bearer');
     send(response, answer);
