@@ -71,7 +71,7 @@ class CatalogueBackend implements GatewayBackend, Disposable {
     const toolset = this.host.catalogue.toolsets.find((candidate) => candidate.id === id);
     const params = toolset && underOriginalNames(toolset, method, request.params);
     if (!params) return refused(errorCodes.invalidParams, `The toolset "${id}" has no such prompt.`);
-    const { uri } = params as { uri?: unknown };
+    const { uri = (params['ref'] as Fields | undefined)?.['uri'] } = params as { uri?: unknown };
     if (typeof uri === 'string' && !admitsResource(toolset.resources, uri)) {
       return refused(errorCodes.resourceNotFound, `The toolset "${id}" has no resource "${uri}".`, { uri });
     }

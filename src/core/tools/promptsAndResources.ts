@@ -1,7 +1,8 @@
 /**
  * Passes one server's prompts and resources through their filters and transforms (C1, G4, N1–N3), as `curate` does with
  * tools. Names of prompts are not held to the rule for tools, as no model provider ever sees them; of two prompts with
- * one name the second is left out. Resources are matched by their URI and keep it. Everything here is pure.
+ * one name the second is left out. Resources are matched by the
+ * canonical form of their URI, and keep the URI. Everything here is pure.
  */
 import type { Problem } from '../base/problem.js';
 import type { NameFilter, PromptSelection, ServerPlaces } from '../config/model.js';
@@ -13,7 +14,8 @@ import type {
   PublishedResources,
 } from './catalogue.js';
 import { transformName } from './names.js';
-import { compileFilter, compilePattern, judge } from './patterns.js';
+import { type CompiledFilter, compileFilter, judge } from './patterns.js';
+import { compileUriFilter, isMadeFrom } from './uris.js';
 import {
   entryMalformed,
   type FilteredToolsReport,
@@ -84,7 +86,7 @@ function publishPrompts(
   const kept = sift(
     rules,
     'prompts',
-    rules.prompts.filter,
+    compileFilter(rules.prompts.filter),
     listed.prompts,
     ({ name }) => name,
     listed,
@@ -117,7 +119,7 @@ function publishResources(
   const uriOf = (entry: OfferedResource | OfferedTemplate): string =>
     'uri' in entry ? String(entry.uri) : entry.uriTemplate;
   const all: (OfferedResource | OfferedTemplate)[] = [...listed.resources, ...listed.templates];
-  const kept = new Set(sift(rules, 'resources', filter, all, uriOf, listed, report, problems));
+  const kept = new Set(sift(rules, 'resources', compileUriFilter(filter), all, uriOf, listed, report, problems));
   return {
     resources: listed.resources.filter((entry) => kept.has(entry)),
     templates: listed.templates.filter((entry) => kept.has(entry)),
@@ -128,7 +130,7 @@ function publishResources(
 function sift<Entry>(
   { id, places }: PromptAndResourceRules,
   of: 'prompts' | 'resources',
-  rules: NameFilter,
+  filter: CompiledFilter,
   entries: readonly Entry[],
   nameOf: (entry: Entry) => string,
   { malformed, failure }: { readonly malformed: readonly Malformed[]; readonly failure?: string },
@@ -136,7 +138,6 @@ function sift<Entry>(
   problems: Problem[],
 ): Entry[] {
   const at = { server: id, places };
-  const filter = compileFilter(rules);
   if (failure !== undefined) problems.push(listIncomplete(at, of, failure));
   for (const { name, detail } of malformed) problems.push(entryMalformed(at, of, name, detail));
   // What could not be listed may well match.
@@ -157,7 +158,7 @@ function sift<Entry>(
  * filtered out is out everywhere (N2).
  */
 export function admitsResource({ templates, filter }: PublishedResources, uri: string): boolean {
-  const verdict = judge(compileFilter(filter), uri);
+  const verdict = judge(compileUriFilter(filter), uri);
   if (verdict.kind !== 'notWhitelisted') return verdict.kind === 'in';
-  return templates.some(({ uriTemplate }) => compilePattern(uriTemplate.replace(/\{[^}]*\}/g, '*')).matches(uri));
+  return templates.some(({ uriTemplate }) => isMadeFrom(uriTemplate, uri));
 }

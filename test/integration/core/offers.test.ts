@@ -109,6 +109,10 @@ describe('what servers offer besides tools (G4)', () => {
     const { contents } = await out.readResource({ uri: 'note://one' });
     assert.match(JSON.stringify(contents), /shade.*note:\/\/one of \d+/);
     await assert.rejects(out.readResource({ uri: 'note://two' }), { code: -32002 });
+    for (const spelling of ['note://%74wo', 'NOTE://two', 'note://%2574wo', 'note:////two', 'note://x/../two']) {
+      await assert.rejects(out.readResource({ uri: spelling }), { code: -32002 });
+      await assert.rejects(out.subscribeResource({ uri: spelling }), { code: -32002 });
+    }
     await assert.rejects(out.subscribeResource({ uri: 'note://two' }), { code: -32002 });
     const { client: only } = await SessionClient.open(stage, 'only');
     await only.readResource({ uri: 'note://anything/raw' });

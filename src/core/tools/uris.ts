@@ -1,0 +1,93 @@
+/**
+ * The one form of a URI in which patterns are matched (N2), so that a resource has no second spelling under which a
+ * list does not know it: percent-encoding is decoded, `.` and `..` are resolved, slashes stand once and not at the end.
+ * Servers take many liberties with URIs, so the form follows the most liberal reading of a path, and what can be read
+ * in two ways has none. Pure.
+ */
+import type { NameFilter } from '../config/model.js';
+import { compileFilter, compilePattern, type CompiledFilter, type ListedPattern, type Pattern } from './patterns.js';
+
+/** A longer URI has no form. */
+const longest = 8 * 1024;
+
+/** Returns undefined for what has no form, which no list lets in. */
+function canonicalUri(uri: string): string | undefined {
+  if (uri.length > longest || uri !== uri.trim()) return undefined;
+  const [, scheme = '', rest = ''] = /^([a-z][a-z0-9+.-]*:)?(.*)$/is.exec(uri) ?? [];
+  const cut = rest.search(/[?#]/);
+  const [location, more] = cut < 0 ? [rest, ''] : [rest.slice(0, cut), rest.slice(cut)];
+  const path = decoded(location)?.replaceAll('\\', '/');
+  const tail = decoded(more);
+  if (path === undefined || tail === undefined) return undefined;
+  // A server that does not know of queries would take it for a part of the path.
+  if (/(^|[/\\])\.\.([/\\]|$)/.test(tail)) return undefined;
+  const { root, inner } = parted(scheme, path);
+  return `${scheme.toLowerCase()}${root}${resolved(inner, root !== '')}${tail}`;
+}
+
+/** The form of a pattern: that of a URI, except that the text around a wildcard is not resolved. */
+function canonicalUriPattern(pattern: string): string {
+  if (!pattern.includes('*')) return canonicalUri(pattern) ?? pattern;
+  const [, scheme = '', rest = ''] = /^([a-z][a-z0-9+.-]*:)?(.*)$/is.exec(pattern) ?? [];
+  const { root, inner } = parted(scheme, decoded(rest) ?? rest);
+  return `${scheme.toLowerCase()}${root}${inner.replace(/\/{2,}/g, '/')}`;
+}
+
+/** Returns undefined for control characters, for what is no UTF-8, and for what is encoded twice. */
+function decoded(text: string): string | undefined {
+  let plain: string;
+  try {
+    plain = text.replace(/(?:%[0-9a-f]{2})+/gi, decodeURIComponent);
+  } catch {
+    return undefined;
+  }
+  return /[\0-\x1f\x7f]|%[0-9a-f]{2}/i.test(plain) ? undefined : plain.normalize('NFC');
+}
+
+/**
+ * Takes apart what `..` cannot leave and what it can. Only in the schemes of the web is the authority told from the
+ * path; in others, such as `note://a/b`, servers tend to read all of it as a path.
+ */
+function parted(scheme: string, text: string): { readonly root: string; readonly inner: string } {
+  if (!/^(https?|wss?|ftp|file):$/i.test(scheme)) {
+    const [slashes = ''] = /^\/*/.exec(text) ?? [];
+    return { root: slashes === '' ? '' : '//', inner: text.slice(slashes.length) };
+  }
+  const [, authority = '', path = ''] = /^(\/\/[^/*]*(?=\/|$))?(.*)$/s.exec(text) ?? [];
+  const host = authority.toLowerCase();
+  const [slashes = ''] = /^\/*/.exec(path) ?? [];
+  const root = /^file:$/i.test(scheme) && host === '//localhost' ? '//' : host;
+  return { root: slashes === '' ? root : `${root}/`, inner: path.slice(slashes.length) };
+}
+
+/** @param isRooted whether `..` at the beginning leads nowhere */
+function resolved(path: string, isRooted: boolean): string {
+  const kept: string[] = [];
+  for (const segment of path.split(/\/+/)) {
+    if (segment === '..' && (isRooted || (kept.length > 0 && kept.at(-1) !== '..'))) kept.pop();
+    else if (segment !== '.' && segment !== '') kept.push(segment);
+  }
+  return kept.join('/');
+}
+
+/** Compiles the lists of a filter for URIs; what has no form is on every blacklist and on no whitelist. */
+export function compileUriFilter(filter: NameFilter): CompiledFilter {
+  const { whitelist, blacklist } = compileFilter(filter);
+  const compiled = (list: readonly ListedPattern[], unreadable: boolean): ListedPattern[] =>
+    list.map(({ text, index }) => ({ text, index, matches: uriMatcher(text, unreadable) }));
+  return { whitelist: compiled(whitelist, false), blacklist: compiled(blacklist, true) };
+}
+
+/** Says whether a URI can have been made from a template. */
+export function isMadeFrom(uriTemplate: string, uri: string): boolean {
+  return uriMatcher(uriTemplate.replace(/\{[^{}]*\}/g, '*'), false)(uri);
+}
+
+/** @param unreadable the verdict on a URI that has no form */
+function uriMatcher(text: string, unreadable: boolean): Pattern['matches'] {
+  const pattern = text.length > longest ? undefined : compilePattern(canonicalUriPattern(text));
+  return (uri) => {
+    const canonical = canonicalUri(uri);
+    return canonical === undefined ? unreadable : pattern?.matches(canonical) === true;
+  };
+}
