@@ -5,6 +5,7 @@ import path from 'node:path';
 import { agentKinds, fileOf, type AgentKind } from '../core/agents/agents.js';
 import { planEntries, type EntriesPlan } from '../core/agents/planEntries.js';
 import { ConfigState } from '../core/config/merge.js';
+import { isEnabled } from '../core/config/model.js';
 import { tokenFileOf } from '../core/files/tokenFile.js';
 import { builtInToolset } from '../core/config/serverEntry.js';
 import { readConfigFiles } from './configFile.js';
@@ -64,7 +65,7 @@ function tell(
 function toolsetsOf({ folder }: Run): string[] {
   const { sources } = readConfigFiles(folder);
   const { servers } = new ConfigState().apply(sources, { env: process.env, directoryExists }).model;
-  const on = servers.filter((server) => server.kind === 'invalid' || server.definition.enabled);
+  const on = servers.filter(isEnabled);
   return [...on.map(({ id }) => id), builtInToolset];
 }
 

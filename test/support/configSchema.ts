@@ -94,10 +94,14 @@ function shape(value: ValueShape): JsonSchema {
       };
     case 'port':
       return { type: 'integer', minimum: 1, maximum: 65_535 };
+    case 'size':
+      return { type: 'integer', minimum: 1 };
+    case 'sections':
+      return { type: ['object', 'array', 'null'] };
     case 'transforms':
       return { type: ['array', 'null'], items: level('transformItem', { minProperties: 1, maxProperties: 1 }) };
     case 'prefix':
-      return { anyOf: [writtenText, level('replacePrefix')] };
+      return { anyOf: [{ type: 'string' }, level('replacePrefix')] };
   }
 }
 
@@ -111,9 +115,9 @@ function text(of: Extract<ValueShape, { kind: 'text' }>['of']): JsonSchema {
       return { type: 'string', pattern: '^[\\x21-\\x7e]*$' };
     case 'folder':
     case 'scheme':
-      return { type: 'string' };
+    case 'prose':
     case 'affix':
-      return writtenText;
+      return { type: 'string' };
   }
 }
 

@@ -64,13 +64,13 @@ export async function valueDrafts(
 }
 
 async function argumentDrafts(
-  of: 'argument' | 'scope',
+  of: 'argument' | 'scope' | 'mediaType',
   reference: Draft,
   slot: Slot,
   around: CompletionSurroundings,
   typed: string,
 ): Promise<Draft[]> {
-  if (of === 'scope') return [];
+  if (of !== 'argument') return [];
   const quoted = (value: string): Draft['writes'] => ({ kind: 'quoted', value });
   return [reference, ...(await pathDrafts(typed.slice(slot.quote.length), around, true, quoted))];
 }
@@ -149,6 +149,7 @@ async function textDrafts(
       ];
     case 'session':
     case 'affix':
+    case 'prose':
       return [];
   }
 }

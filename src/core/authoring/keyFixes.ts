@@ -3,6 +3,7 @@ import type { ProblemCode } from '../base/problem.js';
 import type { EditNodes } from '../yaml/editNodes.js';
 import * as edits from '../yaml/edits.js';
 import { nearest } from '../base/nearest.js';
+import { commandWords } from '../config/commandWords.js';
 import { suggestKey } from '../config/keys.js';
 import type { ConfigSymbol } from './symbols.js';
 
@@ -53,10 +54,15 @@ export function unknownKey(nodes: EditNodes, { level, entry, map, doc }: KeySymb
   ];
 }
 
-export function transport(nodes: EditNodes, { entry }: KeySymbol, code: ProblemCode): QuickFix[] {
+export function transport(nodes: EditNodes, { entry, map }: KeySymbol, code: ProblemCode): QuickFix[] {
   const found = entry.value.kind === 'scalar' ? String(entry.value.value) : '';
   const sse = code === 'transport-sse';
-  const meant = /http|sse|remote|url/i.test(found) ? 'streamable_http' : nearest(found, ['stdio', 'streamable_http']);
+  const meant =
+    sse && map.entries.has('command') && !map.entries.has('url')
+      ? 'stdio'
+      : /http|sse|remote|url/i.test(found)
+        ? 'streamable_http'
+        : nearest(found, ['stdio', 'streamable_http']);
   return (meant === undefined ? ['stdio', 'streamable_http'] : [meant]).flatMap((value) =>
     fix(`Write "transport: ${value}"`, edits.replaceValue(nodes, entry.keySpan.start, value), {
       preferred: value === meant,
@@ -109,6 +115,32 @@ export function duration(nodes: EditNodes, { entry }: KeySymbol): QuickFix[] {
       preferred: options.length === 1,
     }),
   );
+}
+
+/** Moves what stands behind the program into the arguments, before those that are there. */
+export function argumentsOfCommand(nodes: EditNodes, { entry }: KeySymbol): QuickFix[] {
+  const at = entry.keySpan.start;
+  const [program, ...more] = (entry.value.kind === 'scalar' && commandWords(String(entry.value.value))) || [];
+  const map = nodes.pairAt(at)?.map;
+  if (program === undefined || more.length === 0 || !map) return [];
+  const command = edits.replaceValue(nodes, at, program);
+  const words = more.map((word) => edits.scalarText(word, "'"));
+  const written = nodes.pairOf(map, 'args');
+  const moved = written
+    ? edits.prependItems(nodes, written, words)
+    : edits.insertAfter(nodes, at, 'args', `[${words.join(', ')}]`);
+  return fix('Move the arguments to "args"', command && moved && joined(command, moved), {
+    preferred: true,
+    safe: true,
+  });
+}
+
+/** Makes edits that touch each other one edit. */
+function joined([first, ...more]: readonly edits.TextEdit[], others: readonly edits.TextEdit[]): edits.TextEdit[] {
+  const next = others.find(({ span }) => span.start === first?.span.end);
+  if (!first || !next) return [...(first ? [first] : []), ...more, ...others];
+  const whole = { span: { start: first.span.start, end: next.span.end }, text: first.text + next.text };
+  return [whole, ...more, ...others.filter((edit) => edit !== next)];
 }
 
 /** Adds the scheme to an address that lacks it. */

@@ -20,6 +20,7 @@ import { TextPositions } from '../yaml/textPositions.js';
 import { readYaml } from '../yaml/yamlTree.js';
 import type { ValueNode } from '../yaml/valueNodes.js';
 import {
+  argumentsOfCommand,
   duration,
   fix,
   transport,
@@ -129,6 +130,8 @@ export class QuickFixes {
       case 'transport-sse':
       case 'transport-unsupported':
         return valueKey?.kind === 'key' ? transport(nodes, valueKey, problem.code) : [];
+      case 'command-with-arguments':
+        return valueKey?.kind === 'key' ? argumentsOfCommand(nodes, valueKey) : [];
       case 'version-missing':
         return fix('Insert "version: 1"', insertVersion(nodes), { preferred: true, safe: true });
       case 'version-unsupported':

@@ -109,6 +109,8 @@ class Walk {
       case 'choice':
       case 'duration':
       case 'port':
+      case 'size':
+      case 'sections':
         return;
     }
   }

@@ -59,6 +59,8 @@ export const problemCodes = [
   'duplicate-key',
   'env-name-invalid',
   'header-invalid',
+  'key-not-used',
+  'command-with-arguments',
   'transport-sse',
   'transport-unsupported',
   'duration-invalid',

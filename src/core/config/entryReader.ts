@@ -6,7 +6,7 @@
  * out) is the same as absent.
  */
 import type { Place, Problem } from '../base/problem.js';
-import { knownKeys, type KeyLevel } from './keys.js';
+import { keysOfOthers, knownKeys, type KeyLevel } from './keys.js';
 import type { ConfigSurroundings } from './model.js';
 import type { FilePlaces } from './places.js';
 import * as problems from './problems.js';
@@ -34,6 +34,15 @@ export class EntryReader {
   note(found: Problem): undefined {
     this.problems.push(found);
     return undefined;
+  }
+
+  /** Makes everything that was noted information. */
+  soften(): void {
+    this.problems.splice(
+      0,
+      this.problems.length,
+      ...this.problems.map((found) => ({ ...found, severity: 'information' as const })),
+    );
   }
 
   spot(place: Place): problems.Spot {
@@ -65,7 +74,13 @@ export class EntryReader {
     const entries = this.entries(map, at);
     const known: readonly string[] = knownKeys[level];
     for (const entry of entries.values()) {
-      if (!known.includes(entry.key)) this.note(problems.unknownKey(this.atKey(entry), level, entry.key, entries));
+      if (known.includes(entry.key)) continue;
+      const ofOthers = keysOfOthers[level]?.includes(entry.key) === true;
+      this.note(
+        ofOthers
+          ? problems.keyNotUsed(this.atKey(entry), entry.key)
+          : problems.unknownKey(this.atKey(entry), level, entry.key, entries),
+      );
     }
     return entries;
   }

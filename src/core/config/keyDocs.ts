@@ -14,10 +14,10 @@ export type ValueShape =
   | { readonly kind: 'choice'; readonly values: readonly { readonly value: string; readonly summary: string }[] }
   | {
       readonly kind: 'text';
-      readonly of: 'command' | 'folder' | 'session' | 'variable' | 'scheme' | 'affix';
+      readonly of: 'command' | 'folder' | 'session' | 'variable' | 'scheme' | 'affix' | 'prose';
     }
   | { readonly kind: 'duration' }
-  | { readonly kind: 'texts'; readonly of: 'scope' | 'pattern' }
+  | { readonly kind: 'texts'; readonly of: 'scope' | 'pattern' | 'mediaType' }
   | { readonly kind: 'table'; readonly level: KeyLevel }
   /** Server ids to settings. */
   | { readonly kind: 'servers' }
@@ -28,6 +28,10 @@ export type ValueShape =
   /** Texts or references. */
   | { readonly kind: 'arguments' }
   | { readonly kind: 'port' }
+  /** A number of bytes. */
+  | { readonly kind: 'size' }
+  /** A list of titles with texts, or a map from titles to texts. */
+  | { readonly kind: 'sections' }
   | { readonly kind: 'transforms' }
   /** A text, or a table of `replacePrefix`. */
   | { readonly kind: 'prefix' };
@@ -198,10 +202,41 @@ export const keyDocs: Docs = {
       value: { kind: 'table', level: 'resources' },
       block: ": { ${1|whitelist,blacklist|}: ['$2'] }",
     },
+    manual: {
+      summary: 'What agents are told of the toolset, behind the instructions of the server.',
+      value: { kind: 'table', level: 'manual' },
+      block: ":\n  content: '$1'",
+      flow: ": { content: '$1' }",
+    },
   },
-  tools: { whitelist: whitelist('tools'), blacklist: blacklist('tools') },
+  tools: { whitelist: whitelist('tools'), blacklist: blacklist('tools'), transform: transform('tools') },
   prompts: { whitelist: whitelist('prompts'), blacklist: blacklist('prompts'), transform: transform('prompts') },
-  resources: { whitelist: whitelist('resources'), blacklist: blacklist('resources') },
+  resources: {
+    whitelist: whitelist('resources'),
+    blacklist: blacklist('resources'),
+    mimeTypes: {
+      summary: 'The media types of the resources to publish; all where it is absent.',
+      value: { kind: 'texts', of: 'mediaType' },
+      block: ': [text/plain$1]',
+    },
+    maxBytes: {
+      summary: 'How large a resource may be that is read, in bytes.',
+      value: { kind: 'size' },
+      block: ': ',
+    },
+  },
+  manual: {
+    content: {
+      summary: 'A text for agents.',
+      value: { kind: 'text', of: 'prose' },
+      block: ": '$1'",
+    },
+    sections: {
+      summary: 'Titles with a text each: a map, or a list of `{ title, content }`.',
+      value: { kind: 'sections' },
+      block: ":\n  ${1:When to use}: '$2'",
+    },
+  },
   transformItem: {
     prefix: {
       summary: 'Adds text to the front of each name.',

@@ -20,16 +20,24 @@ export const knownKeys = {
     'timeouts',
     'prompts',
     'resources',
+    'manual',
   ],
-  tools: ['whitelist', 'blacklist'],
+  tools: ['whitelist', 'blacklist', 'transform'],
   transformItem: ['prefix', 'suffix'],
   replacePrefix: ['remove', 'add'],
   timeouts: ['connect', 'call', 'callMax', 'idle'],
   prompts: ['whitelist', 'blacklist', 'transform'],
-  resources: ['whitelist', 'blacklist'],
+  resources: ['whitelist', 'blacklist', 'mimeTypes', 'maxBytes'],
+  manual: ['content', 'sections'],
   reference: ['prefix', 'env', 'suffix', 'default'],
   oauth: ['grant', 'clientId', 'clientSecret', 'privateKey', 'scopes', 'redirectPort'],
 } as const;
+
+/** Keys of Dominds, with which the file is shared, that mean nothing here. */
+export const keysOfOthers: Partial<Record<keyof typeof knownKeys, readonly string[]>> = {
+  resources: ['transform', 'skills'],
+  manual: ['contentFile'],
+};
 
 export type KeyLevel = keyof typeof knownKeys;
 

@@ -5,12 +5,13 @@
  * `starts` is false for a server that is not started: its references need no values, and its folder need not exist.
  */
 import path from 'node:path';
+import { hasArguments } from './commandWords.js';
 import { describe, noNul, type Entries, type EntryReader } from './entryReader.js';
 import { transportOfKey } from './keys.js';
 import type { EnvValue, HttpLaunch, Launch, OAuthSettings, Reference, StdioLaunch } from './model.js';
 import * as problems from './problems.js';
 import { isReference, readReference, readValue } from './references.js';
-import type { MapEntry } from '../yaml/valueNodes.js';
+import { textOf, type MapEntry } from '../yaml/valueNodes.js';
 
 type Transport = Launch['transport'];
 
@@ -23,7 +24,9 @@ export function readLaunch(
 ): Launch | undefined {
   const transport = readTransport(reader, server, entries);
   if (transport === undefined) return undefined;
-  for (const entry of entries.values()) {
+  // An entry of `sse` has one mistake, whatever else stands in it for the transport that was meant.
+  const isSse = textOf(entries.get('transport')?.value) === 'sse';
+  for (const entry of isSse ? [] : entries.values()) {
     const belongsTo = transportOfKey.get(entry.key);
     if (belongsTo === undefined || belongsTo === transport) continue;
     reader.note(problems.keyNotForTransport(reader.atKey(entry), entry.key, belongsTo, transport));
@@ -66,9 +69,11 @@ function readTransport(reader: EntryReader, server: MapEntry, entries: Entries):
     case 'stdio':
     case 'streamable_http':
       return transport;
-    case 'sse':
-      reader.note(problems.transportSse(reader.atValue(entry)));
-      return 'streamable_http';
+    case 'sse': {
+      const meant = entries.has('command') && !entries.has('url') ? 'stdio' : 'streamable_http';
+      reader.note(problems.transportSse(reader.atValue(entry), meant));
+      return meant;
+    }
     default:
       return reader.note(problems.transportUnsupported(reader.atValue(entry), transport));
   }
@@ -91,6 +96,9 @@ function required<T>(
 function readCommand(reader: EntryReader, entry: MapEntry): string | undefined {
   const fix = 'Write the program to start, for example `command: npx`.';
   const command = reader.string(entry, fix);
+  if (command !== undefined && hasArguments(command)) {
+    return reader.note(problems.commandWithArguments(reader.atValue(entry)));
+  }
   if (command === undefined || command.trim() !== '') return command;
   return reader.note(problems.wrongType(reader.atValue(entry), '`command`', 'a non-empty text', 'an empty text', fix));
 }

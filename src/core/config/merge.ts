@@ -7,7 +7,14 @@
  * nothing behind.
  */
 import type { Place, Problem } from '../base/problem.js';
-import type { ConfigModel, ConfigSurroundings, ConfiguredServer, ParsedSource, SourceText } from './model.js';
+import {
+  isEnabled,
+  type ConfigModel,
+  type ConfigSurroundings,
+  type ConfiguredServer,
+  type ParsedSource,
+  type SourceText,
+} from './model.js';
 import { parseMcprc } from './mcprc.js';
 import { parseMindsFile } from './parse.js';
 import { idInOtherFolder, serverShadowed } from './problems.js';
@@ -53,7 +60,10 @@ export function mergeSources(
       if (serving.origin === 'user' || serving.folder === held.folder) {
         problems.push(serverShadowed(spot, server.id, holder));
         shadowed.set(server.id, [...(shadowed.get(server.id) ?? []), place]);
-      } else problems.push(idInOtherFolder(spot, server.id, holder));
+      } else {
+        const found = idInOtherFolder(spot, server.id, holder);
+        problems.push(isEnabled(server) ? found : { ...found, severity: 'information' });
+      }
     }
   }
   const model = { servers: [...servers.values()].map(({ server }) => server), shadowed };

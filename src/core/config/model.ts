@@ -91,6 +91,14 @@ export type Transform =
   | { readonly kind: 'replacePrefix'; readonly remove: string; readonly add: string }
   | { readonly kind: 'suffix'; readonly add: string };
 
+/** Says which resources of a server are published, by URI and media type, and how large one may be that is read. */
+export interface ResourceSelection extends NameFilter {
+  /** They are in lower case; undefined: all. */
+  readonly mimeTypes?: readonly string[];
+  /** The limit of one that is read; undefined: none. */
+  readonly maxBytes?: number;
+}
+
 /** Says which prompts of a server are published, and under which names. The rules are those of tools. */
 export interface PromptSelection {
   readonly filter: NameFilter;
@@ -128,7 +136,9 @@ export interface ServerDefinition {
   readonly tools: NameFilter;
   readonly transform: readonly Transform[];
   readonly prompts: PromptSelection;
-  readonly resources: NameFilter;
+  readonly resources: ResourceSelection;
+  /** What agents are told of the toolset behind the server's own instructions; undefined: nothing. */
+  readonly manual: string | undefined;
   readonly timeouts: Timeouts;
   readonly places: ServerPlaces;
   /** Hashes what an instance is started from, resolved host values included. A change means a new instance. */
@@ -140,7 +150,12 @@ export interface ServerDefinition {
 /** One entry under `servers:`, whole or not (C4: one bad entry costs one entry). */
 export type ConfiguredServer =
   | (ServerOfFile & { readonly kind: 'valid'; readonly definition: ServerDefinition })
-  | (ServerOfFile & { readonly kind: 'invalid'; readonly places: ServerPlaces });
+  | (ServerOfFile & { readonly kind: 'invalid'; readonly enabled: boolean; readonly places: ServerPlaces });
+
+/** Says whether a server is to be started, once its entry is right. */
+export function isEnabled(server: ConfiguredServer): boolean {
+  return server.kind === 'valid' ? server.definition.enabled : server.enabled;
+}
 
 interface ServerOfFile {
   readonly id: string;

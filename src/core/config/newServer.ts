@@ -1,25 +1,9 @@
 /** Makes a new server from what a person types, step by step. Each check returns a sentence that says what is wrong. Pure. */
+import { commandWords } from './commandWords.js';
 import type { NewEntry } from './entryText.js';
 import { builtInToolset } from './serverEntry.js';
 
 export type NewServerKind = 'command' | 'url' | 'package';
-
-/** Returns the words of a command line without their quotes, or undefined where a quote is not closed. No other shell syntax is known. */
-export function commandWords(line: string): string[] | undefined {
-  const words: string[] = [];
-  let word: string | undefined;
-  for (let rest = line.trim(); rest !== '';) {
-    const match = /^(?:'([^']*)'|"((?:[^"\\]|\\.)*)"|([^\s'"]+)|(\s+))/s.exec(rest);
-    if (!match) return undefined;
-    const [whole, single, double, plain, gap] = match;
-    if (gap !== undefined) {
-      if (word !== undefined) words.push(word);
-      word = undefined;
-    } else word = (word ?? '') + (single ?? double?.replace(/\\(["\\])/g, '$1') ?? plain ?? '');
-    rest = rest.slice(whole.length);
-  }
-  return word === undefined ? words : [...words, word];
-}
 
 export function validateCommand(line: string): string | undefined {
   const words = commandWords(line);

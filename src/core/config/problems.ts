@@ -125,6 +125,12 @@ export function unknownKey(spot: Spot, level: KeyLevel, found: string, written: 
   return problem('unknown-key', 'warning', spot, message, fix);
 }
 
+/** Says of a key of another program, with which the file is shared, that it is left to that program. */
+export function keyNotUsed(spot: Spot, key: string): Problem {
+  const message = `\`${key}\` is not used here.`;
+  return problem('key-not-used', 'information', spot, message, 'Leave it for the program that reads it.');
+}
+
 export function duplicateKey(spot: Spot, key: string, first: Place, ignoringCase = false): Problem {
   const message = ignoringCase
     ? `\`${shortened(key)}\` is written twice: upper and lower case do not tell headers apart.`
@@ -167,7 +173,19 @@ export function patternBlank(spot: Spot, list: string): Problem {
   return problem('pattern-blank', 'warning', spot, message, 'Remove it, or write the name of a tool; `*` is any text.');
 }
 
-export function transportSse(spot: Spot): Problem {
+export function commandWithArguments(spot: Spot): Problem {
+  const message = '`command` names one program, which is started without a shell; its arguments belong into `args`.';
+  const fix =
+    "Keep the program alone in `command`, and write each argument as an item of `args`, for example `args: ['-y', some-server]`.";
+  return problem('command-with-arguments', 'error', spot, message, fix);
+}
+
+/** @param meant the transport for which the other keys of the entry are */
+export function transportSse(spot: Spot, meant: 'stdio' | 'streamable_http'): Problem {
+  if (meant === 'stdio') {
+    const message = 'Transport `sse` is for a server at a `url`, and this entry has a `command`.';
+    return problem('transport-sse', 'error', spot, message, 'Write `transport: stdio`.');
+  }
   const message = 'Transport `sse` is not a setting of its own: `streamable_http` speaks to HTTP+SSE servers too.';
   return problem('transport-sse', 'error', spot, message, 'Write `transport: streamable_http` and keep the `url`.');
 }

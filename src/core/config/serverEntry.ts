@@ -8,7 +8,8 @@ import { launchHashOf, viewHashOf } from './hash.js';
 import type { ConfiguredServer, ServerDefinition, SourceText } from './model.js';
 import { serverPlaces } from './places.js';
 import * as problems from './problems.js';
-import { readFilter, readTimeouts, readTransform } from './view.js';
+import { readManual } from './manual.js';
+import { readFilter, readResourceLimits, readTimeouts, readTransform } from './view.js';
 import { isEmpty, type MapEntry } from '../yaml/valueNodes.js';
 
 /** The id of the toolset that is always there (L5). */
@@ -22,8 +23,17 @@ export function readServer(reader: EntryReader, entry: MapEntry, source: SourceT
   } else if (id === builtInToolset) reader.note(problems.serverIdReserved(reader.atKey(entry), id));
   const definition = readDefinition(reader, entry, source, places);
   const from = { id, source: source.file, origin: source.origin ?? 'folder' };
-  if (definition === undefined || reader.failed) return { kind: 'invalid', ...from, places };
+  const { failed } = reader;
+  const enabled = !isSwitchedOff(entry);
+  if (!enabled) reader.soften();
+  if (definition === undefined || failed) return { kind: 'invalid', ...from, enabled, places };
   return { kind: 'valid', ...from, definition };
+}
+
+/** Nothing of such an entry is started, so its mistakes are information (C1). */
+function isSwitchedOff({ value }: MapEntry): boolean {
+  const enabled = value.kind === 'map' ? value.entries.get('enabled')?.value : undefined;
+  return enabled?.kind === 'scalar' && enabled.value === false;
 }
 
 function readDefinition(
@@ -44,17 +54,23 @@ function readDefinition(
   const trulyStateless = reader.truth(entries.get('truely-stateless')) ?? false;
   const launch = readLaunch(reader, entry, entries, source.folder, enabled);
   const tools = readFilter(reader, 'tools', entries.get('tools'));
-  const transform = readTransform(reader, entries.get('transform'));
+  const transform = [
+    ...readTransform(reader, entries.get('transform')),
+    ...readTransform(reader, tools.entries.get('transform')),
+  ];
   const prompts = readFilter(reader, 'prompts', entries.get('prompts'));
   const promptTransform = readTransform(reader, prompts.entries.get('transform'));
   const resources = readFilter(reader, 'resources', entries.get('resources'));
+  const resourceLimits = readResourceLimits(reader, resources.entries);
+  const manual = readManual(reader, entries.get('manual'));
   const timeouts = readTimeouts(reader, entries.get('timeouts'));
   if (launch === undefined) return undefined;
   const view = {
     tools: tools.filter,
     transform,
     prompts: { filter: prompts.filter, transform: promptTransform },
-    resources: resources.filter,
+    resources: { ...resources.filter, ...resourceLimits },
+    manual,
     timeouts,
   };
   const launchHash = launchHashOf(launch, trulyStateless);

@@ -4,7 +4,7 @@
  */
 import { defaultTimeouts, milliseconds } from './durations.js';
 import { describe, describeKind, type Entries, type EntryReader } from './entryReader.js';
-import type { NameFilter, Timeouts, Transform } from './model.js';
+import type { NameFilter, ResourceSelection, Timeouts, Transform } from './model.js';
 import * as problems from './problems.js';
 import { textOf, type MapEntry, type ValueNode, type MapNode } from '../yaml/valueNodes.js';
 
@@ -91,12 +91,31 @@ function readReplacement(reader: EntryReader, entry: MapEntry, map: MapNode): Tr
 }
 
 function readAddition(reader: EntryReader, entry: MapEntry): string | undefined {
-  const text = textOf(entry.value);
-  if (text !== undefined) return text;
+  const { value } = entry;
+  if (value.kind === 'scalar' && typeof value.value === 'string') return value.value;
   const fix = `Write a text in quotes, for example \`${entry.key}: 'my_'\`.`;
   return reader.note(
     problems.wrongType(reader.atValue(entry), `\`${entry.key}\``, 'a text', describeKind(entry.value), fix),
   );
+}
+
+/** Reads what a file that is shared with Dominds may say of resources besides their URIs. */
+export function readResourceLimits(
+  reader: EntryReader,
+  entries: Entries,
+): Pick<ResourceSelection, 'mimeTypes' | 'maxBytes'> {
+  const types = entries.get('mimeTypes');
+  const fix = 'Write a list of media types, for example `mimeTypes: [text/plain]`.';
+  const mimeTypes = reader.texts(types, 'An item of `mimeTypes`', fix)?.map((type) => type.trim().toLowerCase());
+  const size = entries.get('maxBytes');
+  const maxBytes = size?.value.kind === 'scalar' ? size.value.value : undefined;
+  const isSize = typeof maxBytes === 'number' && Number.isInteger(maxBytes) && maxBytes > 0;
+  if (size && !isSize) {
+    const found = describe(size.value);
+    const advice = 'Write a number of bytes, for example `maxBytes: 50000`.';
+    reader.note(problems.wrongType(reader.atValue(size), '`maxBytes`', 'a whole number above 0', found, advice));
+  }
+  return { ...(mimeTypes && mimeTypes.length > 0 && { mimeTypes }), ...(isSize && { maxBytes }) };
 }
 
 /** Timers of Node and browsers overflow beyond this (about 24.8 days) and fire at once. */

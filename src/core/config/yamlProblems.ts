@@ -9,11 +9,22 @@ import type { FilePlaces } from './places.js';
 import { problem, shortened, type Spot } from './problems.js';
 import type { YamlError } from '../yaml/yamlDocument.js';
 
-/** One slip of the pen makes a cascade of errors, of which the first ones are worth showing. */
 const mostShown = 10;
 
 export function yamlProblems(places: FilePlaces, errors: readonly YamlError[]): Problem[] {
-  return errors.slice(0, mostShown).map((error) => yamlSyntax({ place: places.visible(error.span) }, error));
+  return faults(errors)
+    .slice(0, mostShown)
+    .map((error) => yamlSyntax({ place: places.visible(error.span) }, error));
+}
+
+/** Leaves out what follows from an earlier error: where the structure is lost, everything behind it looks wrong. */
+function faults(errors: readonly YamlError[]): readonly YamlError[] {
+  const firstOfStructure = errors.find(ofStructure);
+  return errors.filter((error) => error === firstOfStructure || !ofStructure(error));
+}
+
+function ofStructure({ kind, ...rest }: YamlError): boolean {
+  return kind === 'syntax' && 'id' in rest && rest.id !== 'BAD_DQ_ESCAPE' && rest.id !== 'BAD_ALIAS';
 }
 
 /** Makes a warning: the file is read, but perhaps not as it was meant. */

@@ -181,9 +181,13 @@ function serverLine(server: ServerStatus, dialog: string | undefined): string {
   return [
     `${server.id}: ${stateText(server.state)}`,
     `${server.tools.length} of ${server.offered} tools published`,
-    ...(server.previous ? ['serves its previous definition'] : []),
+    ...(server.previous ? [previousPhrase(server.previous)] : []),
     ...(own ? ['this conversation has an instance'] : []),
   ].join(', ');
+}
+
+function previousPhrase({ since, reason }: NonNullable<ServerStatus['previous']>): string {
+  return `serves its previous definition since ${new Date(since).toISOString()} (${reason.replace(/\.$/, '')})`;
 }
 
 function stateText(state: ServerState): string {

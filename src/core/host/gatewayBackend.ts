@@ -14,7 +14,7 @@ import { adminId, releaseNameFor } from './admin.js';
 import { leaseInstructions, leaseNote } from './leaseNotes.js';
 import type { Host } from './hostContract.js';
 import type { Catalogue, ServedTool, Toolset } from '../tools/catalogue.js';
-import { admitsResource } from '../tools/promptsAndResources.js';
+import { admitsResource, contentsRefused } from '../tools/promptsAndResources.js';
 
 export function createGatewayBackend(host: Host): GatewayBackend & Disposable {
   return new CatalogueBackend(host);
@@ -66,7 +66,7 @@ class CatalogueBackend implements GatewayBackend, Disposable {
     return { ...outcome, notes: [leaseNote(call.toolset, outcome.news, releaseNameFor(call.clientKind))] };
   }
 
-  request(request: ToolsetRequest): Promise<OtherOutcome> {
+  async request(request: ToolsetRequest): Promise<OtherOutcome> {
     const { toolset: id, method } = request;
     const toolset = this.host.catalogue.toolsets.find((candidate) => candidate.id === id);
     const params = toolset && underOriginalNames(toolset, method, request.params);
@@ -75,7 +75,10 @@ class CatalogueBackend implements GatewayBackend, Disposable {
     if (typeof uri === 'string' && !admitsResource(toolset.resources, uri)) {
       return refused(errorCodes.resourceNotFound, `The toolset "${id}" has no resource "${uri}".`, { uri });
     }
-    return this.host.request({ ...request, params });
+    const outcome = await this.host.request({ ...request, params });
+    if (method !== 'resources/read' || outcome.kind !== 'result') return outcome;
+    const why = contentsRefused(toolset.resources, outcome.result['contents']);
+    return why === undefined ? outcome : refused(errorCodes.invalidParams, `"${String(uri)}" was not read. ${why}`);
   }
 
   noteClient(client: ServerClient, change: ClientChange): void {
@@ -88,8 +91,8 @@ class CatalogueBackend implements GatewayBackend, Disposable {
   }
 }
 
-function refused(code: number, message: string, data?: unknown): Promise<OtherOutcome> {
-  return Promise.resolve({ kind: 'error', code, message, ...(data !== undefined && { data }) });
+function refused(code: number, message: string, data?: unknown): OtherOutcome {
+  return { kind: 'error', code, message, ...(data !== undefined && { data }) };
 }
 
 function instructionsOf(toolset: Toolset, release: string): string | undefined {

@@ -25,6 +25,7 @@ import type { Host, HostOptions } from './hostContract.js';
 import { errorCodes } from '../protocol/errors.js';
 import type { OtherOutcome, ToolOutcome, ToolsetCall, ToolsetRequest } from '../protocol/request.js';
 import type { Catalogue, ServedTool } from '../tools/catalogue.js';
+import { withoutDataUrls } from '../results/dataUrls.js';
 import { Publication } from './publication.js';
 
 export function createHost(options: HostOptions): Host {
@@ -138,7 +139,7 @@ class ToolsetHost implements Host {
     const unit = this.units.get(toolset);
     if (!unit) return { kind: 'error', code: errorCodes.invalidParams, message: `There is no toolset "${toolset}".` };
     const outcome = (await unit.serving?.pool.request(dialog, request)) ?? stopped;
-    if (!isFailure(outcome)) return outcome;
+    if (!isFailure(outcome)) return plain(outcome);
     return { kind: 'error', code: errorCodes.server, message: this.warned(requestText(request, outcome)) };
   }
 
@@ -197,7 +198,7 @@ class ToolsetHost implements Host {
     this.activity.ask();
     try {
       const outcome = (await unit.serving?.pool.call(dialog, { ...call, tool: original })) ?? stopped;
-      return isFailure(outcome) ? errorResult(this.warned(callText(toolset, published, outcome))) : outcome;
+      return isFailure(outcome) ? errorResult(this.warned(callText(toolset, published, outcome))) : plain(outcome);
     } finally {
       this.activity.ask();
     }
@@ -295,4 +296,9 @@ class ToolsetHost implements Host {
     this.keptSecret.add(definition.launchHash);
     this.options.redactor.register(secretsOf(definition.launch));
   }
+}
+
+/** What a server answered, with its `data:` URLs put right for every client (V1). */
+function plain<Outcome extends ToolOutcome | OtherOutcome>(outcome: Outcome): Outcome {
+  return outcome.kind === 'result' ? { ...outcome, result: withoutDataUrls(outcome.result) } : outcome;
 }

@@ -118,13 +118,14 @@ interface ReviewedCandidate extends Candidate {
 
 function reviewed(
   server: ConfiguredServer,
-  { definition, instructions, listing, curated, features }: ServingFacts,
+  { definition, instructions: said, listing, curated, features }: ServingFacts,
   shortName: string,
   review: ToolReview | undefined,
 ): ReviewedCandidate {
   const { id } = server;
   const places = server.kind === 'valid' ? server.definition.places : server.places;
   const leased = !definition.trulyStateless;
+  const instructions = [said, definition.manual].filter((part) => part).join('\n\n') || undefined;
   const { tools, excluded, prompts, resources } = curated;
   const candidate = { id, shortName, tools, excluded, prompts, resources, features, instructions, leased, places };
   const changes = review?.review(describeLaunch(definition), listing.tools);

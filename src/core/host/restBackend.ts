@@ -96,7 +96,7 @@ export function createRestBackend(host: Host, clock: Clock, config: () => Config
 const noSurroundings = { env: {}, directoryExists: (): boolean => true };
 
 function described({ catalogue, snapshot }: Host, server: ServerStatus, urlOf: UrlOf): unknown {
-  const { id, source, transport, state, approval, offered } = server;
+  const { id, source, transport, state, approval, previous, offered } = server;
   const toolset = catalogue.toolsets.find((each) => each.id === id);
   return {
     id,
@@ -104,6 +104,8 @@ function described({ catalogue, snapshot }: Host, server: ServerStatus, urlOf: U
     transport: transport ?? null,
     state: state.kind,
     approval: approval.kind === 'pending' ? 'pending' : 'given',
+    // What serves is not what the file says (R3).
+    previous: previous ? { since: new Date(previous.since).toISOString(), reason: previous.reason } : null,
     tools: { published: toolset?.tools.length ?? 0, offered },
     url: toolset ? urlOf(id) : null,
     problems: snapshot.problems

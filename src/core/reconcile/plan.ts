@@ -4,7 +4,7 @@
  * step out.
  */
 import type { ApprovalStatus } from '../approval/approvals.js';
-import type { ConfiguredServer, ServerDefinition } from '../config/model.js';
+import { isEnabled, type ConfiguredServer, type ServerDefinition } from '../config/model.js';
 
 export interface Running {
   /** The definition whose tools are published. */
@@ -40,12 +40,11 @@ export type Step =
   | { readonly kind: 'start'; readonly definition: ServerDefinition };
 
 export function planStep(wanted: ConfiguredServer | undefined, running: Running, permits: Permits): Step {
-  if (wanted === undefined) return { kind: 'withdraw' };
+  if (wanted === undefined || !isEnabled(wanted)) return { kind: 'withdraw' };
   const { serving, starting, stopped } = running;
   const revoked = serving !== undefined && !permits.serving;
   if (wanted.kind === 'invalid') return revoked ? { kind: 'revoke' } : { kind: 'keepPrevious' };
   const { definition } = wanted;
-  if (!definition.enabled) return { kind: 'withdraw' };
   if (stopped && stopped.launchHash === definition.launchHash && stopped.viewHash === definition.viewHash) {
     return { kind: 'none' };
   }

@@ -6,7 +6,7 @@ import type { ApprovalStatus } from '../approval/approvals.js';
 import type { ChangedTool } from '../approval/toolPrints.js';
 import { assertNever } from '../base/assertNever.js';
 import type { Place, Problem } from '../base/problem.js';
-import type { ConfiguredServer, ServerPlaces, SourceOrigin } from '../config/model.js';
+import { isEnabled, type ConfiguredServer, type ServerPlaces, type SourceOrigin } from '../config/model.js';
 import type { SignInStatus } from '../connections/http/oauth/contract.js';
 import {
   type ExcludedTool,
@@ -140,7 +140,7 @@ function stateOf(facts: UnitFacts): ServerState {
   const { wanted, serving, failure, servingFailure } = facts;
   if (facts.stoppedSince !== undefined) return { kind: 'stopped', since: facts.stoppedSince };
   if (facts.startingSince !== undefined) return { kind: 'starting', since: facts.startingSince };
-  if (wanted?.kind === 'valid' && !wanted.definition.enabled) return { kind: 'disabled' };
+  if (wanted && !isEnabled(wanted)) return { kind: 'disabled' };
   const live = serving?.pool.live ?? [];
   if (live.length > 0) return { kind: 'running', since: Math.min(...live.map((instance) => instance.startedAt)) };
   const starting = serving?.pool.startingSince;

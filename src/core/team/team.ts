@@ -239,6 +239,7 @@ function grantWithoutEffect(place: Place, id: string): Problem {
 
 function toolsetUnknown(place: Place, id: string, ids: readonly string[]): Problem {
   const meant = nearest(id, ids);
+  // Other programs that read the file may have toolsets of their own.
   const message = `There is no toolset \`${shortened(id)}\`: no config file has a server of that id.`;
   const fix =
     meant !== undefined
@@ -246,7 +247,7 @@ function toolsetUnknown(place: Place, id: string, ids: readonly string[]): Probl
       : ids.length > 0
         ? `Add the server to \`.minds/mcp.yaml\`, or write one of ${ids.map((known) => `\`${known}\``).join(', ')}.`
         : 'Add the server to `.minds/mcp.yaml`, or remove the item.';
-  return problem('toolset-unknown', 'error', { place }, message, fix);
+  return problem('toolset-unknown', 'warning', { place }, message, fix);
 }
 
 function toolsetDeferred(place: Place, { id, down }: ConfiguredToolset): Problem {

@@ -3,7 +3,7 @@
  * uniqueness) are pure functions beside this file; nothing here knows a connection.
  */
 import type { Prompt, Resource, ResourceTemplate, Tool } from '@modelcontextprotocol/sdk/types.js';
-import type { NameFilter } from '../config/model.js';
+import type { ResourceSelection } from '../config/model.js';
 import type { ServerFeatures } from './features.js';
 
 /** A tool as its server gave it: every field passes through, known to the protocol or not (N7). */
@@ -34,7 +34,7 @@ export interface PublishedResources {
   readonly resources: readonly OfferedResource[];
   readonly templates: readonly OfferedTemplate[];
   /** Also decides about what is read without being listed. */
-  readonly filter: NameFilter;
+  readonly filter: ResourceSelection;
 }
 
 export const noResources: PublishedResources = {

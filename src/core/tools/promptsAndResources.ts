@@ -4,8 +4,9 @@
  * one name the second is left out. Resources are matched by the
  * canonical form of their URI, and keep the URI. Everything here is pure.
  */
+import { isObject } from '../base/isObject.js';
 import type { Problem } from '../base/problem.js';
-import type { NameFilter, PromptSelection, ServerPlaces } from '../config/model.js';
+import type { NameFilter, PromptSelection, ResourceSelection, ServerPlaces } from '../config/model.js';
 import type {
   OfferedPrompt,
   OfferedResource,
@@ -52,7 +53,7 @@ export interface PromptsAndResources {
 export interface PromptAndResourceRules {
   readonly id: string;
   readonly prompts: PromptSelection;
-  readonly resources: NameFilter;
+  readonly resources: ResourceSelection;
   readonly places: ServerPlaces;
 }
 
@@ -121,8 +122,8 @@ function publishResources(
   const all: (OfferedResource | OfferedTemplate)[] = [...listed.resources, ...listed.templates];
   const kept = new Set(sift(rules, 'resources', compileUriFilter(filter), all, uriOf, listed, report, problems));
   return {
-    resources: listed.resources.filter((entry) => kept.has(entry)),
-    templates: listed.templates.filter((entry) => kept.has(entry)),
+    resources: listed.resources.filter((entry) => kept.has(entry) && admitsType(filter, entry.mimeType)),
+    templates: listed.templates.filter((entry) => kept.has(entry) && admitsType(filter, entry.mimeType)),
     filter,
   };
 }
@@ -151,6 +152,27 @@ function sift<Entry>(
   });
   problems.push(...keptOut(at, of, out, report));
   return kept;
+}
+
+/** Says whether a resource of a media type may be published; one that does not say its type may, until it is read. */
+function admitsType({ mimeTypes }: ResourceSelection, type: unknown): boolean {
+  if (!mimeTypes || typeof type !== 'string') return true;
+  return mimeTypes.includes((type.split(';', 1)[0] ?? '').trim().toLowerCase());
+}
+
+/** Says in a sentence why what was read may not be passed on; undefined where it may. */
+export function contentsRefused({ filter }: PublishedResources, contents: unknown): string | undefined {
+  if (!Array.isArray(contents)) return undefined;
+  const parts = (contents as unknown[]).filter(isObject);
+  const foreign = parts.find(({ mimeType }) => !admitsType(filter, mimeType));
+  if (foreign) return `Its media type ${String(foreign['mimeType'])} is not among \`resources.mimeTypes\`.`;
+  const bytes = parts.reduce((sum, { text, blob }) => sum + sizeOf(text, 1) + sizeOf(blob, 3 / 4), 0);
+  if (filter.maxBytes === undefined || bytes <= filter.maxBytes) return undefined;
+  return `It has ${Math.ceil(bytes)} bytes, and \`resources.maxBytes\` is ${filter.maxBytes}.`;
+}
+
+function sizeOf(content: unknown, share: number): number {
+  return typeof content === 'string' ? Buffer.byteLength(content) * share : 0;
 }
 
 /**

@@ -144,6 +144,33 @@ export function appendItem(nodes: EditNodes, list: unknown, value: string): Edit
   return [insertion(at, `${nodes.lineBreak}${indentation(nodes, dash)}- ${value}`)];
 }
 
+/** Inserts items before the first one of a list. @param values in flow style */
+export function prependItems(nodes: EditNodes, place: Pick<PairPlace, 'pair'>, values: readonly string[]): Edits {
+  const { value: list } = place.pair;
+  if (isEmptyValue(list)) return valueEdit(nodes, place, `[${values.join(', ')}]`);
+  if (!isSeq(list)) return undefined;
+  const [first] = list.items;
+  if (list.flow) {
+    const rest = first === undefined ? '' : ', ';
+    const at = first === undefined ? (spanOf(list)?.start ?? 0) + 1 : nodes.startOf(first);
+    return [insertion(at, values.join(', ') + rest)];
+  }
+  const dash = nodes.text.lastIndexOf('-', nodes.startOf(first) - 1);
+  if (dash < 0 || !nodes.beginsLine(dash)) return undefined;
+  const indent = indentation(nodes, dash);
+  return [insertion(dash, values.map((value) => `- ${value}${nodes.lineBreak}${indent}`).join(''))];
+}
+
+/** Inserts a key behind the one that begins at an offset. @param value in flow style, without line breaks */
+export function insertAfter(nodes: EditNodes, keyStart: number, key: string, value: string): Edits {
+  const place = nodes.pairAt(keyStart);
+  if (!place || endsInBlockScalar(place.pair.value)) return undefined;
+  const end = nodes.pairSpan(place.pair).end;
+  if (place.map.flow) return [insertion(end, `, ${key}: ${value}`)];
+  if (!nodes.beginsLine(keyStart)) return undefined;
+  return [insertion(nodes.lineEnd(end), `${nodes.lineBreak}${indentation(nodes, keyStart)}${key}: ${value}`)];
+}
+
 /** Puts another value in the place of a scalar or alias. A list or map is not replaced. */
 export function valueEdit(nodes: EditNodes, { pair }: Pick<PairPlace, 'pair'>, text: string): Edits {
   const { value } = pair;

@@ -14,7 +14,7 @@ import type { Span } from '../../core/yaml/textPositions.js';
 import type { ServerStatus } from '../../core/reconcile/status.js';
 import { diagnosticSource, toRange } from '../views/diagnostics.js';
 import { escapeMarkdown } from '../views/markdown.js';
-import { stateWord, toolCount } from '../views/phrases.js';
+import { stateWord, timeOf, toolCount } from '../views/phrases.js';
 import { actions } from '../views/serverActions.js';
 import { lenses } from './lensModel.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
@@ -133,7 +133,9 @@ function stateText(server: ServerStatus | undefined): string | undefined {
   const lines = [
     `**${escapeMarkdown(server.id)}** ${stateWord(state)}${server.offered > 0 ? `, ${toolCount(server.tools.length, server.offered)}` : ''}`,
     state.kind === 'failed' ? `${escapeMarkdown(state.reason)}\n\n*${escapeMarkdown(state.fix)}*` : '',
-    previous ? `Serves its previous definition: ${escapeMarkdown(previous.reason)}` : '',
+    previous
+      ? `Serves its previous definition since ${timeOf(previous.since, Date.now())}: ${escapeMarkdown(previous.reason)}`
+      : '',
     serverInfo ? escapeMarkdown(`${serverInfo.name} ${serverInfo.version}`) : '',
   ];
   return lines.filter((line) => line !== '').join('\n\n');

@@ -4,7 +4,7 @@ import type { Span } from '../../core/yaml/textPositions.js';
 import { serversIn } from '../../core/authoring/outline.js';
 import type { ServerState, ServerStatus } from '../../core/reconcile/status.js';
 import { signInActions, actions } from '../views/serverActions.js';
-import { stateWord, toolCount } from '../views/phrases.js';
+import { stateWord, timeOf, toolCount } from '../views/phrases.js';
 
 interface LensModel {
   readonly span: Span;
@@ -62,7 +62,9 @@ function stateTitle(server: ServerStatus): string {
 }
 
 function stateTooltip({ state, previous }: ServerStatus): string {
-  if (previous) return `What the file says now does not work: ${previous.reason}`;
+  if (previous) {
+    return `What the file says now does not work: ${previous.reason}\nThe previous definition serves since ${timeOf(previous.since, Date.now())}.`;
+  }
   if (state.kind === 'failed') return `${state.reason}\n${state.fix}`;
   if (state.kind === 'signInNeeded') return state.why;
   return 'Show in the sidebar';

@@ -6,7 +6,7 @@ import { heldBy } from '../../core/host/dialogTools.js';
 import type { ServerStatus } from '../../core/reconcile/status.js';
 import type { WindowState } from '../engine/engineSlot.js';
 import { escapeMarkdown } from '../views/markdown.js';
-import { stateWord, toolCount, whyNothingRuns } from '../views/phrases.js';
+import { stateWord, timeOf, toolCount, whyNothingRuns } from '../views/phrases.js';
 import type { Engine } from '../engine/engine.js';
 
 /** How many characters of a tool's description are shown. */
@@ -35,7 +35,9 @@ export function showServers(stream: vscode.ChatResponseStream, state: WindowStat
 }
 
 function stateOf({ state, previous }: ServerStatus): string {
-  return previous ? `${stateWord(state)}, serves its previous definition` : stateWord(state);
+  return previous
+    ? `${stateWord(state)}, serves its previous definition since ${timeOf(previous.since, Date.now())}`
+    : stateWord(state);
 }
 
 /** Answers `/tools`. */

@@ -110,6 +110,17 @@ describe('command line', () => {
       assert.match(warned.stdout, /mcp\.yaml:3:1: warning unknown-key: /);
     });
 
+    it('of mistakes in an entry that is switched off: information, and 0 (C1)', async () => {
+      const off = { a: { enabled: false, transport: 'sse', comand: 'x' }, b: rawWith(['echo']) };
+      const { code, stdout } = await run(off, 'check');
+      assert.equal(code, 0);
+      assert.match(stdout, / information transport-sse: /);
+      assert.doesNotMatch(stdout, / (error|warning) /);
+      const status = await run(off, 'status');
+      assert.equal(status.code, 0, status.stdout);
+      assert.match(status.stdout, /^a .* disabled$/m);
+    });
+
     it('in another folder, and as JSON', async () => {
       cli.save('version: 2\n');
       const { code, stdout } = await cli.run('check', '--json', '-C', path.join(cli.folder, '.minds', '..'));

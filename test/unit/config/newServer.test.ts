@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
+import { commandWords, hasArguments } from '../../../src/core/config/commandWords.js';
 import {
   validateCommand,
-  commandWords,
   validateId,
   newEntry,
   validatePackage,
@@ -25,6 +25,20 @@ describe('a new server, step by step', () => {
       transport: 'stdio',
       command: 'node',
       args: ['server.js', '--port', '1'],
+    });
+
+    it('tells a program with arguments from a path that holds spaces', () => {
+      for (const line of ['npx -y foo', ' node  server.js', 'npx "x', 'uvx a b']) assert.ok(hasArguments(line), line);
+      for (const line of [
+        'npx',
+        ' npx ',
+        'C:\\Program Files\\node.exe',
+        './my server',
+        '/opt/a b/c d',
+        '"my server" x',
+      ]) {
+        assert.ok(!hasArguments(line), line);
+      }
     });
   });
 

@@ -45,6 +45,10 @@ function renderDefinition(definition: ServerDefinition): string[] {
   lines.push(...renderFilter('prompts', definition.prompts.filter));
   lines.push(...renderTransform('prompts', definition.prompts.transform));
   lines.push(...renderFilter('resources', definition.resources));
+  const { mimeTypes, maxBytes } = definition.resources;
+  if (mimeTypes || maxBytes)
+    lines.push(`resources of ${mimeTypes?.join() ?? 'any type'}, at most ${maxBytes ?? 'any'} bytes`);
+  if (definition.manual !== undefined) lines.push(`manual: ${JSON.stringify(definition.manual)}`);
   lines.push(`timeouts: ${timeouts.connect} ${timeouts.call} ${timeouts.callMax} ${timeouts.idle}`);
   return lines;
 }

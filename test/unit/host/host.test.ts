@@ -784,6 +784,33 @@ describe('a person’s actions (E3)', () => {
   });
 });
 
+describe('what a file says of a toolset (C1)', () => {
+  it('stands behind the instructions of the server, and a change restarts nothing', async () => {
+    await serve('a', "command: a, manual: { content: 'For pages.' }", 'x');
+    const told = (): string | undefined => stage.host.catalogue.toolsets[0]?.instructions;
+    assert.equal(told(), 'For pages.');
+    await stage.edit(file({ a: "command: a, manual: { content: 'For all.', sections: { Never: 'Alone.' } }" }));
+    assert.equal(told(), 'For all.\n\n## Never\n\nAlone.');
+    assert.equal(stage.connector.connects, 1);
+  });
+});
+
+describe('data: URLs (V1)', () => {
+  it('are put right in what any client gets', async () => {
+    const connection = await serve('a', 'command: a', 'x');
+    const call = stage.call('a', 'x');
+    const url = 'data:image/png;base64,AAAA';
+    (await connection.nextCall()).answer({
+      kind: 'result',
+      result: { content: [{ type: 'image', data: url, mimeType: 'image/png' }] },
+    });
+    const outcome = await call;
+    assert.deepEqual(outcome.kind === 'result' && outcome.result.content, [
+      { type: 'image', data: 'AAAA', mimeType: 'image/png' },
+    ]);
+  });
+});
+
 describe('mcp_admin (L5)', () => {
   const ask = async (tool: string, input: object = {}, dialog = 'd1'): Promise<string> => {
     const signal = new AbortController().signal;
@@ -810,7 +837,10 @@ describe('mcp_admin (L5)', () => {
     assert.equal(await ask('mcp_status'), 'a: running, 1 of 1 tools published, this conversation has an instance');
     assert.equal(await ask('mcp_status', {}, 'd2'), 'a: running, 1 of 1 tools published');
     await stage.edit(file({ a: "command: ''" }));
-    assert.match(await ask('mcp_status'), /serves its previous definition.*\n {2}error: /);
+    assert.match(
+      await ask('mcp_status'),
+      /serves its previous definition since \d{4}-\d\d-\d\dT[\d:.]+Z \(Its new definition has an error\).*\n {2}error: /,
+    );
   });
 
   it('releases the instance of the conversation that asks, and no other', async () => {

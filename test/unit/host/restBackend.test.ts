@@ -114,6 +114,15 @@ describe('REST: adding a server', () => {
     });
   }
 
+  it('a server that serves its previous definition says so, since when and why (R3)', () => {
+    const since = Date.UTC(2026, 0, 2);
+    servers = [{ ...status('a'), previous: { since, reason: 'It is wrong.' } }, status('b')];
+    const previous = backend()
+      .upstreams(url)
+      .map((upstream) => (upstream as { previous: unknown }).previous);
+    assert.deepEqual(previous, [{ since: '2026-01-02T00:00:00.000Z', reason: 'It is wrong.' }, null]);
+  });
+
   it('an id that another file has is taken too', async () => {
     servers = [status('own')];
     assert.deepEqual(await code({ ...gamma, id: 'own' }), [409, 'id-taken']);

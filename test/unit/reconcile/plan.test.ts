@@ -24,6 +24,14 @@ const old = definition('command: old');
 describe('plan with approvals (S1)', () => {
   const rows: [string, ConfiguredServer | undefined, Partial<Running>, boolean, boolean, Step['kind']][] = [
     ['a new server that may start', server('command: new'), {}, true, true, 'start'],
+    [
+      'a wrong entry that is switched off',
+      server('comand: x, enabled: false'),
+      { serving: old },
+      true,
+      true,
+      'withdraw',
+    ],
     ['a new server that may not', server('command: new'), {}, false, true, 'hold'],
     ['a changed server that may not', server('command: new'), { serving: old }, false, true, 'hold'],
     ['a changed server while the old one starts', server('command: new'), { starting: old }, false, true, 'hold'],

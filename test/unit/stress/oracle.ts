@@ -252,9 +252,9 @@ export class Oracle {
   }
 }
 
-/** What is disabled needs no host variable. */
+/** What is disabled may be wrong: its mistakes are information (C1). */
 export function isWrong(entry: EntryModel): boolean {
-  return entry.fault === 'command' || (entry.fault === 'variable' && entry.enabled);
+  return entry.enabled && (entry.fault === 'command' || entry.fault === 'variable');
 }
 
 function viewKey({ whitelist, blacklist, transform }: View): string {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import type { NameFilter } from '../../../src/core/config/model.js';
+import type { NameFilter, ResourceSelection } from '../../../src/core/config/model.js';
 import {
   admitsResource,
+  contentsRefused,
   curatePromptsAndResources,
   type CuratedPromptsAndResources,
   type PromptsAndResources,
@@ -22,7 +23,7 @@ const offer: PromptsAndResources = {
 };
 
 function curated(
-  rules: { prompts?: Partial<NameFilter>; resources?: Partial<NameFilter>; prefix?: string },
+  rules: { prompts?: Partial<NameFilter>; resources?: Partial<ResourceSelection>; prefix?: string },
   offered = offer,
 ): CuratedPromptsAndResources {
   const transform =
@@ -68,6 +69,29 @@ describe('prompts and resources of a server (C1, N1–N3)', () => {
       'list-incomplete',
       'entry-left-out',
     ]);
+  });
+
+  it('publishes the media types that are let in, and what does not say its type', () => {
+    const resources = [
+      { uri: 'x:1', name: '1', mimeType: 'Text/Markdown; charset=utf-8' },
+      { uri: 'x:2', name: '2', mimeType: 'image/png' },
+      { uri: 'x:3', name: '3' },
+    ];
+    const offered = { resources: { resources, templates: [], malformed: [] } };
+    const published = curated({ resources: { mimeTypes: ['text/markdown'] } }, offered).resources;
+    assert.deepEqual(
+      published.resources.map(({ uri }) => uri),
+      ['x:1', 'x:3'],
+    );
+    assert.match(contentsRefused(published, [{ uri: 'x:3', mimeType: 'text/html', text: '' }]) ?? '', /text\/html/);
+    assert.equal(contentsRefused(published, [{ uri: 'x:3', mimeType: 'text/markdown', text: '' }]), undefined);
+  });
+
+  it('passes on what is read up to the limit of bytes, text and blobs together', () => {
+    const { resources } = curated({ resources: { maxBytes: 6 } });
+    const read = (text: string) => contentsRefused(resources, [{ text }, { blob: 'AAAA' }]);
+    assert.equal(read('abc'), undefined);
+    assert.match(read('äö') ?? '', /7 bytes.*6/);
   });
 
   for (const [what, filter, uri, admitted] of [

@@ -48,7 +48,7 @@ describe('commands of @minds', () => {
   it('/mcp says that a server serves its previous definition, and why there is none at all', () => {
     const previous = status('shop', { previous: { since: 0 } as never });
     showServers(stream.asEditor, window(snapshot([previous])), 'other');
-    assert.match(stream.text, /`shop` – running, serves its previous definition, 0 tools\n/);
+    assert.match(stream.text, /`shop` – running, serves its previous definition since [^,]+, 0 tools\n/);
     const reasons: readonly (readonly [WindowState['phase'], RegExp])[] = [
       ['untrusted', /not trusted/],
       ['noFolder', /No folder is open/],

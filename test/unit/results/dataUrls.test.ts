@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { withoutDataUrls } from '../../../src/core/results/dataUrls.js';
+
+const png = { type: 'image', data: 'aGVsbG8=', mimeType: 'image/png' };
+const url = 'data:image/png;base64,aGVsbG8=';
+
+describe('data URLs in results (V1)', () => {
+  for (const [what, given, gives] of [
+    ['an image', { content: [{ ...png, data: url }] }, { content: [png] }],
+    ['an image whose type only the URL says', { content: [{ type: 'image', data: url }] }, { content: [png] }],
+    ['a declared type stays', { content: [{ ...png, data: 'DATA:image/webp;base64,aGVsbG8=' }] }, { content: [png] }],
+    ['a forgotten mark', { content: [{ ...png, data: 'data:image/png,aGVsbG8=' }] }, { content: [png] }],
+    [
+      'percent-encoded text',
+      { content: [{ type: 'image', data: 'data:image/svg+xml;utf8,%3Csvg%3E' }] },
+      { content: [{ type: 'image', data: 'PHN2Zz4=', mimeType: 'image/svg+xml;utf8' }] },
+    ],
+    [
+      'audio',
+      { content: [{ type: 'audio', data: 'data:;base64,AA==', mimeType: 'audio/wav' }], isError: true },
+      { content: [{ type: 'audio', data: 'AA==', mimeType: 'audio/wav' }], isError: true },
+    ],
+    [
+      'an embedded resource',
+      { content: [{ type: 'resource', resource: { uri: 'x:1', blob: url } }] },
+      { content: [{ type: 'resource', resource: { uri: 'x:1', blob: 'aGVsbG8=', mimeType: 'image/png' } }] },
+    ],
+    [
+      'a resource that is read',
+      { contents: [{ uri: 'x:1', blob: url, mimeType: 'image/png' }] },
+      { contents: [{ uri: 'x:1', blob: 'aGVsbG8=', mimeType: 'image/png' }] },
+    ],
+    [
+      'a message of a prompt',
+      { messages: [{ role: 'user', content: { ...png, data: url } }] },
+      { messages: [{ role: 'user', content: png }] },
+    ],
+  ] as const) {
+    it(`${what}: plain base64`, () => assert.deepEqual(withoutDataUrls(given), gives));
+  }
+
+  for (const result of [
+    { content: [png, { type: 'text', text: url }, null, 7] },
+    { contents: [{ uri: 'x:1', text: url }] },
+    { messages: [{ role: 'user', content: { type: 'text', text: 'x' } }] },
+    { content: [{ ...png, data: `data:${'x'.repeat(300)},aGVsbG8=` }] },
+    { content: 'no list', structuredContent: { data: url } },
+    {},
+  ]) {
+    it(`leaves ${JSON.stringify(result).slice(0, 60)} as it came`, () => {
+      assert.equal(withoutDataUrls(result), result);
+    });
+  }
+});
