@@ -6,7 +6,7 @@
  */
 import { isObject } from '../base/isObject.js';
 import type { Problem } from '../base/problem.js';
-import type { NameFilter, PromptSelection, ResourceSelection, ServerPlaces } from '../config/model.js';
+import type { PromptSelection, ResourceSelection, ServerPlaces } from '../config/model.js';
 import type {
   OfferedPrompt,
   OfferedResource,
