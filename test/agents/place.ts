@@ -7,7 +7,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { tokenVariable } from '../../src/core/import/ownEndpoint.js';
+import { tokenVariable } from '../../src/core/base/tokenVariable.js';
 import { CommandLine } from '../support/core/commandLine.js';
 import { fixture } from '../support/core/configText.js';
 import { Serving } from '../support/core/serving.js';

@@ -5,7 +5,7 @@
  * variable.
  */
 import path from 'node:path';
-import { tokenVariable } from '../import/ownEndpoint.js';
+import { tokenVariable } from '../base/tokenVariable.js';
 import type { AgentKind } from './agents.js';
 
 export interface TokenSource {

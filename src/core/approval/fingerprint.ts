@@ -12,6 +12,7 @@
  */
 import { createHash } from 'node:crypto';
 import { assertNever } from '../base/assertNever.js';
+import { isSecretName, mask, withoutSecrets } from '../base/secrets.js';
 import type { EnvValue, Launch, OAuthSettings, Reference, ServerDefinition } from '../config/model.js';
 
 export interface LaunchPart {
@@ -39,7 +40,6 @@ export interface LaunchDescription {
   readonly fingerprint: string;
 }
 
-const mask = '•••';
 const described = new WeakMap<ServerDefinition, LaunchDescription>();
 
 export function describeLaunch(definition: ServerDefinition): LaunchDescription {
@@ -61,8 +61,8 @@ export function describeLaunch(definition: ServerDefinition): LaunchDescription 
 type Digest = (label: string, value: string) => string;
 
 function partsOf(launch: Launch, digest: Digest): LaunchPart[] {
-  const plain = (label: LaunchPart['label'], value: string): LaunchPart => {
-    const masked = maskSecrets(value);
+  const plain = (label: LaunchPart['label'], value: string, option?: string): LaunchPart => {
+    const masked = maskSecrets(value, option);
     return masked === value
       ? { label, shown: written(value) }
       : { label, shown: written(masked), digest: digest(label, value) };
@@ -80,7 +80,7 @@ function partsOf(launch: Launch, digest: Digest): LaunchPart[] {
           const reference = launch.argReferences?.get(index);
           return reference
             ? referencePart('argument', undefined, reference, (text) => digest('argument', text))
-            : plain('argument', argument);
+            : plain('argument', argument, launch.args[index - 1]);
         }),
         plain('directory', launch.cwd),
         ...values('environment', launch.env),
@@ -129,9 +129,13 @@ function valuePart(
     case 'reference':
       return referencePart(label, name, value, (text) => digest(`prefix of ${label} ${name}`, text));
     case 'literal':
-      return label === 'environment' && decidesWhatRuns(name) && maskSecrets(value.value) === value.value
-        ? { label, shown: `${shownName} = ${JSON.stringify(value.value).replace(unprintable, escaped)}` }
-        : { label, shown: `${shownName} = ${mask}`, digest: digest(`${label} ${name}`, value.value) };
+      if (label === 'environment' && decidesWhatRuns(name)) {
+        const masked = maskSecrets(value.value);
+        const shown = `${shownName} = ${JSON.stringify(masked).replace(unprintable, escaped)}`;
+        if (masked === value.value) return { label, shown };
+        return { label, shown, digest: digest(`${label} ${name}`, value.value) };
+      }
+      return { label, shown: `${shownName} = ${mask}`, digest: digest(`${label} ${name}`, value.value) };
     default:
       return assertNever(value);
   }
@@ -168,22 +172,26 @@ const loaders =
   /^(PATH|PATHEXT|COMSPEC|SHELL|ENV|BASH_ENV|SHELLOPTS|IFS|LD_.+|DYLD_.+|NODE_OPTIONS|NODE_PATH|NODE_EXTRA_CA_CERTS|NODE_TLS_REJECT_UNAUTHORIZED|ELECTRON_RUN_AS_NODE|PYTHON(PATH|HOME|STARTUP|USERBASE|WARNINGS|BREAKPOINT|INSPECT)|PERL5?(LIB|OPT|DB)|RUBY(LIB|OPT)|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|CLASSPATH|GIT_.+|npm_config_.+|(PIP|UV)_.+|(HTTPS?|ALL|NO)_PROXY|SSL_CERT_(FILE|DIR)|DOCKER_HOST|EDITOR|VISUAL|PAGER|BROWSER)$/i;
 
 function decidesWhatRuns(name: string): boolean {
-  return loaders.test(name) && !/auth|token|secret|passw|key$/i.test(name);
+  return loaders.test(name) && (/^GIT_CONFIG_KEY_/i.test(name) || !isSecretName(name));
 }
 
+/** What a shell takes for more than a word; nothing is masked beside it, because it might be what runs (S1a). */
+const script = /[\s;|&$`()<>]/;
+/** A header as an argument: to a shell, too, what stands behind the colon is never the command. */
+const header = /^[A-Za-z0-9-]{1,64}: (?:[A-Za-z]{1,20} )?[A-Za-z0-9._~+=-]+$/;
+/** Names no file and no option. */
+const token = /^[A-Za-z0-9_~%!+:@=][A-Za-z0-9._~%!+:@=-]*$/;
+
 /**
- * Masks secrets that can be told by their shape (E4). Only the characters of tokens may vanish: a path, an option or
- * shell syntax beside them stays in sight.
+ * Masks secrets that can be told by names and shapes (E4). Only the characters of tokens may vanish, and nothing that
+ * may be a program.
+ * @param option the argument before it
  */
-function maskSecrets(value: string): string {
-  return value
-    .replace(/(authorization["']?\s*[:=]\s*["']?(?:bearer|basic)\s+)[A-Za-z0-9._~+/=-]{6,}/gi, `$1${mask}`)
-    .replace(/(\b[a-z][a-z0-9+.-]*:\/\/)[A-Za-z0-9._~%!+:-]+@/gi, `$1${mask}@`)
-    .replace(
-      /([?&][a-z_-]*(?:token|key|secret|password|passwd|signature|sig|auth|session(?:_?id)?|code)=)[A-Za-z0-9._~%+-]+/gi,
-      `$1${mask}`,
-    )
-    .replace(/(^--?[a-z-]*(?:token|api-?key|secret|password)=)[A-Za-z0-9_-]{8,}$/gi, `$1${mask}`);
+function maskSecrets(value: string, option = ''): string {
+  if (script.test(value) && !header.test(value)) return value;
+  const rest = withoutSecrets(value, { environment: false, spare: (secret) => !token.test(secret) });
+  const opaque = rest === value && /^\w{8,}$/.test(value) && /\d/.test(value) && /[A-Za-z]/.test(value);
+  return opaque && option.startsWith('--') && isSecretName(option) ? mask : rest;
 }
 
 const unprintable = /[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu;

@@ -1,4 +1,5 @@
 /** Completes values: choices, durations, names of variables, tools and folders. It never offers a variable's value. */
+import { isSecretName } from '../base/secrets.js';
 import { scalarText } from '../yaml/edits.js';
 import type { Slot } from '../yaml/sketchState.js';
 import type { KnownPlace, PlaceShape } from './shapes.js';
@@ -112,7 +113,7 @@ export function itemDrafts(
 
 /** Orders variables so that those that are named like secrets come first, because references are made for secrets. */
 export function likelihood(variable: string): number {
-  if (/TOKEN|KEY|SECRET|PASSWORD|AUTH/i.test(variable)) return 0;
+  if (isSecretName(variable)) return 0;
   return /^(?:VSCODE|ELECTRON|npm_|XDG|LC_|_)/.test(variable) ? 2 : 1;
 }
 

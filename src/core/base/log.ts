@@ -1,8 +1,10 @@
 /**
  * Logging is a dependency, and everything is redacted before it is written (E4). What is registered as a secret here
- * must not reach logs, problems, status or diagnostics.
+ * must not reach logs, problems, status or diagnostics; what is one by its name or shape is told by `secrets.ts`.
  */
-import { escapeRegExp } from './text.js';
+import { KnownSecrets } from './knownSecrets.js';
+import { mask, secretsIn, withoutSecrets } from './secrets.js';
+
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error';
 
 export interface Log {
@@ -11,17 +13,21 @@ export interface Log {
 
 /** Shorter values are not treated as secrets, because redacting `1` or `ci` would blank the log. */
 const shortestSecret = 6;
-const mask = '•••';
+/** In UTF-16 code units. Nobody reads more, and what is looked at is bounded (S2). */
+const longestText = 1024 * 1024;
+const longestLogText = 64 * 1024;
+/** So much at the end of a text that is too long may be the beginning of a secret. */
+const uncertainEnd = 4096;
 
 export class Redactor {
   private readonly secrets = new Map<string, number>();
-  private pattern: RegExp | undefined;
+  private known: KnownSecrets | undefined;
 
   /** Registers values until the result is disposed of. Several owners may register the same value. */
   register(values: Iterable<string>): { dispose(): void } {
-    const own = [...new Set(values)].filter((value) => value.length >= shortestSecret);
+    const own = [...new Set([...values].flatMap(partsOf))].filter((value) => value.length >= shortestSecret);
     for (const value of own) this.secrets.set(value, (this.secrets.get(value) ?? 0) + 1);
-    this.pattern = undefined;
+    this.known = undefined;
     let ended = false;
     return {
       dispose: () => {
@@ -32,44 +38,46 @@ export class Redactor {
           if (count > 0) this.secrets.set(value, count);
           else this.secrets.delete(value);
         }
-        this.pattern = undefined;
+        this.known = undefined;
       },
     };
   }
 
-  redact(text: string): string {
-    if (this.secrets.size > 0) {
-      this.pattern ??= new RegExp(
-        [...this.secrets.keys()]
-          .sort((a, b) => b.length - a.length)
-          .flatMap((value) => spellings(value))
-          .map(escapeRegExp)
-          .join('|'),
-        'g',
-      );
-      text = text.replace(this.pattern, mask);
-    }
-    return redactWellKnown(text);
+  redact(text: string, limit = longestText): string {
+    if (text.length <= limit) return this.redactWhole(text);
+    const head = text.slice(0, limit);
+    const end = Math.max(head.lastIndexOf('\n'), head.lastIndexOf(' '), head.length - uncertainEnd);
+    return `${this.redactWhole(`${head.slice(0, end)}…`)} (${text.length - end} more characters)`;
   }
+
+  private redactWhole(text: string): string {
+    if (this.secrets.size === 0) return withoutSecrets(text);
+    this.known ??= new KnownSecrets([...this.secrets.keys()].flatMap(spellings), shortestSecret);
+    const { known } = this;
+    return withoutSecrets(text, { known: (part) => known.masked(part, mask) });
+  }
+}
+
+/** The value, its lines, because whoever quotes it may write them one by one, and what in it is a secret by itself. */
+function partsOf(value: string): string[] {
+  const lines = value.split(/\r\n|\r|\n|\\n/).map((line) => line.trim());
+  const telling = lines.length > 1 ? lines.filter((line) => !line.startsWith('-----')) : [];
+  return [value, ...telling, ...secretsIn(value)];
 }
 
 /** Returns the ways to write a secret, which JSON and URLs write with escapes. */
 function spellings(value: string): string[] {
-  return [...new Set([value, JSON.stringify(value).slice(1, -1), encodeURIComponent(value)])];
+  return [...new Set([value, JSON.stringify(value).slice(1, -1), inAddress(value)])];
 }
 
-/** Masks secrets that can be told by their shape: bearer tokens, URL credentials, query secrets and session ids. */
-function redactWellKnown(text: string): string {
-  return text
-    .replace(/\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{6,}/gi, `$1 ${mask}`)
-    .replace(/(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/@"'<>]+@/gi, `$1${mask}@`)
-    .replace(
-      /([?&](?:[a-z_-]*(?:token|key|secret|password|passwd|signature|sig|auth|session(?:_?id)?|code))=)[^&\s"'<>#]+/gi,
-      `$1${mask}`,
-    )
-    .replace(/(mcp-session-id["']?\s*[:=]\s*["']?)[^\s"',}]+/gi, `$1${mask}`);
+function inAddress(value: string): string {
+  try {
+    return encodeURIComponent(value);
+  } catch {
+    return value; // Half a character cannot stand in an address.
+  }
 }
 
 export function redactingLog(target: Log, redactor: Redactor): Log {
-  return { write: (level, message) => target.write(level, redactor.redact(message)) };
+  return { write: (level, message) => target.write(level, redactor.redact(message, longestLogText)) };
 }

@@ -1,13 +1,17 @@
 /**
- * Finds what of a launch must not be seen in logs, problems and status (E4): the values of `env`, `headers` and references, in every
- * form in which a server may quote them, and the secrets in its address. The redactor itself knows secrets by their
- * shape. Everything here is pure.
+/**
+ * Finds what of a launch must not be seen in logs, problems and status (E4): the values of `env`, `headers` and
+ * references, in every form in which a server may quote them, and the secrets in its arguments and its address. Everything
+ * here is pure.
  */
+import { isSecretName, secretsIn, secretsOfArguments } from '../base/secrets.js';
 import type { EnvValue, Launch } from './model.js';
 
 export function secretsOf(launch: Launch): string[] {
-  if (launch.transport === 'stdio')
-    return [...launch.env.values(), ...(launch.argReferences?.values() ?? [])].flatMap(bare);
+  if (launch.transport === 'stdio') {
+    const values = [...launch.env.values(), ...(launch.argReferences?.values() ?? [])];
+    return [...new Set([...values.flatMap(bare), ...secretsOfArguments(launch.args)])];
+  }
   const headers = [...launch.headers].flatMap(([name, value]) => [...bare(value), ...partsOf(name, value.value)]);
   const { clientSecret, privateKey } = launch.oauth ?? {};
   const client = [clientSecret, privateKey].flatMap((value) => (value ? bare(value) : []));
@@ -24,7 +28,8 @@ function bare(given: EnvValue): string[] {
 
 /** Returns the secret parts of `Bearer TOKEN`, of `Basic BASE64` (`name:password`), and of cookies (`a=b; c=d`). */
 function partsOf(header: string, value: string): string[] {
-  if (/^cookie$/i.test(header)) return value.split(/;\s*/).map((cookie) => cookie.slice(cookie.indexOf('=') + 1));
+  if (header.toLowerCase() === 'cookie')
+    return value.split(/;\s*/).map((cookie) => cookie.slice(cookie.indexOf('=') + 1));
   const [, scheme, credentials] = /^(\S+)\s+(\S+)$/.exec(value) ?? [];
   if (scheme === undefined || credentials === undefined) return [];
   if (!/^basic$/i.test(scheme)) return [credentials];
@@ -32,13 +37,11 @@ function partsOf(header: string, value: string): string[] {
   return [credentials, decoded, decoded.slice(decoded.indexOf(':') + 1)];
 }
 
-const secretKey = /token|key|secret|passw|signature|^sig$|auth|session|code/i;
-
 function inAddress(address: string): string[] {
   if (!URL.canParse(address)) return [];
   const url = new URL(address);
-  const query = [...url.searchParams].filter(([key]) => secretKey.test(key)).map(([, value]) => value);
-  return [url.password, decoded(url.password), ...query];
+  const query = [...url.searchParams].filter(([key]) => isSecretName(key)).map(([, value]) => value);
+  return [url.password, decoded(url.password), ...query, ...secretsIn(address)];
 }
 
 function decoded(text: string): string {

@@ -5,6 +5,7 @@
 import type { Place, Problem, ProblemCode, Severity } from '../base/problem.js';
 import { startOfFile } from './model.js';
 import { nearest } from '../base/nearest.js';
+import { withoutSecrets } from '../base/secrets.js';
 import { clipped } from '../base/text.js';
 import { knownKeys, suggestKey, type KeyLevel } from './keys.js';
 
@@ -264,9 +265,9 @@ export function serverShadowed(spot: Spot, id: string, by: Place): Problem {
   ]);
 }
 
-/** Bounds names and values, which have no bounds in a file, for a message. */
+/** Bounds names and values, which have no bounds in a file, for a message, and takes out what may be a secret. */
 export function shortened(text: string): string {
   if (text === '') return "''";
-  const line = text.replace(/[\s\p{Cc}]+/gu, ' ');
-  return clipped(line, 64);
+  const line = text.slice(0, 4096).replace(/[\s\p{Cc}]+/gu, ' ');
+  return clipped(withoutSecrets(line), 64);
 }

@@ -2,10 +2,9 @@
  * Makes a config file fit to be shown to strangers, for a bug report: its structure remains, comments go, and every value
  * that is not known to be harmless is masked. Pure.
  */
+import { mask, withoutArgumentSecrets } from '../base/secrets.js';
 import { readYaml } from '../yaml/yamlTree.js';
 import { isEmpty, plainValue, type ValueNode } from '../yaml/valueNodes.js';
-
-const mask = '•••';
 
 /** Returns undefined if the text cannot be read, because then nothing in it can be told from a secret. */
 export function redactedConfig(text: string): string | undefined {
@@ -64,38 +63,24 @@ function variableOf(node: ValueNode): unknown {
   return /^[A-Za-z_]\w*$/.test(String(variable.value)) ? { env: variable.value } : mask;
 }
 
-/** Keeps scheme and host, and what of the path does not look random. Credentials and the query go, because they carry keys. */
+/** Keeps scheme and host, and what of the path reads as words. Credentials and the query go, because they carry keys. */
 function address(url: string): string {
   if (!URL.canParse(url)) return mask;
   const { protocol, host, pathname, search } = new URL(url);
   const path = pathname
     .split('/')
-    .map((part) => (looksRandom(part) ? mask : part))
+    .map((part) => (/^[A-Za-z._@-]{0,40}$|^v?\d{1,4}$/.test(part) ? part : mask))
     .join('/');
   return `${protocol}//${host}${path}${search === '' ? '' : `?${mask}`}`;
 }
 
-/** Masks the value of an option that is named like a secret, and whatever looks like one. */
+/** Masks secrets, and of addresses what strangers need not see. */
 function argumentList(items: readonly ValueNode[]): unknown[] {
-  let secretNext = false;
-  return items.map((item) => {
+  const texts = items.map((item) => (item.kind === 'scalar' ? String(item.value) : ''));
+  const { args } = withoutArgumentSecrets(texts);
+  return items.map((item, index) => {
     if (item.kind !== 'scalar') return variableOf(item);
-    const text = String(item.value);
-    const isSecret = secretNext;
-    const [, option, value] = /^(--?[\w.-]+)(?:=(.*))?$/s.exec(text) ?? [];
-    secretNext = option !== undefined && value === undefined && secretOption.test(option);
-    if (isSecret && option === undefined) return mask;
-    if (option !== undefined && value !== undefined) {
-      return secretOption.test(option) || looksRandom(value) ? `${option}=${mask}` : text;
-    }
-    if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return address(text);
-    return looksRandom(text) || /[\w-]*(?:token|key|secret|passw)[\w-]*[=:]/i.test(text) ? mask : text;
+    const text = args[index] ?? mask;
+    return text === texts[index] && /^[a-z][a-z0-9+.-]{0,20}:\/\//i.test(text) ? address(text) : text;
   });
-}
-
-const secretOption = /token|key|secret|passw|auth|credential|header|cookie|session|^-[pkHu]$/i;
-
-/** Says whether a text is long, mixes letters and digits, and is neither a path nor a package: nobody writes that by hand. */
-function looksRandom(text: string): boolean {
-  return /^[\w+=.~-]{16,}$/.test(text) && /\d/.test(text) && /[a-z]/i.test(text) && !/^[\w-]+\.[a-z]{1,4}$/i.test(text);
 }

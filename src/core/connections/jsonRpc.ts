@@ -4,6 +4,7 @@
  * what is not JSON-RPC is said not to be.
  */
 import { isObject } from '../base/isObject.js';
+import { withoutSecrets } from '../base/secrets.js';
 import { errorCodes } from '../protocol/errors.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 
@@ -76,13 +77,19 @@ function errorAnswer(id: Id | undefined, value: unknown): JSONRPCMessage {
   };
 }
 
+/** Secrets are longer than a text is short, and one that is cut in two must still be told to be one. */
+const lookedAtBehind = 4096;
+
 /**
- * For messages and logs: at most `limit` characters, with a mark where something was cut. Cuts between words where that
- * takes no more than half of it: half a secret would not be recognised as one by who removes secrets.
+ * For messages and logs: at most `limit` characters, with a mark where something was cut. What looks like a secret is
+ * taken out before that (E4); a value that is known to be one is recognised at the mark by the redactor. The cut is
+ * between words where that takes no more than half of it.
  */
 export function shortened(text: string, limit: number): string {
-  if (text.length <= limit) return text;
-  const head = text.slice(0, limit);
-  const between = head.search(/[^\s"',;<>(){}[\]&]*$/);
-  return `${between > limit / 2 ? head.slice(0, between).trimEnd() : head}…`;
+  const isLong = text.length > limit + lookedAtBehind;
+  const whole = withoutSecrets(isLong ? `${text.slice(0, limit + lookedAtBehind)}…` : text);
+  if (!isLong && whole.length <= limit) return whole;
+  let end = Math.min(limit, whole.length);
+  while (end > limit / 2 && !/[\s"',;<>(){}[\]&]/.test(whole.charAt(end - 1))) end--;
+  return `${whole.slice(0, end > limit / 2 ? end : limit).trimEnd()}…`;
 }

@@ -2,9 +2,7 @@
  * How an entry that leads to a toolset of ours is known (G6), in the file of any agent: it is never imported as a
  * server, which would be a server behind itself. Pure.
  */
-
-/** The variable from which agents take the token that cannot run a command for it. */
-export const tokenVariable = 'MCP_TOOLSETS_TOKEN';
+import { tokenVariable } from '../base/tokenVariable.js';
 
 /** The toolset that the address of an entry leads to, on whatever port of this machine. */
 export function toolsetOf(entry: Readonly<Record<string, unknown>>): string | undefined {

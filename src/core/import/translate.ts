@@ -6,11 +6,11 @@
  * note.
  */
 import { isObject } from '../base/isObject.js';
+import { withoutArgumentSecrets, withoutSecrets } from '../base/secrets.js';
 import { durationText } from '../config/durations.js';
 import type { Dialect } from './dialects.js';
 import type { ImportedEntry, ImportNote, ImportSurroundings } from './imported.js';
 import { piecesOf, type Piece } from './references.js';
-import { withoutArgumentSecrets, withoutUrlSecrets } from './secrets.js';
 import { Values, type Variables } from './values.js';
 
 type Table = Readonly<Record<string, unknown>>;
@@ -31,6 +31,13 @@ interface Translation {
 export function translate(id: string, raw: Table, context: TranslationContext): Translation {
   return new Translator(id, raw, context).translate();
 }
+
+/** A secret does not get into the file; a reference to a variable is none. */
+const removal = {
+  mask: 'SECRET_REMOVED',
+  spare: (value: string): boolean => value.includes('${'),
+  environment: false,
+};
 
 const httpWords = ['http', 'sse', 'remote', 'streamable-http', 'streamableHttp', 'streamable_http', 'streamablehttp'];
 
@@ -56,7 +63,10 @@ class Translator {
       if (command === undefined) return this.skip('it has no command.');
       const cwd = this.folder();
       entry.command = this.path(command, cwd, 'the command');
-      const args = withoutArgumentSecrets(rest.map((arg, index) => this.path(arg, cwd, `argument ${index + 1}`)));
+      const args = withoutArgumentSecrets(
+        rest.map((arg, index) => this.path(arg, cwd, `argument ${index + 1}`)),
+        removal,
+      );
       for (const index of args.held) {
         this.lose(
           `argument ${index + 1} held what looks like a secret. Arguments cannot refer to variables: it is taken out. ` +
@@ -116,8 +126,8 @@ class Translator {
 
   private url(): string {
     const url = this.path(this.text('url', 'serverUrl', 'httpUrl') ?? '', undefined, 'the URL');
-    const clean = withoutUrlSecrets(url);
-    if (clean === undefined) return url;
+    const clean = withoutSecrets(url, removal);
+    if (clean === url) return url;
     this.lose(
       'the URL held what looks like a secret. A URL cannot refer to a variable: it is taken out. See whether the server takes it in a header.',
     );

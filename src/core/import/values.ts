@@ -2,10 +2,10 @@
  * The values of `env` and `headers` of an imported server: what is a secret or refers to variables becomes a reference to
  * a host variable, with a note which one to set (C6).
  */
+import { isSecret } from '../base/secrets.js';
 import type { Dialect } from './dialects.js';
 import type { ImportedValue, ImportNote } from './imported.js';
 import { piecesOf, type Piece } from './references.js';
-import { isSecret } from './secrets.js';
 
 type Table = Readonly<Record<string, unknown>>;
 

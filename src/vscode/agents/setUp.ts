@@ -12,7 +12,7 @@ import { basename } from 'node:path';
 import { nextEvent } from '../../core/base/events.js';
 import { agentKinds, agents, fileOf, type AgentKind, type Surroundings } from '../../core/agents/agents.js';
 import { exportCommand, tokenFrom, type TokenSource } from '../../core/agents/entryKeys.js';
-import { tokenVariable } from '../../core/import/ownEndpoint.js';
+import { tokenVariable } from '../../core/base/tokenVariable.js';
 import { planEntries, type EntriesPlan, type ServedAt } from '../../core/agents/planEntries.js';
 import { textOf, writeEdits } from '../commands/configEdits.js';
 import { localFolders } from '../engine/configFiles.js';

@@ -81,6 +81,51 @@ describe('core: secrets', () => {
     assert.deepEqual(leaks(), {});
   });
 
+  it('secrets among the arguments of a command, which nothing else names', async () => {
+    const secrets = [
+      '--pass',
+      canary('pass'),
+      `postgres://me:p@${canary('address')}@h/db`,
+      '-u',
+      `me:${canary('user')}`,
+    ];
+    await stage.edit({
+      works: fixture('raw', secrets),
+      exits: fixture('exits', [...secrets, '--stderr', `it is not ${canary('pass')}`]),
+    });
+    const status = await stage.outcome('mcp_admin', 'mcp_status', {});
+    assert.match(stage.logs.text('works'), /Started .*--pass •••/);
+    assert.match(stage.problem('server-exited').message, /--pass •••[^]*it is not •••/);
+    assert.doesNotMatch(JSON.stringify(status), canaryPattern);
+    assert.deepEqual(leaks(), {});
+  });
+
+  it('a key of several lines that is written line by line', async () => {
+    const lines = ['first', 'second', 'third'].map(canary);
+    const key = ['-----BEGIN PRIVATE KEY-----', ...lines, '-----END PRIVATE KEY-----'].join('\n');
+    await stage.edit({ a: fixture('raw', [], { env: { KEY: key, ESCAPED: key.replaceAll('\n', '\\n') } }) });
+    await stage.text('a', 'stderr', { text: key });
+    for (const line of lines) await stage.outcome('a', 'log', { level: 'error', text: line });
+    await stage.logs.until(({ message }) => message.includes('END PRIVATE KEY'), 'the last line');
+    assert.deepEqual(leaks(), {});
+  });
+
+  it('what is left of a line that was cut', async () => {
+    await stage.edit({ a: fixture('raw', [], { env: { SECRET: canary('cut') } }) });
+    // Wherever the line is cut, the cut falls into one of them.
+    await stage.text('a', 'stderr', { text: canary('cut').repeat(3000) });
+    await stage.logs.until(({ message }) => message.includes('is left out'), 'the cut');
+    await stage.text('a', 'stderr', { text: 'the next line' });
+    await stage.logs.until(({ message }) => message.includes('the next line'), 'the next line');
+    assert.doesNotMatch(stage.logs.text('a').replace(/→ .*|← .*/g, ''), /canary|5ca1|b1e-/);
+  });
+
+  it('our own token is not inherited by what is started', async () => {
+    stage = await startStage({ env: { MCP_TOOLSETS_TOKEN: canary('own') } });
+    await stage.edit({ a: fixture('raw') });
+    assert.doesNotMatch(JSON.stringify(await stage.outcome('a', 'env', { name: 'MCP_TOOLSETS_TOKEN' })), /canary/);
+  });
+
   describe('of HTTP servers', () => {
     let server: Server;
     let base: string;

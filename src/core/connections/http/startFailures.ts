@@ -1,5 +1,6 @@
 /** Why a server could not be reached over HTTP or did not answer as one (X3); each cause has a factory. Pure. */
 import type { ProblemCode } from '../../base/problem.js';
+import { isSecretName } from '../../base/secrets.js';
 import type { HttpLaunch } from '../../config/model.js';
 import type { StartFailure } from '../connection.js';
 import { describeTrouble, type TransportTrouble } from '../transport.js';
@@ -82,9 +83,7 @@ export function httpFailure(launch: HttpLaunch, trouble: TransportTrouble): Star
 
 function refused(what: string, status: number, launch: HttpLaunch): StartFailure {
   const sent = [...launch.headers.keys()].join(', ');
-  const authorization = [...launch.headers.keys()].some((name) =>
-    /^(authorization|.*(api|auth|token|key).*)$/i.test(name),
-  );
+  const authorization = [...launch.headers.keys()].some(isSecretName);
   switch (status) {
     case 401:
       return authorization

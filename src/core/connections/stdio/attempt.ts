@@ -1,5 +1,6 @@
 /** One attempt to start a stdio server: spawn, open, and when that fails, what is to be said about it (X1, X3). */
 import { stat } from 'node:fs/promises';
+import { tokenVariable } from '../../base/tokenVariable.js';
 import type { StdioLaunch } from '../../config/model.js';
 import { searchPath } from './commandSearch.js';
 import type { ConnectOutcome, StartFailure } from '../connection.js';
@@ -91,12 +92,13 @@ async function notStarted(
   return commandNotFound(launch, await searchPath(launch.command, env));
 }
 
-/** The environment of the host, overlaid with that of the launch (C2). Windows does not tell `Path` from `PATH`. */
+/** The environment of the host without our own token, overlaid with that of the launch (C2). Windows does not tell `Path` from `PATH`. */
 function childEnvironment(
   hostEnv: Readonly<Record<string, string | undefined>>,
   launch: StdioLaunch,
 ): Record<string, string | undefined> {
   const env: Record<string, string | undefined> = { ...hostEnv };
+  for (const name of Object.keys(env)) if (name.toUpperCase() === tokenVariable) delete env[name];
   for (const [name, { value }] of launch.env) {
     if (process.platform === 'win32') {
       for (const other of Object.keys(env)) if (other.toUpperCase() === name.toUpperCase()) delete env[other];

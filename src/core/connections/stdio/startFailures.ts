@@ -3,6 +3,7 @@
  * what came back and the likely cause; `fix` is the next step. HTTP has a catalogue of its own. Pure.
  */
 import type { ProblemCode } from '../../base/problem.js';
+import { mask, withoutArgumentSecrets } from '../../base/secrets.js';
 import type { StdioLaunch } from '../../config/model.js';
 import type { PathSearch } from './commandSearch.js';
 import type { StartFailure } from '../connection.js';
@@ -146,9 +147,13 @@ function notJsonRpc(facts: StdioFacts, tried: string): StartFailure {
   );
 }
 
-/** How the server is named where a message begins with it. */
+/** How the server is named where a message begins with it; secrets in its arguments are masked (E4). */
 export function commandLine(launch: StdioLaunch): string {
-  const words = [launch.command, ...launch.args].map((word) =>
+  const args = withoutArgumentSecrets(launch.args).args.map((arg, index) => {
+    const reference = launch.argReferences?.get(index);
+    return reference ? `${reference.prefix}${mask}${reference.suffix}` : arg;
+  });
+  const words = [launch.command, ...args].map((word) =>
     /[\s"']/.test(word) || word === '' ? JSON.stringify(word) : word,
   );
   return `\`${shortened(words.join(' '), commandLineLength)}\``;

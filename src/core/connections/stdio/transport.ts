@@ -70,6 +70,9 @@ export class StdioTransport implements ServerTransport {
   private readonly stderr: string[] = [];
   private readonly stray: string[] = [];
   private sawMessage = false;
+  /** The line of stderr that comes now is too long; and the one before was, so that this is the rest of it. */
+  private exceeds = false;
+  private isRest = false;
   private finished: StdioEnding | undefined;
   private quietTurns = 0;
   private drained: Promise<void> | undefined;
@@ -102,7 +105,10 @@ export class StdioTransport implements ServerTransport {
     this.stderrLines = new LineSplitter({
       limit: stderrLineLimit,
       onLine: (line) => this.readStderr(line),
-      onExcess: () => 'cut',
+      onExcess: () => {
+        this.exceeds = true;
+        return 'cut';
+      },
     });
     tree.stdout.on('data', (chunk: Buffer) => {
       this.quietTurns = 0;
@@ -236,7 +242,12 @@ export class StdioTransport implements ServerTransport {
   }
 
   private readStderr(line: string): void {
-    if (line.trim() === '') return;
+    const { isRest } = this;
+    this.isRest = this.exceeds;
+    this.exceeds = false;
+    // What is left of a line that was cut may begin in the middle of a secret (E4).
+    if (isRest || line.trim() === '') return;
+    if (this.isRest) this.options.log.write('warn', 'The rest of a very long line of stderr is left out.');
     this.options.log.write('info', `[stderr] ${shortened(line, loggedLineLength)}`);
     if (this.stderr.length === keptStderrLines) this.stderr.shift();
     this.stderr.push(shortened(line, keptLineLength));

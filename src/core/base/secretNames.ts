@@ -1,0 +1,145 @@
+/**
+ * Which names are names of secrets, and which words are secrets by their shape. In doubt it is one: a masked value that
+ * was none costs a person a minute, a secret that is seen much more. `secretScan.ts` finds the names and words in texts.
+ *
+ * What is looked at is bounded, and no expression here repeats what repeats: a name or a word costs the same however
+ * it is made.
+ */
+const longestName = 96;
+
+const secretWords = new Set(
+  (
+    'TOKEN SECRET PASSWORD PASSWD PASSPHRASE PASSCODE PASS PWD PW PAT KEY APIKEY CREDENTIAL CRED AUTH AUTHORIZATION ' +
+    'BEARER COOKIE DSN JWT SIG SIGNATURE SESSION SESSIONID WEBHOOK CONNECTIONSTRING OTP'
+  ).split(' '),
+);
+
+/** What ends with one of these is glued together from a name and it: `PGPASSWORD`, `OPENAIKEY`. */
+const secretEnds = [
+  'TOKEN',
+  'SECRET',
+  'PASSWORD',
+  'PASSWD',
+  'PASSPHRASE',
+  'PASS',
+  'PWD',
+  'KEY',
+  'COOKIE',
+  'CREDENTIAL',
+];
+const harmlessWords = new Set(
+  'ASKPASS MONKEY TURKEY DONKEY WHISKEY HOCKEY JOCKEY HOTKEY BYPASS COMPASS ENCOMPASS TRESPASS SURPASS PUBLICKEY'.split(
+    ' ',
+  ),
+);
+
+/** Where a name ends with one of these, it names what belongs to a secret and is none: `TOKEN_FILE`, `KEY_ID`. */
+const harmlessEnds = new Set(
+  (
+    'FILE PATH DIR URL URI ENDPOINT NAME ID TYPE HEADER METHOD METHODS ENABLED TTL TIMEOUT EXPIRY EXPIRES IN AT SERVER ' +
+    'SERVERS SUPPORTED REQUIRED HOST PORT USER USERNAME PROVIDER MODE STATUS COUNT LIMIT LENGTH SIZE LENGTHS HINT ' +
+    'ALGORITHM ALG FORMAT SCOPE SCOPES VERSION DESCRIPTION DOCUMENTATION'
+  ).split(' '),
+);
+
+/** Names of parameters of addresses that would be too short or too common elsewhere. */
+const secretParameters = new Set(['CODE', 'SIG', 'ASSERTION', 'HMAC', 'NONCE']);
+
+/** Whatever stands behind these is a secret, a plain word too. */
+const certainNames = /passw|passphrase|pwd$|authorization|cookie|^x-/i;
+
+/** Most names are told by this to be none, at little cost. */
+const possible = /tok|key|sec|pass|pw|pat|cred|auth|bear|cook|dsn|jwt|sig|sess|hook|conn|otp/i;
+
+/** Words that have other uses too, where they stand alone. */
+const weakWords = new Set(['KEY', 'SESSION', 'SIG', 'PAT', 'AUTH']);
+
+/**
+ * How much a name says of its value. `weak`: where it stands beside a plain word it says nothing. `word`: it is a
+ * single word, which in prose may stand before a colon. `certain`: whatever the value is, it is a secret.
+ */
+export type NameStrength = 'none' | 'weak' | 'word' | 'strong' | 'certain';
+
+export function nameStrength(name: string, parameter = false): NameStrength {
+  const text = name.length > longestName ? name.slice(-longestName) : name;
+  if (parameter && secretParameters.has(text.toUpperCase())) return 'strong';
+  if (!possible.test(text)) return 'none';
+  const words = text
+    .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
+    .replace(/([A-Z])([A-Z][a-z])/g, '$1_$2')
+    .toUpperCase()
+    .split(/[^A-Z0-9]/)
+    .map((word) => word.replace(/\d{1,96}$/, ''))
+    .filter((word) => word !== '');
+  const last = words.at(-1) ?? '';
+  const at = words.findIndex(isSecretWord);
+  if (at < 0) return 'none';
+  if (words[at - 1] === 'PUBLIC' && words[at] === 'KEY') return 'none';
+  const belongs = last === 'ID' && words.at(-2) === 'SESSION';
+  if (harmlessEnds.has(last) && !belongs && !words.includes('WEBHOOK')) return 'none';
+  if (certainNames.test(text)) return 'certain';
+  if (words.length > 1 || !secretWords.has(singular(last))) return 'strong';
+  return weakWords.has(singular(last)) ? 'weak' : 'word';
+}
+
+function isSecretWord(word: string): boolean {
+  const one = singular(word);
+  if (secretWords.has(word) || secretWords.has(one)) return true;
+  return !harmlessWords.has(one) && secretEnds.some((end) => one.endsWith(end) || word.endsWith(end));
+}
+
+function singular(word: string): string {
+  return word.endsWith('S') && !word.endsWith('SS') ? word.slice(0, -1) : word;
+}
+
+/** Whether the name is one of several values: `TOKENS`, `apiKeys`. */
+export function isPlural(name: string): boolean {
+  return /[^sS][sS]$/.test(name);
+}
+
+/** What is no value, or one that anybody may see; `max_tokens` counts. */
+export function isTrivial(value: string, name = ''): boolean {
+  if (value.length > longestName) return false;
+  if (/tokens$/i.test(name) && /^\d{1,9}$/.test(value)) return true;
+  return /^\s*$|^(?:true|false|yes|no|on|off|none|null|undefined|\d{1,5})$|^[•*.…]{1,96}$|^x{3,96}$|^\$\{\w{1,90}\}$|^\$\w{1,90}$|^<[^<>]{0,90}>$|^SECRET_REMOVED$/i.test(
+    value,
+  );
+}
+
+/** Beginnings by which services mark their tokens. */
+export const tokenBeginnings =
+  'gh[opsur]_|github_pat_|glpat-|sk[-_]|[pr]k_(?:live|test)_|xox[abeprs]-|xapp-|AKIA|ASIA|AIza|ya29\\.|eyJ|npm_|hf_|' +
+  'ntn_|lin_api_|figd_|gsk_|pplx-|tvly-|dop_v1_|ph[cx]_|r8_|shpat_|BSA|secret_';
+
+const certainBeginnings = /^(?:gh[opsur]_|github_pat_|glpat-|xox|xapp-)/;
+
+/** @param word a word that begins as tokens do */
+export function isToken(word: string): boolean {
+  const head = word.slice(0, 200);
+  if (certainBeginnings.test(head)) return word.length >= 8;
+  if (head.startsWith('eyJ')) return word.length >= 16;
+  return word.length >= 10 && /\d/.test(head);
+}
+
+/** Whether a word is made of letters and digits mixed as nobody writes them. */
+export function isRandom(word: string): boolean {
+  if (word.length < 16 || word.length > 4096) return word.length > 4096 && !/[^A-Za-z0-9+/_=-]/.test(word);
+  if (!/^[A-Za-z0-9+/_=.~-]+$/.test(word) || /^[/.]/.test(word) || !/\d/.test(word)) return false;
+  if (word.length >= 32 && !/[.~]/.test(word) && !/[a-z]{9}/.test(word) && (word.match(/\d/g)?.length ?? 0) >= 4) {
+    return /[A-Za-z]/.test(word);
+  }
+  return word.split(/[^A-Za-z0-9]/).some((part) => part.length >= 12 && isJumbled(part));
+}
+
+/** Whether letters and digits take turns, or capitals and small letters, more often than in words. */
+function isJumbled(part: string): boolean {
+  if (!/\d/.test(part) || !/[A-Za-z]/.test(part)) return false;
+  let runs = 1;
+  for (let index = 1; index < part.length; index++) if (kindAt(part, index) !== kindAt(part, index - 1)) runs++;
+  return part.length / runs <= 2.7;
+}
+
+function kindAt(text: string, index: number): 'digit' | 'capital' | 'small' {
+  const code = text.charCodeAt(index);
+  return code < 58 ? 'digit' : code < 91 ? 'capital' : 'small';
+}

@@ -1,0 +1,256 @@
+/**
+ * Takes secrets out of texts and command lines: the one place that decides what is secret (E4). Logs, problems, the
+ * review of a launch, import and diagnostics all ask here.
+ *
+ * Invariant: what was valid JSON is valid JSON afterwards.
+ */
+import { isPlural, isRandom, isToken, isTrivial, nameStrength, tokenBeginnings } from './secretNames.js';
+import { findSecrets, type Found } from './secretScan.js';
+
+export const mask = '•••';
+
+interface Removal {
+  /** What stands in the place of a secret. */
+  readonly mask?: string;
+  /** Values that stay, because they refer to something. */
+  readonly spare?: (value: string) => boolean;
+  /** Whether values of an environment (`-e NAME=value`) go whatever they are. Default: they do. */
+  readonly environment?: boolean;
+  /** Takes out further secrets, which are known by their value. */
+  readonly known?: (text: string) => string;
+}
+
+/** A text within a text within a text is looked at; what is deeper is one text. */
+const deepest = 3;
+
+export function withoutSecrets(text: string, removal: Removal = {}): string {
+  return cleaned(text, removal, 0);
+}
+
+/** The secrets in a text that are told by names and shapes. */
+export function secretsIn(text: string): string[] {
+  return findSecrets(text).map(({ start, end }) => text.slice(start, end));
+}
+
+/** Whether the value of a key of this name is a secret. */
+export function isSecret(name: string, value: string): boolean {
+  return !isTrivial(value, name) && (isSecretName(name) || hasSecretShape(value));
+}
+
+/** Whether a key of this name holds a secret. */
+export function isSecretName(name: string): boolean {
+  return nameStrength(name) !== 'none';
+}
+
+function hasSecretShape(value: string): boolean {
+  return isRandom(value) || (beginning.test(value) && isToken(value)) || findSecrets(value).some(isSure);
+}
+
+const beginning = new RegExp(`^(?:${tokenBeginnings})`);
+const isSure = ({ kind }: Found): boolean => kind === 'secret';
+
+/** The arguments of a command with their secrets taken out, and which of them held one (counted from 0). */
+export function withoutArgumentSecrets(
+  args: readonly string[],
+  removal: Removal = {},
+): { readonly args: string[]; readonly held: number[] } {
+  const held: number[] = [];
+  const clean = args.map((arg, index) => {
+    const found = cleanArgument(arg, args[index - 1], removal);
+    if (found !== arg) held.push(index);
+    return found;
+  });
+  return { args: clean, held };
+}
+
+/** The secrets that stand in the arguments of a command. */
+export function secretsOfArguments(args: readonly string[]): string[] {
+  return args.flatMap((arg, index) => inArgument(arg, args[index - 1]).map(({ start, end }) => arg.slice(start, end)));
+}
+
+function cleanArgument(arg: string, before: string | undefined, removal: Removal): string {
+  const found = inArgument(arg, before);
+  if (found.length > 0 || removal.known === undefined) return replaced(arg, found, removal);
+  return cleaned(arg, removal, 0);
+}
+
+/** @param before the argument before it, which may say what it is */
+function inArgument(arg: string, before = ''): Found[] {
+  const whole = (from = 0): Found[] => (arg.length > from ? [{ start: from, end: arg.length, kind: 'secret' }] : []);
+  const found = findSecrets(arg);
+  const equals = arg.indexOf('=');
+  if (/^(?:-e|--env|--build-arg)$/.test(before) && equals > 0) return valueOfEnvironment(arg, equals + 1);
+  const attached = /^(?:-e|--env=)[A-Za-z_]\w{0,95}=/.exec(arg)?.[0];
+  if (attached !== undefined) return valueOfEnvironment(arg, attached.length);
+  const header = /^(?:-H|--header)$/.test(before) ? /^[\w-]{1,96}:\s{0,8}/.exec(arg)?.[0] : undefined;
+  if (header !== undefined && found.length === 0)
+    return [{ start: header.length, end: arg.length, kind: 'environment' }];
+  if (found.length > 0) return found;
+  if (/^(?:-u|-U|--user|--proxy-user)$/.test(before)) return arg.includes(':') ? whole(arg.indexOf(':') + 1) : [];
+  if (arg.startsWith('-')) return [];
+  if (isRandom(arg) || (beginning.test(arg) && isToken(arg))) return whole();
+  if (/^--?[A-Za-z][\w.-]{0,95}$/.test(before) && nameStrength(before) !== 'none' && !isTrivial(arg, before))
+    return whole();
+  const short = /^-[pPkK]$/.test(before) && /^[^/@:.]{4,}$/.test(arg) && /\d/.test(arg) && /[A-Za-z]/.test(arg);
+  return short ? whole() : [];
+}
+
+function valueOfEnvironment(arg: string, start: number): Found[] {
+  const name = arg.slice(0, start - 1).replace(/^(?:-e|--env=)/, '');
+  const value = arg.slice(start);
+  const within = findSecrets(arg).filter(isSure);
+  if (nameStrength(name) === 'none' && within.length > 0) return within;
+  if (value === '') return [];
+  return [{ start, end: arg.length, kind: isSecret(name, value) ? 'secret' : 'environment' }];
+}
+
+function replaced(text: string, found: readonly Found[], removal: Removal): string {
+  const { spare, environment = true } = removal;
+  let result = '';
+  let at = 0;
+  for (const { start, end, kind } of found) {
+    if (start < at || (kind === 'environment' && !environment) || spare?.(text.slice(start, end))) continue;
+    result += text.slice(at, start) + (removal.mask ?? mask);
+    at = end;
+  }
+  return result + text.slice(at);
+}
+
+function cleaned(text: string, removal: Removal, depth: number): string {
+  const start = depth < deepest ? beginningOfJson(text) : -1;
+  if (start < 0) return plainCleaned(text, removal);
+  const json = new JsonCleaning(text.slice(start), removal, depth).run();
+  return start === 0 ? json : plainCleaned(text.slice(0, start), removal) + json;
+}
+
+function plainCleaned(text: string, removal: Removal): string {
+  const rest = removal.known?.(text) ?? text;
+  return replaced(rest, findSecrets(rest), removal);
+}
+
+/** Where the JSON begins with which the text ends, as in a line of a log; -1: there is none. */
+function beginningOfJson(text: string): number {
+  const last = text.trimEnd().at(-1);
+  if (last !== '}' && last !== ']' && last !== '"') return -1;
+  const start = /^\s{0,8}"/.test(text) ? text.indexOf('"') : text.search(/[{[]/);
+  if (start < 0) return -1;
+  try {
+    JSON.parse(text.slice(start));
+    return start;
+  } catch {
+    return -1;
+  }
+}
+
+interface Frame {
+  readonly isList: boolean;
+  /** The key whose value comes now, or that of the list. */
+  name: string;
+  /** The text before, in a list: it may be an option. */
+  before: string;
+}
+
+/** Goes through valid JSON literal by literal: texts and numbers change, and nothing else. */
+class JsonCleaning {
+  private readonly frames: Frame[] = [{ isList: false, name: '', before: '' }];
+  private isKey = false;
+
+  constructor(
+    private readonly text: string,
+    private readonly removal: Removal,
+    private readonly depth: number,
+  ) {}
+
+  run(): string {
+    const { text } = this;
+    const parts: string[] = [];
+    for (let at = 0; at < text.length;) {
+      const character = text.charAt(at);
+      const end = character === '"' ? this.textEnd(at) : this.wordEnd(at);
+      const literal = text.slice(at, end);
+      parts.push(character === '"' ? this.cleanText(literal) : this.cleanWord(literal));
+      at = end;
+    }
+    return parts.join('');
+  }
+
+  private textEnd(at: number): number {
+    const { text } = this;
+    let end = at + 1;
+    while (text.charCodeAt(end) !== 0x22) end += text.charCodeAt(end) === 0x5c ? 2 : 1;
+    return end + 1;
+  }
+
+  private wordEnd(at: number): number {
+    const word = /[^\s"{}[\],:]+/y;
+    word.lastIndex = at;
+    return word.test(this.text) ? word.lastIndex : at + 1;
+  }
+
+  private get frame(): Frame {
+    return this.frames.at(-1) as Frame;
+  }
+
+  private cleanText(literal: string): string {
+    const { removal, frame } = this;
+    const value = JSON.parse(literal) as string;
+    if (this.isKey) {
+      frame.name = value;
+      const key = removal.known?.(value) ?? value;
+      return key === value ? literal : JSON.stringify(key);
+    }
+    const clean = this.cleanValue(value, frame);
+    if (frame.isList) frame.before = value;
+    return clean === value ? literal : JSON.stringify(clean);
+  }
+
+  private cleanValue(value: string, { name, isList, before }: Frame): string {
+    const { removal } = this;
+    if (isSecretOf(name, value) && !removal.spare?.(value)) return whole(name, value, removal);
+    if (isList && before.startsWith('-')) return cleanArgument(value, before, removal);
+    const clean = cleaned(value, removal, this.depth + 1);
+    return clean === value && isList && value.startsWith('-') ? cleanArgument(value, before, removal) : clean;
+  }
+
+  /** Punctuation, white space, numbers, `true`, `false` and `null`. */
+  private cleanWord(word: string): string {
+    const { frame, frames, removal } = this;
+    switch (word) {
+      case '{':
+        frames.push({ isList: false, name: '', before: '' });
+        this.isKey = true;
+        return word;
+      case '[':
+        frames.push({ isList: true, name: isPlural(frame.name) ? frame.name : '', before: '' });
+        this.isKey = false;
+        return word;
+      case '}':
+      case ']':
+        frames.pop();
+        this.isKey = false;
+        return word;
+      case ',':
+        this.isKey = !frame.isList;
+        return word;
+      case ':':
+        this.isKey = false;
+        return word;
+    }
+    if (!/^[-\d]/.test(word)) return word;
+    const secret = isSecretOf(frame.name, word) || (removal.known?.(word) ?? word) !== word;
+    return secret ? JSON.stringify(removal.mask ?? mask) : word;
+  }
+}
+
+/** In JSON a name stands beside everything, so that a single word says less of its value. */
+function isSecretOf(name: string, value: string): boolean {
+  if (name === '' || isTrivial(value, name)) return false;
+  const strength = nameStrength(name);
+  return strength !== 'none' && (strength !== 'weak' || !/^[A-Za-z]{1,15}$/.test(value));
+}
+
+/** Of a header the scheme stays: `Bearer •••`. */
+function whole(name: string, value: string, removal: Removal): string {
+  const scheme = /authorization$/i.test(name) ? (/^[A-Za-z]{1,20} (?=\S)/.exec(value)?.[0] ?? '') : '';
+  return scheme + (removal.mask ?? mask);
+}

@@ -1,0 +1,355 @@
+/** What is told to be a secret, and that it is told in linear time (E4, S2). */
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import ts from 'typescript';
+import { Redactor } from '../../../src/core/base/log.js';
+import { isSecret, withoutArgumentSecrets, withoutSecrets } from '../../../src/core/base/secrets.js';
+import { shortened } from '../../../src/core/connections/jsonRpc.js';
+import { Random } from '../stress/random.js';
+
+const canary = 'k4n4ry5ca1ab1e';
+
+describe('secrets', () => {
+  const texts: Record<string, string> = {
+    'a variable': `MYSQL_PASS=${canary}`,
+    'a glued name': `PGPASSWORD=${canary}`,
+    'another glued name': `OPENAIKEY=${canary} and more`,
+    'several of them': `API_KEYS=${canary}`,
+    'a plural': `TOKENS=${canary}`,
+    'an abbreviation': `CREDS='${canary} with spaces'`,
+    JSON: `{"clientSecret": "${canary}"}`,
+    'a number in JSON': '{"password": 515151515151}',
+    'a list in JSON': `{"apiKeys": ["a${canary}", "b${canary}"]}`,
+    'JSON in a line of a log': `→ tools/call #3 {"arguments":{"token":"${canary}"}}`,
+    'JSON in a text in JSON': JSON.stringify({ body: JSON.stringify({ token: `${canary}"` }) }),
+    'JSON that was cut': `{"a": 1, "token": "${canary}…`,
+    'options in JSON': `["--token", "${canary}", "-u", "me:${canary}"]`,
+    'values between semicolons': `Server=h;User Id=me;Password=a@b,${canary};Database=d`,
+    'a connection string': `postgres://me:${canary}@host/db`,
+    'a password with @': `postgres://me:p@${canary}@host/db`,
+    'a password with a slash': `postgres://me:p/${canary}@host/db`,
+    'an address that was cut': `postgres://me:${canary}…`,
+    'a token as user name': `https://${canary}@host/`,
+    'a parameter of an address': `GET https://h/p?mode=a&api_key=${canary}#x`,
+    'a code': `http://127.0.0.1/callback?code=${canary}&state=x`,
+    'credentials as an option': `curl -u me:${canary} https://h/`,
+    'an option': `run --pass ${canary} --next`,
+    'an option of a plain word': 'run --pass kanary',
+    'a value of an environment': `docker run -e X=${canary} image`,
+    'a webhook': `https://hooks.example.com/services/T00/B${canary}/${canary}`,
+    'a webhook by its path': `https://example.com/api/webhooks/1234567/${canary}`,
+    'the token of a bot': `https://api.example.org/bot123456789:${canary}/getMe`,
+    'a header': `Authorization: Bearer ${canary}`,
+    'a header of another scheme': `authorization: Digest username="a", response="${canary}"`,
+    cookies: `Cookie: a=b; c=${canary}`,
+    'a header of one’s own': `X-Api-Key: ${canary}`,
+    'a bearer token': `it sent Bearer ${canary}`,
+    'a session': `mcp-session-id: ${canary}`,
+    'a known beginning': `the key ghp_${canary} is wrong`,
+    'a private key': `-----BEGIN RSA PRIVATE KEY-----\n${canary}\n${canary}\n-----END RSA PRIVATE KEY-----`,
+    'a password in prose': 'wrong password: kanary',
+    YAML: `api_key: ${canary}`,
+  };
+  for (const [where, text] of Object.entries(texts)) {
+    it(`stand in a text: ${where}`, () => {
+      const shown = withoutSecrets(text);
+      assert.doesNotMatch(shown, /kanary|k4n4ry|5151/);
+      assert.match(shown, /•••/);
+    });
+  }
+
+  const args: Record<string, string[]> = {
+    'behind an option': ['--token', canary],
+    'behind an option, short': ['--pass', 'x'],
+    'in an option': [`--api-key=${canary}`],
+    credentials: ['-u', `me:${canary}`],
+    'an environment': ['-e', `X=${canary}`],
+    'an environment, attached': [`-eX=${canary}`],
+    'a header': ['-H', `X-Whatever: ${canary}`],
+    JSON: ['--config', `{"apiKey":"${canary}"}`],
+    random: ['c4f3b4b3d34db33fc4f3b4b3d34db33f'],
+    'a known beginning': [`sk-${canary}`],
+  };
+  for (const [where, list] of Object.entries(args)) {
+    it(`stand in arguments: ${where}`, () => {
+      const { args: shown, held } = withoutArgumentSecrets(list);
+      assert.deepEqual(held, [list.length - 1]);
+      assert.doesNotMatch(shown.join(' '), /k4n4ry|x$|c4f3/);
+    });
+  }
+
+  it('are no other values', () => {
+    for (const text of [
+      'Error: --api-key is required',
+      'Unexpected token: }',
+      'bearer tokens are fine, basic authentication is not',
+      'key: value',
+      '{"key":"Enter","max_tokens":4096,"token":null,"tokenFile":"/run/x","required":["token"]}',
+      'http://127.0.0.1:8080/mcp',
+      'ssh://git@example.com/a.git',
+      'npx -y @modelcontextprotocol/server-filesystem@2025.1.14 --port=3000',
+      'https://registry.example.org/@scope/name/-/name-1.2.3.tgz',
+      'MONKEY=banana PUBLIC_KEY=abc',
+      'The environment variable `API_KEY`, wanted for `env.API_KEY`, is not set.',
+      'npm_config_registry',
+    ]) {
+      assert.equal(withoutSecrets(text), text);
+    }
+    const list = ['-y', '-p', '@scope/name', '-p', '8080:80', '--key-file', '/run/key', '--token', '${TOKEN}'];
+    assert.deepEqual(withoutArgumentSecrets(list).args, list);
+    assert.equal(isSecret('MODE', 'ci'), false);
+    assert.equal(isSecret('TOKEN', ''), false);
+  });
+});
+
+describe('Redactor', () => {
+  it('knows the lines of a value of several lines (E4)', () => {
+    const redactor = new Redactor();
+    const key = '-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBg\r\nkqhkiG9w0BAQ\n-----END PRIVATE KEY-----';
+    redactor.register([key, 'first half of it\\nsecond half of it']);
+    for (const line of key.split(/\r?\n/)) assert.doesNotMatch(redactor.redact(`[stderr] ${line}`), /MII|kqh/);
+    assert.equal(redactor.redact('second half of it'), '•••');
+  });
+
+  it('knows a value where a text was cut within it (E4)', () => {
+    const redactor = new Redactor();
+    const value = 'correct horse battery staple, forty-eight long!!';
+    redactor.register([value]);
+    for (let length = 6; length <= value.length; length++) {
+      const text = `it said ${value.slice(0, length)}…`;
+      assert.equal(redactor.redact(text), 'it said •••…');
+    }
+    for (let limit = 1; limit < 80; limit++) {
+      const shown = redactor.redact(shortened(`it said ${value} to all who asked`, limit));
+      assert.doesNotMatch(shown, /correct|horse|battery/);
+    }
+  });
+
+  it('finds values that overlap, that begin alike, and that are very long', () => {
+    const redactor = new Redactor();
+    const long = `${'ab'.repeat(3000)}c`;
+    redactor.register(['secret-one', 'one-and-two', 'secret-o', long, `${'ab'.repeat(3000)}d${'e'.repeat(3000)}`]);
+    assert.equal(redactor.redact('x secret-one-and-two y secret-o z'), 'x ••• y ••• z');
+    assert.equal(redactor.redact(`x ${long} y`), 'x ••• y');
+    assert.equal(redactor.redact(`x ${'ab'.repeat(3000)}d${'e'.repeat(3000)} y`), 'x ••• y');
+  });
+
+  it('takes values that are no whole characters', () => {
+    const redactor = new Redactor();
+    redactor.register(['half \ud800 of one']);
+    assert.equal(redactor.redact('half \ud800 of one'), '•••');
+  });
+
+  it('bounds what it looks at, and what it leaves shows no part of a secret', () => {
+    const redactor = new Redactor();
+    redactor.register([canary]);
+    const shown = redactor.redact(`${canary}-`.repeat(200_000));
+    assert.doesNotMatch(shown, /k4n4/);
+    assert.match(shown, /… \(\d+ more characters\)$/);
+  });
+
+  it('leaves valid JSON valid, and no secret in it (E4)', () => {
+    const random = new Random(20_251);
+    const pieces = [
+      'token',
+      '"',
+      '\\',
+      '\n',
+      'é',
+      '5ca1ab1e',
+      'https://u:',
+      '@h/',
+      '=',
+      ':',
+      ' ',
+      '--pass',
+      '{"a":1}',
+      '[',
+      ';',
+      '\u2028',
+    ];
+    const word = (): string => Array.from({ length: random.int(6) }, () => random.pick(pieces)).join('');
+    const value = (depth: number): unknown => {
+      const kind = random.int(depth > 3 ? 4 : 6);
+      if (kind === 0) return random.int(2 ** 40);
+      if (kind === 1) return random.pick([true, null, 1.5e300]);
+      if (kind < 4) return word() + random.pick(['', secrets[random.int(secrets.length)]]);
+      if (kind === 4) return Array.from({ length: random.int(4) }, () => value(depth + 1));
+      return Object.fromEntries(
+        Array.from({ length: random.int(4) }, () => [
+          random.pick([word(), 'token', 'args', 'password']),
+          value(depth + 1),
+        ]),
+      );
+    };
+    const secrets = Array.from({ length: 12 }, () => `${word()}canary${word()}`);
+    const redactor = new Redactor();
+    redactor.register([...secrets, '1234567', 'true,"a', '{"a":1}']);
+    for (let round = 0; round < 3000; round++) {
+      const before = value(0);
+      const text = JSON.stringify(before, undefined, random.pick([undefined, 2]));
+      for (const [front, shown] of [
+        ['', redactor.redact(text)],
+        ['', withoutSecrets(text)],
+        ['← answer #1 ', redactor.redact(`← answer #1 ${text}`)],
+      ] as const) {
+        if (front !== '' && !/^[{[]/.test(text)) continue;
+        assert.doesNotThrow(
+          () => JSON.parse(shown.slice(front.length)) as unknown,
+          `seed ${random.seed}: ${text} ⇒ ${shown}`,
+        );
+      }
+      assert.doesNotMatch(redactor.redact(text), /canary/, text);
+    }
+  });
+});
+
+describe('looking for secrets', () => {
+  const filled = (unit: string, size: number): string => unit.repeat(Math.ceil(size / unit.length)).slice(0, size);
+  const units = [
+    ...[
+      'a.a.',
+      'a',
+      'a=',
+      'key=',
+      'key:',
+      'key: ',
+      '://',
+      'a://',
+      'a:b@c://',
+      'http://a/',
+      'http://u:p',
+      'a/',
+      '@',
+      '"',
+    ],
+    ...[
+      '\\"',
+      '\\',
+      '{"a":"b"},',
+      '{',
+      '[',
+      '[{',
+      '-e ',
+      '-u ',
+      '-a',
+      '--token ',
+      '--token',
+      'Bearer ',
+      'bearer',
+      'sk-',
+    ],
+    ...['eyJ', 'ghp_', '-----BEGIN PRIVATE KEY-----', '-----BEGIN ', 'token=[', '"token":[', '"token":["', 'token="'],
+    ...[
+      'token=\\"',
+      'Authorization:',
+      'Authorization: ',
+      'Cookie: ',
+      'password: ',
+      'password=',
+      '…',
+      'key=x,',
+      '&code=',
+    ],
+    ...[
+      '?a=',
+      '://x:y/',
+      'http://hooks.a/webhooks/',
+      'bot1234:',
+      ' ',
+      '\n',
+      ' \n',
+      '\t',
+      'é',
+      '𝒳',
+      '"token","',
+      "x-a: '",
+    ],
+    ...['key:key="', 'Ab1', 'aB', 'A', '1', '-', '_', '.', ',', ';', '<', "'", '`', 'canary', 'canar', 'ababa'],
+  ];
+  const secrets = [
+    'canary-1',
+    'a'.repeat(5000) + 'b',
+    'ab'.repeat(700),
+    'a.a.a.a.b',
+    'key=key=x',
+    '"quoted"',
+    'end\\',
+    ' '.repeat(9) + 'x',
+  ];
+  const redactor = new Redactor();
+  redactor.register(secrets);
+  const ways: Record<string, (text: string) => unknown> = {
+    'a text': (text) => withoutSecrets(text),
+    'a log': (text) => redactor.redact(text),
+    JSON: (text) => redactor.redact(`[${JSON.stringify(text)}]`),
+    arguments: (text) => withoutArgumentSecrets([text, text]),
+    'a short text': (text) => shortened(text, 4000),
+  };
+  const timeOf = (way: (text: string) => unknown, text: string): number => {
+    const start = performance.now();
+    way(text);
+    return performance.now() - start;
+  };
+
+  for (const [what, way] of Object.entries(ways)) {
+    it(`is linear in ${what}`, function () {
+      this.timeout(120_000);
+      const size = what === 'a text' ? 1_000_000 : 300_000;
+      const shorter = 8;
+      for (const unit of units) {
+        const text = filled(unit, size);
+        const part = text.slice(0, size / shorter);
+        // Eight times the text takes eight times the time; sixty-four times if it is quadratic. Below 3 ms is noise.
+        let ratio = Infinity;
+        for (let turn = 0; turn < 4 && ratio > 3.5; turn++) {
+          ratio = timeOf(way, text) / shorter / Math.max(3, timeOf(way, part));
+        }
+        assert.ok(ratio <= 3.5, `${JSON.stringify(unit)}: ${ratio.toFixed(1)} times the time for the same text`);
+      }
+    });
+  }
+});
+
+describe('house', () => {
+  const root = path.resolve(__dirname, '../../../src');
+  const filesBelow = (folder: string): string[] =>
+    readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+      const full = path.join(folder, entry.name);
+      return entry.isDirectory() ? filesBelow(full) : entry.name.endsWith('.ts') ? [full] : [];
+    });
+  const telling =
+    /toke|secret|passw|pwd|cred|bearer|api[^a-z]{0,8}key|\bkeys?\b|cookie|session|authorization|\bauth\b/i;
+  /** Patterns that name such words and do not decide what is secret. */
+  const others: Record<string, readonly RegExp[]> = {
+    'core/agents/planEntries.ts': [/\.token\/$/],
+    'core/connections/http/oauth/access.ts': [/bearer/],
+    'core/connections/http/session.ts': [/^\/session\/i$/],
+    'core/connections/http/startFailures.ts': [/HTTP_TOKEN/],
+    'core/connections/stdio/likelyCause.ts': [/missing/, /Unexpected token/],
+    'core/dialog/modelFailures.ts': [/invalid|unauthori|quota/],
+    'core/gateway/access.ts': [/bearer/],
+    'core/import/values.ts': [/^\/\^(?:\(\?:Bearer|authorization)/],
+  };
+
+  it('has one place that decides by a pattern what is secret (E4)', () => {
+    const found: string[] = [];
+    for (const full of filesBelow(root)) {
+      const file = path.relative(root, full).split(path.sep).join('/');
+      if (/^core\/base\/secret\w*\.ts$/.test(file)) continue;
+      const check = (pattern: string): void => {
+        if (telling.test(pattern) && !others[file]?.some((known) => known.test(pattern)))
+          found.push(`${file}: ${pattern}`);
+      };
+      const visit = (node: ts.Node): void => {
+        if (ts.isRegularExpressionLiteral(node)) check(node.text);
+        if (ts.isNewExpression(node) && node.expression.getText() === 'RegExp')
+          check(node.getText().replace(/\$\{\w+\}/g, ''));
+        ts.forEachChild(node, visit);
+      };
+      visit(ts.createSourceFile(full, readFileSync(full, 'utf8'), ts.ScriptTarget.Latest, true));
+    }
+    assert.deepEqual(found, []);
+  });
+});
