@@ -7,7 +7,7 @@ import { isObject } from '../base/isObject.js';
 import type { Fields } from '../protocol/client.js';
 import { isProtocolVersion, protocolVersions } from '../protocol/versions.js';
 import type { ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
-import { shortened } from './jsonRpc.js';
+import { inBrief, shortened } from './jsonRpc.js';
 
 /** Versions are dates: their order is that of their text. */
 const completionContext = '2025-06-18';
@@ -45,7 +45,7 @@ type InitializeAnswer =
   { readonly kind: 'right'; readonly facts: ServerFacts } | { readonly kind: 'wrong'; readonly detail: string };
 
 export function readInitializeAnswer(result: unknown): InitializeAnswer {
-  if (!isObject(result)) return wrong(`is not an object but ${shortened(JSON.stringify(result) ?? 'nothing', 100)}`);
+  if (!isObject(result)) return wrong(`is not an object but ${inBrief(result, 100)}`);
   const { protocolVersion, capabilities, serverInfo, instructions } = result;
   if (typeof protocolVersion !== 'string') return wrong('names no protocol version');
   if (!isProtocolVersion(protocolVersion)) {

@@ -6,6 +6,7 @@
 import { isObject } from '../base/isObject.js';
 import { withoutSecrets } from '../base/secrets.js';
 import { errorCodes } from '../protocol/errors.js';
+import { flattened, jsonInBrief, parseJson } from '../protocol/json.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 
 type Id = string | number;
@@ -18,7 +19,7 @@ type Fields = Readonly<Record<string, unknown>>;
 export function parseMessages(text: string): JSONRPCMessage[] | undefined {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = flattened(parseJson(text));
   } catch {
     return undefined;
   }
@@ -47,7 +48,7 @@ function readMessage(value: unknown): JSONRPCMessage | undefined {
     return errorAnswer(id, value['error']);
   if (!('result' in value) || id === undefined) return undefined;
   if (isObject(value['result'])) return { jsonrpc: '2.0', id, result: withRightMeta(value['result']) };
-  const message = `The answer has a result that is not an object: ${shortened(JSON.stringify(value['result']), 100)}`;
+  const message = `The answer has a result that is not an object: ${inBrief(value['result'], 100)}`;
   return { jsonrpc: '2.0', id, error: { code: errorCodes.internal, message } };
 }
 
@@ -71,7 +72,12 @@ function errorAnswer(id: Id | undefined, value: unknown): JSONRPCMessage {
     ...(id === undefined ? {} : { id }),
     error: {
       code: Number.isSafeInteger(code) ? (code as number) : errorCodes.internal,
-      message: typeof message === 'string' ? message : (JSON.stringify(message) ?? 'The server gave no reason.'),
+      message:
+        typeof message === 'string'
+          ? message
+          : message === undefined
+            ? 'The server gave no reason.'
+            : inBrief(message, 1000),
       ...(data === undefined ? {} : { data }),
     },
   };
@@ -92,4 +98,9 @@ export function shortened(text: string, limit: number): string {
   let end = Math.min(limit, whole.length);
   while (end > limit / 2 && !/[\s"',;<>(){}[\]&]/.test(whole.charAt(end - 1))) end--;
   return `${whole.slice(0, end > limit / 2 ? end : limit).trimEnd()}…`;
+}
+
+/** The JSON of a value for messages and logs, of which no more is looked at than is shown. */
+export function inBrief(value: unknown, limit: number): string {
+  return value === undefined ? 'nothing' : shortened(jsonInBrief(value, 2 * limit + 4096), limit);
 }

@@ -7,6 +7,7 @@ import type { ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import type { Clock } from '../base/clock.js';
 import { isObject } from '../base/isObject.js';
 import { errorCodes } from '../protocol/errors.js';
+import { deepestValue } from '../protocol/json.js';
 import type { OfferedTool } from '../tools/catalogue.js';
 import {
   ListError,
@@ -16,15 +17,13 @@ import {
   type ResourceListing,
   type ToolListing,
 } from './connection.js';
-import { shortened } from './jsonRpc.js';
+import { inBrief, shortened } from './jsonRpc.js';
 import { rpcMessage } from './outcomes.js';
 
 const mostPages = 1000;
 /** The limits of one entry and of a whole list, in characters: what is larger is an attack or an accident. */
 const largestEntry = 1024 * 1024;
 const largestList = 64 * 1024 * 1024;
-/** An entry that is deeper cannot be written as JSON again. */
-const deepestEntry = 256;
 
 /** One of the lists of a server. */
 interface ListKind<Entry> {
@@ -104,9 +103,7 @@ async function listAll<Entry>(kind: ListKind<Entry>, page: Page): Promise<EntryL
     const result = await page(cursor);
     const found = isObject(result) ? result[key] : undefined;
     if (!Array.isArray(found)) {
-      throw new ListError(
-        `The answer to ${method} has no list of ${key}: ${shortened(JSON.stringify(result) ?? 'nothing', 200)}`,
-      );
+      throw new ListError(`The answer to ${method} has no list of ${key}: ${inBrief(result, 200)}`);
     }
     for (const entry of found as unknown[]) {
       const size = measured(entry);
@@ -139,7 +136,7 @@ function measured(entry: unknown): { readonly characters: number; readonly troub
     const { value, depth } = next;
     characters += typeof value === 'string' ? value.length + 2 : 4;
     if (typeof value === 'object' && value !== null) {
-      if (depth > deepestEntry) return { characters, trouble: `is more than ${deepestEntry} levels deep` };
+      if (depth > deepestValue) return { characters, trouble: `is more than ${deepestValue} levels deep` };
       const keys = Object.keys(value);
       characters += keys.length * 4;
       if (characters > largestEntry) break;
@@ -154,7 +151,7 @@ function measured(entry: unknown): { readonly characters: number; readonly troub
 }
 
 function whatIsWrongWith({ identity, whatIsWrong }: ListKind<unknown>, entry: unknown): string | undefined {
-  if (!isObject(entry)) return `is not an object but ${shortened(JSON.stringify(entry), 60)}`;
+  if (!isObject(entry)) return `is not an object but ${inBrief(entry, 60)}`;
   const id = entry[identity];
   if (typeof id !== 'string') return `has no ${identity}`;
   return id === '' ? `has an empty ${identity}` : whatIsWrong(entry);

@@ -5,7 +5,7 @@ import type { Clock } from '../base/clock.js';
 import { BoundedMap } from '../base/boundedMap.js';
 import type { Log, LogLevel } from '../base/log.js';
 import { TokenBucket } from '../base/tokenBucket.js';
-import { shortened } from './jsonRpc.js';
+import { inBrief, shortened } from './jsonRpc.js';
 import type { Fields } from '../protocol/client.js';
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 
@@ -39,8 +39,13 @@ const loggedDataLength = 4000;
 /** Writes a `notifications/message` of the server. */
 export function logMessage(log: Log, { level, logger, data }: Fields): void {
   const from = typeof logger === 'string' ? `[${logger}] ` : '';
-  const text = typeof data === 'string' ? data : (JSON.stringify(data) ?? '');
-  log.write(logLevels[String(level)] ?? 'info', `${from}${shortened(text, loggedDataLength)}`);
+  const text =
+    typeof data === 'string'
+      ? shortened(data, loggedDataLength)
+      : data === undefined
+        ? ''
+        : inBrief(data, loggedDataLength);
+  log.write(logLevels[String(level)] ?? 'info', `${shortened(from, 200)}${text}`);
 }
 
 /** The level of ours for each level of RFC 5424. */
@@ -100,5 +105,5 @@ export class TrafficTrace {
 }
 
 function body(value: unknown): string {
-  return shortened(JSON.stringify(value), bodyLimit);
+  return inBrief(value, bodyLimit);
 }

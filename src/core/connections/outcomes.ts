@@ -4,6 +4,7 @@ import type { Fields } from '../protocol/client.js';
 import type { Progress, ServerOutcome } from '../protocol/request.js';
 import { isObject } from '../base/isObject.js';
 import { errorCodes } from '../protocol/errors.js';
+import { deepestValue, isTooDeep } from '../protocol/json.js';
 import type { TransportFailure } from './transport.js';
 
 /** A request that was not delivered is an error of its call; one that was delivered and not answered is lost. */
@@ -18,7 +19,14 @@ export function outcomeOfFailure(
   return { kind: 'error', code: errorCodes.server, message: failure.message };
 }
 
+const tooDeep = {
+  kind: 'error',
+  code: errorCodes.internal,
+  message: `The server answered with a result that is nested more than ${deepestValue} levels deep.`,
+} as const;
+
 export function readCallResult(result: unknown): ServerOutcome<CallToolResult> {
+  if (isTooDeep(result)) return tooDeep;
   const { content, ...rest } = result as { content?: unknown };
   if (Array.isArray(content)) return { kind: 'result', result: result as CallToolResult };
   // Older versions of the protocol allow that beside structured content.
@@ -31,6 +39,7 @@ export function readCallResult(result: unknown): ServerOutcome<CallToolResult> {
 }
 
 export function readOtherResult(result: unknown): ServerOutcome<Fields> {
+  if (isTooDeep(result)) return tooDeep;
   if (isObject(result)) return { kind: 'result', result };
   return { kind: 'error', code: errorCodes.internal, message: 'The server answered with a result that is no object.' };
 }

@@ -5,6 +5,7 @@
 import { isObject } from '../base/isObject.js';
 import type { Fields } from '../protocol/client.js';
 import { errorCodes, type RpcError } from '../protocol/errors.js';
+import { isTooDeep, parseJson } from '../protocol/json.js';
 
 export type RequestId = string | number;
 
@@ -29,7 +30,7 @@ export type Payload =
 export function parsePayload(text: string): Payload {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseJson(text);
   } catch {
     return { kind: 'unreadable', error: { code: errorCodes.parse, message: 'The body is not JSON.' } };
   }
@@ -39,6 +40,14 @@ export function parsePayload(text: string): Payload {
 }
 
 function toMessage(value: unknown): Message {
+  if (!isTooDeep(value)) return toShallowMessage(value);
+  const { id, ...rest } = isObject(value) ? value : {};
+  const known = isRequestId(id) ? id : null;
+  const error = invalid('The message is nested too deep.');
+  return 'method' in rest ? { kind: 'invalid', id: known, error } : { kind: 'response', id: known, error };
+}
+
+function toShallowMessage(value: unknown): Message {
   if (!isObject(value)) return { kind: 'invalid', id: null, error: invalid('A message is a JSON object.') };
   const { jsonrpc, method, params } = value;
   const hasId = 'id' in value;

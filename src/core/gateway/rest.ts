@@ -7,6 +7,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../base/clock.js';
 import type { Log } from '../base/log.js';
+import { isTooDeep, parseJson } from '../protocol/json.js';
 import { discardBody, readBody, strangersBody, type BodyLimits } from './requestBody.js';
 
 export type RestAnswer =
@@ -102,10 +103,11 @@ export class Rest {
     }
     let body: unknown;
     try {
-      body = JSON.parse(text);
+      body = parseJson(text);
     } catch {
       return restError(400, 'not-json', 'The body is not JSON.');
     }
+    if (isTooDeep(body)) return restError(400, 'not-json', 'The body is nested too deep.');
     return this.options.backend.add(body, this.options.urlOf);
   }
 }

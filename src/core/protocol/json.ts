@@ -1,0 +1,110 @@
+/**
+ * JSON that comes from outside, within bounds (S2): a value that `parseJson` and `flattened` have let through may be
+ * walked by recursion and takes memory in proportion to its text. Pure.
+ */
+
+/** What is nested deeper is refused by whoever reads it. */
+export const deepestValue = 256;
+/** Empty lists take some twenty times the memory of their text. */
+const mostContainers = 2_000_000;
+
+/** Throws a `SyntaxError` for what is not JSON, and for more lists and objects than anyone has use for. */
+export function parseJson(text: string): unknown {
+  if (text.length > 2 * mostContainers && hasTooManyContainers(text)) {
+    throw new SyntaxError(`It has more than ${mostContainers} lists and objects.`);
+  }
+  return JSON.parse(text);
+}
+
+function hasTooManyContainers(text: string): boolean {
+  let count = 0;
+  for (let at = 0; at < text.length && count <= mostContainers; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit === 0x22) at = endOfString(text, at);
+    else if (unit === 0x5b || unit === 0x7b) count++;
+  }
+  return count > mostContainers;
+}
+
+/** Returns the place of the closing quotation mark, or the end of the text. */
+function endOfString(text: string, start: number): number {
+  for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
+    let slashes = 0;
+    while (text.charCodeAt(end - 1 - slashes) === 0x5c) slashes++;
+    if (slashes % 2 === 0) return end;
+  }
+  return text.length;
+}
+
+export function isTooDeep(value: unknown): boolean {
+  return levelsOf(value, deepestValue) !== undefined;
+}
+
+/**
+ * Cuts a value off, in place, where it is nested to twice the depth that anybody accepts: so one part of an answer that
+ * is too deep costs that part only, and whoever reads that part still sees that it is too deep.
+ */
+export function flattened<Value>(value: Value): Value {
+  for (const container of levelsOf(value, 2 * deepestValue) ?? []) {
+    if (Array.isArray(container)) container.length = 0;
+    else for (const key of Object.keys(container)) delete container[key];
+  }
+  return value;
+}
+
+type Container = unknown[] | Record<string, unknown>;
+
+/** Returns the lists and objects at a depth that have others in them; undefined if there are none. Does not recurse. */
+function levelsOf(value: unknown, depth: number): Container[] | undefined {
+  let level = containersAmong([value]);
+  for (let reached = 1; reached < depth; reached++) {
+    if (level.length === 0) return undefined;
+    level = level.flatMap(containersOf);
+  }
+  const full = level.filter((container) => containersOf(container).length > 0);
+  return full.length > 0 ? full : undefined;
+}
+
+function containersOf(container: Container): Container[] {
+  return containersAmong(Array.isArray(container) ? container : Object.values(container));
+}
+
+function containersAmong(values: readonly unknown[]): Container[] {
+  return values.filter((value): value is Container => typeof value === 'object' && value !== null);
+}
+
+/** Below this depth a text for people says nothing. */
+const deepestInBrief = 16;
+
+/**
+ * Returns the JSON of a value for people, which is cut off at about `most` characters whatever the size of the value; the
+ * cut itself is the caller's.
+ */
+export function jsonInBrief(value: unknown, most: number): string {
+  const pieces: string[] = [];
+  let left = most;
+  const put = (text: string): void => {
+    left -= text.length;
+    pieces.push(text);
+  };
+  const write = (inner: unknown, depth: number): void => {
+    if (left <= 0) return;
+    if (typeof inner === 'string') return put(JSON.stringify(inner.length > left ? inner.slice(0, left) : inner));
+    if (typeof inner !== 'object' || inner === null) return put(JSON.stringify(inner) ?? 'null');
+    const isList = Array.isArray(inner);
+    if (depth > deepestInBrief) return put(isList ? '[…]' : '{…}');
+    const keys = isList ? undefined : Object.keys(inner);
+    const size = keys?.length ?? (inner as unknown[]).length;
+    put(keys ? '{' : '[');
+    for (let index = 0; index < size; index++) {
+      if (left <= 0) return;
+      if (index > 0) put(',');
+      const key = keys?.[index];
+      if (key !== undefined) put(`${JSON.stringify(key.slice(0, left))}:`);
+      write(key === undefined ? (inner as unknown[])[index] : (inner as Record<string, unknown>)[key], depth + 1);
+    }
+    put(keys ? '}' : ']');
+  };
+  write(value, 0);
+  return pieces.join('');
+}

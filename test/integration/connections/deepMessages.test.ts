@@ -1,0 +1,37 @@
+/** Messages that nothing could write again or keep in memory (S2), with every message in the log. */
+import assert from 'node:assert/strict';
+import { callTool, fixture, Rig } from './rig.js';
+
+describe('messages beyond all measure', function () {
+  this.timeout(60_000);
+  let rig: Rig;
+
+  beforeEach(() => {
+    rig = new Rig();
+    rig.traces = true;
+  });
+  afterEach(() => rig.end());
+
+  it('that are 20,000 levels deep cost their call, and the next one is answered', async () => {
+    const { connection } = await rig.start(fixture('hostile', 'deep-on-call', '--size', '20000'));
+    assert.deepEqual(await callTool(connection, 'echo', { text: 'result' }), {
+      kind: 'error',
+      code: -32603,
+      message: 'The server answered with a result that is nested more than 256 levels deep.',
+    });
+    const failed = await callTool(connection, 'echo', { text: 'error' });
+    assert.ok(failed.kind === 'error' && failed.message === 'It is deep.');
+    assert.doesNotThrow(() => JSON.stringify(failed));
+    assert.ok(rig.lines.some(({ text }) => /^← tools\/call #\d+ /.test(text)));
+  });
+
+  it('that have more lists than memory has room for are not read', async () => {
+    const { connection } = await rig.start(fixture('hostile', 'lists-on-call', '--size', '2000001'));
+    const controller = new AbortController();
+    const call = callTool(connection, 'echo', {}, { signal: controller.signal });
+    assert.match(await rig.logged('[stdout] not JSON-RPC: '), /"result":\{"content":\[\]/);
+    controller.abort();
+    assert.equal((await call).kind, 'cancelled');
+    assert.equal(connection.isOver, false);
+  });
+});
