@@ -2,10 +2,13 @@
 import type { AgentProgram } from './agentProgram.js';
 import { claudeCode } from './programs/claudeCode.js';
 import { codex } from './programs/codex.js';
+import { copilotCli } from './programs/copilotCli.js';
+import { kilo } from './programs/kilo.js';
+import { qwenCode } from './programs/qwenCode.js';
 import { geminiCli } from './programs/geminiCli.js';
 import { opencode } from './programs/opencode.js';
 
-export const agentPrograms: readonly AgentProgram[] = [claudeCode, codex, opencode, geminiCli];
+export const agentPrograms: readonly AgentProgram[] = [claudeCode, codex, copilotCli, opencode, kilo, geminiCli, qwenCode];
 
 const noPackage = 'it is an editor of its own, and no package of a registry';
 

@@ -1,0 +1,25 @@
+import path from 'node:path';
+import type { AgentProgram } from '../agentProgram.js';
+
+export const copilotCli: AgentProgram = {
+  id: 'copilot-cli',
+  title: 'Copilot CLI',
+  entries: 'copilot-cli',
+  takesVariable: true,
+  settle: ({ folder, home }, write) => {
+    write(path.join(home, '.copilot', 'config.json'), { trusted_folders: [folder], trustedFolders: [folder] });
+  },
+  start: ({ home, modelUrl }, prompt) => ({
+    args: ['-p', prompt, '--allow-all-tools', '--no-color', '--log-dir', path.join(home, 'logs')],
+    env: {
+      COPILOT_PROVIDER_BASE_URL: `${modelUrl}/v1`,
+      COPILOT_PROVIDER_API_KEY: 'scripted',
+      // It sends images only to a model that it knows to see.
+      COPILOT_MODEL: 'claude-sonnet-4',
+      COPILOT_OFFLINE: 'true',
+      COPILOT_HOME: path.join(home, '.copilot'),
+      COPILOT_AUTO_UPDATE: 'false',
+    },
+  }),
+  limits: {},
+};
