@@ -73,6 +73,10 @@ async function main(argv: string[]): Promise<number> {
       const { serveFolder } = await import('./cli/serveCommand.js');
       return serveFolder(run, { port, tokenFile, approveEdits });
     }
+    case 'connect': {
+      const { connect } = await import('./cli/connectCommand.js');
+      return connect(run, { toolset: rest[0], tokenFile: values['token-file'] });
+    }
     case 'import':
       return importFile(run, rest[0], values.format, values.write);
     case undefined:

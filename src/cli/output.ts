@@ -13,6 +13,8 @@ Commands
                     (--answers JSON answers what it asks by a form; what that leaves out takes the form's default)
   serve             serve the toolsets to other agents of this machine until it is told to end
                     (--port N, by default 7427; --token-file FILE; --approve-edits)
+  connect [toolset] be an MCP server over stdio with the tools of one toolset or of all, for a client that starts programs:
+                    passes on to the editor or \`serve\` of the folder, or serves it alone where there is none
   entries <agent>   show what entries for the toolsets would change in the file of another agent: claude-code, codex,
                     copilot-cli, opencode, kilo, gemini-cli, qwen-code, cursor, cline, windsurf or antigravity
                     (--write writes them; --port and --token-file as for serve)

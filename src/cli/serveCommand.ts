@@ -10,9 +10,7 @@ import { assertNever } from '../core/base/assertNever.js';
 import { systemClock } from '../core/base/clock.js';
 import { DisposableStore } from '../core/base/disposables.js';
 import { nextEvent, untilAborted } from '../core/base/events.js';
-import { sourceFiles } from '../core/config/sources.js';
 import { tokenFileOf } from '../core/files/tokenFile.js';
-import { watchFile } from '../core/files/watchedFile.js';
 import { createGateway } from '../core/gateway/gateway.js';
 import { directoryExists } from '../core/host/assemble.js';
 import type { Host } from '../core/host/hostContract.js';
@@ -20,6 +18,7 @@ import { configFileOf } from '../core/files/configFile.js';
 import { createRestBackend } from '../core/host/restBackend.js';
 import { StableEndpoint, type EndpointState } from '../core/gateway/stableEndpoint.js';
 import { version } from '../../package.json';
+import { followConfig } from './followConfig.js';
 import { complain, print } from './output.js';
 import { inOrder, problemLine } from './render.js';
 import { withHost, type Run, type RunningHost } from './withHost.js';
@@ -74,7 +73,7 @@ async function serve(run: Run, running: RunningHost, port: number, tokenFile: st
     case 'failed':
       return complain(`Nothing can listen: ${endpoint.state.kind === 'failed' ? endpoint.state.reason : 'it ended'}.`);
   }
-  follow(host, run.folder, store);
+  followConfig(host, run.folder, store);
   tell(run, host, endpoint, tokenFile, store);
   await untilAborted(signal);
   return 0;
@@ -140,24 +139,4 @@ function linesOf({ snapshot }: Host): string[] {
 
 function waiting(id: string): string {
   return `${id} waits for approval: what it starts was not in the file when \`serve\` began. Read it, and start \`serve\` again.`;
-}
-
-function follow(host: Host, folder: string, store: DisposableStore): void {
-  const files = sourceFiles([folder], homedir()).map((source) => ({
-    source,
-    watched: store.add(watchFile(source.file, { clock: systemClock, pollMs: 500 })),
-    text: undefined as string | undefined,
-  }));
-  for (const each of files) {
-    store.add(
-      each.watched.onDidChange((content) => {
-        // A file that cannot be read keeps what it said.
-        if (content.kind !== 'unreadable') each.text = content.kind === 'text' ? content.text : undefined;
-        if (files.some(({ watched }) => watched.content === undefined)) return;
-        host
-          .setSources(files.map(({ source, text }) => ({ ...source, text })))
-          .catch((error: unknown) => complain(`The config files were not applied: ${String(error)}`));
-      }),
-    );
-  }
 }

@@ -8,7 +8,15 @@ import { qwenCode } from './programs/qwenCode.js';
 import { geminiCli } from './programs/geminiCli.js';
 import { opencode } from './programs/opencode.js';
 
-export const agentPrograms: readonly AgentProgram[] = [claudeCode, codex, copilotCli, opencode, kilo, geminiCli, qwenCode];
+export const agentPrograms: readonly AgentProgram[] = [
+  claudeCode,
+  codex,
+  copilotCli,
+  opencode,
+  kilo,
+  geminiCli,
+  qwenCode,
+];
 
 const noPackage = 'it is an editor of its own, and no package of a registry';
 

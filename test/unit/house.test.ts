@@ -29,6 +29,7 @@ const arrows: Record<string, readonly string[]> = {
   'core/connections/stdio': ['core/base', 'core/config', 'core/connections'],
   'core/connections/http/oauth': ['core/base', 'core/config', 'core/connections/http'],
   'core/connections/http': ['core/base', 'core/protocol', 'core/config', 'core/connections'],
+  'core/bridge': ['core/base', 'core/protocol', 'core/connections', 'core/connections/stdio', 'core/connections/http'],
   'core/instances': ['core/base', 'core/protocol', 'core/config', 'core/connections'],
   'core/reconcile': [
     'core/base',
@@ -134,6 +135,7 @@ const arrows: Record<string, readonly string[]> = {
     'core/tools',
     'core/approval',
     'core/agents',
+    'core/bridge',
     'core/files',
     'core/connections/http/oauth',
     'core/connections/http',

@@ -10,6 +10,7 @@ import { DisposableStore, type Disposable } from '../base/disposables.js';
 import { Emitter } from '../base/events.js';
 import type { Log } from '../base/log.js';
 import { SingleFlight } from '../base/singleFlight.js';
+import { forgetAddress, noteAddress } from '../files/addressFile.js';
 import { tokenIn } from '../files/tokenFile.js';
 import { watchFile, type WatchedFile } from '../files/watchedFile.js';
 import type { Gateway, StableAddress } from './gateway.js';
@@ -96,6 +97,7 @@ export class StableEndpoint {
       this.open = { token, gateway, secret: this.options.keepSecret([token]) };
       await gateway.start();
       this.port = gateway.port ?? port;
+      await noteAddress(tokenFile, this.port);
       this.enter({ kind: 'listening', port: this.port });
     } catch (error) {
       await this.close();
@@ -109,8 +111,10 @@ export class StableEndpoint {
   private async close(): Promise<void> {
     const { open } = this;
     this.open = undefined;
-    await open?.gateway.dispose();
-    open?.secret.dispose();
+    if (!open) return;
+    await forgetAddress(this.options.tokenFile);
+    await open.gateway.dispose();
+    open.secret.dispose();
   }
 
   private enter(state: EndpointState): void {

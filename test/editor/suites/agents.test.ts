@@ -26,7 +26,7 @@ import {
 const minds = join(homedir(), '.minds');
 const endpoints = join(minds, 'endpoints');
 
-const tokenFile = (): string => join(endpoints, readdirSync(endpoints)[0] ?? '');
+const tokenFile = (): string => join(endpoints, readdirSync(endpoints).find((name) => name.endsWith('.token')) ?? '');
 const token = (): string => readFileSync(tokenFile(), 'utf8').trim();
 
 const setPort = (port: number): Thenable<void> =>

@@ -25,7 +25,7 @@ export function builtCommandLine(): Promise<string> {
 
 async function build(): Promise<string> {
   const root = path.join(runFolder(), 'build');
-  for (const name of ['src', 'package.json', 'tsconfig.json', 'esbuild.mjs']) {
+  for (const name of ['src', 'package.json', 'tsconfig.json', 'esbuild.mjs', '.npmignore', 'README.md', 'LICENSE']) {
     cpSync(path.join(repository, name), path.join(root, name), { recursive: true });
   }
   symlinkSync(path.join(repository, 'node_modules'), path.join(root, 'node_modules'));
@@ -74,6 +74,11 @@ export class CommandLine {
     return await this.finish(this.begin(...args));
   }
 
+  /** What a program that knows nothing of us would start. */
+  commandOf(...args: string[]): { command: string; args: string[]; env: Record<string, string | undefined> } {
+    return { command: process.execPath, args: [this.script, ...args], env: this.env };
+  }
+
   begin(...args: string[]): ChildProcess {
     return spawn(process.execPath, [this.script, ...args], { cwd: this.folder, env: this.env });
   }
@@ -88,6 +93,16 @@ export class CommandLine {
   /** Its end while another run goes on. */
   finishBeside(child: ChildProcess): Promise<Output> {
     return outputOf(child);
+  }
+
+  /** Packs the build as npm does. Resolves with the path of the tarball. */
+  async packed(): Promise<string> {
+    const root = path.join(path.dirname(this.script), '..');
+    const args = ['pack', '--json', '--ignore-scripts', '--pack-destination', this.folder];
+    const { code, stdout, stderr } = await outputOf(spawn('npm', args, { cwd: root, env: this.env }));
+    assert.equal(code, 0, stderr);
+    const [{ filename }] = JSON.parse(stdout) as [{ filename: string }];
+    return path.join(this.folder, filename);
   }
 
   processes(): TestProcess[] {

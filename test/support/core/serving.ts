@@ -54,7 +54,7 @@ export class Serving {
 
   get tokenFile(): string {
     const folder = path.join(this.cli.home, '.minds', 'endpoints');
-    const files = readdirSync(folder);
+    const files = readdirSync(folder).filter((name) => name.endsWith('.token'));
     assert.equal(files.length, 1);
     return path.join(folder, files[0] ?? '');
   }

@@ -1,0 +1,115 @@
+/**
+ * `mcp-toolsets connect`: an MCP server over stdio for a client that can only start programs (G6). It joins the client to
+ * the gateway that serves the folder, of an editor or of `serve`. Where there is none it serves the folder itself, for
+ * this client alone, and ends with it.
+ */
+import { realpathSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { homedir } from 'node:os';
+import path from 'node:path';
+import { systemClock } from '../core/base/clock.js';
+import { DisposableStore } from '../core/base/disposables.js';
+import { nextEvent, untilAborted } from '../core/base/events.js';
+import { Bridge, type GatewayAddress } from '../core/bridge/bridge.js';
+import { notedPort } from '../core/files/addressFile.js';
+import { tokenFileOf, tokenIn } from '../core/files/tokenFile.js';
+import { createGateway } from '../core/gateway/gateway.js';
+import { directoryExists } from '../core/host/assemble.js';
+import { version } from '../../package.json';
+import { readConfigFiles } from './configFile.js';
+import { followConfig } from './followConfig.js';
+import { Interruption } from './interruption.js';
+import { complain } from './output.js';
+import { problemLine } from './render.js';
+import { StartApprovals } from './startApprovals.js';
+import { withHost, type Run, type RunningHost } from './withHost.js';
+
+export interface ConnectRequest {
+  /** All of them where it is undefined. */
+  readonly toolset: string | undefined;
+  /** The path, relative to where the command runs. */
+  readonly tokenFile: string | undefined;
+}
+
+export async function connect(run: Run, { toolset, tokenFile: given }: ConnectRequest): Promise<number> {
+  const tokenFile = path.resolve(given ?? tokenFileOf(realpathSync(run.folder), homedir()));
+  const interruption = new Interruption();
+  const own = new OwnGateway(run, toolset);
+  const find = async (): Promise<GatewayAddress> => {
+    const port = await notedPort(tokenFile);
+    const base = port === undefined ? await own.address() : { url: urlOf(port), token: await tokenIn(tokenFile) };
+    return { ...base, url: `${base.url}/mcp${toolset === undefined ? '' : `/${toolset}`}` };
+  };
+  const bridge = new Bridge({
+    input: process.stdin,
+    output: process.stdout,
+    find,
+    clock: systemClock,
+    log: { write: (level, message) => run.debug && complain(`[${level}] ${message}`) },
+    version,
+  });
+  await bridge.run(interruption.signal);
+  await own.end();
+  interruption.dispose();
+  return 0;
+}
+
+const urlOf = (port: number): string => `http://127.0.0.1:${port}`;
+
+/** A gateway over the folder in this process, from the moment when it is first asked for. */
+class OwnGateway {
+  private readonly ending = new AbortController();
+  private serving: Promise<GatewayAddress> | undefined;
+  private ended: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    private readonly run: Run,
+    private readonly toolset: string | undefined,
+  ) {}
+
+  address(): Promise<GatewayAddress> {
+    this.serving ??= this.begin();
+    return this.serving;
+  }
+
+  async end(): Promise<void> {
+    this.ending.abort();
+    await this.ended;
+  }
+
+  private begin(): Promise<GatewayAddress> {
+    const { folder } = this.run;
+    const { problems } = readConfigFiles(folder);
+    if (problems.length > 0) return Promise.reject(new Error(problems.map(problemLine).join(' ')));
+    const surroundings = { env: process.env, directoryExists };
+    return new Promise((resolve, reject) => {
+      this.ended = withHost(
+        this.run,
+        async (running) => {
+          resolve(await this.serve(running));
+          await untilAborted(this.ending.signal);
+          return 0;
+        },
+        (sources) => new StartApprovals(sources, surroundings, folder),
+      ).catch(reject);
+    });
+  }
+
+  private async serve({ core, host, started, closeFirst }: RunningHost): Promise<GatewayAddress> {
+    const store = new DisposableStore('connect');
+    const { backend, log, redactor } = core;
+    const token = randomBytes(32).toString('base64url');
+    redactor.register([token]);
+    const gateway = createGateway({ backend, log, clock: systemClock, version, stable: { port: 0, token } });
+    closeFirst(async () => {
+      store.dispose();
+      await gateway.dispose();
+    });
+    await gateway.start();
+    followConfig(host, this.run.folder, store);
+    const { toolset } = this;
+    const isThere = (): boolean => toolset === undefined || host.catalogue.toolsets.some(({ id }) => id === toolset);
+    if (!isThere()) await Promise.race([started, nextEvent(host.onDidChange, isThere, this.ending.signal)]);
+    return { url: urlOf(gateway.port ?? 0), token };
+  }
+}

@@ -1,0 +1,47 @@
+/**
+ * The file that says where the gateway of a folder listens now, beside its token file, for clients that know neither
+ * port nor token (G6). It names the process too: a port that another program has taken since is never shown the token.
+ */
+import { readFile, unlink, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+
+function fileOf(tokenFile: string): string {
+  const { dir, name } = path.parse(tokenFile);
+  return path.join(dir, `${name}.address`);
+}
+
+/** Notes that this process listens at the port. */
+export async function noteAddress(tokenFile: string, port: number): Promise<void> {
+  await writeFile(fileOf(tokenFile), `${JSON.stringify({ port, pid: process.pid })}\n`, { mode: 0o600 });
+}
+
+/** Removes the note of this process; what another process has noted since stays. */
+export async function forgetAddress(tokenFile: string): Promise<void> {
+  const noted = await read(tokenFile);
+  if (noted?.pid === process.pid) await unlink(fileOf(tokenFile)).catch(() => undefined);
+}
+
+/** Returns the port at which a process that is alive said that it listens. */
+export async function notedPort(tokenFile: string): Promise<number | undefined> {
+  const noted = await read(tokenFile);
+  return noted && isAlive(noted.pid) ? noted.port : undefined;
+}
+
+async function read(tokenFile: string): Promise<{ readonly port: number; readonly pid: number } | undefined> {
+  try {
+    const noted = JSON.parse(await readFile(fileOf(tokenFile), 'utf8')) as { port?: unknown; pid?: unknown } | null;
+    const { port, pid } = noted ?? {};
+    return Number.isInteger(port) && Number.isInteger(pid) ? { port: Number(port), pid: Number(pid) } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}

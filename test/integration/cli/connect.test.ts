@@ -1,0 +1,145 @@
+/** `mcp-toolsets connect` (G6): an MCP server over stdio, joined to the gateway of the folder. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import {
+  ElicitRequestSchema,
+  ToolListChangedNotificationSchema,
+  type ClientCapabilities,
+} from '@modelcontextprotocol/sdk/types.js';
+import { CommandLine } from '../../support/core/commandLine.js';
+import { fixture } from '../../support/core/configText.js';
+import { Serving } from '../../support/core/serving.js';
+import { within } from '../../support/core/within.js';
+import { untilNone } from '../../support/processes.js';
+
+const textOf = (result: unknown): string => (result as { content: { text: string }[] }).content[0]?.text ?? '';
+
+describe('mcp-toolsets connect', () => {
+  let cli: CommandLine;
+  let serving: Serving | undefined;
+  const clients: Client[] = [];
+  const servers = {
+    alpha: fixture('raw', ['--tools', 'count,pid,slow,quiet,cancelled'], { transform: [{ prefix: 'alpha_' }] }),
+    forms: fixture('features'),
+  };
+
+  beforeEach(async () => {
+    cli = await CommandLine.open(servers);
+  });
+
+  afterEach(async () => {
+    for (const client of clients.splice(0)) await client.close();
+    await serving?.end();
+    serving = undefined;
+    await cli.close();
+  });
+
+  const serve = async (...args: string[]): Promise<Serving> =>
+    (serving = await Serving.begin(cli, ['alpha', 'forms', 'mcp_admin'], ...args));
+
+  async function connect(args: string[], capabilities: ClientCapabilities = {}): Promise<Client> {
+    const client = new Client({ name: 'independent', version: '1' }, { capabilities });
+    const { command, args: words, env } = cli.commandOf('connect', ...args);
+    const options = { command, args: words, cwd: cli.folder, env: env as Record<string, string> };
+    clients.push(client);
+    await client.connect(new StdioClientTransport(options));
+    return client;
+  }
+
+  const call = async (client: Client, name: string, args: Record<string, unknown> = {}): Promise<string> =>
+    textOf(await client.callTool({ name, arguments: args }));
+
+  it('each client is a conversation of `serve`, which ends with it', async () => {
+    await serve();
+    const [one, two] = [await connect(['alpha']), await connect(['alpha'])];
+    assert.ok((await one.listTools()).tools.some(({ name }) => name === 'alpha_count'));
+    assert.deepEqual([await call(one, 'alpha_count'), await call(one, 'alpha_count')], ['1', '2']);
+    assert.equal(await call(two, 'alpha_count'), '1');
+    const instances = (): number => cli.processes().filter(({ command }) => command.includes('raw.mjs')).length;
+    const before = instances();
+    assert.notEqual(await call(one, 'alpha_pid'), await call(two, 'alpha_pid'));
+    assert.equal(instances(), before);
+  });
+
+  it('without `serve` it serves the folder itself, and leaves nothing', async () => {
+    const client = await connect(['alpha']);
+    assert.equal(await call(client, 'alpha_count'), '1');
+    await client.close();
+    await untilNone(() => cli.processes(), 10_000);
+  });
+
+  it('progress, cancellation and changes of the tools pass through', async () => {
+    await serve();
+    const client = await connect(['alpha']);
+    const steps: number[] = [];
+    const onprogress = ({ progress }: { progress: number }): void => void steps.push(progress);
+    await client.callTool({ name: 'alpha_slow', arguments: { ms: 50, steps: 3 } }, undefined, { onprogress });
+    assert.deepEqual(steps, [1, 2, 3]);
+    const controller = new AbortController();
+    const begun = client.callTool({ name: 'alpha_quiet', arguments: { ms: 60_000 } }, undefined, {
+      signal: controller.signal,
+    });
+    await call(client, 'alpha_count');
+    controller.abort();
+    await assert.rejects(begun);
+    await within(
+      (async () => {
+        while ((await call(client, 'alpha_cancelled')) !== '["quiet"]') await call(client, 'alpha_count');
+      })(),
+      'the cancellation',
+    );
+    const changed = new Promise<void>((resolve) => {
+      client.setNotificationHandler(ToolListChangedNotificationSchema, () => resolve());
+    });
+    cli.save({ ...servers, alpha: { ...servers.alpha, tools: { whitelist: ['pid'] } } });
+    await within(changed, 'list_changed');
+  });
+
+  it('what a server asks of the client reaches it', async () => {
+    await serve();
+    const client = await connect(['forms'], { elicitation: { form: {} } });
+    client.setRequestHandler(ElicitRequestSchema, () => ({ action: 'decline' }));
+    assert.match(await call(client, 'elicit', { message: 'Which?' }), /decline/);
+    assert.match(await call(client, 'capabilities'), /elicitation/);
+  });
+
+  it('finds `serve` again on another port, with the same chat', async () => {
+    await serve();
+    const client = await connect(['alpha']);
+    assert.equal(await call(client, 'alpha_count'), '1');
+    serving?.process.kill('SIGTERM');
+    await within(new Promise((resolve) => serving?.process.once('close', resolve)), 'the end of serve');
+    await serve();
+    assert.equal(await call(client, 'alpha_count'), '1');
+  });
+
+  it('the package that npm packs has what the command needs, and runs by npx', async () => {
+    await serve();
+    const { folder } = cli;
+    const packed = await cli.packed();
+    const npm = async (...args: string[]): Promise<void> => {
+      const { code, stderr } = await cli.finishBeside(spawn('npm', args, { cwd: folder, env: cli.env }));
+      assert.equal(code, 0, stderr);
+    };
+    await npm('install', '--offline', '--no-audit', '--no-fund', '--prefix', folder, packed);
+    const client = new Client({ name: 'independent', version: '1' });
+    clients.push(client);
+    const args = ['--offline', '--no-install', 'mcp-toolsets', 'connect', 'alpha'];
+    const env = cli.env as Record<string, string>;
+    await client.connect(new StdioClientTransport({ command: 'npx', args, cwd: folder, env }));
+    assert.equal(await call(client, 'alpha_count'), '1');
+  }).timeout(180_000);
+
+  it('a toolset that is not there is said', async () => {
+    await serve();
+    await assert.rejects(connect(['omega']), /no such toolset/i);
+  });
+
+  it('a config file that cannot be read is said on stderr and as the answer, never on stdout', async () => {
+    cli.save('servers: [');
+    const client = await connect(['alpha']).catch((error: Error) => error);
+    assert.ok(client instanceof Error, 'it connected');
+  });
+});
