@@ -5,24 +5,29 @@
  */
 import { timingSafeEqual } from 'node:crypto';
 import type { ClientKind } from '../protocol/client.js';
+import { everyToolset } from './backend.js';
 
 export interface Route {
   readonly clientKind: ClientKind;
+  /** `everyToolset` where the path names none. */
   readonly toolset: string;
 }
 
 const segments = { editor: 'editor', plain: 'mcp' } as const satisfies Record<ClientKind, string>;
-const routePattern = /^\/(editor|mcp)\/([A-Za-z0-9_-]{1,64})\/?(?:\?|$)/;
+const routePattern = /^\/(editor|mcp)(?:\/([A-Za-z0-9_-]{1,64}))?\/?(?:\?|$)/;
 
 export function parseRoute(url: string | undefined): Route | undefined {
   const match = routePattern.exec(url ?? '');
-  const toolset = match?.[2];
-  if (toolset === undefined) return undefined;
-  return { clientKind: match?.[1] === segments.editor ? 'editor' : 'plain', toolset };
+  if (!match) return undefined;
+  const clientKind = match[1] === segments.editor ? 'editor' : 'plain';
+  const [, , toolset = everyToolset] = match;
+  // The editor is offered each toolset by itself.
+  return clientKind === 'editor' && toolset === everyToolset ? undefined : { clientKind, toolset };
 }
 
 export function routePath(route: Route): string {
-  return `/${segments[route.clientKind]}/${route.toolset}`;
+  const path = `/${segments[route.clientKind]}`;
+  return route.toolset === everyToolset ? path : `${path}/${route.toolset}`;
 }
 
 /** Judges by the path alone, also where nothing is served: the editor must never see a 403. */

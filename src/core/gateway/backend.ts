@@ -5,6 +5,9 @@ import type { ServerFeatures } from '../tools/features.js';
 import type { ClientChange, ClientKind, ServerClient } from '../protocol/client.js';
 import type { OtherOutcome, ToolOutcome, ToolsetCall, ToolsetRequest } from '../protocol/request.js';
 
+/** The id under which all toolsets are served as one, at `/mcp`; no server can have it. */
+export const everyToolset = '*';
+
 export interface ServedToolset {
   readonly id: string;
   /** `serverInfo.name`. */

@@ -19,8 +19,8 @@ export function callTool(params: Fields, context: MethodContext): Answer {
     what: name,
     cancelled: 'The call was cancelled.',
     send: (terms): Promise<ToolOutcome> => services.backend.callTool({ ...terms, tool: name, arguments: given }),
-    write: async ({ result, publishedName = name, notes = [] }, { dialog, toolset, clientKind }) => {
-      session.noteLinks(result, dialog);
+    write: async ({ result, toolset = session.toolset, publishedName = name, notes = [] }, { dialog, clientKind }) => {
+      session.noteLinks(result, { toolset, dialog });
       const isEditor = clientKind === 'editor';
       const origin = { server: toolset, tool: publishedName, dialog };
       const own = await services.delivery[isEditor ? 'forEditor' : 'forOthers'](result, origin);
@@ -49,7 +49,7 @@ export function forwarded(method: string, check: Check): (params: Fields, contex
     return forward(params, context, {
       what: method,
       cancelled: 'The request was cancelled.',
-      dialog: typeof uri === 'string' && !named ? session.links.get(uri) : undefined,
+      destination: typeof uri === 'string' && !named ? session.links.get(uri) : undefined,
       send: async (terms): Promise<OtherOutcome> => {
         const outcome = await services.backend.request({ ...terms, method, params: own });
         // No server declares completions under 2024-11-05, so only this error tells that it has none.

@@ -60,8 +60,8 @@ interface ForwardTerms extends RequestTerms, Destination {
 interface Forwarding<Result, Beside> {
   /** What is asked for, as the log names it. */
   readonly what: string;
-  /** The dialog, where something tells better than `_meta` which one is meant. */
-  readonly dialog?: string | undefined;
+  /** The place that is meant, where something tells it better than the session and `_meta`. */
+  readonly destination?: Destination | undefined;
   readonly send: (terms: ForwardTerms) => Promise<Outcome<Result, Beside>>;
   /** The result as JSON, as this client is sent it. */
   readonly write: (
@@ -88,9 +88,12 @@ export function forward<Result, Beside>(
   const call: CallInFlight = { controller: new AbortController(), reply, listVersion: session.listing.version };
   session.calls.set(id, call);
   if (session.calls.size === 1) services.noteActivity(session.toolset);
-  const dialog = forwarding.dialog ?? dialogOf(services.namesConversations ? meta : undefined, session.id);
-  const terms: ForwardTerms = {
+  const { toolset, dialog } = forwarding.destination ?? {
     toolset: session.toolset,
+    dialog: dialogOf(services.namesConversations ? meta : undefined, session.id),
+  };
+  const terms: ForwardTerms = {
+    toolset,
     clientKind: session.clientKind,
     meta: upstreamMeta(meta),
     dialog,

@@ -14,6 +14,7 @@ import type { ClientKind, Fields, ServerClient } from '../protocol/client.js';
 import { BoundedMap } from '../base/boundedMap.js';
 import { notificationMessage, type RequestId } from './jsonRpc.js';
 import { changedMessages, type Knowledge, type Listing, type Topic, topics } from './listings.js';
+import type { Destination } from '../protocol/request.js';
 import type { ProtocolVersion } from '../protocol/versions.js';
 import { clientRequest, isToldTo } from './dialect.js';
 import { isLoudEnough } from '../protocol/logLevels.js';
@@ -39,8 +40,8 @@ export class Session {
   /** Requests of servers that the client has not answered yet. */
   readonly clientRequests = new ClientRequests();
   readonly client = new SessionClient(this);
-  /** The dialog in whose call a link came, by the URI of the link. */
-  readonly links = new BoundedMap<string, string>(mostLinks);
+  /** Where a link of a result was made, by the URI of the link. */
+  readonly links = new BoundedMap<string, Destination>(mostLinks);
   /** The lowest level of log messages that the client wants; undefined until it says so. */
   logLevel: string | undefined;
   hasListed = false;
@@ -104,11 +105,11 @@ export class Session {
   }
 
   /** Links that a result holds are read from the instance that made them. */
-  noteLinks({ content }: { readonly content: readonly { readonly type: string }[] }, dialog: string): void {
+  noteLinks({ content }: { readonly content: readonly { readonly type: string }[] }, origin: Destination): void {
     for (const part of content) {
       const { uri } = part as { uri?: unknown };
       if (part.type !== 'resource_link' || typeof uri !== 'string') continue;
-      this.links.set(uri, dialog);
+      this.links.set(uri, origin);
     }
   }
 

@@ -129,6 +129,27 @@ export function releaseNameFor(clientKind: ClientKind = 'plain'): string {
   return clientKind === 'editor' ? `${adminId}_${editorNameOf(releaseTool)}` : releaseTool;
 }
 
+/**
+ * Returns the release tool that a toolset has on its own endpoint, where `mcp_admin` belongs to another session (L2a).
+ * Its name is like no other: the short name tells the toolset, and no server can have it.
+ */
+export function ownReleaseTool(server: string, shortName: string): ServedTool {
+  const name = ownReleaseName(shortName);
+  const [{ tool } = { tool: undefined }] = adminTools.filter((one) => one.tool.name === releaseTool);
+  const own: Tool = {
+    ...tool,
+    name,
+    title: `Release "${server}"`,
+    description: `Ends the instance of the MCP server "${server}" that belongs to this conversation, and with it what it holds (open pages, sessions). Call it when its tools will not be needed again soon.`,
+    inputSchema: nothing,
+  };
+  return { original: releaseTool, published: name, tool: own, editorName: name, editorId: name, releases: server };
+}
+
+export function ownReleaseName(shortName: string): string {
+  return `${releaseTool}_${shortName.replaceAll('-', '_')}`;
+}
+
 export async function callAdminTool(
   deps: AdminDeps,
   published: string,

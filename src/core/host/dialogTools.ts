@@ -10,7 +10,7 @@ import { grantedOf, type ConfiguredToolset, type Grant } from '../team/grants.js
 import { instructionsOf } from '../dialog/instructions.js';
 import type { ContentPart, DialogTool, ResultFile, ToolResult, ToolRunner } from '../dialog/model.js';
 import type { Host } from './hostContract.js';
-import { leaseNote } from './leaseNotes.js';
+import { leaseNote, releaseByName } from './leaseNotes.js';
 import type { ToolOutcome } from '../protocol/request.js';
 import type { ServerState, StatusSnapshot } from '../reconcile/status.js';
 import type { Delivery } from '../results/delivery.js';
@@ -138,7 +138,9 @@ async function readable(
   switch (outcome.kind) {
     case 'result': {
       const { result, files } = await delivery.forDialog(outcome.result, { server: toolset, tool: name, dialog });
-      const notes = outcome.news ? [leaseNote(toolset, outcome.news, release())] : [];
+      const tool = release();
+      const advice = tool === undefined ? undefined : releaseByName(tool, toolset);
+      const notes = outcome.news ? [leaseNote(toolset, outcome.news, advice)] : [];
       const { content, structuredContent, isError } = withNotes(result, notes, true);
       const parts = content.flatMap(partOf);
       if (structuredContent !== undefined) parts.push({ kind: 'text', text: JSON.stringify(structuredContent) });

@@ -2,19 +2,17 @@
  * Joins the gateway to the host, which do not know each other: what the gateway serves is the host's catalogue, under
  * the names each kind of client sees (G3a). Holds no state but the last catalogue, to tell what changed.
  */
-import type { Prompt, Tool } from '@modelcontextprotocol/sdk/types.js';
 import { Emitter } from '../base/events.js';
 import type { Disposable } from '../base/disposables.js';
-import type { GatewayBackend, ServedToolset } from '../gateway/backend.js';
+import { everyToolset, type GatewayBackend, type ServedToolset } from '../gateway/backend.js';
 import type { ClientChange, ClientKind, Fields, ServerClient } from '../protocol/client.js';
 import { errorCodes } from '../protocol/errors.js';
 import type { OtherOutcome, ToolOutcome, ToolsetCall, ToolsetRequest } from '../protocol/request.js';
-import { nameFor, toolsFor } from './publication.js';
-import { adminId, releaseNameFor } from './admin.js';
-import { leaseInstructions, leaseNote } from './leaseNotes.js';
-import type { Host } from './hostContract.js';
-import type { Catalogue, ServedTool, Toolset } from '../tools/catalogue.js';
+import type { Catalogue, Toolset } from '../tools/catalogue.js';
 import { admitsResource, contentsRefused } from '../tools/promptsAndResources.js';
+import type { Host } from './hostContract.js';
+import { leaseNote } from './leaseNotes.js';
+import { holderOfRequest, holderOfTool, releaseAdvice, servedAlone, servedTogether } from './servedToolsets.js';
 
 export function createGatewayBackend(host: Host): GatewayBackend & Disposable {
   return new CatalogueBackend(host);
@@ -26,6 +24,7 @@ class CatalogueBackend implements GatewayBackend, Disposable {
   private last: Catalogue;
   /** A toolset that stays the same is the same object, so what was served of it can be kept. */
   private readonly served = new WeakMap<Toolset, Map<ClientKind, ServedToolset>>();
+  private readonly together = new WeakMap<Catalogue, ServedToolset>();
 
   readonly onDidChangeToolsets = this.emitter.event;
 
@@ -34,48 +33,56 @@ class CatalogueBackend implements GatewayBackend, Disposable {
     this.subscription = host.onDidChangeCatalogue((catalogue) => {
       const changed = changedIds(this.last, catalogue);
       this.last = catalogue;
-      if (changed.length > 0) this.emitter.fire(changed);
+      if (changed.length > 0) this.emitter.fire([...changed, everyToolset]);
     });
   }
 
   toolset(id: string, clientKind: ClientKind): ServedToolset | undefined {
-    const toolset = this.host.catalogue.toolsets.find((candidate) => candidate.id === id);
+    const { catalogue } = this.host;
+    if (id === everyToolset) {
+      const kept = this.together.get(catalogue) ?? servedTogether(catalogue.toolsets);
+      this.together.set(catalogue, kept);
+      return kept;
+    }
+    const toolset = this.known(id);
     if (!toolset) return undefined;
     const kinds = this.served.get(toolset) ?? new Map<ClientKind, ServedToolset>();
     this.served.set(toolset, kinds);
-    const kept = kinds.get(clientKind);
-    if (kept) return kept;
-    const made: ServedToolset = {
-      id,
-      serverName: clientKind === 'editor' ? toolset.shortName : toolset.id,
-      instructions: instructionsOf(toolset, releaseNameFor(clientKind)),
-      tools: toolsFor(toolset, clientKind).map((tool): Tool => servedTool(tool, clientKind)),
-      prompts: toolset.prompts.map(({ prompt, published }): Prompt => ({ ...prompt, name: published })),
-      resources: toolset.resources.resources,
-      templates: toolset.resources.templates,
-      features: toolset.features,
-      canGain: id !== adminId,
-    };
-    kinds.set(clientKind, made);
-    return made;
+    const kept = kinds.get(clientKind) ?? servedAlone(toolset, catalogue.toolsets, clientKind);
+    kinds.set(clientKind, kept);
+    return kept;
   }
 
   async callTool(call: ToolsetCall): Promise<ToolOutcome> {
-    const outcome = await this.host.call(call);
-    if (outcome.kind !== 'result' || !outcome.news) return outcome;
-    return { ...outcome, notes: [leaseNote(call.toolset, outcome.news, releaseNameFor(call.clientKind))] };
+    const { toolsets } = this.host.catalogue;
+    const isToAll = call.toolset === everyToolset;
+    const toolset = isToAll ? holderOfTool(toolsets, call.tool)?.id : call.toolset;
+    if (toolset === undefined) {
+      return { kind: 'error', code: errorCodes.invalidParams, message: `No toolset has a tool "${call.tool}".` };
+    }
+    const outcome = await this.host.call({ ...call, toolset });
+    if (outcome.kind !== 'result') return outcome;
+    const { news } = outcome;
+    const known = news && this.known(toolset);
+    const advice = known && releaseAdvice(known, this.host.catalogue.toolsets, { ...call, sees: call.toolset });
+    return {
+      ...outcome,
+      ...(isToAll && { toolset }),
+      ...(news && { notes: [leaseNote(toolset, news, advice)] }),
+    };
   }
 
   async request(request: ToolsetRequest): Promise<OtherOutcome> {
     const { toolset: id, method } = request;
-    const toolset = this.host.catalogue.toolsets.find((candidate) => candidate.id === id);
+    const toolset = id === everyToolset ? holderOfRequest(this.host.catalogue.toolsets, request) : this.known(id);
     const params = toolset && underOriginalNames(toolset, method, request.params);
-    if (!params) return refused(errorCodes.invalidParams, `The toolset "${id}" has no such prompt.`);
-    const { uri = (params['ref'] as Fields | undefined)?.['uri'] } = params as { uri?: unknown };
-    if (typeof uri === 'string' && !admitsResource(toolset.resources, uri)) {
-      return refused(errorCodes.resourceNotFound, `The toolset "${id}" has no resource "${uri}".`, { uri });
+    const { ref } = request.params as { ref?: Fields };
+    const { uri = ref?.['uri'] } = request.params as { uri?: unknown };
+    if (typeof uri === 'string' && !(toolset && admitsResource(toolset.resources, uri))) {
+      return refused(errorCodes.resourceNotFound, `${said(id)} resource "${uri}".`, { uri });
     }
-    const outcome = await this.host.request({ ...request, params });
+    if (!params) return refused(errorCodes.invalidParams, `${said(id)} such prompt.`);
+    const outcome = await this.host.request({ ...request, toolset: toolset.id, params });
     if (method !== 'resources/read' || outcome.kind !== 'result') return outcome;
     const why = contentsRefused(toolset.resources, outcome.result['contents']);
     return why === undefined ? outcome : refused(errorCodes.invalidParams, `"${String(uri)}" was not read. ${why}`);
@@ -89,24 +96,18 @@ class CatalogueBackend implements GatewayBackend, Disposable {
     this.subscription.dispose();
     this.emitter.dispose();
   }
+
+  private known(id: string): Toolset | undefined {
+    return this.host.catalogue.toolsets.find((candidate) => candidate.id === id);
+  }
+}
+
+function said(toolset: string): string {
+  return toolset === everyToolset ? 'No toolset has any' : `The toolset "${toolset}" has no`;
 }
 
 function refused(code: number, message: string, data?: unknown): OtherOutcome {
   return { kind: 'error', code, message, ...(data !== undefined && { data }) };
-}
-
-function instructionsOf(toolset: Toolset, release: string): string | undefined {
-  if (!toolset.leased) return toolset.instructions;
-  return [toolset.instructions, leaseInstructions(toolset.id, release)]
-    .filter((part) => part !== undefined)
-    .join('\n\n');
-}
-
-/** The editor is sent what a model can read, not always the structured content that a schema would promise. */
-function servedTool(tool: ServedTool, clientKind: ClientKind): Tool {
-  const served: Tool = { ...tool.tool, name: nameFor(tool, clientKind) };
-  if (clientKind === 'editor') delete served.outputSchema;
-  return served;
 }
 
 /** Undefined: it names a prompt that is not published. */

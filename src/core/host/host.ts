@@ -188,8 +188,12 @@ class ToolsetHost implements Host {
     return redacted;
   }
 
-  private async callTool({ original, published }: ServedTool, call: ToolsetCall): Promise<ToolOutcome> {
+  private async callTool({ original, published, releases }: ServedTool, call: ToolsetCall): Promise<ToolOutcome> {
     const { toolset, dialog } = call;
+    if (releases !== undefined) {
+      const input = { serverId: releases };
+      return { kind: 'result', result: await callAdminTool(this.adminDeps, original, input, dialog) };
+    }
     if (toolset === adminId) {
       return { kind: 'result', result: await callAdminTool(this.adminDeps, published, call.arguments, dialog) };
     }

@@ -1,28 +1,36 @@
-/** What a dialog is told of the instance that it leases (L3, X4). Pure. */
+/** What a dialog is told of the instance that it leases, and of how to give it back (L2a, L3, X4). Pure. */
 import { assertNever } from '../base/assertNever.js';
 import type { LeaseNews } from '../protocol/request.js';
 
-/**
- * Returns the note that comes with a result.
- *
- * @param release the name under which the model sees the release tool; undefined: it has none.
- */
-export function leaseNote(server: string, news: LeaseNews, release: string | undefined): string {
-  const how =
-    release === undefined
-      ? 'It ends when it was idle for a while, or when the person releases it.'
-      : `Call ${release}({"serverId":"${server}"}) when it will not be needed again soon.`;
+/** How a model ends its instance of a server, as a sentence; undefined where it has no tool for that. */
+export type ReleaseAdvice = string | undefined;
+
+/** For a model that sees the release tool under exactly this name. */
+export function releaseByName(tool: string, server: string): string {
+  return `Call ${tool}({"serverId":"${server}"}) when it will not be needed again soon.`;
+}
+
+/** For models of other programs, which put a prefix of their own before the names of tools. */
+export function releaseByEnding(tool: string, server?: string): string {
+  const given = server === undefined ? 'with no arguments' : `with {"serverId":"${server}"}`;
+  return `Call the tool whose name ends in "${tool}" ${given} when it will not be needed again soon.`;
+}
+
+/** Begins with a line break, because some programs join the parts of a result without one. */
+export function leaseNote(server: string, news: LeaseNews, advice: ReleaseAdvice): string {
+  const how = advice ?? 'It ends when it was idle for a while, or when the person releases it.';
   switch (news.kind) {
     case 'new':
-      return `[MCP Toolsets] This conversation now has an instance of "${server}" of its own, which keeps its state from call to call. ${how}`;
+      return `\n[MCP Toolsets] This conversation now has an instance of "${server}" of its own, which keeps its state from call to call. ${how}`;
     case 'replaced':
-      return `[MCP Toolsets] The instance of "${server}" that this conversation had is gone (${news.cause}), and with it what it held. This result is of a new one. ${how}`;
+      return `\n[MCP Toolsets] The instance of "${server}" that this conversation had is gone (${news.cause}), and with it what it held. This result is of a new one. ${how}`;
     default:
       return assertNever(news);
   }
 }
 
 /** Returns what the instructions of a toolset say whose instances are leased. */
-export function leaseInstructions(server: string, release: string): string {
-  return `Each conversation has an instance of "${server}" of its own, from its first call on; it keeps its state from call to call. Call ${release}({"serverId":"${server}"}) when it will not be needed again soon.`;
+export function leaseInstructions(server: string, advice: ReleaseAdvice): string {
+  const own = `Each conversation has an instance of "${server}" of its own, from its first call on; it keeps its state from call to call.`;
+  return advice === undefined ? own : `${own} ${advice}`;
 }

@@ -18,7 +18,7 @@ import type { Serving } from '../reconcile/serving.js';
 import { toolsForEditor, type Catalogue, type ServedTool, type Toolset } from '../tools/catalogue.js';
 import { shortNames } from '../tools/editorNames.js';
 import { type Candidate, publish, sameToolset } from '../tools/registry.js';
-import { adminNames, adminToolset } from './admin.js';
+import { adminNames, adminToolset, ownReleaseName, ownReleaseTool, releaseTool } from './admin.js';
 import type { Permission } from './permission.js';
 
 /** Returns the name under which a kind of client sees a tool (G3a). */
@@ -67,6 +67,7 @@ export class Publication implements Disposable {
   /** The tool that a call means, by the name that its kind of client knows. */
   tool({ toolset, tool, clientKind }: ToolsetCall): ServedTool | undefined {
     const found = this.toolset(toolset);
+    if (clientKind !== 'editor' && found?.release?.published === tool) return found.release;
     return found && toolsFor(found, clientKind).find((candidate) => nameFor(candidate, clientKind) === tool);
   }
 
@@ -83,10 +84,12 @@ export class Publication implements Disposable {
     });
     this.changedTools.clear();
     for (const { id, changed } of candidates) this.changedTools.set(id, changed);
-    const { toolsets, problems } = publish(candidates, adminNames, this.deps.permission.deniedBy);
+    const { toolsets, problems } = publish(candidates, reservedNames(names.values()), this.deps.permission.deniedBy);
     this.problems_ = [...candidates.flatMap((candidate) => candidate.problems), ...problems];
     const before = this.catalogue_.toolsets;
-    const next = toolsets.map((toolset) => before.find((earlier) => sameToolset(earlier, toolset)) ?? toolset);
+    const next = toolsets
+      .map((toolset) => this.withRelease(toolset))
+      .map((toolset) => before.find((earlier) => sameToolset(earlier, toolset)) ?? toolset);
     if (servers.length > 0) next.push(this.allowedAdmin());
     if (next.length === before.length && next.every((toolset, index) => toolset === before[index])) return;
     this.catalogue_ = { version: this.catalogue_.version + 1, toolsets: next };
@@ -99,6 +102,13 @@ export class Publication implements Disposable {
     this.changes.dispose();
   }
 
+  private withRelease(toolset: Toolset): Toolset {
+    if (!toolset.leased) return toolset;
+    const release = ownReleaseTool(toolset.id, toolset.shortName);
+    const isDenied = [releaseTool, release.published].some((name) => this.deps.permission.deniedBy(name) !== undefined);
+    return isDenied ? toolset : { ...toolset, release };
+  }
+
   /** Returns `mcp_admin` without what is denied; the same object while that is the same. */
   private allowedAdmin(): Toolset {
     const { deniedBy } = this.deps.permission;
@@ -107,6 +117,12 @@ export class Publication implements Disposable {
     if (!same) this.admin = { ...adminToolset, tools };
     return this.admin;
   }
+}
+
+/** The names of our own tools; of those, only the ones of `mcp_admin` count as published. */
+function reservedNames(shortNames: Iterable<string>): Parameters<typeof publish>[1] {
+  const releases = new Set([...shortNames].map(ownReleaseName));
+  return { has: (name) => adminNames.has(name) || releases.has(name), size: adminNames.size };
 }
 
 /** What a server publishes unless a name is taken, and what is to be said of it. */

@@ -78,6 +78,8 @@ export type ToolOutcome = Outcome<
   CallToolResult,
   {
     readonly news?: LeaseNews | undefined;
+    /** The toolset that has the tool, where the call did not name it. */
+    readonly toolset?: string;
     /** The tool's published name, where the client calls it by another. */
     readonly publishedName?: string;
     /** Lines for the agent that come after the tool's own result (L3). */

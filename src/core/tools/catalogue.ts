@@ -77,6 +77,8 @@ export interface Toolset {
   readonly instructions: string | undefined;
   /** Whether each dialog has an instance of its own (L1). */
   readonly leased: boolean;
+  /** The tool by which a client that sees this toolset alone ends its instance (L2a); absent where there is none. */
+  readonly release?: ServedTool | undefined;
 }
 
 export interface ServedTool extends PublishedTool {
@@ -84,6 +86,8 @@ export interface ServedTool extends PublishedTool {
   readonly editorName: string;
   /** The id that the editor makes of it: `mcp_<short name>_<editor name>`. */
   readonly editorId: string;
+  /** The server whose instance it ends, where it is a tool of ours for that. */
+  readonly releases?: string;
 }
 
 /** The tools that the editor gets; every other client gets them all (N7). */

@@ -43,7 +43,7 @@ interface Publication {
 /** @param candidates in file order, higher source first: the earlier one keeps a contested name */
 export function publish(
   candidates: readonly Candidate[],
-  reserved: ReadonlySet<string>,
+  reserved: Pick<ReadonlySet<string>, 'has' | 'size'>,
   deniedBy: DenyingPattern = () => undefined,
 ): Publication {
   const holders = new Map<string, Candidate>();
@@ -115,6 +115,7 @@ export function sameToolset(a: Toolset, b: Toolset): boolean {
     a.shortName === b.shortName &&
     a.instructions === b.instructions &&
     a.leased === b.leased &&
+    a.release?.published === b.release?.published &&
     a.tools.length === b.tools.length &&
     a.tools.every((tool, index) => {
       const other = b.tools[index];

@@ -52,7 +52,7 @@ describe('mcp-toolsets serve', () => {
     const { tools } = await one.listTools();
     assert.deepEqual(
       tools.map(({ name }) => name),
-      ['alpha_count', 'alpha_pid', 'alpha_quiet'],
+      ['alpha_count', 'alpha_pid', 'alpha_quiet', 'mcp_release_alpha'],
     );
     assert.match(one.getInstructions() ?? '', /mcp_release/);
     const same = { 'vscode.conversationId': 'of-another' };
@@ -62,6 +62,44 @@ describe('mcp-toolsets serve', () => {
     assert.ok((await admin.listTools()).tools.some(({ name }) => name === 'mcp_status'));
   });
 
+  it('a conversation gives its instance back on the endpoint it uses, and the note says by which tool (L2a, L3)', async () => {
+    await serve();
+    const [one, two] = [await serving.connect('alpha'), await serving.connect('alpha')];
+    const first = await one.callTool({ name: 'alpha_count' });
+    const [, note] = first.content as { text: string }[];
+    assert.match(
+      note?.text ?? '',
+      /^\n\[MCP Toolsets\] .*the tool whose name ends in "mcp_release_alpha" with no arguments/,
+    );
+    const others = await pidOf(two);
+    assert.match(textOf(await one.callTool({ name: 'mcp_release_alpha' })), /that this conversation had has ended/);
+    assert.match(textOf(await one.callTool({ name: 'mcp_release_alpha' })), /has no instance of "alpha"/);
+    assert.equal(textOf(await one.callTool({ name: 'alpha_count' })), '1', 'counted anew');
+    assert.equal(await pidOf(two), others);
+  });
+
+  it('/mcp has all toolsets under their published names, mcp_admin included, and follows the file (G2)', async () => {
+    await serve();
+    const client = await serving.connect('');
+    const names = async (): Promise<string[]> => (await client.listTools()).tools.map(({ name }) => name);
+    const admin = ['mcp_release', 'mcp_status', 'mcp_restart', 'mcp_reload'];
+    assert.deepEqual(await names(), ['alpha_count', 'alpha_pid', 'alpha_quiet', 'echo', ...admin]);
+    const [count, note] = (await client.callTool({ name: 'alpha_count' })).content as { text: string }[];
+    assert.equal(count?.text, '1');
+    assert.match(note?.text ?? '', /whose name ends in "mcp_release" with \{"serverId":"alpha"\}/);
+    assert.match(client.getInstructions() ?? '', /About the toolset "alpha":\nEach conversation has/);
+    assert.match(textOf(await client.callTool({ name: 'mcp_status' })), /alpha: .*this conversation has an instance/);
+    const released = await client.callTool({ name: 'mcp_release', arguments: { serverId: 'alpha' } });
+    assert.match(textOf(released), /has ended/);
+    await assert.rejects(client.callTool({ name: 'nobody' }), /No toolset has a tool "nobody"/);
+    const changed = new Promise<void>((resolve) => {
+      client.setNotificationHandler(ToolListChangedNotificationSchema, () => resolve());
+    });
+    cli.save({ ...servers, alpha: { ...servers.alpha, tools: { whitelist: ['pid'] } } });
+    await within(changed, 'list_changed');
+    assert.deepEqual(await names(), ['alpha_pid', 'echo', ...admin]);
+  });
+
   it('the Inspector’s command line lists and calls', async () => {
     await serve();
     const ask = (...args: string[]): Promise<unknown> =>
@@ -69,7 +107,7 @@ describe('mcp-toolsets serve', () => {
     const { tools } = (await ask('tools/list')) as { tools: { name: string }[] };
     assert.deepEqual(
       tools.map(({ name }) => name),
-      ['alpha_count', 'alpha_pid', 'alpha_quiet'],
+      ['alpha_count', 'alpha_pid', 'alpha_quiet', 'mcp_release_alpha'],
     );
     const called = await ask('tools/call', '--tool-name', 'alpha_count');
     assert.equal(textOf(called), '1');
@@ -133,7 +171,7 @@ describe('mcp-toolsets serve', () => {
     await within(changed, 'list_changed');
     assert.deepEqual(
       (await client.listTools()).tools.map(({ name }) => name),
-      ['alpha_pid'],
+      ['alpha_pid', 'mcp_release_alpha'],
     );
     await serving.until('gamma waits for approval');
     assert.ok(!cli.processes().some(({ command }) => command.includes('--name gamma')));

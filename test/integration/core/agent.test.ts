@@ -27,7 +27,7 @@ describe('core: an agent at the gateway', () => {
     assert.equal(await editor.text('echo', { message: 'hi' }), 'Echo: hi');
     const plain = await Agent.connect(stage, 'everything', 'plain');
     assert.equal(plain.serverName, 'everything');
-    assert.deepEqual(await plain.toolNames(), ['everything_echo', 'everything_get-sum']);
+    assert.deepEqual(await plain.toolNames(), ['everything_echo', 'everything_get-sum', 'mcp_release_everything']);
     assert.match(await plain.text('everything_get-sum', { a: 20, b: 22 }), /42/);
     await assert.rejects(plain.result('echo'), /no tool "echo"/);
 

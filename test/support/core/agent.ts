@@ -99,5 +99,5 @@ export class Agent {
 }
 
 export function isNote(text: string): boolean {
-  return text.startsWith('[MCP Toolsets] ');
+  return text.startsWith('\n[MCP Toolsets] ');
 }

@@ -74,7 +74,7 @@ export async function invoke(tool: string, input: object = {}, token?: vscode.Ca
   const result = await vscode.lm.invokeTool(tool, { input, toolInvocationToken: undefined }, token);
   return result.content
     .map((part) => (part instanceof vscode.LanguageModelTextPart ? part.value : ''))
-    .filter((text) => !text.startsWith('[MCP Toolsets]'))
+    .filter((text) => !text.trimStart().startsWith('[MCP Toolsets]'))
     .join('\n');
 }
 

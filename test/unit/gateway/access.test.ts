@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { everyToolset } from '../../../src/core/gateway/backend.js';
 import {
   BearerCheck,
   isEditorPath,
@@ -20,12 +21,19 @@ describe('gateway: access (G2)', () => {
       assert.deepEqual(parseRoute('/mcp/a?x=/editor/b'), { clientKind: 'plain', toolset: 'a' });
     });
 
+    it('/mcp alone stands for every toolset', () => {
+      for (const url of ['/mcp', '/mcp/', '/mcp?x']) {
+        assert.deepEqual(parseRoute(url), { clientKind: 'plain', toolset: everyToolset });
+      }
+    });
+
     for (const url of [
       undefined,
       '',
       '/',
-      '/mcp',
-      '/mcp/',
+      '/editor',
+      '/editor/',
+      '/mcpx',
       '/mcp/a/b',
       '/mcp/../editor/a',
       '/mcp/a%62',
@@ -43,6 +51,7 @@ describe('gateway: access (G2)', () => {
       for (const route of [
         { clientKind: 'editor', toolset: 'a' },
         { clientKind: 'plain', toolset: 'b' },
+        { clientKind: 'plain', toolset: everyToolset },
       ] as const) {
         assert.deepEqual(parseRoute(routePath(route)), route);
       }

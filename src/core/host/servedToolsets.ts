@@ -1,0 +1,114 @@
+/**
+ * What clients are served of the catalogue: one toolset as a kind of client sees it, or all of them together (G2, G6),
+ * and which toolset a request to all of them means. Pure.
+ */
+import type { Prompt, Tool } from '@modelcontextprotocol/sdk/types.js';
+import { isObject } from '../base/isObject.js';
+import { everyToolset, type ServedToolset } from '../gateway/backend.js';
+import type { ClientKind, Fields } from '../protocol/client.js';
+import type { Catalogue, ServedTool, Toolset } from '../tools/catalogue.js';
+import { toolsAlone } from '../tools/features.js';
+import { admitsResource } from '../tools/promptsAndResources.js';
+import { adminId, releaseNameFor } from './admin.js';
+import { leaseInstructions, releaseByEnding, releaseByName, type ReleaseAdvice } from './leaseNotes.js';
+import { nameFor, toolsFor } from './publication.js';
+
+type Toolsets = Catalogue['toolsets'];
+
+/**
+ * How the model of a client ends its instance of a server: by the tool of the server's own endpoint, or by that of
+ * `mcp_admin` where the client's conversation reaches it.
+ */
+export function releaseAdvice(
+  toolset: Toolset,
+  toolsets: Toolsets,
+  { clientKind = 'plain', sees }: { readonly clientKind?: ClientKind | undefined; readonly sees: string },
+): ReleaseAdvice {
+  if (clientKind === 'plain' && sees !== everyToolset) {
+    return toolset.release && releaseByEnding(toolset.release.published);
+  }
+  const name = releaseNameFor(clientKind);
+  const admin = toolsets.find(({ id }) => id === adminId);
+  if (!admin?.tools.some((tool) => tool.published === releaseNameFor())) return undefined;
+  return clientKind === 'editor' ? releaseByName(name, toolset.id) : releaseByEnding(name, toolset.id);
+}
+
+export function servedAlone(toolset: Toolset, toolsets: Toolsets, clientKind: ClientKind): ServedToolset {
+  const { id, shortName, features, resources, release } = toolset;
+  const tools = [...toolsFor(toolset, clientKind), ...(clientKind === 'plain' && release ? [release] : [])];
+  return {
+    id,
+    serverName: clientKind === 'editor' ? shortName : id,
+    instructions: instructionsOf(toolset, releaseAdvice(toolset, toolsets, { clientKind, sees: id })),
+    tools: tools.map((tool) => servedTool(tool, clientKind)),
+    prompts: toolset.prompts.map(({ prompt, published }): Prompt => ({ ...prompt, name: published })),
+    resources: resources.resources,
+    templates: resources.templates,
+    features,
+    canGain: id !== adminId,
+  };
+}
+
+/** Published names of tools are unique (N5). Of two prompts with one name the first in file order is served. */
+export function servedTogether(toolsets: Toolsets): ServedToolset {
+  const prompts = new Map<string, Prompt>();
+  for (const { prompt, published } of toolsets.flatMap((toolset) => toolset.prompts)) {
+    if (!prompts.has(published)) prompts.set(published, { ...prompt, name: published });
+  }
+  const about = toolsets.flatMap((toolset) => {
+    const told = instructionsOf(toolset, releaseAdvice(toolset, toolsets, { sees: everyToolset }));
+    return told === undefined ? [] : [`About the toolset "${toolset.id}":\n${told}`];
+  });
+  return {
+    id: everyToolset,
+    serverName: 'mcp-toolsets',
+    instructions: about.length === 0 ? undefined : about.join('\n\n'),
+    tools: toolsets.flatMap((toolset) => toolset.tools.map((tool) => servedTool(tool, 'plain'))),
+    prompts: [...prompts.values()],
+    resources: toolsets.flatMap(({ resources }) => resources.resources),
+    templates: toolsets.flatMap(({ resources }) => resources.templates),
+    features: toolsAlone,
+    canGain: true,
+  };
+}
+
+export function holderOfTool(toolsets: Toolsets, published: string): Toolset | undefined {
+  return toolsets.find(({ tools }) => tools.some((tool) => tool.published === published));
+}
+
+/** The toolset that a request means which names none: by its prompt, or by its resource, listed ones first. */
+export function holderOfRequest(toolsets: Toolsets, { method, params }: RequestLine): Toolset | undefined {
+  const { name, uri, ref } = params;
+  if (method === 'prompts/get') return holderOfPrompt(toolsets, name);
+  if (isObject(ref) && ref['type'] === 'ref/prompt') return holderOfPrompt(toolsets, ref['name']);
+  const wanted = isObject(ref) ? ref['uri'] : uri;
+  if (typeof wanted !== 'string') return undefined;
+  return (
+    toolsets.find(({ resources: { resources, templates } }) =>
+      [...resources.map((one) => one.uri), ...templates.map((one) => one.uriTemplate)].includes(wanted),
+    ) ?? toolsets.find(({ features, resources }) => features.resources && admitsResource(resources, wanted))
+  );
+}
+
+interface RequestLine {
+  readonly method: string;
+  readonly params: Fields;
+}
+
+function holderOfPrompt(toolsets: Toolsets, name: unknown): Toolset | undefined {
+  return toolsets.find(({ prompts }) => prompts.some(({ published }) => published === name));
+}
+
+function instructionsOf(toolset: Toolset, advice: ReleaseAdvice): string | undefined {
+  if (!toolset.leased) return toolset.instructions;
+  return [toolset.instructions, leaseInstructions(toolset.id, advice)]
+    .filter((part) => part !== undefined)
+    .join('\n\n');
+}
+
+/** The editor is sent what a model can read, not always the structured content that a schema would promise. */
+function servedTool(tool: ServedTool, clientKind: ClientKind): Tool {
+  const served: Tool = { ...tool.tool, name: nameFor(tool, clientKind) };
+  if (clientKind === 'editor') delete served.outputSchema;
+  return served;
+}
