@@ -3,10 +3,10 @@
  * the gateway that serves the folder, of an editor or of `serve`. Where there is none it serves the folder itself, for
  * this client alone, and ends with it.
  */
-import { realpathSync } from 'node:fs';
 import { randomBytes } from 'node:crypto';
 import { homedir } from 'node:os';
 import path from 'node:path';
+import { realPath } from '../core/base/paths.js';
 import { systemClock } from '../core/base/clock.js';
 import { DisposableStore } from '../core/base/disposables.js';
 import { nextEvent, untilAborted } from '../core/base/events.js';
@@ -32,7 +32,7 @@ export interface ConnectRequest {
 }
 
 export async function connect(run: Run, { toolset, tokenFile: given }: ConnectRequest): Promise<number> {
-  const tokenFile = path.resolve(given ?? tokenFileOf(realpathSync(run.folder), homedir()));
+  const tokenFile = path.resolve(given ?? tokenFileOf(realPath(run.folder), homedir()));
   const interruption = new Interruption();
   const own = new OwnGateway(run, toolset);
   const find = async (): Promise<GatewayAddress> => {

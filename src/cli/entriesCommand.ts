@@ -1,7 +1,8 @@
 /** `mcp-toolsets entries`: shows what entries for the toolsets would change in another agent's file, and writes them when asked to. */
-import { mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
+import { realPath } from '../core/base/paths.js';
 import { agentKinds, fileOf, type AgentKind } from '../core/agents/agents.js';
 import { planEntries, type EntriesPlan } from '../core/agents/planEntries.js';
 import { ConfigState } from '../core/config/merge.js';
@@ -36,7 +37,7 @@ export function writeEntries(run: Run, { agent, port, tokenFile, write }: Entrie
     text: before?.replace(/^\uFEFF/, ''),
     label,
     toolsets: toolsetsOf(run).map((id) => ({ id, url: `http://127.0.0.1:${port}/mcp/${id}` })),
-    source: { tokenFile: path.resolve(tokenFile ?? tokenFileOf(realpathSync(run.folder), home)), home, platform },
+    source: { tokenFile: path.resolve(tokenFile ?? tokenFileOf(realPath(run.folder), home)), home, platform },
   });
   if (plan.kind === 'impossible') return complain(`Nothing was written: ${plan.reason}.`);
   if (write && plan.edits.length > 0) {

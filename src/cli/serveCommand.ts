@@ -3,9 +3,9 @@
  * follows the config files until it is told to end. What is written into them meanwhile waits for approval, which is given
  * by starting the command again.
  */
-import { realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
+import { realPath } from '../core/base/paths.js';
 import { assertNever } from '../core/base/assertNever.js';
 import { systemClock } from '../core/base/clock.js';
 import { DisposableStore } from '../core/base/disposables.js';
@@ -34,7 +34,7 @@ export interface ServeRequest {
 }
 
 export async function serveFolder(run: Run, request: ServeRequest): Promise<number> {
-  const tokenFile = path.resolve(request.tokenFile ?? tokenFileOf(realpathSync(run.folder), homedir()));
+  const tokenFile = path.resolve(request.tokenFile ?? tokenFileOf(realPath(run.folder), homedir()));
   const surroundings = { env: process.env, directoryExists };
   return withHost(
     run,

@@ -1,27 +1,40 @@
 /**
  * Which processes a test started and what is left of them, told by a variable in their environment that they inherit,
- * whatever became of their parents. Linux only: reads /proc. Those that only wait to be reaped are not counted.
+ * whatever became of their parents. Linux and Windows. Those that only wait to be reaped are not counted.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
+import { windowsProcesses } from './windows/processList.js';
 
 export interface TestProcess {
   readonly pid: number;
   readonly parent: number;
-  readonly group: number;
+  /** 0 on Windows. */
   readonly session: number;
   readonly command: string;
 }
 
-export const supported = process.platform === 'linux';
+const onWindows = process.platform === 'win32';
+export const supported = onWindows || process.platform === 'linux';
 
 export function processOf(pid: number): TestProcess | undefined {
+  return onWindows ? windowsList().find((found) => found.pid === pid) : linuxProcess(pid);
+}
+
+function windowsList(having = ''): TestProcess[] {
+  return windowsProcesses()
+    .filter(({ environment }) => having === '' || environment.includes(having))
+    .filter(({ command }) => !/\\explorer\.exe" \/desktop/.test(command)) // Wine's own, started by whoever first shows a window
+    .map(({ pid, parent, command }) => ({ pid, parent, session: 0, command }));
+}
+
+function linuxProcess(pid: number): TestProcess | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    const [state, parent, group, session] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    const [state, parent, , session] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     if (state === 'Z' || state === 'X') return undefined;
     const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
-    return { pid, parent: Number(parent), group: Number(group), session: Number(session), command };
+    return { pid, parent: Number(parent), session: Number(session), command };
   } catch {
     return undefined;
   }
@@ -34,24 +47,26 @@ export function isAlive(pid: number): boolean {
 /** All that were started with `NAME=value` in their environment. */
 export function processesWith(variable: string, value: string): TestProcess[] {
   const entry = `${variable}=${value}`;
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .filter((name) => {
+  if (onWindows) return windowsList(entry);
+  return linuxIds()
+    .filter((pid) => {
       try {
-        return readFileSync(`/proc/${name}/environ`, 'utf8').split('\0').includes(entry);
+        return readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').includes(entry);
       } catch {
         return false;
       }
     })
-    .map((name) => processOf(Number(name)))
+    .map(linuxProcess)
     .filter((found): found is TestProcess => found !== undefined);
 }
 
-export function childrenOf(pid: number): TestProcess[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .map((name) => processOf(Number(name)))
-    .filter((found): found is TestProcess => found?.parent === pid);
+export function childrenOf(parent: number): TestProcess[] {
+  const all = onWindows ? windowsList() : linuxIds().map(linuxProcess);
+  return all.filter((found): found is TestProcess => found?.parent === parent);
+}
+
+function linuxIds(): number[] {
+  return readdirSync('/proc').map(Number).filter(Number.isInteger);
 }
 
 /** Waits until `list` is empty; throws naming what is left after `limitMs`. Resolves with how long it took. */

@@ -325,6 +325,17 @@ describe('house', () => {
     );
   });
 
+  it('compares paths of different hands in core/base/paths alone', () => {
+    const another =
+      /realpath(Sync)?\b|\.fsPath (===|!==)|(===|!==) [\w.]+\.fsPath\b|(resolve|normalize)\([^)]*\) (===|!==)/;
+    const found = modules
+      .filter(({ file }) => file !== 'src/core/base/paths.ts')
+      .flatMap(({ file, text }) =>
+        text.split('\n').flatMap((line, index) => (another.test(line) ? [`${file}:${index + 1} ${line.trim()}`] : [])),
+      );
+    assert.deepEqual(found, []);
+  });
+
   it(`has no file over ${mostLines} lines`, () => {
     const long = modules.filter(({ text }) => text.split('\n').length > mostLines + 1);
     assert.deepEqual(

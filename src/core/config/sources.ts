@@ -6,6 +6,7 @@
  * workspace brings along is asked about (S1).
  */
 import path from 'node:path';
+import { isBelow, samePath } from '../base/paths.js';
 import type { SourceOrigin, SourceText } from './model.js';
 
 export type SourceFile = Required<Pick<SourceText, 'file' | 'folder' | 'origin'>>;
@@ -20,7 +21,8 @@ export function sourceFiles(folders: readonly string[], home: string): SourceFil
     { file: path.join(folder, mcprcPath), folder, origin: 'mcprc' },
   ]);
   const file = userFile(home);
-  if (!files.some((other) => other.file === file)) files.push({ file, folder: folders[0] ?? home, origin: 'user' });
+  if (!files.some((other) => samePath(other.file, file)))
+    files.push({ file, folder: folders[0] ?? home, origin: 'user' });
   return files;
 }
 
@@ -30,12 +32,7 @@ export function userFile(home: string): string {
 
 /** Says whether a file is the user's own: `~/.minds/mcp.yaml`, unless that lies in a folder of the workspace. */
 export function isUserFile(file: string, folders: readonly string[], home: string): boolean {
-  return file === userFile(home) && !folders.some((folder) => isInside(file, folder));
-}
-
-function isInside(file: string, folder: string): boolean {
-  const relative = path.relative(folder, file);
-  return relative !== '' && !relative.startsWith('..') && !path.isAbsolute(relative);
+  return samePath(file, userFile(home)) && !folders.some((folder) => isBelow(file, folder));
 }
 
 /** Returns a word that says where a server comes from and tells the sources of one folder apart. */

@@ -1,5 +1,5 @@
 /**
- * The connector of the product: starts servers over stdio and HTTP (X1–X3) and keeps the guardian of what it
+ * The connector of the product: starts servers over stdio and HTTP (X1–X3) and keeps the trees of what it
  * started (X5). Does not restart, share or count instances. A connection that was handed out is its receiver's to close.
  */
 import { randomBytes } from 'node:crypto';
@@ -9,6 +9,7 @@ import { boundedLog } from '../connections/logging.js';
 import { longestMs } from '../connections/callLimits.js';
 import type { ConnectOutcome, Connector, ConnectRequest } from '../connections/connection.js';
 import { Guardian } from '../connections/stdio/guardian.js';
+import { Jobs } from '../connections/stdio/jobs.js';
 import type { MakeAgents } from '../connections/http/agents.js';
 import type { OAuth } from '../connections/http/oauth/oauth.js';
 import { attemptStdio } from '../connections/stdio/attempt.js';
@@ -25,7 +26,7 @@ export interface ConnectorOptions {
   readonly oauth?: OAuth | undefined;
   /** The sockets of HTTP servers, by way of proxies or not; default `directAgents`. */
   readonly agents?: MakeAgents | undefined;
-  /** Path of guardianMain, bundled. Without it POSIX ends groups and marked processes only, and Windows has no guardian. */
+  /** Path of guardianMain, bundled. Without it groups and marked processes are ended only. Windows needs none. */
   readonly guardianScript?: string | undefined;
   /** Node, or Electron; default: this process's. */
   readonly execPath?: string | undefined;
@@ -34,12 +35,8 @@ export interface ConnectorOptions {
 export function createConnector(options: ConnectorOptions): Connector {
   const { env, clock, trace, clientVersion } = options;
   const mark = `${process.pid}-${randomBytes(6).toString('hex')}.`;
-  const guardian = new Guardian({
-    mark,
-    script: options.guardianScript,
-    execPath: options.execPath ?? process.execPath,
-    env,
-  });
+  const { guardianScript: script, execPath = process.execPath } = options;
+  const keeper = process.platform === 'win32' ? new Jobs() : new Guardian({ mark, script, execPath, env });
   const attempts = new Set<{ readonly stop: AbortController; readonly outcome: Promise<ConnectOutcome> }>();
   let started = 0;
   let disposed = false;
@@ -62,11 +59,7 @@ export function createConnector(options: ConnectorOptions): Connector {
     try {
       switch (launch.transport) {
         case 'stdio': {
-          const process = {
-            mark: `${mark}${++started}.`,
-            onSpawned: (pid: number) => guardian.add(pid),
-            onGone: (pid: number) => guardian.remove(pid),
-          };
+          const process = { mark: `${mark}${++started}.`, keeper };
           return await attemptStdio({ ...parts, launch, hostEnv: env, process }, timedOut);
         }
         case 'streamable_http': {
@@ -95,7 +88,7 @@ export function createConnector(options: ConnectorOptions): Connector {
     const running = [...attempts];
     for (const { stop } of running) stop.abort();
     await Promise.allSettled(running.map(({ outcome }) => outcome));
-    await guardian.dispose();
+    await keeper.dispose();
   };
 
   return { connect, dispose };

@@ -1,5 +1,5 @@
 /** Where each program keeps its servers in its file, as `{ id, raw }`, and what it says of them elsewhere in the file. */
-import path from 'node:path';
+import { samePath } from '../base/paths.js';
 import { isObject } from '../base/isObject.js';
 import type { ImportFormat, ImportNote, ImportSurroundings } from './imported.js';
 
@@ -53,7 +53,7 @@ function claudeCode(root: Table, { folder }: ImportSurroundings): RawServers {
   for (const [project, raw] of Object.entries(isObject(root['projects']) ? root['projects'] : {})) {
     if (!isObject(raw)) continue;
     const own = tableOf(raw['mcpServers']);
-    if (path.resolve(project) === path.resolve(folder)) {
+    if (samePath(project, folder)) {
       const off = Array.isArray(raw['disabledMcpServers']) ? raw['disabledMcpServers'] : [];
       servers.push(
         ...own.map((each) => (off.includes(each.id) ? { ...each, raw: { ...each.raw, disabled: true } } : each)),

@@ -4,6 +4,7 @@ import { homedir } from 'node:os';
 import { dirname } from 'node:path';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
 import type { Place } from '../../core/base/problem.js';
+import { samePath } from '../../core/base/paths.js';
 import { startOfFile } from '../../core/config/model.js';
 import { localFolders } from '../engine/configFiles.js';
 import type { AgentsOptions } from '../engine/engine.js';
@@ -37,7 +38,7 @@ export function agentsOptions(): AgentsOptions {
     folder: localFolders()[0]?.uri.fsPath,
     home: homedir(),
     blocked: (file) =>
-      vscode.workspace.textDocuments.some(({ uri, isDirty }) => isDirty && uri.fsPath === file)
+      vscode.workspace.textDocuments.some(({ uri, isDirty }) => isDirty && samePath(uri.fsPath, file))
         ? 'The config file has unsaved changes in the editor.'
         : undefined,
   };

@@ -9,6 +9,7 @@ import { QuickFixes } from '../../core/authoring/quickFixes.js';
 import type { QuickFix } from '../../core/authoring/keyFixes.js';
 import type { Suggestion } from '../../core/authoring/suggestion.js';
 import type { Problem } from '../../core/base/problem.js';
+import { samePath } from '../../core/base/paths.js';
 import type { TextEdit } from '../../core/yaml/edits.js';
 import type { Span } from '../../core/yaml/textPositions.js';
 import type { ServerStatus } from '../../core/reconcile/status.js';
@@ -30,7 +31,7 @@ export type Authoring = ReturnType<typeof createAuthoring>;
 export function createAuthoring({ slot, env }: AuthoringDeps) {
   /** Returns the status of a server of this file. */
   const statusOf = ({ uri }: vscode.TextDocument, id: string): ServerStatus | undefined =>
-    slot.state.snapshot.servers.find((server) => server.id === id && server.source === uri.fsPath);
+    slot.state.snapshot.servers.find((server) => server.id === id && samePath(server.source, uri.fsPath));
   const setVariables = (): string[] =>
     Object.entries(env())
       .filter(([, value]) => value !== undefined)
@@ -63,7 +64,7 @@ export function createAuthoring({ slot, env }: AuthoringDeps) {
   }
 
   function lensesOf(document: vscode.TextDocument): vscode.CodeLens[] {
-    const servers = slot.state.snapshot.servers.filter(({ source }) => source === document.uri.fsPath);
+    const servers = slot.state.snapshot.servers.filter(({ source }) => samePath(source, document.uri.fsPath));
     return lenses(document.getText(), servers).map(
       ({ span, title, tooltip, command, server }) =>
         new vscode.CodeLens(rangeOf(document, span), { title, tooltip, command, arguments: [server] }),
@@ -74,7 +75,7 @@ export function createAuthoring({ slot, env }: AuthoringDeps) {
     document: vscode.TextDocument,
     { diagnostics, only }: vscode.CodeActionContext,
   ): vscode.CodeAction[] {
-    const problems = slot.state.snapshot.problems.filter(({ place }) => place.file === document.uri.fsPath);
+    const problems = slot.state.snapshot.problems.filter(({ place }) => samePath(place.file, document.uri.fsPath));
     if (problems.length === 0) return [];
     const fixes = new QuickFixes(document.getText(), {
       variables: setVariables(),

@@ -2,11 +2,11 @@
  * Joins host, connector and gateway into the working part of the extension. It is loaded only when a trusted workspace has a
  * config file, because it brings the YAML parser and much else with it (P1). Does not import `vscode`.
  */
-import { realpathSync } from 'node:fs';
 import type { Approvals } from '../../core/approval/approvals.js';
 import type { ToolReview } from '../../core/approval/toolPrints.js';
 import type { Clock } from '../../core/base/clock.js';
 import type { Log } from '../../core/base/log.js';
+import { realPath } from '../../core/base/paths.js';
 import type { SecretStore } from '../../core/connections/http/oauth/contract.js';
 import type { Gateway } from '../../core/gateway/gateway.js';
 import { createDialogTools, type DialogTools } from '../../core/host/dialogTools.js';
@@ -157,12 +157,4 @@ export function createEngine(options: EngineOptions): Engine {
 function artifactsOf({ results, clock }: EngineOptions, log: Log): ArtifactStore {
   if (results?.folder === undefined) return nowhere('no folder is open in this window');
   return createDiskArtifacts({ folder: results.folder, quota: results.quota, clock, log });
-}
-
-function realPath(folder: string): string {
-  try {
-    return realpathSync(folder);
-  } catch {
-    return folder;
-  }
 }

@@ -2,6 +2,7 @@
 import * as vscode from 'vscode';
 import type { Clock } from '../../core/base/clock.js';
 import type { DisposableStore } from '../../core/base/disposables.js';
+import { samePath } from '../../core/base/paths.js';
 import { watchFile, type WatchedFile } from '../../core/files/watchedFile.js';
 
 /** @param pattern A pattern that matches this file alone. */
@@ -15,7 +16,7 @@ export function followFile(
   for (const event of [watcher.onDidCreate, watcher.onDidChange, watcher.onDidDelete]) store.add(event(file.nudge));
   store.add(
     vscode.workspace.onDidSaveTextDocument(({ uri }) => {
-      if (uri.fsPath === path) file.nudge();
+      if (samePath(uri.fsPath, path)) file.nudge();
     }),
   );
   return file;

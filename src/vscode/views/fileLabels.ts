@@ -1,7 +1,8 @@
 /** Writes the names of files in the form that every view shows to a person. */
 import * as vscode from 'vscode';
 import { homedir } from 'node:os';
-import { join, relative } from 'node:path';
+import { isAbsolute, relative } from 'node:path';
+import { isBelow } from '../../core/base/paths.js';
 import { isUsersOwn } from '../engine/configFiles.js';
 
 /** Returns a config file relative to its workspace folder, with the folder's name if there are several, or `~/…` for the user's own. */
@@ -19,5 +20,5 @@ export function folderLabel(file: string): string {
 export function pathLabel(file: string): string {
   const home = homedir();
   const label = vscode.workspace.asRelativePath(file);
-  return label.startsWith(join(home, '/')) ? `~/${label.slice(home.length + 1).replaceAll('\\', '/')}` : label;
+  return isAbsolute(label) && isBelow(label, home) ? `~/${relative(home, label).replaceAll('\\', '/')}` : label;
 }

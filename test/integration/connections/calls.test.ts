@@ -1,7 +1,7 @@
 /** Spec X4, X6: every way in which a call can end, over stdio and over HTTP. */
 import assert from 'node:assert/strict';
 import type { Connection } from '../../../src/core/connections/connection.js';
-import { callTool, fixture, http, once, Rig, textOf } from './rig.js';
+import { callTool, fixture, http, once, Rig, textOf, wasKilled } from './rig.js';
 
 interface Way {
   readonly name: string;
@@ -188,9 +188,7 @@ describe('calls to servers that crash', function () {
         const outcome = await call;
         times.push(performance.now() - begun);
         assert.equal(outcome.kind, 'lost');
-        const cause = hold
-          ? 'ended with exit code 70. Its last line on stderr: panic: out of cheese'
-          : 'was ended by SIGKILL.';
+        const cause = hold ? 'ended with exit code 70. Its last line on stderr: panic: out of cheese' : wasKilled;
         assert.deepEqual(outcome, { kind: 'lost', cause: `The server process ${cause}` });
         await connection.close();
       }

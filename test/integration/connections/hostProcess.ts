@@ -52,7 +52,7 @@ function startUntold(launches: readonly Pick<StdioLaunch, 'command' | 'args'>[],
   const guardian = new Guardian({ mark, script, execPath: process.execPath, env: process.env });
   const nobody = 2 ** 31 - 2;
   guardian.add(nobody); // which starts it
-  guardian.remove(nobody);
+  guardian.release(nobody);
   for (const { command, args } of launches) {
     const env = { ...process.env, [markVariable]: `${mark}1.` };
     spawn(command, args, { env, stdio: 'ignore', detached: true });

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import type { Connection } from '../../../src/core/connections/connection.js';
+import { posixIt } from '../../support/notHere.js';
 import { callTool, http, literal, once, repository, Rig, textOf } from './rig.js';
 
 const json = async <T>(connection: Connection, tool: string): Promise<T> =>
@@ -236,7 +237,7 @@ describe('http', function () {
       );
     });
 
-    it('hangs: closing does not wait for it', async () => {
+    posixIt('Windows has no signals')('hangs: closing does not wait for it', async () => {
       const { url, child } = await rig.listen('http');
       const { connection } = await rig.start(http(url));
       child.kill('SIGSTOP');

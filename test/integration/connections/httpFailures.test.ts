@@ -170,7 +170,7 @@ describe('http start failures', function () {
       server = createServer((socket) => {
         socket.on('error', () => {});
         if (greeting === undefined) socket.destroy();
-        else socket.end(greeting, () => socket.destroy());
+        else socket.resume().end(greeting); // unread, what the client sends would reset the connection
       });
       await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
       ({ port } = server.address() as AddressInfo);

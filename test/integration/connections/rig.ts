@@ -28,6 +28,9 @@ export const repository = path.resolve(__dirname, '../../..');
 export const servers = path.join(repository, 'test/fixtures/servers');
 export const runVariable = 'CONNECTIONS_TEST_RUN';
 
+/** How the end of a process that was killed is told. */
+export const wasKilled = process.platform === 'win32' ? 'ended with exit code 1.' : 'was ended by SIGKILL.';
+
 /** A time limit that does not end by itself. */
 const untilSaid = 777_000;
 
@@ -40,6 +43,13 @@ export function stdio(command: string, args: readonly string[] = [], own: Partia
 /** A fixture server, e.g. `fixture('pages', '--repeat')`. */
 export function fixture(name: string, ...args: string[]): StdioLaunch {
   return stdio(process.execPath, [path.join(servers, `${name}.mjs`), ...args]);
+}
+
+/** A fixture server behind a shell that waits for it. */
+export function inShell(name: string, ...args: string[]): StdioLaunch {
+  const words = [process.execPath, path.join(servers, `${name}.mjs`), ...args];
+  if (process.platform === 'win32') return stdio(path.join(servers, 'in-shell.cmd'), words);
+  return stdio('sh', ['-c', `${words.map((word) => JSON.stringify(word)).join(' ')}; true`]);
 }
 
 export function http(url: string, own: Partial<HttpLaunch> = {}): HttpLaunch {
@@ -89,7 +99,7 @@ export class Rig {
     return this.connector.connect({
       server: 'under-test',
       launch,
-      timeoutMs: own.timeoutMs ?? 20_000,
+      timeoutMs: own.timeoutMs ?? 50_000,
       signal: own.signal ?? new AbortController().signal,
       log: {
         write: (level, text) => {

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { fixture, literal, repository, Rig, servers, stdio } from './rig.js';
+import { posixIt } from '../../support/notHere.js';
+import { fixture, inShell, literal, Rig, servers, stdio } from './rig.js';
 
 describe('start failures', function () {
   this.timeout(60_000);
@@ -79,11 +80,13 @@ describe('start failures', function () {
     chmodSync(script, 0o644);
     const denied = await rig.failure(stdio(script));
     assert.equal(denied.code, 'command-not-executable');
-    assert.equal(
-      denied.message,
-      `"${script}" could not be started (EACCES). It is a folder or a file that may not be executed.`,
-    );
-    assert.match(denied.fix, /chmod \+x/);
+    if (process.platform === 'win32') {
+      assert.match(denied.message, /\(ENOEXEC\)\. It is not a program for this system/);
+    } else {
+      const why = '(EACCES). It is a folder or a file that may not be executed.';
+      assert.equal(denied.message, `"${script}" could not be started ${why}`);
+      assert.match(denied.fix, /chmod \+x/);
+    }
     mkdirSync(path.join(folder, 'folder'));
     assert.equal((await rig.failure(stdio(path.join(folder, 'folder')))).code, 'command-not-executable');
     const odd = await rig.failure(stdio(process.execPath, ['a\0b']));
@@ -101,7 +104,7 @@ describe('start failures', function () {
     });
   });
 
-  it('a server that is ended by a signal', async () => {
+  posixIt('Windows has no signals')('a server that is ended by a signal', async () => {
     const failure = await rig.failure(short('exits', '--signal', 'SIGKILL', '--stderr', 'loading the model'));
     assert.equal(failure.code, 'server-exited');
     assert.match(
@@ -137,7 +140,7 @@ describe('start failures', function () {
     assert.equal(failure.fix, 'Correct the path in args or cwd, or install the dependencies there.');
   });
 
-  it('a command that a shell does not find', async () => {
+  posixIt('exit code 127 is said by POSIX shells')('a command that a shell does not find', async () => {
     const failure = await rig.failure(stdio('sh', ['-c', 'no-such-command-at-all']));
     assert.equal(failure.code, 'server-exited');
     assert.match(failure.message, /ended with exit code 127/);
@@ -159,6 +162,7 @@ describe('start failures', function () {
 
   it('a launcher that is still fetching', async () => {
     writeFileSync(path.join(folder, 'uvx'), '#!/bin/sh\nexec sleep 60\n', { mode: 0o755 });
+    writeFileSync(path.join(folder, 'uvx.cmd'), `@"${process.execPath}" -e "setTimeout(() => {}, 60000)"\r\n`);
     const env = new Map([['PATH', literal(`${folder}${path.delimiter}${process.env['PATH'] ?? ''}`)]]);
     const failure = await rig.failure(stdio('uvx', ['some-server'], { env }), { timeoutMs: 300 });
     assert.match(failure.message, /On its first start uvx may still be fetching the package\.$/);
@@ -175,7 +179,8 @@ describe('start failures', function () {
   });
 
   it('a program that closes its output and lives on', async () => {
-    const failure = await rig.failure(stdio('sh', ['-c', 'exec >&-; exec sleep 60']));
+    const program = "require('fs').closeSync(1); setTimeout(() => {}, 60000)";
+    const failure = await rig.failure(stdio(process.execPath, ['-e', program]));
     assert.equal(failure.code, 'server-not-jsonrpc');
     assert.match(failure.message, /closed its output before it answered initialize\. It wrote nothing\.$/);
   });
@@ -232,7 +237,7 @@ describe('start failures', function () {
       rig.failure(fixture('exits')),
       rig.failure(fixture('never-initialises'), { timeoutMs: 300 }),
       rig.failure(fixture('pages', '--repeat')),
-      rig.failure(stdio('sh', ['-c', 'sleep 50 & sleep 60'], { cwd: repository }), { timeoutMs: 300 }),
+      rig.failure(inShell('never-initialises'), { timeoutMs: 300 }),
     ]);
     assert.deepEqual(
       rig.processes().filter(({ command }) => !command.includes('guardian')),

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { posixIt } from '../../support/notHere.js';
 import { callTool, fixture, literal, once, repository, Rig, servers, stdio, textOf } from './rig.js';
 
 describe('stdio', function () {
@@ -72,24 +73,28 @@ describe('stdio', function () {
     ] as const) {
       assert.equal(await textOf(connection, 'env', { name }), value, name);
     }
+    await connection.close();
     rmSync(folder, { recursive: true });
   });
 
-  it('looks for the command on the PATH that the server gets, and relative to its folder', async () => {
-    const folder = mkdtempSync(path.join(tmpdir(), 'bin-'));
-    symlinkSync(process.execPath, path.join(folder, 'only-here'));
-    writeFileSync(
-      path.join(folder, 'script'),
-      `#!/bin/sh\nexec "${process.execPath}" "${path.join(servers, 'raw.mjs')}"\n`,
-      {
-        mode: 0o755,
-      },
-    );
-    const env = new Map([['PATH', literal(folder)]]);
-    await rig.start(stdio('only-here', [path.join(servers, 'raw.mjs')], { env }));
-    await rig.start(stdio('./script', [], { cwd: folder }));
-    rmSync(folder, { recursive: true });
-  });
+  posixIt('programs have endings there: arguments.test.ts')(
+    'looks for the command on the PATH that the server gets, and relative to its folder',
+    async () => {
+      const folder = mkdtempSync(path.join(tmpdir(), 'bin-'));
+      symlinkSync(process.execPath, path.join(folder, 'only-here'));
+      writeFileSync(
+        path.join(folder, 'script'),
+        `#!/bin/sh\nexec "${process.execPath}" "${path.join(servers, 'raw.mjs')}"\n`,
+        {
+          mode: 0o755,
+        },
+      );
+      const env = new Map([['PATH', literal(folder)]]);
+      await rig.start(stdio('only-here', [path.join(servers, 'raw.mjs')], { env }));
+      await rig.start(stdio('./script', [], { cwd: folder }));
+      rmSync(folder, { recursive: true });
+    },
+  );
 
   it('skips what is not JSON-RPC on stdout, and shows it in the log', async () => {
     const { connection } = await rig.start(fixture('noisy-stdout', '--long', '3000000'));

@@ -1,13 +1,13 @@
 /**
  * `npm run test:windows`: the tests that need no editor, with the Windows builds of Node under Wine.
  *
- *     npm run test:windows -- [--node 20|22|24|all] [--grep text] [unit|integration|file …]
+ *     npm run test:windows -- [--node 20|22|24|all] [--grep text] [folder or file of tests …]
  *
  * Each part is a run of mocha in a Windows as new, so one that breaks off costs itself alone. What was skipped is
  * listed with the reason that the test gave.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { runId, tempFolder, undoAll, undoOnSignals } from '../editor/cleanup.ts';
 import { add, summary, type Counts } from '../editor/report.ts';
@@ -45,18 +45,13 @@ interface Part {
   readonly files: readonly string[];
 }
 
-/** The unit tests at once, the integration tests by folder; or the files that were asked for. */
+/** The files that were asked for, as one part; or folders, each a part. */
 function parts(asked: readonly string[]): Part[] {
-  const files = asked.filter((name) => name.endsWith('.ts'));
-  if (files.length > 0) return [{ name: files.join(' '), files: files.map((file) => relative(repoRoot, file)) }];
-  const unknown = asked.filter((name) => name !== 'unit' && name !== 'integration');
-  if (unknown.length > 0) throw new Error(`There are unit, integration and files, not ${unknown.join(' ')}`);
-  const wanted = (level: string): boolean => asked.length === 0 || asked.includes(level);
-  const integration = readdirSync(join(repoRoot, 'test/integration')).sort();
-  return [
-    ...(wanted('unit') ? [testsIn('test/unit')] : []),
-    ...(wanted('integration') ? integration.map((folder) => testsIn(join('test/integration', folder))) : []),
-  ];
+  const names = asked.map((name) => relative(repoRoot, resolve(name)));
+  if (names.some((name) => name.endsWith('.ts'))) return [{ name: names.join(' '), files: names }];
+  const integration = readdirSync(join(repoRoot, 'test/integration')).map((name) => join('test/integration', name));
+  const folders = names.length === 0 ? ['test/unit', 'test/integration'] : names;
+  return folders.flatMap((name) => (name === 'test/integration' ? integration.sort() : [name])).map(testsIn);
 }
 
 function testsIn(folder: string): Part {

@@ -7,6 +7,7 @@ import { planEntries, type EntriesPlan } from '../../../src/core/agents/planEntr
 import { importFormats } from '../../../src/core/import/dialects.js';
 import { importServers } from '../../../src/core/import/importServers.js';
 import { assertGolden } from '../../support/golden.js';
+import { posixPath } from '../../support/places.js';
 
 const folder = path.join(import.meta.dirname, '../../golden/agents');
 const source = {
@@ -176,7 +177,7 @@ describe('entries for other agents', () => {
     const around = { folder: '/ws', home: '/home/ada' };
     assert.deepEqual(
       Object.keys(agents).map((kind) =>
-        fileOf(kind as AgentKind, { ...around, globalStorage: '/data/User/globalStorage' }),
+        posixPath(fileOf(kind as AgentKind, { ...around, globalStorage: '/data/User/globalStorage' }) ?? ''),
       ),
       [
         '/ws/.mcp.json',
@@ -193,7 +194,7 @@ describe('entries for other agents', () => {
       ],
     );
     assert.equal(fileOf('cursor', { ...around, folder: undefined }), undefined);
-    assert.equal(fileOf('kilo', { ...around, configHome: '/c' }), '/c/kilo/kilo.json');
-    assert.equal(fileOf('cline', around), '/home/ada/.cline/data/settings/cline_mcp_settings.json');
+    assert.equal(posixPath(fileOf('kilo', { ...around, configHome: '/c' }) ?? ''), '/c/kilo/kilo.json');
+    assert.equal(posixPath(fileOf('cline', around) ?? ''), '/home/ada/.cline/data/settings/cline_mcp_settings.json');
   });
 });

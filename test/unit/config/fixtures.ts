@@ -8,6 +8,7 @@ import type {
   SourceText,
 } from '../../../src/core/config/model.js';
 import { parseMindsFile } from '../../../src/core/config/parse.js';
+import { posixPath } from '../../support/places.js';
 
 export const hostEnv = {
   PATH: '/bin',
@@ -18,7 +19,7 @@ export const hostEnv = {
 
 export const surroundings: ConfigSurroundings = {
   env: hostEnv,
-  directoryExists: (directory) => directory === '/ws' || directory === '/ws/sub',
+  directoryExists: (directory) => ['/ws', '/ws/sub'].includes(posixPath(directory)),
 };
 
 export function sourceOf(text: string | undefined, folder = '/ws'): SourceText {

@@ -9,6 +9,7 @@ import type {
   ServerDefinition,
   Transform,
 } from '../../../src/core/config/model.js';
+import { posixPath } from '../../support/places.js';
 
 export function renderSource(parsed: ParsedSource, text: string): string {
   const head = parsed.kind === 'refused' ? ['refused'] : ['accepted', ...parsed.servers.flatMap(renderServer)];
@@ -31,7 +32,7 @@ function renderDefinition(definition: ServerDefinition): string[] {
   const lines = [`enabled: ${definition.enabled}, truely-stateless: ${definition.trulyStateless}`];
   lines.push(`transport: ${launch.transport}`);
   if (launch.transport === 'stdio') {
-    lines.push(`command: ${JSON.stringify(launch.command)} ${JSON.stringify(launch.args)} in ${launch.cwd}`);
+    lines.push(`command: ${JSON.stringify(launch.command)} ${JSON.stringify(launch.args)} in ${posixPath(launch.cwd)}`);
     for (const [index, value] of launch.argReferences ?? [])
       lines.push(`argument ${index + 1}${renderReference(value)}`);
     lines.push(...renderValues('env', launch.env));

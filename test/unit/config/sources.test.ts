@@ -3,6 +3,7 @@ import { ConfigState, mergeSources } from '../../../src/core/config/merge.js';
 import type { SourceText } from '../../../src/core/config/model.js';
 import { isUserFile, sourceFiles } from '../../../src/core/config/sources.js';
 import { codes, hostEnv, parse, sourceOf, surroundings } from './fixtures.js';
+import { posixPath } from '../../support/places.js';
 
 const server = (id: string, command = 'npx'): string => `  ${id}:\n    transport: stdio\n    command: ${command}\n`;
 const file = (...servers: string[]): string => `version: 1\nservers:\n${servers.join('')}`;
@@ -215,7 +216,7 @@ describe('several sources as one model (C4, C5)', () => {
     it("of each folder both, then the user's, whose paths begin in the first folder, else at home", () => {
       const files = sourceFiles(['/one', '/two'], '/home/me');
       assert.deepEqual(
-        files.map(({ file: path, folder }) => [path, folder]),
+        files.map(({ file: path, folder }) => [posixPath(path), folder]),
         [
           ['/one/.minds/mcp.yaml', '/one'],
           ['/one/.mcprc', '/one'],
@@ -224,9 +225,10 @@ describe('several sources as one model (C4, C5)', () => {
           ['/home/me/.minds/mcp.yaml', '/one'],
         ],
       );
-      assert.deepEqual(sourceFiles([], '/home/me'), [
-        { file: '/home/me/.minds/mcp.yaml', folder: '/home/me', origin: 'user' },
-      ]);
+      assert.deepEqual(
+        sourceFiles([], '/home/me').map(({ file: path, ...own }) => ({ file: posixPath(path), ...own })),
+        [{ file: '/home/me/.minds/mcp.yaml', folder: '/home/me', origin: 'user' }],
+      );
     });
 
     it("a workspace at home brings its file along: it is not the user's own", () => {

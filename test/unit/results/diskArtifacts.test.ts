@@ -176,7 +176,7 @@ describe('results: artifacts on disk (V2)', () => {
       }
       quota = 25;
       const file = await settledSave();
-      assert.deepEqual(filesIn(root()), [file, 'other/tool/newest.txt'].sort());
+      assert.deepEqual(filesIn(root()), [file, path.join('other', 'tool', 'newest.txt')].sort());
     });
 
     it('holds when many are written at once', async () => {

@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises';
 import { tokenVariable } from '../../base/tokenVariable.js';
 import type { StdioLaunch } from '../../config/model.js';
 import { searchPath } from './commandSearch.js';
+import { overlaid, type Environment } from './environment.js';
 import type { ConnectOutcome, StartFailure } from '../connection.js';
 import { initializeRefused, listFailed, wrongInitializeAnswer } from '../openingFailures.js';
 import { openConnection, type Opening, type OpeningParts } from '../opening.js';
@@ -22,8 +23,8 @@ import { StdioTransport } from './transport.js';
 interface StdioAttemptParts extends Omit<OpeningParts, 'transport' | 'pid' | 'causeOfEnd' | 'sdk'> {
   readonly launch: StdioLaunch;
   /** The host's environment. */
-  readonly hostEnv: Readonly<Record<string, string | undefined>>;
-  readonly process: Pick<ProcessStart, 'mark' | 'onSpawned' | 'onGone'>;
+  readonly hostEnv: Environment;
+  readonly process: Pick<ProcessStart, 'mark' | 'keeper'>;
 }
 
 /** `cancelled` when the signal was aborted by the caller; `timedOut` tells the time limit from that. */
@@ -35,6 +36,7 @@ export async function attemptStdio(parts: StdioAttemptParts, timedOut: () => boo
   if (started.kind === 'notStarted') return failed(await notStarted(launch, started.error, env));
   const { tree } = started;
   log.write('info', `Started ${commandLine(launch)} as process ${tree.pid}`);
+  if (tree.caution !== undefined) log.write('warn', `${tree.caution} What this server starts may outlive it.`);
   const transport = new StdioTransport({ tree, log });
   const causeOfEnd = (): string => causeOfDeath(transport.ending ?? { kind: 'closed' }, transport.remains);
   const pid = tree.pid;
@@ -45,7 +47,7 @@ export async function attemptStdio(parts: StdioAttemptParts, timedOut: () => boo
     const { connection, listing } = opening;
     return { kind: 'connected', connection, listing };
   }
-  const failure = await explain(opening, parts, transport, env);
+  const failure = await explain(opening, parts, transport);
   await transport.close();
   if (opening.kind === 'stopped' && !timedOut()) return { kind: 'cancelled' };
   return failed(failure);
@@ -55,7 +57,6 @@ async function explain(
   opening: Exclude<Opening, { kind: 'opened' }>,
   { launch, timeoutMs }: StdioAttemptParts,
   transport: StdioTransport,
-  env: Readonly<Record<string, string | undefined>>,
 ): Promise<StartFailure> {
   const what = commandLine(launch);
   const facts = { launch, remains: transport.remains };
@@ -72,40 +73,24 @@ async function explain(
       return listFailed(what, opening.reason);
     case 'transport': {
       const ending = transport.ending ?? (await transport.ended);
-      if (ending.kind === 'exited' && ending.exit.kind === 'notFound') {
-        return await notStarted(launch, ending.exit.error, env);
-      }
       return endedBeforeAnswer(facts, ending.kind === 'closed' ? { kind: 'streamClosed', stream: 'output' } : ending);
     }
   }
 }
 
-/** ENOENT can mean that the command is missing, and that the folder is. */
-async function notStarted(
-  launch: StdioLaunch,
-  error: NodeJS.ErrnoException,
-  env: Readonly<Record<string, string | undefined>>,
-): Promise<StartFailure> {
+/** ENOENT is said of a command that is not there and of a folder that is not there. */
+async function notStarted(launch: StdioLaunch, error: NodeJS.ErrnoException, env: Environment): Promise<StartFailure> {
   if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') return commandNotStarted(launch, error);
   const folder = await stat(launch.cwd).catch(() => undefined);
   if (!folder?.isDirectory()) return folderMissing(launch);
   return commandNotFound(launch, await searchPath(launch.command, env));
 }
 
-/** The environment of the host without our own token, overlaid with that of the launch (C2). Windows does not tell `Path` from `PATH`. */
-function childEnvironment(
-  hostEnv: Readonly<Record<string, string | undefined>>,
-  launch: StdioLaunch,
-): Record<string, string | undefined> {
-  const env: Record<string, string | undefined> = { ...hostEnv };
-  for (const name of Object.keys(env)) if (name.toUpperCase() === tokenVariable) delete env[name];
-  for (const [name, { value }] of launch.env) {
-    if (process.platform === 'win32') {
-      for (const other of Object.keys(env)) if (other.toUpperCase() === name.toUpperCase()) delete env[other];
-    }
-    env[name] = value;
-  }
-  return env;
+/** The environment of the host without our own token, overlaid with that of the launch (C2). */
+function childEnvironment(hostEnv: Environment, launch: StdioLaunch): Environment {
+  const inherited = Object.entries(hostEnv).filter(([name]) => name.toUpperCase() !== tokenVariable);
+  const own = [...launch.env].map(([name, { value }]) => [name, value] as const);
+  return overlaid(Object.fromEntries(inherited), own);
 }
 
 function failed(failure: StartFailure): ConnectOutcome {

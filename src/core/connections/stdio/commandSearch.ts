@@ -2,6 +2,7 @@
 import { readdir } from 'node:fs/promises';
 import { delimiter } from 'node:path';
 import { distance } from '../../base/nearest.js';
+import { variable, type Environment } from './environment.js';
 
 const windowsExtension = /\.(exe|cmd|bat|com|ps1)$/i;
 const mostFolders = 200;
@@ -12,11 +13,8 @@ export interface PathSearch {
   readonly nearest: string | undefined;
 }
 
-export async function searchPath(
-  command: string,
-  env: Readonly<Record<string, string | undefined>>,
-): Promise<PathSearch> {
-  const path = env['PATH'] ?? env['Path'] ?? '';
+export async function searchPath(command: string, env: Environment): Promise<PathSearch> {
+  const path = variable(env, 'PATH') ?? '';
   const folders = [...new Set(path.split(delimiter).filter((folder) => folder !== ''))].slice(0, mostFolders);
   const listings = await Promise.all(folders.map((folder) => readdir(folder).catch((): string[] => [])));
   const names = new Set(listings.flat().map((name) => name.replace(windowsExtension, '')));

@@ -1,22 +1,24 @@
 /**
- * Sees to it that nothing outlives this process, even if it is killed (X5): a process of its own holds the read end
- * of a pipe and knows the groups of all servers; when the pipe ends, the host is gone, and it ends what is left.
+ * POSIX' keeper of process trees: nothing outlives this process, even if it is killed (X5). A process of its own holds
+ * the read end of a pipe and knows the groups of all servers; when the pipe ends, the host is gone, and it ends what is
+ * left. Windows does that by itself, see jobs.ts.
  *
- * On POSIX it is /bin/sh, which costs next to nothing while all is well; for the end it starts Node on guardianMain,
- * which finds whole trees, and without that ends the groups and the marked by itself. On Windows it is Node from the
- * start. A host that goes without a word may have started what it had no time to tell of: then the marked are looked
+ * It is /bin/sh, which costs next to nothing while all is well; for the end it starts Node on guardianMain, which finds
+ * whole trees, and without that ends the groups and the marked by itself. A host that goes without a word may have started what it had no time to tell of: then the marked are looked
  * for, though none is registered. Invariants: there is at most one guardian at a time; it is told of a server in the
  * turn in which that comes into being; it is in a session of its own, so that a signal for the host's group does not
  * reach it; it is gone when `dispose` resolves.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { markVariable } from './livingTree.js';
+import { readFileSync } from 'node:fs';
+import { LivingTree, markVariable } from './livingTree.js';
+import { parseProcStat } from './processTable.js';
+import type { TreeKeeper, TreeMembers } from './treeMembers.js';
 
 interface GuardianOptions {
   /** The start of the marks of all servers; ends in a dot. */
   readonly mark: string;
-  /** The path of the bundled guardianMain. Without it POSIX makes do with the shell, and Windows has no guardian. */
+  /** The path of the bundled guardianMain. Without it the shell makes do. */
   readonly script: string | undefined;
   /** Node, or Electron, which is told to be Node. */
   readonly execPath: string;
@@ -39,7 +41,7 @@ while IFS= read -r line; do
   esac
 done
 if [ -z "$groups" ] && [ -n "$calm" ]; then exit 0; fi
-if [ -x "$2" ] && [ -f "$3" ]; then "$2" "$3" end "$4" $groups && exit 0; fi
+if [ -x "$2" ] && [ -f "$3" ]; then "$2" "$3" "$4" $groups && exit 0; fi
 end() {
   for group in $groups; do kill -s "$1" -- "-$group"; done
   for file in $(grep -lsF -- "$2" /proc/[0-9]*/environ); do
@@ -57,7 +59,7 @@ end KILL "$1"
 const endLimitMs = 6000;
 const mostRestarts = 3;
 
-export class Guardian {
+export class Guardian implements TreeKeeper {
   private readonly groups = new Set<number>();
   private child: ChildProcess | undefined;
   private restarts = 0;
@@ -70,6 +72,13 @@ export class Guardian {
     return this.child?.pid;
   }
 
+  prepare(): void {}
+
+  admit(pid: number, mark: string): TreeMembers {
+    this.add(pid);
+    return new LivingTree({ groups: [pid], mark, since: startedAt(pid) });
+  }
+
   add(group: number): void {
     this.groups.add(group);
     if (this.disposing) return;
@@ -77,7 +86,7 @@ export class Guardian {
     else this.start();
   }
 
-  remove(group: number): void {
+  release(group: number): void {
     this.groups.delete(group);
     this.tell(`del ${group}`);
   }
@@ -89,20 +98,13 @@ export class Guardian {
 
   private start(): void {
     const { execPath, mark, script } = this.options;
-    const { command, args } =
-      process.platform === 'win32'
-        ? { command: execPath, args: [script ?? '', 'watch', mark] }
-        : {
-            command: '/bin/sh',
-            args: ['-c', shellScript, 'mcp-toolsets-guardian', `${markVariable}=${mark}`, execPath, script ?? '', mark],
-          };
-    if (process.platform === 'win32' && (script === undefined || !existsSync(script))) return;
-    const child: ChildProcess = spawn(command, args, {
+    const variable = `${markVariable}=${mark}`;
+    const args = ['-c', shellScript, 'mcp-toolsets-guardian', variable, execPath, script ?? '', mark];
+    const child: ChildProcess = spawn('/bin/sh', args, {
       env: { ...this.options.env, ELECTRON_RUN_AS_NODE: '1', LC_ALL: 'C', NODE_OPTIONS: undefined },
-      cwd: process.platform === 'win32' ? undefined : '/',
+      cwd: '/',
       stdio: ['pipe', 'ignore', 'ignore'],
       detached: true,
-      windowsHide: true,
     });
     child.on('error', () => {});
     if (child.pid === undefined) return; // The next server tries again.
@@ -141,5 +143,15 @@ export class Guardian {
     await exited;
     clearTimeout(limit);
     this.child = undefined;
+  }
+}
+
+/** When the process started, in the terms of /proc; undefined elsewhere. */
+function startedAt(pid: number): string | undefined {
+  if (process.platform !== 'linux') return undefined;
+  try {
+    return parseProcStat(readFileSync(`/proc/${pid}/stat`, 'latin1'))?.started;
+  } catch {
+    return undefined;
   }
 }

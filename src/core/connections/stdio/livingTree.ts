@@ -1,30 +1,18 @@
 /**
- * What still lives of one or more process trees, and signals for it (X5). Shared by the stop of a server and by
+ * POSIX: what still lives of one or more process trees, and signals for it (X5). Shared by the stop of a server and by
  * the guardian, which runs in a process of its own: imports nothing but the process table.
  *
  * A process belongs to a tree when it is in the group or session of the tree's first process, descends from one that
  * belongs, is in a group that such a one leads, or carries the tree's mark in its environment; the last finds those
  * whose parents are gone and who made a session of their own. A process that belonged once belongs for good.
  */
-import { execFile } from 'node:child_process';
-import { setTimeout as pause } from 'node:timers/promises';
-import {
-  carryingMark,
-  readProcessTable,
-  windowsProgram,
-  type ProcessEntry,
-  type ProcessTable,
-} from './processTable.js';
+import { carryingMark, readProcessTable, type ProcessEntry, type ProcessTable } from './processTable.js';
+import { pollUntilGone, type TreeMembers } from './treeMembers.js';
 
 /**
  * The variable that marks every process of a tree. Its value ends in a dot, so that one is never the start of another.
  */
 export const markVariable = 'MCP_TOOLSETS_TREE';
-
-/** The first waits are short, so that a server that goes at once is seen to be gone at once. */
-const pollsMs = [2, 3, 5, 5, 10, 10, 20];
-const slowestPollMs = 40;
-const windowsKillLimitMs = 5000;
 
 interface TreeTarget {
   /** Ids of the first processes, which are their group's too. */
@@ -35,14 +23,14 @@ interface TreeTarget {
   readonly since?: string | undefined;
 }
 
-export class LivingTree {
+export class LivingTree implements TreeMembers {
   private known = new Map<number, ProcessEntry>();
   private readonly ended = new Set<number>();
 
   constructor(private readonly target: TreeTarget) {}
 
-  /** Finds who belongs now; with `marks` also by environment, which costs more. */
-  async look(marks: boolean): Promise<number> {
+  /** Finds who belongs now. With `marks`, also by environment, which is the dearer look. */
+  async look(marks = false): Promise<number> {
     const table = await readProcessTable();
     // A table without its reader is none: the listing failed.
     if (!table.has(process.pid)) return this.someAnswer() ? Math.max(1, this.known.size) : 0;
@@ -61,12 +49,9 @@ export class LivingTree {
     return members.size;
   }
 
-  /**
-   * The first process of a group ended: its id may be another's from now on. The group's id is not, while it has
-   * members.
-   */
-  firstEnded(pid: number): void {
-    this.ended.add(pid);
+  /** The first processes ended: their ids may be others' from now on. A group's id is not, while it has members. */
+  firstEnded(): void {
+    for (const pid of this.target.groups) this.ended.add(pid);
   }
 
   /** Ids of those that lived at the last look. */
@@ -76,38 +61,19 @@ export class LivingTree {
 
   /** Signals the groups at once, and one by one those outside of them. */
   signal(name: 'SIGTERM' | 'SIGKILL'): void {
-    if (process.platform === 'win32') return;
     for (const group of this.target.groups) send(-group, name);
     for (const { pid, group } of this.known.values()) if (!this.target.groups.includes(group)) send(pid, name);
   }
 
-  /** Windows: ends the trees under the first processes and what was found besides; there is no gentler way. */
-  async killOnWindows(): Promise<void> {
-    const firsts = this.target.groups.filter((pid) => !this.ended.has(pid));
-    const pids = new Set([...firsts, ...this.known.keys()]);
-    if (pids.size === 0) return;
-    const args = [...pids].flatMap((pid) => ['/pid', String(pid)]);
-    await new Promise<void>((resolve) => {
-      const options = { windowsHide: true, timeout: windowsKillLimitMs };
-      execFile(windowsProgram('taskkill.exe'), [...args, '/T', '/F'], options, () => resolve());
-    });
-  }
-
-  /** Resolves with whether all are gone before `deadline()` (in the time of `performance.now`), which may move. */
-  async goneBefore(deadline: () => number): Promise<boolean> {
-    for (let turn = 0; ; turn++) {
-      // Signal 0 also reaches the dead who wait for their parent, so a look is due now and then.
-      const lookDue = turn > pollsMs.length && turn % 4 === 0;
-      if ((!this.someAnswer() || lookDue) && (await this.look(false)) === 0 && (await this.look(true)) === 0)
-        return true;
-      const left = deadline() - performance.now();
-      if (left <= 0) return false;
-      await pause(Math.min(left, pollsMs[turn] ?? slowestPollMs));
-    }
+  /** Signal 0 also reaches the dead who wait for their parent, so a look is due now and then. */
+  goneBefore(deadline: () => number): Promise<boolean> {
+    return pollUntilGone(async (turn, quick) => {
+      const lookDue = !quick && turn % 4 === 0;
+      return (!this.someAnswer() || lookDue) && (await this.look(false)) === 0 && (await this.look(true)) === 0;
+    }, deadline);
   }
 
   private someAnswer(): boolean {
-    if (process.platform === 'win32') return false;
     return this.target.groups.some((group) => answers(-group)) || [...this.known.keys()].some((pid) => answers(pid));
   }
 
@@ -142,8 +108,6 @@ export function belonging(
     const first = own.has(entry.group) || own.has(entry.session) || (own.has(entry.pid) && !ended.has(entry.pid));
     if (first || known.get(entry.pid)?.started === entry.started) admit(entry);
   }
-  // On Windows a process that is gone is still written as the parent of those it left.
-  if (process.platform === 'win32') for (const pid of own) for (const entry of children.get(pid) ?? []) admit(entry);
   for (let entry = open.pop(); entry; entry = open.pop()) {
     for (const child of children.get(entry.pid) ?? []) admit(child);
     if (entry.group === entry.pid) for (const fellow of byGroup.get(entry.group) ?? []) admit(fellow);

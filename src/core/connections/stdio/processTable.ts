@@ -1,11 +1,10 @@
 /**
  * Who runs on this machine, read afresh each time: the base for finding what a server left behind (X5).
- * Does not signal anything and keeps nothing. Linux is read from /proc, other POSIX systems by `ps`, Windows by
- * PowerShell. Processes that have ended and wait for their parent are not listed.
+ * Does not signal anything and keeps nothing. Linux is read from /proc, other POSIX systems by `ps`; Windows has jobs.ts
+ * instead. Processes that have ended and wait for their parent are not listed.
  */
 import { execFile } from 'node:child_process';
 import { closeSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs';
-import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 export interface ProcessEntry {
@@ -26,7 +25,6 @@ const listingLimitMs = 5000;
 const readAtOnce = 250;
 
 export async function readProcessTable(): Promise<ProcessTable> {
-  if (process.platform === 'win32') return windowsTable();
   const pids = process.platform === 'linux' ? procPids() : [];
   return pids.length > 0 ? procTable(pids) : psTable();
 }
@@ -96,49 +94,9 @@ export function parsePs(text: string): ProcessTable {
   return table;
 }
 
-const windowsListing =
-  'Get-CimInstance Win32_Process | ForEach-Object { "$($_.ProcessId) $($_.ParentProcessId) $($_.CreationDate.ToFileTimeUtc())" }';
-
-async function windowsTable(): Promise<ProcessTable> {
-  return parseWindows(
-    await output(windowsProgram('WindowsPowerShell/v1.0/powershell.exe'), [
-      '-NoLogo',
-      '-NoProfile',
-      '-NonInteractive',
-      '-Command',
-      windowsListing,
-    ]),
-  );
-}
-
-/** The full path is given because Windows would look in the current folder first. */
-export function windowsProgram(name: string): string {
-  return join(process.env['SystemRoot'] ?? 'C:\\Windows', 'System32', name);
-}
-
-/**
- * Lines of `pid parent created`. A parent stays written after it ended, and its id may have been given away since: a
- * child that is older than the process with its parent's id has another parent, which is gone.
- */
-export function parseWindows(text: string): ProcessTable {
-  const table = new Map<number, ProcessEntry>();
-  for (const line of text.split('\n')) {
-    const match = /^\s*(\d+)\s+(\d+)\s+(\d+)\s*$/.exec(line);
-    if (!match) continue;
-    const [pid, parent] = [Number(match[1]), Number(match[2])];
-    table.set(pid, { pid, parent, group: 0, session: 0, started: match[3] ?? '' });
-  }
-  for (const [pid, entry] of table) {
-    const parent = table.get(entry.parent);
-    if (parent && BigInt(parent.started) > BigInt(entry.started)) table.set(pid, { ...entry, parent: 0 });
-  }
-  return table;
-}
-
 /** The processes that were started with this text in their environment. Others' processes cannot be read. */
 export async function carryingMark(mark: string, candidates: Iterable<ProcessEntry>): Promise<ProcessEntry[]> {
   const found: ProcessEntry[] = [];
-  if (process.platform === 'win32') return found;
   if (process.platform === 'linux') {
     let read = 0;
     for (const entry of candidates) {
@@ -167,7 +125,6 @@ function output(command: string, args: readonly string[]): Promise<string> {
     maxBuffer: 64 * 1024 * 1024,
     timeout: listingLimitMs,
     killSignal: 'SIGKILL',
-    windowsHide: true,
     env: { ...process.env, LC_ALL: 'C' },
   } as const;
   return new Promise((resolve) => {

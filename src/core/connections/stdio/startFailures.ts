@@ -103,6 +103,10 @@ const spawnErrors: Readonly<Record<string, { readonly cause: string; readonly fi
   E2BIG: { cause: 'Arguments and environment are too long.', fix: 'Shorten args and env.' },
   EMFILE: { cause: 'Too many files are open.', fix: 'Stop other servers, or raise the limit of open files.' },
   EAGAIN: { cause: 'Too many processes are running.', fix: 'End other programs, or raise the limit of processes.' },
+  EINVAL: {
+    cause: 'An argument has a line break, and the command is a batch file, which takes none.',
+    fix: 'Name the program that the batch file starts as command, or take the line break out.',
+  },
   ERR_INVALID_ARG_VALUE: { cause: 'command, args or env have a NUL character in them.', fix: 'Remove it.' },
 };
 
@@ -114,8 +118,7 @@ export function endedBeforeAnswer(facts: StdioFacts, ending: Exclude<StdioEnding
       fix: 'Check that command and args start an MCP server that speaks over stdio.',
     });
   }
-  const exit = ending.exit.kind === 'exited' ? ending.exit : { code: 127, signal: null };
-  const { cause, fix } = likelyCause(exit, [...remains.stray, ...remains.stderr]);
+  const { cause, fix } = likelyCause(ending.exit, [...remains.stray, ...remains.stderr]);
   return failure('server-exited', [], sentences(tried, outputWords(remains), cause), { fix });
 }
 
@@ -177,7 +180,6 @@ function endingWords(ending: StdioEnding): string {
     case 'streamClosed':
       return ending.stream === 'input' ? 'closed its input' : 'closed its output';
     case 'exited':
-      if (ending.exit.kind === 'notFound') return 'was not found by the system';
       return ending.exit.signal === null
         ? `ended with exit code ${ending.exit.code}`
         : `was ended by ${ending.exit.signal}`;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { parseProcStat, parsePs, parseWindows } from '../../../../src/core/connections/stdio/processTable.js';
+import { parseProcStat, parsePs } from '../../../../src/core/connections/stdio/processTable.js';
 
 describe('process table', () => {
   it('reads /proc, whatever a program is named', () => {
@@ -23,19 +23,6 @@ describe('process table', () => {
       [
         { pid: 1, parent: 0, group: 1, session: 0, started: 'Mon Sep  1 12:00:00 2025' },
         { pid: 78, parent: 1, group: 70, session: 0, started: 'Tue Sep  2 08:00:00 2025' },
-      ],
-    );
-  });
-
-  it('reads Windows’ listing, and believes no parent that is younger than its child', () => {
-    const entries = parseWindows('4 0 100\r\n10 4 200\r\n11 10 150\r\n12 10 300\r\n\r\n');
-    assert.deepEqual(
-      [...entries.values()].map(({ pid, parent }) => [pid, parent]),
-      [
-        [4, 0],
-        [10, 4],
-        [11, 0],
-        [12, 10],
       ],
     );
   });

@@ -14,7 +14,7 @@ describe('words of endings', () => {
 
   it('of connections', () => {
     assert.equal(
-      causeOfDeath({ kind: 'exited', exit: { kind: 'exited', code: null, signal: 'SIGSEGV' } }, remains),
+      causeOfDeath({ kind: 'exited', exit: { code: null, signal: 'SIGSEGV' } }, remains),
       'The server process was ended by SIGSEGV. Its last line on stderr: two',
     );
     assert.equal(
@@ -25,7 +25,7 @@ describe('words of endings', () => {
 
   it('of starts: bounded, whatever the server wrote', () => {
     const long = Array.from({ length: 20 }, (_, n) => `${n} ${'x'.repeat(500)}`);
-    const exit = { kind: 'exited', code: 1, signal: null } as const;
+    const exit = { code: 1, signal: null };
     const { message } = endedBeforeAnswer(
       { launch, remains: { stderr: long, stray: long, sawMessage: false } },
       { kind: 'exited', exit },

@@ -1,0 +1,26 @@
+/** Variables of an environment. Windows does not tell `Path` from `PATH`. */
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+const sameName =
+  process.platform === 'win32'
+    ? (a: string, b: string): boolean => a.toUpperCase() === b.toUpperCase()
+    : (a: string, b: string): boolean => a === b;
+
+export function variable(env: Environment, name: string): string | undefined {
+  const spelt = Object.keys(env).find((other) => sameName(other, name) && env[other] !== undefined);
+  return spelt === undefined ? undefined : env[spelt];
+}
+
+/** `env` overlaid with `own`, each name once. */
+export function overlaid(
+  env: Environment,
+  own: Iterable<readonly [string, string]>,
+): Record<string, string | undefined> {
+  const all: Record<string, string | undefined> = { ...env };
+  for (const [name, value] of own) {
+    for (const other of Object.keys(all)) if (sameName(other, name)) delete all[other];
+    all[name] = value;
+  }
+  return all;
+}

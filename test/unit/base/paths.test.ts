@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { isBelow, realPath, samePath } from '../../../src/core/base/paths.js';
+import { isUserFile, sourceFiles, userFile } from '../../../src/core/config/sources.js';
+import { tokenFileOf } from '../../../src/core/files/tokenFile.js';
+
+describe('paths', () => {
+  let folder: string;
+  beforeEach(() => (folder = mkdtempSync(path.join(tmpdir(), 'paths-'))));
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  it('are the same by way of a link, and where nothing exists yet', () => {
+    const [real, link] = [path.join(folder, 'real'), path.join(folder, 'link')];
+    mkdirSync(real);
+    symlinkSync(real, link, 'junction');
+    assert.equal(realPath(path.join(link, 'not', 'yet')), realPath(path.join(real, 'not', 'yet')));
+    assert(samePath(path.join(link, 'file'), path.join(real, 'file')));
+    assert(!samePath(path.join(link, 'file'), path.join(real, 'other')));
+    assert(isBelow(path.join(link, 'a', 'b'), real));
+    assert(isBelow(path.join(real, '..a'), link));
+    assert(!isBelow(real, link));
+    assert(!isBelow(folder, real));
+    assert(!isBelow(`${real}-beside`, real));
+  });
+
+  /** As the editor writes a folder, and as the system does. */
+  const spellings = (): [editor: string, system: string] => {
+    const system = realPath(folder);
+    return process.platform === 'win32'
+      ? [system.replace(/^[A-Z]/, (drive) => drive.toLowerCase()), system]
+      : [path.join(system, '.'), system];
+  };
+
+  it('of the home folder that is a workspace: its file is listed once, and is the workspace’s', () => {
+    const [editor, system] = spellings();
+    const files = sourceFiles([editor], system);
+    assert.deepEqual(
+      files.map(({ origin }) => origin),
+      ['folder', 'mcprc'],
+    );
+    assert(!isUserFile(userFile(editor), [editor], system));
+  });
+
+  it('of the user’s own file: it is recognised however it is spelt', () => {
+    const [editor, system] = spellings();
+    assert(isUserFile(userFile(editor), [], system));
+    assert(isUserFile(userFile(system), ['elsewhere'], editor));
+  });
+
+  it('of a token file: editor and command line make the same one', () => {
+    const [editor, system] = spellings();
+    assert.equal(tokenFileOf(realPath(editor), system), tokenFileOf(realPath(system), system));
+  });
+});
