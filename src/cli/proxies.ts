@@ -6,15 +6,14 @@ import type { Agent, AgentOptions } from 'node:http';
 import { HttpProxyAgent } from 'http-proxy-agent';
 import { HttpsProxyAgent } from 'https-proxy-agent';
 import { getProxyForUrl } from 'proxy-from-env';
+import { isLoopback } from '../core/base/loopback.js';
 import { directAgents, type HttpAgents, type MakeAgents } from '../core/connections/http/agents.js';
-
-const loopback = /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/i;
 
 /** Makes agents by the environment of this process, which is read at each request. */
 export const agentsByEnvironment: MakeAgents = (options) => new ProxyAgents(options, proxyOf);
 
 export function proxyOf(url: URL): URL | undefined {
-  if (loopback.test(url.hostname)) return undefined;
+  if (isLoopback(url.hostname)) return undefined;
   const proxy = getProxyForUrl(url.href);
   const parsed = URL.canParse(proxy) ? new URL(proxy) : undefined;
   return parsed && /^https?:$/.test(parsed.protocol) ? parsed : undefined;

@@ -104,13 +104,14 @@ function partsOf(launch: Launch, digest: Digest): LaunchPart[] {
 
 function signInParts(oauth: OAuthSettings | undefined, digest: Digest): LaunchPart[] {
   if (!oauth) return [];
-  const { grant, clientId, clientSecret, privateKey, scopes, redirectPort } = oauth;
+  const { grant, clientId, issuer, clientSecret, privateKey, scopes, redirectPort } = oauth;
   const part = (shown: string): LaunchPart => ({ label: 'sign-in', shown });
   const secret = (name: string, value: EnvValue | undefined): LaunchPart[] =>
     value ? [valuePart('sign-in', name, value, digest)] : [];
   return [
     part(`grant = ${grant}`),
     ...(clientId === '' ? [] : [part(`client = ${written(clientId)}`)]),
+    ...(issuer === undefined ? [] : [part(`issuer = ${written(issuer)}`)]),
     ...secret('client secret', clientSecret),
     ...secret('private key', privateKey),
     ...scopes.map((scope) => part(`scope = ${written(scope)}`)),

@@ -21,6 +21,7 @@ export function launchHashOf(launch: Launch, trulyStateless: boolean): string {
       const signIn = oauth && {
         grant: oauth.grant,
         clientId: oauth.clientId,
+        issuer: oauth.issuer ?? '',
         clientSecret: oauth.clientSecret?.value ?? '',
         privateKey: oauth.privateKey?.value ?? '',
         scopes: oauth.scopes,

@@ -283,6 +283,13 @@ export const keyDocs: Docs = {
       value: { kind: 'text', of: 'session' },
       block: ": '$1'",
     },
+    issuer: {
+      summary: 'The authorization server, as it names itself; no other is signed in at.',
+      details: 'Required with `clientSecret` and `privateKey`, which are shown to it alone.',
+      byDefault: 'what the server names',
+      value: { kind: 'text', of: 'session' },
+      block: ": '${1:https://}'",
+    },
     clientSecret: {
       summary: 'The secret of the client, if it has one.',
       value: { kind: 'value', of: 'secret' },

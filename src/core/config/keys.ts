@@ -30,7 +30,7 @@ export const knownKeys = {
   resources: ['whitelist', 'blacklist', 'mimeTypes', 'maxBytes'],
   manual: ['content', 'sections'],
   reference: ['prefix', 'env', 'suffix', 'default'],
-  oauth: ['grant', 'clientId', 'clientSecret', 'privateKey', 'scopes', 'redirectPort'],
+  oauth: ['grant', 'clientId', 'issuer', 'clientSecret', 'privateKey', 'scopes', 'redirectPort'],
 } as const;
 
 /** Keys of Dominds, with which the file is shared, that mean nothing here. */

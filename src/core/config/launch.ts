@@ -5,6 +5,7 @@
  * `starts` is false for a server that is not started: its references need no values, and its folder need not exist.
  */
 import path from 'node:path';
+import { isLoopback } from '../base/loopback.js';
 import { hasArguments } from './commandWords.js';
 import { describe, noNul, type Entries, type EntryReader } from './entryReader.js';
 import { transportOfKey } from './keys.js';
@@ -238,6 +239,7 @@ function readOAuth(reader: EntryReader, entry: MapEntry | undefined, starts: boo
   const settings: OAuthSettings = {
     grant,
     clientId,
+    issuer: readIssuer(reader, entries.get('issuer')),
     clientSecret: secret('clientSecret'),
     privateKey: secret('privateKey'),
     scopes:
@@ -246,6 +248,12 @@ function readOAuth(reader: EntryReader, entry: MapEntry | undefined, starts: boo
   };
   if (grant === 'client_credentials' && clientId === '' && !entries.has('clientId')) {
     reader.note(problems.missingKey(reader.atKey(entry), '`oauth`', 'clientId', 'clientId: my-client'));
+  }
+  // Otherwise whoever the server names would be shown the secret.
+  const shown = entries.get('clientSecret') ?? entries.get('privateKey');
+  if (shown && !entries.has('issuer')) {
+    const example = 'issuer: https://auth.example.com';
+    reader.note(problems.missingKey(reader.atKey(shown), '`oauth` with credentials of a client', 'issuer', example));
   }
   return settings;
 }
@@ -260,6 +268,18 @@ function readGrant(reader: EntryReader, entry: MapEntry | undefined): OAuthSetti
     reader.note(problems.wrongType(reader.atValue(entry), '`grant`', expected, describe(entry.value), fix));
   }
   return 'authorization_code';
+}
+
+function readIssuer(reader: EntryReader, entry: MapEntry | undefined): string | undefined {
+  const fix = 'Write the address of the authorization server, for example `issuer: https://auth.example.com`.';
+  const written = reader.string(entry, fix);
+  if (written === undefined || !entry) return undefined;
+  const url = URL.canParse(written) ? new URL(written) : undefined;
+  const isPlain = url?.username === '' && url.password === '' && url.search === '' && url.hash === '';
+  if (url && isPlain && (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname))))
+    return written;
+  const expected = 'an https address without user, query and fragment';
+  return reader.note(problems.wrongType(reader.atValue(entry), '`issuer`', expected, describe(entry.value), fix));
 }
 
 function readPort(reader: EntryReader, entry: MapEntry | undefined): number | undefined {

@@ -69,6 +69,8 @@ export interface OAuthSettings {
   readonly grant: 'authorization_code' | 'client_credentials';
   /** If it is empty, a client is registered. An https URL is the address of a client id metadata document. */
   readonly clientId: string;
+  /** The authorization server, to which alone secret and key are shown; the server's own choice where it is undefined. */
+  readonly issuer: string | undefined;
   readonly clientSecret: EnvValue | undefined;
   /** A key in PEM form, which replaces a secret. */
   readonly privateKey: EnvValue | undefined;

@@ -5,6 +5,7 @@ import { CommandLine } from '../../support/core/commandLine.js';
 import { repository } from '../../support/core/bundles.js';
 import { http } from '../../support/core/configText.js';
 import { startHttpFixture } from '../../support/core/httpServers.js';
+import { issuerOf } from '../../support/core/person.js';
 import { startProxy } from '../../support/core/proxy.js';
 
 describe('command line: network', function () {
@@ -73,7 +74,8 @@ describe('command line: network', function () {
 
   it('signs in as a program where the file says so', async () => {
     const server = await startHttpFixture('oauth', [], process.env);
-    const oauth = { grant: 'client_credentials', clientId: 'program', clientSecret: { env: 'PROGRAM_SECRET' } };
+    const issuer = await issuerOf(server.url);
+    const oauth = { grant: 'client_credentials', clientId: 'program', issuer, clientSecret: { env: 'PROGRAM_SECRET' } };
     const command = await CommandLine.open({ far: http(server.url, { oauth }) });
     try {
       command.env['PROGRAM_SECRET'] = 'secret-of-the-program';

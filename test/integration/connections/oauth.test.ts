@@ -6,12 +6,13 @@ import { Redactor, redactingLog } from '../../../src/core/base/log.js';
 import type { OAuthSettings } from '../../../src/core/config/model.js';
 import type { Connection } from '../../../src/core/connections/connection.js';
 import { OAuth } from '../../../src/core/connections/http/oauth/oauth.js';
-import { control, Person, Secrets } from '../../support/core/person.js';
+import { control, issuerOf, Person, Secrets } from '../../support/core/person.js';
 import { callTool, http, literal, once, Rig, textOf } from './rig.js';
 
 const unsaid: OAuthSettings = {
   grant: 'authorization_code',
   clientId: '',
+  issuer: undefined,
   clientSecret: undefined,
   privateKey: undefined,
   scopes: [],
@@ -252,7 +253,8 @@ describe('oauth', function () {
 
   it('signs in as a program with no person, where the file says so', async () => {
     const { url } = await rig.listen('oauth');
-    const program: OAuthSettings = { ...unsaid, grant: 'client_credentials', clientId: 'program' };
+    const issuer = await issuerOf(url);
+    const program: OAuthSettings = { ...unsaid, grant: 'client_credentials', clientId: 'program', issuer };
     const launch = http(url, { oauth: { ...program, clientSecret: literal('secret-of-the-program') } });
     const { connection } = await rig.start(launch);
     assert.equal(await textOf(connection, 'whoami'), 'program files:read');

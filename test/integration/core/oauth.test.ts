@@ -1,7 +1,7 @@
 /** Spec X7 behind the host: what the views are told of a sign-in, and what a server does when there is one. */
 import assert from 'node:assert/strict';
 import { http } from '../../support/core/configText.js';
-import { control, Person, Secrets } from '../../support/core/person.js';
+import { control, issuerOf, Person, Secrets } from '../../support/core/person.js';
 import { endStages, startStage, type Stage } from '../../support/core/stage.js';
 
 describe('core: servers that want a sign-in', () => {
@@ -50,7 +50,8 @@ describe('core: servers that want a sign-in', () => {
     const { url } = await stage.http('oauth', '--no-registration');
     stage.env['PROGRAM_SECRET'] = 'secret-of-the-program';
     const clientSecret = { env: 'PROGRAM_SECRET' };
-    const program = { grant: 'client_credentials', clientId: 'program', clientSecret };
+    const issuer = await issuerOf(url);
+    const program = { grant: 'client_credentials', clientId: 'program', issuer, clientSecret };
     await stage.edit({ far: http(url, { oauth: program }) });
     assert.deepEqual(stage.problems(), []);
     assert.equal(await stage.text('far', 'whoami'), 'program files:read');

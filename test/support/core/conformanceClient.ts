@@ -8,7 +8,7 @@ import type { HttpLaunch, OAuthSettings } from '../../../src/core/config/model.j
 import type { Connection } from '../../../src/core/connections/connection.js';
 import { createConnector } from '../../../src/core/host/createConnector.js';
 import { OAuth } from '../../../src/core/connections/http/oauth/oauth.js';
-import { Person, Secrets } from './person.js';
+import { issuerOf, Person, Secrets } from './person.js';
 
 interface Context {
   readonly client_id?: string;
@@ -42,14 +42,16 @@ const connector = createConnector({
 });
 /** Accepts what it is asked by a form, with nothing but the form's own defaults. */
 const client = formAnswers({}, (text) => log.write('warn', text));
-const launch: HttpLaunch = { transport: 'streamable_http', url, headers: new Map(), sessionId: '', oauth: settings() };
+let launch: HttpLaunch = { transport: 'streamable_http', url, headers: new Map(), sessionId: '' };
 
-function settings(): OAuthSettings {
+async function settings(): Promise<OAuthSettings> {
   const literal = (value: string | undefined) =>
     value === undefined ? undefined : ({ kind: 'literal', value } as const);
   return {
     grant: scenario.startsWith('auth/client-credentials') ? 'client_credentials' : 'authorization_code',
     clientId: context.client_id ?? (scenario === 'auth/basic-cimd' ? metadataDocument : ''),
+    issuer:
+      context.client_secret === undefined && context.private_key_pem === undefined ? undefined : await issuerOf(url),
     clientSecret: literal(context.client_secret),
     privateKey: literal(context.private_key_pem),
     scopes: [],
@@ -95,6 +97,7 @@ async function call(connection: Connection, name: string): Promise<boolean> {
 }
 
 async function main(): Promise<void> {
+  launch = { ...launch, oauth: await settings() };
   for (let signIns = 0; !(await use()); signIns++) {
     if (signIns === mostSignIns) throw new Error('Signed in again and again');
     await oauth.signIn(launch, new Person(), signal);

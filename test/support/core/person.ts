@@ -87,3 +87,11 @@ export async function control(server: string, what: string): Promise<unknown> {
   const { body } = await ask('POST', new URL('/control', server), {}, JSON.stringify(what));
   return JSON.parse(body);
 }
+
+/** What a server names as its authorization server, for whom a secret of the client may be meant. */
+export async function issuerOf(server: string): Promise<string> {
+  const { pathname } = new URL(server);
+  const { body } = await ask('GET', new URL(`/.well-known/oauth-protected-resource${pathname}`, server), {});
+  const { authorization_servers: issuers } = JSON.parse(body) as { readonly authorization_servers: readonly string[] };
+  return issuers[0] ?? '';
+}

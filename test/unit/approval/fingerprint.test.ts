@@ -51,6 +51,12 @@ describe('fingerprint of a launch (S1)', () => {
     ['another scheme', http, 'https:', 'http:'],
     ['credentials in the address', http, 'https://', 'https://user:password@'],
     ['another name of a header', http, 'X-Mode', 'X-Other'],
+    [
+      'another issuer',
+      "{ transport: streamable_http, url: 'https://h/', oauth: { issuer: 'https://a.example' } }",
+      'a.example',
+      'b.example',
+    ],
     ['another literal of a header', http, 'literal-secret-3', 'literal-secret-5'],
     ['another variable behind a header', http, 'env: TOKEN', 'env: OTHER'],
     ['another prefix of a header', http, "'Bearer '", "'Basic '"],

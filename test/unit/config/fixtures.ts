@@ -76,7 +76,7 @@ servers:
       Authorization: { prefix: 'Bearer ', env: SEARCH_TOKEN }
       X-Client: minds
     sessionId: ''
-    oauth: { grant: authorization_code, clientId: me, clientSecret: { env: SEARCH_TOKEN }, privateKey: k, scopes: [a], redirectPort: 33418 }
+    oauth: { grant: authorization_code, clientId: me, issuer: 'https://auth.example.com', clientSecret: { env: SEARCH_TOKEN }, privateKey: k, scopes: [a], redirectPort: 33418 }
     prompts: { whitelist: [a], blacklist: [], transform: [{ suffix: _p }] }
     resources: { whitelist: [], blacklist: ['file:*'] }
 `;

@@ -136,6 +136,13 @@ const cases: readonly Case[] = [
     launch: 'other',
     view: 'same',
   },
+  {
+    of: 'the issuer',
+    one: http('    oauth: { clientId: a }\n'),
+    other: http('    oauth: { clientId: a, issuer: https://auth.example.com }\n'),
+    launch: 'other',
+    view: 'same',
+  },
   { of: 'sessionId', one: http(''), other: http('    sessionId: x\n'), launch: 'other', view: 'same' },
   {
     of: 'truely-stateless',

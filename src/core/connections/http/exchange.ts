@@ -2,7 +2,7 @@
  * One HTTP exchange on node:http: request, redirects and decoded body (X2). It does not use fetch, which costs twice as
  * much and hides why it failed; the editor's proxy and certificate settings are known to reach node:http.
  *
- * It knows nothing of MCP. Invariants: the headers of `credentials` go to their own origin only; what fails is a
+ * It knows nothing of MCP. Invariants: neither body nor headers go to another origin than was asked; what fails is a
  * `TransportFailure` that tells whether the request was delivered.
  */
 import http from 'node:http';
@@ -59,6 +59,7 @@ export async function exchange(request: HttpExchange): Promise<HttpReply> {
     if (target.protocol !== 'http:' && target.protocol !== 'https:') refuse(`it redirects to ${target.protocol}`);
     if (url.protocol === 'https:' && target.protocol === 'http:')
       refuse(`it redirects to unencrypted ${shown(target)}`);
+    if (!isWithinOrigin(url, target)) refuse(`it redirects to another origin, ${shown(target)}`);
     if (request.method !== 'GET' && status !== 307 && status !== 308) {
       refuse(`it answers ${request.method} with HTTP ${status} and says to GET ${shown(target)}`);
     }

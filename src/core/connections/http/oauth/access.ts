@@ -31,6 +31,7 @@ interface OAuthAccessParts {
   readonly onChange: () => void;
 }
 
+const nobody = 'Nobody has signed in yet.';
 const ended = 'The sign-in has ended: its token has expired or was revoked.';
 const renewalLimitMs = 30_000;
 const signInLimitMs = 10 * 60_000;
@@ -101,7 +102,7 @@ export class OAuthAccess implements HttpAccess {
     const timer = clock.after(signInLimitMs, () => limit.abort(new Error('The sign-in took too long.')));
     try {
       const sdk = await loadOAuthSdk();
-      const authority = await this.discovered(sdk, over);
+      const authority = await this.discovered(sdk, over, true);
       const { grant } = this.kept;
       const more = this.status_.kind === 'signedIn' ? this.status_.lacks : undefined;
       const signedIn = await signIn({
@@ -182,7 +183,7 @@ export class OAuthAccess implements HttpAccess {
     const signal = AbortSignal.any([this.ending.signal, AbortSignal.timeout(renewalLimitMs)]);
     if (launch.oauth?.grant === 'client_credentials') {
       const sdk = await loadOAuthSdk();
-      const authority = await this.discovered(sdk, signal);
+      const authority = await this.discovered(sdk, signal, false);
       const scope = this.challenge.scope;
       const next = await signedInAsProgram({ sdk, authority, launch, scope, fetchFn: this.fetchFor(signal), clock });
       await this.keep({ registration: undefined, grant: next });
@@ -210,8 +211,10 @@ export class OAuthAccess implements HttpAccess {
   private async advertised(): Promise<string | undefined> {
     const signal = AbortSignal.any([this.ending.signal, AbortSignal.timeout(renewalLimitMs)]);
     try {
-      const authority = await this.discovered(await loadOAuthSdk(), signal);
-      return isAdvertised(authority) ? 'Nobody has signed in yet.' : undefined;
+      const authority = await this.discovered(await loadOAuthSdk(), signal, false);
+      // Metadata on another origin is not looked at before a person acts; that it is named says enough.
+      if (this.challenge.metadataUrl) return nobody;
+      return isAdvertised(authority) ? nobody : undefined;
     } catch (error) {
       if (error instanceof SignInFailure) return error.message;
       this.parts.log.write('debug', `[oauth] nothing found out about signing in: ${String(error)}`);
@@ -219,9 +222,12 @@ export class OAuthAccess implements HttpAccess {
     }
   }
 
-  private discovered(sdk: OAuthSdk, signal: AbortSignal): Promise<Authority> {
-    const { url } = this.parts.launch;
-    return discover(sdk, new URL(url), this.challenge.metadataUrl, this.fetchFor(signal));
+  /** @param byPerson a person has asked for it */
+  private discovered(sdk: OAuthSdk, signal: AbortSignal, byPerson: boolean): Promise<Authority> {
+    const { url, oauth } = this.parts.launch;
+    const { metadataUrl } = this.challenge;
+    const fetchFn = this.fetchFor(signal);
+    return discover({ sdk, server: new URL(url), metadataUrl, issuer: oauth?.issuer, byPerson, fetchFn });
   }
 
   private fetchFor(signal: AbortSignal): ReturnType<typeof oauthFetch> {

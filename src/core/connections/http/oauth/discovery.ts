@@ -1,9 +1,15 @@
 /**
  * Who gives tokens for a server, and how: protected resource metadata (RFC 9728), then the authorization server's own
  * (RFC 8414, OpenID Connect Discovery), with the fall-backs of the protocol of 2025-03-26. Asks nothing of a person.
+ *
+ * Invariants: while no person has acted, only the server's own origin is asked, and the issuer of the file, which was
+ * approved; nothing is asked that is not encrypted, but on this machine by a server of this machine; metadata counts
+ * only for the issuer at which it was found (RFC 8414 section 3.3).
  */
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { AuthorizationServerMetadata } from '@modelcontextprotocol/sdk/shared/auth.js';
+import { isLoopback } from '../../../base/loopback.js';
+import type { OAuthSettings } from '../../../config/model.js';
 import { shown } from '../exchange.js';
 import { SignInFailure } from './contract.js';
 import type { OAuthSdk } from './sdk.js';
@@ -12,6 +18,7 @@ import type { OAuthSdk } from './sdk.js';
 export interface Authority {
   /** As the server names it; what is registered there is bound to it. */
   readonly issuer: string;
+  /** Absent where it publishes none, or was not asked. */
   readonly metadata: AuthorizationServerMetadata | undefined;
   /** The resource indicator (RFC 8707), as the server writes it; absent where it publishes no metadata. */
   readonly resource: string | undefined;
@@ -19,31 +26,64 @@ export interface Authority {
   readonly scopes: readonly string[] | undefined;
 }
 
-/** @param metadataUrl what the server's challenge named; where nothing is there, the well-known places are tried. */
-export async function discover(
-  sdk: OAuthSdk,
-  server: URL,
-  metadataUrl: URL | undefined,
-  fetchFn: FetchLike,
-): Promise<Authority> {
-  const plain = new URL(server);
-  plain.username = plain.password = plain.hash = '';
-  const find = (resourceMetadataUrl: URL | undefined) =>
-    sdk.discoverOAuthServerInfo(plain, { fetchFn, ...(resourceMetadataUrl && { resourceMetadataUrl }) });
-  let found = await find(metadataUrl);
-  if (!found.resourceMetadata && metadataUrl) found = await find(undefined);
-  const { authorizationServerUrl, authorizationServerMetadata, resourceMetadata } = found;
-  if (resourceMetadata && !sdk.resourceMatches(plain, resourceMetadata.resource)) {
+interface Discovery {
+  readonly sdk: OAuthSdk;
+  readonly server: URL;
+  /** What the server's challenge named; where nothing is there, the well-known places are tried. */
+  readonly metadataUrl: URL | undefined;
+  /** Of the file. */
+  readonly issuer: string | undefined;
+  /** Whether a person has asked for it. */
+  readonly byPerson: boolean;
+  readonly fetchFn: FetchLike;
+}
+
+export async function discover(discovery: Discovery): Promise<Authority> {
+  const { sdk, metadataUrl, issuer: wanted, fetchFn } = discovery;
+  const server = new URL(discovery.server);
+  server.username = server.password = server.hash = '';
+  const find = (resourceMetadataUrl?: URL) =>
+    sdk
+      .discoverOAuthProtectedResourceMetadata(server, { ...(resourceMetadataUrl && { resourceMetadataUrl }) }, fetchFn)
+      .catch(() => undefined); // A server may publish none.
+  const named = metadataUrl && mayAsk(metadataUrl, discovery) ? await find(metadataUrl) : undefined;
+  const resourceMetadata = named ?? (await find());
+  if (resourceMetadata && !sdk.resourceMatches(server, resourceMetadata.resource)) {
     throw new SignInFailure(
-      `The metadata of ${shown(plain)} is for another resource, ${resourceMetadata.resource}: no token is asked for.`,
+      `The metadata of ${shown(server)} is for another resource, ${resourceMetadata.resource}: no token is asked for.`,
     );
   }
-  return {
-    issuer: String(authorizationServerUrl),
-    metadata: authorizationServerMetadata,
-    resource: resourceMetadata?.resource,
-    scopes: resourceMetadata?.scopes_supported,
-  };
+  const offered = resourceMetadata?.authorization_servers ?? [];
+  const issuers = offered.length > 0 ? offered : [String(new URL('/', server))];
+  const issuer = wanted === undefined ? issuers[0] : issuers.find((one) => isSameIssuer(one, wanted));
+  if (issuer === undefined) {
+    throw new SignInFailure(
+      `${shown(server)} wants a sign-in at ${issuers[0]}, and the file says ${wanted}: no sign-in there.`,
+    );
+  }
+  const scopes = resourceMetadata?.scopes_supported;
+  const authority = { issuer, metadata: undefined, resource: resourceMetadata?.resource, scopes };
+  if (!URL.canParse(issuer) || !mayAsk(new URL(issuer), discovery)) {
+    if (discovery.byPerson) throw notEncrypted(issuer, issuer);
+    return authority;
+  }
+  const metadata = await sdk.discoverAuthorizationServerMetadata(issuer, { fetchFn });
+  const found = { ...authority, metadata };
+  checkIssuer(found);
+  return found;
+}
+
+function mayAsk(url: URL, { server, issuer, byPerson }: Discovery): boolean {
+  if (url.origin === server.origin) return true;
+  if (issuer !== undefined && url.origin === new URL(issuer).origin) return true;
+  // A server elsewhere must not make us ask what listens on this machine.
+  if (isLoopback(url.hostname)) return byPerson && isLoopback(server.hostname);
+  return byPerson && url.protocol === 'https:';
+}
+
+/** The same but for a slash at the end, which metadata of resources have or have not. */
+export function isSameIssuer(one: string, other: string): boolean {
+  return one.replace(/\/$/, '') === other.replace(/\/$/, '');
 }
 
 /** Whether the server says that it wants OAuth, so that signing in can be offered. */
@@ -52,14 +92,35 @@ export function isAdvertised({ metadata, resource }: Authority): boolean {
 }
 
 /** Throws for what must not be trusted with a code or a token. */
-export function checkAuthority({ issuer, metadata }: Authority): void {
+export function checkAuthority(authority: Authority): void {
+  const { issuer, metadata } = authority;
+  checkIssuer(authority);
   const addresses = metadata ? [metadata.authorization_endpoint, metadata.token_endpoint] : [issuer];
   if (metadata?.registration_endpoint !== undefined) addresses.push(metadata.registration_endpoint);
-  for (const address of addresses) {
-    const url = URL.canParse(address) ? new URL(address) : undefined;
-    if (url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url))) continue;
-    throw new SignInFailure(`The authorization server ${issuer} is not encrypted (${address}): no sign-in there.`);
+  for (const address of addresses) checkAddress(authority, address);
+}
+
+/** Throws where what is sent to an address could be read on its way, or goes to this machine at a stranger's word. */
+export function checkAddress({ issuer }: Authority, address: string): void {
+  const url = URL.canParse(address) ? new URL(address) : undefined;
+  const isHere = url !== undefined && isLoopback(url.hostname);
+  if (isHere && (!URL.canParse(issuer) || !isLoopback(new URL(issuer).hostname))) {
+    throw new SignInFailure(`The authorization server ${issuer} names an address of this machine (${address}).`);
   }
+  if (url?.protocol === 'https:' || (url?.protocol === 'http:' && isHere)) return;
+  throw notEncrypted(issuer, address);
+}
+
+/** Throws for metadata that says that it is of another issuer than the one that was asked. */
+function checkIssuer({ issuer, metadata }: Authority): void {
+  if (!metadata || isSameIssuer(metadata.issuer, issuer)) return;
+  throw new SignInFailure(
+    `What is published at ${issuer} says that it is of ${metadata.issuer}: it is not trusted, and no sign-in begins.`,
+  );
+}
+
+function notEncrypted(issuer: string, address: string): SignInFailure {
+  return new SignInFailure(`The authorization server ${issuer} is not encrypted (${address}): no sign-in there.`);
 }
 
 /** Throws where the authorization server cannot take a proof key, without which others could use the code. */
@@ -70,6 +131,11 @@ export function checkProofKey({ issuer, metadata }: Authority): void {
   );
 }
 
-function isLoopback({ hostname }: URL): boolean {
-  return /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/i.test(hostname);
+/** Throws where the file has a secret of the client and does not say for whom it is. */
+export function checkSecretRecipient(oauth: OAuthSettings | undefined, { issuer }: Authority): void {
+  if (!oauth?.clientSecret && !oauth?.privateKey) return;
+  if (oauth.issuer !== undefined && isSameIssuer(oauth.issuer, issuer)) return;
+  throw new SignInFailure(
+    `The file does not say that the secret of the client is for ${issuer}: nothing was sent. Write that as oauth.issuer if it is.`,
+  );
 }

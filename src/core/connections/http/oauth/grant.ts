@@ -36,7 +36,7 @@ export const nothingKept: Kept = { registration: undefined, grant: undefined };
 
 /** Without the address in clear: it may hold secrets. */
 export function grantKey({ url, oauth }: HttpLaunch): string {
-  const identity = [new URL(url).href, oauth?.clientId ?? ''];
+  const identity = [new URL(url).href, oauth?.clientId ?? '', ...(oauth?.issuer === undefined ? [] : [oauth.issuer])];
   return `mcpToolsets.oauth.${createHash('sha256').update(JSON.stringify(identity)).digest('hex').slice(0, 32)}`;
 }
 

@@ -10,7 +10,7 @@ import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.
 import type { Clock } from '../../../base/clock.js';
 import type { HttpLaunch } from '../../../config/model.js';
 import { SignInFailure } from './contract.js';
-import { checkAuthority, type Authority } from './discovery.js';
+import { checkAddress, checkAuthority, checkSecretRecipient, type Authority } from './discovery.js';
 import { granted, type Grant } from './grant.js';
 import { privateKeyProof, type OAuthSdk } from './sdk.js';
 
@@ -27,6 +27,7 @@ export async function renewed(
   fetchFn: FetchLike,
   clock: Clock,
 ): Promise<Renewal> {
+  checkAuthority(authority);
   const { issuer, metadata, resource } = authority;
   try {
     const next = await sdk.refreshAuthorization(issuer, {
@@ -49,12 +50,14 @@ export async function renewed(
 /** RFC 7009. Does nothing where the authorization server has no place for it. */
 export async function revoke(
   sdk: OAuthSdk,
-  { authority: { metadata }, tokens }: Grant,
+  { authority, tokens }: Grant,
   client: OAuthClientInformationMixed | undefined,
   fetchFn: FetchLike,
 ): Promise<void> {
+  const { metadata } = authority;
   const endpoint = metadata && 'revocation_endpoint' in metadata ? metadata.revocation_endpoint : undefined;
   if (typeof endpoint !== 'string' || !URL.canParse(endpoint) || !client) return;
+  checkAddress(authority, endpoint);
   const all = [
     [tokens.refresh_token, 'refresh_token'],
     [tokens.access_token, 'access_token'],
@@ -98,6 +101,7 @@ export async function signedInAsProgram({
   const { oauth } = launch;
   if (!oauth) throw new SignInFailure('The file does not say as whom to sign in.');
   checkAuthority(authority);
+  checkSecretRecipient(oauth, authority);
   const { issuer, metadata, resource, scopes } = authority;
   const own = oauth.scopes.length > 0 ? oauth.scopes.join(' ') : undefined;
   const scope = own ?? asked ?? scopes?.join(' ');

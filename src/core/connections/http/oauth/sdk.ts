@@ -4,7 +4,8 @@ import type * as extensions from '@modelcontextprotocol/sdk/client/auth-extensio
 
 export interface OAuthSdk extends Pick<
   typeof auth,
-  | 'discoverOAuthServerInfo'
+  | 'discoverAuthorizationServerMetadata'
+  | 'discoverOAuthProtectedResourceMetadata'
   | 'exchangeAuthorization'
   | 'fetchToken'
   | 'refreshAuthorization'

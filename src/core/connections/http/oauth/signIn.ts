@@ -10,7 +10,7 @@ import type { OAuthClientInformationMixed } from '@modelcontextprotocol/sdk/shar
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { Clock } from '../../../base/clock.js';
 import type { HttpLaunch } from '../../../config/model.js';
-import { checkAuthority, checkProofKey, type Authority } from './discovery.js';
+import { checkAuthority, checkProofKey, checkSecretRecipient, isSameIssuer, type Authority } from './discovery.js';
 import { SignInFailure, type Redirect, type SignInBrowser } from './contract.js';
 import { coversScopes, granted, joinedScopes, type Kept, type Registration } from './grant.js';
 import type { OAuthSdk } from './sdk.js';
@@ -38,6 +38,7 @@ export async function signIn(parts: SignInParts): Promise<Kept> {
   const { authority, launch, registration } = parts;
   checkAuthority(authority);
   checkProofKey(authority);
+  checkSecretRecipient(launch.oauth, authority);
   const fixed = launch.oauth?.redirectPort;
   const redirect = await parts.browser
     .waitForReturn(fixed ?? registration?.redirect?.port, fixed !== undefined)
@@ -176,7 +177,7 @@ function codeOf(parameters: URLSearchParams, { issuer, metadata }: Authority): C
   const says = metadata && 'authorization_response_iss_parameter_supported' in metadata;
   const mustSay = says && metadata.authorization_response_iss_parameter_supported === true;
   if (from !== null || mustSay) {
-    if (from !== (metadata?.issuer ?? issuer)) {
+    if (from === null || !isSameIssuer(from, issuer)) {
       throw new SignInFailure(`What came back is not from ${issuer}, where the sign-in began. Nothing was sent there.`);
     }
   }

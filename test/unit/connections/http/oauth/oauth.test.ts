@@ -1,5 +1,7 @@
 /** Spec X7, what is pure of it: challenges of servers, scopes, what is kept. */
 import assert from 'node:assert/strict';
+import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { systemClock } from '../../../../../src/core/base/clock.js';
 import { readChallenge } from '../../../../../src/core/connections/http/oauth/access.js';
 import {
   coversScopes,
@@ -11,8 +13,87 @@ import {
   parseKept,
   secretsOfKept,
 } from '../../../../../src/core/connections/http/oauth/grant.js';
+import { discover } from '../../../../../src/core/connections/http/oauth/discovery.js';
+import { revoke } from '../../../../../src/core/connections/http/oauth/renewal.js';
+import { loadOAuthSdk } from '../../../../../src/core/connections/http/oauth/sdk.js';
 
 const metadata = 'https://a.example/.well-known/oauth-protected-resource/mcp';
+
+describe('oauth discovery (X7)', () => {
+  const server = new URL('https://mcp.example/mcp');
+  const issuer = 'https://auth.example';
+
+  /** Who is asked, and what for, where the server's metadata names this authorization server. */
+  async function asked(named: string, byPerson: boolean, wanted?: string): Promise<{ urls: string[]; why: string }> {
+    const urls: string[] = [];
+    const fetchFn: FetchLike = (target) => {
+      urls.push(String(target));
+      const isResource = String(target).includes('protected-resource');
+      const json = isResource ? { resource: server.href, authorization_servers: [named] } : undefined;
+      return Promise.resolve(json ? Response.json(json) : new Response('', { status: 404 }));
+    };
+    const sdk = await loadOAuthSdk();
+    const discovery = { sdk, server, metadataUrl: undefined, issuer: wanted, byPerson, fetchFn };
+    const why = await discover(discovery).then(
+      () => '',
+      (error: Error) => error.message,
+    );
+    return { urls: urls.filter((url) => new URL(url).origin !== server.origin), why };
+  }
+
+  it('asks nobody else before a person acts, but for the issuer of the file', async () => {
+    assert.deepEqual(await asked(issuer, false), { urls: [], why: '' });
+    assert.match((await asked(issuer, true)).urls[0] ?? '', /^https:\/\/auth\.example\/\.well-known/);
+    assert.match((await asked(issuer, false, `${issuer}/`)).urls[0] ?? '', /^https:\/\/auth\.example\/\.well-known/);
+    assert.match(
+      (await asked(issuer, true, 'https://other.example')).why,
+      /and the file says https:\/\/other\.example/,
+    );
+  });
+
+  for (const named of [
+    'http://auth.example',
+    'http://169.254.169.254/',
+    'http://127.0.0.1:6379/',
+    'https://localhost',
+  ]) {
+    it(`never asks ${named} for a server elsewhere`, async () => {
+      const { urls, why } = await asked(named, true);
+      assert.deepEqual(urls, []);
+      assert.match(why, /no sign-in there/);
+    });
+  }
+
+  for (const endpoint of ['http://auth.example/revoke', 'http://127.0.0.1:6379/revoke', 'ftp://auth.example/revoke']) {
+    it(`sends no token to ${endpoint} to revoke it`, async () => {
+      const sent: string[] = [];
+      const fetchFn: FetchLike = (target) => {
+        sent.push(String(target));
+        return Promise.resolve(new Response(''));
+      };
+      const metadata = {
+        issuer,
+        authorization_endpoint: `${issuer}/authorize`,
+        token_endpoint: `${issuer}/token`,
+        response_types_supported: ['code'],
+      };
+      const tokens = { access_token: 'access', token_type: 'Bearer', refresh_token: 'refresh' };
+      const grantAt = (revocation_endpoint: string) =>
+        granted(
+          { issuer, metadata: { ...metadata, revocation_endpoint }, resource: undefined, scopes: undefined },
+          tokens,
+          'x',
+          systemClock.now(),
+        );
+      const sdk = await loadOAuthSdk();
+      const client = { client_id: 'c' };
+      await assert.rejects(revoke(sdk, grantAt(endpoint), client, fetchFn), /not encrypted|of this machine/);
+      assert.deepEqual(sent, []);
+      await revoke(sdk, grantAt(`${issuer}/revoke`), client, fetchFn);
+      assert.equal(sent.length, 2);
+    });
+  }
+});
 
 describe('oauth challenge', () => {
   type Text = string | undefined;

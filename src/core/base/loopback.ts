@@ -1,0 +1,4 @@
+/** Whether a host name is this machine's own, so that what is sent there stays here without being encrypted. */
+export function isLoopback(hostname: string): boolean {
+  return /^(?:localhost|.*\.localhost|127(?:\.\d+){3}|\[::1\])$/i.test(hostname);
+}

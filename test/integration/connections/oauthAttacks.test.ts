@@ -1,0 +1,206 @@
+/** Hostile servers and authorization servers (X7): what they are told, what they are not, and what nobody is asked. */
+import assert from 'node:assert/strict';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { systemClock } from '../../../src/core/base/clock.js';
+import type { OAuthSettings } from '../../../src/core/config/model.js';
+import { OAuth } from '../../../src/core/connections/http/oauth/oauth.js';
+import { issuerOf, Person, Secrets } from '../../support/core/person.js';
+import { http, literal, Rig } from './rig.js';
+
+const unsaid: OAuthSettings = {
+  grant: 'authorization_code',
+  clientId: '',
+  issuer: undefined,
+  clientSecret: undefined,
+  privateKey: undefined,
+  scopes: [],
+  redirectPort: undefined,
+};
+const secret = 'secret-of-the-program';
+
+interface Reply {
+  readonly status?: number;
+  readonly json?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** A server that answers as it is told, and remembers what it was asked and sent. */
+class Evil {
+  readonly seen: string[] = [];
+  /** Bodies and `Authorization` headers. */
+  readonly taken: string[] = [];
+  readonly answers = new Map<string, (request: IncomingMessage) => Reply>();
+  private readonly server: Server;
+  origin = '';
+
+  constructor() {
+    this.server = createServer((request, response) => {
+      const { pathname } = new URL(request.url ?? '/', 'http://here');
+      this.seen.push(`${request.method} ${pathname}`);
+      this.taken.push(request.headers.authorization ?? '');
+      request.on('data', (chunk: Buffer) => this.taken.push(chunk.toString()));
+      request.on('end', () => {
+        const { status = 200, json, headers } = this.answers.get(pathname)?.(request) ?? { status: 404 };
+        response.writeHead(status, { 'content-type': 'application/json', ...headers });
+        response.end(json === undefined ? '' : JSON.stringify(json));
+      });
+    });
+  }
+
+  async open(): Promise<void> {
+    await new Promise<void>((resolve) => this.server.listen(0, '127.0.0.1', resolve));
+    this.origin = `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  async close(): Promise<void> {
+    this.server.closeAllConnections();
+    await new Promise((resolve) => this.server.close(resolve));
+  }
+
+  get posts(): string[] {
+    return this.seen.filter((line) => line.startsWith('POST'));
+  }
+
+  /** Is an authorization server with this metadata. */
+  publish(changes: Readonly<Record<string, unknown>> = {}): void {
+    const { origin } = this;
+    this.answers.set('/.well-known/oauth-authorization-server', () => ({
+      json: {
+        issuer: origin,
+        authorization_endpoint: `${origin}/authorize`,
+        token_endpoint: `${origin}/token`,
+        registration_endpoint: `${origin}/register`,
+        response_types_supported: ['code'],
+        code_challenge_methods_supported: ['S256'],
+        ...changes,
+      },
+    }));
+    const redirects = ['http://127.0.0.1:33417/callback'];
+    this.answers.set('/register', () => ({ status: 201, json: { client_id: 'known', redirect_uris: redirects } }));
+    this.answers.set('/token', () => ({ json: { access_token: 'of-the-attacker', token_type: 'Bearer' } }));
+  }
+
+  /** Is an MCP server that wants a sign-in there. @param named where its metadata is */
+  guard(issuer: string, named = `${this.origin}/.well-known/oauth-protected-resource/mcp`): string {
+    const url = `${this.origin}/mcp`;
+    const challenge = { 'www-authenticate': `Bearer resource_metadata="${named}"` };
+    this.answers.set('/mcp', () => ({ status: 401, headers: challenge }));
+    this.answers.set('/.well-known/oauth-protected-resource/mcp', () => ({
+      json: { resource: url, authorization_servers: [issuer] },
+    }));
+    return url;
+  }
+}
+
+describe('oauth under attack', function () {
+  this.timeout(60_000);
+  const person = (): AbortSignal => new AbortController().signal;
+  let oauth: OAuth;
+  let rig: Rig;
+  let browser: Person;
+  /** The MCP server of the attacker, the authorization server of the attacker, and a third machine. */
+  let mcp: Evil;
+  let evil: Evil;
+  let third: Evil;
+
+  beforeEach(async () => {
+    oauth = new OAuth({
+      secrets: new Secrets(),
+      clock: systemClock,
+      log: { write: () => {} },
+      keepSecret: () => ({ dispose: () => {} }),
+      clientVersion: '9.9.9',
+    });
+    rig = new Rig({ oauth });
+    browser = new Person();
+    [mcp, evil, third] = [new Evil(), new Evil(), new Evil()];
+    await Promise.all([mcp.open(), evil.open(), third.open()]);
+  });
+
+  afterEach(async () => {
+    oauth.dispose();
+    await rig.end();
+    await Promise.all([mcp.close(), evil.close(), third.close()]);
+  });
+
+  it('metadata that says that it is of another issuer is refused (RFC 8414 section 3.3)', async () => {
+    const honest = await issuerOf((await rig.listen('oauth')).url);
+    evil.publish({ issuer: honest, authorization_endpoint: `${honest}/auth` });
+    const launch = http(mcp.guard(evil.origin));
+    await rig.failure(launch);
+    await assert.rejects(oauth.signIn(launch, browser, person()), /says that it is of .*not trusted/);
+    assert.deepEqual([browser.shown, evil.posts], [[], []]);
+  });
+
+  it('a code that comes back from another authorization server is not used (RFC 9207)', async () => {
+    const { url } = await rig.listen('oauth', '--no-registration');
+    const honest = await issuerOf(url);
+    evil.publish({ authorization_endpoint: `${honest}/auth` });
+    const launch = http(mcp.guard(evil.origin), { oauth: { ...unsaid, clientId: 'known', redirectPort: 33417 } });
+    await rig.failure(launch);
+    await assert.rejects(oauth.signIn(launch, browser, person()), /What came back is not from/);
+    assert.equal(browser.shown[0]?.origin, new URL(honest).origin, 'the page was that of the honest one');
+    assert.deepEqual(evil.posts, [], 'neither the code nor the verifier was sent');
+  });
+
+  for (const grant of ['client_credentials', 'authorization_code'] as const) {
+    it(`the secret of the client goes to nobody whom the file does not name: ${grant}`, async () => {
+      evil.publish();
+      const url = mcp.guard(evil.origin);
+      const { url: honestServer } = await rig.listen('oauth');
+      const client = { ...unsaid, grant, clientId: 'program', clientSecret: literal(secret) };
+      for (const issuer of [undefined, await issuerOf(honestServer)]) {
+        const launch = http(url, { oauth: { ...client, issuer } });
+        assert.equal((await rig.failure(launch)).code, 'sign-in-needed');
+        await assert.rejects(oauth.signIn(launch, browser, person()), /oauth\.issuer|and the file says/);
+      }
+      assert.deepEqual([browser.shown, evil.posts], [[], []]);
+      assert.doesNotMatch([...mcp.taken, ...evil.taken].join(), new RegExp(secret));
+    });
+  }
+
+  it('nobody but the server is asked before a person acts', async () => {
+    evil.publish();
+    third.answers.set('/metadata', () => ({
+      json: { resource: `${mcp.origin}/mcp`, authorization_servers: [evil.origin] },
+    }));
+    const elsewhere = http(mcp.guard(evil.origin, `${third.origin}/metadata`));
+    assert.match((await rig.failure(elsewhere)).message, /Nobody has signed in yet/);
+    assert.deepEqual([evil.seen, third.seen], [[], []]);
+    const closed = new AbortController();
+    browser.follows = false;
+    const attempt = oauth.signIn(elsewhere, browser, closed.signal);
+    attempt.catch(() => undefined);
+    while (browser.shown.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    closed.abort(new Error('closed'));
+    await assert.rejects(attempt, /closed/);
+    assert.deepEqual([third.seen, evil.posts], [['GET /metadata'], ['POST /register']], 'a person has asked for it');
+  });
+
+  for (const path of ['/register', '/token']) {
+    it(`a redirect of ${path} carries nothing to another origin`, async () => {
+      evil.publish();
+      const { url } = await rig.listen('oauth');
+      const client = {
+        ...unsaid,
+        grant: 'client_credentials',
+        clientId: 'program',
+        clientSecret: literal(secret),
+      } as const;
+      const oauthOf = { '/register': unsaid, '/token': { ...client, issuer: evil.origin } }[path];
+      evil.answers.set(path, () => ({ status: 307, headers: { location: `${third.origin}${path}` } }));
+      const launch = http(mcp.guard(evil.origin), { ...(oauthOf && { oauth: oauthOf }) });
+      await rig.failure(launch);
+      if (path === '/register') await assert.rejects(oauth.signIn(launch, browser, person()));
+      assert.ok(evil.posts.includes(`POST ${path}`), url);
+      assert.deepEqual(third.seen, []);
+    });
+  }
+
+  it('a redirect of the server carries no message to another origin', async () => {
+    mcp.answers.set('/mcp', () => ({ status: 307, headers: { location: `${third.origin}/mcp` } }));
+    assert.match((await rig.failure(http(`${mcp.origin}/mcp`))).message, /redirects to another origin/);
+    assert.deepEqual(third.seen, []);
+  });
+});
