@@ -6,6 +6,7 @@ import * as vscode from 'vscode';
 import { join } from 'node:path';
 import { ApprovalLedger } from './core/approval/ledger.js';
 import { ToolLedger } from './core/approval/toolLedger.js';
+import { inert } from './core/base/inert.js';
 import { delay, systemClock } from './core/base/clock.js';
 import { agentsOptions, serveOtherAgents } from './vscode/agents/register.js';
 import { askForApprovals } from './vscode/consent/approvals.js';
@@ -34,6 +35,7 @@ import {
   trace,
 } from './vscode/engine/settings.js';
 import { registerSignIn } from './vscode/consent/signIn.js';
+import { window } from './vscode/views/inertEditor.js';
 import { showStatusBar } from './vscode/views/statusBar.js';
 import { showTree } from './vscode/views/treeView.js';
 import { registerTryTool } from './vscode/tryTool/register.js';
@@ -80,7 +82,7 @@ export function activate(context: vscode.ExtensionContext): void {
         agents: agentsOptions(),
       });
     },
-    onFailure: (error) => void vscode.window.showErrorMessage(`MCP Toolsets could not start: ${String(error)}`),
+    onFailure: (error) => void window.showErrorMessage(inert`MCP Toolsets could not start: ${String(error)}`),
   });
   running = slot;
   context.subscriptions.push(

@@ -75,7 +75,7 @@ const arrows: Record<string, readonly string[]> = {
     'core/host',
   ],
   'vscode/views': ['core/base', 'core/tools', 'core/approval', 'core/reconcile', 'vscode/engine'],
-  'vscode/toolsets': ['core/base', 'core/tools', 'core/reconcile', 'core/gateway', 'vscode/engine'],
+  'vscode/toolsets': ['core/base', 'core/tools', 'core/reconcile', 'core/gateway', 'vscode/engine', 'vscode/views'],
   'vscode/consent': [
     'core/base',
     'core/approval',

@@ -4,6 +4,7 @@
  *
  * Invariant: never offers a key that its map has already, nor the value of a variable.
  */
+import { asMarkdown, fenced, formatted, type Markdown } from '../base/inert.js';
 import { keyDocs, requiredKeys, type KeyDoc } from '../config/keyDocs.js';
 import { transportOfKey, type KeyLevel } from '../config/keys.js';
 import { sketch, type Sketch } from '../yaml/sketch.js';
@@ -36,9 +37,9 @@ export async function complete(
 }
 
 /** Returns the documentation of a key in Markdown, which is the same wherever it is shown. */
-export function documentation({ summary, details, byDefault }: KeyDoc): string {
+export function documentation({ summary, details, byDefault }: KeyDoc): Markdown {
   const value = byDefault === undefined || byDefault.includes(' ') ? byDefault : `\`${byDefault}\``;
-  return [summary, details, value && `Default: ${value}.`].filter(Boolean).join('\n\n');
+  return asMarkdown([summary, details, value && `Default: ${value}.`].filter(Boolean).join('\n\n'));
 }
 
 function keyDrafts(
@@ -98,7 +99,7 @@ function serverDrafts(slot: Slot, typed: string): Draft[] {
       label,
       kind: 'server',
       detail,
-      documentation: `\`\`\`yaml\n${block.replace(/\$\{\d+:([^}]*)\}/g, '$1')}\n\`\`\``,
+      documentation: fenced(block.replace(/\$\{\d+:([^}]*)\}/g, '$1'), 'yaml'),
       writes: { kind: 'snippet', snippet: slot.flow ? flow : `${block}\n$0` },
       rank,
       always: true,
@@ -125,7 +126,7 @@ function freeDrafts(of: 'variable' | 'header', typed: string, around: Completion
         label: 'Authorization',
         kind: 'key',
         detail: 'bearer token from the environment',
-        documentation: 'The value of an environment variable of the editor behind `Bearer `. No secret is in the file.',
+        documentation: formatted`The value of an environment variable of the editor behind \`Bearer \`. No secret is in the file.`,
         writes: { kind: 'key', key: 'Authorization', rest: ": { prefix: 'Bearer ', env: ${1:NAME} }" },
       },
     ];

@@ -1,4 +1,5 @@
 /** Completes values: choices, durations, names of variables, tools and folders. It never offers a variable's value. */
+import { asMarkdown, formatted } from '../base/inert.js';
 import { isSecretName } from '../base/secrets.js';
 import { scalarText } from '../yaml/edits.js';
 import type { Slot } from '../yaml/sketchState.js';
@@ -34,7 +35,7 @@ export async function valueDrafts(
       return shape.values.map(({ value, summary }, rank) => ({
         label: value,
         kind: 'value',
-        documentation: summary,
+        documentation: asMarkdown(summary),
         writes: { kind: 'text', value },
         rank,
       }));
@@ -104,7 +105,7 @@ export function itemDrafts(
     ...tools.map(({ original, description }): Draft => ({
       label: original,
       kind: 'tool',
-      documentation: description,
+      documentation: formatted`${description}`,
       writes: writes(original),
       rank: 100,
     })),

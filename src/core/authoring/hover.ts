@@ -2,9 +2,9 @@
  * Explains a place of a config file (E2): what a key means, what a pattern matches now, what a transform makes of names,
  * and whether a variable is set. Pure.
  *
- * Invariants: a variable's value is never shown; what servers say is escaped.
+ * Invariants: a variable's value is never shown; what servers say is text and nothing else.
  */
-import { shortList } from '../base/shortList.js';
+import { code, codeCell, formatted, markdownList, noMarkdown, type Markdown } from '../base/inert.js';
 import { docOf, type KeyDoc } from '../config/keyDocs.js';
 import type { Transform } from '../config/model.js';
 import { sketch } from '../yaml/sketch.js';
@@ -21,13 +21,13 @@ export interface HoverSurroundings {
   /** Returns the original names of all tools of a server, those kept out included, or undefined where it has not listed yet. */
   readonly toolNames: (server: string) => readonly string[] | undefined;
   readonly isSet: (variable: string) => boolean;
-  /** Returns Markdown about a server, or undefined for one that does not count yet. */
-  readonly serverState: (server: string) => string | undefined;
+  /** Describes a server, or undefined for one that does not count yet. */
+  readonly serverState: (server: string) => Markdown | undefined;
 }
 
 interface HoverText {
   readonly span: Span;
-  readonly markdown: string;
+  readonly markdown: Markdown;
 }
 
 /** The number of names that are listed in a sentence. */
@@ -39,14 +39,14 @@ export function hover(text: string, offset: number, around: HoverSurroundings): 
   const reading = readYaml(text);
   if (reading.errors.length > 0) return hoverBroken(text, offset);
   const symbols = symbolsAt(symbolsOf(reading.root), offset);
-  const parts: string[] = [];
+  const parts: Markdown[] = [];
   const [first] = symbols;
   if (!first) return undefined;
   for (const symbol of symbols) {
     const said = say(symbol, around);
-    if (said !== undefined && !parts.includes(said)) parts.push(said);
+    if (said !== undefined && !parts.some(({ value }) => value === said.value)) parts.push(said);
   }
-  return parts.length > 0 ? { span: first.span, markdown: parts.join('\n\n---\n\n') } : undefined;
+  return parts.length > 0 ? { span: first.span, markdown: markdownList(parts, '\n\n---\n\n') } : undefined;
 }
 
 /** Explains keys alone, because the text cannot be parsed. */
@@ -61,7 +61,7 @@ function hoverBroken(text: string, offset: number): HoverText | undefined {
   return doc && { span, markdown: keyText(key, doc) };
 }
 
-function say(symbol: ConfigSymbol, around: HoverSurroundings): string | undefined {
+function say(symbol: ConfigSymbol, around: HoverSurroundings): Markdown | undefined {
   switch (symbol.kind) {
     case 'key':
       return symbol.doc && keyText(symbol.entry.key, symbol.doc);
@@ -69,8 +69,8 @@ function say(symbol: ConfigSymbol, around: HoverSurroundings): string | undefine
       return around.serverState(symbol.entry.key);
     case 'variable':
       return around.isSet(symbol.name)
-        ? `${code(symbol.name)} is set in the editor's environment.`
-        : `${code(symbol.name)} is **not set** in the editor's environment, so the server does not start.`;
+        ? formatted`${code(symbol.name)} is set in the editor's environment.`
+        : formatted`${code(symbol.name)} is **not set** in the editor's environment, so the server does not start.`;
     case 'pattern':
       return patternText(symbol, around);
     case 'transform':
@@ -78,29 +78,29 @@ function say(symbol: ConfigSymbol, around: HoverSurroundings): string | undefine
   }
 }
 
-function keyText(key: string, doc: KeyDoc): string {
-  return `**${key}**\n\n${documentation(doc)}`;
+function keyText(key: string, doc: KeyDoc): Markdown {
+  return formatted`**${key}**\n\n${documentation(doc)}`;
 }
 
 function patternText(
   symbol: Extract<ConfigSymbol, { kind: 'pattern' }>,
   around: HoverSurroundings,
-): string | undefined {
+): Markdown | undefined {
   if (symbol.of !== 'tools' || symbol.server === undefined || symbol.node.kind !== 'scalar') return undefined;
   const names = around.toolNames(symbol.server);
   if (!names) return notListed(symbol.server);
   const { value, source } = symbol.node;
   const pattern = compilePattern(typeof value === 'string' ? value : source);
   const matched = names.filter((name) => pattern.matches(name));
-  const of = `of the ${count(names.length)} of ${code(symbol.server)}`;
-  if (matched.length === 0) return `Matches **none** ${of}.`;
-  return `Matches **${matched.length}** ${of}: ${shortList(matched.map(code), mostNames)}.`;
+  const of = formatted`of the ${count(names.length)} of ${code(symbol.server)}`;
+  if (matched.length === 0) return formatted`Matches **none** ${of}.`;
+  return formatted`Matches **${matched.length}** ${of}: ${namesOf(matched)}.`;
 }
 
 function transformText(
   symbol: Extract<ConfigSymbol, { kind: 'transform' }>,
   around: HoverSurroundings,
-): string | undefined {
+): Markdown | undefined {
   if (symbol.of !== 'tools' || symbol.server === undefined) return undefined;
   const names = around.toolNames(symbol.server);
   if (!names) return notListed(symbol.server);
@@ -114,13 +114,14 @@ function transformText(
   const examples = [...new Set([...telling, ...entering])].slice(0, mostExamples);
   const rows = examples.map((name) => {
     const after = transformName(name, [step]);
-    return `| ${cell(name)} | ${cell(after)}${isValidName(after) ? '' : ' *(not a valid name)*'} |`;
+    const note = isValidName(after) ? noMarkdown : formatted` *(not a valid name)*`;
+    return formatted`| ${codeCell(name)} | ${codeCell(after)}${note} |`;
   });
   const heading =
     symbol.index === 0
       ? 'before'
       : `before, after ${symbol.index === 1 ? 'the step' : `the ${symbol.index} steps`} above`;
-  return [`| ${heading} | after |`, '|---|---|', ...rows].join('\n');
+  return markdownList([formatted`| ${heading} | after |`, formatted`|---|---|`, ...rows], '\n');
 }
 
 function transformOf(node: ValueNode): Transform | undefined {
@@ -135,21 +136,15 @@ function transformOf(node: ValueNode): Transform | undefined {
   return remove === undefined || added === undefined ? undefined : { kind: 'replacePrefix', remove, add: added };
 }
 
-function notListed(server: string): string {
-  return `${code(server)} has not listed its tools yet, so nothing can be said of names.`;
+function notListed(server: string): Markdown {
+  return formatted`${code(server)} has not listed its tools yet, so nothing can be said of names.`;
 }
 
 function count(tools: number): string {
   return tools === 1 ? '1 tool' : `${tools} tools`;
 }
 
-/** Returns a text as code in Markdown, whatever is in it. */
-function code(text: string): string {
-  const plain = text.replace(/\s+/g, ' ');
-  const fence = plain.includes('`') ? '``' : '`';
-  return fence + (fence.length > 1 ? ` ${plain.replaceAll('``', '` `')} ` : plain) + fence;
-}
-
-function cell(text: string): string {
-  return code(text).replaceAll('|', '\\|');
+function namesOf(names: readonly string[]): Markdown {
+  const shown = markdownList(names.slice(0, mostNames).map(code), ', ');
+  return names.length > mostNames ? formatted`${shown} and ${names.length - mostNames} more` : shown;
 }

@@ -1,4 +1,5 @@
 /** A suggestion, before and after it is fitted into the quotes and style of its place. */
+import { noMarkdown, type Markdown } from '../base/inert.js';
 import { scalarText } from '../yaml/edits.js';
 import type { Slot } from '../yaml/sketchState.js';
 import type { Span } from '../yaml/textPositions.js';
@@ -7,8 +8,7 @@ export interface Suggestion {
   readonly label: string;
   readonly kind: 'key' | 'value' | 'server' | 'tool' | 'pattern' | 'variable' | 'folder' | 'file';
   readonly detail: string;
-  /** Markdown. */
-  readonly documentation: string;
+  readonly documentation: Markdown;
   /** The editor's snippet that replaces the span; its later lines are indented from its first. */
   readonly snippet: string;
   readonly span: Span;
@@ -39,7 +39,7 @@ export interface Draft {
   readonly label: string;
   readonly kind: Suggestion['kind'];
   readonly detail?: string;
-  readonly documentation?: string;
+  readonly documentation?: Markdown;
   /** The kind of text that it writes. `text` and `quoted` are scalars; the second has quotes even where none are needed. */
   readonly writes:
     | { readonly kind: 'text' | 'quoted'; readonly value: string }
@@ -63,7 +63,7 @@ export function fit(drafts: readonly Draft[], slot: Slot, typed: string): Sugges
         label: draft.label,
         kind: draft.kind,
         detail: draft.detail ?? '',
-        documentation: draft.documentation ?? '',
+        documentation: draft.documentation ?? noMarkdown,
         snippet: slot.spaced ? snippet : ` ${snippet}`,
         span: slot.span,
         filter: draft.always ? typed || draft.label : slot.quote + draft.label,

@@ -9,6 +9,8 @@ import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { homedir } from 'node:os';
 import { basename } from 'node:path';
+import { inert } from '../../core/base/inert.js';
+import { window } from '../views/inertEditor.js';
 import { nextEvent } from '../../core/base/events.js';
 import { agentKinds, agents, fileOf, type AgentKind, type Surroundings } from '../../core/agents/agents.js';
 import { exportCommand, tokenFrom, type TokenSource } from '../../core/agents/entryKeys.js';
@@ -24,7 +26,7 @@ import { toolCount, whyNothingRuns } from '../views/phrases.js';
 import type { AgentEndpoint } from '../engine/agentEndpoint.js';
 import { endpointProblems } from './endpointProblems.js';
 
-const title = 'Set Up Another Agent';
+const title = inert`Set Up Another Agent`;
 const usualPort = 7427;
 
 /** Rejects with what a person can do. @param globalStorage The folder in which the editor's extensions keep their files. */
@@ -42,12 +44,11 @@ export async function setUpAgent({ engine, state }: EngineSlot, globalStorage: s
 /** Returns whether the window is served on a port now. */
 async function hasPort(endpoint: AgentEndpoint): Promise<boolean> {
   if (endpoint.state.kind === 'off') {
-    const port = await vscode.window.showInputBox({
+    const port = await window.showInputBox({
       title,
-      prompt:
-        'Other agents find the toolsets of this window on a port of this machine that stays the same. It goes into the settings.',
+      prompt: inert`Other agents find the toolsets of this window on a port of this machine that stays the same. It goes into the settings.`,
       value: String(await freePort()),
-      validateInput: (text) => (isPort(text) ? undefined : 'A number from 1024 to 65535.'),
+      validateInput: (text) => (isPort(text) ? undefined : inert`A number from 1024 to 65535.`),
     });
     if (port === undefined) return false;
     const target = localFolders().length > 0 ? vscode.ConfigurationTarget.Workspace : vscode.ConfigurationTarget.Global;
@@ -99,12 +100,12 @@ async function chooseAgent(globalStorage: string): Promise<Chosen | undefined> {
   const alone = fileOf('cline', { ...surroundings, globalStorage: undefined });
   if (alone !== undefined && existsSync(alone)) files.push({ kind: 'cline', file: alone });
   const items = files.map((each) => ({
-    label: agents[each.kind].program,
-    description: pathLabel(each.file),
+    label: inert`${agents[each.kind].program}`,
+    description: inert`${pathLabel(each.file)}`,
     each,
   }));
-  const placeHolder = 'Which agent is to use the toolsets of this window?';
-  return (await vscode.window.showQuickPick(items, { title, placeHolder }))?.each;
+  const placeHolder = inert`Which agent is to use the toolsets of this window?`;
+  return (await window.showQuickPick(items, { title, placeHolder }))?.each;
 }
 
 async function chooseToolsets({ host }: Engine, endpoint: AgentEndpoint): Promise<ServedAt[] | undefined> {
@@ -112,11 +113,11 @@ async function chooseToolsets({ host }: Engine, endpoint: AgentEndpoint): Promis
     const url = endpoint.urlOf(id);
     return url === undefined
       ? []
-      : [{ label: id, description: toolCount(tools.length, tools.length), picked: true, url }];
+      : [{ label: inert`${id}`, description: inert`${toolCount(tools.length, tools.length)}`, picked: true, id, url }];
   });
-  const placeHolder = 'Which toolsets?';
-  const chosen = await vscode.window.showQuickPick(items, { title, placeHolder, canPickMany: true });
-  return chosen && chosen.length > 0 ? chosen.map(({ label, url }) => ({ id: label, url })) : undefined;
+  const placeHolder = inert`Which toolsets?`;
+  const chosen = await window.showQuickPick(items, { title, placeHolder, canPickMany: true });
+  return chosen && chosen.length > 0 ? chosen.map(({ id, url }) => ({ id, url })) : undefined;
 }
 
 async function writeEntries({ kind, file }: Chosen, toolsets: readonly ServedAt[], source: TokenSource): Promise<void> {
@@ -138,7 +139,7 @@ async function writeEntries({ kind, file }: Chosen, toolsets: readonly ServedAt[
             title: `${label}: with the toolsets`,
             report: { name: 'Agent.md', text: `# ${agents[kind].program}\n\n${report}` },
           },
-    question: () => `Write ${entries} to ${label}?`,
+    question: () => inert`Write ${entries} to ${label}?`,
     yes: 'Write',
   });
   if (!agreed) return;
@@ -153,12 +154,12 @@ async function writeEntries({ kind, file }: Chosen, toolsets: readonly ServedAt[
 async function tellHow(kind: AgentKind, done: string, source: TokenSource): Promise<void> {
   const { program } = agents[kind];
   if (tokenFrom(kind, source) !== 'variable') {
-    void vscode.window.showInformationMessage(`${done} ${program} finds them when it starts next.`);
+    void window.showInformationMessage(inert`${done} ${program} finds them when it starts next.`);
     return;
   }
   const copy = 'Copy Command';
-  const text = `${done} ${program} takes the token from the variable ${tokenVariable}: start it from a shell that has run the command.`;
-  if ((await vscode.window.showInformationMessage(text, copy)) === copy) {
+  const text = inert`${done} ${program} takes the token from the variable ${tokenVariable}: start it from a shell that has run the command.`;
+  if ((await window.showInformationMessage(text, copy)) === copy) {
     await vscode.env.clipboard.writeText(exportCommand(source));
   }
 }

@@ -8,13 +8,14 @@ import { outline, type OutlineEntry } from '../../core/authoring/outline.js';
 import { QuickFixes } from '../../core/authoring/quickFixes.js';
 import type { QuickFix } from '../../core/authoring/keyFixes.js';
 import type { Suggestion } from '../../core/authoring/suggestion.js';
+import { inert, formatted, markdownList, noMarkdown, type Inert, type Markdown } from '../../core/base/inert.js';
 import type { Problem } from '../../core/base/problem.js';
 import { samePath } from '../../core/base/paths.js';
 import type { TextEdit } from '../../core/yaml/edits.js';
 import type { Span } from '../../core/yaml/textPositions.js';
 import type { ServerStatus } from '../../core/reconcile/status.js';
 import { diagnosticSource, toRange } from '../views/diagnostics.js';
-import { escapeMarkdown } from '../views/markdown.js';
+import { CodeAction, CodeLens, CompletionItem, DocumentSymbol, Hover, markdownString } from '../views/inertEditor.js';
 import { stateWord, timeOf, toolCount } from '../views/phrases.js';
 import { actions } from '../views/serverActions.js';
 import { lenses } from './lensModel.js';
@@ -60,14 +61,14 @@ export function createAuthoring({ slot, env }: AuthoringDeps) {
       isSet: (name) => Object.hasOwn(variables, name) && variables[name] !== undefined,
       serverState: (server) => stateText(statusOf(document, server)),
     });
-    return found && new vscode.Hover(new vscode.MarkdownString(found.markdown), rangeOf(document, found.span));
+    return found && new Hover(markdownString(found.markdown), rangeOf(document, found.span));
   }
 
   function lensesOf(document: vscode.TextDocument): vscode.CodeLens[] {
     const servers = slot.state.snapshot.servers.filter(({ source }) => samePath(source, document.uri.fsPath));
     return lenses(document.getText(), servers).map(
       ({ span, title, tooltip, command, server }) =>
-        new vscode.CodeLens(rangeOf(document, span), { title, tooltip, command, arguments: [server] }),
+        new CodeLens(rangeOf(document, span), { title, tooltip, command, arguments: [server] }),
     );
   }
 
@@ -83,16 +84,16 @@ export function createAuthoring({ slot, env }: AuthoringDeps) {
       restartable: (server) => actionsOf(statusOf(document, server)).includes('restartable'),
     });
     const all = fixes.all(problems);
-    const fixAll = (kind: vscode.CodeActionKind, title: string): vscode.CodeAction[] => {
+    const fixAll = (kind: vscode.CodeActionKind, title: Inert): vscode.CodeAction[] => {
       if (all.length === 0) return [];
-      const action = new vscode.CodeAction(title, kind);
+      const action = new CodeAction(title, kind);
       action.edit = workspaceEdit(document, all);
       return [action];
     };
     const { SourceFixAll, QuickFix: quickFix } = vscode.CodeActionKind;
     if (only && !only.contains(quickFix)) {
       const kind = SourceFixAll.append('mcpToolsets');
-      return only.contains(kind) ? fixAll(kind, 'Fix what can be fixed safely') : [];
+      return only.contains(kind) ? fixAll(kind, inert`Fix what can be fixed safely`) : [];
     }
     const asked = problems.flatMap((problem) => {
       const diagnostic = diagnostics.find((one) => isOf(one, problem));
@@ -103,7 +104,7 @@ export function createAuthoring({ slot, env }: AuthoringDeps) {
     );
     return [
       ...found,
-      ...(all.length > 1 && found.length > 0 ? fixAll(quickFix, 'Fix all that can be fixed safely') : []),
+      ...(all.length > 1 && found.length > 0 ? fixAll(quickFix, inert`Fix all that can be fixed safely`) : []),
     ];
   }
 
@@ -119,7 +120,7 @@ export function createAuthoring({ slot, env }: AuthoringDeps) {
 function knownTools(server: ServerStatus | undefined): { original: string; description: string }[] {
   if (!server) return [];
   return [
-    ...server.tools.map(({ original, tool }) => ({ original, description: escapeMarkdown(tool.description ?? '') })),
+    ...server.tools.map(({ original, tool }) => ({ original, description: tool.description ?? '' })),
     ...server.excluded.map(({ original }) => ({ original, description: '' })),
   ];
 }
@@ -128,18 +129,18 @@ function actionsOf(server: ServerStatus | undefined): readonly string[] {
   return server ? actions(server.state) : [];
 }
 
-function stateText(server: ServerStatus | undefined): string | undefined {
+function stateText(server: ServerStatus | undefined): Markdown | undefined {
   if (!server) return undefined;
   const { state, previous, serverInfo } = server;
   const lines = [
-    `**${escapeMarkdown(server.id)}** ${stateWord(state)}${server.offered > 0 ? `, ${toolCount(server.tools.length, server.offered)}` : ''}`,
-    state.kind === 'failed' ? `${escapeMarkdown(state.reason)}\n\n*${escapeMarkdown(state.fix)}*` : '',
+    formatted`**${server.id}** ${stateWord(state)}${server.offered > 0 ? `, ${toolCount(server.tools.length, server.offered)}` : ''}`,
+    state.kind === 'failed' ? formatted`${state.reason}\n\n*${state.fix}*` : noMarkdown,
     previous
-      ? `Serves its previous definition since ${timeOf(previous.since, Date.now())}: ${escapeMarkdown(previous.reason)}`
-      : '',
-    serverInfo ? escapeMarkdown(`${serverInfo.name} ${serverInfo.version}`) : '',
+      ? formatted`Serves its previous definition since ${timeOf(previous.since, Date.now())}: ${previous.reason}`
+      : noMarkdown,
+    serverInfo ? formatted`${serverInfo.name} ${serverInfo.version}` : noMarkdown,
   ];
-  return lines.filter((line) => line !== '').join('\n\n');
+  return markdownList(lines, '\n\n');
 }
 
 function folderOf({ uri }: vscode.TextDocument): string {
@@ -164,8 +165,8 @@ const itemKinds: Readonly<Record<Suggestion['kind'], vscode.CompletionItemKind>>
 
 function toItem(document: vscode.TextDocument, suggestion: Suggestion): vscode.CompletionItem {
   const { label, kind, detail, documentation, snippet, span, filter, order, andThen } = suggestion;
-  const item = new vscode.CompletionItem({ label, description: detail }, itemKinds[kind]);
-  item.documentation = new vscode.MarkdownString(documentation);
+  const item = new CompletionItem({ label: inert`${label}`, description: inert`${detail}` }, itemKinds[kind]);
+  item.documentation = markdownString(documentation);
   item.insertText = new vscode.SnippetString(snippet);
   item.range = rangeOf(document, span);
   item.filterText = filter;
@@ -177,13 +178,19 @@ function toItem(document: vscode.TextDocument, suggestion: Suggestion): vscode.C
 function toSymbol(document: vscode.TextDocument, entry: OutlineEntry): vscode.DocumentSymbol {
   const kind = entry.kind === 'server' ? vscode.SymbolKind.Module : vscode.SymbolKind.Property;
   const { name, detail, span, keySpan, children } = entry;
-  const symbol = new vscode.DocumentSymbol(name, detail, kind, rangeOf(document, span), rangeOf(document, keySpan));
+  const symbol = new DocumentSymbol(
+    inert`${name}`,
+    inert`${detail}`,
+    kind,
+    rangeOf(document, span),
+    rangeOf(document, keySpan),
+  );
   symbol.children = children.map((child) => toSymbol(document, child));
   return symbol;
 }
 
 function toAction(document: vscode.TextDocument, fix: QuickFix, diagnostic: vscode.Diagnostic): vscode.CodeAction {
-  const action = new vscode.CodeAction(fix.title, vscode.CodeActionKind.QuickFix);
+  const action = new CodeAction(inert`${fix.title}`, vscode.CodeActionKind.QuickFix);
   action.diagnostics = [diagnostic];
   action.isPreferred = fix.preferred;
   const { does } = fix;

@@ -1,5 +1,7 @@
 /** Writes `enabled` of a server into its file and keeps comments (E3). It is loaded when it is first needed. */
 import * as vscode from 'vscode';
+import { inert } from '../../core/base/inert.js';
+import { window } from '../views/inertEditor.js';
 import { setEnabled } from '../../core/config/serverEdits.js';
 import type { ServerStatus } from '../../core/reconcile/status.js';
 import { configPath } from '../engine/configFiles.js';
@@ -25,7 +27,5 @@ export async function writeEnabled({ id, source }: ServerStatus, enabled: boolea
     return;
   }
   await vscode.window.showTextDocument(document);
-  void vscode.window.showInformationMessage(
-    `${name} has other unsaved changes. Save it to apply the change to "${id}".`,
-  );
+  void window.showInformationMessage(inert`${name} has other unsaved changes. Save it to apply the change to "${id}".`);
 }

@@ -1,5 +1,6 @@
 /** Computes the lenses above each server in the config file (E2): its state, its tools and its actions. Pure. */
 import { assertNever } from '../../core/base/assertNever.js';
+import { Icon, inert, inertLines, inertList, type Inert } from '../../core/base/inert.js';
 import type { Span } from '../../core/yaml/textPositions.js';
 import { serversIn } from '../../core/authoring/outline.js';
 import type { ServerState, ServerStatus } from '../../core/reconcile/status.js';
@@ -8,8 +9,8 @@ import { stateWord, timeOf, toolCount } from '../views/phrases.js';
 
 interface LensModel {
   readonly span: Span;
-  readonly title: string;
-  readonly tooltip: string;
+  readonly title: Inert;
+  readonly tooltip: Inert;
   readonly command: string;
   readonly server: string;
 }
@@ -19,7 +20,7 @@ export function lenses(text: string, servers: readonly ServerStatus[]): LensMode
   return serversIn(text).flatMap(({ id, keySpan: span }) => {
     const server = servers.find((one) => one.id === id);
     if (!server) return [];
-    const lens = (title: string, tooltip: string, command: string): LensModel => ({
+    const lens = (title: Inert, tooltip: Inert, command: string): LensModel => ({
       span,
       title,
       tooltip,
@@ -31,43 +32,49 @@ export function lenses(text: string, servers: readonly ServerStatus[]): LensMode
     return [
       lens(stateTitle(server), stateTooltip(server), 'mcpToolsets.servers.focus'),
       ...(server.approval.kind === 'pending'
-        ? [lens('approve…', `Look at what ${id} starts`, 'mcpToolsets.approve')]
+        ? [lens(inert`approve…`, inert`Look at what ${id} starts`, 'mcpToolsets.approve')]
         : []),
       ...(signInActions(server).includes('signInable')
-        ? [lens('sign in…', `Open the page of ${id} in your browser`, 'mcpToolsets.signIn')]
+        ? [lens(inert`sign in…`, inert`Open the page of ${id} in your browser`, 'mcpToolsets.signIn')]
         : []),
       ...(possible.includes('restartable')
-        ? [lens('restart', `Restart ${id}`, 'mcpToolsets.restart')]
+        ? [lens(inert`restart`, inert`Restart ${id}`, 'mcpToolsets.restart')]
         : possible.includes('startable')
-          ? [lens('start', `Start ${id}`, 'mcpToolsets.start')]
+          ? [lens(inert`start`, inert`Start ${id}`, 'mcpToolsets.start')]
           : []),
-      ...(isOff ? [lens('enable', `Write enabled: true`, 'mcpToolsets.enable')] : []),
+      ...(isOff ? [lens(inert`enable`, inert`Write enabled: true`, 'mcpToolsets.enable')] : []),
       ...(server.state.kind === 'invalid' || isOff
         ? []
-        : [lens('log', `Show the log of ${id}`, 'mcpToolsets.showServerLog')]),
-      ...(possible.includes('stoppable') ? [lens('stop', `Stop ${id}`, 'mcpToolsets.stop')] : []),
+        : [lens(inert`log`, inert`Show the log of ${id}`, 'mcpToolsets.showServerLog')]),
+      ...(possible.includes('stoppable') ? [lens(inert`stop`, inert`Stop ${id}`, 'mcpToolsets.stop')] : []),
     ];
   });
 }
 
-function stateTitle(server: ServerStatus): string {
+function stateTitle(server: ServerStatus): Inert {
   const { state, tools, offered, previous } = server;
   const listed = tools.length > 0 || state.kind === 'running';
-  return [
-    // The editor drops an ordinary space after an icon.
-    `$(${icon(state, previous !== undefined)})\u00a0${stateWord(state)}`,
-    ...(listed ? [toolCount(tools.length, offered)] : []),
-    ...(previous ? ['previous definition'] : []),
-  ].join(' · ');
+  return inertList(
+    [
+      // The editor drops an ordinary space after an icon.
+      inert`${new Icon(icon(state, previous !== undefined))}\u00a0${stateWord(state)}`,
+      ...(listed ? [inert`${toolCount(tools.length, offered)}`] : []),
+      ...(previous ? [inert`previous definition`] : []),
+    ],
+    ' · ',
+  );
 }
 
-function stateTooltip({ state, previous }: ServerStatus): string {
+function stateTooltip({ state, previous }: ServerStatus): Inert {
   if (previous) {
-    return `What the file says now does not work: ${previous.reason}\nThe previous definition serves since ${timeOf(previous.since, Date.now())}.`;
+    const since = timeOf(previous.since, Date.now());
+    return inertLines(
+      `What the file says now does not work: ${previous.reason}\nThe previous definition serves since ${since}.`,
+    );
   }
-  if (state.kind === 'failed') return `${state.reason}\n${state.fix}`;
-  if (state.kind === 'signInNeeded') return state.why;
-  return 'Show in the sidebar';
+  if (state.kind === 'failed') return inertLines(`${state.reason}\n${state.fix}`);
+  if (state.kind === 'signInNeeded') return inert`${state.why}`;
+  return inert`Show in the sidebar`;
 }
 
 /** Returns the name of an icon. None of them moves, so that the line keeps still. */

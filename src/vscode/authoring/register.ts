@@ -17,33 +17,32 @@ export function registerAuthoring({ slot, env }: AuthoringDeps): Disposable {
     loaded ??= import('./authoring.js').then(({ createAuthoring }) => createAuthoring({ slot, env }));
     return loaded;
   };
-  const { languages } = vscode;
   const stale = store.add(new vscode.EventEmitter<void>());
   store.add(
-    languages.registerCompletionItemProvider(
+    vscode.languages.registerCompletionItemProvider(
       files,
       { provideCompletionItems: async (document, at) => (await load()).complete(document, at) },
       ...[' ', ':', "'", '"', '[', '{', ',', '/'],
     ),
   );
   store.add(
-    languages.registerHoverProvider(files, {
+    vscode.languages.registerHoverProvider(files, {
       provideHover: async (document, at) => (await load()).hover(document, at),
     }),
   );
   store.add(
-    languages.registerCodeLensProvider(files, {
+    vscode.languages.registerCodeLensProvider(files, {
       onDidChangeCodeLenses: stale.event,
       provideCodeLenses: async (document) => (await load()).lenses(document),
     }),
   );
   store.add(
-    languages.registerDocumentSymbolProvider(files, {
+    vscode.languages.registerDocumentSymbolProvider(files, {
       provideDocumentSymbols: async (document) => (await load()).symbols(document),
     }),
   );
   store.add(
-    languages.registerCodeActionsProvider(
+    vscode.languages.registerCodeActionsProvider(
       files,
       { provideCodeActions: async (document, _, context) => (await load()).fixes(document, context) },
       { providedCodeActionKinds: [vscode.CodeActionKind.QuickFix, fixAllKind] },

@@ -2,7 +2,7 @@
  * Implements *Add Server* (C6, E5): asks what the server is, what it is called and which file it goes to. This module is
  * loaded when it is first needed.
  */
-import type * as vscode from 'vscode';
+import { Icon, inert } from '../../core/base/inert.js';
 import { addServers } from '../../core/config/addServers.js';
 import {
   validateCommand,
@@ -16,27 +16,43 @@ import {
 import { serverIds } from '../../core/config/serverEdits.js';
 import { textOf, writeServers } from './configEdits.js';
 import { fileLabel } from '../views/fileLabels.js';
+import type { InertItem } from '../views/inertEditor.js';
 import { askPick, askText, type Answer } from './steps.js';
 import { targetItems, type TargetItem } from './targets.js';
 
-const title = 'Add MCP Server';
+const title = inert`Add MCP Server`;
 
-const kinds: readonly (vscode.QuickPickItem & { readonly serverKind: NewServerKind })[] = [
-  { label: '$(terminal) Command', description: 'stdio', detail: 'A program on this machine', serverKind: 'command' },
-  { label: '$(globe) URL', description: 'HTTP', detail: 'A server that is reached by HTTP', serverKind: 'url' },
-  { label: '$(package) npm package', description: 'npx', detail: 'Started with npx -y', serverKind: 'package' },
+const kinds: readonly (InertItem & { readonly serverKind: NewServerKind })[] = [
+  {
+    label: inert`${new Icon('terminal')} Command`,
+    description: inert`stdio`,
+    detail: inert`A program on this machine`,
+    serverKind: 'command',
+  },
+  {
+    label: inert`${new Icon('globe')} URL`,
+    description: inert`HTTP`,
+    detail: inert`A server that is reached by HTTP`,
+    serverKind: 'url',
+  },
+  {
+    label: inert`${new Icon('package')} npm package`,
+    description: inert`npx`,
+    detail: inert`Started with npx -y`,
+    serverKind: 'package',
+  },
 ];
 
 const questions = {
   command: {
-    prompt: 'The command line that starts the server',
-    placeholder: 'npx -y some-server',
+    prompt: inert`The command line that starts the server`,
+    placeholder: inert`npx -y some-server`,
     validate: validateCommand,
   },
-  url: { prompt: 'The address of the server', placeholder: 'https://example.com/mcp', validate: validateUrl },
+  url: { prompt: inert`The address of the server`, placeholder: inert`https://example.com/mcp`, validate: validateUrl },
   package: {
-    prompt: 'The npm package of the server',
-    placeholder: '@modelcontextprotocol/server-memory',
+    prompt: inert`The npm package of the server`,
+    placeholder: inert`@modelcontextprotocol/server-memory`,
     validate: validatePackage,
   },
 } as const;
@@ -55,7 +71,7 @@ export async function addServer(): Promise<void> {
   const steps: (() => Promise<Answer<unknown>['kind']>)[] = [
     async () =>
       take(
-        await askPick({ title, step: 1, of, placeholder: 'What is the server?', items: kinds }),
+        await askPick({ title, step: 1, of, placeholder: inert`What is the server?`, items: kinds }),
         ({ serverKind }) => {
           if (draft.kind !== serverKind) draft.text = '';
           draft.kind = serverKind;
@@ -67,13 +83,13 @@ export async function addServer(): Promise<void> {
       return take(answer, (text) => (draft.text = text));
     },
     async () =>
-      take(await askPick({ title, step: 3, of, placeholder: 'Who is it for?', items: targets }), (target) => {
+      take(await askPick({ title, step: 3, of, placeholder: inert`Who is it for?`, items: targets }), (target) => {
         draft.target = target;
       }),
     async () => {
       const { kind = 'command', text = '', target } = draft;
       const taken = serverIds((target && (await textOf(target.target.file))) ?? '');
-      const prompt = 'The name of the server, and of its toolset';
+      const prompt = inert`The name of the server, and of its toolset`;
       const value = suggestedId(kind, text, taken);
       const validate = (id: string): string | undefined => validateId(id, taken);
       return take(await askText({ title, step: 4, of, prompt, value, validate }), (id) => (draft.id = id));

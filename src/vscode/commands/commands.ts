@@ -2,6 +2,8 @@
 import * as vscode from 'vscode';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { inert } from '../../core/base/inert.js';
+import { window } from '../views/inertEditor.js';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
 import type { Host } from '../../core/host/hostContract.js';
 import type { ServerStatus } from '../../core/reconcile/status.js';
@@ -48,13 +50,13 @@ export function registerCommands({ slot, logs, manifest }: CommandDeps): Disposa
   async function withHost(title: string, run: (host: Host) => Promise<unknown>, server?: string): Promise<void> {
     const host = slot.engine?.host;
     if (!host) {
-      void vscode.window.showInformationMessage(whyNothingRuns(slot.state.phase));
+      void window.showInformationMessage(inert`${whyNothingRuns(slot.state.phase)}`);
       return;
     }
     try {
-      await vscode.window.withProgress({ location: { viewId }, title }, () => run(host));
+      await window.withProgress({ location: { viewId }, title: inert`${title}` }, () => run(host));
     } catch (error) {
-      const answer = await vscode.window.showErrorMessage(`${title}: ${messageOf(error)}`, 'Show Log');
+      const answer = await window.showErrorMessage(inert`${title}: ${messageOf(error)}`, 'Show Log');
       if (answer !== undefined) logs.show(server);
     }
   }
@@ -68,8 +70,10 @@ export function registerCommands({ slot, logs, manifest }: CommandDeps): Disposa
     const all = slot.state.snapshot.servers;
     const servers = all.filter(fits);
     if (servers.length > 0) return await pickServer(servers);
-    void vscode.window.showInformationMessage(
-      all.length > 0 ? 'No MCP server is in a state that allows this command.' : whyNothingRuns(slot.state.phase),
+    void window.showInformationMessage(
+      all.length > 0
+        ? inert`No MCP server is in a state that allows this command.`
+        : inert`${whyNothingRuns(slot.state.phase)}`,
     );
     return undefined;
   }
@@ -130,9 +134,9 @@ export function registerCommands({ slot, logs, manifest }: CommandDeps): Disposa
 
 async function chooseTool(slot: EngineSlot): Promise<string | undefined> {
   const tools = slot.state.snapshot.servers.flatMap(({ id, tools }) =>
-    tools.map(({ published }) => ({ label: published, description: id })),
+    tools.map(({ published }) => ({ label: inert`${published}`, description: inert`${id}`, published })),
   );
-  return (await vscode.window.showQuickPick(tools, { placeHolder: 'Choose a tool' }))?.label;
+  return (await window.showQuickPick(tools, { placeHolder: inert`Choose a tool` }))?.published;
 }
 
 async function createConfig(): Promise<void> {
@@ -153,13 +157,13 @@ async function openConfig(): Promise<void> {
 
 async function chooseFolder(folders = localFolders()): Promise<vscode.WorkspaceFolder | undefined> {
   if (folders.length === 0) {
-    void vscode.window.showInformationMessage(whyNothingRuns('noFolder'));
+    void window.showInformationMessage(inert`${whyNothingRuns('noFolder')}`);
     return undefined;
   }
   if (folders.length === 1) return folders[0];
-  const choice = await vscode.window.showQuickPick(
-    folders.map((folder) => ({ label: folder.name, description: folder.uri.fsPath, folder })),
-    { placeHolder: 'Choose a folder' },
+  const choice = await window.showQuickPick(
+    folders.map((folder) => ({ label: inert`${folder.name}`, description: inert`${folder.uri.fsPath}`, folder })),
+    { placeHolder: inert`Choose a folder` },
   );
   return choice?.folder;
 }

@@ -4,6 +4,8 @@
  */
 import * as vscode from 'vscode';
 import { existsSync } from 'node:fs';
+import { inert } from '../../core/base/inert.js';
+import { window } from '../views/inertEditor.js';
 import { offsetOfServer } from '../../core/config/addServers.js';
 import type { TextEdit } from '../../core/yaml/edits.js';
 import { workspaceEdit } from '../authoring/authoring.js';
@@ -27,7 +29,7 @@ export async function writeServers(file: string, edits: readonly TextEdit[], id:
     editor.revealRange(new vscode.Range(at, at), vscode.TextEditorRevealType.InCenterIfOutsideViewport);
   }
   if (!isSaved) {
-    void vscode.window.showInformationMessage(`${name} has other unsaved changes. Save it to start the servers.`);
+    void window.showInformationMessage(inert`${name} has other unsaved changes. Save it to start the servers.`);
   }
 }
 

@@ -1,6 +1,8 @@
 /** Implements *Copy Diagnostics*: gathers what the bug report needs from the editor. It is loaded when it is first needed. */
 import * as vscode from 'vscode';
 import { homedir } from 'node:os';
+import { inert } from '../../core/base/inert.js';
+import { window } from '../views/inertEditor.js';
 import { Redactor } from '../../core/base/log.js';
 import { bugReport } from './bugReport.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
@@ -18,8 +20,8 @@ export interface Manifest {
 
 export async function copyDiagnostics(deps: DiagnosticsDeps, manifest: Manifest): Promise<void> {
   await vscode.env.clipboard.writeText(report(deps, manifest));
-  void vscode.window.showInformationMessage(
-    'Diagnostics were copied to the clipboard. Values of env and headers and other secrets are left out, but look the text over before you post it.',
+  void window.showInformationMessage(
+    inert`Diagnostics were copied to the clipboard. Values of env and headers and other secrets are left out, but look the text over before you post it.`,
   );
 }
 

@@ -2,10 +2,11 @@
  * Implements *Import Servers* (C6): asks for a file of another program and for the target, and shows what would change. It is
  * written only when a person agreed to exactly that change. This module is loaded when it is first needed.
  */
-import * as vscode from 'vscode';
 import { readFile, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename } from 'node:path';
+import { Icon, inert } from '../../core/base/inert.js';
+import { window } from '../views/inertEditor.js';
 import { dialects, formatOfPath } from '../../core/import/dialects.js';
 import { knownFiles } from '../../core/import/knownFiles.js';
 import { planImport, type ImportPlan } from '../../core/import/plan.js';
@@ -38,9 +39,9 @@ export async function importServersInto(given: string | undefined): Promise<void
     }),
     question: ({ imported: { servers } }) => {
       if (servers.length > 0) {
-        return `Write ${servers.length === 1 ? 'this server' : `these ${servers.length} servers`} to ${fileLabel(target.file)}?`;
+        return inert`Write ${servers.length === 1 ? 'this server' : `these ${servers.length} servers`} to ${fileLabel(target.file)}?`;
       }
-      void vscode.window.showInformationMessage(`${basename(file)} has no servers to import.`);
+      void window.showInformationMessage(inert`${basename(file)} has no servers to import.`);
       return undefined;
     },
     yes: 'Import',
@@ -76,22 +77,25 @@ async function chooseFile(): Promise<string | undefined> {
   );
   const items = files.flatMap((file, index) => {
     const format = formatOfPath(file);
-    return present[index] && format ? [{ label: dialects[format].program, description: pathLabel(file), file }] : [];
+    return present[index] && format
+      ? [{ label: inert`${dialects[format].program}`, description: inert`${pathLabel(file)}`, file }]
+      : [];
   });
-  const other = { label: '$(folder-opened) Choose a File…', description: '', file: undefined };
-  const title = 'Import MCP Servers';
-  const choice = await vscode.window.showQuickPick([...items, other], {
+  const other = { label: inert`${new Icon('folder-opened')} Choose a File…`, description: inert``, file: undefined };
+  const title = inert`Import MCP Servers`;
+  const choice = await window.showQuickPick([...items, other], {
     title,
-    placeHolder: items.length > 0 ? 'Files of other programs that were found' : 'No file of another program was found',
+    placeHolder:
+      items.length > 0 ? inert`Files of other programs that were found` : inert`No file of another program was found`,
   });
   if (!choice || choice.file !== undefined) return choice?.file;
-  const [picked] = (await vscode.window.showOpenDialog({ title, openLabel: 'Import' })) ?? [];
+  const [picked] = (await window.showOpenDialog({ title, openLabel: 'Import' })) ?? [];
   return picked?.fsPath;
 }
 
 async function chooseTarget(): Promise<Target | undefined> {
   const items = targetItems();
   if (items.length === 1) return items[0]?.target;
-  const placeHolder = 'Who are the servers for?';
-  return (await vscode.window.showQuickPick(items, { title: 'Import MCP Servers', placeHolder }))?.target;
+  const placeHolder = inert`Who are the servers for?`;
+  return (await window.showQuickPick(items, { title: inert`Import MCP Servers`, placeHolder }))?.target;
 }

@@ -1,5 +1,7 @@
 /** Shows a change of a file side by side before it is written, with a report beside it, and asks whether to write it. */
 import * as vscode from 'vscode';
+import type { Inert } from '../../core/base/inert.js';
+import { window } from '../views/inertEditor.js';
 import { ReadOnlyDocuments } from '../views/readOnlyDocuments.js';
 
 interface Preview {
@@ -18,9 +20,9 @@ interface ChangeOptions<Plan> {
   /** Undefined when the plan needs no agreement. */
   readonly preview: (plan: Plan) => Promise<Preview | undefined>;
   /** Undefined when the plan has nothing to write; the preview stays open. */
-  readonly question: (plan: Plan) => string | undefined;
+  readonly question: (plan: Plan) => Inert | undefined;
   /** The label of the button that agrees. */
-  readonly yes: string;
+  readonly yes: 'Import' | 'Write';
 }
 
 /** Resolves with the plan that the person agreed to, or undefined if they did not agree. */
@@ -41,8 +43,7 @@ export async function agreedChange<Plan extends { readonly after: string }>(
       await show(documents, preview, plan.after);
       const question = options.question(plan);
       if (question === undefined) return undefined;
-      if ((await vscode.window.showInformationMessage(question, options.yes, 'Not Now')) !== options.yes)
-        return undefined;
+      if ((await window.showInformationMessage(question, options.yes, 'Not Now')) !== options.yes) return undefined;
     }
   } finally {
     documents.dispose();

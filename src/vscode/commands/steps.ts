@@ -1,46 +1,56 @@
 /** Asks several questions one after the other in the place of the quick pick, each with a way back. */
 import * as vscode from 'vscode';
+import { inert, type Inert } from '../../core/base/inert.js';
+import { createInputBox, createQuickPick, type InertItem } from '../views/inertEditor.js';
 
 /** How a step ended: with an answer, with a wish to go back, or because it was closed. */
 export type Answer<Value> =
   { readonly kind: 'answered'; readonly value: Value } | { readonly kind: 'back' } | { readonly kind: 'left' };
 
 interface Step {
-  readonly title: string;
+  readonly title: Inert;
   readonly step: number;
   readonly of: number;
 }
 
 interface TextStep extends Step {
-  readonly prompt: string;
-  readonly placeholder?: string;
+  readonly prompt: Inert;
+  readonly placeholder?: Inert;
   readonly value: string;
   /** Returns a sentence that says what is wrong with a text. */
   readonly validate: (text: string) => string | undefined;
 }
 
 export function askText(step: TextStep): Promise<Answer<string>> {
-  const input = vscode.window.createInputBox();
-  Object.assign(input, { prompt: step.prompt, placeholder: step.placeholder, value: step.value });
+  const input = createInputBox();
+  input.prompt = step.prompt;
+  if (step.placeholder !== undefined) input.placeholder = step.placeholder;
+  input.value = step.value;
+  const problemOf = (text: string): Inert | undefined => {
+    const problem = step.validate(text);
+    return problem === undefined ? undefined : inert`${problem}`;
+  };
   const answers = prepared<string>(input, step);
   // An empty field shows no error until something was typed.
-  input.onDidChangeValue((text) => (input.validationMessage = step.validate(text)));
+  input.onDidChangeValue((text) => (input.validationMessage = problemOf(text)));
   input.onDidAccept(() => {
-    input.validationMessage = step.validate(input.value);
+    input.validationMessage = problemOf(input.value);
     if (input.validationMessage === undefined) answers.settle({ kind: 'answered', value: input.value });
   });
   input.show();
   return answers.answer;
 }
 
-interface PickStep<Item extends vscode.QuickPickItem> extends Step {
-  readonly placeholder: string;
+interface PickStep<Item extends InertItem> extends Step {
+  readonly placeholder: Inert;
   readonly items: readonly Item[];
 }
 
-export function askPick<Item extends vscode.QuickPickItem>(step: PickStep<Item>): Promise<Answer<Item>> {
-  const pick = vscode.window.createQuickPick<Item>();
-  Object.assign(pick, { placeholder: step.placeholder, items: step.items, matchOnDescription: true });
+export function askPick<Item extends InertItem>(step: PickStep<Item>): Promise<Answer<Item>> {
+  const pick = createQuickPick<Item>();
+  pick.placeholder = step.placeholder;
+  pick.items = step.items;
+  pick.matchOnDescription = true;
   const answers = prepared<Item>(pick, step);
   pick.onDidAccept(() => {
     const [value] = pick.selectedItems;
@@ -51,10 +61,16 @@ export function askPick<Item extends vscode.QuickPickItem>(step: PickStep<Item>)
 }
 
 function prepared<Value>(
-  input: vscode.InputBox | vscode.QuickPick<vscode.QuickPickItem>,
+  input: Omit<vscode.QuickInput, 'title'> & { title: Inert; buttons: readonly vscode.QuickInputButton[] } & Pick<
+      vscode.InputBox,
+      'onDidTriggerButton'
+    >,
   { title, step, of }: Step,
 ): { answer: Promise<Answer<Value>>; settle: (answer: Answer<Value>) => void } {
-  Object.assign(input, { title, step, totalSteps: of, ignoreFocusOut: true });
+  input.title = title;
+  input.step = step;
+  input.totalSteps = of;
+  input.ignoreFocusOut = true;
   if (step > 1) input.buttons = [vscode.QuickInputButtons.Back];
   let settle: (answer: Answer<Value>) => void = () => undefined;
   const answer = new Promise<Answer<Value>>((resolve) => {

@@ -7,6 +7,8 @@
  * first.
  */
 import * as vscode from 'vscode';
+import { inert } from '../../core/base/inert.js';
+import { window } from '../views/inertEditor.js';
 import type { ApprovalLedger, ApprovedServer } from '../../core/approval/ledger.js';
 import type { ToolLedger } from '../../core/approval/toolLedger.js';
 import type { LaunchDescription } from '../../core/approval/fingerprint.js';
@@ -43,13 +45,13 @@ export function askForApprovals({ slot, ledger, toolLedger }: ApprovalDeps): Dis
   register('approve', async (subject) => {
     const pending = pendingFor(subject);
     const [only] = pending;
-    if (!only) void vscode.window.showInformationMessage('No MCP server waits for approval.');
+    if (!only) void window.showInformationMessage(inert`No MCP server waits for approval.`);
     else if (pending.length === 1) await confirm(only);
-    else await choose(pending);
+    else await review(pending);
   });
   register('reviewPending', async (subject) => {
     const pending = pendingFor(subject);
-    if (pending.length === 0) void vscode.window.showInformationMessage('No MCP server waits for approval.');
+    if (pending.length === 0) void window.showInformationMessage(inert`No MCP server waits for approval.`);
     else await review(pending);
   });
   register('revoke', async (subject) => {
@@ -63,7 +65,7 @@ export function askForApprovals({ slot, ledger, toolLedger }: ApprovalDeps): Dis
       ({ id, changedTools }) => changedTools.length > 0 && (serverOf(subject) ?? id) === id,
     );
     const [only] = changed;
-    if (!only) void vscode.window.showInformationMessage('No tool has changed since you let its server start.');
+    if (!only) void window.showInformationMessage(inert`No tool has changed since you let its server start.`);
     for (const { id, source, tool } of await chooseChanged(changed, toolOf(subject))) {
       toolLedger.accept({ server: id, source }, tool);
     }
@@ -86,31 +88,21 @@ export function askForApprovals({ slot, ledger, toolLedger }: ApprovalDeps): Dis
   }
 
   async function ask(pending: readonly PendingLaunch[]): Promise<void> {
-    const approveAll = pending.length === 1 ? 'Approve' : 'Approve All';
-    const answer = await vscode.window.showInformationMessage(
-      question(pending, fileLabel),
-      'Review…',
-      approveAll,
-      'Not Now',
-    );
+    // A notification has no room for a launch, so the review is the only way to say yes.
+    const answer = await window.showInformationMessage(question(pending, fileLabel), 'Review…', 'Not Now');
     if (answer === 'Review…') await review(pending);
-    else if (answer === approveAll) await approve(pending);
   }
 
   async function review(pending: readonly PendingLaunch[]): Promise<void> {
     await showReview(pending);
     const several = pending.length > 1;
     const text = several
-      ? `Let these ${pending.length} MCP servers start?`
-      : `Let “${pending[0]?.launch.server}” start?`;
-    const approveAll = several ? 'Approve All' : 'Approve';
-    const answer = await vscode.window.showInformationMessage(
-      text,
-      approveAll,
-      ...(several ? ['Choose…'] : []),
-      'Not Now',
-    );
-    if (answer === approveAll) await approve(pending);
+      ? inert`Let these ${pending.length} MCP servers start?`
+      : inert`Let “${pending[0]?.launch.server ?? ''}” start?`;
+    const answer = several
+      ? await window.showInformationMessage(text, 'Approve All', 'Choose…', 'Not Now')
+      : await window.showInformationMessage(text, 'Approve', 'Not Now');
+    if (answer === 'Approve' || answer === 'Approve All') await approve(pending);
     if (answer === 'Choose…') await choose(pending);
     if (answer !== undefined) await reviews.closeTabs();
   }
@@ -122,21 +114,21 @@ export function askForApprovals({ slot, ledger, toolLedger }: ApprovalDeps): Dis
     if (before === undefined) await vscode.window.showTextDocument(right, { preview: true });
     else {
       const left = reviews.add('MCP servers, approved before.txt', before);
-      const title = 'MCP servers: approved before ↔ to be approved';
+      const title = inert`MCP servers: approved before ↔ to be approved`;
       await vscode.commands.executeCommand('vscode.diff', left, right, title, { preview: true });
     }
   }
 
   async function choose(pending: readonly PendingLaunch[]): Promise<void> {
     const items = pending.map((each) => ({
-      label: each.launch.server,
-      description: each.before ? 'changed' : '',
-      detail: commandLine(each.launch),
+      label: inert`${each.launch.server}`,
+      description: each.before ? inert`changed` : inert``,
+      detail: inert`${commandLine(each.launch)}`,
       each,
     }));
-    const chosen = await vscode.window.showQuickPick(items, {
+    const chosen = await window.showQuickPick(items, {
       canPickMany: true,
-      placeHolder: 'Choose the MCP servers that may start',
+      placeHolder: inert`Choose the MCP servers that may start`,
     });
     if (chosen) await approve(chosen.map(({ each }) => each));
   }
@@ -148,8 +140,8 @@ export function askForApprovals({ slot, ledger, toolLedger }: ApprovalDeps): Dis
       return;
     }
     const { server, source } = pending.launch;
-    const text = `Let the MCP server “${server}” of ${fileLabel(source)} start?`;
-    const answer = await vscode.window.showInformationMessage(text, { modal: true, detail }, 'Approve', 'Review…');
+    const text = inert`Let the MCP server “${server}” of ${fileLabel(source)} start?`;
+    const answer = await window.showInformationMessage(text, { modal: true, detail }, 'Approve', 'Review…');
     if (answer === 'Approve') await approve([pending]);
     if (answer === 'Review…') await review([pending]);
   }
@@ -165,8 +157,8 @@ export function askForApprovals({ slot, ledger, toolLedger }: ApprovalDeps): Dis
   ): Promise<readonly { id: string; source: string; tool: string }[]> {
     const items = servers.flatMap(({ id, source, changedTools }) =>
       changedTools.map(({ original: tool, parts }) => ({
-        label: tool,
-        description: `${id} · ${parts.join(' and ')} changed`,
+        label: inert`${tool}`,
+        description: inert`${id} · ${parts.join(' and ')} changed`,
         picked: true,
         id,
         source,
@@ -175,10 +167,10 @@ export function askForApprovals({ slot, ledger, toolLedger }: ApprovalDeps): Dis
     );
     const only = items.filter(({ tool }) => tool === named);
     if (named !== undefined || items.length === 0) return only;
-    const chosen = await vscode.window.showQuickPick(items, {
+    const chosen = await window.showQuickPick(items, {
       canPickMany: true,
-      title: 'Accept Changed Tools',
-      placeHolder: 'Choose the tools to accept as they are now',
+      title: inert`Accept Changed Tools`,
+      placeHolder: inert`Choose the tools to accept as they are now`,
     });
     return chosen ?? [];
   }
@@ -190,14 +182,16 @@ export function askForApprovals({ slot, ledger, toolLedger }: ApprovalDeps): Dis
     );
     if (named !== undefined && approved.length === 1) return approved[0];
     if (approved.length === 0) {
-      void vscode.window.showInformationMessage(
-        named === undefined ? 'No MCP server was approved in this workspace.' : `“${named}” was not approved.`,
+      void window.showInformationMessage(
+        named === undefined
+          ? inert`No MCP server was approved in this workspace.`
+          : inert`“${named}” was not approved.`,
       );
       return undefined;
     }
-    const choice = await vscode.window.showQuickPick(
-      approved.map((each) => ({ label: each.server, description: fileLabel(each.source), each })),
-      { placeHolder: 'Choose the MCP server whose approval is revoked' },
+    const choice = await window.showQuickPick(
+      approved.map((each) => ({ label: inert`${each.server}`, description: inert`${fileLabel(each.source)}`, each })),
+      { placeHolder: inert`Choose the MCP server whose approval is revoked` },
     );
     return choice?.each;
   }

@@ -1,6 +1,7 @@
 /** Asks a person whether an agent may make a call (S4). The dialog is modal, because an agent would wait for a missed question. */
-import * as vscode from 'vscode';
+import { inert } from '../../core/base/inert.js';
 import type { CallAnswer, CallQuestion } from '../../core/host/permission.js';
+import { window } from '../views/inertEditor.js';
 import { argumentsText } from './callQuestionText.js';
 
 const once = 'Allow';
@@ -8,8 +9,8 @@ const inConversation = 'Allow in This Conversation';
 
 export async function askForCall(question: CallQuestion): Promise<CallAnswer> {
   const { tool, toolset } = question;
-  const answer = await vscode.window.showWarningMessage(
-    `Let an agent call “${tool}” of “${toolset}”?`,
+  const answer = await window.showWarningMessage(
+    inert`Let an agent call “${tool}” of “${toolset}”?`,
     { modal: true, detail: argumentsText(question) },
     once,
     inConversation,

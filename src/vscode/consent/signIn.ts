@@ -3,6 +3,8 @@
  * message that says, once for each server, that it waits for a sign-in.
  */
 import * as vscode from 'vscode';
+import { inert } from '../../core/base/inert.js';
+import { window } from '../views/inertEditor.js';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
 import type { Redirect, SignInBrowser } from '../../core/connections/http/oauth/contract.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
@@ -47,8 +49,8 @@ export function registerSignIn({ slot, logs }: SignInDeps): Disposable {
   return store;
 
   async function tellOf(server: string): Promise<void> {
-    const answer = await vscode.window.showInformationMessage(
-      `The MCP server “${server}” wants you to sign in.`,
+    const answer = await window.showInformationMessage(
+      inert`The MCP server “${server}” wants you to sign in.`,
       'Sign In',
     );
     if (answer !== undefined) await signIn(server);
@@ -61,10 +63,10 @@ export function registerSignIn({ slot, logs }: SignInDeps): Disposable {
     running.get(server)?.abort();
     const own = new AbortController();
     running.set(server, own);
-    const title = `Signing in to ${server}: go on in your browser`;
+    const title = inert`Signing in to ${server}: go on in your browser`;
     const location = vscode.ProgressLocation.Notification;
     try {
-      await vscode.window.withProgress({ location, title, cancellable: true }, async (_, cancelled) => {
+      await window.withProgress({ location, title, cancellable: true }, async (_, cancelled) => {
         const subscription = cancelled.onCancellationRequested(() => own.abort());
         await host.signIns.signIn(server, browser, own.signal).finally(() => subscription.dispose());
       });
@@ -72,7 +74,7 @@ export function registerSignIn({ slot, logs }: SignInDeps): Disposable {
       if (own.signal.aborted) return;
       const text = `Signing in to ${server}: ${messageOf(error)}`;
       logs.host.write('error', text);
-      const answer = await vscode.window.showErrorMessage(text, 'Try Again', 'Show Log');
+      const answer = await window.showErrorMessage(inert`${text}`, 'Try Again', 'Show Log');
       if (answer === 'Try Again') await signIn(server);
       if (answer === 'Show Log') logs.show(server);
     } finally {
@@ -96,7 +98,7 @@ export function registerSignIn({ slot, logs }: SignInDeps): Disposable {
     if (named !== undefined) return named;
     const servers = slot.state.snapshot.servers.filter((server) => signInActions(server).includes(what));
     const [only] = servers;
-    if (!only) void vscode.window.showInformationMessage(none);
+    if (!only) void window.showInformationMessage(inert`${none}`);
     return servers.length > 1 ? await pickServer(servers) : only?.id;
   }
 }

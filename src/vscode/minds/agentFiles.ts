@@ -4,6 +4,8 @@
  */
 import * as vscode from 'vscode';
 import { join } from 'node:path';
+import { inert } from '../../core/base/inert.js';
+import { window } from '../views/inertEditor.js';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
 import type { Log } from '../../core/base/log.js';
 import { SingleFlight } from '../../core/base/singleFlight.js';
@@ -45,8 +47,8 @@ export function registerAgentFiles({ slot, team, log }: AgentFilesDeps): Disposa
       const after = before === undefined ? agents.newAgentFile(agent) : agents.withGrants(before, agent);
       if (after === undefined) {
         if (create)
-          void vscode.window.showWarningMessage(
-            `${vscode.workspace.asRelativePath(uri)} was not written by this command, so it was left as it is.`,
+          void window.showWarningMessage(
+            inert`${vscode.workspace.asRelativePath(uri)} was not written by this command, so it was left as it is.`,
           );
       } else if (after !== before) {
         await vscode.workspace.fs.writeFile(uri, new TextEncoder().encode(after));
@@ -96,7 +98,7 @@ export function registerAgentFiles({ slot, team, log }: AgentFilesDeps): Disposa
     vscode.commands.registerCommand('mcpToolsets.writeAgents', async () => {
       const { members, teams } = team.view;
       if (members.length === 0 || !slot.engine) {
-        void vscode.window.showInformationMessage(`The team has no members. Name them in ${teamPath}.`);
+        void window.showInformationMessage(inert`The team has no members. Name them in ${teamPath}.`);
         return;
       }
       wanted = true;

@@ -1,6 +1,6 @@
 /** Writes the input and the output of a call as a page of Markdown. Pure; does not import `vscode`. */
+import { fenced, linkTarget, formatted, markdownList, type Markdown } from '../../core/base/inert.js';
 import type { ToolCall, ToolResult } from '../../core/dialog/model.js';
-import { fenced } from '../views/markdown.js';
 
 const longestText = 100_000;
 
@@ -9,19 +9,22 @@ export function callPage(
   { tool, input }: ToolCall,
   { parts, isError, files }: ToolResult,
   uriOf: (path: string) => string,
-): string {
+): Markdown {
   const output = parts.map((part) =>
-    part.kind === 'text' ? fenced(short(pretty(part.text))) : `An image, \`${part.mimeType}\`.`,
+    part.kind === 'text' ? fenced(short(pretty(part.text))) : formatted`An image, ${part.mimeType}.`,
   );
-  const kept = (files ?? []).map(({ path }) => `- [${path.split(/[\\/]/).pop() ?? path}](${uriOf(path)})`);
-  return [
-    `# ${tool}`,
-    '## Input',
+  const kept = (files ?? []).map(
+    ({ path }) => formatted`- [${path.split(/[\\/]/).pop() ?? path}](${linkTarget(uriOf(path))})`,
+  );
+  const sections = [
+    formatted`# ${tool}`,
+    formatted`## Input`,
     fenced(short(JSON.stringify(input, undefined, 2)), 'json'),
-    isError ? '## Output (an error)' : '## Output',
-    ...(output.length > 0 ? output : ['Nothing.']),
-    ...(kept.length > 0 ? ['## Files', kept.join('\n')] : []),
-  ].join('\n\n');
+    isError ? formatted`## Output (an error)` : formatted`## Output`,
+    ...(output.length > 0 ? output : [formatted`Nothing.`]),
+    ...(kept.length > 0 ? [formatted`## Files`, markdownList(kept, '\n')] : []),
+  ];
+  return markdownList(sections, '\n\n');
 }
 
 function pretty(text: string): string {

@@ -18,7 +18,7 @@ export class CallPages implements Disposable {
 
   /** @param redact Removes secrets from a text. */
   keep(call: ToolCall, result: ToolResult, redact: (text: string) => string): vscode.Uri {
-    const page = redact(callPage(call, result, (file) => vscode.Uri.file(file).toString()));
+    const page = redact(callPage(call, result, (file) => vscode.Uri.file(file).toString()).value);
     // The chat shows the last segment of the path, so it is the name of the tool.
     return this.documents.add(call.tool.replace(/[^\w-]/g, '_'), page);
   }

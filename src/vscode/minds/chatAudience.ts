@@ -1,15 +1,17 @@
 /** Shows a turn in the chat: the answer as it comes, one line for each call, and what went wrong. */
-import * as vscode from 'vscode';
+import type * as vscode from 'vscode';
+import { inert, formatted } from '../../core/base/inert.js';
 import type { Audience } from '../../core/dialog/dialog.js';
 import type { ToolCall, ToolResult } from '../../core/dialog/model.js';
 import { mostRetries } from '../../core/dialog/stopPolicy.js';
-import { escapeMarkdown, oneLine } from '../views/markdown.js';
+import { markdownString, type InertStream } from '../views/inertEditor.js';
+import { shortLine } from './shortLine.js';
 import type { ArtifactLinks } from './artifactLinks.js';
 import type { CallPages } from './callPages.js';
 import { showImage, showPieces, type KnownFiles } from './savedFiles.js';
 
 interface ChatAudienceDeps {
-  readonly stream: vscode.ChatResponseStream;
+  readonly stream: InertStream;
   readonly pages: CallPages;
   readonly artifacts: ArtifactLinks;
   readonly files: KnownFiles;
@@ -28,9 +30,9 @@ export function chatAudience({ stream, pages, artifacts, files, redact, now }: C
     for (const { path, isImage } of left ?? []) {
       if (isImage) showImage(stream, path, `Image of ${tool}`);
       const uri = artifacts.uriOf(path, tool);
-      stream.anchor(uri, tool);
+      stream.anchor(uri, inert`${tool}`);
       stream.reference(uri);
-      stream.markdown('\n\n');
+      stream.markdown(formatted`\n\n`);
     }
   };
   const end = (): void => showPieces(stream, artifacts, links.end());
@@ -42,20 +44,20 @@ export function chatAudience({ stream, pages, artifacts, files, redact, now }: C
       end();
       const seconds = Math.max(1, Math.round((at - now()) / 1000));
       const again = `Attempt ${attempt} of ${mostRetries} follows in ${seconds} s.`;
-      if (brokeOff) stream.markdown('\n\n*The answer broke off here and begins anew.*\n\n');
-      stream.progress(`The model's provider did not answer: ${oneLine(redact(cause))}. ${again}`);
+      if (brokeOff) stream.markdown(formatted`\n\n*The answer broke off here and begins again.*\n\n`);
+      stream.progress(formatted`The model's provider did not answer: ${shortLine(redact(cause))}. ${again}`);
     },
     calling: (calls) => {
       end();
-      stream.markdown('\n\n');
-      stream.progress(`Calling ${calls.map(({ tool }) => tool).join(', ')} …`);
+      stream.markdown(formatted`\n\n`);
+      stream.progress(formatted`Calling ${calls.map(({ tool }) => tool).join(', ')} …`);
     },
     progress: ({ id, tool }, { progress, total, message }) => {
       const part = total !== undefined && total > 0 ? ` (${Math.round((progress / total) * 100)} %)` : '';
-      const line = `${tool}: ${message === undefined ? 'working' : oneLine(redact(message))}${part}`;
+      const line = `${tool}: ${message === undefined ? 'working' : shortLine(redact(message))}${part}`;
       if (told.get(id) === line) return;
       told.set(id, line);
-      stream.progress(line);
+      stream.progress(formatted`${line}`);
     },
     finished: (call, result) => {
       files.add(result.files ?? []);
@@ -67,26 +69,25 @@ export function chatAudience({ stream, pages, artifacts, files, redact, now }: C
         shortened > 0 ? `${shortened} older tool ${shortened === 1 ? 'result' : 'results'} shortened` : '';
       const turns = dropped > 0 ? `${dropped} older ${dropped === 1 ? 'message' : 'messages'} left out` : '';
       const what = [results, turns].filter((part) => part !== '').join(', ');
-      stream.markdown(`\n\n*To fit what the model reads: ${what}.*\n\n`);
+      stream.markdown(formatted`\n\n*To fit what the model reads: ${what}.*\n\n`);
     },
   };
 }
 
 function showCall(
-  stream: vscode.ChatResponseStream,
+  stream: InertStream,
   { tool }: ToolCall,
   { isError, parts }: ToolResult,
   page: vscode.Uri,
   redact: (text: string) => string,
 ): void {
-  const line = new vscode.MarkdownString(undefined, true);
-  line.appendMarkdown(`\n\n$(${isError ? 'error' : 'check'}) `);
-  stream.markdown(line);
-  stream.anchor(page, tool);
+  const icon = isError ? formatted`\n\n$(error) ` : formatted`\n\n$(check) `;
+  stream.markdown(markdownString(icon, { icons: true }));
+  stream.anchor(page, inert`${tool}`);
   if (isError) {
     const first = parts.find((part) => part.kind === 'text');
-    const why = first?.kind === 'text' ? oneLine(redact(first.text)).replace(/^Error: /, '') : 'no reason given';
-    stream.markdown(` – ${escapeMarkdown(why)}`);
+    const why = first?.kind === 'text' ? shortLine(redact(first.text)).replace(/^Error: /, '') : 'no reason given';
+    stream.markdown(formatted` – ${why}`);
   }
-  stream.markdown('\n\n');
+  stream.markdown(formatted`\n\n`);
 }

@@ -4,6 +4,8 @@
  */
 import * as vscode from 'vscode';
 import { basename, dirname, extname } from 'node:path';
+import { Icon, inert } from '../../core/base/inert.js';
+import { window } from '../views/inertEditor.js';
 import type { Disposable } from '../../core/base/disposables.js';
 import { timeOfArtifact } from '../../core/results/artifactName.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
@@ -16,16 +18,16 @@ export function registerDialogFiles(slot: EngineSlot, artifacts: ArtifactLinks):
     const dialog = row?.node.dialog;
     const files = dialog === undefined ? [] : ((await slot.engine?.dialogTools.files(dialog)) ?? []);
     if (files.length === 0) {
-      void vscode.window.showInformationMessage('No call of this chat left a file that still exists.');
+      void window.showInformationMessage(inert`No call of this chat left a file that still exists.`);
       return;
     }
-    const choice = await vscode.window.showQuickPick(
+    const choice = await window.showQuickPick(
       files.toReversed().map(({ path, isImage }) => ({
-        label: `$(${isImage ? 'file-media' : 'file'}) ${basename(dirname(path))}${extname(path)}`,
-        description: timeOf(timeOfArtifact(basename(path)), Date.now()),
+        label: inert`${new Icon(isImage ? 'file-media' : 'file')} ${basename(dirname(path))}${extname(path)}`,
+        description: inert`${timeOf(timeOfArtifact(basename(path)), Date.now())}`,
         path,
       })),
-      { placeHolder: 'Choose a file that calls of this chat left (the latest first)' },
+      { placeHolder: inert`Choose a file that calls of this chat left (the latest first)` },
     );
     if (!choice) return;
     await vscode.commands.executeCommand('vscode.open', artifacts.uriOf(choice.path, basename(dirname(choice.path))));

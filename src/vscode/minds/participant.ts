@@ -4,6 +4,7 @@
  */
 import type * as vscode from 'vscode';
 import { randomUUID } from 'node:crypto';
+import { code, inertLines, formatted, type Markdown } from '../../core/base/inert.js';
 import type { Clock } from '../../core/base/clock.js';
 import type { Log } from '../../core/base/log.js';
 import { runTurn, type ModelSetup, type TurnEnd } from '../../core/dialog/dialog.js';
@@ -14,6 +15,7 @@ import { projectToolsForProvider } from '../../core/dialog/projection.js';
 import type { Member } from '../../core/team/team.js';
 import type { Speaker } from '../../core/host/dialogTools.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
+import { inertStream, type InertStream } from '../views/inertEditor.js';
 import type { ArtifactLinks } from './artifactLinks.js';
 import { questionOf } from './attachments.js';
 import type { CallPages } from './callPages.js';
@@ -52,7 +54,7 @@ export async function answer(
   token: vscode.CancellationToken,
 ): Promise<vscode.ChatResult> {
   const past = conversationOf(context);
-  const exchange = new ChatExchange(deps, request, past, stream, token);
+  const exchange = new ChatExchange(deps, request, past, inertStream(stream), token);
   try {
     return await exchange.answer();
   } finally {
@@ -74,7 +76,7 @@ class ChatExchange {
     private readonly deps: MindsDeps,
     private readonly request: vscode.ChatRequest,
     private readonly past: Past,
-    private readonly stream: vscode.ChatResponseStream,
+    private readonly stream: InertStream,
     token: vscode.CancellationToken,
   ) {
     this.dialog = past.dialog ?? `minds-${randomUUID()}`;
@@ -99,7 +101,7 @@ class ChatExchange {
         showTools(this.stream, this.setup(), slot.state, this.who());
         return this.unchanged();
       case 'reload':
-        this.stream.progress('Reading the config files again …');
+        this.stream.progress(formatted`Reading the config files again …`);
         await slot.engine?.host.reload();
         showServers(this.stream, slot.state, this.dialog);
         return this.unchanged();
@@ -130,7 +132,9 @@ class ChatExchange {
     this.chose = true;
     if (rest !== '') return await this.turn([{ kind: 'user', text: rest }]);
     this.stream.markdown(
-      found ? `\`${found.id}\` answers in this chat from now on.\n\n` : 'All toolsets are there again.\n\n',
+      found
+        ? formatted`${code(found.id)} answers in this chat from now on.\n\n`
+        : formatted`All toolsets are there again.\n\n`,
     );
     await this.ready();
     showTools(this.stream, this.setup(), this.deps.slot.state, this.who());
@@ -143,7 +147,7 @@ class ChatExchange {
     const words = prompt.trim();
     if (words !== '') return await this.turn([{ kind: 'user', text: words }]);
     if (!open) {
-      this.stream.markdown('There is nothing to continue in this chat. Ask something first.');
+      this.stream.markdown(formatted`There is nothing to continue in this chat. Ask something first.`);
       return this.unchanged();
     }
     return await this.turn(open.kind === 'answer' ? [{ kind: 'user', text: 'Go on.' }] : []);
@@ -153,7 +157,8 @@ class ChatExchange {
     const { slot, clock, log, pages, artifacts, maxSteps, problems, questions } = this.deps;
     const model = chatModel(this.request.model);
     await this.ready();
-    if (!model.callsTools) this.stream.markdown(`*${model.name} cannot call tools; it answers without them.*\n\n`);
+    if (!model.callsTools)
+      this.stream.markdown(formatted`*${model.name} cannot call tools; it answers without them.*\n\n`);
     const redact = (text: string): string => slot.engine?.redact(text) ?? text;
     const files = new KnownFiles(filesIn(this.past.messages));
     const audience = chatAudience({ stream: this.stream, pages, artifacts, files, redact, now: () => clock.now() });
@@ -180,7 +185,7 @@ class ChatExchange {
     const failure = tellEnd(outcome, { stream, dialog, model, toolsets, problems, log, redact });
     return {
       ...this.result([...added, ...outcome.messages], outcome.end.kind),
-      ...(failure !== undefined && { errorDetails: { message: failure } }),
+      ...(failure !== undefined && { errorDetails: { message: inertLines(failure) } }),
     };
   }
 
@@ -209,14 +214,14 @@ class ChatExchange {
     // A member who was limited to some toolsets must not get the others by leaving the team.
     if (this.request.command !== 'as') {
       this.stream.markdown(
-        `*\`${chosen}\` is not in the team any more and has no tools. \`/as\` chooses who answers.*\n\n`,
+        formatted`*${code(chosen)} is not in the team any more and has no tools. \`/as\` chooses who answers.*\n\n`,
       );
     }
     return { id: chosen, name: chosen, purpose: undefined, grants: [] };
   }
 
-  private who(): string {
-    return this.speaker ? `\`${this.speaker.id}\`` : '`@minds`';
+  private who(): Markdown {
+    return code(this.speaker?.id ?? '@minds');
   }
 
   private async question(): Promise<string> {
@@ -225,7 +230,7 @@ class ChatExchange {
 
   private async ready(): Promise<void> {
     await untilReady(this.deps.slot, this.deps.clock, this.controller.signal, (starting) =>
-      this.stream.progress(`Waiting for ${starting.join(', ') || 'the config files'} …`),
+      this.stream.progress(formatted`Waiting for ${starting.join(', ') || 'the config files'} …`),
     );
   }
 

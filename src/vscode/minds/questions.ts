@@ -5,10 +5,11 @@
  * Invariants: nothing is called without an answer, and the end of the turn counts as a no.
  */
 import * as vscode from 'vscode';
+import { bothEnds, code, fenced, inert, formatted, type Inert } from '../../core/base/inert.js';
+import { window, type InertStream } from '../views/inertEditor.js';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
 import type { Permit } from '../../core/dialog/dialog.js';
 import type { DialogTool, ToolCall } from '../../core/dialog/model.js';
-import { fenced } from '../views/markdown.js';
 
 const command = 'mcpToolsets.minds.answer';
 type Answer = 'once' | 'conversation' | 'no';
@@ -27,7 +28,7 @@ export class ChatQuestions implements Disposable {
       vscode.commands.registerCommand(command, (id: unknown, answer: unknown) => {
         const resolve = typeof id === 'string' ? this.open.get(id) : undefined;
         if (resolve && isAnswer(answer)) resolve(answer);
-        else void vscode.window.showInformationMessage('This question was already answered, or its turn has ended.');
+        else void window.showInformationMessage(inert`This question was already answered, or its turn has ended.`);
       }),
     );
   }
@@ -44,7 +45,7 @@ export class ChatQuestions implements Disposable {
   }
 
   private async askNow(
-    stream: vscode.ChatResponseStream,
+    stream: InertStream,
     dialog: string,
     tool: DialogTool,
     call: ToolCall,
@@ -72,19 +73,16 @@ export class ChatQuestions implements Disposable {
   }
 }
 
-function show(stream: vscode.ChatResponseStream, id: string, tool: DialogTool, call: ToolCall): void {
+function show(stream: InertStream, id: string, tool: DialogTool, call: ToolCall): void {
   const destroys = tool.annotations?.destructiveHint === true ? ' Its server says that it may destroy something.' : '';
-  const input = JSON.stringify(call.input, undefined, 2);
-  const short = input.length > 2_000 ? `${input.slice(0, 2_000)}\n…` : input;
-  stream.markdown(
-    `\n\nMay \`${tool.name}\` of \`${tool.toolset}\` be called?${destroys}\n\n${fenced(short, 'json')}\n\n`,
-  );
-  const button = (title: string, answer: Answer): void => {
+  const input = fenced(bothEnds(JSON.stringify(call.input, undefined, 2)), 'json');
+  stream.markdown(formatted`\n\nMay ${code(tool.name)} of ${code(tool.toolset)} be called?${destroys}\n\n${input}\n\n`);
+  const button = (title: Inert, answer: Answer): void => {
     stream.button({ command, title, arguments: [id, answer] });
   };
-  button('Allow', 'once');
-  button('Allow in This Chat', 'conversation');
-  button('Do Not Call', 'no');
+  button(inert`Allow`, 'once');
+  button(inert`Allow in This Chat`, 'conversation');
+  button(inert`Do Not Call`, 'no');
 }
 
 function refused({ name }: DialogTool): Permit {

@@ -6,55 +6,51 @@
  */
 import * as vscode from 'vscode';
 import { basename, dirname } from 'node:path';
+import { asMarkdown, inert, linkTarget, formatted } from '../../core/base/inert.js';
 import { AnswerLinks, type AnswerPiece } from '../../core/dialog/answerLinks.js';
 import type { ResultFile } from '../../core/dialog/model.js';
-import { escapeMarkdown } from '../views/markdown.js';
+import { markdownString, type InertStream } from '../views/inertEditor.js';
 import type { ArtifactLinks } from './artifactLinks.js';
 
 /** How many images `/files` shows at once. The others are links. */
 const mostImages = 12;
 
-export function showImage(stream: vscode.ChatResponseStream, path: string, title: string): void {
+export function showImage(stream: InertStream, path: string, title: string): void {
   const uri = vscode.Uri.file(path);
-  const image = new vscode.MarkdownString(`![${escapeMarkdown(title)}](${uri.toString()})`);
   // The editor joins only Markdown with the same base, and the Markdown around this has none.
-  image.baseUri = uri;
-  stream.markdown('\n\n');
+  const image = markdownString(formatted`![${title}](${linkTarget(uri.toString())})`, { baseUri: uri });
+  stream.markdown(formatted`\n\n`);
   stream.markdown(image);
-  stream.markdown('\n\n');
+  stream.markdown(formatted`\n\n`);
 }
 
 /** Shows the pieces of a model's answer. */
-export function showPieces(
-  stream: vscode.ChatResponseStream,
-  links: ArtifactLinks,
-  pieces: readonly AnswerPiece[],
-): void {
+export function showPieces(stream: InertStream, links: ArtifactLinks, pieces: readonly AnswerPiece[]): void {
   for (const piece of pieces) {
-    if (piece.kind === 'text') stream.markdown(piece.text);
+    if (piece.kind === 'text') stream.markdown(asMarkdown(piece.text));
     else if (piece.shown && piece.file.isImage) showImage(stream, piece.file.path, piece.label);
     else {
       const { path } = piece.file;
       const name = piece.label === '' ? toolOf(path) : piece.label;
-      stream.anchor(links.uriOf(path, name), name);
+      stream.anchor(links.uriOf(path, name), inert`${name}`);
     }
   }
 }
 
 /** Answers `/files`. */
-export function showFiles(stream: vscode.ChatResponseStream, links: ArtifactLinks, files: readonly ResultFile[]): void {
+export function showFiles(stream: InertStream, links: ArtifactLinks, files: readonly ResultFile[]): void {
   if (files.length === 0) {
-    stream.markdown('No call of this chat left a file that still exists.');
+    stream.markdown(formatted`No call of this chat left a file that still exists.`);
     return;
   }
   const count = files.length === 1 ? '1 file' : `${files.length} files, the latest first`;
-  stream.markdown(`Calls of this chat left ${count}:\n\n`);
+  stream.markdown(formatted`Calls of this chat left ${count}:\n\n`);
   let images = 0;
   for (const { path, isImage } of files.toReversed()) {
     const tool = toolOf(path);
     if (isImage && ++images <= mostImages) showImage(stream, path, `Image of ${tool}`);
-    stream.anchor(links.uriOf(path, tool), tool);
-    stream.markdown('\n\n');
+    stream.anchor(links.uriOf(path, tool), inert`${tool}`);
+    stream.markdown(formatted`\n\n`);
   }
 }
 

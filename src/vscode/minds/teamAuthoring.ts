@@ -1,5 +1,7 @@
 /** Registers the completion in `.minds/team.yaml` (D2). The code that does the work is loaded when the editor first asks. */
 import * as vscode from 'vscode';
+import { inert } from '../../core/base/inert.js';
+import { CompletionItem } from '../views/inertEditor.js';
 import type { Disposable } from '../../core/base/disposables.js';
 import { configuredToolsets } from '../../core/host/dialogTools.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
@@ -22,7 +24,7 @@ export function registerTeamAuthoring(slot: EngineSlot): Disposable {
           const kind = found.insert.includes(':')
             ? vscode.CompletionItemKind.Property
             : vscode.CompletionItemKind.Value;
-          const item = new vscode.CompletionItem({ label: found.label, description: found.detail }, kind);
+          const item = new CompletionItem({ label: inert`${found.label}`, description: inert`${found.detail}` }, kind);
           item.insertText = found.insert;
           item.range = new vscode.Range(document.positionAt(found.span.start), document.positionAt(found.span.end));
           item.filterText = document.getText(item.range).startsWith("'") ? found.insert : found.label;

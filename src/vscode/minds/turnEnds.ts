@@ -1,17 +1,18 @@
 /** Tells a person how a turn ended: in the chat, in the Problems view and in the log (D4). */
-import type * as vscode from 'vscode';
 import { assertNever } from '../../core/base/assertNever.js';
+import { inert, formatted } from '../../core/base/inert.js';
 import type { Log } from '../../core/base/log.js';
 import type { TurnEnd, TurnOutcome } from '../../core/dialog/dialog.js';
 import type { DialogModel } from '../../core/dialog/model.js';
 import type { Toolset } from '../../core/tools/catalogue.js';
-import { oneLine } from '../views/markdown.js';
+import type { InertStream } from '../views/inertEditor.js';
+import { shortLine } from './shortLine.js';
 import type { ModelProblems } from './modelProblems.js';
 
 const continueCommand = 'mcpToolsets.minds.continue';
 
 interface TurnEndDeps {
-  readonly stream: vscode.ChatResponseStream;
+  readonly stream: InertStream;
   readonly dialog: string;
   readonly model: DialogModel;
   readonly toolsets: readonly Toolset[];
@@ -26,12 +27,14 @@ export function tellEnd({ end, messages }: TurnOutcome, deps: TurnEndDeps): stri
   if (end.kind !== 'stopped') problems.goesOn(dialog);
   switch (end.kind) {
     case 'answered':
-      if (messages.length === 0) stream.markdown(`*${model.name} said nothing.*`);
+      if (messages.length === 0) stream.markdown(formatted`*${model.name} said nothing.*`);
       return undefined;
     case 'cancelled':
       return undefined;
     case 'stepLimit':
-      stream.markdown(`\n\n*The limit of ${end.steps} steps is reached (\`mcpToolsets.minds.maxSteps\`).*\n\n`);
+      stream.markdown(
+        formatted`\n\n*The limit of ${end.steps} steps is reached (\`mcpToolsets.minds.maxSteps\`).*\n\n`,
+      );
       offerToContinue(stream);
       return undefined;
     case 'stopped': {
@@ -46,7 +49,7 @@ export function tellEnd({ end, messages }: TurnOutcome, deps: TurnEndDeps): stri
 function tellStop(end: Extract<TurnEnd, { kind: 'stopped' }>, deps: TurnEndDeps): string {
   const { dialog, model, toolsets, problems, log, redact } = deps;
   const { vendor, name } = model;
-  const text = oneLine(redact(end.why.text));
+  const text = shortLine(redact(end.why.text));
   log.write('warn', `Dialog ${dialog} stopped (${end.why.kind}): ${vendor}/${name}: ${text}`);
   switch (end.why.kind) {
     case 'rejected':
@@ -66,6 +69,6 @@ function tellStop(end: Extract<TurnEnd, { kind: 'stopped' }>, deps: TurnEndDeps)
   }
 }
 
-function offerToContinue(stream: vscode.ChatResponseStream): void {
-  stream.button({ command: continueCommand, title: 'Continue' });
+function offerToContinue(stream: InertStream): void {
+  stream.button({ command: continueCommand, title: inert`Continue` });
 }

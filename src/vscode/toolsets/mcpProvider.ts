@@ -10,6 +10,8 @@
 import * as vscode from 'vscode';
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
+import { inert } from '../../core/base/inert.js';
+import { window } from '../views/inertEditor.js';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
 import type { Clock } from '../../core/base/clock.js';
 import type { Log } from '../../core/base/log.js';
@@ -117,7 +119,7 @@ class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscode.McpHt
     } catch (error) {
       this.gatewayFailed = true;
       log.write('error', `The gateway did not start, so no agent sees a tool: ${String(error)}`);
-      void vscode.window.showErrorMessage(`MCP Toolsets cannot offer its tools: ${String(error)}`);
+      void window.showErrorMessage(inert`MCP Toolsets cannot offer its tools: ${String(error)}`);
       return;
     }
     this.store.add(

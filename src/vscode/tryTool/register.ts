@@ -1,5 +1,7 @@
 /** Registers *Try Tool* for the sidebar and the palette (E3). The panels are loaded when the first is asked for. */
 import * as vscode from 'vscode';
+import { inert } from '../../core/base/inert.js';
+import { window } from '../views/inertEditor.js';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
 import type { ServerStatus } from '../../core/reconcile/status.js';
 import type { ServedTool } from '../../core/tools/catalogue.js';
@@ -37,17 +39,17 @@ async function toolOf(slot: EngineSlot, subject: Subject, published: string | un
   if (named || name !== undefined) return named;
   const choices = all.filter(({ server }) => id === undefined || server.id === id);
   if (choices.length === 0) {
-    void vscode.window.showInformationMessage('No MCP server publishes a tool at the moment.');
+    void window.showInformationMessage(inert`No MCP server publishes a tool at the moment.`);
     return undefined;
   }
-  const choice = await vscode.window.showQuickPick(
+  const choice = await window.showQuickPick(
     choices.map((found) => ({
-      label: found.tool.published,
-      description: found.server.id,
-      detail: found.tool.tool.description?.split('\n', 1)[0] ?? '',
+      label: inert`${found.tool.published}`,
+      description: inert`${found.server.id}`,
+      detail: inert`${found.tool.tool.description?.split('\n', 1)[0] ?? ''}`,
       found,
     })),
-    { placeHolder: 'Choose a tool to try', matchOnDescription: true, matchOnDetail: true },
+    { placeHolder: inert`Choose a tool to try`, matchOnDescription: true, matchOnDetail: true },
   );
   return choice?.found;
 }

@@ -4,6 +4,8 @@
  */
 import * as vscode from 'vscode';
 import { randomBytes } from 'node:crypto';
+import { inert } from '../../core/base/inert.js';
+import { window } from '../views/inertEditor.js';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
 import type { ToolOutcome } from '../../core/protocol/request.js';
 import type { ServerStatus } from '../../core/reconcile/status.js';
@@ -39,7 +41,7 @@ export class TrialPanel implements Disposable {
     const { extensionUri, published, slot, documents } = options;
     this.document = documents.newUri(published);
     const roots = ['media', 'dist'].map((folder) => vscode.Uri.joinPath(extensionUri, folder));
-    this.panel = vscode.window.createWebviewPanel('mcpToolsets.tryTool', published, vscode.ViewColumn.Active, {
+    this.panel = window.createWebviewPanel('mcpToolsets.tryTool', inert`${published}`, vscode.ViewColumn.Active, {
       enableScripts: true,
       // Input and result stay while another tab is in front.
       retainContextWhenHidden: true,

@@ -1,7 +1,7 @@
 /** Makes what the sidebar shows of approvals (S1, E3). Pure. */
+import { inert, formatted, markdownList } from '../../core/base/inert.js';
 import type { ServerStatus } from '../../core/reconcile/status.js';
 import { commandLine, launchLines } from './approvalTexts.js';
-import { escapeMarkdown } from './markdown.js';
 import type { TreeNode } from './treeNode.js';
 
 /** Returns what a person can do about the approval of a server. */
@@ -25,10 +25,13 @@ export function launchNodes(parent: string, { id: server, approval, place }: Ser
       id: `${parent}/launch`,
       kind: 'launch',
       server,
-      label: commandLine(approval.launch),
-      description: '',
-      spoken: `waits for approval: ${commandLine(approval.launch)}`,
-      tooltip: launchLines(approval.launch).map(escapeMarkdown).join('\n\n'),
+      label: inert`${commandLine(approval.launch)}`,
+      description: inert``,
+      spoken: inert`waits for approval: ${commandLine(approval.launch)}`,
+      tooltip: markdownList(
+        launchLines(approval.launch).map((line) => formatted`${line}`),
+        '\n\n',
+      ),
       icon: { id: 'terminal' },
       context: 'launch',
       initially: 'leaf',

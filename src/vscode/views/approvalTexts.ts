@@ -1,4 +1,5 @@
 /** Writes what a person reads before they approve a start (S1). Pure; does not import `vscode`. */
+import { inert, inertLines, type Inert } from '../../core/base/inert.js';
 import type { LaunchDescription, LaunchPart } from '../../core/approval/fingerprint.js';
 import { shortList } from '../../core/base/shortList.js';
 
@@ -30,7 +31,7 @@ function valueOf({ shown, digest }: LaunchPart): string {
 }
 
 /** @param fileLabel Returns a file in the form that is shown to a person. */
-export function question(pending: readonly PendingLaunch[], fileLabel: (file: string) => string): string {
+export function question(pending: readonly PendingLaunch[], fileLabel: (file: string) => string): Inert {
   const files = [...new Set(pending.map(({ launch }) => fileLabel(launch.source)))].join(', ');
   const names = shortList(
     pending.map(({ launch }) => `“${launch.server}”`),
@@ -39,8 +40,8 @@ export function question(pending: readonly PendingLaunch[], fileLabel: (file: st
   const [only] = pending;
   if (pending.length === 1 && only) {
     return only.before
-      ? `What the MCP server ${names} of ${files} starts has changed. Its previous definition serves until you approve the new one.`
-      : `The MCP server ${names} of ${files} wants to start.`;
+      ? inert`What the MCP server ${names} of ${files} starts has changed. Its previous definition serves until you approve the new one.`
+      : inert`The MCP server ${names} of ${files} wants to start.`;
   }
   const changed = pending.filter(({ before }) => before).length;
   const what =
@@ -49,7 +50,7 @@ export function question(pending: readonly PendingLaunch[], fileLabel: (file: st
       : changed === pending.length
         ? ' with another launch than you approved'
         : `, ${changed} with another launch than you approved`;
-  return `${pending.length} MCP servers of ${files} want to start${what}: ${names}.`;
+  return inert`${pending.length} MCP servers of ${files} want to start${what}: ${names}.`;
 }
 
 /** Returns the document of a review and what was approved of the same servers before. The two are compared line by line. */
@@ -80,9 +81,9 @@ export function reviewTexts(
 }
 
 /** Returns the detail of a dialog, or undefined if it is too much for a dialog and needs a document. */
-export function dialogDetail({ launch, before }: PendingLaunch): string | undefined {
+export function dialogDetail({ launch, before }: PendingLaunch): Inert | undefined {
   const lines = launchLines(launch);
   const known = before && new Set(launchLines(before));
   const marked = known ? lines.map((line) => (known.has(line) ? line : `${line}   ← changed`)) : lines;
-  return marked.length > 14 || marked.some((line) => line.length > 160) ? undefined : marked.join('\n');
+  return marked.length > 14 || marked.some((line) => line.length > 160) ? undefined : inertLines(marked.join('\n'));
 }

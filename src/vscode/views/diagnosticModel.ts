@@ -1,13 +1,14 @@
 /** Groups problems by file, in the form that the Problems view needs. Pure; does not import `vscode`. */
+import { inertLines, type Inert } from '../../core/base/inert.js';
 import type { Place, Problem, ProblemCode, Range, Severity } from '../../core/base/problem.js';
 
 export interface DiagnosticModel {
   readonly range: Range;
   /** The first lines say what is wrong, and the last one says what to do. */
-  readonly message: string;
+  readonly message: Inert;
   readonly severity: Severity;
   readonly code: ProblemCode;
-  readonly related: readonly { readonly message: string; readonly place: Place }[];
+  readonly related: readonly { readonly message: Inert; readonly place: Place }[];
 }
 
 /** Keeps the order of the problems. Files without problems are absent. */
@@ -18,10 +19,10 @@ export function diagnosticsByFile(problems: readonly Problem[]): ReadonlyMap<str
     files.set(problem.place.file, entries);
     entries.push({
       range: problem.place.range,
-      message: `${problem.message.trimEnd()}\n${problem.fix}`,
+      message: inertLines(`${problem.message.trimEnd()}\n${problem.fix}`),
       severity: problem.severity,
       code: problem.code,
-      related: problem.related ?? [],
+      related: (problem.related ?? []).map(({ message, place }) => ({ message: inertLines(message), place })),
     });
   }
   return files;

@@ -6,6 +6,7 @@ import { DisposableStore, type Disposable } from '../../core/base/disposables.js
 import type { Place, Range, Severity } from '../../core/base/problem.js';
 import { diagnosticsByFile, type DiagnosticModel } from './diagnosticModel.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
+import { Diagnostic, DiagnosticRelatedInformation } from './inertEditor.js';
 import { pageOf } from './problemPages.js';
 
 export const diagnosticSource = 'MCP Toolsets';
@@ -29,12 +30,12 @@ export function showDiagnostics(slot: EngineSlot): Disposable {
 }
 
 function toDiagnostic(model: DiagnosticModel): vscode.Diagnostic {
-  const diagnostic = new vscode.Diagnostic(toRange(model.range), model.message, toSeverity(model.severity));
+  const diagnostic = new Diagnostic(toRange(model.range), model.message, toSeverity(model.severity));
   diagnostic.source = diagnosticSource;
   diagnostic.code = { value: model.code, target: pageOf(model.code) };
   if (model.related.length > 0) {
     diagnostic.relatedInformation = model.related.map(
-      ({ message, place }) => new vscode.DiagnosticRelatedInformation(toLocation(place), message),
+      ({ message, place }) => new DiagnosticRelatedInformation(toLocation(place), message),
     );
   }
   return diagnostic;

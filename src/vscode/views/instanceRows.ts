@@ -1,6 +1,6 @@
 /** Makes the rows of a server's instances: whose they are, how old they are and how long they have been idle (L2). Pure. */
+import { code, inert, formatted, markdownList, noMarkdown } from '../../core/base/inert.js';
 import type { InstanceStatus, ServerStatus } from '../../core/reconcile/status.js';
-import { escapeMarkdown } from './markdown.js';
 import { durationPhrase, instanceLabel, instancePhrase, timeOf } from './phrases.js';
 import type { TreeNode } from './treeNode.js';
 
@@ -10,21 +10,21 @@ export function instanceNodes(parent: string, server: ServerStatus, now: number)
     const phrase = instancePhrase(use);
     const description = [activity(instance, now), `${durationPhrase(now - startedAt)} old`].join(' · ');
     const lines = [
-      `**${escapeMarkdown(phrase)}**`,
+      formatted`**${phrase}**`,
       use.kind === 'leased'
-        ? `conversation \`${use.dialog}\`, since ${timeOf(use.since, now)}; release ends the instance, and the next call of the conversation starts another`
-        : '',
-      `started ${timeOf(startedAt, now)}${pid === undefined ? '' : `, process ${pid}`}`,
-      lastCallAt === undefined ? 'not called yet' : `last call ${timeOf(lastCallAt, now)}`,
+        ? formatted`conversation ${code(use.dialog)}, since ${timeOf(use.since, now)}; release ends the instance, and the next call of the conversation starts another`
+        : noMarkdown,
+      formatted`started ${timeOf(startedAt, now)}${pid === undefined ? '' : `, process ${pid}`}`,
+      lastCallAt === undefined ? formatted`not called yet` : formatted`last call ${timeOf(lastCallAt, now)}`,
     ];
     return {
       id: `${parent}/instance/${instance.id}`,
       kind: 'instance',
       server: server.id,
-      label: instanceLabel(use),
-      description,
-      spoken: `${phrase}, instance, ${description}`,
-      tooltip: lines.filter((line) => line !== '').join('\n\n'),
+      label: inert`${instanceLabel(use)}`,
+      description: inert`${description}`,
+      spoken: inert`${phrase}, instance, ${description}`,
+      tooltip: markdownList(lines, '\n\n'),
       icon: { id: use.kind === 'leased' ? 'comment-discussion' : 'server-process' },
       context: `instance ${use.kind}`,
       initially: 'leaf',

@@ -1,5 +1,6 @@
 /** Tells a person why something that they asked for failed. */
-import * as vscode from 'vscode';
+import { inert } from '../../core/base/inert.js';
+import { window } from './inertEditor.js';
 
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
@@ -10,6 +11,6 @@ export async function orShowFailure(run: () => Promise<void>): Promise<void> {
   try {
     await run();
   } catch (error) {
-    void vscode.window.showErrorMessage(messageOf(error));
+    void window.showErrorMessage(inert`${messageOf(error)}`);
   }
 }

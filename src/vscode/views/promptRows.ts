@@ -1,25 +1,25 @@
 /** Makes the rows of what a server publishes besides its tools: prompts, resources and templates. Pure. */
+import { code, inert, formatted, markdownList, noMarkdown, type Markdown } from '../../core/base/inert.js';
 import type { ServerStatus } from '../../core/reconcile/status.js';
-import { escapeMarkdown } from './markdown.js';
 import { uniqueIds, type TreeNode } from './treeNode.js';
 
 export function promptNodes(parent: string, { id: server, prompts }: ServerStatus): TreeNode[] {
   return prompts.map(({ original, published, prompt }) => {
     const takes = (prompt.arguments ?? []).map(({ name, required }) => (required ? name : `[${name}]`));
     const lines = [
-      `**${escapeMarkdown(published)}** ${escapeMarkdown(prompt.title ?? '')}`.trim(),
-      escapeMarkdown(prompt.description ?? ''),
-      takes.length === 0 ? 'Takes no arguments.' : `Takes ${takes.map(escapeMarkdown).join(', ')}`,
-      original === published ? '' : `The server calls it \`${original}\`.`,
+      formatted`**${published}** ${prompt.title ?? ''}`,
+      formatted`${prompt.description ?? ''}`,
+      takes.length === 0 ? formatted`Takes no arguments.` : formatted`Takes ${takes.join(', ')}`,
+      original === published ? noMarkdown : formatted`The server calls it ${code(original)}.`,
     ];
     const description = original === published ? '' : original;
     return {
       ...leaf(server, lines),
       id: `${parent}/prompt/${published}`,
       kind: 'prompt',
-      label: published,
-      description,
-      spoken: [published, 'prompt', ...(description === '' ? [] : [`originally ${original}`])].join(', '),
+      label: inert`${published}`,
+      description: inert`${description}`,
+      spoken: inert`${[published, 'prompt', ...(description === '' ? [] : [`originally ${original}`])].join(', ')}`,
       icon: { id: 'comment' },
       context: 'prompt',
       name: published,
@@ -41,17 +41,17 @@ export function resourceNodes(parent: string, { id: server, resources }: ServerS
   return all.map(({ name, title, description, mimeType, address, word, icon }) => {
     const label = title ?? name;
     const lines = [
-      `**${escapeMarkdown(label)}**`,
-      escapeMarkdown(description ?? ''),
-      escapeMarkdown([address, ...(mimeType === undefined ? [] : [mimeType])].join(' · ')),
+      formatted`**${label}**`,
+      formatted`${description ?? ''}`,
+      formatted`${[address, ...(mimeType === undefined ? [] : [mimeType])].join(' · ')}`,
     ];
     return {
       ...leaf(server, lines),
       id: unique(`${parent}/resource/${address}`),
       kind: 'resource',
-      label,
-      description: address,
-      spoken: `${label}, ${word}, ${address}`,
+      label: inert`${label}`,
+      description: inert`${address}`,
+      spoken: inert`${label}, ${word}, ${address}`,
       icon: { id: icon },
       context: 'resource',
       name: address,
@@ -59,6 +59,6 @@ export function resourceNodes(parent: string, { id: server, resources }: ServerS
   });
 }
 
-function leaf(server: string, lines: string[]): Pick<TreeNode, 'server' | 'tooltip' | 'initially' | 'children'> {
-  return { server, tooltip: lines.filter((line) => line !== '').join('\n\n'), initially: 'leaf', children: [] };
+function leaf(server: string, lines: Markdown[]): Pick<TreeNode, 'server' | 'tooltip' | 'initially' | 'children'> {
+  return { server, tooltip: markdownList(lines, '\n\n'), initially: 'leaf', children: [] };
 }

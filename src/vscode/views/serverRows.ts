@@ -1,7 +1,7 @@
 /** Makes the row of a server: its state in words, its icon and tooltip, its actions, and the rows below it. Pure. */
 import { assertNever } from '../../core/base/assertNever.js';
+import { code, inert, formatted, markdownList, noMarkdown, type Markdown } from '../../core/base/inert.js';
 import type { ServerState, ServerStatus, StatusSnapshot } from '../../core/reconcile/status.js';
-import { escapeMarkdown } from './markdown.js';
 import { estimatedTokensOf } from '../../core/tools/tokens.js';
 import { stateWord, timeOf, tokenPhrase, toolCount, transportWord } from './phrases.js';
 import { approvalActions, launchNodes } from './approvalRows.js';
@@ -43,9 +43,9 @@ export function serverNode(
     id,
     kind: 'server',
     server: server.id,
-    label: server.id,
-    description: facts.join(' · '),
-    spoken: [server.id, 'server', ...(server.state.kind === 'running' ? ['running'] : []), ...facts].join(', '),
+    label: inert`${server.id}`,
+    description: inert`${facts.join(' · ')}`,
+    spoken: inert`${[server.id, 'server', ...(server.state.kind === 'running' ? ['running'] : []), ...facts].join(', ')}`,
     tooltip: serverTooltip(server, options),
     icon: serverIcon(server),
     context: [
@@ -109,46 +109,49 @@ function stateIcon(state: ServerState): TreeIcon {
   }
 }
 
-function serverTooltip(server: ServerStatus, options: TreeOptions): string {
+function serverTooltip(server: ServerStatus, options: TreeOptions): Markdown {
   const { state, previous, serverInfo } = server;
   const at = (time: number): string => timeOf(time, options.now);
   const since = 'since' in state ? ` since ${at(state.since)}` : '';
   const lines = [
-    `**${escapeMarkdown(server.id)}** ${stateWord(state)}${since}`,
-    state.kind === 'reconnecting' ? escapeMarkdown(state.cause) : '',
-    state.kind === 'signInNeeded' ? escapeMarkdown(state.why) : '',
-    state.kind === 'failed' ? `${escapeMarkdown(state.reason)}\n\n*${escapeMarkdown(state.fix)}*` : '',
+    formatted`**${server.id}** ${stateWord(state)}${since}`,
+    state.kind === 'reconnecting' ? formatted`${state.cause}` : noMarkdown,
+    state.kind === 'signInNeeded' ? formatted`${state.why}` : noMarkdown,
+    state.kind === 'failed' ? formatted`${state.reason}\n\n*${state.fix}*` : noMarkdown,
     previous
-      ? `Serves its **previous definition** since ${at(previous.since)}: ${escapeMarkdown(previous.reason)}`
-      : '',
-    server.offered > 0 ? toolsLine(server) : '',
+      ? formatted`Serves its **previous definition** since ${at(previous.since)}: ${previous.reason}`
+      : noMarkdown,
+    server.offered > 0 ? toolsLine(server) : noMarkdown,
     leaseLine(server),
-    [
-      server.transport === undefined ? '' : `\`${server.transport}\``,
-      serverInfo ? escapeMarkdown(`${serverInfo.name} ${serverInfo.version}`) : '',
-      server.trulyStateless === undefined
-        ? ''
-        : server.trulyStateless
-          ? 'one shared instance'
-          : 'one instance each conversation',
-    ]
-      .filter((part) => part !== '')
-      .join(' · '),
-    escapeMarkdown(options.fileLabel(server.source)),
+    markdownList(
+      [
+        server.transport === undefined ? noMarkdown : code(server.transport),
+        serverInfo ? formatted`${serverInfo.name} ${serverInfo.version}` : noMarkdown,
+        server.trulyStateless === undefined
+          ? noMarkdown
+          : server.trulyStateless
+            ? formatted`one shared instance`
+            : formatted`one instance each conversation`,
+      ],
+      ' · ',
+    ),
+    formatted`${options.fileLabel(server.source)}`,
   ];
-  return lines.filter((line) => line !== '').join('\n\n');
+  return markdownList(lines, '\n\n');
 }
 
 /** The estimate says what it counts, so that a person can compare it with other figures. */
-function toolsLine({ tools, offered }: ServerStatus): string {
+function toolsLine({ tools, offered }: ServerStatus): Markdown {
   const tokens = estimatedTokensOf(tools);
-  return `${toolCount(tools.length, offered)} published, ${escapeMarkdown(tokenPhrase(tokens))} in each request (names, descriptions and schemas, four bytes to a token)`;
+  return formatted`${toolCount(tools.length, offered)} published, ${tokenPhrase(tokens)} in each request (names, descriptions and schemas, four bytes to a token)`;
 }
 
-function leaseLine({ instances }: ServerStatus): string {
+function leaseLine({ instances }: ServerStatus): Markdown {
   const leases = instances.filter(({ use }) => use.kind === 'leased').length;
-  if (leases === 0) return '';
-  return leases === 1 ? '1 conversation holds an instance' : `${leases} conversations hold an instance each`;
+  if (leases === 0) return noMarkdown;
+  return leases === 1
+    ? formatted`1 conversation holds an instance`
+    : formatted`${leases} conversations hold an instance each`;
 }
 
 /** Makes the rows of a server's errors and warnings, which come before its tools. */
@@ -161,10 +164,10 @@ function problemNodes(parent: string, server: ServerStatus, snapshot: StatusSnap
       id: unique(`${parent}/problem/${problem.code}:${problem.place.range.start.line}`),
       kind: 'problem',
       server: server.id,
-      label: problem.message,
-      description: '',
-      spoken: `${problem.severity}: ${problem.message}`,
-      tooltip: `${escapeMarkdown(problem.message)}\n\n*${escapeMarkdown(problem.fix)}*`,
+      label: inert`${problem.message}`,
+      description: inert``,
+      spoken: inert`${problem.severity}: ${problem.message}`,
+      tooltip: formatted`${problem.message}\n\n*${problem.fix}*`,
       icon: problem.severity === 'error' ? { id: 'error', color: 'list.errorForeground' } : warningIcon,
       context: 'problem',
       initially: 'leaf',
@@ -192,12 +195,10 @@ function shadowedNodes(parent: string, server: ServerStatus, options: TreeOption
       id: `${parent}/shadowed/${place.file}`,
       kind: 'shadowed',
       server: server.id,
-      label: `also in ${file}`,
-      description: 'shadowed',
-      spoken: `shadowed entry in ${file}`,
-      tooltip: escapeMarkdown(
-        `${file} has an entry ${server.id} too. It does not count: ${options.fileLabel(server.source)} does.`,
-      ),
+      label: inert`also in ${file}`,
+      description: inert`shadowed`,
+      spoken: inert`shadowed entry in ${file}`,
+      tooltip: formatted`${file} has an entry ${server.id} too. It does not count: ${options.fileLabel(server.source)} does.`,
       icon: { id: 'layers' },
       context: 'shadowed',
       initially: 'leaf',

@@ -1,13 +1,15 @@
 /** Shows the item `MCP 3/4` in the status bar while there is a config file. The item opens the sidebar. */
 import * as vscode from 'vscode';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
+import { Icon, inert, inertLines } from '../../core/base/inert.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
+import { createStatusBarItem } from './inertEditor.js';
 import { summary } from './phrases.js';
 
 export function showStatusBar(slot: EngineSlot): Disposable {
   const store = new DisposableStore('status bar');
-  const item = store.add(vscode.window.createStatusBarItem('mcpToolsets.status', vscode.StatusBarAlignment.Right, 90));
-  item.name = 'MCP Toolsets';
+  const item = store.add(createStatusBarItem('mcpToolsets.status', vscode.StatusBarAlignment.Right, 90));
+  item.name = inert`MCP Toolsets`;
   item.command = 'mcpToolsets.servers.focus';
   store.add(
     slot.onDidChange(({ phase, snapshot }) => {
@@ -16,11 +18,12 @@ export function showStatusBar(slot: EngineSlot): Disposable {
         return;
       }
       const { text, tooltip, severity } = summary(snapshot);
-      item.text = icons[severity] + text;
-      item.tooltip = tooltip;
+      const icon = icons[severity];
+      item.text = icon ? inert`${icon} ${text}` : inert`${text}`;
+      item.tooltip = inertLines(tooltip);
       const background = backgrounds[severity];
       item.backgroundColor = background === undefined ? undefined : new vscode.ThemeColor(background);
-      item.accessibilityInformation = { label: `MCP Toolsets, ${text}. ${tooltip}` };
+      item.accessibilityInformation = { label: inert`MCP Toolsets, ${text}. ${tooltip}` };
       item.show();
     }),
   );
@@ -28,11 +31,11 @@ export function showStatusBar(slot: EngineSlot): Disposable {
 }
 
 const icons = {
-  ok: '',
-  busy: '$(loading~spin) ',
-  pending: '$(shield) ',
-  crowded: '$(warning) ',
-  error: '$(error) ',
+  ok: undefined,
+  busy: new Icon('loading~spin'),
+  pending: new Icon('shield'),
+  crowded: new Icon('warning'),
+  error: new Icon('error'),
 } as const;
 const backgrounds = {
   ok: undefined,

@@ -1,6 +1,7 @@
 /** Finds the subject of a command, which is a row of the sidebar or a server that a person chooses. */
-import * as vscode from 'vscode';
+import { inert } from '../../core/base/inert.js';
 import type { ServerStatus } from '../../core/reconcile/status.js';
+import { window } from './inertEditor.js';
 import { fileLabel } from './fileLabels.js';
 import { stateWord } from './phrases.js';
 import type { Row } from './treeView.js';
@@ -15,8 +16,9 @@ export function serverOf(subject: Subject): string | undefined {
 /** Resolves with the id of the server that the person chose. */
 export async function pickServer(servers: readonly ServerStatus[]): Promise<string | undefined> {
   const items = servers.map(({ id, state, source }) => ({
-    label: id,
-    description: `${stateWord(state)} · ${fileLabel(source)}`,
+    label: inert`${id}`,
+    description: inert`${stateWord(state)} · ${fileLabel(source)}`,
+    id,
   }));
-  return (await vscode.window.showQuickPick(items, { placeHolder: 'Choose an MCP server' }))?.label;
+  return (await window.showQuickPick(items, { placeHolder: inert`Choose an MCP server` }))?.id;
 }

@@ -1,10 +1,10 @@
 /** Makes the rows of a server's tools: those that agents see, and those that are kept out, with the reason. Pure. */
 import type { ChangedTool } from '../../core/approval/toolPrints.js';
+import { code, inert, formatted, markdownList, noMarkdown, type Markdown } from '../../core/base/inert.js';
 import type { ServerStatus } from '../../core/reconcile/status.js';
 import type { ExcludedTool, OfferedTool, ServedTool } from '../../core/tools/catalogue.js';
 import { editorRefusalPhrase, exclusionPhrase, exclusionRemedy } from '../../core/tools/exclusion.js';
 import { estimatedTokens } from '../../core/tools/tokens.js';
-import { escapeMarkdown } from './markdown.js';
 import { effects, tokenPhrase } from './phrases.js';
 import { uniqueIds, type TreeNode } from './treeNode.js';
 
@@ -14,13 +14,15 @@ export function toolNode(parent: string, server: string, tool: ServedTool, chang
   const title = tool.tool.annotations?.title ?? tool.tool.title;
   const refusal = editorRefusalPhrase(tool);
   const lines = [
-    `**${escapeMarkdown(published)}**${title ? ` ${escapeMarkdown(title)}` : ''}`,
-    escapeMarkdown(tool.tool.description ?? ''),
+    title ? formatted`**${published}** ${title}` : formatted`**${published}**`,
+    formatted`${tool.tool.description ?? ''}`,
     argumentLine(tool.tool),
-    original === published ? '' : `The server calls it \`${original}\`.`,
-    refusal === undefined ? `In this editor: \`${tool.editorId}\`` : `Not in this editor: ${escapeMarkdown(refusal)}`,
-    changed ? `Its ${changed.parts.join(' and ')} changed since you let its server start.` : '',
-    [...effects(tool.tool), tokenPhrase(estimatedTokens(tool))].join(' · '),
+    original === published ? noMarkdown : formatted`The server calls it ${code(original)}.`,
+    refusal === undefined
+      ? formatted`In this editor: ${code(tool.editorId)}`
+      : formatted`Not in this editor: ${refusal}`,
+    changed ? formatted`Its ${changed.parts.join(' and ')} changed since you let its server start.` : noMarkdown,
+    formatted`${[...effects(tool.tool), tokenPhrase(estimatedTokens(tool))].join(' · ')}`,
   ];
   const difference = [
     ...(changed ? [`${changed.parts.join(' and ')} changed`] : []),
@@ -32,10 +34,10 @@ export function toolNode(parent: string, server: string, tool: ServedTool, chang
     id: `${parent}/tool/${published}`,
     kind: 'tool',
     server,
-    label: published,
-    description: words.join(' · '),
-    spoken: [published, 'tool', ...spoken].join(', '),
-    tooltip: lines.filter((line) => line !== '').join('\n\n'),
+    label: inert`${published}`,
+    description: inert`${words.join(' · ')}`,
+    spoken: inert`${[published, 'tool', ...spoken].join(', ')}`,
+    tooltip: markdownList(lines, '\n\n'),
     icon: changed ? { id: 'warning', color: 'list.warningForeground' } : { id: 'tools' },
     context: changed ? 'tool changed' : 'tool',
     initially: 'leaf',
@@ -46,12 +48,12 @@ export function toolNode(parent: string, server: string, tool: ServedTool, chang
 }
 
 /** Lists the arguments of a tool. Those that may be left out are in brackets. */
-function argumentLine({ inputSchema }: OfferedTool): string {
+function argumentLine({ inputSchema }: OfferedTool): Markdown {
   const required = new Set(inputSchema.required ?? []);
   const names = Object.keys(inputSchema.properties ?? {});
-  if (names.length === 0) return 'Takes no arguments.';
-  const listed = names.map((name) => escapeMarkdown(required.has(name) ? name : `[${name}]`));
-  return `Takes ${listed.join(', ')}`;
+  if (names.length === 0) return formatted`Takes no arguments.`;
+  const listed = names.map((name) => (required.has(name) ? name : `[${name}]`));
+  return formatted`Takes ${listed.join(', ')}`;
 }
 
 export function excludedNodes(parent: string, server: ServerStatus): TreeNode[] {
@@ -62,10 +64,10 @@ export function excludedNodes(parent: string, server: ServerStatus): TreeNode[] 
       id: unique(`${parent}/excluded/${original}`),
       kind: 'excluded',
       server: server.id,
-      label: original,
-      description: phrase,
-      spoken: `${original}, kept out: ${phrase}`,
-      tooltip: `**${escapeMarkdown(original)}** ${escapeMarkdown(phrase)}\n\n*${escapeMarkdown(exclusionRemedy(reason))}*`,
+      label: inert`${original}`,
+      description: inert`${phrase}`,
+      spoken: inert`${original}, kept out: ${phrase}`,
+      tooltip: formatted`**${original}** ${phrase}\n\n*${exclusionRemedy(reason)}*`,
       icon: { id: 'circle-slash', color: 'disabledForeground' },
       context: reason.kind === 'changed' ? 'excluded changed' : 'excluded',
       initially: 'leaf',

@@ -1,4 +1,5 @@
 /** Describes a row of the sidebar as a plain value, and makes ids unique. Pure; does not import `vscode`. */
+import { inert, noMarkdown, type Inert, type Markdown } from '../../core/base/inert.js';
 import type { Place } from '../../core/base/problem.js';
 
 export interface TreeIcon {
@@ -14,12 +15,11 @@ export interface TreeNode {
     'server' | 'launch' | 'problem' | 'tool' | 'group' | 'excluded' | 'prompt' | 'resource' | 'instance' | 'shadowed';
   /** The id of the server that the row belongs to. */
   readonly server: string;
-  readonly label: string;
-  readonly description: string;
+  readonly label: Inert;
+  readonly description: Inert;
   /** What a screen reader says instead of label and description. It includes what the icon shows. */
-  readonly spoken?: string;
-  /** Markdown; what comes from servers is escaped. */
-  readonly tooltip: string;
+  readonly spoken?: Inert;
+  readonly tooltip: Markdown;
   readonly icon: TreeIcon;
   /** Words that menus look for, separated by spaces. */
   readonly context: string;
@@ -54,10 +54,10 @@ export function group(parent: string, server: string, label: string, key: string
       id: `${parent}/${key}`,
       kind: 'group',
       server,
-      label,
-      description: String(children.length),
-      spoken: `${label}, ${children.length}`,
-      tooltip: '',
+      label: inert`${label}`,
+      description: inert`${children.length}`,
+      spoken: inert`${label}, ${children.length}`,
+      tooltip: noMarkdown,
       icon: { id: groupIcons[key] ?? 'server-process' },
       context: `group ${key}`,
       initially: 'collapsed',

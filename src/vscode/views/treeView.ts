@@ -4,9 +4,11 @@
  */
 import * as vscode from 'vscode';
 import { DisposableStore, toDisposable, type Disposable } from '../../core/base/disposables.js';
+import { inert } from '../../core/base/inert.js';
 import type { Clock } from '../../core/base/clock.js';
 import { toLocation } from './diagnostics.js';
 import type { EngineSlot, WindowState } from '../engine/engineSlot.js';
+import { createTreeView, markdownString, TreeItem } from './inertEditor.js';
 import { fileLabel, folderLabel } from './fileLabels.js';
 import { serves } from './phrases.js';
 import { changedRows } from './rowChanges.js';
@@ -25,7 +27,7 @@ const agesLast = 30_000;
 export function showTree(slot: EngineSlot, clock: Clock): Disposable {
   const store = new DisposableStore('tree view');
   const rows = store.add(new ServerRows(clock));
-  const view = store.add(vscode.window.createTreeView(viewId, { treeDataProvider: rows, showCollapseAll: true }));
+  const view = store.add(createTreeView(viewId, { treeDataProvider: rows, showCollapseAll: true }));
   store.add(vscode.window.registerFileDecorationProvider(dimmed));
   const context = (): ((name: string, value: unknown) => void) => {
     let known: unknown;
@@ -94,11 +96,11 @@ class ServerRows implements vscode.TreeDataProvider<Row>, Disposable {
   }
 
   getTreeItem({ node }: Row): vscode.TreeItem {
-    const item = new vscode.TreeItem(node.label, foldings[node.initially]);
+    const item = new TreeItem(node.label, foldings[node.initially]);
     item.id = node.id;
     if (node.description !== '') item.description = node.description;
-    item.accessibilityInformation = { label: node.spoken ?? [node.label, node.description].join(' ').trim() };
-    item.tooltip = new vscode.MarkdownString(node.tooltip);
+    item.accessibilityInformation = { label: node.spoken ?? inert`${node.label} ${node.description}` };
+    item.tooltip = markdownString(node.tooltip);
     item.iconPath = new vscode.ThemeIcon(
       node.icon.id,
       node.icon.color === undefined ? undefined : new vscode.ThemeColor(node.icon.color),

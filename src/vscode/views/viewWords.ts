@@ -1,11 +1,12 @@
 /** Writes what the sidebar says around its rows: its badge, the line above them, and why there are none. Pure. */
+import { inert, type Inert } from '../../core/base/inert.js';
 import type { StatusSnapshot } from '../../core/reconcile/status.js';
 import type { WindowState } from '../engine/engineSlot.js';
 import { crowdedLine, isCrowded, summary } from './phrases.js';
 
 interface Badge {
   readonly value: number;
-  readonly tooltip: string;
+  readonly tooltip: Inert;
 }
 
 export function badgeOf(snapshot: StatusSnapshot): Badge | undefined {
@@ -15,20 +16,20 @@ export function badgeOf(snapshot: StatusSnapshot): Badge | undefined {
     ...(broken > 0 ? [broken === 1 ? '1 problem with MCP servers' : `${broken} problems with MCP servers`] : []),
     ...(pending > 0 ? [pending === 1 ? '1 server waits for approval' : `${pending} servers wait for approval`] : []),
   ];
-  return { value: broken + pending, tooltip: parts.join(', ') };
+  return { value: broken + pending, tooltip: inert`${parts.join(', ')}` };
 }
 
 /** Returns the line above the rows, or an empty text. If there are no rows, the view shows its welcome instead. */
-export function messageOf({ phase, snapshot }: WindowState, fileLabel: (file: string) => string): string {
-  if (phase !== 'serving' || snapshot.servers.length === 0) return '';
+export function messageOf({ phase, snapshot }: WindowState, fileLabel: (file: string) => string): Inert {
+  if (phase !== 'serving' || snapshot.servers.length === 0) return inert``;
   if (snapshot.refused.length > 0) {
     const files = snapshot.refused.map(({ file }) => fileLabel(file)).join(', ');
-    return `${files} has an error. Its previous version still runs. See the Problems view.`;
+    return inert`${files} has an error. Its previous version still runs. See the Problems view.`;
   }
   if (snapshot.servers.every(({ state }) => state.kind === 'disabled')) {
-    return 'Every server is disabled. “Enable Server” in the menu of a server writes enabled: true into the file.';
+    return inert`Every server is disabled. “Enable Server” in the menu of a server writes enabled: true into the file.`;
   }
-  return isCrowded(snapshot) ? crowdedLine : '';
+  return inert`${isCrowded(snapshot) ? crowdedLine : ''}`;
 }
 
 /** Returns whether there are no rows because a whole file is wrong. A welcome depends on it. */

@@ -72,6 +72,7 @@ describe('approval', () => {
     // The editor has notifications of its own while it starts.
     const asked = (await page.texts(question)).filter((text) => /wants? to start/.test(text));
     assert.equal(asked.length, 1, asked.join('\n'));
+    assert.deepEqual(await page.texts(`${question} .monaco-text-button`), ['Review…', 'Not Now'], 'nothing unseen');
     assert.deepEqual(await servers(), []);
     await untilTools([]);
     await untilTexts(rows, /alpha ?waits for approval/);
@@ -174,6 +175,8 @@ describe('approval', () => {
     await untilTexts(rows, /alpha ?waits for approval/);
     await untilQuestion(/“alpha” of \.minds\/mcp\.yaml wants to start/);
     await page.screenshot('revoked');
+    await page.click(button(question, 'Review…'));
+    await untilQuestion(/Let “alpha” start\?/);
     await page.click(button(question, 'Approve'));
     await untilTools(all);
   });

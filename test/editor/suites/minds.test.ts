@@ -89,7 +89,7 @@ describe('@minds', () => {
     );
     assert.match(
       document?.getText() ?? '',
-      /^# my_structured\n\n## Input\n\n```json\n\{\}[^]*## Output[^]*"celsius": 21\.5/,
+      /^# my\\_structured\n\n## Input\n\n```json\n\{\}[^]*## Output[^]*"celsius": 21\.5/,
     );
     await page.waitFor(inWebview('h1:has-text("my_structured")'));
     await page.screenshot('call-page');

@@ -114,6 +114,6 @@ describe('completion (E2)', () => {
   }); // prettier-ignore
 
   it('every key is documented', async () => {
-    for (const { documentation } of await at('servers:\n  a:\n    ¦')) assert.ok(documentation.length > 10);
+    for (const { documentation } of await at('servers:\n  a:\n    ¦')) assert.ok(documentation.value.length > 10);
   });
 });

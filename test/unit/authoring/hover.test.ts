@@ -1,17 +1,19 @@
 import assert from 'node:assert/strict';
+import { formatted } from '../../../src/core/base/inert.js';
+import { read } from '../../support/markdown.js';
 import { hover, type HoverSurroundings } from '../../../src/core/authoring/hover.js';
 
 const around: HoverSurroundings = {
   toolNames: (server) => (server === 'a' ? ['stock_open', 'browser_click', 'browser_type', 'close'] : undefined),
   isSet: (name) => name === 'SET',
-  serverState: (server) => (server === 'a' ? 'running, 4 tools' : undefined),
+  serverState: (server) => (server === 'a' ? formatted`running, 4 tools` : undefined),
 };
 
-/** `[text] markdown`, at the place marked by `¦`. */
+/** `[text] formatted`, at the place marked by `¦`. */
 function at(marked: string): string {
   const text = marked.replace('¦', '');
   const found = hover(text, marked.indexOf('¦'), around);
-  return found ? `[${text.slice(found.span.start, found.span.end)}] ${found.markdown}` : 'nothing';
+  return found ? `[${text.slice(found.span.start, found.span.end)}] ${read(found.markdown)}` : 'nothing';
 }
 
 const head = 'version: 1\nservers:\n  a:\n    transport: stdio\n    command: npx\n';

@@ -1,5 +1,6 @@
 /** A file of 2,000 lines (E2): each request takes a few times what parsing the file takes, measured in the same run. */
 import assert from 'node:assert/strict';
+import { formatted } from '../../../src/core/base/inert.js';
 import { complete } from '../../../src/core/authoring/completion.js';
 import { hover } from '../../../src/core/authoring/hover.js';
 import { outline } from '../../../src/core/authoring/outline.js';
@@ -47,7 +48,11 @@ describe('a file of 2,000 lines', function () {
 
   const names = Array.from({ length: 100 }, (_, index) => `browser_${index}`);
   const completion = { tools: () => names.map((original) => ({ original, description: '' })), variables: names, entries: () => Promise.resolve([]) }; // prettier-ignore
-  const around = { toolNames: () => names, isSet: () => true, serverState: () => 'running' };
+  const around = {
+    toolNames: () => names,
+    isSet: () => true,
+    serverState: () => formatted`running`,
+  };
   const states = Array.from({ length: 150 }, (_, index) => status(`s${index}`));
   const requests: readonly (readonly [string, number, () => unknown])[] = [
     ['completion', 1.5, () => complete(text, middle, completion)],

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import type { ToolResult } from '../../../../src/core/dialog/model.js';
+import { read } from '../../../support/markdown.js';
 import { callPage } from '../../../../src/vscode/minds/callPage.js';
 
 describe('the page of a call', () => {
   const call = { id: '1', tool: 'shop_count', input: { what: 'pears' } };
   const page = (parts: ToolResult['parts'], more: Partial<ToolResult> = {}): string =>
-    callPage(call, { callId: '1', tool: 'shop_count', parts, isError: false, ...more }, (path) => `uri:${path}`);
+    read(callPage(call, { callId: '1', tool: 'shop_count', parts, isError: false, ...more }, (path) => `uri:${path}`));
   const text = (words: string): ToolResult['parts'][number] => ({ kind: 'text', text: words });
 
   it('has what went in and what came out, JSON in lines', () => {
@@ -17,7 +18,7 @@ describe('the page of a call', () => {
         '```json\n{\n  "what": "pears"\n}\n```',
         '## Output',
         '```\n{\n  "a": [\n    1\n  ]\n}\n```',
-        'An image, `image/png`.',
+        'An image, image/png.',
         '```\n{not JSON\n```',
       ].join('\n\n'),
     );
@@ -31,7 +32,7 @@ describe('the page of a call', () => {
     ];
     assert.match(
       page([], { files }),
-      /## Files\n\n- \[c\.png\]\(uri:\/a\/b\/c\.png\)\n- \[e\.wav\]\(uri:C:\\d\\e\.wav\)$/,
+      /## Files\n\n- \[c\.png\]\(uri:\/a\/b\/c\.png\)\n- \[e\.wav\]\(uri:C:%5Cd%5Ce\.wav\)$/,
     );
   });
 

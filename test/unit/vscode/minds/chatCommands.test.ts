@@ -1,3 +1,4 @@
+import { code } from '../../../../src/core/base/inert.js';
 import assert from 'node:assert/strict';
 import type { Member } from '../../../../src/core/team/team.js';
 import type { StatusSnapshot } from '../../../../src/core/reconcile/status.js';
@@ -35,19 +36,19 @@ describe('commands of @minds', () => {
       problem({ server: 'counter', severity: 'information', message: 'Kept out.' }),
       problem({ server: 'elsewhere' }),
     ];
-    showServers(stream.asEditor, window(snapshot([counter, broken], { problems })), 'mine');
+    showServers(stream, window(snapshot([counter, broken], { problems })), 'mine');
     assert.equal(
       stream.text,
       '- `counter` – running, 1 of 2 tools, **this chat has an instance**\n' +
         '- `broken` – entry with errors, 0 tools\n\n' +
-        '- `broken`, error: No \\`command\\`. Add one.\n' +
+        '- `broken`, error: No `command`. Add one.\n' +
         '<button Show in Sidebar: mcpToolsets.servers.focus>',
     );
   });
 
   it('/mcp says that a server serves its previous definition, and why there is none at all', () => {
     const previous = status('shop', { previous: { since: 0 } as never });
-    showServers(stream.asEditor, window(snapshot([previous])), 'other');
+    showServers(stream, window(snapshot([previous])), 'other');
     assert.match(stream.text, /`shop` – running, serves its previous definition since [^,]+, 0 tools\n/);
     const reasons: readonly (readonly [WindowState['phase'], RegExp])[] = [
       ['untrusted', /not trusted/],
@@ -57,24 +58,24 @@ describe('commands of @minds', () => {
     ];
     for (const [phase, pattern] of reasons) {
       const none = new FakeStream();
-      showServers(none.asEditor, { phase, snapshot: snapshot([]) }, 'mine');
+      showServers(none, { phase, snapshot: snapshot([]) }, 'mine');
       assert.match(none.text, pattern);
     }
   });
 
   it('/tools: by toolset, the first line of each description', () => {
     const tools = [tool('shop_count', { description: 'Counts *all*.\nSlowly.' }), tool('bank_pay')];
-    showTools(stream.asEditor, { tools, instructions: '' }, window(snapshot([])), '`alice`');
+    showTools(stream, { tools, instructions: '' }, window(snapshot([])), code('alice'));
     assert.equal(
       stream.text,
-      '`alice` has 2 tools.\n\n**shop**\n\n- `shop_count` – Counts \\*all\\*.\n\n**bank**\n\n- `bank_pay` – Does bank\\_pay.\n',
+      '`alice` has 2 tools.\n\n**shop**\n\n- `shop_count` – Counts *all*.\n\n**bank**\n\n- `bank_pay` – Does bank_pay.\n',
     );
     const long = new FakeStream();
     const wordy = tool('shop_talk', { description: 'word '.repeat(40) });
-    showTools(long.asEditor, { tools: [wordy], instructions: '' }, window(snapshot([])), '`alice`');
+    showTools(long, { tools: [wordy], instructions: '' }, window(snapshot([])), code('alice'));
     assert.match(long.text, /^- `shop_talk` – (word ){32}…$/m, 'cut between words, and said so');
     const none = new FakeStream();
-    showTools(none.asEditor, { tools: [], instructions: '' }, window(snapshot([counter])), '`alice`');
+    showTools(none, { tools: [], instructions: '' }, window(snapshot([counter])), code('alice'));
     assert.equal(none.text, '`alice` has no tools now.');
   });
 
@@ -90,7 +91,7 @@ describe('commands of @minds', () => {
     const engine = { host } as unknown as Engine;
     const said = async (server: string, dialog = 'mine'): Promise<string> => {
       const own = new FakeStream();
-      await release(own.asEditor, engine, dialog, server);
+      await release(own, engine, dialog, server);
       return own.text.trim();
     };
     assert.match(await said(''), /^The instance of `counter` that this chat had has ended\./);
@@ -111,15 +112,15 @@ describe('commands of @minds', () => {
       member('bob', { grants: [one] as never }),
       member('carol', {}),
     ];
-    showMembers(stream.asEditor, members, 'dave`', 'bob');
+    showMembers(stream, members, 'dave`', 'bob');
     assert.equal(
       stream.text,
-      'There is no member `dave`.\n\n`bob` answers in this chat.\n\n' +
+      'There is no member `` dave` ``.\n\n`bob` answers in this chat.\n\n' +
         '- `alice` – Alice, tests: `*`, `!shop`\n- `bob`: `bank`\n- `carol`: no toolsets\n' +
         '\n`/as` and an id chooses one, `/as nobody` goes back to all toolsets.',
     );
     const nobody = new FakeStream();
-    showMembers(nobody.asEditor, [], '', undefined);
+    showMembers(nobody, [], '', undefined);
     assert.match(nobody.text, /^The team has no members/);
   });
 });

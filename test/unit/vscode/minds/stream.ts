@@ -1,18 +1,25 @@
-/** The editor's stream of an answer, written down: Markdown as it is, everything else as a line in angle brackets. */
-import type * as vscode from 'vscode';
+/** The stream of an answer, written down: Markdown as a person reads it, everything else as a line in angle brackets. */
+import type { InertStream } from '../../../../src/vscode/views/inertEditor.js';
+import { read } from '../../../support/markdown.js';
 
-export class FakeStream {
+export class FakeStream implements InertStream {
   text = '';
 
-  markdown(value: string | { value: string }): void {
-    this.text += typeof value === 'string' ? value : value.value;
+  markdown({ value }: { value: string }): void {
+    this.text += read(value);
   }
 
-  button({ title, command }: vscode.Command): void {
+  progress({ value }: { value: string }): void {
+    this.text += `<progress ${read(value)}>`;
+  }
+
+  anchor(_: unknown, title: string): void {
+    this.text += `<anchor ${title}>`;
+  }
+
+  reference(): void {}
+
+  button({ title, command }: { title: string; command: string }): void {
     this.text += `<button ${title}: ${command}>`;
-  }
-
-  get asEditor(): vscode.ChatResponseStream {
-    return this as unknown as vscode.ChatResponseStream;
   }
 }

@@ -18,7 +18,7 @@ describe('the end of a turn', () => {
     const error = tellEnd(
       { end, messages: messages as never },
       {
-        stream: stream.asEditor,
+        stream: stream,
         dialog: 'mine',
         model: new FakeModel([]),
         toolsets: [toolset('shop', 'shop_count')],

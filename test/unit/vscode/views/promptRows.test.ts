@@ -1,3 +1,4 @@
+import { read } from '../../../support/markdown.js';
 import assert from 'node:assert/strict';
 import { promptNodes, resourceNodes } from '../../../../src/vscode/views/promptRows.js';
 import { status } from './statuses.js';
@@ -13,7 +14,7 @@ describe('sidebar: prompts and resources (E3)', () => {
     ];
     const [row] = promptNodes('s', status('s', { prompts }));
     assert.deepEqual([row?.label, row?.description, row?.name], ['my_greet', 'greet', 'my_greet']);
-    assert.match(row?.tooltip ?? '', /Takes who, \\?\[how\\?\]/);
+    assert.match(read(row?.tooltip ?? ''), /Takes who, \[how\]/);
   });
 
   it('two resources with one address have ids of their own', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { ServerState } from '../../../../src/core/reconcile/status.js';
 import type { ExclusionReason } from '../../../../src/core/tools/catalogue.js';
-import { escapeMarkdown } from '../../../../src/vscode/views/markdown.js';
+import { read } from '../../../support/markdown.js';
 import { treeModel } from '../../../../src/vscode/views/treeModel.js';
 import type { TreeNode } from '../../../../src/vscode/views/treeNode.js';
 import { file, problem, servedTool, snapshot, status } from './statuses.js';
@@ -74,14 +74,14 @@ describe('treeModel', () => {
     const row = serverRow({ previous: { since: 0, reason: 'npx was not found' } });
     assert.match(row.description, /previous definition since \d/);
     assert.equal(row.icon.id, 'warning');
-    assert.match(row.tooltip, /previous definition.*since .*npx was not found/);
+    assert.match(read(row.tooltip), /previous definition.*since .*npx was not found/);
   });
 
   it('gives reason and fix of a failure in the tooltip', () => {
     const { tooltip } = serverRow({ state: { kind: 'failed', since: 0, reason: 'exit *1*', fix: 'Install it.' } });
-    assert.match(tooltip, /exit \\\*1\\\*/);
-    assert.match(tooltip, /Install it/);
-    assert.match(tooltip, /mcp\.yaml/);
+    assert.match(tooltip.value, /exit \\\*1\\\*/);
+    assert.match(read(tooltip), /Install it/);
+    assert.match(read(tooltip), /mcp\.yaml/);
   });
 
   it('names the folder only where there are several', () => {
@@ -105,7 +105,7 @@ describe('treeModel', () => {
       tools: [servedTool('click', { editorRefuses: { kind: 'schema', detail: 'no items' } })],
     }).children;
     assert.equal(row?.description, 'not in the editor');
-    assert.match(row?.tooltip ?? '', /Not in this editor: .*no items/);
+    assert.match(read(row?.tooltip ?? ''), /Not in this editor: .*no items/);
   });
 
   const reasons: [ExclusionReason, RegExp][] = [
@@ -147,7 +147,7 @@ describe('treeModel', () => {
       ],
     );
     assert.equal(group.children[0]?.description, '1 call running · <1 min old');
-    assert.match(group.children[0]?.tooltip ?? '', /process 7/);
+    assert.match(read(group.children[0]?.tooltip ?? ''), /process 7/);
   });
 
   it('says how old an instance is and how long idle', () => {
@@ -174,7 +174,7 @@ describe('treeModel', () => {
     const inputSchema = { type: 'object' as const, properties: { path: {}, depth: {} }, required: ['path'] };
     const described = { ...tool.tool, inputSchema, annotations: { readOnlyHint: true } };
     const [row] = serverRow({ tools: [{ ...tool, tool: described }], offered: 1 }).children;
-    assert.match(row?.tooltip ?? '', /Takes path, \\\[depth\\\]\n\n.*\n\nonly reads · ~\d+ tokens$/);
+    assert.match(read(row?.tooltip ?? ''), /Takes path, \[depth\]\n\n.*\n\nonly reads · ~\d+ tokens$/);
   });
 
   it('shows errors and warnings of a server first, and information not at all', () => {
@@ -213,11 +213,5 @@ describe('treeModel', () => {
   it('is the same value for the same snapshot', () => {
     const one = snapshot([status('a', { tools: [servedTool('x')], offered: 2 })]);
     assert.deepEqual(treeModel(one, around), treeModel(one, around));
-  });
-});
-
-describe('escapeMarkdown', () => {
-  it('leaves no markup, link or HTML alive', () => {
-    assert.equal(escapeMarkdown('[a](b) <i> `c` *d* $(x)'), '\\[a\\]\\(b\\) \\<i\\> \\`c\\` \\*d\\* \\$\\(x\\)');
   });
 });

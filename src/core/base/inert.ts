@@ -1,0 +1,189 @@
+/**
+ * Makes text from servers, files and sign-ins inert wherever it is shown (S1a). VS Code turns `[text](command:…)` in a
+ * message into a link that runs a command, `$(name)` into an icon, and Markdown into links and pictures. Control
+ * characters steer a terminal, and characters that do not show hide a part of the text.
+ *
+ * A text that is shown is `Inert` or `Markdown`. Both are written with a tag, `` inert`Start “${name}”?` ``: the words of
+ * the template are ours and stay as they are, and every value in it is made inert. Nothing else makes them, so that a
+ * text that is not inert does not fit where one is shown.
+ */
+declare const mark: unique symbol;
+
+/** Text without links, icons of others, and characters that do not show. */
+export type Inert = string & { readonly [mark]: true };
+
+/** An icon of the editor, for the beginning of a label. */
+export class Icon {
+  constructor(readonly id: string) {}
+}
+
+export class Markdown {
+  /** Only this module makes Markdown of a text; see `formatted`. */
+  constructor(
+    readonly value: string,
+    key: typeof own,
+  ) {
+    if (key !== own) throw new TypeError('Markdown is made by the tag.');
+  }
+}
+
+const own = Symbol('own');
+
+type Plain = string | number;
+
+/** A value longer than this, in UTF-16 code units, is cut in its middle, so that it cannot push our words out of sight. */
+const longestValue = 500;
+const longestInQuestion = 1500;
+
+/** Writes one line that is shown as it is: in messages, labels, titles and tooltips that are not Markdown. */
+export function inert(words: TemplateStringsArray, ...values: (Plain | Icon)[]): Inert {
+  let text = '';
+  words.forEach((word, index) => {
+    // What is foreign must not end in the beginning of what our words would complete.
+    text += /[\]$]$/.test(text) && word.startsWith('(') ? ` ${word}` : word;
+    const value = values[index];
+    if (value === undefined) return;
+    if (value instanceof Icon) text += `$(${value.id})`;
+    else {
+      const shown = unlinked(shortened(oneLine(String(value))));
+      text += /[\]$]$/.test(text) && shown.startsWith('(') ? ` ${shown}` : shown;
+    }
+  });
+  return text as Inert;
+}
+
+/** Makes a whole text inert and keeps its lines, for what is shown in several. */
+export function inertLines(text: string): Inert {
+  return unlinked(visible(text)) as Inert;
+}
+
+/** Joins texts that are inert. */
+export function inertList(texts: readonly Inert[], separator: ', ' | ' · ' | ' ' | '\n'): Inert {
+  return texts.join(separator) as Inert;
+}
+
+/** Writes Markdown. A value that is not Markdown itself is shown as the text that it is. */
+export function formatted(words: TemplateStringsArray, ...values: (Plain | Markdown)[]): Markdown {
+  const parts = words.map((word, index) => {
+    const value = values[index];
+    if (value === undefined) return word;
+    return word + (value instanceof Markdown ? value.value : escapeMarkdown(String(value)));
+  });
+  return new Markdown(parts.join(''), own);
+}
+
+export const noMarkdown = formatted``;
+
+/** Joins those that are not empty. */
+export function markdownList(parts: readonly Markdown[], separator: string): Markdown {
+  const texts = parts.map(({ value }) => value).filter((value) => value !== '');
+  return new Markdown(texts.join(separator), own);
+}
+
+/** Shows a text as code within a line. */
+export function code(text: string): Markdown {
+  const line = oneLine(text);
+  const ticks = '`'.repeat(longestRun(line) + 1);
+  const padded = line === '' || /^[` ]|[` ]$/.test(line) ? ` ${line} ` : line;
+  return new Markdown(ticks + padded + ticks, own);
+}
+
+/** Shows a text as code in a cell of a table. */
+export function codeCell(text: string): Markdown {
+  return new Markdown(code(text).value.replaceAll('|', '\\|'), own);
+}
+
+/** Takes the address of a link that we make ourselves, in a form that ends nowhere but at its end. */
+export function linkTarget(uri: string): Markdown {
+  return new Markdown(
+    uri.replace(/[\s()<>\\]/g, (one) => `%${(one.codePointAt(0) ?? 0).toString(16).toUpperCase()}`),
+    own,
+  );
+}
+
+/** Shows a text as a block of code. Long runs of blanks stay, because a block may be laid out by them. */
+export function fenced(text: string, language = ''): Markdown {
+  const fence = '`'.repeat(Math.max(3, longestRun(text) + 1));
+  return new Markdown(`${fence}${language}\n${withoutHidden(text)}\n${fence}`, own);
+}
+
+/**
+ * Takes a text that is Markdown by its nature: our documentation, and the answer of a model, which the editor shows as text
+ * that nobody trusts. The test of this module says who may call it.
+ */
+export function asMarkdown(text: string): Markdown {
+  return new Markdown(text, own);
+}
+
+/**
+ * Writes every character that does not show as its number: control characters, those that change the direction of
+ * text, fillers, and blanks that are so many that they push text out of sight. Ends of lines and tabs stay.
+ */
+export function visible(text: string): string {
+  return withoutHidden(text).replace(/[ \t]{9,}/g, (blanks, at: number) =>
+    // Indentation is not hidden by its length alone.
+    (at === 0 || text[at - 1] === '\n') && blanks.length <= 40 ? blanks : `\\u{20 × ${blanks.length}}`,
+  );
+}
+
+/** Leaves out the middle of a text that is too long for a question, because both ends matter to the person who decides. */
+export function bothEnds(text: string): string {
+  const shown = visible(text);
+  if (shown.length <= longestInQuestion) return shown;
+  const half = longestInQuestion / 2;
+  const left = shown.length - longestInQuestion;
+  return `${shown.slice(0, half)}\n… ${left} characters are not shown …\n${shown.slice(-half)}`;
+}
+
+/** Puts a visible text on one line. */
+function oneLine(text: string): string {
+  return visible(text.replace(/\s*[\r\n\u2028\u2029]\s*/g, ' ')).trim();
+}
+
+/** Writes a character as its number. */
+function numbered(character: string): string {
+  return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
+}
+
+/**
+ * Characters that show nothing. Besides those that Unicode calls ignorable, Hangul fillers and the empty Braille pattern
+ * are drawn as blanks.
+ */
+const hiddenCharacter =
+  /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u{2800}\u{115f}\u{1160}\u{3164}\u{ffa0}]|(?! )\p{Zs}/gu;
+
+/** Joiners and variation selectors belong to letters and pictures before them. */
+const belongs = /^[\u{200c}\u{200d}\u{fe0e}\u{fe0f}]$/u;
+const carrier = /[\p{Extended_Pictographic}\p{Emoji_Modifier}\u{fe0f}]$|(?![\0-\u{7f}])[\p{L}\p{M}]$/u;
+
+function withoutHidden(text: string): string {
+  if (/^[\n\t -~]*$/.test(text)) return text;
+  return text.replace(hiddenCharacter, (one, at: number) => {
+    if (one === '\n' || one === '\t') return one;
+    if (one === '\r') return text[at + 1] === '\n' ? '' : numbered(one);
+    if (belongs.test(one) && carrier.test(text.slice(Math.max(0, at - 2), at))) return one;
+    return numbered(one);
+  });
+}
+
+function shortened(text: string): string {
+  if (text.length <= longestValue) return text;
+  const half = longestValue / 2;
+  return `${text.slice(0, half).replace(/[\uD800-\uDBFF]$/, '')}…${text.slice(-half).replace(/^[\uDC00-\uDFFF]/, '')}`;
+}
+
+/** Breaks what the editor would read as a link or an icon. */
+function unlinked(text: string): string {
+  return text.replace(/\]\(/g, '] (').replace(/\$\(/g, '$ (');
+}
+
+function escapeMarkdown(text: string): string {
+  return visible(text)
+    .replace(/[\\`*_{}[\]()#+\-!|<>~$&:@=.]/g, '\\$&')
+    .replace(/\n[ \t]*(?=\n[ \t]*\n)/g, '')
+    .replace(/\n[ \t]*/g, '  \n');
+}
+
+function longestRun(text: string): number {
+  return Math.max(0, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
+}

@@ -1,0 +1,5 @@
+/** Markdown without the backslashes that make characters stand for themselves. */
+export function read(markdown: string | { readonly value: string }): string {
+  const text = typeof markdown === 'string' ? markdown : markdown.value;
+  return text.replace(/\\([!-/:-@[-`{-~])/g, '$1');
+}
