@@ -1,6 +1,6 @@
 /** The config files that count in a folder (C5), read once. What is wrong with the reading is a problem like any other. */
-import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
+import { FileRefused, largestConfigFile, readTextFileSync } from '../core/base/textFile.js';
 import { fileUnreadable } from '../core/config/problems.js';
 import type { Problem } from '../core/base/problem.js';
 import type { SourceText } from '../core/config/model.js';
@@ -17,11 +17,11 @@ export function readConfigFiles(folder: string): ConfigFiles {
   const problems: Problem[] = [];
   const sources = sourceFiles([folder], homedir()).map((source): SourceText => {
     try {
-      return { ...source, text: readFileSync(source.file, 'utf8') };
+      return { ...source, text: readTextFileSync(source.file, largestConfigFile) };
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
       if (code !== 'ENOENT' && code !== 'ENOTDIR') {
-        problems.push(fileUnreadable(source.file, code === 'EISDIR' ? 'it is a folder' : message));
+        problems.push(fileUnreadable(source.file, error instanceof FileRefused ? error.reason : message));
       }
       return { ...source, text: undefined };
     }

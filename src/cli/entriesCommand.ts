@@ -1,10 +1,11 @@
 /** `mcp-toolsets entries`: shows what entries for the toolsets would change in another agent's file, and writes them when asked to. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { realPath } from '../core/base/paths.js';
 import { agentKinds, fileOf, type AgentKind } from '../core/agents/agents.js';
 import { planEntries, type EntriesPlan } from '../core/agents/planEntries.js';
+import { largestForeignFile, readTextFileSync } from '../core/base/textFile.js';
 import { ConfigState } from '../core/config/merge.js';
 import { isEnabled } from '../core/config/model.js';
 import { tokenFileOf } from '../core/files/tokenFile.js';
@@ -76,7 +77,7 @@ function isAgentKind(word: string): word is AgentKind {
 
 function textOf(file: string): string | undefined {
   try {
-    return readFileSync(file, 'utf8');
+    return readTextFileSync(file, largestForeignFile);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;

@@ -1,7 +1,8 @@
 /** `mcp-toolsets import`: shows what an import of another program's file would change, and writes it when asked to. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
+import { largestForeignFile, readTextFileSync } from '../core/base/textFile.js';
 import { importFormats } from '../core/import/dialects.js';
 import type { ImportFormat } from '../core/import/imported.js';
 import { planImport, type ImportPlan } from '../core/import/plan.js';
@@ -59,7 +60,7 @@ export function runImport({ folder, file, format, write }: ImportRun): ImportOut
 
 function textOf(file: string): string | undefined {
   try {
-    return readFileSync(file, 'utf8');
+    return readTextFileSync(file, largestForeignFile);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;

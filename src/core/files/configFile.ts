@@ -1,13 +1,14 @@
 /** The config file of a folder as something that programs add servers to (G7). */
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { largestConfigFile, readTextFile } from '../base/textFile.js';
 import { mindsPath } from '../config/sources.js';
 
 /** The file that new servers are written to. */
 export interface ConfigFileAccess {
   readonly file: string;
   readonly folder: string;
-  /** Resolves to undefined where there is none yet. Rejects as `node:fs/promises` does. */
+  /** Resolves to undefined where there is none yet. Rejects as `readTextFile` does. */
   read(): Promise<string | undefined>;
   write(text: string): Promise<void>;
   /** Returns a sentence that says why it must not be written now. */
@@ -24,7 +25,7 @@ export function configFileOf(
     file,
     folder,
     read: () =>
-      readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+      readTextFile(file, largestConfigFile).catch((error: NodeJS.ErrnoException) => {
         if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
         throw error;
       }),

@@ -6,8 +6,9 @@
  * read, or is not long enough to be a secret, is replaced and never used.
  */
 import { createHash, randomBytes } from 'node:crypto';
-import { link, lstat, mkdir, readFile, rename, unlink, writeFile } from 'node:fs/promises';
+import { link, lstat, mkdir, rename, unlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { largestConfigFile, readTextFile } from '../base/textFile.js';
 
 /** @param folder absolute, links resolved: a folder has one secret by whatever way it is reached */
 export function tokenFileOf(folder: string, home: string): string {
@@ -43,7 +44,7 @@ async function usableToken(file: string): Promise<Kept> {
   try {
     const found = await lstat(file);
     if (!found.isFile() || isOpenToOthers(found)) return { kind: 'unusable' };
-    const text = (await readFile(file, 'utf8')).trim();
+    const text = (await readTextFile(file, largestConfigFile)).trim();
     return /^[\w-]{32,512}$/.test(text) ? { kind: 'token', token: text } : { kind: 'unusable' };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { kind: 'absent' };

@@ -8,11 +8,12 @@
  * It does not know what the text means, and never throws for what a file system does. Invariants: one reading at a time;
  * a change during a reading is read again; listeners hear only of content that differs from what they heard last.
  */
-import { readFile, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../base/clock.js';
 import { toDisposable, type Disposable } from '../base/disposables.js';
 import { Emitter, type Event } from '../base/events.js';
+import { FileRefused, largestConfigFile, readTextFile } from '../base/textFile.js';
 import { SingleFlight } from '../base/singleFlight.js';
 
 export type FileContent =
@@ -40,7 +41,7 @@ interface WatchOptions {
   readonly disk?: Disk;
 }
 
-/** The questions to the file system; both reject as `node:fs/promises` does. */
+/** The questions to the file system; both reject as `node:fs/promises` does, and reading with `FileRefused`. */
 export interface Disk {
   read(path: string): Promise<string>;
   /** Resolves to a text that changes when the file does. */
@@ -48,7 +49,7 @@ export interface Disk {
 }
 
 const realDisk: Disk = {
-  read: (path) => readFile(path, 'utf8'),
+  read: (path) => readTextFile(path, largestConfigFile),
   stamp: async (path) => {
     const { ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
     return [ino, size, mtimeNs, ctimeNs].join(':');
@@ -137,6 +138,7 @@ async function readContent(disk: Disk, path: string): Promise<FileContent> {
   try {
     return { kind: 'text', text: await disk.read(path) };
   } catch (error) {
+    if (error instanceof FileRefused) return { kind: 'unreadable', reason: error.reason };
     const code = codeOf(error);
     if (code === 'ENOENT' || code === 'ENOTDIR') return { kind: 'absent' };
     return { kind: 'unreadable', reason: reasons[code] ?? code };

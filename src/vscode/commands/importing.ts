@@ -2,11 +2,12 @@
  * Implements *Import Servers* (C6): asks for a file of another program and for the target, and shows what would change. It is
  * written only when a person agreed to exactly that change. This module is loaded when it is first needed.
  */
-import { readFile, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename } from 'node:path';
 import { Icon, inert } from '../../core/base/inert.js';
 import { window } from '../views/inertEditor.js';
+import { largestForeignFile, readTextFile } from '../../core/base/textFile.js';
 import { dialects, formatOfPath } from '../../core/import/dialects.js';
 import { knownFiles } from '../../core/import/knownFiles.js';
 import { planImport, type ImportPlan } from '../../core/import/plan.js';
@@ -51,7 +52,7 @@ export async function importServersInto(given: string | undefined): Promise<void
 
 async function planOf(file: string, target: Target): Promise<ImportPlan> {
   return planImport({
-    text: await readFile(file, 'utf8'),
+    text: await readTextFile(file, largestForeignFile),
     file,
     label: pathLabel(file),
     config: await textOf(target.file),

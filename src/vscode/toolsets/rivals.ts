@@ -1,7 +1,7 @@
 /** Finds servers that the workspace configures for the editor itself under the name of a toolset (G3a). */
 import * as vscode from 'vscode';
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { largestConfigFile, readTextFile } from '../../core/base/textFile.js';
 import { localFolders } from '../engine/configFiles.js';
 import type { Rival } from './presence.js';
 
@@ -14,7 +14,7 @@ export async function findRivals(label: string): Promise<Rival[]> {
   const paths = localFolders().flatMap(({ uri }) => files.map((file) => join(uri.fsPath, file)));
   const found = await Promise.all(
     paths.map(async (file) => {
-      const text = await readFile(file, 'utf8').catch(() => '');
+      const text = await readTextFile(file, largestConfigFile).catch(() => '');
       return configuredLabels(text)
         .filter((rival) => rival.label.toLowerCase() === label.toLowerCase())
         .map((rival): Rival => ({

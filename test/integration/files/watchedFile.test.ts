@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -44,6 +45,29 @@ describe('watchFile on a real disk', () => {
     await writeFile(path, 'one');
     assert.deepEqual(await watch(), { kind: 'text', text: 'one' });
     assert.deepEqual(await after(() => writeFile(path, 'two')), { kind: 'text', text: 'two' });
+  });
+
+  for (const [what, make] of [
+    ['a device without an end', (at: string) => symlink('/dev/zero', at)],
+    ['a pipe that nobody writes to', (at: string) => Promise.resolve(void execFileSync('mkfifo', [at]))],
+  ] as const) {
+    (process.platform === 'win32' ? it.skip : it)(
+      `says that ${what} is no file, and reads the file that comes`,
+      async () => {
+        await make(path);
+        assert.deepEqual(await watch(), { kind: 'unreadable', reason: 'it is not a regular file' });
+        const told = await after(async () => {
+          await writeFile(`${path}.tmp`, 'one');
+          await rename(`${path}.tmp`, path);
+        });
+        assert.deepEqual(told, { kind: 'text', text: 'one' });
+      },
+    );
+  }
+
+  it('says that a file is too large', async () => {
+    await writeFile(path, 'x'.repeat(1024 * 1024 + 1));
+    assert.deepEqual(await watch(), { kind: 'unreadable', reason: 'it is larger than 1 MiB' });
   });
 
   it('sees a save by rename', async () => {

@@ -1,0 +1,94 @@
+/**
+ * Reads files that others may have written or put in place: regular files only, and only so much (S2). A path may lead to
+ * a pipe, on which a reader waits for ever, or to a device, which never ends.
+ */
+import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
+import { open } from 'node:fs/promises';
+
+const mebibyte = 1024 * 1024;
+
+/** More text than any config file has, and as much as may be parsed at a time. */
+export const largestConfigFile = mebibyte;
+/** Some programs keep their history in the file that has their servers. */
+export const largestForeignFile = 64 * mebibyte;
+
+export class FileRefused extends Error {
+  override readonly name = 'FileRefused';
+
+  /** @param reason a phrase such as `it is a folder` */
+  constructor(
+    path: string,
+    readonly reason: string,
+  ) {
+    super(`${path} cannot be read: ${reason}.`);
+  }
+}
+
+/** Opening must not wait for the other end of a pipe. Windows has no such flag and no such pipes in folders. */
+const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
+const pieceSize = 256 * 1024;
+
+/** Rejects as `node:fs/promises` does, and with `FileRefused`. */
+export async function readTextFile(path: string, most: number): Promise<string> {
+  const handle = await open(path, flags);
+  try {
+    refuse(path, await handle.stat(), most);
+    const pieces = new Pieces(path, most);
+    for (;;) {
+      const piece = Buffer.allocUnsafe(pieceSize);
+      const { bytesRead } = await handle.read(piece, 0, pieceSize, null);
+      if (bytesRead === 0) return pieces.text();
+      pieces.add(piece.subarray(0, bytesRead));
+    }
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Throws as `node:fs` does, and a `FileRefused`. */
+export function readTextFileSync(path: string, most: number): string {
+  const file = openSync(path, flags);
+  try {
+    refuse(path, fstatSync(file), most);
+    const pieces = new Pieces(path, most);
+    for (;;) {
+      const piece = Buffer.allocUnsafe(pieceSize);
+      const bytesRead = readSync(file, piece, 0, pieceSize, null);
+      if (bytesRead === 0) return pieces.text();
+      pieces.add(piece.subarray(0, bytesRead));
+    }
+  } finally {
+    closeSync(file);
+  }
+}
+
+function refuse(path: string, stats: Stats, most: number): void {
+  if (stats.isDirectory()) throw new FileRefused(path, 'it is a folder');
+  if (!stats.isFile()) throw new FileRefused(path, 'it is not a regular file');
+  if (stats.size > most) throw tooLarge(path, most);
+}
+
+function tooLarge(path: string, most: number): FileRefused {
+  return new FileRefused(path, `it is larger than ${most / mebibyte} MiB`);
+}
+
+/** A file may grow while it is read, and some say that they are empty when they are not. */
+class Pieces {
+  private readonly pieces: Buffer[] = [];
+  private size = 0;
+
+  constructor(
+    private readonly path: string,
+    private readonly most: number,
+  ) {}
+
+  add(piece: Buffer): void {
+    this.size += piece.length;
+    if (this.size > this.most) throw tooLarge(this.path, this.most);
+    this.pieces.push(piece);
+  }
+
+  text(): string {
+    return Buffer.concat(this.pieces).toString('utf8');
+  }
+}

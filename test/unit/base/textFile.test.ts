@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { readTextFile, readTextFileSync } from '../../../src/core/base/textFile.js';
+
+const onPosix = process.platform === 'win32' ? it.skip : it;
+const most = 1024 * 1024;
+
+describe('files that others put in place (S2)', () => {
+  let folder: string;
+  let file: string;
+
+  beforeEach(() => {
+    folder = mkdtempSync(path.join(tmpdir(), 'text-file-'));
+    file = path.join(folder, 'file');
+  });
+
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+  async function read(): Promise<string> {
+    const outcome = await readTextFile(file, most).catch((error: Error) => error);
+    try {
+      assert.equal(readTextFileSync(file, most), outcome);
+    } catch (error) {
+      assert.equal((error as Error).message, (outcome as Error).message);
+    }
+    if (outcome instanceof Error) throw outcome;
+    return outcome;
+  }
+
+  it('are read whole, by way of links too', async () => {
+    for (const text of ['', 'ä'.repeat(most / 2)]) {
+      writeFileSync(file, text);
+      assert.equal(await read(), text);
+    }
+    const own = file;
+    file = path.join(folder, 'link');
+    symlinkSync(own, file);
+    assert.equal((await read()).length, most / 2);
+  });
+
+  it('are absent as the system says it', () => assert.rejects(read(), { code: 'ENOENT' }));
+
+  it('are refused when they are too large', () => {
+    writeFileSync(file, 'x'.repeat(most + 1));
+    return assert.rejects(read(), { reason: 'it is larger than 1 MiB' });
+  });
+
+  it('are refused when they are folders', () => {
+    file = folder;
+    return assert.rejects(read(), process.platform === 'win32' ? /EISDIR|EPERM|folder/ : { reason: 'it is a folder' });
+  });
+
+  onPosix('are refused when they are devices without an end', () => {
+    symlinkSync('/dev/zero', file);
+    return assert.rejects(read(), { reason: 'it is not a regular file' });
+  });
+
+  onPosix('are refused when they are pipes, without waiting for a writer', () => {
+    execFileSync('mkfifo', [file]);
+    return assert.rejects(read(), { reason: 'it is not a regular file' });
+  });
+});
+
+describe('the source', () => {
+  const root = path.resolve(__dirname, '../../..');
+  /** What the system or we ourselves wrote. */
+  const allowed = [
+    'src/core/base/textFile.ts',
+    'src/core/connections/stdio/processTable.ts',
+    'src/core/connections/stdio/processTree.ts',
+    'src/core/results/diskArtifacts.ts',
+    'src/vscode/minds/artifactLinks.ts',
+  ];
+
+  it('reads files of others in one place', () => {
+    const reading = readdirSync(path.join(root, 'src'), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts'))
+      .map((name) => path.posix.join('src', ...name.split(path.sep)))
+      .filter((name) => {
+        const imports = readFileSync(path.join(root, name), 'utf8').match(/^import [^;]*'node:fs(?:\/promises)?';/gms);
+        return imports?.some((text) => /\b(readFile|readFileSync|createReadStream|openSync|open|\* as)\b/.test(text));
+      });
+    assert.deepEqual(
+      reading.filter((name) => !allowed.includes(name)),
+      [],
+    );
+  });
+});
