@@ -4,6 +4,7 @@
  * version is understood all the same. Pure.
  */
 import { isObject } from '../base/isObject.js';
+import { clipped } from '../base/text.js';
 import type { Fields } from '../protocol/client.js';
 import { isProtocolVersion, protocolVersions } from '../protocol/versions.js';
 import type { ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
@@ -33,6 +34,10 @@ export function versionHeader(version: string): string | undefined {
   return version >= protocolVersionHeader ? version : undefined;
 }
 
+/** What every agent and every view is given is bounded, in characters (S2). */
+const longestName = 256;
+const longestInstructions = 64 * 1024;
+
 export interface ServerFacts {
   readonly serverInfo: { readonly name: string; readonly version: string; readonly title?: string };
   readonly instructions: string | undefined;
@@ -61,8 +66,15 @@ export function readInitializeAnswer(result: unknown): InitializeAnswer {
   return {
     kind: 'right',
     facts: {
-      serverInfo: { name, version, ...(typeof title === 'string' && { title }) },
-      instructions: typeof instructions === 'string' && instructions !== '' ? instructions : undefined,
+      serverInfo: {
+        name: clipped(name, longestName),
+        version: clipped(version, longestName),
+        ...(typeof title === 'string' && { title: clipped(title, longestName) }),
+      },
+      instructions:
+        typeof instructions === 'string' && instructions !== ''
+          ? clipped(instructions, longestInstructions)
+          : undefined,
       capabilities: capabilities as ServerCapabilities,
       protocolVersion,
     },

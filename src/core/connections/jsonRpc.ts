@@ -5,6 +5,7 @@
  */
 import { isObject } from '../base/isObject.js';
 import { withoutSecrets } from '../base/secrets.js';
+import { clipped } from '../base/text.js';
 import { errorCodes } from '../protocol/errors.js';
 import { flattened, jsonInBrief, parseJson } from '../protocol/json.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
@@ -64,6 +65,9 @@ function readId(value: unknown): Id | undefined {
   return typeof value === 'string' || Number.isSafeInteger(value) ? (value as Id) : undefined;
 }
 
+/** How many characters of an error's message an agent is told (S2). */
+const longestMessage = 64 * 1024;
+
 function errorAnswer(id: Id | undefined, value: unknown): JSONRPCMessage {
   const error: Fields = isObject(value) ? value : { message: value };
   const { code, message, data } = error as { code?: unknown; message?: unknown; data?: unknown };
@@ -74,7 +78,7 @@ function errorAnswer(id: Id | undefined, value: unknown): JSONRPCMessage {
       code: Number.isSafeInteger(code) ? (code as number) : errorCodes.internal,
       message:
         typeof message === 'string'
-          ? message
+          ? clipped(message, longestMessage)
           : message === undefined
             ? 'The server gave no reason.'
             : inBrief(message, 1000),

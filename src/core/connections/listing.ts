@@ -6,6 +6,7 @@
 import type { ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import type { Clock } from '../base/clock.js';
 import { isObject } from '../base/isObject.js';
+import { clipped } from '../base/text.js';
 import { errorCodes } from '../protocol/errors.js';
 import { deepestValue } from '../protocol/json.js';
 import type { OfferedTool } from '../tools/catalogue.js';
@@ -168,7 +169,7 @@ function whatIsWrongWithTool({ description, inputSchema }: Readonly<Record<strin
 
 function nameOf({ identity }: ListKind<unknown>, entry: unknown, index: number): string {
   const name = isObject(entry) ? (entry[identity] ?? entry['name']) : undefined;
-  return typeof name === 'string' && name !== '' ? name : `(entry ${index + 1})`;
+  return typeof name === 'string' && name !== '' ? clipped(name, 200) : `(entry ${index + 1})`;
 }
 
 /** Some servers write null for what they leave out; a strict reader behind us would refuse the whole list for it. */

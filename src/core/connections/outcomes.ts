@@ -3,6 +3,7 @@ import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { Fields } from '../protocol/client.js';
 import type { Progress, ServerOutcome } from '../protocol/request.js';
 import { isObject } from '../base/isObject.js';
+import { clipped } from '../base/text.js';
 import { errorCodes } from '../protocol/errors.js';
 import { deepestValue, isTooDeep } from '../protocol/json.js';
 import type { TransportFailure } from './transport.js';
@@ -44,11 +45,14 @@ export function readOtherResult(result: unknown): ServerOutcome<Fields> {
   return { kind: 'error', code: errorCodes.internal, message: 'The server answered with a result that is no object.' };
 }
 
+/** How many characters of a progress message are told, which is one line in a view (S2). */
+const longestProgress = 4096;
+
 export function readProgress({ progress, total, message }: Fields): Progress {
   return {
     progress: typeof progress === 'number' ? progress : 0,
     ...(typeof total === 'number' && { total }),
-    ...(typeof message === 'string' && { message }),
+    ...(typeof message === 'string' && { message: clipped(message, longestProgress) }),
   };
 }
 

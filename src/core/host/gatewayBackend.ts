@@ -10,6 +10,7 @@ import { errorCodes } from '../protocol/errors.js';
 import type { OtherOutcome, ToolOutcome, ToolsetCall, ToolsetRequest } from '../protocol/request.js';
 import type { Catalogue, Toolset } from '../tools/catalogue.js';
 import { admitsResource, contentsRefused } from '../tools/promptsAndResources.js';
+import { clipped } from '../base/text.js';
 import type { Host } from './hostContract.js';
 import { leaseNote } from './leaseNotes.js';
 import { holderOfRequest, holderOfTool, releaseAdvice, servedAlone, servedTogether } from './servedToolsets.js';
@@ -79,7 +80,7 @@ class CatalogueBackend implements GatewayBackend, Disposable {
     const { ref } = request.params as { ref?: Fields };
     const { uri = ref?.['uri'] } = request.params as { uri?: unknown };
     if (typeof uri === 'string' && !(toolset && admitsResource(toolset.resources, uri))) {
-      return refused(errorCodes.resourceNotFound, `${said(id)} resource "${uri}".`, { uri });
+      return refused(errorCodes.resourceNotFound, `${said(id)} resource "${clipped(uri, 200)}".`, { uri });
     }
     if (!params) return refused(errorCodes.invalidParams, `${said(id)} such prompt.`);
     const outcome = await this.host.request({ ...request, toolset: toolset.id, params });

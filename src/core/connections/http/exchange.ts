@@ -97,16 +97,18 @@ export async function readText({ body, url }: HttpReply, limit: number): Promise
     .replace(/^\uFEFF/, '');
 }
 
+/** How much of a body is looked at for a message, in bytes or characters. */
+const lookedAt = 8 * 1024;
+
 /** The beginning of a body, for a message. */
 export async function readShort(reply: HttpReply): Promise<string> {
   const chunks: Buffer[] = [];
   let length = 0;
-  const enough = 8 * 1024;
   try {
     for await (const chunk of reply.body as AsyncIterable<Buffer>) {
       chunks.push(chunk);
       length += chunk.length;
-      if (length >= enough) break; // This destroys the body.
+      if (length >= lookedAt) break; // This destroys the body.
     }
   } catch {
     // What came is enough.
@@ -116,7 +118,8 @@ export async function readShort(reply: HttpReply): Promise<string> {
 
 /** One line, without markup, about 300 characters. */
 export function inShort(text: string): string {
-  const plain = /<html|<!doctype/i.test(text) ? pageText(text) : text;
+  const start = text.slice(0, lookedAt);
+  const plain = /<html|<!doctype/i.test(start) ? pageText(start) : start;
   const line = plain.replace(/\s+/g, ' ').trim();
   return shortened(line, 300);
 }
