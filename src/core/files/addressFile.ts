@@ -2,8 +2,9 @@
  * The file that says where the gateway of a folder listens now, beside its token file, for clients that know neither
  * port nor token (G6). It names the process too: a port that another program has taken since is never shown the token.
  */
-import { readFile, unlink, writeFile } from 'node:fs/promises';
+import { unlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { largestConfigFile, readTextFile } from '../base/textFile.js';
 
 function fileOf(tokenFile: string): string {
   const { dir, name } = path.parse(tokenFile);
@@ -29,7 +30,10 @@ export async function notedPort(tokenFile: string): Promise<number | undefined> 
 
 async function read(tokenFile: string): Promise<{ readonly port: number; readonly pid: number } | undefined> {
   try {
-    const noted = JSON.parse(await readFile(fileOf(tokenFile), 'utf8')) as { port?: unknown; pid?: unknown } | null;
+    const noted = JSON.parse(await readTextFile(fileOf(tokenFile), largestConfigFile)) as {
+      port?: unknown;
+      pid?: unknown;
+    } | null;
     const { port, pid } = noted ?? {};
     return Number.isInteger(port) && Number.isInteger(pid) ? { port: Number(port), pid: Number(pid) } : undefined;
   } catch {
