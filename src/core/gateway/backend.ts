@@ -26,6 +26,10 @@ export interface ServedToolset {
 export interface GatewayBackend {
   /** Undefined: no such toolset; the gateway answers 404. */
   toolset(id: string, clientKind: ClientKind): ServedToolset | undefined;
+  /** A toolset that is configured, as it is while its server gives it nothing; undefined: it is not configured. */
+  placeholder(id: string, clientKind: ClientKind): ServedToolset | undefined;
+  /** Resolves when the server of a toolset is not starting; rejects when the signal is aborted. */
+  settled(id: string, signal: AbortSignal): Promise<void>;
   /** The ids of toolsets whose tools, prompts, resources or instructions changed, came or went. */
   readonly onDidChangeToolsets: Event<readonly string[]>;
   callTool(call: ToolsetCall): Promise<ToolOutcome>;

@@ -8,7 +8,8 @@ import { errorCodes } from '../protocol/errors.js';
 import type { OtherOutcome, ToolOutcome } from '../protocol/request.js';
 import { withNotes } from '../results/notes.js';
 import { otherResult, toolResult } from './dialect.js';
-import { conversationOf, forward, invalidParams, type Answer, type MethodContext } from './requests.js';
+import { conversationOf } from './dialogs.js';
+import { forward, invalidParams, type Answer, type MethodContext } from './requests.js';
 
 export function callTool(params: Fields, context: MethodContext): Answer {
   const { name, arguments: given } = params;
@@ -24,7 +25,9 @@ export function callTool(params: Fields, context: MethodContext): Answer {
       const isEditor = clientKind === 'editor';
       const origin = { server: toolset, tool: publishedName, dialog };
       const own = await services.delivery[isEditor ? 'forEditor' : 'forOthers'](result, origin);
-      return JSON.stringify(toolResult(session.protocolVersion, withNotes(own, notes, isEditor)));
+      return JSON.stringify(
+        toolResult(session.protocolVersion, withNotes(own, notes, isEditor || session.traits.readsStructureAlone)),
+      );
     },
   });
 }

@@ -29,6 +29,17 @@ export function clientCapabilities(version: ProtocolVersion, declared: Fields): 
   };
 }
 
+/** The names that these programs give themselves; seen with Claude Code 2.1.330 and Codex 0.169.0. */
+const structureReaders: readonly unknown[] = ['claude-code', 'codex-mcp-client'];
+
+/**
+ * Says whether the model of a client gets nothing of a result but the structured content, where there is one. Such a
+ * client is sent the structure as text where a note stands beside it, and therefore no output schema.
+ */
+export function readsStructureAlone(clientInfo: unknown): boolean {
+  return isObject(clientInfo) && structureReaders.includes(clientInfo['name']);
+}
+
 /** Completions were there before they were declared. */
 export function serverCapabilities(version: ProtocolVersion, { completions, ...rest }: Fields): Fields {
   return completions !== undefined && isAtLeast(version, '2025-03-26') ? { ...rest, completions } : rest;

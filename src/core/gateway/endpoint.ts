@@ -5,12 +5,13 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { assertNever } from '../base/assertNever.js';
-import type { Clock } from '../base/clock.js';
+import { delay, type Clock } from '../base/clock.js';
 import { isObject } from '../base/isObject.js';
 import type { Route } from './access.js';
+import type { ServedToolset } from './backend.js';
 import type { Services } from './requests.js';
 import type { ClientKind, Fields } from '../protocol/client.js';
-import { clientCapabilities, serverCapabilities } from './dialect.js';
+import { clientCapabilities, readsStructureAlone, serverCapabilities } from './dialect.js';
 import { ListenStream, PostReply, type Heartbeat } from './eventStreams.js';
 import { errorCodes, type RpcError } from '../protocol/errors.js';
 import { errorMessage, parsePayload, resultMessage, type Message, type Payload, type RequestId } from './jsonRpc.js';
@@ -19,6 +20,7 @@ import { answerRequest, capabilitiesOf, takeNotification } from './methods.js';
 import { allowsBatches, isProtocolVersion, negotiate } from '../protocol/versions.js';
 import { readBody, type BodyLimits } from './requestBody.js';
 import type { Session } from './session.js';
+import { traitsIn } from './sessionId.js';
 import type { Sessions } from './sessions.js';
 
 interface EndpointOptions {
@@ -32,6 +34,12 @@ interface EndpointOptions {
   readonly version: string;
   readonly onClient: (clientKind: ClientKind, capabilities: Fields) => void;
 }
+
+/**
+ * How long `initialize` waits for a server that starts, in milliseconds. Of the programs that were measured the least
+ * patient one gives up after 10 s.
+ */
+const startLimitMs = 8_000;
 
 export class Endpoint {
   constructor(private readonly options: EndpointOptions) {}
@@ -76,18 +84,21 @@ export class Endpoint {
     if (session) this.take(response, session, payload);
   }
 
-  private initialize(response: ServerResponse, route: Route, id: RequestId, params: Fields): void {
-    const served = this.options.services.backend.toolset(route.toolset, route.clientKind);
-    if (!served) return refuse(response, 404, errorCodes.server, 'There is no such toolset.');
+  private async initialize(response: ServerResponse, route: Route, id: RequestId, params: Fields): Promise<void> {
+    const served = await this.served(response, route);
+    if (response.destroyed) return;
+    if (!served) return refuse(response, 404, errorCodes.server, `There is no toolset "${route.toolset}".`);
     const requested = params['protocolVersion'];
     if (typeof requested !== 'string') {
       const message = '`protocolVersion` must be a string.';
       return this.answerAlone(response, errorMessage(id, { code: errorCodes.invalidParams, message }));
     }
     const version = negotiate(requested);
-    const listing = this.options.listings.of(route.toolset, route.clientKind, version);
-    const declared = clientCapabilities(version, isObject(params['capabilities']) ? params['capabilities'] : {});
-    const session = this.options.sessions.open(listing, version, declared);
+    const { capabilities, clientInfo } = params;
+    const declared = clientCapabilities(version, isObject(capabilities) ? capabilities : {});
+    const traits = { declared, readsStructureAlone: readsStructureAlone(clientInfo) };
+    const listing = this.options.listings.of(route.toolset, route.clientKind, version, traits.readsStructureAlone);
+    const session = this.options.sessions.open({ listing, protocolVersion: version, traits });
     if (!session) {
       const message = 'Too many sessions are open.';
       return this.answerAlone(response, errorMessage(id, { code: errorCodes.server, message }));
@@ -163,7 +174,10 @@ export class Endpoint {
     const session = this.session(request, response, route);
     if (!session) return;
     const stream = new ListenStream(response, this.options.heartbeat);
-    response.once('close', () => session.stopListening(stream));
+    response.once('close', () => {
+      session.stopListening(stream);
+      this.options.sessions.streamClosed(session);
+    });
     session.listen(stream);
   }
 
@@ -175,7 +189,7 @@ export class Endpoint {
     const session = this.session(request, response, route);
     if (!session) return;
     session.listing.refresh();
-    this.options.sessions.close(session, { cancelCalls: !session.listing.isGone });
+    this.options.sessions.delete(session, { cancelCalls: !session.listing.isGone });
     response.writeHead(204).end();
   }
 
@@ -191,9 +205,54 @@ export class Endpoint {
       refuse(response, 400, errorCodes.invalidRequest, 'The header Mcp-Session-Id is missing.');
       return undefined;
     }
-    const session = this.options.sessions.find(id, route);
-    if (!session) refuse(response, 404, errorCodes.server, 'There is no such session.');
+    const session = this.options.sessions.find(id, route) ?? this.revived(request, id, version, route);
+    if (!session) {
+      const message = 'There is no such session, or there is none any more. Begin a new one with `initialize`.';
+      refuse(response, 404, errorCodes.server, message);
+    }
     return session;
+  }
+
+  /**
+   * Some programs never begin a new session when theirs is gone, as it is after a restart of ours: the session goes on
+   * under its id. What its conversation held is gone, and it is told so. The editor begins a new one upon 404.
+   */
+  private revived(
+    { method }: IncomingMessage,
+    id: string,
+    protocolVersion: string | string[] | undefined,
+    { toolset, clientKind }: Route,
+  ): Session | undefined {
+    const { sessions, listings, services } = this.options;
+    if (clientKind === 'editor' || method === 'DELETE' || !sessions.isFree(id)) return undefined;
+    if (typeof protocolVersion !== 'string' || !isProtocolVersion(protocolVersion)) return undefined;
+    const traits = traitsIn(id);
+    const { backend } = services;
+    if (!traits || !(backend.toolset(toolset, clientKind) ?? backend.placeholder(toolset, clientKind))) {
+      return undefined;
+    }
+    const listing = listings.of(toolset, clientKind, protocolVersion, traits.readsStructureAlone);
+    const session = sessions.open({ listing, protocolVersion, traits, revived: id });
+    if (session) services.noteActivity(toolset);
+    return session;
+  }
+
+  /**
+   * The toolset that a session begins with. One whose server is still starting is waited for, but no longer than clients
+   * wait for us; one that is configured and has nothing now is empty, and `list_changed` tells when that changes.
+   */
+  private async served(response: ServerResponse, { toolset, clientKind }: Route): Promise<ServedToolset | undefined> {
+    const { backend } = this.options.services;
+    const now = backend.toolset(toolset, clientKind);
+    if (now || !backend.placeholder(toolset, clientKind)) return now;
+    const over = new AbortController();
+    const end = (): void => over.abort();
+    response.once('close', end);
+    const waits = [backend.settled(toolset, over.signal), delay(this.options.clock, startLimitMs, over.signal)];
+    await Promise.race(waits.map((wait) => wait.catch(() => undefined)));
+    response.off('close', end);
+    over.abort();
+    return backend.toolset(toolset, clientKind) ?? backend.placeholder(toolset, clientKind);
   }
 
   private answerAlone(response: ServerResponse, message: string, headers: Record<string, string> = {}): void {

@@ -23,7 +23,8 @@ export class Listing {
   readonly templates: PagedList;
   isGone = false;
   features: ServerFeatures = toolsAlone;
-  canGain = false;
+  /** A toolset that was never served may have anything. */
+  canGain = true;
   private served: ServedToolset | undefined;
   private isStale = false;
 
@@ -112,15 +113,28 @@ export class Listings implements Disposable {
   }
 
   /** Fresh. Of a toolset that was never there: create only where the backend knows it. */
-  of(toolset: string, clientKind: ClientKind, protocol: ProtocolVersion = protocolVersions[0]): Listing {
-    const key = `${clientKind}/${protocol}/${toolset}`;
+  of(
+    toolset: string,
+    clientKind: ClientKind,
+    protocol: ProtocolVersion = protocolVersions[0],
+    readsStructureAlone = false,
+  ): Listing {
+    const key = `${clientKind}/${protocol}/${readsStructureAlone}/${toolset}`;
     const known = this.byKey.get(key);
     if (known) {
       known.refresh();
       return known;
     }
     const { backend, pageSize } = this.options;
-    const ask = (): ServedToolset | undefined => backend.toolset(toolset, clientKind);
+    // A note may take the place of the structure that an output schema would promise.
+    const sent = new WeakMap<ServedToolset, ServedToolset>();
+    const ask = (): ServedToolset | undefined => {
+      const served = backend.toolset(toolset, clientKind);
+      if (!served || !readsStructureAlone) return served;
+      const without = sent.get(served) ?? withoutOutputSchemas(served);
+      sent.set(served, without);
+      return without;
+    };
     const listing = new Listing(toolset, clientKind, ask, protocol, () => (this.versions += 1), pageSize);
     this.byKey.set(key, listing);
     return listing;
@@ -156,6 +170,10 @@ export class Listings implements Disposable {
       }
     }
   }
+}
+
+function withoutOutputSchemas(served: ServedToolset): ServedToolset {
+  return { ...served, tools: served.tools.map(({ outputSchema: _, ...tool }) => tool) };
 }
 
 /** One list of a toolset as pages of JSON, made once for each version. Pure. */

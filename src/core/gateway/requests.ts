@@ -14,6 +14,7 @@ import { errorCodes, type RpcError } from '../protocol/errors.js';
 import type { Destination, Outcome, RequestTerms } from '../protocol/request.js';
 import type { Delivery } from '../results/delivery.js';
 import type { GatewayBackend } from './backend.js';
+import { dialogOf } from './dialogs.js';
 import { isAtLeast } from './dialect.js';
 import type { Reply } from './eventStreams.js';
 import { errorMessage, isRequestId, notificationMessage, resultMessage, type RequestId } from './jsonRpc.js';
@@ -83,7 +84,7 @@ export function forward<Result, Beside>(
   if (session.calls.has(id)) return refusal(errorCodes.invalidRequest, 'A call with this id is in flight.');
   if (session.calls.size >= services.maxCalls) return refusal(errorCodes.server, 'Too many calls are in flight.');
   session.listing.refreshIfStale();
-  if (session.listing.isGone) return invalidParams(`The toolset ${session.toolset} is not there any more.`);
+  if (session.listing.isGone) return invalidParams(`The toolset ${session.toolset} has no tools now.`);
 
   const call: CallInFlight = { controller: new AbortController(), reply, listVersion: session.listing.version };
   session.calls.set(id, call);
@@ -161,25 +162,6 @@ async function toMessage<Result, Beside>(
     default:
       return assertNever(outcome);
   }
-}
-
-const sessionPrefix = 'mcp-session:';
-const conversationKey = 'vscode.conversationId';
-
-/**
- * The dialog that a request belongs to (G3). A conversation goes by the bare id that the editor gives it, so that
- * whoever else knows that id means the same dialog; a session goes by its id with a prefix that no conversation can take.
- */
-export function dialogOf(meta: Fields | undefined, sessionId: string): string {
-  return conversationOf(meta) ?? sessionPrefix + sessionId;
-}
-
-/** The conversation that a client names; undefined where it names none. */
-export function conversationOf(meta: Fields | undefined): string | undefined {
-  const conversation = meta?.[conversationKey];
-  if (typeof conversation !== 'string' || conversation === '' || conversation.startsWith(sessionPrefix))
-    return undefined;
-  return conversation;
 }
 
 /**

@@ -7,9 +7,10 @@
  * changed, because the editor then has the new tools before the model reads the result. Nothing is told to a client
  * that has asked since.
  */
-import { randomUUID } from 'node:crypto';
 import type { MessageStream, OpenStream, Reply } from './eventStreams.js';
 import { ClientRequests } from './clientRequests.js';
+import { sessionDialog } from './dialogs.js';
+import type { SessionTraits } from './sessionId.js';
 import type { ClientKind, Fields, ServerClient } from '../protocol/client.js';
 import { BoundedMap } from '../base/boundedMap.js';
 import { notificationMessage, type RequestId } from './jsonRpc.js';
@@ -33,13 +34,12 @@ export interface CallInFlight {
 }
 
 export class Session {
-  readonly id = randomUUID();
   readonly toolset: string;
   readonly clientKind: ClientKind;
   readonly calls = new Map<RequestId, CallInFlight>();
   /** Requests of servers that the client has not answered yet. */
   readonly clientRequests = new ClientRequests();
-  readonly client = new SessionClient(this);
+  readonly client: SessionClient;
   /** Where a link of a result was made, by the URI of the link. */
   readonly links = new BoundedMap<string, Destination>(mostLinks);
   /** The lowest level of log messages that the client wants; undefined until it says so. */
@@ -49,16 +49,22 @@ export class Session {
   private readonly streams: OpenStream[] = [];
   private readonly knowledge: Readonly<Record<Topic, Knowledge>>;
 
+  /** @param isRevived whether an earlier session of that id has ended, with what its dialog held (L2a). */
   constructor(
+    readonly id: string,
     readonly listing: Listing,
     readonly protocolVersion: ProtocolVersion,
     /** Milliseconds since the epoch. */
     public lastUsed: number,
-    readonly clientCapabilities: Fields = {},
+    readonly traits: SessionTraits = { declared: {}, readsStructureAlone: false },
+    readonly isRevived = false,
   ) {
+    this.client = new SessionClient(this, undefined, sessionDialog(id));
     this.toolset = listing.toolset;
     this.clientKind = listing.clientKind;
-    const now = (topic: Topic): Knowledge => ({ known: listing.versionOf(topic), told: listing.versionOf(topic) });
+    // Nobody knows what the client of a revived session was told last.
+    const version = (topic: Topic): number => (isRevived ? 0 : listing.versionOf(topic));
+    const now = (topic: Topic): Knowledge => ({ known: version(topic), told: version(topic) });
     this.knowledge = { tools: now('tools'), prompts: now('prompts'), resources: now('resources') };
   }
 
@@ -159,11 +165,16 @@ export class SessionClient implements ServerClient {
   }
 
   get capabilities(): Fields {
-    return this.session.clientCapabilities;
+    return this.session.traits.declared;
   }
 
   get logLevel(): string | undefined {
     return this.session.logLevel;
+  }
+
+  get lostBefore(): string | undefined {
+    if (!this.session.isRevived) return undefined;
+    return 'its session had ended, or MCP Toolsets was started again';
   }
 
   ask(

@@ -1,12 +1,29 @@
 /** The sessions of a gateway, bounded: the one that was idle longest makes room (G2). */
+import { BoundedMap } from '../base/boundedMap.js';
 import type { Clock } from '../base/clock.js';
-import type { Fields } from '../protocol/client.js';
+import type { Disposable } from '../base/disposables.js';
 import type { Listing } from './listings.js';
 import type { ProtocolVersion } from '../protocol/versions.js';
 import { Session } from './session.js';
+import { newSessionId, type SessionTraits } from './sessionId.js';
+
+/** How long a client may be silent whose last stream has closed, in milliseconds (L2a). */
+const quietLimitMs = 45_000;
+/** Ids of sessions that their clients ended and that must not be revived; the oldest is forgotten. */
+const mostDeleted = 1_000;
+
+interface SessionStart {
+  readonly listing: Listing;
+  readonly protocolVersion: ProtocolVersion;
+  readonly traits: SessionTraits;
+  /** The id of the session that is revived; absent: it is a new one. */
+  readonly revived?: string;
+}
 
 export class Sessions {
   private readonly byId = new Map<string, Session>();
+  private readonly deleted = new BoundedMap<string, true>(mostDeleted);
+  private readonly quiet = new Map<Session, Disposable>();
 
   constructor(
     private readonly clock: Clock,
@@ -15,13 +32,15 @@ export class Sessions {
   ) {}
 
   /** Undefined: there is no room, as every session has calls in flight. */
-  open(listing: Listing, protocolVersion: ProtocolVersion, clientCapabilities: Fields = {}): Session | undefined {
+  open({ listing, protocolVersion, traits, revived }: SessionStart): Session | undefined {
     if (this.byId.size >= this.max) {
       const idlest = this.idlest();
       if (!idlest) return undefined;
       this.close(idlest, { cancelCalls: false });
     }
-    const session = new Session(listing, protocolVersion, this.clock.now(), clientCapabilities);
+    const id = revived ?? newSessionId(traits);
+    const now = this.clock.now();
+    const session = new Session(id, listing, protocolVersion, now, traits, revived !== undefined);
     this.byId.set(session.id, session);
     return session;
   }
@@ -34,8 +53,21 @@ export class Sessions {
     return session;
   }
 
+  /** Whether a session of this id may begin: none has it, and no client has ended one that had it. */
+  isFree(id: string): boolean {
+    return !this.byId.has(id) && !this.deleted.has(id);
+  }
+
+  /** Its client has ended it. */
+  delete(session: Session, options: { cancelCalls: boolean }): void {
+    this.deleted.set(session.id, true);
+    this.close(session, options);
+  }
+
   close(session: Session, options: { cancelCalls: boolean }): void {
     if (!this.byId.delete(session.id)) return;
+    this.quiet.get(session)?.dispose();
+    this.quiet.delete(session);
     session.close(options);
     this.closed(session);
   }
@@ -46,6 +78,29 @@ export class Sessions {
 
   of(toolset: string): Session[] {
     return [...this.byId.values()].filter((session) => session.toolset === toolset);
+  }
+
+  /**
+   * A stream of the session has closed. A client that has listened and is silent since is gone: its program ended or was
+   * killed. Not so the editor, whose conversations outlive its sessions.
+   */
+  streamClosed(session: Session): void {
+    if (session.clientKind === 'editor' || session.isClosed || session.isListening) return;
+    session.lastUsed = this.clock.now();
+    this.awaitQuiet(session);
+  }
+
+  private awaitQuiet(session: Session): void {
+    this.quiet.get(session)?.dispose();
+    const left = session.lastUsed + quietLimitMs - this.clock.now();
+    const timer = this.clock.after(session.calls.size > 0 ? quietLimitMs : left, () => {
+      this.quiet.delete(session);
+      if (session.isListening) return;
+      const isQuiet = session.calls.size === 0 && this.clock.now() - session.lastUsed >= quietLimitMs;
+      if (isQuiet) this.close(session, { cancelCalls: false });
+      else this.awaitQuiet(session);
+    });
+    this.quiet.set(session, timer);
   }
 
   /** A client that listens is more likely to be there than one that does not. */

@@ -2,6 +2,7 @@
  * The built-in toolset `mcp_admin` (L5): what an agent can ask of the host itself. Its names, its texts and what it
  * answers stand here and nowhere else.
  */
+import { assertNever } from '../base/assertNever.js';
 import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
 import { builtInToolset } from '../config/serverEntry.js';
 import type { ClientKind, Fields } from '../protocol/client.js';
@@ -214,4 +215,30 @@ function previousPhrase({ since, reason }: NonNullable<ServerStatus['previous']>
 function stateText(state: ServerState): string {
   if (state.kind === 'pending') return 'waits for the person to approve its start';
   return state.kind === 'reconnecting' ? `reconnecting (attempt ${state.attempt})` : state.kind;
+}
+
+/** Completes "its server is …". */
+export function whyDown(state: ServerState): string {
+  switch (state.kind) {
+    case 'disabled':
+    case 'starting':
+      return state.kind;
+    case 'invalid':
+      return 'misconfigured';
+    case 'pending':
+      return 'waiting for a person to approve its start';
+    case 'signInNeeded':
+      return 'waiting for a person to sign in';
+    case 'reconnecting':
+      return 'being connected again';
+    case 'failed':
+      return 'not able to start';
+    case 'stopped':
+      return 'stopped by a person';
+    case 'running':
+    case 'idle':
+      return 'not ready';
+    default:
+      return assertNever(state);
+  }
 }

@@ -3,7 +3,7 @@
  * how a call becomes a result that a model reads. Calls go to the host under the dialog's own name, past the gateway.
  */
 import type { ContentBlock } from '@modelcontextprotocol/sdk/types.js';
-import { adminId, releaseTool } from './admin.js';
+import { adminId, releaseTool, whyDown } from './admin.js';
 import { assertNever } from '../base/assertNever.js';
 import type { ModelSetup } from '../dialog/dialog.js';
 import { grantedOf, type ConfiguredToolset, type Grant } from '../team/grants.js';
@@ -12,7 +12,7 @@ import type { ContentPart, DialogTool, ResultFile, ToolResult, ToolRunner } from
 import type { Host } from './hostContract.js';
 import { leaseNote, releaseByName } from './leaseNotes.js';
 import type { ToolOutcome } from '../protocol/request.js';
-import type { ServerState, StatusSnapshot } from '../reconcile/status.js';
+import type { StatusSnapshot } from '../reconcile/status.js';
 import type { Delivery } from '../results/delivery.js';
 import { withNotes } from '../results/notes.js';
 import type { Toolset } from '../tools/catalogue.js';
@@ -90,32 +90,6 @@ export function configuredToolsets(snapshot: StatusSnapshot, toolsets: readonly 
     ...snapshot.servers.map(({ id, state }) => ({ id, down: up.has(id) ? undefined : whyDown(state) })),
     { id: adminId, down: up.has(adminId) ? undefined : 'not needed, as no server is configured' },
   ];
-}
-
-/** Completes "its server is …". */
-function whyDown(state: ServerState): string {
-  switch (state.kind) {
-    case 'disabled':
-    case 'starting':
-      return state.kind;
-    case 'invalid':
-      return 'misconfigured';
-    case 'pending':
-      return 'waiting for a person to approve its start';
-    case 'signInNeeded':
-      return 'waiting for a person to sign in';
-    case 'reconnecting':
-      return 'being connected again';
-    case 'failed':
-      return 'not able to start';
-    case 'stopped':
-      return 'stopped by a person';
-    case 'running':
-    case 'idle':
-      return 'not ready';
-    default:
-      return assertNever(state);
-  }
 }
 
 function toolsOf({ id, tools }: Toolset): DialogTool[] {

@@ -2,7 +2,7 @@
  * Joins the gateway to the host, which do not know each other: what the gateway serves is the host's catalogue, under
  * the names each kind of client sees (G3a). Holds no state but the last catalogue, to tell what changed.
  */
-import { Emitter } from '../base/events.js';
+import { Emitter, nextEvent } from '../base/events.js';
 import type { Disposable } from '../base/disposables.js';
 import { everyToolset, type GatewayBackend, type ServedToolset } from '../gateway/backend.js';
 import type { ClientChange, ClientKind, Fields, ServerClient } from '../protocol/client.js';
@@ -13,7 +13,14 @@ import { admitsResource, contentsRefused } from '../tools/promptsAndResources.js
 import { clipped } from '../base/text.js';
 import type { Host } from './hostContract.js';
 import { leaseNote } from './leaseNotes.js';
-import { holderOfRequest, holderOfTool, releaseAdvice, servedAlone, servedTogether } from './servedToolsets.js';
+import {
+  holderOfRequest,
+  holderOfTool,
+  releaseAdvice,
+  servedAlone,
+  servedTogether,
+  servedWithout,
+} from './servedToolsets.js';
 
 export function createGatewayBackend(host: Host): GatewayBackend & Disposable {
   return new CatalogueBackend(host);
@@ -52,6 +59,17 @@ class CatalogueBackend implements GatewayBackend, Disposable {
     const kept = kinds.get(clientKind) ?? servedAlone(toolset, catalogue.toolsets, clientKind);
     kinds.set(clientKind, kept);
     return kept;
+  }
+
+  placeholder(id: string, clientKind: ClientKind): ServedToolset | undefined {
+    const server = this.host.snapshot.servers.find((each) => each.id === id);
+    return server && server.state.kind !== 'disabled' ? servedWithout(server, clientKind) : undefined;
+  }
+
+  async settled(id: string, signal: AbortSignal): Promise<void> {
+    const isStarting = (): boolean =>
+      this.host.snapshot.servers.find((each) => each.id === id)?.state.kind === 'starting' && !this.known(id);
+    if (isStarting()) await nextEvent(this.host.onDidChange, () => !isStarting(), signal);
   }
 
   async callTool(call: ToolsetCall): Promise<ToolOutcome> {

@@ -7,9 +7,11 @@ import { isObject } from '../base/isObject.js';
 import { everyToolset, type ServedToolset } from '../gateway/backend.js';
 import type { ClientKind, Fields } from '../protocol/client.js';
 import type { Catalogue, ServedTool, Toolset } from '../tools/catalogue.js';
+import { shortNames } from '../tools/editorNames.js';
 import { toolsAlone } from '../tools/features.js';
 import { admitsResource } from '../tools/promptsAndResources.js';
-import { adminId, releaseNameFor } from './admin.js';
+import type { ServerStatus } from '../reconcile/status.js';
+import { adminId, releaseNameFor, whyDown } from './admin.js';
 import { leaseInstructions, releaseByEnding, releaseByName, type ReleaseAdvice } from './leaseNotes.js';
 import { nameFor, toolsFor } from './publication.js';
 
@@ -46,6 +48,24 @@ export function servedAlone(toolset: Toolset, toolsets: Toolsets, clientKind: Cl
     templates: resources.templates,
     features,
     canGain: id !== adminId,
+  };
+}
+
+/** A toolset while its server gives it nothing. */
+export function servedWithout(
+  { id, state }: Pick<ServerStatus, 'id' | 'state'>,
+  clientKind: ClientKind,
+): ServedToolset {
+  return {
+    id,
+    serverName: clientKind === 'editor' ? (shortNames([id]).get(id) ?? id) : id,
+    instructions: `The toolset "${id}" has no tools now: its server is ${whyDown(state)}.`,
+    tools: [],
+    prompts: [],
+    resources: [],
+    templates: [],
+    features: toolsAlone,
+    canGain: true,
   };
 }
 

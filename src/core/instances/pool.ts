@@ -54,6 +54,8 @@ const replacedLimitMs = 30_000;
 
 /** Dialogs end without a word; those that never come back must not be remembered for ever. */
 const mostDeaths = 1_000;
+/** For calls in flight whose session has ended, in milliseconds. */
+const abandonedLimitMs = 30_000;
 
 export class InstancePool {
   private readonly instances = new Set<Instance>();
@@ -62,6 +64,8 @@ export class InstancePool {
   private readonly ends: PendingEnds;
   /** The causes by which instances of dialogs died; each dialog is told when it has another instance (X4). */
   private readonly deaths = new BoundedMap<string, string>(mostDeaths);
+  /** The dialogs that have had an instance. */
+  private readonly met = new BoundedMap<string, true>(mostDeaths);
   private warm: Instance | undefined;
   /** What the clients of a shared instance can do, all together. */
   private wanted: Fields;
@@ -110,6 +114,7 @@ export class InstancePool {
 
   noteClient(client: ServerClient, change: ClientChange): void {
     for (const instance of this.instances) instance.noteClient(client, change);
+    if (change === 'gone' && client.dialog !== undefined) this.leave(client.dialog);
   }
 
   private async use<Used>(
@@ -182,6 +187,14 @@ export class InstancePool {
     await this.recycle(reason);
   }
 
+  /** The dialog has ended, and nobody reads what is still in flight; that may finish all the same (R4). */
+  private leave(dialog: string): void {
+    this.met.delete(dialog);
+    this.starting.get(dialog)?.controller.abort();
+    const held = this.options.trulyStateless ? undefined : this.holders.get(dialog);
+    if (held) void this.retire(held, abandonedLimitMs, 'the session of its conversation has ended');
+  }
+
   private get shared(): Instance | undefined {
     return this.options.trulyStateless ? this.holders.get(everyDialog) : undefined;
   }
@@ -199,11 +212,11 @@ export class InstancePool {
     // A server may be told of no more than its client can do, and shall not be told of less (G4).
     if (client && capabilitiesKey(warm.declared) !== capabilitiesKey(client.capabilities)) return undefined;
     this.warm = undefined;
-    this.hold(warm, dialog);
+    this.hold(warm, dialog, client);
     return warm;
   }
 
-  private hold(instance: Instance, dialog: string): void {
+  private hold(instance: Instance, dialog: string, client?: ServerClient): void {
     const before = this.holders.get(dialog);
     if (before && before !== instance) void this.retire(before, replacedLimitMs, 'another client needed more of it');
     this.holders.set(dialog, instance);
@@ -211,7 +224,8 @@ export class InstancePool {
       instance.share(this.options.subscriptions);
     } else {
       instance.use = { kind: 'leased', dialog, since: this.options.clock.now() };
-      const cause = this.deaths.get(dialog);
+      const cause = this.deaths.get(dialog) ?? (this.met.has(dialog) ? undefined : client?.lostBefore);
+      this.met.set(dialog, true);
       this.deaths.delete(dialog);
       instance.news = cause === undefined ? { kind: 'new' } : { kind: 'replaced', cause };
     }
@@ -264,7 +278,7 @@ export class InstancePool {
     const instance = this.track(connected.connection, capabilities);
     if (this.options.trulyStateless) this.hold(instance, everyDialog);
     else if (dialog === undefined) this.warm = instance;
-    else this.hold(instance, key);
+    else this.hold(instance, key, client);
     if (!this.draining) this.options.onStarted(connected.listing);
     return { kind: 'started', instance, listing: connected.listing };
   }

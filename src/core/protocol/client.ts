@@ -25,6 +25,8 @@ export interface ServerClient {
   readonly logLevel: string | undefined;
   /** The conversation within the session, where it tells them apart. */
   readonly dialog?: string | undefined;
+  /** Why what its dialog held before this session is gone, where there may have been something: a clause. */
+  readonly lostBefore?: string | undefined;
   /** Its session has ended. */
   readonly isGone?: boolean;
   /** Rejects with an error that may have a JSON-RPC `code` and `data`. Aborting tells the client. */

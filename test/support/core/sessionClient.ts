@@ -19,6 +19,8 @@ import { within } from './within.js';
 
 export interface SessionOptions {
   readonly kind?: ClientKind;
+  /** The name that the client gives itself. */
+  readonly name?: string;
   readonly capabilities?: ClientCapabilities;
   readonly elicit?: (params: ElicitRequest['params'], signal: AbortSignal) => ElicitResult | Promise<ElicitResult>;
   readonly sample?: (text: string) => CreateMessageResult;
@@ -46,9 +48,9 @@ export class SessionClient {
   }
 
   static async open(stage: Stage, toolset: string, options: SessionOptions = {}): Promise<SessionClient> {
-    const { kind = 'plain', capabilities = {}, elicit, sample, roots } = options;
+    const { kind = 'plain', name = 'session', capabilities = {}, elicit, sample, roots } = options;
     const { url, headers } = (await stage.gateway()).endpoint(toolset, kind);
-    const client = new Client({ name: 'session', version: '1' }, { capabilities });
+    const client = new Client({ name, version: '1' }, { capabilities });
     if (elicit && capabilities.elicitation)
       client.setRequestHandler(ElicitRequestSchema, ({ params }, { signal }) => elicit(params, signal));
     if (sample && capabilities.sampling) {

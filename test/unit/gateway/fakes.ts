@@ -38,6 +38,27 @@ export class FakeBackend implements GatewayBackend {
     return served && { id, ...served };
   }
 
+  /** The ids of toolsets that are configured, whether they are served or not. */
+  readonly configured = new Set<string>();
+  /** Resolves when the test lets the servers that start have started. */
+  starting: Promise<void> = Promise.resolve();
+  /** How often somebody has waited for that. */
+  awaited = 0;
+
+  placeholder(id: string): ServedToolset | undefined {
+    if (!this.configured.has(id)) return undefined;
+    const empty = { tools: [], prompts: [], resources: [], templates: [], features };
+    return { id, serverName: id, instructions: undefined, canGain: true, ...empty };
+  }
+
+  settled(_id: string, signal: AbortSignal): Promise<void> {
+    this.awaited += 1;
+    return new Promise((resolve, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason as Error));
+      void this.starting.then(resolve);
+    });
+  }
+
   set(id: string, names: readonly string[], more: Partial<ServedToolset> = {}): void {
     const tools = names.map((name) => tool(name));
     const others = { prompts: [], resources: [], templates: [], features };

@@ -43,7 +43,7 @@ describe('gateway: methods', () => {
   });
 
   function open(clientKind: ClientKind): Session {
-    return new Session(listings.of('t', clientKind), '2025-11-25', clock.now());
+    return new Session('s', listings.of('t', clientKind), '2025-11-25', clock.now());
   }
 
   function ask(

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { dialogOf, upstreamMeta } from '../../../src/core/gateway/requests.js';
+import { dialogOf } from '../../../src/core/gateway/dialogs.js';
+import { upstreamMeta } from '../../../src/core/gateway/requests.js';
 
 describe('gateway: dialogs (G3)', () => {
   it('a conversation is named by its own id', () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { Listings } from '../../../src/core/gateway/listings.js';
 import type { Session } from '../../../src/core/gateway/session.js';
 import { Sessions } from '../../../src/core/gateway/sessions.js';
+import type { ClientKind } from '../../../src/core/protocol/client.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
 import { FakeBackend, FakeStream, MemoryLog } from './fakes.js';
 
@@ -36,8 +37,16 @@ describe('gateway: sessions', () => {
     listings.dispose();
   });
 
-  function open(toolset = 't'): Session {
-    const session = sessions.open(listings.of(toolset, 'editor'), '2025-11-25');
+  function start(toolset = 't', clientKind: ClientKind = 'editor'): Parameters<Sessions['open']>[0] {
+    return {
+      listing: listings.of(toolset, clientKind),
+      protocolVersion: '2025-11-25',
+      traits: { declared: {}, readsStructureAlone: false },
+    };
+  }
+
+  function open(toolset?: string, clientKind?: ClientKind): Session {
+    const session = sessions.open(start(toolset, clientKind));
     assert.ok(session, 'there is room');
     return session;
   }
@@ -249,8 +258,60 @@ describe('gateway: sessions', () => {
 
     it('has no room where all have calls in flight', () => {
       for (let n = 0; n < 3; n++) beginCall(open(), 1);
-      assert.equal(sessions.open(listings.of('t', 'editor'), '2025-11-25'), undefined);
+      assert.equal(sessions.open(start()), undefined);
       assert.deepEqual(closed, []);
+    });
+  });
+
+  describe('clients that are gone (L2a)', () => {
+    const listenAndLeave = (session: Session): void => {
+      const stream = new FakeStream();
+      session.listen(stream);
+      session.stopListening(stream);
+      sessions.streamClosed(session);
+    };
+
+    it('are those whose stream has closed and that ask for nothing for 45 s', () => {
+      const session = open('t', 'plain');
+      clock.advance(60_000);
+      assert.deepEqual(closed, [], 'one that never listened may only be slow');
+      listenAndLeave(session);
+      clock.advance(30_000);
+      sessions.find(session.id, session);
+      clock.advance(44_999);
+      assert.deepEqual(closed, []);
+      clock.advance(1);
+      assert.deepEqual(closed, [session.id]);
+    });
+
+    it('are not those that listen again, have a call in flight, or are the editor', () => {
+      const [again, calling, editor] = [open('t', 'plain'), open('u', 'plain'), open('t', 'editor')];
+      for (const session of [again, calling, editor]) listenAndLeave(session);
+      again.listen(new FakeStream());
+      beginCall(calling, 1);
+      clock.advance(200_000);
+      assert.deepEqual(closed, []);
+      calling.calls.clear();
+      clock.advance(45_000);
+      assert.deepEqual(closed, [calling.id]);
+    });
+
+    it('leave an id that can be revived, unless they have ended the session themselves', () => {
+      const [left, ended] = [open('t', 'plain'), open('t', 'plain')];
+      assert.ok(!sessions.isFree(left.id));
+      listenAndLeave(left);
+      clock.advance(45_000);
+      sessions.delete(ended, { cancelCalls: true });
+      assert.deepEqual([sessions.isFree(left.id), sessions.isFree(ended.id)], [true, false]);
+    });
+
+    it('are told of every list once they are back: nobody knows what they knew', () => {
+      const session = sessions.open({ ...start('t', 'plain'), revived: open('u', 'plain').id });
+      assert.ok(session);
+      const stream = new FakeStream();
+      session.listen(stream);
+      assert.equal(stream.sent[0]?.['method'], 'notifications/tools/list_changed');
+      assert.match(session.client.lostBefore ?? '', /its session had ended/);
     });
   });
 });

@@ -1,0 +1,40 @@
+/**
+ * Ids of sessions. Beside what makes it unique, an id carries what its client said of itself, so that a session can be
+ * revived of which nothing else is known any more. The client sends it back; it is read without trust. Pure.
+ */
+import { randomUUID } from 'node:crypto';
+import { isObject } from '../base/isObject.js';
+import type { Fields } from '../protocol/client.js';
+
+/** Longer declarations are not carried: an id is a header of every request. */
+const longestDeclaration = 400;
+
+/** What a client says of itself at `initialize` that counts for its whole session. */
+export interface SessionTraits {
+  /** What it declared that it can do. */
+  readonly declared: Fields;
+  /** Whether its model gets nothing of a result but the structured content, where there is one. */
+  readonly readsStructureAlone: boolean;
+}
+
+export function newSessionId({ declared, readsStructureAlone }: SessionTraits): string {
+  const id = randomUUID();
+  const said = { ...(Object.keys(declared).length > 0 && { declared }), ...(readsStructureAlone && { alone: true }) };
+  const json = JSON.stringify(said);
+  return json === '{}' || json.length > longestDeclaration ? id : `${id}.${Buffer.from(json).toString('base64url')}`;
+}
+
+/** What the client of a session said of itself; undefined: the id is none of ours. */
+export function traitsIn(id: string): SessionTraits | undefined {
+  const [, uuid, declaration = ''] = /^([0-9a-f-]{36})(?:\.([A-Za-z0-9_-]{1,600}))?$/.exec(id) ?? [];
+  if (uuid === undefined) return undefined;
+  if (declaration === '') return { declared: {}, readsStructureAlone: false };
+  try {
+    const said: unknown = JSON.parse(Buffer.from(declaration, 'base64url').toString());
+    if (!isObject(said)) return undefined;
+    const { declared = {}, alone } = said;
+    return isObject(declared) ? { declared, readsStructureAlone: alone === true } : undefined;
+  } catch {
+    return undefined;
+  }
+}

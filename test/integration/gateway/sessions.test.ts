@@ -1,0 +1,96 @@
+/** How sessions of clients outside the editor begin and go on (L2a, G2): before their server has listed, and after a restart of ours. */
+import assert from 'node:assert/strict';
+import { turn } from '../../unit/gateway/fakes.js';
+import { messagesOf, type Answer, type Json } from './rawClient.js';
+import { startRig, type Rig } from './rig.js';
+
+const version = { 'mcp-protocol-version': '2025-11-25' };
+
+describe('gateway: sessions of other agents', () => {
+  let rig: Rig;
+
+  beforeEach(async () => {
+    rig = await startRig();
+  });
+
+  afterEach(() => rig.dispose());
+
+  const initialize = (capabilities: Json = {}): Json => ({
+    jsonrpc: '2.0',
+    id: 0,
+    method: 'initialize',
+    params: { protocolVersion: '2025-11-25', capabilities, clientInfo: { name: 'x', version: '1' } },
+  });
+  const toolsOf = ({ body }: Answer): string[] => {
+    const [message] = messagesOf(body) as { result: { tools: { name: string }[] } }[];
+    return message?.result.tools.map(({ name }) => name) ?? [];
+  };
+
+  it('initialize waits for a server that starts, and has its tools then', async () => {
+    let begun = (): void => {};
+    rig.backend.configured.add('late');
+    rig.backend.starting = new Promise((resolve) => (begun = resolve));
+    const client = rig.client('late', 'plain');
+    let isAnswered = false;
+    const answer = client.post(initialize()).finally(() => (isAnswered = true));
+    while (rig.backend.awaited < 1) await turn();
+    await turn();
+    assert.equal(isAnswered, false);
+    rig.backend.set('late', ['a']);
+    begun();
+    const { status, headers } = await answer;
+    assert.equal(status, 200);
+    client.session = String(headers['mcp-session-id']);
+    assert.deepEqual(toolsOf(await client.post(client.request('tools/list'))), ['a']);
+  });
+
+  it('initialize waits no longer than clients do; list_changed tells when the tools are there', async () => {
+    rig.backend.configured.add('late');
+    rig.backend.starting = new Promise(() => {});
+    const client = rig.client('late', 'plain');
+    const answer = client.post(initialize());
+    while (rig.backend.awaited < 1) await turn();
+    rig.clock.advance(8_000);
+    const { status, headers } = await answer;
+    assert.equal(status, 200);
+    client.session = String(headers['mcp-session-id']);
+    assert.deepEqual(toolsOf(await client.post(client.request('tools/list'))), []);
+    const sent = client.open('GET');
+    sent.end();
+    const stream = await client.stream(sent);
+    rig.backend.set('late', ['a']);
+    rig.clock.advance(20);
+    assert.equal((await stream.message())?.['method'], 'notifications/tools/list_changed');
+    assert.deepEqual(toolsOf(await client.post(client.request('tools/list'))), ['a']);
+    stream.close();
+  });
+
+  it('nothing is at a toolset that is not configured', async () => {
+    assert.equal((await rig.client('nobody', 'plain').post(initialize())).status, 404);
+  });
+
+  it('a session goes on after a restart under its id, with what its client declared; its state is gone', async () => {
+    rig.backend.set('play', ['a']);
+    const client = rig.client('play', 'plain');
+    const { headers } = await client.post(initialize({ elicitation: {} }));
+    const id = String(headers['mcp-session-id']);
+    await rig.dispose();
+    rig = await startRig();
+    rig.backend.set('play', ['a']);
+    const again = rig.client('play', 'plain');
+    again.session = id;
+    assert.equal((await again.post(again.request('ping'))).status, 404, 'without its version nothing is known of it');
+    const calling = again.post(again.request('tools/call', { name: 'a' }), version);
+    const { call, answer } = await rig.backend.nextCall();
+    assert.deepEqual(call.client?.capabilities, { elicitation: {} });
+    assert.match(call.client?.lostBefore ?? '', /its session had ended/);
+    assert.equal(call.dialog, `mcp-session:${id}`);
+    answer({ kind: 'result', result: { content: [] } });
+    assert.equal((await calling).status, 200);
+    assert.equal((await again.send('DELETE', undefined, version)).status, 204);
+    assert.equal((await again.post(again.request('ping'), version)).status, 404, 'its client has ended it');
+    const editor = rig.client('play', 'editor');
+    editor.session = id.replace(/^./, 'a');
+    assert.equal((await editor.post(editor.request('ping'), version)).status, 404, 'the editor begins anew');
+  });
+});

@@ -1,0 +1,39 @@
+/** What the id of a session carries, and that it is read without trust. */
+import assert from 'node:assert/strict';
+import { newSessionId, traitsIn } from '../../../src/core/gateway/sessionId.js';
+
+describe('gateway: ids of sessions', () => {
+  for (const [declared, readsStructureAlone] of [
+    [{}, false],
+    [{}, true],
+    [{ elicitation: {}, roots: { listChanged: true } }, true],
+  ] as const) {
+    it(`carry ${JSON.stringify(declared)} and ${readsStructureAlone}`, () => {
+      const traits = { declared, readsStructureAlone };
+      const [one, two] = [newSessionId(traits), newSessionId(traits)];
+      assert.notEqual(one, two);
+      assert.deepEqual(traitsIn(one), traits);
+      assert.match(one, /^[\x21-\x7e]+$/, 'as the protocol wants it');
+    });
+  }
+
+  it('stay short where much was declared', () => {
+    const id = newSessionId({ declared: { extensions: { x: 'y'.repeat(2_000) } }, readsStructureAlone: false });
+    assert.ok(id.length < 40);
+    assert.deepEqual(traitsIn(id)?.declared, {});
+  });
+
+  const uuid = '8f3c3f0e-6f63-4a3f-8b1e-0123456789ab';
+  const encoded = (text: string): string => Buffer.from(text).toString('base64url');
+  for (const id of [
+    '',
+    'nope',
+    `${uuid}.`,
+    `${uuid}.!`,
+    `${uuid}.${encoded('[1]')}`,
+    `${uuid}.${encoded('{')}`,
+    `x${uuid}`,
+  ]) {
+    it(`none of ours is ${JSON.stringify(id)}`, () => assert.equal(traitsIn(id), undefined));
+  }
+});
