@@ -175,7 +175,9 @@ describe('mcp-toolsets serve', () => {
     );
     await serving.until('gamma waits for approval');
     assert.ok(!cli.processes().some(({ command }) => command.includes('--name gamma')));
-    await assert.rejects(serving.connect('gamma'));
+    const waiting = await serving.connect('gamma');
+    assert.deepEqual((await waiting.listTools()).tools, []);
+    assert.match(waiting.getInstructions() ?? '', /waiting for a person to approve its start/);
     await serving.end();
     await serve();
     await serving.until('gamma  http');
