@@ -7,15 +7,16 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
 import { onEnd } from './cleanup.ts';
 import { installs } from '../installs.ts';
-import { desktopEditor } from './versions.ts';
+import { desktopEditor, editorChoiceVariable } from './versions.ts';
 
 const host = 'https://update.code.visualstudio.com/api/releases/stable';
 const reachLimitMs = 5_000;
 const downloadLimitMs = 300_000;
 
-/** The desktop editor's program, or the reason why there is none. `MCP_TOOLSETS_EDITOR=server` refuses it. */
+/** The desktop editor's program, or the reason why there is none. `MCP_TOOLSETS_EDITOR` asks for a server form. */
 export async function findDesktop(): Promise<{ executable: string } | { reason: string }> {
-  if (process.env['MCP_TOOLSETS_EDITOR'] === 'server') return { reason: 'MCP_TOOLSETS_EDITOR=server asks for it' };
+  const choice = process.env[editorChoiceVariable];
+  if (choice) return { reason: `${editorChoiceVariable}=${choice} asks for it` };
   if (process.platform === 'linux' && !process.env['DISPLAY'] && !process.env['WAYLAND_DISPLAY']) {
     return { reason: 'there is no display' };
   }

@@ -5,7 +5,7 @@
 import { join } from 'node:path';
 import { alone, install, installOnce, installs } from '../installs.ts';
 import { ensureChromium } from './chromium.ts';
-import { codeServer, nodePackages, serverNodeMajor } from './versions.ts';
+import { nodePackages, serverEditor } from './versions.ts';
 
 export interface ServerForm {
   /** The Node binary that runs the server. */
@@ -30,6 +30,7 @@ export function provisionNode(): Promise<string> {
 }
 
 async function ensureEditor(): Promise<string> {
+  const { codeServer } = serverEditor();
   const home = join(installs, `code-server-${codeServer}`);
   const inside = 'node_modules/code-server/lib/vscode';
   await installOnce(home, `VS Code as a server (code-server ${codeServer})`, async (folder) => {
@@ -41,13 +42,12 @@ async function ensureEditor(): Promise<string> {
 }
 
 async function ensureNode(): Promise<string> {
-  if (Number(process.versions.node.split('.')[0]) === serverNodeMajor) return process.execPath;
+  const { node: major } = serverEditor();
+  if (Number(process.versions.node.split('.')[0]) === major) return process.execPath;
   const platform = `${process.platform}-${process.arch}`;
-  const source = nodePackages[platform];
+  const source = nodePackages[major][platform];
   if (!source) {
-    throw new Error(
-      `No Node ${serverNodeMajor} is known for ${platform}: run this with Node ${serverNodeMajor} itself`,
-    );
+    throw new Error(`No Node ${major} is known for ${platform}: run this with Node ${major} itself`);
   }
   const home = join(installs, `${source.name}-${source.version}`);
   await installOnce(home, `Node ${source.version}`, (folder) => install(folder, [`${source.name}@${source.version}`]));

@@ -14,7 +14,8 @@ import { runInside } from './insideSuite.ts';
 import { openEditors } from './launch.ts';
 import { forwardEvents } from './mochaEvents.ts';
 import { add, SuiteReport, summary, type Counts, type Failure } from './report.ts';
-import { insideSuites, outsideSuites } from './suites.ts';
+import { insideSuites, outsideSuites, type Suite } from './suites.ts';
+import { serverEditor } from './versions.ts';
 
 export interface EditorRunOptions {
   /** Suites to run; none means all. */
@@ -45,8 +46,16 @@ export async function runEditorSuites({ names = [], grep }: EditorRunOptions): P
     add(result, report.counts);
     result.failures.push(...report.failures);
   };
-  for (const suite of inside) keep(await runInside(suite, executable, grep));
-  for (const suite of outside) keep(await runOutside(suite, grep));
+  const hasAgent = executable !== undefined || serverEditor().hasAgent;
+  const possible = (suite: Pick<Suite, 'name' | 'options'>): boolean => {
+    if (hasAgent || !suite.options.agentMode) return true;
+    const report = new SuiteReport(suite.name);
+    report.skip('this editor has no agent');
+    keep(report);
+    return false;
+  };
+  for (const suite of inside) if (possible(suite)) keep(await runInside(suite, executable, grep));
+  for (const suite of outside) if (possible(suite)) keep(await runOutside(suite, grep));
   await closeSharedBrowser();
   return result;
 }

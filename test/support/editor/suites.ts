@@ -66,8 +66,10 @@ export function insideSuites(): Suite[] {
   });
 }
 
-export function outsideSuites(): { name: string; file: string }[] {
-  return testFiles('outside');
+export function outsideSuites(): Pick<Suite, 'name' | 'file' | 'options'>[] {
+  return testFiles('outside').map(({ name, file }) => {
+    return { name, file, options: readOptions(join(editorTests, 'outside', `${name}.options.json`)) };
+  });
 }
 
 function testFiles(folder: string): { name: string; file: string }[] {

@@ -15,6 +15,7 @@ import { processesMarked, waitUntilGone } from '../editor/processes.ts';
 import { provisionServerForm } from '../editor/provision.ts';
 import { add, summary, type Counts } from '../editor/report.ts';
 import { runEditorSuites } from '../editor/run.ts';
+import { editorChoiceVariable } from '../editor/versions.ts';
 
 const parts = ['unit', 'integration', 'adversarial', 'editor', 'bench'] as const;
 type Part = (typeof parts)[number];
@@ -26,7 +27,10 @@ const total: Counts = { passed: 0, failed: 0, skipped: 0 };
 const failures: string[] = [];
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({ options: { only: { type: 'string' }, grep: { type: 'string' } } });
+  const { values } = parseArgs({
+    options: { only: { type: 'string' }, grep: { type: 'string' }, editor: { type: 'string' } },
+  });
+  if (values.editor !== undefined) process.env[editorChoiceVariable] = values.editor;
   const { only, grep } = values;
   if (only !== undefined && !parts.includes(only as Part)) throw new Error(`--only knows ${parts.join(', ')}`);
   const wanted = (part: Part): boolean => only === undefined || only === part;
