@@ -4,7 +4,7 @@ import type { ServerPlaces } from '../../src/core/config/model.js';
 
 /** A path of Windows as the same of POSIX, so that what is expected is written once. */
 export function posixPath(file: string): string {
-  return process.platform === 'win32' ? file.replace(/^[a-z]:/i, '').replaceAll('\\', '/') : file;
+  return process.platform === 'win32' ? file.replace(/^(`?)[a-z]:/i, '$1').replaceAll('\\', '/') : file;
 }
 
 /** Places for definitions that no file was parsed for: each path gets a range of its own, so that tests can tell them apart. */

@@ -60,7 +60,7 @@ export async function servers(): Promise<{ pid: number; command: string }[]> {
 export function toolIds(): string[] {
   return vscode.lm.tools
     .map((tool) => tool.name)
-    .filter((name) => name.startsWith('mcp_') && !name.startsWith('mcp_admin_'))
+    .filter((name) => name.startsWith('mcp_') && !/^mcp_(mcp_)?admin_/.test(name))
     .sort();
 }
 

@@ -82,7 +82,8 @@ export function renderProblem(problem: Problem, text: string): string[] {
   return [
     `${problem.severity} ${problem.code} ${renderRange(problem.place.range)}${owner}`,
     `  at: ${JSON.stringify(textIn(text, problem.place.range))}`,
-    `  ${problem.message}`,
+    // Paths in a text keep their drive on Windows.
+    `  ${process.platform === 'win32' ? problem.message.replace(/`[A-Z]:[^`]*`/g, posixPath) : problem.message}`,
     `  fix: ${problem.fix}`,
     ...(problem.related ?? []).map(({ message, place }) => `  related ${renderRange(place.range)}: ${message}`),
   ];
