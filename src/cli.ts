@@ -139,7 +139,7 @@ void main(process.argv.slice(2)).then(
     process.exitCode = code;
   },
   (error: unknown) => {
-    process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
+    complain(String(error instanceof Error ? error.stack : error));
     process.exitCode = 70;
   },
 );

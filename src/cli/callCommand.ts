@@ -1,4 +1,5 @@
 /** `mcp-toolsets call`: one call of one tool, as soon as it is certain whose it is. */
+import { oneLine } from '../core/base/inert.js';
 import { untilCallable } from './callable.js';
 import { readObject } from './jsonObject.js';
 import { complain, misuse, print, toJson } from './output.js';
@@ -31,7 +32,7 @@ export async function call(
       signal,
       client,
       onProgress: ({ progress, total, message }) =>
-        complain(`${progress}${total === undefined ? '' : ` of ${total}`}${message ? ` ${message}` : ''}`),
+        complain(`${progress}${total === undefined ? '' : ` of ${total}`}${message ? ` ${oneLine(message)}` : ''}`),
     });
     if (outcome.kind === 'cancelled') return complain('Cancelled.');
     if (outcome.kind === 'error') return complain(`The server answered with error ${outcome.code}: ${outcome.message}`);

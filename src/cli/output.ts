@@ -1,4 +1,5 @@
 /** What the command line writes, each with the exit code that goes with it: 0 well, 1 something is wrong, 2 used wrongly. */
+import { forTerminal, visibleJson } from '../core/base/inert.js';
 import type { Problem } from '../core/base/problem.js';
 import { inOrder, problemLine } from './render.js';
 
@@ -29,17 +30,17 @@ Options
 `;
 
 export function print(text: string): 0 {
-  process.stdout.write(`${text}\n`);
+  process.stdout.write(`${forTerminal(text)}\n`);
   return 0;
 }
 
 export function complain(text: string): 1 {
-  process.stderr.write(`${text}\n`);
+  process.stderr.write(`${forTerminal(text)}\n`);
   return 1;
 }
 
 export function misuse(text: string): 2 {
-  process.stderr.write(`${text}\n\n${usage}`);
+  process.stderr.write(`${forTerminal(text)}\n\n${usage}`);
   return 2;
 }
 
@@ -48,7 +49,7 @@ export function help(): 0 {
 }
 
 export function toJson(value: unknown): string {
-  return JSON.stringify(value, null, 2);
+  return visibleJson(JSON.stringify(value, null, 2));
 }
 
 export function report(json: boolean, problems: readonly Problem[]): number {

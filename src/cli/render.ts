@@ -1,6 +1,7 @@
 /** What the command line prints, as text. Pure. */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { assertNever } from '../core/base/assertNever.js';
+import { oneLine } from '../core/base/inert.js';
 import type { Problem } from '../core/base/problem.js';
 import { originWord } from '../core/config/sources.js';
 import { exclusionPhrase } from '../core/tools/exclusion.js';
@@ -20,10 +21,6 @@ export function inOrder(problems: readonly Problem[]): readonly Problem[] {
     if (a.place.file !== b.place.file) return a.place.file < b.place.file ? -1 : 1;
     return one.line - other.line || one.character - other.character;
   });
-}
-
-function oneLine(text: string): string {
-  return text.replace(/\s*\n\s*/g, ' ');
 }
 
 function stateWord(state: ServerState): string {
@@ -71,7 +68,8 @@ export function toolsTable(servers: readonly ServerStatus[]): string {
 }
 
 /** Pads columns to their widest cell, with two spaces between them. */
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+function table(head: readonly string[], cells: readonly (readonly string[])[]): string {
+  const rows = cells.map((row) => row.map(oneLine));
   const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => (row[column] ?? '').length)));
   return [head, ...rows]
     .map((row) =>

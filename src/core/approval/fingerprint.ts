@@ -12,6 +12,7 @@
  */
 import { createHash } from 'node:crypto';
 import { assertNever } from '../base/assertNever.js';
+import { quoted } from '../base/inert.js';
 import { isSecretName, mask, withoutSecrets } from '../base/secrets.js';
 import type { EnvValue, Launch, OAuthSettings, Reference, ServerDefinition } from '../config/model.js';
 
@@ -65,7 +66,7 @@ function partsOf(launch: Launch, digest: Digest): LaunchPart[] {
     const masked = maskSecrets(value, option);
     return masked === value
       ? { label, shown: written(value) }
-      : { label, shown: written(masked), digest: digest(label, value) };
+      : { label, shown: written(masked, true), digest: digest(label, value) };
   };
   const values = (label: 'environment' | 'header', map: ReadonlyMap<string, EnvValue>): LaunchPart[] =>
     [...map.entries()]
@@ -130,13 +131,9 @@ function valuePart(
     case 'reference':
       return referencePart(label, name, value, (text) => digest(`prefix of ${label} ${name}`, text));
     case 'literal':
-      if (label === 'environment' && decidesWhatRuns(name)) {
-        const masked = maskSecrets(value.value);
-        const shown = `${shownName} = ${JSON.stringify(masked).replace(unprintable, escaped)}`;
-        if (masked === value.value) return { label, shown };
-        return { label, shown, digest: digest(`${label} ${name}`, value.value) };
-      }
-      return { label, shown: `${shownName} = ${mask}`, digest: digest(`${label} ${name}`, value.value) };
+      return label === 'environment'
+        ? environmentPart(name, value.value, (text) => digest(`${label} ${name}`, text))
+        : { label, shown: `${shownName} = ${mask}`, digest: digest(`${label} ${name}`, value.value) };
     default:
       return assertNever(value);
   }
@@ -149,13 +146,13 @@ function referencePart(
   { source, prefix, suffix, fallback }: Reference,
   digest: (text: string) => string,
 ): LaunchPart {
-  const isOpen = name === undefined || (label === 'environment' && decidesWhatRuns(name));
+  const isOpen = name === undefined || (label === 'environment' && !holdsSecret(name));
   let isMasked = false;
   const text = (value: string): string => {
     // Only `Bearer ` and the like is shown where values may be secrets, as anything longer may be one itself.
     const shown = isOpen ? maskSecrets(value) : /^[A-Za-z]{1,12} $/.test(value) ? value : mask;
     isMasked ||= shown !== value;
-    return JSON.stringify(shown).replace(unprintable, escaped);
+    return quoted(shown);
   };
   const value = [
     ...(prefix === '' ? [] : [text(prefix)]),
@@ -168,12 +165,18 @@ function referencePart(
   return isMasked ? { label, shown, digest: digest(whole) } : { label, shown };
 }
 
-/** The values of these variables make a program load or run something, so they are shown as a part of the launch. */
-const loaders =
-  /^(PATH|PATHEXT|COMSPEC|SHELL|ENV|BASH_ENV|SHELLOPTS|IFS|LD_.+|DYLD_.+|NODE_OPTIONS|NODE_PATH|NODE_EXTRA_CA_CERTS|NODE_TLS_REJECT_UNAUTHORIZED|ELECTRON_RUN_AS_NODE|PYTHON(PATH|HOME|STARTUP|USERBASE|WARNINGS|BREAKPOINT|INSPECT)|PERL5?(LIB|OPT|DB)|RUBY(LIB|OPT)|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|CLASSPATH|GIT_.+|npm_config_.+|(PIP|UV)_.+|(HTTPS?|ALL|NO)_PROXY|SSL_CERT_(FILE|DIR)|DOCKER_HOST|EDITOR|VISUAL|PAGER|BROWSER)$/i;
+/** Every variable may decide what runs, so only a word whose name says that it is a secret is masked as a whole. */
+function environmentPart(name: string, value: string, digest: (text: string) => string): LaunchPart {
+  const isWord = !script.test(value) && !/[/\\]/.test(value);
+  const masked = holdsSecret(name) && isWord && value !== '' ? mask : maskSecrets(value);
+  const label = 'environment';
+  if (masked === value) return { label, shown: `${written(name)} = ${quoted(value)}` };
+  return { label, shown: `${written(name)} = ${masked === mask ? mask : quoted(masked)}`, digest: digest(value) };
+}
 
-function decidesWhatRuns(name: string): boolean {
-  return loaders.test(name) && (/^GIT_CONFIG_KEY_/i.test(name) || !isSecretName(name));
+/** `GIT_CONFIG_KEY_0` names a key of Git's configuration. */
+function holdsSecret(name: string): boolean {
+  return isSecretName(name) && !/^GIT_CONFIG_KEY_/i.test(name);
 }
 
 /** What a shell takes for more than a word; nothing is masked beside it, because it might be what runs (S1a). */
@@ -195,18 +198,9 @@ function maskSecrets(value: string, option = ''): string {
   return opaque && option.startsWith('--') && isSecretName(option) ? mask : rest;
 }
 
-const unprintable = /[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu;
-
-/**
- * Writes a value as it is where that is beyond doubt, and else in quotes, with everything escaped that does not show.
- */
-function written(value: string): string {
-  if (/^[\w@%+=:,./\\~•*-]+$/.test(value)) return value;
-  return JSON.stringify(value).replace(unprintable, escaped);
-}
-
-function escaped(character: string): string {
-  return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
+/** Writes a value as it is where that is beyond doubt, and else in quotes. Nothing but a mask of ours looks like one. */
+function written(value: string, isMasked = false): string {
+  return /^[\w@%+=:,./\\~*-]+$/.test(isMasked ? value.replaceAll(mask, '') || '-' : value) ? value : quoted(value);
 }
 
 function hash(values: readonly string[]): string {

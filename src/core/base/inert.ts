@@ -135,8 +135,29 @@ export function bothEnds(text: string): string {
   return `${shown.slice(0, half)}\n… ${left} characters are not shown …\n${shown.slice(-half)}`;
 }
 
+/** Quotes a text so that every character of it can be told, and none can be pushed out of sight. */
+export function quoted(text: string): string {
+  return JSON.stringify(text)
+    .replace(hiddenCharacter, numbered)
+    .replace(/ {4,}/g, (blanks) => `\\u{20 × ${blanks.length}}`);
+}
+
+/** Writes what a terminal is given: nothing in it steers the terminal. Lines and columns stay. */
+export function forTerminal(text: string): string {
+  return withoutHidden(text);
+}
+
+/** Writes JSON in which every character shows; it says the same. */
+export function visibleJson(json: string): string {
+  return json.replace(hiddenCharacter, (one) =>
+    one === '\n'
+      ? one
+      : Array.from(one.split(''), (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`).join(''),
+  );
+}
+
 /** Puts a visible text on one line. */
-function oneLine(text: string): string {
+export function oneLine(text: string): string {
   return visible(text.replace(/\s*[\r\n\u2028\u2029]\s*/g, ' ')).trim();
 }
 

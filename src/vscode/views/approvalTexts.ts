@@ -30,6 +30,12 @@ function valueOf({ shown, digest }: LaunchPart): string {
   return digest === undefined ? shown : `${shown}   (masked, digest ${digest.slice(0, 8)})`;
 }
 
+/** Continues a long value on further lines, so that none of it is beyond the edge of the window. */
+function folded(label: string, value: string): string[] {
+  const lines = value.match(/.{1,100}/gu) ?? [''];
+  return lines.map((line, index) => (index === 0 ? label : `${' '.repeat(label.length - 2)}… `) + line);
+}
+
 /** @param fileLabel Returns a file in the form that is shown to a person. */
 export function question(pending: readonly PendingLaunch[], fileLabel: (file: string) => string): Inert {
   const files = [...new Set(pending.map(({ launch }) => fileLabel(launch.source)))].join(', ');
@@ -62,7 +68,7 @@ export function reviewTexts(
     [
       `${heading.server}  ·  ${fileLabel(heading.source)}`,
       '',
-      ...(launch?.parts.map((part) => `  ${part.label.padEnd(widest)}  ${valueOf(part)}`) ?? []),
+      ...(launch?.parts.flatMap((part) => folded(`  ${part.label.padEnd(widest)}  `, valueOf(part))) ?? []),
       '',
     ].join('\n');
   const head = [

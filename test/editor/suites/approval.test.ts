@@ -103,7 +103,7 @@ describe('approval', () => {
     assert.match(text, /command +node\n/);
     assert.match(text, /argument +--tools\n +argument +echo,pid\n/);
     assert.match(text, /environment +NODE_OPTIONS = "--no-warnings"\n/);
-    assert.match(text, /environment +MODE = ••• +\(masked, digest [0-9a-f]{8}\)\n/);
+    assert.match(text, /environment +API_TOKEN = ••• +\(masked, digest [0-9a-f]{8}\)\n/);
     assert.doesNotMatch(text, /not-for-everyone/);
     await untilQuestion(/Let these 2 MCP servers start\?/);
     await page.screenshot('review');
@@ -134,7 +134,7 @@ describe('approval', () => {
     const [before = '', now = ''] = await untilReview();
     assert.match(before, /argument +echo,pid\n/);
     assert.match(now, /argument +echo,pid,count\n/);
-    const digest = (text: string): string | undefined => /MODE = ••• +\(masked, digest (.{8})\)/.exec(text)?.[1];
+    const digest = (text: string): string | undefined => /API_TOKEN = ••• +\(masked, digest (.{8})\)/.exec(text)?.[1];
     assert.ok(digest(before));
     assert.notEqual(digest(before), digest(now));
     await untilQuestion(/Let “alpha” start\?/);

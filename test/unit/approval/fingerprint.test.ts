@@ -20,7 +20,7 @@ function describe1(
 }
 
 const stdio =
-  "{ transport: stdio, command: node, args: [a.js, '-x'], cwd: sub, env: { MODE: literal-secret-2, T: { env: TOKEN } } }";
+  "{ transport: stdio, command: node, args: [a.js, '-x'], cwd: sub, env: { API_TOKEN: literal-secret-2, T: { env: TOKEN } } }";
 const http =
   "{ transport: streamable_http, url: 'https://example.com/mcp', headers: { X-Mode: literal-secret-3, Authorization: { prefix: 'Bearer ', env: TOKEN } } }";
 
@@ -39,9 +39,9 @@ describe('fingerprint of a launch (S1)', () => {
     ['two arguments joined by a comma', stdio, "a.js, '-x'", "'a.js,-x'"],
     ['another working directory', stdio, 'cwd: sub', 'cwd: sub2'],
     ['no working directory', stdio, 'cwd: sub, ', ''],
-    ['another name in env', stdio, 'MODE:', 'NODE_OPTIONS:'],
+    ['another name in env', stdio, 'API_TOKEN:', 'NODE_OPTIONS:'],
     ['another literal in env', stdio, 'literal-secret-2', 'literal-secret-4'],
-    ['one name less in env', stdio, 'MODE: literal-secret-2, ', ''],
+    ['one name less in env', stdio, 'API_TOKEN: literal-secret-2, ', ''],
     ['another variable behind a name, though of the same value', stdio, 'env: TOKEN', 'env: OTHER'],
     ['a variable in place of a literal', stdio, 'literal-secret-2', '{ env: TOKEN }'],
     ['a literal in place of a variable, though of the same value', stdio, '{ env: TOKEN }', 'host-secret-1'],
@@ -121,7 +121,7 @@ servers:
     command: "node"
     env:
       T: { env: TOKEN }
-      MODE: literal-secret-2
+      API_TOKEN: literal-secret-2
     cwd: sub
     args: ["a.js", -x]
     transport: stdio
@@ -188,6 +188,51 @@ describe('description of a launch', () => {
       ),
       true,
     );
+  });
+
+  const environment = (name: string, value: string): string | undefined =>
+    describe1(JSON.stringify({ transport: 'stdio', command: 'a', env: { [name]: value } })).parts.at(-1)?.shown;
+  const argument = (...args: string[]): string | undefined =>
+    describe1(JSON.stringify({ transport: 'stdio', command: 'sh', args })).parts[1 + args.length]?.shown;
+
+  for (const [name, value] of [
+    ['NODE_OPTIONS', '--require ./evil.js --token=abcdefgh1234'],
+    ['LD_PRELOAD', './evil.so'],
+    ['BASH_ENV', './secret-token.sh'],
+    ['BASH_FUNC_auth%%', '() { ./evil.sh; }'],
+    ['HOME', './evil'],
+    ['XDG_CONFIG_HOME', 'evil'],
+    ['BUN_OPTIONS', '--preload=./evil.ts'],
+    ['DOTNET_STARTUP_HOOKS', 'evil.dll'],
+    ['PROMPT_COMMAND', './evil.sh'],
+    ['MAKEFLAGS', '-f evil.mk'],
+    ['ANTHROPIC_BASE_URL', 'https://evil.example'],
+    ['A_NAME_THAT_NOBODY_KNOWS', 'evil'],
+    ['A_TOKEN', 'x; ./evil.sh'],
+    ['A_TOKEN', '$(./evil.sh)'],
+    ['A_TOKEN', './evil.sh'],
+  ] as const)
+    it(`shows the whole value of ${name}: ${value}`, () =>
+      assert.equal(environment(name, value), `${name} = "${value}"`));
+
+  it('masks the secret part of a value, and no more', () => {
+    assert.equal(environment('A_TOKEN', 'hunter22'), 'A_TOKEN = •••');
+    assert.match(
+      environment('PROXY', 'http://me:hunter22@proxy.example:1') ?? '',
+      /^PROXY = "http:\/\/.*•••@proxy\.example:1"$/,
+    );
+  });
+
+  it('masks nothing of a script', () => {
+    assert.equal(argument('-c', 'authorization=bearer ./evil.sh'), '"authorization=bearer ./evil.sh"');
+    assert.equal(argument('-c', 'authorization=bearer evilprogram1'), '"authorization=bearer evilprogram1"');
+  });
+
+  it('pushes nothing out of sight, and no value looks like a mask of ours', () => {
+    for (const blank of '\u3164\u115f\u2800\u00a0\u2003\u200b')
+      assert.equal(argument(`a${blank}b`), `"a\\u{${blank.codePointAt(0)?.toString(16)}}b"`);
+    assert.equal(argument(`a${' '.repeat(300)}; ./evil.sh`), '"a\\u{20 × 300}; ./evil.sh"');
+    assert.equal(argument('•••'), '"•••"');
   });
 
   it('escapes what does not show', () => {

@@ -49,6 +49,16 @@ describe('review (S1)', () => {
     assert.deepEqual(lines, ['  argument     b', '  environment  T = •••   (masked, digest b0000000)']);
   });
 
+  it('continues a long value on further lines', () => {
+    const { now } = reviewTexts([{ launch: launch('a', `${'x'.repeat(250)}evil`), before: undefined }], label);
+    const lines = now.split('\n').filter((line) => /x{10}/.test(line));
+    assert.deepEqual(
+      lines.map((line) => line.length),
+      [115, 115, 69],
+    );
+    assert.match(lines[2] ?? '', /^ +… x{50}evil$/);
+  });
+
   it('has no other side when nothing was approved before', () => {
     assert.equal(reviewTexts([fresh('a')], label).before, undefined);
     const { before = '' } = reviewTexts([fresh('a'), changed('b')], label);
