@@ -25,7 +25,16 @@ export function builtCommandLine(): Promise<string> {
 
 async function build(): Promise<string> {
   const root = path.join(runFolder(), 'build');
-  for (const name of ['src', 'package.json', 'tsconfig.json', 'esbuild.mjs', '.npmignore', 'README.md', 'LICENSE']) {
+  for (const name of [
+    'src',
+    'package.json',
+    'tsconfig.json',
+    'esbuild.mjs',
+    'native.mjs',
+    '.npmignore',
+    'README.md',
+    'LICENSE',
+  ]) {
     cpSync(path.join(repository, name), path.join(root, name), { recursive: true });
   }
   symlinkSync(path.join(repository, 'node_modules'), path.join(root, 'node_modules'));
