@@ -88,6 +88,7 @@ const readers: readonly Reader[] = [
         label: agents[agent].program,
         toolsets: [{ id: 'files', url: 'http://127.0.0.1:7427/mcp/files' }],
         source: { tokenFile: '/home/ada/.minds/endpoints/a.token', home: '/home/ada', platform: 'linux' },
+        launcher: { command: 'node', args: ['/opt/cli.js'], folder: '/work' },
       });
       if (made.kind === 'planned') assert.equal(applyEdits(text, made.edits), made.after);
     },

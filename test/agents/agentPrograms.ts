@@ -1,6 +1,7 @@
 /** The agents that are checked, and those that are not, with the reason. */
 import type { AgentProgram } from './agentProgram.js';
 import { claudeCode } from './programs/claudeCode.js';
+import { cline } from './programs/cline.js';
 import { codex } from './programs/codex.js';
 import { copilotCli } from './programs/copilotCli.js';
 import { kilo } from './programs/kilo.js';
@@ -16,8 +17,14 @@ export const agentPrograms: readonly AgentProgram[] = [
   kilo,
   geminiCli,
   qwenCode,
+  cline,
 ];
 
 const noPackage = 'it is an editor of its own, and no package of a registry';
 
-export const notRun = { Cursor: noPackage, Windsurf: noPackage, Antigravity: noPackage } as const;
+export const notRun = {
+  Continue: 'entries are not written for it yet',
+  Cursor: noPackage,
+  Windsurf: noPackage,
+  Antigravity: noPackage,
+} as const;

@@ -8,11 +8,25 @@ import path from 'node:path';
 import { tokenVariable } from '../base/tokenVariable.js';
 import type { AgentKind } from './agents.js';
 
+export interface ServedAt {
+  /** The id of the toolset. */
+  readonly id: string;
+  readonly url: string;
+}
+
 export interface TokenSource {
   /** The absolute path. */
   readonly tokenFile: string;
   readonly home: string;
   readonly platform: NodeJS.Platform;
+}
+
+/** How the command line is started by a program that does not know where it is. */
+export interface Launcher {
+  readonly command: string;
+  readonly args: readonly string[];
+  /** The workspace folder, an absolute path. */
+  readonly folder: string;
 }
 
 type Keys = Readonly<Record<string, unknown>>;
@@ -21,7 +35,7 @@ type Keys = Readonly<Record<string, unknown>>;
 const longestCallSeconds = 600;
 
 /** Returns the keys of an entry that are ours; its other keys are the person's. */
-export function entryKeys(kind: AgentKind, url: string, source: TokenSource): Keys {
+export function entryKeys(kind: AgentKind, { id, url }: ServedAt, source: TokenSource, launcher: Launcher): Keys {
   switch (kind) {
     case 'claude-code':
       // The command runs in trusted folders alone; `headers` serve where it does not.
@@ -56,24 +70,31 @@ export function entryKeys(kind: AgentKind, url: string, source: TokenSource): Ke
     case 'cursor':
       return { url, ...bearer(`\${env:${tokenVariable}}`) };
     case 'cline':
-      return { type: 'streamableHttp', url, ...bearer(`\${env:${tokenVariable}}`) };
+      // Without `timeout`, in seconds, it gives a program three seconds to begin.
+      return { type: 'stdio', ...connect(id, launcher), timeout: longestCallSeconds };
     case 'windsurf':
     case 'antigravity':
-      return { serverUrl: url, ...bearer(`\${env:${tokenVariable}}`) };
+      return connect(id, launcher);
   }
+}
+
+/** The form for agents that replace no variable in headers, or are not known to. */
+function connect(id: string, { command, args, folder }: Launcher): Keys {
+  return { command, args: [...args, 'connect', '-C', folder, id] };
 }
 
 function bearer(token: string): Keys {
   return { headers: { Authorization: `Bearer ${token}` } };
 }
 
-/** Says how the agent gets the token; `command` and `file` need nothing of the person. */
+/** Says how the agent gets the token. Only `variable` needs something of the person; with `connect` it needs none. */
 export function tokenFrom(
   kind: AgentKind,
   { platform }: Pick<TokenSource, 'platform'>,
-): 'command' | 'file' | 'variable' {
+): 'command' | 'file' | 'variable' | 'connect' {
   // The commands are those of a POSIX shell.
   if (kind === 'claude-code' || kind === 'codex') return platform === 'win32' ? 'variable' : 'command';
+  if (kind === 'cline' || kind === 'windsurf' || kind === 'antigravity') return 'connect';
   return kind === 'opencode' || kind === 'kilo' ? 'file' : 'variable';
 }
 

@@ -11,6 +11,8 @@ export interface EntryChange {
   readonly keys: Readonly<Record<string, unknown>>;
   /** If false, the keys are set in the entry that is there. */
   readonly isNew: boolean;
+  /** If true, the entry that is there becomes these keys. */
+  readonly isWhole?: boolean;
 }
 
 /** @param text well-formed, or empty */
@@ -20,8 +22,8 @@ export function withJsonEntries(text: string, container: string, changes: readon
     result = withProperty(result, path, key, value);
   };
   if (!nodeAt(result, [container])) set([], container, {});
-  for (const { name, keys, isNew } of changes) {
-    if (isNew) set([container], name, keys);
+  for (const { name, keys, isNew, isWhole } of changes) {
+    if (isNew || isWhole) set([container], name, keys);
     else for (const [key, value] of Object.entries(keys)) set([container, name], key, value);
   }
   return result;

@@ -12,15 +12,9 @@ import type { TextEdit } from '../yaml/edits.js';
 import { tokenVariable } from '../base/tokenVariable.js';
 import { toolsetOf } from '../import/ownEndpoint.js';
 import { agents, type Agent, type AgentKind } from './agents.js';
-import { entryKeys, exportCommand, tokenFrom, type TokenSource } from './entryKeys.js';
+import { entryKeys, exportCommand, tokenFrom, type Launcher, type ServedAt, type TokenSource } from './entryKeys.js';
 import { withJsonEntries, type EntryChange } from './jsonEntries.js';
 import { withTomlEntries } from './tomlEntries.js';
-
-export interface ServedAt {
-  /** The toolset's id. */
-  readonly id: string;
-  readonly url: string;
-}
 
 interface EntriesRequest {
   readonly agent: AgentKind;
@@ -30,6 +24,7 @@ interface EntriesRequest {
   readonly label: string;
   readonly toolsets: readonly ServedAt[];
   readonly source: TokenSource;
+  readonly launcher: Launcher;
 }
 
 interface PlannedEntry {
@@ -54,22 +49,37 @@ export type EntriesPlan =
 
 type Entries = Readonly<Record<string, unknown>>;
 
-export function planEntries({ agent: kind, text = '', label, toolsets, source }: EntriesRequest): EntriesPlan {
+export function planEntries({
+  agent: kind,
+  text = '',
+  label,
+  toolsets,
+  source,
+  launcher,
+}: EntriesRequest): EntriesPlan {
   const agent = agents[kind];
   const before = readEntries(text, agent);
   if (before.kind === 'impossible') return { kind: 'impossible', reason: `${label}: ${before.reason}` };
   const planned: PlannedEntry[] = [];
   const changes: EntryChange[] = [];
   const wanted: Record<string, unknown> = { ...before.entries };
-  for (const { id, url } of toolsets) {
-    const own = entryKeys(kind, url, source);
-    const held = Object.entries(wanted).find(([, entry]) => isObject(entry) && isOwn(entry, id, source));
+  for (const served of toolsets) {
+    const { id } = served;
+    const own = entryKeys(kind, served, source, launcher);
+    const isOwn = (entry: unknown): boolean => isObject(entry) && isOurs(entry, id, source, launcher);
+    const held = Object.entries(wanted).find(([, entry]) => isOwn(entry));
     const name = held?.[0] ?? freeName(agent, id, wanted);
-    const keys = held ? changedKeys(held[1] as Entries, own) : own;
+    const there = held?.[1] as Entries | undefined;
+    const keys = there ? changedKeys(there, own) : own;
     const isSame = Object.keys(keys).length === 0;
     planned.push({ id, name, change: isSame ? 'same' : held ? 'updated' : 'added' });
-    if (!isSame) changes.push({ name, keys, isNew: held === undefined });
-    wanted[name] = { ...(held?.[1] as Entries | undefined), ...keys };
+    // An address beside a command would be another server: such an entry is written anew, with what the person added.
+    const kept = 'command' in own && there ? withoutAddress(there) : there;
+    const isRewritten = kept !== undefined && Object.keys(kept).length < Object.keys(there ?? {}).length;
+    const entry = { ...kept, ...keys };
+    if (isRewritten) changes.push({ name, keys: entry, isNew: false, isWhole: true });
+    else if (!isSame) changes.push({ name, keys, isNew: held === undefined });
+    wanted[name] = entry;
   }
   const after =
     changes.length === 0
@@ -89,10 +99,16 @@ export function planEntries({ agent: kind, text = '', label, toolsets, source }:
   };
 }
 
-/** Says whether an entry leads to the toolset of this folder; that of another folder names another token file. */
-function isOwn(entry: Entries, id: string, { tokenFile }: TokenSource): boolean {
+/** Says whether an entry leads to the toolset of this folder; that of another names another token file, or the folder. */
+function isOurs(entry: Entries, id: string, { tokenFile }: TokenSource, { folder }: Launcher): boolean {
+  if (toolsetOf(entry) !== id) return false;
   const named = /[^/\\"'\s]+\.token/.exec(JSON.stringify(entry))?.[0];
-  return toolsetOf(entry) === id && (named === undefined || named === tokenFile.split(/[/\\]/).at(-1));
+  if (named !== undefined) return named === tokenFile.split(/[/\\]/).at(-1);
+  return !Array.isArray(entry['args']) || entry['args'].includes(folder);
+}
+
+function withoutAddress(entry: Entries): Entries {
+  return Object.fromEntries(Object.entries(entry).filter(([key]) => !['url', 'serverUrl', 'headers'].includes(key)));
 }
 
 type Read =
@@ -166,6 +182,9 @@ function report(
       `The token is not in the file: ${program} runs a command when it connects, which reads it from the file of this folder on this machine. Others who work in the folder write entries of their own.`,
     ],
     file: [`The token is not in the file: ${program} reads it from the file of this folder when it starts.`],
+    connect: [
+      `Neither port nor token is in the file: ${program} starts \`mcp-toolsets connect\`, which finds them, or serves the folder itself where nothing else does.`,
+    ],
     variable: [
       `The token is not in the file: ${program} takes it from the variable \`${tokenVariable}\`. Start it from a shell that has run`,
       '',

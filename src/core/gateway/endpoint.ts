@@ -264,7 +264,7 @@ export class Endpoint {
   }
 }
 
-function refuse(response: ServerResponse, status: number, code: number, message: string): void {
+export function refuse(response: ServerResponse, status: number, code: number, message: string): void {
   if (response.headersSent || response.destroyed) return;
   const body = Buffer.from(errorMessage(null, { code, message }));
   response.writeHead(status, { 'content-type': 'application/json', 'content-length': body.length }).end(body);

@@ -17,8 +17,9 @@ import type { Log } from '../base/log.js';
 import { deliveryWithoutFiles, type Delivery } from '../results/delivery.js';
 import { BearerCheck, isEditorPath, isLocalHost, isLocalOrigin, parseRoute, routePath, type Route } from './access.js';
 import type { ClientKind, Fields } from '../protocol/client.js';
+import { errorCodes } from '../protocol/errors.js';
 import type { GatewayBackend } from './backend.js';
-import { Endpoint } from './endpoint.js';
+import { Endpoint, refuse } from './endpoint.js';
 import { Heartbeat } from './eventStreams.js';
 import { Listings } from './listings.js';
 import { isRestPath, Rest, restRefusals, type RestBackend } from './rest.js';
@@ -270,14 +271,26 @@ class HttpGateway implements Gateway {
     return { kind: 'admitted', route };
   }
 
-  /** Says nothing, and keeps no connection. */
+  /** Keeps no connection. An agent outside the editor is told what to do; a page, and the editor, are told nothing. */
   private async turnAway(request: IncomingMessage, response: ServerResponse, why: Refusal['kind']): Promise<void> {
     await discardBody(request, strangersBody, this.options.clock);
     if (response.destroyed) return;
-    const status = why === 'stranger' && !isEditorPath(request.url) ? 403 : 404;
-    response.writeHead(status, { 'content-length': 0, connection: 'close' }).end();
+    const isEditor = isEditorPath(request.url);
+    response.setHeader('connection', 'close');
+    if (why === 'stranger' || isEditor || !this.options.stable) {
+      response.writeHead(why === 'stranger' && !isEditor ? 403 : 404, { 'content-length': 0 }).end();
+    } else {
+      refuse(response, 404, errorCodes.server, advice[why]);
+    }
   }
 }
+
+/** What helps an agent, or the person who reads its log; nothing of this machine is in it. */
+const advice = {
+  withoutToken:
+    'The token is missing or wrong. It is in a file below ~/.minds/endpoints, whose name `mcp-toolsets serve` prints and the log of the extension has. `mcp-toolsets entries <agent>` writes entries that find it; where an entry names the variable MCP_TOOLSETS_TOKEN, the agent has to be started with it.',
+  nowhere: 'There is nothing at this path. Toolsets are at /mcp/<toolset>.',
+} as const;
 
 type Refusal = { readonly kind: 'stranger' } | { readonly kind: 'withoutToken' } | { readonly kind: 'nowhere' };
 

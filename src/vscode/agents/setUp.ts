@@ -8,14 +8,20 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { homedir } from 'node:os';
-import { basename } from 'node:path';
+import { basename, join } from 'node:path';
 import { inert } from '../../core/base/inert.js';
 import { window } from '../views/inertEditor.js';
 import { nextEvent } from '../../core/base/events.js';
 import { agentKinds, agents, fileOf, type AgentKind, type Surroundings } from '../../core/agents/agents.js';
-import { exportCommand, tokenFrom, type TokenSource } from '../../core/agents/entryKeys.js';
+import {
+  exportCommand,
+  tokenFrom,
+  type Launcher,
+  type ServedAt,
+  type TokenSource,
+} from '../../core/agents/entryKeys.js';
 import { tokenVariable } from '../../core/base/tokenVariable.js';
-import { planEntries, type EntriesPlan, type ServedAt } from '../../core/agents/planEntries.js';
+import { planEntries, type EntriesPlan } from '../../core/agents/planEntries.js';
 import { textOf, writeEdits } from '../commands/configEdits.js';
 import { localFolders } from '../engine/configFiles.js';
 import type { Engine } from '../engine/engine.js';
@@ -126,7 +132,14 @@ async function writeEntries({ kind, file }: Chosen, toolsets: readonly ServedAt[
   const agreed = await agreedChange<Extract<EntriesPlan, { kind: 'planned' }>>({
     scheme: 'mcp-toolsets-agent',
     plan: async () => {
-      const made = planEntries({ agent: kind, text: await textOf(file), label, toolsets, source });
+      const made = planEntries({
+        agent: kind,
+        text: await textOf(file),
+        label,
+        toolsets,
+        source,
+        launcher: launcher(),
+      });
       if (made.kind === 'impossible') throw new Error(`Nothing was written: ${made.reason}.`);
       return made;
     },
@@ -162,4 +175,11 @@ async function tellHow(kind: AgentKind, done: string, source: TokenSource): Prom
   if ((await window.showInformationMessage(text, copy)) === copy) {
     await vscode.env.clipboard.writeText(exportCommand(source));
   }
+}
+
+/** The command line of this extension. Agents are started by others, so the editor's own Node would be of no use to them. */
+function launcher(): Launcher {
+  const { extensionPath } = vscode.extensions.getExtension('minds.mcp-toolsets') ?? { extensionPath: '' };
+  const folder = localFolders()[0]?.uri.fsPath ?? homedir();
+  return { command: 'node', args: [join(extensionPath, 'dist', 'cli.js')], folder };
 }

@@ -14,12 +14,11 @@ export const copilotCli: AgentProgram = {
     env: {
       COPILOT_PROVIDER_BASE_URL: `${modelUrl}/v1`,
       COPILOT_PROVIDER_API_KEY: 'scripted',
-      // It sends images only to a model that it knows to see.
       COPILOT_MODEL: 'claude-sonnet-4',
       COPILOT_OFFLINE: 'true',
       COPILOT_HOME: path.join(home, '.copilot'),
       COPILOT_AUTO_UPDATE: 'false',
     },
   }),
-  limits: {},
+  limits: { image: 'it sends images only to models that it knows to see' },
 };

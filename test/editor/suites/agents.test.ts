@@ -267,7 +267,7 @@ describe('other agents', () => {
     it('Cline: a file that is not there yet is made where Cline looks for it', async () => {
       void vscode.commands.executeCommand('mcpToolsets.setUpAgent');
       await choose('Cline');
-      await page.waitFor('.view-lines :text("streamableHttp")');
+      await page.waitFor('.view-lines :text("connect")');
       await answer('Write these 2 entries to', 'Write');
       const document = await until(
         () => vscode.window.activeTextEditor?.document,
@@ -276,12 +276,12 @@ describe('other agents', () => {
       );
       const { path: where } = document?.uri ?? assert.fail();
       assert.match(where, /\/globalStorage\/saoudrizwan\.claude-dev\/settings\/cline_mcp_settings\.json$/);
-      const { mcpServers } = JSON.parse(readFileSync(where, 'utf8')) as { mcpServers: Record<string, unknown> };
-      assert.deepEqual(mcpServers['mine'], {
-        type: 'streamableHttp',
-        url: url('/mcp/mine'),
-        headers: { Authorization: 'Bearer ${env:MCP_TOOLSETS_TOKEN}' },
-      });
+      const { mcpServers } = JSON.parse(readFileSync(where, 'utf8')) as {
+        mcpServers: Record<string, { command: string; args: string[] }>;
+      };
+      const { command, args } = mcpServers['mine'] ?? assert.fail();
+      assert.deepEqual([command, ...args.slice(1)], ['node', 'connect', '-C', folder(), 'mine']);
+      assert.ok(existsSync(args[0] ?? ''), args[0]);
     });
 
     it('the toolsets of the editor are what they were', async () => {

@@ -46,6 +46,13 @@ describe('mcp-toolsets serve', () => {
     return [response.statusCode, body];
   }
 
+  /** A client that is refused learns what to do (G2). */
+  async function isTold(url: string, headers: OutgoingHttpHeaders, what: RegExp): Promise<void> {
+    const [status, body] = await statusOf(url, headers);
+    assert.equal(status, 404);
+    assert.match((JSON.parse(body) as { error: { message: string } }).error.message, what);
+  }
+
   it('each session of the SDK’s client is a dialog with an instance of its own, whatever it says of itself', async () => {
     await serve();
     const [one, two] = [await serving.connect('alpha'), await serving.connect('alpha')];
@@ -142,7 +149,7 @@ describe('mcp-toolsets serve', () => {
     const client = await serving.connect('alpha');
     rmSync(serving.tokenFile);
     await serving.until(/The token was renewed[^]*Listening on/);
-    assert.deepEqual(await statusOf(`${base}/mcp/alpha`, { authorization: `Bearer ${old}` }), [404, '']);
+    await isTold(`${base}/mcp/alpha`, { authorization: `Bearer ${old}` }, /token is missing or wrong/);
     assert.notEqual(serving.token, old);
     await assert.rejects(client.listTools());
     assert.ok(await pidOf(await serving.connect('alpha')));
@@ -152,8 +159,8 @@ describe('mcp-toolsets serve', () => {
     await serve();
     const url = `${serving.base}/mcp/alpha`;
     const authorization = `Bearer ${serving.token}`;
-    assert.deepEqual(await statusOf(url, {}), [404, '']);
-    assert.deepEqual(await statusOf(url, { authorization: `Bearer ${'A'.repeat(43)}` }), [404, '']);
+    await isTold(url, {}, /MCP_TOOLSETS_TOKEN/);
+    await isTold(url, { authorization: `Bearer ${'A'.repeat(43)}` }, /token is missing or wrong/);
     assert.deepEqual(await statusOf(url, { authorization, host: 'evil.example' }), [403, '']);
     assert.deepEqual(await statusOf(url, { authorization, origin: 'https://evil.example' }), [403, '']);
     assert.deepEqual(await statusOf(`${serving.base}/editor/alpha`, { authorization }), [404, '']);

@@ -35,7 +35,8 @@ const files: Record<AgentKind, string> = {
 
 function plan(agent: AgentKind, text: string | undefined, changes: object = {}): EntriesPlan {
   const toolsets = [at('files'), at('mcp_admin')];
-  return planEntries({ agent, text, label: files[agent], toolsets, source, ...changes });
+  const launcher = { command: '/usr/bin/node', args: ['/opt/mcp-toolsets/dist/cli.js'], folder: '/ws' };
+  return planEntries({ agent, text, label: files[agent], toolsets, source, launcher, ...changes });
 }
 
 function planned(...given: Parameters<typeof plan>): Extract<EntriesPlan, { kind: 'planned' }> {
@@ -79,6 +80,10 @@ const cases: Record<string, readonly [AgentKind, string | undefined, object?]> =
     '{\n  "mcpServers": {\n    "files": { "httpUrl": "http://127.0.0.1:9/mcp/files", "trust": true }\n  }\n}\n',
   ],
   'qwen-code, no file': ['qwen-code', undefined],
+  'cline, beside the entry of another folder': [
+    'cline',
+    '{ "mcpServers": { "files": { "command": "node", "args": ["/old/cli.js", "connect", "-C", "/other", "files"] } } }',
+  ],
   'windsurf, no file': ['windsurf', undefined],
   'antigravity, no file': ['antigravity', undefined],
   'codex, comments and other tables': [
@@ -147,7 +152,7 @@ describe('entries for other agents', () => {
 
   it('an entry that leads elsewhere is left alone, also under the second name', () => {
     const held = { files: { url: 'https://example.com/mcp/files' }, 'files-toolset': { command: 'x' } };
-    const { entries, after } = planned('cline', JSON.stringify({ mcpServers: held }), { toolsets: [at('files')] });
+    const { entries, after } = planned('qwen-code', JSON.stringify({ mcpServers: held }), { toolsets: [at('files')] });
     assert.deepEqual(entries, [{ id: 'files', name: 'files-toolset-2', change: 'added' }]);
     const { mcpServers } = JSON.parse(after) as { mcpServers: Record<string, unknown> };
     assert.deepEqual({ ...mcpServers, 'files-toolset-2': undefined }, { ...held, 'files-toolset-2': undefined });
