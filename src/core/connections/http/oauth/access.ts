@@ -289,7 +289,7 @@ export function readChallenge(header: string | undefined): Challenge {
   if (!bearer) return { isBearer: false, metadataUrl: undefined, scope: undefined, error: undefined };
   const parameters = new Map<string, string>();
   const rest = (header ?? '').slice(bearer.index + bearer[0].length);
-  const parameter = /\s*,?\s*([a-z_]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]*))/iy;
+  const parameter = /[\s,]*([a-z_]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]*))/iy;
   for (let found = parameter.exec(rest); found; found = parameter.exec(rest)) {
     const value = found[2]?.replace(/\\(.)/g, '$1') ?? found[3] ?? '';
     const name = (found[1] ?? '').toLowerCase();
