@@ -3,14 +3,17 @@
  * The core without an editor (H1): checks a config file, shows what its servers publish, calls a tool. It starts
  * only what a command needs, and ends everything before it exits.
  */
+import { homedir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { call } from './cli/callCommand.js';
 import { readConfigFiles } from './cli/configFile.js';
 import { writeEntries } from './cli/entriesCommand.js';
 import { importFormats, isImportFormat, runImport } from './cli/importCommand.js';
+import { prompt, prompts, read, resources } from './cli/offersCommands.js';
 import { complain, help, misuse, print, report, toJson } from './cli/output.js';
 import { readPort } from './cli/port.js';
+import { readPermissions } from './cli/toolPermissions.js';
 import { problemLine, statusTable, toolsTable } from './cli/render.js';
 import { directoryExists } from './core/host/assemble.js';
 import { withServers, type Run } from './cli/withHost.js';
@@ -37,6 +40,10 @@ async function main(argv: string[]): Promise<number> {
         port: { type: 'string' },
         'token-file': { type: 'string' },
         'approve-edits': { type: 'boolean', default: false },
+        server: { type: 'string' },
+        allow: { type: 'string', multiple: true },
+        ask: { type: 'string', multiple: true },
+        deny: { type: 'string', multiple: true },
         help: { type: 'boolean', short: 'h', default: false },
         version: { type: 'boolean', default: false },
       },
@@ -51,7 +58,10 @@ async function main(argv: string[]): Promise<number> {
   const folder = path.resolve(values.folder ?? '.');
   if (!directoryExists(folder)) return misuse(`There is no folder ${folder}.`);
   const guardianScript = path.join(__dirname, 'guardian.js');
-  const run = { folder, json: values.json, debug: values.debug, guardianScript };
+  const { allow, ask, deny } = values;
+  const permissions = readPermissions(homedir(), { allow, ask, deny });
+  if (typeof permissions === 'string') return complain(permissions);
+  const run = { folder, json: values.json, debug: values.debug, toolPermissions: permissions, guardianScript };
   switch (command) {
     case 'check':
       return values.start ? withServers(run, ({ host }) => report(run.json, host.snapshot.problems)) : check(run);
@@ -64,6 +74,14 @@ async function main(argv: string[]): Promise<number> {
       return withServers(run, ({ host }) => tools(run, host, rest[0]));
     case 'call':
       return call(run, rest[0], rest[1], values.answers);
+    case 'resources':
+      return resources(run, rest[0]);
+    case 'read':
+      return read(run, rest[0], values.server);
+    case 'prompts':
+      return prompts(run, rest[0]);
+    case 'prompt':
+      return prompt(run, rest[0], rest[1], values.server);
     case 'serve':
     case 'entries': {
       const port = readPort(values.port);

@@ -12,6 +12,11 @@ Commands
   tools [server]    start the servers and list the published tools and those left out
   call <tool> [json]  call a published tool with arguments given as JSON; exits with 1 if it fails
                     (--answers JSON answers what it asks by a form; what that leaves out takes the form's default)
+  resources [server]  start the servers and list their resources and templates
+  read <uri>        read a resource
+  prompts [server]  start the servers and list their prompts
+  prompt <name> [json]  get a prompt with arguments given as JSON
+                    (--server ID, for read too: the one that is meant where several have it)
   serve             serve the toolsets to other agents of this machine until it is told to end
                     (--port N, by default 7427; --token-file FILE; --approve-edits)
   connect [toolset] be an MCP server over stdio with the tools of one toolset or of all, for a client that starts programs:
@@ -25,6 +30,9 @@ Commands
 Options
   -C, --folder DIR  the folder that holds .minds/mcp.yaml (default: the current one)
   --json            print JSON
+  --allow, --ask, --deny PATTERN
+                    what may be called of the tools that PATTERN matches; goes before ~/.minds/permissions.json, which
+                    holds the same as an object of patterns. What is to be asked about is asked on the terminal
   --debug           show the host's and the servers' logs and the JSON-RPC traffic, secrets removed
   --help, --version
 `;

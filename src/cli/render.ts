@@ -4,6 +4,8 @@ import { assertNever } from '../core/base/assertNever.js';
 import { oneLine } from '../core/base/inert.js';
 import type { Problem } from '../core/base/problem.js';
 import { originWord } from '../core/config/sources.js';
+import type { Fields } from '../core/protocol/client.js';
+import type { Toolset } from '../core/tools/catalogue.js';
 import { exclusionPhrase } from '../core/tools/exclusion.js';
 import type { ServerState, ServerStatus, StatusSnapshot } from '../core/reconcile/status.js';
 
@@ -65,6 +67,50 @@ export function toolsTable(servers: readonly ServerStatus[]): string {
   ]);
   if (rows.length === 0) return 'No tools are published.';
   return table(['toolset', 'tool', 'original name, or why it is left out'], rows);
+}
+
+export function resourcesTable(toolsets: readonly Toolset[]): string {
+  const rows = toolsets.flatMap(({ id, resources: { resources, templates } }) => [
+    ...resources.map(({ uri, name, mimeType }) => [id, uri, name, mimeType ?? '']),
+    ...templates.map(({ uriTemplate, name, mimeType }) => [id, uriTemplate, name, mimeType ?? '']),
+  ]);
+  return rows.length === 0 ? 'No resources are published.' : table(['server', 'URI', 'name', 'type'], cleaned(rows));
+}
+
+export function promptsTable(toolsets: readonly Toolset[]): string {
+  const rows = toolsets.flatMap(({ id, prompts }) =>
+    prompts.map(({ published, prompt }) => [id, published, argumentWords(prompt.arguments), prompt.description ?? '']),
+  );
+  if (rows.length === 0) return 'No prompts are published.';
+  return table(['server', 'prompt', 'arguments', 'description'], cleaned(rows));
+}
+
+/** Those that may be left out stand in brackets. */
+function argumentWords(given: unknown): string {
+  const words = Array.isArray(given) ? (given as readonly { name?: unknown; required?: unknown }[]) : [];
+  return words.map(({ name, required }) => (required === true ? String(name) : `[${String(name)}]`)).join(' ');
+}
+
+/** What servers say stands on one line, and nothing of it acts on the terminal. */
+function cleaned(rows: readonly (readonly string[])[]): string[][] {
+  return rows.map((row) => row.map((cell) => cell.replace(/[\p{C}\p{Zl}\p{Zp}\s]+/gu, ' ')));
+}
+
+/** Returns what was read of a resource: texts as they are, and bytes. */
+export function contentsOf({ contents }: Fields): (string | Buffer)[] {
+  if (!Array.isArray(contents)) return [];
+  return (contents as readonly Fields[]).flatMap(({ text, blob }): (string | Buffer)[] =>
+    typeof text === 'string' ? [text] : typeof blob === 'string' ? [Buffer.from(blob, 'base64')] : [],
+  );
+}
+
+/** Returns the messages of a prompt, each with who says it. */
+export function messageTexts({ messages }: Fields): string[] {
+  if (!Array.isArray(messages)) return [];
+  return (messages as readonly { role?: unknown; content?: unknown }[]).map(({ role, content }) => {
+    const { type, text } = (content ?? {}) as { type?: unknown; text?: unknown };
+    return `${String(role)}: ${type === 'text' && typeof text === 'string' ? text : JSON.stringify(content)}`;
+  });
 }
 
 /** Pads columns to their widest cell, with two spaces between them. */

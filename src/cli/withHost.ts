@@ -13,6 +13,7 @@ import { memoryOnlySecrets } from './memoryOnlySecrets.js';
 import { agentsByEnvironment } from './proxies.js';
 import { Interruption } from './interruption.js';
 import { complain, report } from './output.js';
+import { askOnTerminal, type PermissionRules } from './toolPermissions.js';
 
 export interface Run {
   /** The absolute path. */
@@ -21,6 +22,8 @@ export interface Run {
   readonly debug: boolean;
   /** The answers to forms that a called tool asks; where it is undefined, the tool is told that nobody can be asked. */
   readonly answers?: Fields | undefined;
+  /** What the person lets tools be called for (S4). */
+  readonly toolPermissions: PermissionRules;
   /** The path of the built guardian. */
   readonly guardianScript: string;
 }
@@ -78,6 +81,7 @@ export async function withHost(
     secrets: memoryOnlySecrets,
     agents: agentsByEnvironment,
     filteredTools: () => 'information',
+    toolPermissions: { settings: () => [run.toolPermissions], ask: askOnTerminal },
     expectedClient: () => ({ ...noClient, ...(client && { capabilities: client.capabilities }) }),
     ...(approvals && { approvals }),
   });

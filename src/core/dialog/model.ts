@@ -7,6 +7,8 @@ import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 /** A tool as the model is told of it, under its exact published name (D1). */
 export interface DialogTool {
   readonly name: string;
+  /** The name that the server gives it. */
+  readonly original: string;
   readonly toolset: string;
   readonly description: string;
   readonly inputSchema: Tool['inputSchema'];

@@ -93,8 +93,9 @@ export function configuredToolsets(snapshot: StatusSnapshot, toolsets: readonly 
 }
 
 function toolsOf({ id, tools }: Toolset): DialogTool[] {
-  return tools.map(({ published, tool }) => ({
+  return tools.map(({ original, published, tool }) => ({
     name: published,
+    original,
     toolset: id,
     description: tool.description ?? tool.title ?? published,
     inputSchema: tool.inputSchema,

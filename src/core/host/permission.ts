@@ -11,7 +11,7 @@ import type { ToolAnnotations } from '@modelcontextprotocol/sdk/types.js';
 import { Emitter } from '../base/events.js';
 import type { ToolsetCall } from '../protocol/request.js';
 import type { ServedTool } from '../tools/catalogue.js';
-import { compilePermissions, permissionOf, type PermissionRules } from '../tools/permissions.js';
+import { compilePermissions, permissionOf, type PermissionRules, type ToolNames } from '../tools/permissions.js';
 import { adminNames } from './admin.js';
 
 /** A call about which a person is asked. */
@@ -33,6 +33,14 @@ export interface PermissionOptions {
   readonly ask: (question: CallQuestion) => PromiseLike<CallAnswer>;
 }
 
+/** A tool as `@minds` has it. */
+interface ToolInChat {
+  /** The published name. */
+  readonly name: string;
+  readonly original: string;
+  readonly annotations?: ToolAnnotations | undefined;
+}
+
 const allowEverything: PermissionOptions = { settings: () => [], ask: () => Promise.resolve('no') };
 
 export class Permission {
@@ -50,17 +58,18 @@ export class Permission {
   }
 
   /** The pattern by which a person denied a tool, which is then not published at all. */
-  readonly deniedBy = (published: string): string | undefined => {
-    const verdict = permissionOf(published, this.rules);
-    return verdict.permission === 'deny' ? (verdict.pattern ?? published) : undefined;
+  readonly deniedBy = (tool: ToolNames): string | undefined => {
+    const verdict = permissionOf(tool, this.rules);
+    return verdict.permission === 'deny' ? (verdict.pattern ?? tool.published) : undefined;
   };
 
   /**
    * Says whether this call may be made: at once where nobody has to be asked, otherwise when the person has answered or
    * the call is no longer waited for, which is a no. Never rejects.
    */
-  permit({ published, tool }: ServedTool, call: ToolsetCall): true | Promise<boolean> {
-    if (call.consented || permissionOf(published, this.rules).permission !== 'ask') return true;
+  permit(served: ServedTool, call: ToolsetCall): true | Promise<boolean> {
+    if (call.consented || permissionOf(served, this.rules).permission !== 'ask') return true;
+    const { published, tool } = served;
     const { toolset, arguments: given, dialog, signal } = call;
     const title = tool.title ?? tool.annotations?.title;
     const question: CallQuestion = { toolset, tool: published, title, arguments: given };
@@ -74,8 +83,8 @@ export class Permission {
    * reads, if no rule says otherwise. A rule that allows a tool counts only if it is the person's own, because a workspace
    * must not answer for them. The host's own tools need no question.
    */
-  isAskedInChat(name: string, annotations: ToolAnnotations | undefined): boolean {
-    if (permissionOf(name, this.rules).permission !== 'allow') return true;
+  isAskedInChat({ name, original, annotations }: ToolInChat): boolean {
+    if (permissionOf({ original, published: name }, this.rules).permission !== 'allow') return true;
     const [own = []] = this.rules;
     if (own.some(({ pattern }) => pattern.matches(name))) return false;
     return annotations?.readOnlyHint !== true && !adminNames.has(name);

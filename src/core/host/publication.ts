@@ -105,14 +105,14 @@ export class Publication implements Disposable {
   private withRelease(toolset: Toolset): Toolset {
     if (!toolset.leased) return toolset;
     const release = ownReleaseTool(toolset.id, toolset.shortName);
-    const isDenied = [releaseTool, release.published].some((name) => this.deps.permission.deniedBy(name) !== undefined);
-    return isDenied ? toolset : { ...toolset, release };
+    const names = { original: releaseTool, published: release.published };
+    return this.deps.permission.deniedBy(names) !== undefined ? toolset : { ...toolset, release };
   }
 
   /** Returns `mcp_admin` without what is denied; the same object while that is the same. */
   private allowedAdmin(): Toolset {
     const { deniedBy } = this.deps.permission;
-    const tools = adminToolset.tools.filter(({ published }) => deniedBy(published) === undefined);
+    const tools = adminToolset.tools.filter((tool) => deniedBy(tool) === undefined);
     const same = tools.length === this.admin.tools.length && tools.every((tool, at) => tool === this.admin.tools[at]);
     if (!same) this.admin = { ...adminToolset, tools };
     return this.admin;

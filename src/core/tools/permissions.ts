@@ -1,5 +1,6 @@
 /**
- * Decides what agents may do with tools, by patterns of published names (S4). The setting `mcpToolsets.toolPermissions` is
+ * Decides what agents may do with tools, by patterns of their names (S4). The original and the published name are judged
+ * each for itself, and the stricter verdict counts, so that no rename gets around a rule. The setting `mcpToolsets.toolPermissions` is
  * read without trust. Pure.
  *
  * Among the patterns that match a name, the one with the most literal characters decides, so that `*` can be the rule and a
@@ -13,7 +14,7 @@ import { compilePattern, type Pattern } from './patterns.js';
 /** In the order of strictness. */
 export const toolPermissions = ['allow', 'ask', 'deny'] as const;
 
-type ToolPermission = (typeof toolPermissions)[number];
+export type ToolPermission = (typeof toolPermissions)[number];
 
 interface PermissionVerdict {
   readonly permission: ToolPermission;
@@ -39,22 +40,30 @@ export function compilePermissions(settings: readonly unknown[]): PermissionRule
   );
 }
 
+/** The names of a tool; both are judged. */
+export interface ToolNames {
+  readonly original: string;
+  readonly published: string;
+}
+
 /** `allow` where no pattern matches: the editor's own confirmation works by the tool's hints. */
-export function permissionOf(published: string, rules: PermissionRules): PermissionVerdict {
+export function permissionOf({ original, published }: ToolNames, rules: PermissionRules): PermissionVerdict {
   let verdict: PermissionVerdict = { permission: 'allow' };
-  for (const layer of rules) {
-    const decided = ofLayer(published, layer);
-    if (decided && strictness(decided.permission) > strictness(verdict.permission)) {
-      verdict = { permission: decided.permission, pattern: decided.pattern.text };
+  for (const name of new Set([published, original])) {
+    for (const layer of rules) {
+      const decided = ofLayer(name, layer);
+      if (decided && strictness(decided.permission) > strictness(verdict.permission)) {
+        verdict = { permission: decided.permission, pattern: decided.pattern.text };
+      }
     }
   }
   return verdict;
 }
 
-function ofLayer(published: string, layer: readonly Rule[]): Rule | undefined {
+function ofLayer(name: string, layer: readonly Rule[]): Rule | undefined {
   let best: Rule | undefined;
   for (const rule of layer) {
-    if (!rule.pattern.matches(published)) continue;
+    if (!rule.pattern.matches(name)) continue;
     const closer = !best || rule.literals > best.literals;
     const stricter = best?.literals === rule.literals && strictness(rule.permission) > strictness(best.permission);
     if (closer || stricter) best = rule;

@@ -13,6 +13,7 @@ import type {
   Toolset,
 } from './catalogue.js';
 import type { ServerFeatures } from './features.js';
+import type { ToolNames } from './permissions.js';
 import { editorId, editorNames, longestEditorId } from './editorNames.js';
 import { editorIdTooLong, nameReserved, nameTaken, tooManyTools } from './problems.js';
 
@@ -32,8 +33,8 @@ export interface Candidate {
   readonly places: ServerPlaces;
 }
 
-/** Returns the pattern by which a person keeps a tool from agents, if any, by its published name (S4). */
-type DenyingPattern = (published: string) => string | undefined;
+/** Returns the pattern by which a person keeps a tool from agents, if any (S4). */
+type DenyingPattern = (tool: ToolNames) => string | undefined;
 
 interface Publication {
   readonly toolsets: readonly Toolset[];
@@ -52,7 +53,7 @@ export function publish(
     const at = { server: candidate.id, places: candidate.places };
     const excluded = [...candidate.excluded];
     const claimed = candidate.tools.filter(({ published, original }) => {
-      const pattern = deniedBy(published);
+      const pattern = deniedBy({ original, published });
       if (pattern !== undefined) {
         excluded.push({ original, reason: { kind: 'denied', pattern } });
         return false;

@@ -170,7 +170,7 @@ class ChatExchange {
         run: () => Promise.reject(new Error('no engine')),
       },
       permit: async (tool, call, signal) =>
-        slot.engine?.host.permission.isAskedInChat(tool.name, tool.annotations) !== false
+        slot.engine?.host.permission.isAskedInChat(tool) !== false
           ? await questions.ask(this.stream, this.dialog, tool, call, signal)
           : { kind: 'allowed' },
       audience,

@@ -287,6 +287,95 @@ describe('command line', () => {
     });
   });
 
+  describe('resources and prompts (G4)', () => {
+    const features: Servers = {
+      one: fixture('features', [], { resources: { blacklist: ['note://two'] } }),
+      two: fixture('features', [], { prompts: { transform: [{ prefix: 'two_' }] } }),
+    };
+
+    it('are listed under the names and rules of the file, of all servers or one', async () => {
+      const all = await run(features, 'resources');
+      assert.equal(all.code, 0, all.stderr);
+      assert.match(all.stdout, /^one +note:\/\/one /m);
+      assert.doesNotMatch(all.stdout, /^one +note:\/\/two /m);
+      assert.match(all.stdout, /^two +note:\/\/two /m);
+      assert.match(all.stdout, /^two +note:\/\/\{name\}\/raw /m);
+      const prompts = JSON.parse((await cli.run('prompts', 'two', '--json')).stdout) as {
+        id: string;
+        prompts: { name: string; originalName: string }[];
+      }[];
+      assert.deepEqual(
+        prompts.map(({ id, prompts }) => [id, ...prompts.map(({ name, originalName }) => `${name}=${originalName}`)]),
+        [['two', 'two_greet=greet', 'two_plan=plan']],
+      );
+      assert.match((await cli.run('prompts')).stdout, /^one +greet +/m);
+      assert.equal((await cli.run('resources', 'nobody')).code, 1);
+    });
+
+    it('are read and got; what is filtered out is not there', async () => {
+      const read = await run(features, 'read', 'note://one');
+      assert.equal(read.code, 0, read.stderr);
+      assert.notEqual(read.stdout.trim(), '');
+      const hidden = await cli.run('read', 'note://two', '--server', 'one');
+      assert.equal(hidden.code, 1);
+      assert.equal((await cli.run('read', 'note://two')).code, 0);
+      const got = await cli.run('prompt', 'two_greet', '{"name":"Ada"}');
+      assert.equal(got.code, 0, got.stderr);
+      assert.match(got.stdout, /^user: .*Ada/m);
+      assert.equal((await cli.run('prompt', 'greet', '{"name":"Ada"}', '--server', 'two')).code, 1);
+      assert.equal((await cli.run('prompt', 'nothing')).code, 1);
+      assert.equal((await cli.run('prompt')).code, 2);
+    });
+
+    it('with a name that two servers have want --server', async () => {
+      const both: Servers = { one: fixture('features'), two: fixture('features') };
+      const { code, stderr } = await run(both, 'prompt', 'greet', '{"name":"Ada"}');
+      assert.equal(code, 1);
+      assert.match(stderr, /one, two.*--server/);
+      assert.equal((await cli.run('prompt', 'greet', '{"name":"Ada"}', '--server', 'two')).code, 0);
+    });
+  });
+
+  describe('permissions (S4)', () => {
+    const renamed: Servers = {
+      a: rawWith(['echo', 'add', 'pid'], { transform: [{ prefix: { remove: 'ec', add: 'a_' } }] }),
+    };
+    const permissions = (): string => path.join(cli.home, '.minds', 'permissions.json');
+    afterEach(() => rmSync(permissions(), { force: true }));
+
+    const allow = (rules: object | string): void => {
+      mkdirSync(path.dirname(permissions()), { recursive: true });
+      writeFileSync(permissions(), typeof rules === 'string' ? rules : JSON.stringify(rules));
+    };
+
+    it('of the user’s file and of options hold, whatever a tool was renamed to', async () => {
+      allow({ 'echo*': 'deny' });
+      const listed = await run(renamed, 'tools', '--deny', 'a_add');
+      assert.match(listed.stdout, /^a +\(echo\) +denied .*: echo\*$/m);
+      assert.match(listed.stdout, /^a +\(add\) +denied .*: a_add$/m);
+      assert.match(listed.stdout, /^a +a_pid +pid$/m);
+      assert.equal((await cli.run('call', 'a_ho', '{"text":"x"}')).code, 1);
+      assert.equal(
+        (await cli.run('call', 'a_ho', '{"text":"x"}', '--allow', 'echo*')).code,
+        0,
+        'an option goes before',
+      );
+    });
+
+    it('that ask are refused where there is no terminal', async () => {
+      const { code, stdout } = await run(renamed, 'call', 'a_pid', '{}', '--ask', 'pid');
+      assert.equal(code, 1);
+      assert.match(stdout, /did not allow this call/);
+    });
+
+    it('that cannot be read let nothing start', async () => {
+      allow('{ not json');
+      const { code, stdout, stderr } = await run(renamed, 'tools');
+      assert.deepEqual([code, stdout], [1, '']);
+      assert.match(stderr, /permissions\.json are not JSON/);
+    });
+  });
+
   describe('call', () => {
     it('prints the text of the result', async () => {
       const { code, stdout, stderr } = await run(several, 'call', 'good_echo', '{"text":"hello\\nthere"}');

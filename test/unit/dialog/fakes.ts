@@ -21,6 +21,7 @@ import { FakeClock } from '../../support/fakes/fakeClock.js';
 
 export const tool = (name: string, more: Partial<DialogTool> = {}): DialogTool => ({
   name,
+  original: name,
   toolset: name.split('_')[0] ?? name,
   description: `Does ${name}.`,
   inputSchema: { type: 'object' },

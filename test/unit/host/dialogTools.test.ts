@@ -88,6 +88,7 @@ describe('tools of a dialog', () => {
     assert.deepEqual(offer.tools, [
       {
         name: 'shop_count',
+        original: 'shop_count',
         toolset: 'shop',
         description: 'Counts.',
         inputSchema: { type: 'object' },

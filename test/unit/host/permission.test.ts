@@ -96,7 +96,8 @@ describe('what a person answers about a call', () => {
     setting = { x: 'deny' };
     permission.recheck();
     assert.equal(changes, 1);
-    assert.equal(permission.deniedBy('x'), 'x');
+    assert.equal(permission.deniedBy({ original: 'y', published: 'x' }), 'x');
+    assert.equal(permission.deniedBy({ original: 'x', published: 'y' }), 'x', 'a rename does not get around it');
     setting = { '*': 'ask' };
     permission.recheck();
     void permit('x');
@@ -109,14 +110,15 @@ describe('a question before a call', () => {
   const reads = tool('shop_count', { annotations: { readOnlyHint: true } });
   const writes = tool('shop_pay');
   const asks = (one: typeof reads, ...settings: unknown[]): boolean =>
-    new Permission({ settings: () => settings, ask: () => Promise.resolve('no') }).isAskedInChat(
-      one.name,
-      one.annotations,
-    );
+    new Permission({ settings: () => settings, ask: () => Promise.resolve('no') }).isAskedInChat(one);
 
   it('is asked unless the tool only reads, or is the host’s own', () => {
     assert.deepEqual([asks(reads), asks(writes), asks(tool('mcp_release'))], [false, true, false]);
     assert.equal(asks(reads, undefined, undefined, undefined), false);
+  });
+
+  it('is asked by a rule for the original name too', () => {
+    assert.equal(asks({ ...reads, original: 'wipe' }, { wipe: 'ask', 'shop_*': 'allow' }), true);
   });
 
   it('is spared by a rule of the person alone', () => {

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { compilePermissions, permissionOf, toolPermissions } from '../../../src/core/tools/permissions.js';
 
 const of = (name: string, ...settings: unknown[]): string => {
-  const { permission, pattern } = permissionOf(name, compilePermissions(settings));
+  const { permission, pattern } = permissionOf({ original: name, published: name }, compilePermissions(settings));
   return pattern === undefined ? permission : `${permission} by ${pattern}`;
 };
 
@@ -37,6 +37,18 @@ describe('tool permissions (S4)', () => {
     for (const nonsense of [undefined, null, 'deny', 3, ['deny']]) assert.equal(of('echo', nonsense), 'allow');
   });
 
+  it('are the stricter of those for the original and the published name, whichever way a rename goes (S4)', () => {
+    const verdict = (original: string, published: string, ...settings: unknown[]): string =>
+      permissionOf({ original, published }, compilePermissions(settings)).permission;
+    const setting = { 'delete_*': 'deny', 'pay_*': 'ask', a_very_long_name_that_is_harmless: 'allow' };
+    assert.equal(verdict('delete_all', 'a_very_long_name_that_is_harmless', setting), 'deny');
+    assert.equal(verdict('read', 'delete_read', setting), 'deny');
+    assert.equal(verdict('pay_all', 'read', setting), 'ask');
+    assert.equal(verdict('read', 'view', setting), 'allow');
+    assert.equal(verdict('delete_all', 'shop_read', { '*': 'deny', shop_read: 'allow' }), 'deny');
+    assert.equal(verdict('delete_all', 'shop_read', { shop_read: 'allow' }, { delete_all: 'deny' }), 'deny');
+  });
+
   it('do not depend on the order of the patterns', () => {
     const entry = fc.tuple(fc.stringMatching(/^[ab*]{0,4}$/), fc.constantFrom(...toolPermissions));
     fc.assert(
@@ -45,7 +57,8 @@ describe('tool permissions (S4)', () => {
         fc.stringMatching(/^[ab]{1,4}$/),
         (entries, name) => {
           const permission = (order: typeof entries): string =>
-            permissionOf(name, compilePermissions([Object.fromEntries(order)])).permission;
+            permissionOf({ original: name, published: name }, compilePermissions([Object.fromEntries(order)]))
+              .permission;
           assert.equal(permission(entries), permission([...entries].reverse()));
         },
       ),

@@ -1,0 +1,131 @@
+/** `mcp-toolsets resources`, `read`, `prompts` and `prompt`: what servers offer besides tools (G4, H1). */
+import { errorCodes } from '../core/protocol/errors.js';
+import type { OtherOutcome } from '../core/protocol/request.js';
+import type { Toolset } from '../core/tools/catalogue.js';
+import { readObject } from './jsonObject.js';
+import { complain, misuse, print, toJson } from './output.js';
+import { contentsOf, inOrder, messageTexts, problemLine, promptsTable, resourcesTable } from './render.js';
+import { withHost, type Run, type RunningHost } from './withHost.js';
+
+/** @param id the one server whose resources are wanted */
+export function resources(run: Run, id: string | undefined): Promise<number> {
+  return list(run, id, (toolsets) =>
+    run.json
+      ? toJson(toolsets.map(({ id, resources: { resources, templates } }) => ({ id, resources, templates })))
+      : resourcesTable(toolsets),
+  );
+}
+
+export function prompts(run: Run, id: string | undefined): Promise<number> {
+  return list(run, id, (toolsets) =>
+    run.json
+      ? toJson(toolsets.map(({ id, prompts }) => ({ id, prompts: prompts.map(servedPrompt) })))
+      : promptsTable(toolsets),
+  );
+}
+
+function servedPrompt({ published, original, prompt }: Toolset['prompts'][number]): object {
+  return { ...prompt, name: published, originalName: original };
+}
+
+/** Servers say with either that they have no such resource. */
+const unknownCodes: ReadonlySet<number> = new Set([errorCodes.resourceNotFound, errorCodes.invalidParams]);
+
+/** @param server the one that is meant where several have the URI */
+export function read(run: Run, uri: string | undefined, server: string | undefined): Promise<number> | number {
+  if (uri === undefined) return misuse('The URI of a resource is missing.');
+  return withHost(run, async (running) => {
+    await running.started;
+    const toolsets = among(running, server).filter(({ features }) => features.resources);
+    const lists = ({ resources }: Toolset): boolean => resources.resources.some((each) => each.uri === uri);
+    let last: OtherOutcome | undefined;
+    // Those that list it come first; others may have it by a template, or without a word.
+    for (const { id } of [...toolsets.filter(lists), ...toolsets.filter((toolset) => !lists(toolset))]) {
+      const outcome = await request(running, id, 'resources/read', { uri });
+      if (outcome.kind === 'error' && unknownCodes.has(outcome.code)) {
+        last ??= outcome;
+        continue;
+      }
+      if (outcome.kind !== 'result') return failed(outcome);
+      if (run.json) return print(toJson(outcome.result));
+      for (const content of contentsOf(outcome.result)) {
+        if (typeof content === 'string') print(content);
+        else process.stdout.write(content);
+      }
+      return 0;
+    }
+    if (last?.kind === 'error' && toolsets.some(lists)) return failed(last);
+    return nothing(running, `No server has a resource "${uri}". \`mcp-toolsets resources\` lists what there is.`);
+  });
+}
+
+export function prompt(
+  run: Run,
+  name: string | undefined,
+  json: string | undefined,
+  server: string | undefined,
+): Promise<number> | number {
+  if (name === undefined) return misuse('The name of a prompt is missing.');
+  const given = readObject('The arguments', json ?? '{}');
+  if (typeof given === 'string') return misuse(given);
+  return withHost(run, async (running) => {
+    await running.started;
+    const holders = among(running, server).filter((toolset) =>
+      toolset.prompts.some(({ published }) => published === name),
+    );
+    const [holder, ...others] = holders;
+    if (!holder) {
+      return nothing(running, `No server has a prompt "${name}". \`mcp-toolsets prompts\` lists what there is.`);
+    }
+    if (others.length > 0) {
+      const ids = holders.map(({ id }) => id).join(', ');
+      return complain(`Several servers have a prompt "${name}": ${ids}. Choose one with --server.`);
+    }
+    const outcome = await request(running, holder.id, 'prompts/get', { name, arguments: given });
+    if (outcome.kind !== 'result') return failed(outcome);
+    if (run.json) return print(toJson(outcome.result));
+    for (const text of messageTexts(outcome.result)) print(text);
+    return 0;
+  });
+}
+
+function list(run: Run, id: string | undefined, shown: (toolsets: readonly Toolset[]) => string): Promise<number> {
+  return withHost(run, async (running) => {
+    await running.started;
+    if (running.signal.aborted) return 1;
+    const { snapshot } = running.host;
+    if (id !== undefined && !snapshot.servers.some((server) => server.id === id)) {
+      return complain(`There is no server "${id}".`);
+    }
+    const found = snapshot.problems.filter(({ server }) => id === undefined || server === undefined || server === id);
+    for (const problem of found) if (problem.severity === 'error') complain(problemLine(problem));
+    print(shown(among(running, id)));
+    return 0;
+  });
+}
+
+/** The toolsets of servers, without the built-in one, which offers nothing but tools. */
+function among({ host }: RunningHost, server: string | undefined): readonly Toolset[] {
+  const ids = host.snapshot.servers.map(({ id }) => id).filter((id) => server === undefined || id === server);
+  return host.catalogue.toolsets.filter(({ id }) => ids.includes(id));
+}
+
+function request(
+  { core, signal, client }: RunningHost,
+  toolset: string,
+  method: string,
+  params: object,
+): Promise<OtherOutcome> {
+  return core.backend.request({ toolset, method, params: { ...params }, dialog: 'command line', signal, client });
+}
+
+function failed(outcome: Exclude<OtherOutcome, { kind: 'result' }>): number {
+  if (outcome.kind === 'cancelled') return complain('Cancelled.');
+  return complain(`The server answered with error ${outcome.code}: ${outcome.message}`);
+}
+
+function nothing({ host, signal }: RunningHost, why: string): number {
+  if (signal.aborted) return 1;
+  for (const problem of inOrder(host.snapshot.problems)) complain(problemLine(problem));
+  return complain(why);
+}
