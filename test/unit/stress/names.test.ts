@@ -5,19 +5,17 @@
 import assert from 'node:assert/strict';
 import { parseMindsFile } from '../../../src/core/config/parse.js';
 import { adminId, adminNames } from '../../../src/core/host/admin.js';
-import { createHost } from '../../../src/core/host/host.js';
-import { Redactor } from '../../../src/core/base/log.js';
 import { noResources } from '../../../src/core/tools/catalogue.js';
 import { curate } from '../../../src/core/tools/curate.js';
 import { shortNames } from '../../../src/core/tools/editorNames.js';
 import { toolsAlone } from '../../../src/core/tools/features.js';
 import { publish, type Candidate } from '../../../src/core/tools/registry.js';
+import { testCore } from '../../support/core/testCore.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
 import { FakeConnector, listing } from '../../support/fakes/fakeConnector.js';
-import { silentLog } from '../../support/fakes/silentLog.js';
-import { Random, seedOf } from '../stress/random.js';
-import { documentedCases } from './cases.js';
-import { readAgain, type ReadServer, type Step } from './reading.js';
+import { Random, seedOf } from './random.js';
+import { documentedCases } from './namesOfDominds.js';
+import { readAgain, type ReadServer, type Step } from './namesReading.js';
 
 const configurations = 6000;
 
@@ -25,16 +23,7 @@ describe('what Dominds’ documents say (N1–N5, C1)', () => {
   for (const { what, servers, lists, published, problems = [], states = {} } of documentedCases) {
     it(what, async () => {
       const connector = new FakeConnector();
-      const host = createHost({
-        clock: new FakeClock(),
-        connector,
-        log: silentLog,
-        serverLog: () => silentLog,
-        redactor: new Redactor(),
-        env: {},
-        directoryExists: () => true,
-        filteredTools: () => 'off',
-      });
+      const { host } = testCore({ clock: new FakeClock(), connector, filteredTools: () => 'off' });
       try {
         const text = Object.entries(servers)
           .map(
