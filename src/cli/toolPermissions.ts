@@ -3,9 +3,9 @@
  * `~/.minds/permissions.json`, of the form that the editor's setting has, and options, which count for the same pattern
  * before it. Where a call is to be asked about, the terminal asks; where there is none, the answer is no.
  */
-import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline/promises';
+import { largestConfigFile, readTextFileSync } from '../core/base/textFile.js';
 import type { CallAnswer, CallQuestion } from '../core/host/permission.js';
 import { toolPermissions, type ToolPermission } from '../core/tools/permissions.js';
 import { readObject } from './jsonObject.js';
@@ -20,7 +20,7 @@ export function readPermissions(home: string, options: PermissionOptions): Permi
   const file = path.join(home, '.minds', 'permissions.json');
   let text: string | undefined;
   try {
-    text = readFileSync(file, 'utf8').replace(/^\uFEFF/, '');
+    text = readTextFileSync(file, largestConfigFile).replace(/^\uFEFF/, '');
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code !== 'ENOENT' && code !== 'ENOTDIR') return `${file} cannot be read: ${message}`;
