@@ -3,7 +3,7 @@ import { errorCodes } from '../core/protocol/errors.js';
 import type { OtherOutcome } from '../core/protocol/request.js';
 import type { Toolset } from '../core/tools/catalogue.js';
 import { readObject } from './jsonObject.js';
-import { complain, misuse, print, toJson } from './output.js';
+import { complain, misuse, print, printBytes, toJson } from './output.js';
 import { contentsOf, inOrder, messageTexts, problemLine, promptsTable, resourcesTable } from './render.js';
 import { withHost, type Run, type RunningHost } from './withHost.js';
 
@@ -50,7 +50,7 @@ export function read(run: Run, uri: string | undefined, server: string | undefin
       if (run.json) return print(toJson(outcome.result));
       for (const content of contentsOf(outcome.result)) {
         if (typeof content === 'string') print(content);
-        else process.stdout.write(content);
+        else printBytes(content);
       }
       return 0;
     }

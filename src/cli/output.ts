@@ -42,6 +42,11 @@ export function print(text: string): 0 {
   return 0;
 }
 
+/** Writes what is no text, for a file or a pipe. */
+export function printBytes(bytes: Uint8Array): void {
+  process.stdout.write(bytes);
+}
+
 export function complain(text: string): 1 {
   process.stderr.write(`${forTerminal(text)}\n`);
   return 1;
