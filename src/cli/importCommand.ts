@@ -6,6 +6,7 @@ import { largestForeignFile, readTextFileSync } from '../core/base/textFile.js';
 import { importFormats } from '../core/import/dialects.js';
 import type { ImportFormat } from '../core/import/imported.js';
 import { planImport, type ImportPlan } from '../core/import/plan.js';
+import { textOfBytes } from '../core/import/readSource.js';
 import { mindsPath } from '../core/config/sources.js';
 import { lineDifference } from './lineDifference.js';
 
@@ -60,7 +61,7 @@ export function runImport({ folder, file, format, write }: ImportRun): ImportOut
 
 function textOf(file: string): string | undefined {
   try {
-    return readTextFileSync(file, largestForeignFile);
+    return readTextFileSync(file, largestForeignFile, textOfBytes);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;

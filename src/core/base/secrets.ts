@@ -63,6 +63,14 @@ export function withoutArgumentSecrets(
   return { args: clean, held };
 }
 
+/** A stretch of a text. */
+export type SecretSpan = Pick<Found, 'start' | 'end'>;
+
+/** Finds where the secrets of a text stand. @param before the argument in front of it, if the text is an argument */
+export function secretSpansOf(text: string, before?: string): SecretSpan[] {
+  return (before === undefined ? findSecrets(text) : inArgument(text, before)).filter(isSure);
+}
+
 /** The secrets that stand in the arguments of a command. */
 export function secretsOfArguments(args: readonly string[]): string[] {
   return args.flatMap((arg, index) => inArgument(arg, args[index - 1]).map(({ start, end }) => arg.slice(start, end)));

@@ -28,8 +28,10 @@ export class FileRefused extends Error {
 const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 const pieceSize = 256 * 1024;
 
+const utf8 = (bytes: Buffer): string => bytes.toString('utf8');
+
 /** Rejects as `node:fs/promises` does, and with `FileRefused`. */
-export async function readTextFile(path: string, most: number): Promise<string> {
+export async function readTextFile(path: string, most: number, decode = utf8): Promise<string> {
   const handle = await open(path, flags);
   try {
     refuse(path, await handle.stat(), most);
@@ -37,7 +39,7 @@ export async function readTextFile(path: string, most: number): Promise<string> 
     for (;;) {
       const piece = Buffer.allocUnsafe(pieceSize);
       const { bytesRead } = await handle.read(piece, 0, pieceSize, null);
-      if (bytesRead === 0) return pieces.text();
+      if (bytesRead === 0) return decode(pieces.bytes());
       pieces.add(piece.subarray(0, bytesRead));
     }
   } finally {
@@ -46,7 +48,7 @@ export async function readTextFile(path: string, most: number): Promise<string> 
 }
 
 /** Throws as `node:fs` does, and a `FileRefused`. */
-export function readTextFileSync(path: string, most: number): string {
+export function readTextFileSync(path: string, most: number, decode = utf8): string {
   const file = openSync(path, flags);
   try {
     refuse(path, fstatSync(file), most);
@@ -54,7 +56,7 @@ export function readTextFileSync(path: string, most: number): string {
     for (;;) {
       const piece = Buffer.allocUnsafe(pieceSize);
       const bytesRead = readSync(file, piece, 0, pieceSize, null);
-      if (bytesRead === 0) return pieces.text();
+      if (bytesRead === 0) return decode(pieces.bytes());
       pieces.add(piece.subarray(0, bytesRead));
     }
   } finally {
@@ -88,7 +90,7 @@ class Pieces {
     this.pieces.push(piece);
   }
 
-  text(): string {
-    return Buffer.concat(this.pieces).toString('utf8');
+  bytes(): Buffer {
+    return Buffer.concat(this.pieces);
   }
 }

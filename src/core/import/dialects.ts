@@ -1,4 +1,4 @@
-/** How each program's entries differ from one another: names of keys, units, references. What they share is in `translate`. */
+/** Knows how the entries of programs differ: names of keys, units, references. What they share is in `translate`. */
 import { isObject } from '../base/isObject.js';
 import type { ImportFormat } from './imported.js';
 import type { ReferenceStyle } from './references.js';
@@ -10,27 +10,35 @@ interface TimeLimit {
 }
 
 export interface Dialect {
-  /** For a person. */
+  /** Its name for a person. */
   readonly program: string;
   readonly references: ReferenceStyle;
   readonly timeLimits: readonly TimeLimit[];
-  /** Keys that only describe or group, without a word to the person. */
-  readonly silent: readonly string[];
+  /** The keys that only describe. */
+  readonly descriptive: readonly string[];
+  /** The keys that name variables which the server is given, as here it is given all. */
+  readonly passedOn: readonly string[];
 }
 
-const always = ['name', 'description', '$schema'];
+const always = { descriptive: ['name', 'title', 'description', '$schema'], passedOn: [] };
 
 export const dialects: Readonly<Record<ImportFormat, Dialect>> = {
-  'claude-desktop': { program: 'Claude Desktop', references: 'none', timeLimits: [], silent: always },
+  'claude-desktop': { program: 'Claude Desktop', references: 'none', timeLimits: [], ...always },
   'claude-code': {
     program: 'Claude Code',
     references: 'shell',
     timeLimits: [{ key: 'timeout', unitMs: 1, limits: 'call' }],
-    silent: always,
+    ...always,
   },
-  cursor: { program: 'Cursor', references: 'editor', timeLimits: [], silent: always },
-  vscode: { program: 'VS Code', references: 'editor', timeLimits: [], silent: [...always, 'gallery', 'version'] },
-  mcprc: { program: 'Kode', references: 'none', timeLimits: [], silent: always },
+  cursor: { program: 'Cursor', references: 'editor', timeLimits: [], ...always },
+  vscode: {
+    program: 'VS Code',
+    references: 'editor',
+    timeLimits: [],
+    ...always,
+    descriptive: [...always.descriptive, 'gallery', 'version'],
+  },
+  mcprc: { program: 'Kode', references: 'none', timeLimits: [], ...always },
   codex: {
     program: 'Codex',
     references: 'none',
@@ -39,27 +47,27 @@ export const dialects: Readonly<Record<ImportFormat, Dialect>> = {
       { key: 'startup_timeout_ms', unitMs: 1, limits: 'connect' },
       { key: 'tool_timeout_sec', unitMs: 1000, limits: 'call' },
     ],
-    // Servers get the whole environment here; variables need not be let through.
-    silent: [...always, 'env_vars'],
+    ...always,
+    passedOn: ['env_vars'],
   },
-  otter: { program: 'Otter', references: 'none', timeLimits: [], silent: always },
+  otter: { program: 'Otter', references: 'none', timeLimits: [], ...always },
   cline: {
     program: 'Cline or Roo',
     references: 'editor',
     timeLimits: [{ key: 'timeout', unitMs: 1000, limits: 'call' }],
-    silent: always,
+    ...always,
   },
   opencode: {
     program: 'opencode or Kilo',
     references: 'opencode',
     timeLimits: [{ key: 'timeout', unitMs: 1, limits: 'connect' }],
-    silent: always,
+    ...always,
   },
 };
 
 export const importFormats = Object.keys(dialects) as ImportFormat[];
 
-/** By the name of the file and the folder it is in; undefined where that says nothing. */
+/** Tells the format by the name of the file and of its folder, or returns undefined where they say nothing. */
 export function formatOfPath(file: string): ImportFormat | undefined {
   const path = file.replaceAll('\\', '/').toLowerCase();
   const known: readonly (readonly [RegExp, ImportFormat])[] = [
@@ -78,13 +86,22 @@ export function formatOfPath(file: string): ImportFormat | undefined {
   return known.find(([pattern]) => pattern.test(path))?.[1];
 }
 
-/** By what is in it. */
+/** Tells the format by what is in the file. */
 export function formatOfContent(root: Readonly<Record<string, unknown>>): ImportFormat | undefined {
-  const mcp = root['mcp'];
+  const { mcp } = root;
   if (Array.isArray(root['mcp_servers'])) return 'otter';
   if (isObject(root['mcp_servers'])) return 'codex';
-  if (isObject(mcp)) return 'servers' in mcp && Array.isArray(mcp['servers']) ? 'otter' : 'opencode';
+  if (isObject(mcp) && Array.isArray(mcp['servers'])) return 'otter';
+  // The settings of VS Code have `mcp.servers`; a server of opencode could be named so, and has a command or a URL itself.
+  if (isObject(mcp) && isObject(mcp['servers']))
+    return Object.values(mcp['servers']).every(isObject) ? 'vscode' : 'opencode';
+  if (isObject(mcp)) return 'opencode';
   if (isObject(root['servers'])) return 'vscode';
-  if (isObject(root['projects'])) return 'claude-code';
-  return isObject(root['mcpServers']) ? 'claude-code' : undefined;
+  if (isObject(root['projects']) || isObject(root['mcpServers'])) return 'claude-code';
+  return Object.values(root).some(looksLikeServer) ? 'claude-code' : undefined;
+}
+
+/** Says whether a value could be a server of any program. */
+export function looksLikeServer(value: unknown): boolean {
+  return isObject(value) && ['command', 'url', 'serverUrl', 'httpUrl'].some((key) => key in value);
 }

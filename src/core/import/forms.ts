@@ -1,7 +1,9 @@
-/** Where each program keeps its servers in its file, as `{ id, raw }`, and what it says of them elsewhere in the file. */
+/** Knows where each program keeps its servers in its file, as `{ id, raw }`, and what it says of them elsewhere in it. */
 import { samePath } from '../base/paths.js';
 import { isObject } from '../base/isObject.js';
+import { looksLikeServer } from './dialects.js';
 import type { ImportFormat, ImportNote, ImportSurroundings } from './imported.js';
+import type { Input } from './values.js';
 
 type Table = Readonly<Record<string, unknown>>;
 
@@ -13,89 +15,170 @@ interface RawServer {
 interface RawServers {
   readonly servers: readonly RawServer[];
   readonly notes: readonly ImportNote[];
-  /** Of `inputs` of VS Code: what a person is asked for, by id. */
-  readonly inputs: ReadonlyMap<string, string>;
+  /** What a person is asked for in VS Code, by the id of the input. */
+  readonly inputs: ReadonlyMap<string, Input>;
 }
 
+const containers = ['mcpServers', 'servers'];
+
 export function serversIn(root: Table, format: ImportFormat, around: ImportSurroundings): RawServers {
-  const plain = (servers: RawServer[], notes: ImportNote[] = []): RawServers => ({ servers, notes, inputs: new Map() });
+  const notes: ImportNote[] = [];
+  const servers = new Servers(notes);
+  let inputs = new Map<string, Input>();
   switch (format) {
     case 'claude-desktop':
+      servers.addTables(root, containers);
+      break;
     case 'cursor':
     case 'cline':
-      return plain(tableOf(root['mcpServers']));
-    case 'claude-code':
-      return claudeCode(root, around);
-    case 'vscode':
-      return {
-        servers: tableOf(root['servers'] ?? root['mcpServers']),
-        notes: [],
-        inputs: new Map(listOf(root['inputs']).map((input) => [String(input['id']), textOf(input['description'])])),
-      };
     case 'mcprc':
-      return plain(tableOf(root['mcpServers'] ?? root));
+      fileOfServers(root, servers, notes, []);
+      break;
+    case 'claude-code':
+      if (isObject(root['projects'])) claudeCode(root, around, servers, notes);
+      else if (root['numStartups'] !== undefined) servers.addTables(root, containers);
+      else fileOfServers(root, servers, notes, []);
+      break;
+    case 'vscode': {
+      const { mcp } = root;
+      if (isObject(mcp)) servers.addTables(mcp, containers);
+      else fileOfServers(root, servers, notes, ['inputs']);
+      inputs = inputsOf([...listOf(root['inputs']), ...(isObject(mcp) ? listOf(mcp['inputs']) : [])], notes);
+      break;
+    }
     case 'codex':
-      return plain(tableOf(root['mcp_servers']));
+      servers.addTables(root, ['mcp_servers']);
+      break;
     case 'otter': {
       const nested = isObject(root['mcp']) ? listOf(root['mcp']['servers']) : [];
-      const all = [...listOf(root['mcp_servers']), ...nested];
-      return plain(all.map((raw, index) => ({ id: textOf(raw['name']) || `server-${index + 1}`, raw })));
+      for (const [index, raw] of [...listOf(root['mcp_servers']), ...nested].entries()) {
+        const { name, ...rest } = raw;
+        // Otter names servers in the entry, and takes two of one name.
+        servers.addOne({ id: typeof name === 'string' && name !== '' ? name : `server-${index + 1}`, raw: rest });
+      }
+      break;
     }
     case 'opencode':
-      return opencode(root);
+      servers.addTables(root, ['mcp']);
+      return { servers: withTools(servers.all, root['tools']), notes, inputs };
+  }
+  return { servers: servers.all, notes, inputs };
+}
+
+/** Collects servers. Of two tables that have an id, the first counts. */
+class Servers {
+  readonly all: RawServer[] = [];
+
+  constructor(private readonly notes: ImportNote[]) {}
+
+  addOne(server: RawServer): void {
+    this.all.push(server);
+  }
+
+  /** @param of whose servers they are, in a sentence; @param change what becomes of each */
+  addTables(table: Table, keys: readonly string[], of = '', change = (server: RawServer): RawServer => server): void {
+    for (const key of keys) {
+      const value = table[key];
+      if (value === undefined || value === null) continue;
+      if (!isObject(value)) {
+        this.skip(`\`${key}\`${of}: it is not an object.`);
+        continue;
+      }
+      for (const [id, raw] of Object.entries(value)) {
+        if (id === '$schema') continue;
+        if (!isObject(raw)) this.skip(`\`${id}\`${of}: it is not an object.`);
+        else if (this.all.some((other) => other.id === id)) {
+          this.skip(`\`${id}\` of \`${key}\`${of}: another server of that name counts.`);
+        } else this.all.push(change({ id, raw }));
+      }
+    }
+  }
+
+  private skip(message: string): void {
+    this.notes.push({ kind: 'skipped', message });
+  }
+}
+
+/** Reads a file that has nothing but servers, below a key or, as plugins and Kode write them, without one. */
+function fileOfServers(root: Table, servers: Servers, notes: ImportNote[], known: readonly string[]): void {
+  const isFlat = containers.every((key) => !isObject(root[key]) || looksLikeServer(root[key]));
+  const others = Object.keys(root).filter((key) => ![...known, '$schema'].includes(key));
+  if (isFlat) {
+    const flat = others.filter((key) => isObject(root[key]));
+    servers.addTables({ file: Object.fromEntries(flat.map((key) => [key, root[key]])) }, ['file']);
+  } else servers.addTables(root, containers);
+  const beside = others.filter((key) => (isFlat ? !isObject(root[key]) : !containers.includes(key)));
+  for (const key of beside) {
+    notes.push({ kind: 'skipped', message: `\`${key.slice(0, 64)}\` stands beside the servers, and is none.` });
   }
 }
 
 /** `~/.claude.json` has servers of its user and of each project; the project's own come first. */
-function claudeCode(root: Table, { folder }: ImportSurroundings): RawServers {
-  const notes: ImportNote[] = [];
-  const servers: RawServer[] = [];
-  for (const [project, raw] of Object.entries(isObject(root['projects']) ? root['projects'] : {})) {
+function claudeCode(root: Table, { folder }: ImportSurroundings, servers: Servers, notes: ImportNote[]): void {
+  const note = (message: string): void => void notes.push({ kind: 'skipped', message });
+  const projects = Object.entries(isObject(root['projects']) ? root['projects'] : {});
+  let off: readonly unknown[] = [];
+  const switchedOff = (server: RawServer): RawServer =>
+    off.includes(server.id) ? { ...server, raw: { ...server.raw, disabled: true } } : server;
+  for (const [project, raw] of projects) {
     if (!isObject(raw)) continue;
-    const own = tableOf(raw['mcpServers']);
     if (samePath(project, folder)) {
-      const off = Array.isArray(raw['disabledMcpServers']) ? raw['disabledMcpServers'] : [];
-      servers.push(
-        ...own.map((each) => (off.includes(each.id) ? { ...each, raw: { ...each.raw, disabled: true } } : each)),
-      );
-    } else if (own.length > 0) {
-      const names = own.map(({ id }) => `\`${id}\``).join(', ');
-      notes.push({ kind: 'skipped', message: `${names} of the project ${project}: it is another folder.` });
+      if (Array.isArray(raw['disabledMcpServers'])) off = raw['disabledMcpServers'];
+      servers.addTables(raw, ['mcpServers'], ' of the project', switchedOff);
+      for (const key of ['enabledMcpjsonServers', 'disabledMcpjsonServers']) {
+        const names = Array.isArray(raw[key]) ? raw[key].map((name) => `\`${String(name)}\``) : [];
+        if (names.length > 0)
+          note(`${names.join(', ')} of \`${key}\`: these are servers of \`.mcp.json\`, a file of its own.`);
+      }
+    } else if (isObject(raw['mcpServers']) && Object.keys(raw['mcpServers']).length > 0) {
+      const names = Object.keys(raw['mcpServers']).map((id) => `\`${id}\``);
+      note(`${names.join(', ')} of the project ${project}: it is another folder.`);
     }
   }
-  for (const each of tableOf(root['mcpServers'])) {
-    if (!servers.some(({ id }) => id === each.id)) servers.push(each);
-    else notes.push({ kind: 'skipped', message: `\`${each.id}\` of the user: the project has a server of that name.` });
+  servers.addTables(root, ['mcpServers'], ' of the user', switchedOff);
+  for (const id of off) {
+    if (servers.all.some((server) => server.id === id)) continue;
+    note(`\`${String(id)}\` of \`disabledMcpServers\`: the file has no such server.`);
   }
-  return { servers, notes, inputs: new Map() };
 }
 
-/** The tools that are switched off stand beside the servers, as `<server>_<tool>` with wildcards. */
-function opencode(root: Table): RawServers {
-  const servers = tableOf(root['mcp']);
-  const off = Object.entries(isObject(root['tools']) ? root['tools'] : {}).filter(([, on]) => on === false);
+function inputsOf(inputs: readonly Table[], notes: ImportNote[]): Map<string, Input> {
+  if (inputs.length > 0) {
+    notes.push({ kind: 'lost', message: '`inputs`: nobody is asked for values here; variables have them.' });
+  }
+  return new Map(
+    inputs.map((input) => [
+      String(input['id']),
+      {
+        description: typeof input['description'] === 'string' ? input['description'] : '',
+        byDefault: typeof input['default'] === 'string' && input['password'] !== true ? input['default'] : undefined,
+      },
+    ]),
+  );
+}
+
+/** opencode switches tools on and off beside the servers, as `<server>_<tool>` with wildcards. */
+function withTools(servers: readonly RawServer[], tools: unknown): RawServer[] {
+  const patterns = Object.entries(isObject(tools) ? tools : {});
   const inServer = (pattern: string, id: string): string | undefined =>
     pattern.startsWith(`${id}_`) ? pattern.slice(id.length + 1) : pattern === `${id}*` ? '*' : undefined;
-  return {
-    servers: servers.map(({ id, raw }) => {
-      const disabledTools = off.flatMap(([pattern]) => inServer(pattern, id) ?? []);
-      return { id, raw: disabledTools.length > 0 ? { ...raw, disabledPatterns: disabledTools } : raw };
-    }),
-    notes: [],
-    inputs: new Map(),
-  };
-}
-
-function tableOf(value: unknown): RawServer[] {
-  return Object.entries(isObject(value) ? value : {})
-    .filter(([id]) => id !== '$schema')
-    .map(([id, raw]) => ({ id, raw: isObject(raw) ? raw : {} }));
+  const those = (id: string, state: boolean): string[] =>
+    patterns.flatMap(([pattern, on]) => (on === state ? (inServer(pattern, id) ?? []) : []));
+  return servers.map(({ id, raw }) => {
+    const [disabledPatterns, enabledPatterns] = [those(id, false), those(id, true)];
+    return {
+      id,
+      raw: {
+        ...raw,
+        ...(disabledPatterns.length > 0 && {
+          disabledPatterns,
+          ...(enabledPatterns.length > 0 && { enabledPatterns }),
+        }),
+      },
+    };
+  });
 }
 
 function listOf(value: unknown): Table[] {
   return Array.isArray(value) ? value.filter(isObject) : [];
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
 }

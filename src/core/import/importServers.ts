@@ -1,8 +1,8 @@
 /**
- * Another program's file as entries of `.minds/mcp.yaml` (C6). Pure; reads no file and writes none.
+ * Turns another program's file into entries of `.minds/mcp.yaml` (C6). Everything here is pure.
  *
- * Invariants: never throws, whatever the text; ids are valid, unique, and none of those that are taken; a server that
- * could not be imported is in a note.
+ * Invariants: nothing throws, whatever the text; ids are valid, unique, and none of those that are taken; every value of
+ * the servers is translated or named in a note.
  */
 import { clipped } from '../base/text.js';
 import { leadsBackHere } from './ownEndpoint.js';
@@ -23,13 +23,13 @@ import { Variables } from './values.js';
 
 export interface ImportRequest {
   readonly text: string;
-  /** Path of the file. */
+  /** The path of the file. */
   readonly file: string;
-  /** Undefined: told by the name of the file and what is in it. */
+  /** Where it is undefined, the name of the file and what is in it tell the format. */
   readonly format?: ImportFormat | undefined;
   /** The ids that the config file has. */
   readonly taken: ReadonlySet<string>;
-  /** Whether the config file has this very entry. */
+  /** Says whether the config file has this very entry. */
   readonly isThere?: (id: string, entry: ImportedEntry) => boolean;
   readonly around: ImportSurroundings;
 }
@@ -42,7 +42,13 @@ export function importServers({ text, file, format: given, taken, isThere, aroun
   const format = named ?? formatOfContent(reading.root);
   if (!format) return { kind: 'unreadable', reason: 'it is not known which program it belongs to' };
   const found = serversIn(reading.root, format, around);
-  const notes: ImportNote[] = [...found.notes];
+  const notes: ImportNote[] = [
+    ...reading.twice.map((key): ImportNote => ({
+      kind: 'changed',
+      message: `\`${clipped(key, 100)}\` is written twice, and the last one counts.`,
+    })),
+    ...found.notes,
+  ];
   const servers: ImportedServer[] = [];
   const variables = new Variables();
   const ids = new Set(taken);

@@ -1,20 +1,21 @@
-/** What an import makes of another program's file (C6): entries of `.minds/mcp.yaml` as plain values, and notes. */
+/** The result of importing another program's file (C6): entries of `.minds/mcp.yaml` as plain values, and notes. */
 
 export type ImportFormat =
   'claude-desktop' | 'claude-code' | 'cursor' | 'vscode' | 'mcprc' | 'codex' | 'otter' | 'cline' | 'opencode';
 
-/** A text, or a reference to a host variable (C1). */
-export type ImportedValue = string | { readonly prefix?: string; readonly env: string };
+/** A text, or a reference to a host variable (C2). */
+export type ImportedValue =
+  string | { readonly prefix?: string; readonly env: string; readonly suffix?: string; readonly default?: string };
 
-/** In the order in which the keys are written. */
+/** An entry with its keys in the order in which they are written. */
 export type ImportedEntry = {
   enabled?: false;
   transport: 'stdio' | 'streamable_http';
   command?: string;
-  args?: readonly string[];
+  args?: readonly ImportedValue[];
   cwd?: string;
   env?: Readonly<Record<string, ImportedValue>>;
-  url?: string;
+  url?: ImportedValue;
   headers?: Readonly<Record<string, ImportedValue>>;
   tools?: { readonly whitelist?: readonly string[]; readonly blacklist?: readonly string[] };
   timeouts?: Readonly<Record<string, string>>;
@@ -26,12 +27,12 @@ export interface ImportedServer {
 }
 
 /**
- * What a person should know. `set`: a variable has to be set. `changed`: it is written in another way. `lost`: it cannot
- * be expressed. `skipped`: the server is not imported. No value that may be a secret is in a message.
+ * Something that a person should know: a variable has to be `set`, a value is written in another way (`changed`) or
+ * cannot be expressed (`lost`), or a server is not imported (`skipped`). No value that may be a secret is in a message.
  */
 export interface ImportNote {
   readonly kind: 'set' | 'changed' | 'lost' | 'skipped';
-  /** The id under which it is imported; absent: the whole file, or a server that is not imported. */
+  /** The id under which the server is imported; it is absent for the whole file and for a server that is not imported. */
   readonly server?: string;
   readonly message: string;
 }
@@ -41,8 +42,8 @@ export type Import =
   | { readonly kind: 'imported'; readonly servers: readonly ImportedServer[]; readonly notes: readonly ImportNote[] };
 
 export interface ImportSurroundings {
-  /** Absolute path of the folder whose `.minds/mcp.yaml` is written. */
+  /** The absolute path of the folder whose `.minds/mcp.yaml` is written. */
   readonly folder: string;
-  /** Absolute path of the user's home. */
+  /** The absolute path of the user's home. */
   readonly home: string;
 }

@@ -3,8 +3,8 @@ export type ReferenceStyle = 'none' | 'shell' | 'editor' | 'opencode';
 
 export type Piece =
   | { readonly kind: 'text'; readonly text: string }
-  /** `fallback`: a default is written beside it. */
-  | { readonly kind: 'variable'; readonly name: string; readonly fallback: boolean }
+  /** `fallback` is the default that is written beside the name. */
+  | { readonly kind: 'variable'; readonly name: string; readonly fallback: string | undefined }
   | { readonly kind: 'input'; readonly id: string }
   | { readonly kind: 'folder' }
   | { readonly kind: 'home' }
@@ -30,10 +30,10 @@ export function piecesOf(text: string, style: ReferenceStyle): Piece[] {
 }
 
 function pieceOf([written, inner = '', fallback]: RegExpExecArray, style: Exclude<ReferenceStyle, 'none'>): Piece {
-  if (style === 'shell') return { kind: 'variable', name: inner, fallback: fallback !== undefined };
-  const [, scheme, name = ''] = /^(env|input):(.+)$/.exec(inner) ?? [];
-  if (scheme === 'env') return { kind: 'variable', name, fallback: false };
-  if (scheme === 'input') return { kind: 'input', id: name };
+  if (style === 'shell') return { kind: 'variable', name: inner, fallback: fallback?.slice(2) };
+  const [, scheme, name = '', otherwise] = /^(env|input):(.+?)(?::-(.*))?$/s.exec(inner) ?? [];
+  if (scheme === 'env') return { kind: 'variable', name, fallback: otherwise };
+  if (scheme === 'input') return { kind: 'input', id: inner.slice('input:'.length) };
   if (inner === 'workspaceFolder' || inner === 'workspaceRoot') return { kind: 'folder' };
   if (inner === 'userHome') return { kind: 'home' };
   if (inner === 'pathSeparator' || inner === '/') return { kind: 'text', text: '/' };

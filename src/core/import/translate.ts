@@ -1,29 +1,28 @@
 /**
- * One server of another program as an entry of `.minds/mcp.yaml` (C6). What is not exact is not started: an entry
- * that would not do what the original did is imported with `enabled: false` and a note.
+ * Translates one server of another program into an entry of `.minds/mcp.yaml` (C6). An entry that would not do what the
+ * original did is imported with `enabled: false` and a note.
  *
- * Invariants: every key of the original is translated, noted, or one that only describes; no secret gets into entry or
- * note.
+ * Invariants: every key of the original is translated or named in a note; no secret gets into entry or note.
  */
-import { isObject } from '../base/isObject.js';
-import { withoutArgumentSecrets, withoutSecrets } from '../base/secrets.js';
 import { durationText } from '../config/durations.js';
+import { commandWords } from '../config/newServer.js';
 import type { Dialect } from './dialects.js';
-import type { ImportedEntry, ImportNote, ImportSurroundings } from './imported.js';
-import { piecesOf, type Piece } from './references.js';
-import { Values, type Variables } from './values.js';
+import type { ImportedEntry, ImportedValue, ImportNote, ImportSurroundings } from './imported.js';
+import { Keys } from './keys.js';
+import { permissionNote, toolsOf } from './toolLists.js';
+import { Values, type Input, type Variables } from './values.js';
 
 type Table = Readonly<Record<string, unknown>>;
 
 interface TranslationContext {
   readonly dialect: Dialect;
-  readonly inputs: ReadonlyMap<string, string>;
+  readonly inputs: ReadonlyMap<string, Input>;
   readonly around: ImportSurroundings;
   readonly variables: Variables;
 }
 
 interface Translation {
-  /** Undefined: it cannot be imported; a note says why. */
+  /** It is undefined where the server cannot be imported; a note says why. */
   readonly entry: ImportedEntry | undefined;
   readonly notes: readonly ImportNote[];
 }
@@ -32,73 +31,50 @@ export function translate(id: string, raw: Table, context: TranslationContext): 
   return new Translator(id, raw, context).translate();
 }
 
-/** A secret does not get into the file; a reference to a variable is none. */
-const removal = {
-  mask: 'SECRET_REMOVED',
-  spare: (value: string): boolean => value.includes('${'),
-  environment: false,
-};
-
 const httpWords = ['http', 'sse', 'remote', 'streamable-http', 'streamableHttp', 'streamable_http', 'streamablehttp'];
+const urlKeys = ['url', 'serverUrl', 'httpUrl'];
+const envKeys = ['env', 'environment'];
+const headerKeys = ['headers', 'http_headers'];
+const otherHeaderKeys = ['bearer_token_env_var', 'env_http_headers'];
 
 class Translator {
   private readonly notes: ImportNote[] = [];
-  private readonly read = new Set<string>();
-  /** It would not do what the original does. */
+  private readonly keys: Keys;
+  /** The entry would not do what the original does. */
   private inexact = false;
 
   constructor(
     private readonly id: string,
-    private readonly raw: Table,
+    raw: Table,
     private readonly context: TranslationContext,
-  ) {}
+  ) {
+    this.keys = new Keys(raw, (message, decides) => (decides ? this.lose(message) : this.note('lost', message)));
+  }
 
   translate(): Translation {
     const transport = this.transport();
     if (transport === undefined) return { entry: undefined, notes: this.notes };
-    const entry: ImportedEntry = { transport };
     const values = new Values(this.id, this.context, this.notes);
-    if (transport === 'stdio') {
-      const [command, ...rest] = this.commandLine();
-      if (command === undefined) return this.skip('it has no command.');
-      const cwd = this.folder();
-      entry.command = this.path(command, cwd, 'the command');
-      const args = withoutArgumentSecrets(
-        rest.map((arg, index) => this.path(arg, cwd, `argument ${index + 1}`)),
-        removal,
-      );
-      for (const index of args.held) {
-        this.lose(
-          `argument ${index + 1} held what looks like a secret. Arguments cannot refer to variables: it is taken out. ` +
-            'See whether the server reads it from the environment.',
-        );
-      }
-      if (args.args.length > 0) entry.args = args.args;
-      if (cwd !== undefined && cwd !== '.') entry.cwd = cwd;
-      const env = values.env(this.table('env', 'environment'));
-      if (env) entry.env = env;
-    } else {
-      entry.url = this.url();
-      const headers = values.headers(this.table('headers', 'http_headers'), {
-        bearer: this.text('bearer_token_env_var'),
-        variables: this.table('env_http_headers'),
-      });
-      if (headers) entry.headers = headers;
-    }
-    this.tools(entry);
+    const launch = transport === 'stdio' ? this.program(values) : this.address(values);
+    if (launch === undefined) return { entry: undefined, notes: this.notes };
+    const entry: ImportedEntry = { transport, ...launch };
+    const tools = toolsOf(this.keys, (message) => this.lose(message));
+    if (tools) entry.tools = tools;
+    for (const message of permissionNote(this.keys)) this.note('lost', message);
     this.timeouts(entry);
-    const off = this.take('disabled') === true || this.take('enabled') === false;
-    this.rest();
+    const off = this.keys.truth('disabled') === true || this.keys.truth('enabled') === false;
+    this.rest(transport);
     if (off || this.inexact) entry.enabled = false;
-    if (this.inexact && !off)
+    if (this.inexact && !off) {
       this.note('changed', 'it is imported with `enabled: false`, because it is not exact yet.');
+    }
     return { entry: ordered(entry), notes: this.notes };
   }
 
   private transport(): ImportedEntry['transport'] | undefined {
-    const word = this.text('type', 'transport', 'transportType');
-    const hasUrl = this.text('url', 'serverUrl', 'httpUrl') !== undefined;
-    const hasCommand = this.raw['command'] !== undefined;
+    const word = this.keys.text('type', 'transport', 'transportType');
+    const hasUrl = this.keys.has(...urlKeys);
+    const hasCommand = this.keys.has('command');
     if (word === 'stdio' || word === 'local') return 'stdio';
     if (word !== undefined && httpWords.includes(word)) {
       if (hasUrl) return 'streamable_http';
@@ -111,130 +87,121 @@ class Translator {
     return undefined;
   }
 
-  private commandLine(): string[] {
-    const command = this.take('command');
-    const args = this.take('args');
-    const list = [...(Array.isArray(command) ? command : [command]), ...(Array.isArray(args) ? args : [])];
-    return list.filter((part) => part !== undefined && part !== null && part !== '').map(String);
-  }
-
-  private folder(): string | undefined {
-    const written = this.text('cwd');
-    if (written === undefined) return undefined;
-    return this.path(written, undefined, '`cwd`');
-  }
-
-  private url(): string {
-    const url = this.path(this.text('url', 'serverUrl', 'httpUrl') ?? '', undefined, 'the URL');
-    const clean = withoutSecrets(url, removal);
-    if (clean === url) return url;
-    this.lose(
-      'the URL held what looks like a secret. A URL cannot refer to a variable: it is taken out. See whether the server takes it in a header.',
-    );
-    return clean;
-  }
-
-  /** A text in which only folders can be referred to. @param cwd where the server starts, if that is not the workspace folder */
-  private path(written: string, cwd: string | undefined, what: string): string {
-    const pieces = piecesOf(written, this.context.dialect.references);
-    if (pieces.every(({ kind }) => kind === 'text'))
-      return joined(pieces, (piece) => ('text' in piece ? piece.text : ''));
-    const startsElsewhere = cwd !== undefined && cwd !== '.';
-    let exact = true;
-    const text = joined(pieces, (piece, before) => {
-      if (piece.kind === 'text') return piece.text;
-      if (piece.kind === 'home') return this.context.around.home;
-      if (piece.kind === 'folder' && !startsElsewhere && !before.endsWith('/')) return '.';
-      exact = false;
-      return sourceOf(piece, this.context.dialect.references);
-    });
-    if (exact) this.note('changed', `${what} is \`${text}\` now, because texts here do not refer to folders.`);
-    else
-      this.lose(
-        `${what} refers to a variable, which works in \`env\` and \`headers\` alone. It is written as it was, as a mere text.`,
-      );
-    return text;
-  }
-
-  private tools(entry: ImportedEntry): void {
-    const names = (...keys: string[]): string[] | undefined => {
-      const value = this.take(...keys);
-      return Array.isArray(value) ? value.map(String) : undefined;
+  private program(values: Values): Partial<ImportedEntry> | undefined {
+    const [command, ...args] = this.commandLine();
+    if (command === undefined || command === '') return this.skip('it has no command.');
+    const written = this.keys.text('cwd');
+    const cwd = written === undefined ? undefined : this.path(values, written, '`cwd`');
+    values.startsElsewhere = cwd !== undefined && cwd !== '.';
+    const imported = args.map((arg, index): ImportedValue => values.argument(arg, index, args[index - 1]));
+    const env = values.env(this.keys.table(...envKeys));
+    return {
+      command: this.path(values, command, 'the command'),
+      ...(imported.length > 0 && { args: imported }),
+      ...(cwd !== undefined && cwd !== '.' && { cwd }),
+      ...(env && { env }),
     };
-    const allowed = names('enabled_tools', 'includeTools', 'tools');
-    const denied = names('disabled_tools', 'disabledTools', 'excludeTools');
-    const patterns = names('disabledPatterns');
-    if (allowed && !(allowed.length === 1 && allowed[0] === '*')) {
-      const kept = allowed.filter((name) => !denied?.includes(name));
-      entry.tools = kept.length > 0 ? { whitelist: kept } : { blacklist: ['*'] };
-    } else if (denied || patterns) {
-      const blacklist = [...(denied ?? []), ...(patterns ?? [])];
-      if (blacklist.length > 0) entry.tools = { blacklist };
-    }
-    const trusted = names('alwaysAllow', 'autoApprove', 'autoAllow');
-    if (trusted && trusted.length > 0) {
-      this.note(
-        'lost',
-        `the tools that run without a question (${trusted.map((name) => `\`${name}\``).join(', ')}): here the editor asks.`,
+  }
+
+  /** Returns the command and its arguments, of which some programs take all in one text. */
+  private commandLine(): string[] {
+    const command = this.keys.take('command');
+    const args = this.keys.take('args');
+    const words = this.list(command, '`command`');
+    const rest = typeof args === 'string' ? this.split(args, '`args`') : this.list(args, '`args`');
+    const [first] = words;
+    // No program is named with a blank, unless it is a path.
+    const isLine = words.length === 1 && first !== undefined && /^[^\s/\\]+\s+\S/.test(first.trim());
+    return [...(isLine ? this.split(first, '`command`') : words), ...rest];
+  }
+
+  private list(value: unknown, what: string): string[] {
+    const items = Array.isArray(value) ? value : value === undefined ? [] : [value];
+    return items.flatMap((item: unknown, index) => {
+      if (typeof item === 'string' || typeof item === 'number' || typeof item === 'boolean') return [String(item)];
+      this.lose(`item ${index + 1} of ${what} is not a text, and is left out.`);
+      return [];
+    });
+  }
+
+  private split(line: string, what: string): string[] {
+    const words = commandWords(line);
+    if (words) this.note('changed', `${what} was one text, and is split into ${words.length} at its blanks.`);
+    else this.lose(`${what} is one text in which a quote is not closed; it is left whole.`);
+    return words ?? [line];
+  }
+
+  private path(values: Values, written: string, what: string): string {
+    const path = values.path(written, what);
+    if (path === undefined)
+      this.lose(`${what} refers to a variable, which only arguments and values can. It is left as it was.`);
+    return path ?? written;
+  }
+
+  private address(values: Values): Partial<ImportedEntry> | undefined {
+    const written = this.keys.text(...urlKeys)?.trim();
+    if (written === undefined || written === '') return this.skip('it has no URL.');
+    const [scheme] = /^[a-z][a-z0-9+.-]*:/i.exec(written) ?? [];
+    if (scheme !== undefined && !/^https?:$/i.test(scheme)) {
+      return this.skip(
+        `its URL begins with \`${scheme.slice(0, 20)}\`, and only \`http:\` and \`https:\` are spoken to here.`,
       );
     }
+    const url = values.url(written);
+    const headers = values.headers(this.keys.table(...headerKeys), {
+      bearer: this.keys.text('bearer_token_env_var'),
+      variables: this.keys.table('env_http_headers'),
+    });
+    return { url, ...(headers && { headers }) };
   }
 
   private timeouts(entry: ImportedEntry): void {
     const limits: Record<string, string> = {};
+    const setBy = new Map<string, string>();
     for (const { key, unitMs, limits: what } of this.context.dialect.timeLimits) {
-      const value = this.take(key);
-      if (typeof value !== 'number' || !(value > 0)) continue;
-      const duration = durationText(value * unitMs);
-      limits[what] = duration;
-      // Here a call may take longer while it shows progress; there it may not.
-      if (what === 'call') limits['callMax'] = duration;
+      const ms = this.keys.duration(key, unitMs);
+      if (ms === undefined) continue;
+      const earlier = setBy.get(what);
+      if (earlier) this.note('lost', `\`${earlier}\` sets the same limit as \`${key}\`, which counts.`);
+      setBy.set(what, key);
+      limits[what] = durationText(ms);
+      // A call may take longer here while it shows progress, and may not there.
+      if (what === 'call') limits['callMax'] = limits[what];
     }
     if (Object.keys(limits).length > 0) entry.timeouts = limits;
   }
 
-  /** What nobody asked for. */
-  private rest(): void {
+  /** Names everything that was not read. */
+  private rest(transport: ImportedEntry['transport']): void {
     const { dialect } = this.context;
-    const silent = ['enabled', 'disabled', 'type', 'transport', 'env', 'headers', 'args', 'cwd', 'oauth'];
-    if (this.raw['envFile'] !== undefined)
-      this.lose('`envFile`: write its variables into `env`, or into the environment of the editor.');
-    if (isObject(this.raw['oauth']) || isObject(this.raw['auth'])) {
-      this.note(
-        'lost',
-        'its OAuth settings: most servers need none; see the key `oauth` for a client that is registered.',
-      );
-    }
-    const unknown = Object.keys(this.raw).filter(
-      (key) => !this.read.has(key) && ![...dialect.silent, ...silent, 'envFile', 'auth'].includes(key),
-    );
-    if (unknown.length > 0) {
-      this.note(
-        'lost',
-        `${unknown.map((key) => `\`${key.slice(0, 40)}\``).join(', ')}: there is nothing like it here.`,
-      );
-    }
+    const left = new Set(this.keys.left());
+    const named = (known: readonly string[]): string | undefined => {
+      const found = known.filter((key) => left.delete(key));
+      return found.length > 0 ? found.map((key) => `\`${key.slice(0, 40)}\``).join(', ') : undefined;
+    };
+    const oauth = named(['oauth', 'auth']);
+    if (oauth)
+      this.note('lost', `${oauth}: most servers need none; see the key \`oauth\` for a client that is registered.`);
+    const envFile = transport === 'stdio' ? named(['envFile']) : undefined;
+    if (envFile) this.lose('`envFile`: write its variables into `env`, or into the environment of the editor.');
+    const [ofPrograms, ofAddresses] = [
+      [...envKeys, 'args', 'command', 'cwd', 'envFile'],
+      [...headerKeys, ...otherHeaderKeys, ...urlKeys],
+    ];
+    const foreign = named(transport === 'stdio' ? ofAddresses : ofPrograms);
+    const how = transport === 'stdio' ? 'is started by a command' : 'is reached at a URL';
+    if (foreign) this.note('lost', `${foreign}: this means nothing for a server that ${how}.`);
+    const environment = named(dialect.passedOn);
+    if (environment) this.note('changed', `${environment}: servers are given the whole environment here.`);
+    const descriptive = named(dialect.descriptive);
+    if (descriptive) this.note('lost', `${descriptive}: nothing here keeps descriptions.`);
+    const unknown = named([...left]);
+    if (unknown) this.note('lost', `${unknown}: there is nothing like it here.`);
   }
 
-  private table(...keys: string[]): Table | undefined {
-    const value = this.take(...keys);
-    return isObject(value) ? value : undefined;
-  }
-
-  private text(...keys: string[]): string | undefined {
-    const value = this.take(...keys);
-    return typeof value === 'string' && value !== '' ? value : undefined;
-  }
-
-  private take(...keys: string[]): unknown {
-    const key = keys.find((each) => this.raw[each] !== undefined);
-    keys.forEach((each) => this.read.add(each));
-    return key === undefined ? undefined : this.raw[key];
-  }
-
-  private skip(why: string): Translation {
+  private skip(why: string): undefined {
     this.notes.push({ kind: 'skipped', message: `\`${this.id}\`: ${why}` });
-    return { entry: undefined, notes: this.notes };
+    return undefined;
   }
 
   private lose(message: string): void {
@@ -244,28 +211,6 @@ class Translator {
 
   private note(kind: ImportNote['kind'], message: string): void {
     this.notes.push({ kind, server: this.id, message });
-  }
-}
-
-function joined(pieces: readonly Piece[], textOf: (piece: Piece, before: string) => string): string {
-  return pieces.reduce((before, piece) => before + textOf(piece, before), '');
-}
-
-function sourceOf(piece: Piece, style: Dialect['references']): string {
-  const around = (inner: string): string => (style === 'opencode' ? `{${inner}}` : `\${${inner}}`);
-  switch (piece.kind) {
-    case 'text':
-      return piece.text;
-    case 'variable':
-      return around(style === 'shell' ? piece.name : `env:${piece.name}`);
-    case 'input':
-      return around(`input:${piece.id}`);
-    case 'folder':
-      return around('workspaceFolder');
-    case 'home':
-      return around('userHome');
-    case 'other':
-      return piece.written;
   }
 }
 

@@ -1,11 +1,12 @@
 /**
- * The values of `env` and `headers` of an imported server: what is a secret or refers to variables becomes a reference to
- * a host variable, with a note which one to set (C6).
+ * The values of an imported server, wherever they stand: a secret, and what refers to variables, becomes a reference to a
+ * host variable, with a note which one to set (C6). What is put together from several becomes one variable of its own.
  */
 import { isSecret } from '../base/secrets.js';
 import type { Dialect } from './dialects.js';
-import type { ImportedValue, ImportNote } from './imported.js';
+import type { ImportedValue, ImportNote, ImportSurroundings } from './imported.js';
 import { piecesOf, type Piece } from './references.js';
+import { argumentSecrets, urlSecrets, type NamedSecret } from './secretSpans.js';
 
 type Table = Readonly<Record<string, unknown>>;
 
@@ -13,7 +14,7 @@ type Table = Readonly<Record<string, unknown>>;
 export class Variables {
   private readonly values = new Map<string, string>();
 
-  /** @param value by which two uses of one name are told apart; @param owner the id of the server. */
+  /** @param owner the id of the server; @param value tells two uses of one name apart */
   name(wanted: string, owner: string, value: string): string {
     const plain = variableName(wanted);
     for (const name of [plain, variableName(`${owner}_${plain}`)]) {
@@ -35,10 +36,17 @@ function variableName(text: string): string {
   return (/^\d/.test(name) ? `_${name}` : name || 'VALUE').toUpperCase();
 }
 
+/** What a person is asked for by an `input` of VS Code. */
+export interface Input {
+  readonly description: string;
+  /** The value that is offered, unless the input is a password. */
+  readonly byDefault: string | undefined;
+}
+
 interface ValueContext {
   readonly dialect: Dialect;
-  readonly inputs: ReadonlyMap<string, string>;
-  readonly around: { readonly home: string };
+  readonly inputs: ReadonlyMap<string, Input>;
+  readonly around: ImportSurroundings;
   readonly variables: Variables;
 }
 
@@ -48,7 +56,19 @@ interface HeaderVariables {
   readonly variables: Table | undefined;
 }
 
+/** The place of a value. */
+interface Slot {
+  /** The place in a sentence. */
+  readonly where: string;
+  /** The name of the variable for a secret that is called so, or for the whole value. */
+  readonly wanted: (secret: string | undefined) => string;
+  readonly secrets: (text: string) => readonly NamedSecret[];
+}
+
 export class Values {
+  /** The server starts in another folder than the workspace's, so `.` is not the workspace folder. */
+  startsElsewhere = false;
+
   constructor(
     private readonly server: string,
     private readonly context: ValueContext,
@@ -56,77 +76,155 @@ export class Values {
   ) {}
 
   env(table: Table | undefined): Record<string, ImportedValue> | undefined {
-    const env: Record<string, ImportedValue> = {};
-    for (const [name, value] of Object.entries(table ?? {})) {
-      if (value === null || value === undefined || typeof value === 'object') this.wrongValue(`\`env.${name}\``);
-      else env[name] = this.value(name, String(value), `\`env.${name}\``, '', name);
-    }
+    const env = this.map(table, (name) => ({
+      where: `\`env.${name}\``,
+      wanted: (secret) => (secret === undefined ? `${this.server}_${name}` : name),
+      secrets: (text) => (isSecret(name, text) ? [{ start: 0, end: text.length, name }] : []),
+    }));
     return Object.keys(env).length > 0 ? env : undefined;
   }
 
   headers(table: Table | undefined, { bearer, variables }: HeaderVariables): Record<string, ImportedValue> | undefined {
-    const headers: Record<string, ImportedValue> = {};
-    for (const [name, value] of Object.entries(table ?? {})) {
-      const where = `header \`${name}\``;
-      if (typeof value !== 'string') {
-        this.wrongValue(where);
-        continue;
-      }
-      const scheme = /^(?:Bearer|Basic|Token)\s+/i.exec(value)?.[0] ?? '';
-      const wanted = /^authorization$/i.test(name) ? `${this.server}_TOKEN` : `${this.server}_${name}`;
-      headers[name] = this.value(name, value, where, scheme, wanted);
-    }
+    const headers = this.map(table, (name) => ({
+      where: `header \`${name}\``,
+      wanted: () => (/^authorization$/i.test(name) ? `${this.server}_TOKEN` : `${this.server}_${name}`),
+      secrets: (text) => {
+        const scheme = /^(?:Bearer|Basic|Token)\s+/i.exec(text)?.[0] ?? '';
+        return isSecret(name, text.slice(scheme.length)) ? [{ start: scheme.length, end: text.length, name }] : [];
+      },
+    }));
     for (const [name, variable] of Object.entries(variables ?? {})) headers[name] = { env: String(variable) };
     if (bearer !== undefined) headers['Authorization'] = { prefix: 'Bearer ', env: bearer };
     return Object.keys(headers).length > 0 ? headers : undefined;
   }
 
-  /** @param scheme a beginning that is no secret and may stay, in headers; @param wanted the variable's name, if one is needed. */
-  private value(key: string, written: string, where: string, scheme: string, wanted: string): ImportedValue {
-    const { dialect, around } = this.context;
-    const pieces = piecesOf(written, dialect.references).map((piece): Piece =>
-      piece.kind === 'home' ? { kind: 'text', text: around.home } : piece,
-    );
-    const last = pieces.at(-1);
-    const front = pieces.slice(0, -1);
-    if (pieces.every((piece) => piece.kind === 'text' || piece.kind === 'folder')) {
-      const text = pieces.map((piece) => (piece.kind === 'text' ? piece.text : '.')).join('');
-      if (pieces.some(({ kind }) => kind === 'folder'))
-        this.note('changed', `${where} is \`${text}\` now: relative to the folder where the server starts.`);
-      return isSecret(key, text.slice(scheme.length)) ? this.secret(scheme, text, where, wanted) : text;
-    }
-    const prefix = front.map((piece) => (piece.kind === 'text' ? piece.text : '')).join('');
-    const only = front.every(({ kind }) => kind === 'text') && (prefix === '' || /^[A-Za-z]+ $/.test(prefix));
-    if (only && (prefix === '' || where.startsWith('header'))) {
-      if (last?.kind === 'variable') {
-        if (last.fallback)
-          this.note('lost', `the default of \`${last.name}\` in ${where}: the variable has to be set.`);
-        return reference(prefix, last.name);
-      }
-      if (last?.kind === 'input') {
-        const name = this.context.variables.name(last.id, this.server, `input:${last.id}`);
-        const asked = this.context.inputs.get(last.id);
-        const what = asked ? ` (“${asked.slice(0, 80)}”)` : '';
-        this.note('set', `Set the variable \`${name}\` for ${where}: the value that was asked for${what}.`);
-        return reference(prefix, name);
-      }
-    }
-    const name = this.context.variables.name(wanted, this.server, written);
-    this.note('set', `Set the variable \`${name}\` to the whole value of ${where}, which is put together from others.`);
-    return reference('', name);
+  /** @param index counts from zero; @param before the argument in front of it */
+  argument(written: string, index: number, before: string | undefined): ImportedValue {
+    return this.value(written, {
+      where: `argument ${index + 1}`,
+      wanted: (secret) =>
+        secret !== undefined && /^[A-Z][A-Z0-9_]+$/.test(secret)
+          ? secret
+          : `${this.server}_${secret === undefined ? `ARGUMENT_${index + 1}` : secret.replace(/^-+/, '') || 'SECRET'}`,
+      secrets: (text) => argumentSecrets(text, before),
+    });
   }
 
-  private secret(scheme: string, text: string, where: string, wanted: string): ImportedValue {
-    const name = this.context.variables.name(wanted, this.server, text);
+  url(written: string): ImportedValue {
+    return this.value(written, {
+      where: 'the URL',
+      wanted: (secret = 'URL') => `${this.server}_${secret}`,
+      secrets: urlSecrets,
+    });
+  }
+
+  /** A text in which only folders can be referred to. Returns undefined where it refers to something else. */
+  path(written: string, what: string): string | undefined {
+    const pieces = this.withFolders(written, { where: what, secrets: () => [] });
+    return pieces.every(({ kind }) => kind === 'text') ? joined(pieces) : undefined;
+  }
+
+  private map(table: Table | undefined, slotOf: (name: string) => Slot): Record<string, ImportedValue> {
+    const values: Record<string, ImportedValue> = {};
+    for (const [name, value] of Object.entries(table ?? {})) {
+      const slot = slotOf(name);
+      if (value === null || value === undefined) continue;
+      if (typeof value === 'object') this.note('lost', `${slot.where} is not a text.`);
+      else values[name] = this.value(String(value), slot);
+    }
+    return values;
+  }
+
+  private value(written: string, slot: Slot): ImportedValue {
+    const { dialect, variables } = this.context;
+    const pieces = this.withFolders(written, slot);
+    const references = pieces.filter(({ kind }) => kind !== 'text');
+    const [only] = references;
+    if (only === undefined) return this.literal(joined(pieces), slot);
+    const at = pieces.indexOf(only);
+    const [prefix, suffix] = [joined(pieces.slice(0, at)), joined(pieces.slice(at + 1))];
+    const isOpen = slot.secrets(prefix).length === 0 && slot.secrets(suffix).length === 0;
+    if (references.length === 1 && isOpen) {
+      if (only.kind === 'variable') return this.variable(only.name, only.fallback, prefix, suffix, slot);
+      if (only.kind === 'input') return this.input(only.id, prefix, suffix, slot);
+    }
+    const name = variables.name(slot.wanted(undefined), this.server, written);
+    const from = references.map((piece) => `\`${sourceOf(piece, dialect.references)}\``).join(' and ');
     this.note(
       'set',
-      `Set the variable \`${name}\` to the secret that stands in ${where}${scheme ? `, without “${scheme.trim()}”` : ''}.`,
+      `Set the variable \`${name}\` to the whole value of ${slot.where}, which is put together from ${from}.`,
     );
-    return reference(scheme, name);
+    return { env: name };
   }
 
-  private wrongValue(where: string): void {
-    this.note('lost', `${where} is not a text.`);
+  private variable(
+    name: string,
+    fallback: string | undefined,
+    prefix: string,
+    suffix: string,
+    { where }: Slot,
+  ): ImportedValue {
+    const isSecretDefault = fallback !== undefined && isSecret(name, fallback);
+    if (isSecretDefault) {
+      this.note('set', `Set the variable \`${name}\` for ${where}: its default looks like a secret and is left out.`);
+    }
+    return reference(prefix, name, suffix, isSecretDefault ? undefined : fallback);
+  }
+
+  private input(id: string, prefix: string, suffix: string, { where }: Slot): ImportedValue {
+    const { inputs, variables } = this.context;
+    const name = variables.name(id, this.server, `input:${id}`);
+    const { description = '', byDefault } = inputs.get(id) ?? {};
+    const what = description === '' ? '' : ` (“${description.slice(0, 80)}”)`;
+    this.note('set', `Set the variable \`${name}\` for ${where}: the value that was asked for${what}.`);
+    const isOpen = byDefault !== undefined && !isSecret(name, byDefault);
+    return reference(prefix, name, suffix, isOpen ? byDefault : undefined);
+  }
+
+  private literal(text: string, slot: Slot): ImportedValue {
+    const [secret, ...more] = slot.secrets(text);
+    if (secret === undefined) return text;
+    const { variables } = this.context;
+    if (more.length > 0) {
+      const name = variables.name(slot.wanted(undefined), this.server, text);
+      this.note(
+        'set',
+        `Set the variable \`${name}\` to the whole value of ${slot.where}, which holds several secrets.`,
+      );
+      return { env: name };
+    }
+    const name = variables.name(slot.wanted(secret.name), this.server, text.slice(secret.start, secret.end));
+    const prefix = text.slice(0, secret.start);
+    const without = /^\w+\s+$/.test(prefix) ? `, without “${prefix.trim()}”` : '';
+    this.note('set', `Set the variable \`${name}\` to the secret that stands in ${slot.where}${without}.`);
+    return reference(prefix, name, text.slice(secret.end), undefined);
+  }
+
+  /** Writes folders out, as they are where the server starts. */
+  private withFolders(written: string, { where, secrets }: Pick<Slot, 'where' | 'secrets'>): Piece[] {
+    const { dialect, around } = this.context;
+    const found = piecesOf(written, dialect.references);
+    const isHome = (piece: Piece): boolean =>
+      piece.kind === 'home' || (piece.kind === 'variable' && piece.name === 'HOME' && hasOthers);
+    // One variable can stay one; beside another, `HOME` is written out, as in `${HOME}/bin:${PATH}`.
+    const hasOthers = found.filter(({ kind }) => kind !== 'text').length > 1;
+    let before = '';
+    let changed = false;
+    const pieces = found.map((piece): Piece => {
+      const isFolder = piece.kind === 'folder' || isHome(piece);
+      changed ||= isFolder;
+      const folder = this.startsElsewhere || before.endsWith('/') ? around.folder : '.';
+      const next: Piece = isFolder ? { kind: 'text', text: isHome(piece) ? around.home : folder } : piece;
+      before += next.kind === 'text' ? next.text : '*';
+      return next;
+    });
+    if (changed) {
+      const text = pieces.every(({ kind }) => kind === 'text') ? joined(pieces) : undefined;
+      const shown =
+        text !== undefined && secrets(text).length === 0 ? `is \`${text}\` now` : 'has its folder written out';
+      this.note('changed', `${where} ${shown}, because values here do not refer to folders.`);
+    }
+    return pieces;
   }
 
   private note(kind: ImportNote['kind'], message: string): void {
@@ -134,6 +232,34 @@ export class Values {
   }
 }
 
-function reference(prefix: string, env: string): ImportedValue {
-  return prefix === '' ? { env } : { prefix, env };
+function reference(prefix: string, env: string, suffix: string, byDefault: string | undefined): ImportedValue {
+  return {
+    ...(prefix !== '' && { prefix }),
+    env,
+    ...(suffix !== '' && { suffix }),
+    ...(byDefault !== undefined && { default: byDefault }),
+  };
+}
+
+function joined(pieces: readonly Piece[]): string {
+  return pieces.map((piece) => (piece.kind === 'text' ? piece.text : '')).join('');
+}
+
+/** Returns a reference as the program writes it. */
+function sourceOf(piece: Piece, style: Dialect['references']): string {
+  const around = (inner: string): string => (style === 'opencode' ? `{${inner}}` : `\${${inner}}`);
+  switch (piece.kind) {
+    case 'text':
+      return piece.text;
+    case 'variable':
+      return around(style === 'shell' ? piece.name : `env:${piece.name}`);
+    case 'input':
+      return around(`input:${piece.id}`);
+    case 'folder':
+      return around('workspaceFolder');
+    case 'home':
+      return around('userHome');
+    case 'other':
+      return piece.written;
+  }
 }

@@ -10,6 +10,7 @@ import { window } from '../views/inertEditor.js';
 import { largestForeignFile, readTextFile } from '../../core/base/textFile.js';
 import { dialects, formatOfPath } from '../../core/import/dialects.js';
 import { knownFiles } from '../../core/import/knownFiles.js';
+import { textOfBytes } from '../../core/import/readSource.js';
 import { planImport, type ImportPlan } from '../../core/import/plan.js';
 import { localFolders } from '../engine/configFiles.js';
 import { textOf, writeServers } from './configEdits.js';
@@ -52,7 +53,7 @@ export async function importServersInto(given: string | undefined): Promise<void
 
 async function planOf(file: string, target: Target): Promise<ImportPlan> {
   return planImport({
-    text: await readTextFile(file, largestForeignFile),
+    text: await readTextFile(file, largestForeignFile, textOfBytes),
     file,
     label: pathLabel(file),
     config: await textOf(target.file),

@@ -1,0 +1,94 @@
+/**
+ * The keys of one server in another program's file, read with a type. What is read is remembered, and what is not of its
+ * type is noted, so that nothing is dropped without a word (C6).
+ */
+import { isObject } from '../base/isObject.js';
+import { milliseconds } from '../config/durations.js';
+
+type Table = Readonly<Record<string, unknown>>;
+
+/** Hears of a value that cannot be used. `decides` says whether the server would do something else without it. */
+type Complain = (message: string, decides: boolean) => void;
+
+export class Keys {
+  private readonly read = new Set<string>();
+
+  constructor(
+    private readonly raw: Table,
+    private readonly complain: Complain,
+  ) {}
+
+  has(...keys: string[]): boolean {
+    return keys.some((key) => isThere(this.raw[key]));
+  }
+
+  /** Returns a value without reading it. */
+  peek(key: string): unknown {
+    return this.raw[key];
+  }
+
+  /** Returns the value of the first of several names for the same thing. */
+  take(...keys: string[]): unknown {
+    const [key, ...others] = keys.filter((each) => isThere(this.raw[each]));
+    keys.forEach((each) => this.read.add(each));
+    for (const other of others) this.complain(`\`${other}\` means the same as \`${key}\`, which counts.`, false);
+    return key === undefined ? undefined : this.raw[key];
+  }
+
+  text(...keys: string[]): string | undefined {
+    const value = this.take(...keys);
+    if (value === undefined || value === '') return undefined;
+    if (typeof value === 'string') return value;
+    if (typeof value === 'number') return String(value);
+    return this.wrong(keys, 'a text');
+  }
+
+  table(...keys: string[]): Table | undefined {
+    const value = this.take(...keys);
+    return value === undefined || isObject(value) ? value : this.wrong(keys, 'an object');
+  }
+
+  /** Returns a list of names. One name alone counts as a list of one. */
+  names(...keys: string[]): string[] | undefined {
+    const value = this.take(...keys);
+    if (value === undefined) return undefined;
+    if (typeof value === 'string') return [value];
+    if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return value;
+    return this.wrong(keys, 'a list of names');
+  }
+
+  /** Returns a truth value, also where it is written as a text. */
+  truth(key: string): boolean | undefined {
+    const value = this.take(key);
+    if (value === undefined || typeof value === 'boolean') return value;
+    if (/^true$/i.test(String(value))) return true;
+    if (/^false$/i.test(String(value))) return false;
+    return this.wrong([key], '`true` or `false`');
+  }
+
+  /** Returns milliseconds, given the unit of a number without one. */
+  duration(key: string, unitMs: number): number | undefined {
+    const value = this.take(key);
+    if (value === undefined) return undefined;
+    const isNumber = typeof value === 'number' || (typeof value === 'string' && /^\s*\d+(?:\.\d+)?\s*$/.test(value));
+    const ms = isNumber ? Number(value) * unitMs : typeof value === 'string' ? milliseconds(value) : undefined;
+    if (ms !== undefined && ms > 0) return ms;
+    this.complain(`\`${key}\` is not a duration.`, false);
+    return undefined;
+  }
+
+  /** Returns the keys that nobody has read. */
+  left(): string[] {
+    return Object.keys(this.raw).filter((key) => isThere(this.raw[key]) && !this.read.has(key));
+  }
+
+  private wrong(keys: readonly string[], expected: string): undefined {
+    const key = keys.find((each) => isThere(this.raw[each])) ?? keys[0];
+    this.complain(`\`${key}\` is not ${expected}.`, true);
+    return undefined;
+  }
+}
+
+function isThere(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
