@@ -19,6 +19,7 @@ import { isUsersOwn, openConfigFiles } from './vscode/engine/configFiles.js';
 import { showDiagnostics } from './vscode/views/diagnostics.js';
 import { EditorClient } from './vscode/engine/editorClient.js';
 import { EngineSlot } from './vscode/engine/engineSlot.js';
+import { EnteredSecrets } from './vscode/engine/enteredSecrets.js';
 import { Logs } from './vscode/engine/logs.js';
 import { registerMinds } from './vscode/minds/register.js';
 import { offerToolsets } from './vscode/toolsets/mcpProvider.js';
@@ -57,12 +58,15 @@ export function activate(context: vscode.ExtensionContext): void {
   const editor = new EditorClient(context.globalState, () =>
     (vscode.workspace.workspaceFolders ?? []).map(({ uri, name }) => ({ uri: uri.toString(), name })),
   );
+  const secrets = new EnteredSecrets(context.secrets, (error) =>
+    logs.host.write('error', `The secrets that were entered could not be read: ${String(error)}`),
+  );
   const slot = new EngineSlot({
     log: logs.host,
     isTrusted: () => vscode.workspace.isTrusted,
     openConfigFiles: () => openConfigFiles(clock),
     loadEngine: async () => {
-      const { createEngine } = await import('./vscode/engine/engine.js');
+      const [{ createEngine }] = await Promise.all([import('./vscode/engine/engine.js'), secrets.load()]);
       return createEngine({
         clock,
         log: logs.host,
@@ -79,6 +83,7 @@ export function activate(context: vscode.ExtensionContext): void {
         toolReview: toolLedger,
         toolPermissions: { settings: toolPermissions, ask: askForCall },
         secrets: context.secrets,
+        secret: (name) => secrets.get(name),
         agents: agentsOptions(),
       });
     },
@@ -89,6 +94,8 @@ export function activate(context: vscode.ExtensionContext): void {
     logs,
     ledger,
     toolLedger,
+    secrets,
+    secrets.onDidChange(() => void slot.engine?.host.reload()),
     askForApprovals({ slot, ledger, toolLedger }),
     showTree(slot, clock),
     showStatusBar(slot),
@@ -97,7 +104,7 @@ export function activate(context: vscode.ExtensionContext): void {
     registerTryTool({ slot, extensionUri: context.extensionUri }),
     registerSignIn({ slot, logs }),
     registerProblemPages(context.extensionUri),
-    registerAuthoring({ slot, env: () => childEnvironment(process.env) }),
+    registerAuthoring({ slot, secrets, env: () => childEnvironment(process.env) }),
     registerMinds({ slot, clock, log: logs.host, storage: context.storageUri?.fsPath }),
     serveOtherAgents(slot, context.globalStorageUri),
     offerToolsets({ slot, clock, log: logs.host, extensionId: context.extension.id }),

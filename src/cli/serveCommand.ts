@@ -12,7 +12,6 @@ import { DisposableStore } from '../core/base/disposables.js';
 import { nextEvent, untilAborted } from '../core/base/events.js';
 import { tokenFileOf } from '../core/files/tokenFile.js';
 import { createGateway } from '../core/gateway/gateway.js';
-import { directoryExists } from '../core/host/assemble.js';
 import type { Host } from '../core/host/hostContract.js';
 import { configFileOf } from '../core/files/configFile.js';
 import { createRestBackend } from '../core/host/restBackend.js';
@@ -21,7 +20,7 @@ import { version } from '../../package.json';
 import { followConfig } from './followConfig.js';
 import { complain, print } from './output.js';
 import { inOrder, problemLine } from './render.js';
-import { withHost, type Run, type RunningHost } from './withHost.js';
+import { surroundings, withHost, type Run, type RunningHost } from './withHost.js';
 import { StartApprovals } from './startApprovals.js';
 
 export interface ServeRequest {
@@ -35,7 +34,6 @@ export interface ServeRequest {
 
 export async function serveFolder(run: Run, request: ServeRequest): Promise<number> {
   const tokenFile = path.resolve(request.tokenFile ?? tokenFileOf(realPath(run.folder), homedir()));
-  const surroundings = { env: process.env, directoryExists };
   return withHost(
     run,
     (running) => serve(run, running, request.port, tokenFile),

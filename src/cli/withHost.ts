@@ -2,8 +2,8 @@
 import type { Approvals } from '../core/approval/approvals.js';
 import { systemClock } from '../core/base/clock.js';
 import type { Log } from '../core/base/log.js';
-import type { SourceText } from '../core/config/model.js';
-import { assemble, type Core } from '../core/host/assemble.js';
+import type { ConfigSurroundings, SourceText } from '../core/config/model.js';
+import { assemble, directoryExists, type Core } from '../core/host/assemble.js';
 import type { Host } from '../core/host/hostContract.js';
 import { noClient, type Fields, type ServerClient } from '../core/protocol/client.js';
 import { version } from '../../package.json';
@@ -41,6 +41,13 @@ export interface RunningHost {
   closeFirst(close: () => Promise<void>): void;
 }
 
+/** The surroundings of every command. A secret that has no other store is an environment variable (C2). */
+export const surroundings: ConfigSurroundings = {
+  env: process.env,
+  directoryExists,
+  secret: (name) => process.env[name],
+};
+
 /** Runs a command that needs all servers. */
 export function withServers(run: Run, use: (running: RunningHost) => number): Promise<number> {
   return withHost(run, async (running) => {
@@ -75,6 +82,7 @@ export async function withHost(
     log,
     serverLog,
     env: process.env,
+    secret: (name) => process.env[name],
     trace: () => run.debug,
     version,
     guardianScript: run.guardianScript,

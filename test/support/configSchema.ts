@@ -113,6 +113,8 @@ function text(of: Extract<ValueShape, { kind: 'text' }>['of']): JsonSchema {
       return { type: 'string', minLength: 1 };
     case 'session':
       return { type: 'string', pattern: '^[\\x21-\\x7e]*$' };
+    case 'secretName':
+      return { type: 'string', pattern: '^[A-Za-z_][\\w.-]{0,63}$' };
     case 'folder':
     case 'scheme':
     case 'prose':
@@ -121,7 +123,7 @@ function text(of: Extract<ValueShape, { kind: 'text' }>['of']): JsonSchema {
   }
 }
 
-const reference = level('reference');
+const reference = level('reference', { oneOf: [{ required: ['env'] }, { required: ['secret'] }] });
 
 const server = level('server', {
   anyOf: ['stdio', 'streamable_http'].map((transport) => ({

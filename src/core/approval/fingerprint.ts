@@ -156,7 +156,7 @@ function referencePart(
   };
   const value = [
     ...(prefix === '' ? [] : [text(prefix)]),
-    `the variable ${written(source.name)}`,
+    `the ${source.kind === 'env' ? 'variable' : 'secret'} ${written(source.name)}`,
     ...(suffix === '' ? [] : [text(suffix)]),
   ].join(' and ');
   const otherwise = fallback === undefined ? '' : `, or ${text(fallback)} where that is not set`;

@@ -149,6 +149,7 @@ async function textDrafts(
       return [
         { label: 'Bearer ', kind: 'value', detail: 'bearer token', writes: { kind: 'quoted', value: 'Bearer ' } },
       ];
+    case 'secretName':
     case 'session':
     case 'affix':
     case 'prose':

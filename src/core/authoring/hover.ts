@@ -71,6 +71,8 @@ function say(symbol: ConfigSymbol, around: HoverSurroundings): Markdown | undefi
       return around.isSet(symbol.name)
         ? formatted`${code(symbol.name)} is set in the editor's environment.`
         : formatted`${code(symbol.name)} is **not set** in the editor's environment, so the server does not start.`;
+    case 'secret':
+      return formatted`${code(symbol.name)} is a secret whose value you enter with *Set Secret…*.`;
     case 'pattern':
       return patternText(symbol, around);
     case 'transform':

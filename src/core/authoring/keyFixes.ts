@@ -12,7 +12,9 @@ export interface QuickFix {
   readonly title: string;
   readonly does:
     | { readonly kind: 'edit'; readonly edits: readonly edits.TextEdit[] }
-    | { readonly kind: 'command'; readonly command: ServerCommand; readonly server: string };
+    | { readonly kind: 'command'; readonly command: ServerCommand; readonly server: string }
+    /** The person enters the value of a secret, after the edits were made. */
+    | { readonly kind: 'secret'; readonly name: string; readonly edits: readonly edits.TextEdit[] };
   /** Says whether this is the fix that is most likely wanted. */
   readonly preferred: boolean;
   readonly safe: boolean;

@@ -17,6 +17,7 @@ import {
   setServerKey,
 } from '../config/serverEdits.js';
 import { TextPositions } from '../yaml/textPositions.js';
+import { isSecretName } from '../config/references.js';
 import { readYaml } from '../yaml/yamlTree.js';
 import type { ValueNode } from '../yaml/valueNodes.js';
 import {
@@ -60,6 +61,17 @@ const runtime: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
   'refresh-failed',
   'connection-lost',
 ]);
+
+type NamedSymbol = Extract<ConfigSymbol, { kind: 'variable' | 'secret' }>;
+
+function secretFix(name: string, made: readonly edits.TextEdit[], preferred: boolean): QuickFix {
+  return {
+    title: `Enter the value of "${name}"…`,
+    does: { kind: 'secret', name, edits: made },
+    preferred,
+    safe: false,
+  };
+}
 
 /** Reads a text once, for any number of problems. @param text without a byte order mark */
 export class QuickFixes {
@@ -168,7 +180,9 @@ export class QuickFixes {
       case 'server-id-invalid':
         return this.serverId(nodes, at);
       case 'env-unset':
-        return this.similarVariable(nodes, at);
+        return [...this.similarVariable(nodes, at), ...this.enterInstead(nodes, at)];
+      case 'secret-unset':
+        return this.enter(at);
       case 'pattern-blank':
         return fix('Remove the pattern', edits.removeItem(nodes, at), { preferred: true, safe: true });
       case 'pattern-matches-nothing':
@@ -220,11 +234,29 @@ export class QuickFixes {
     return fix(`Rename to "${id}"`, edits.renameKey(nodes, at, id), { preferred: true });
   }
 
-  private similarVariable(nodes: EditNodes, at: number): QuickFix[] {
-    const symbol = this.symbols.find(
-      (one) => one.kind === 'variable' && at <= one.span.start && one.span.start - at < 300,
+  /** Finds the name in a reference that stands at a place. */
+  private named(kind: 'variable' | 'secret', at: number): NamedSymbol | undefined {
+    return this.symbols.find(
+      (one): one is NamedSymbol => one.kind === kind && at <= one.span.start && one.span.start - at < 300,
     );
-    if (symbol?.kind !== 'variable' || this.around.variables.includes(symbol.name)) return [];
+  }
+
+  private enter(at: number): QuickFix[] {
+    const symbol = this.named('secret', at);
+    return symbol ? [secretFix(symbol.name, [], true)] : [];
+  }
+
+  /** Makes a secret of a variable that is not set, so that its value can be entered. */
+  private enterInstead(nodes: EditNodes, at: number): QuickFix[] {
+    const symbol = this.named('variable', at);
+    if (!symbol || !isSecretName(symbol.name)) return [];
+    const renamed = edits.renameKey(nodes, symbol.entry.keySpan.start, 'secret');
+    return renamed ? [secretFix(symbol.name, renamed, false)] : [];
+  }
+
+  private similarVariable(nodes: EditNodes, at: number): QuickFix[] {
+    const symbol = this.named('variable', at);
+    if (!symbol || this.around.variables.includes(symbol.name)) return [];
     const similar = nearest(symbol.name, this.around.variables);
     if (similar === undefined) return [];
     return fix(`Write "${similar}", which is set`, edits.replaceValue(nodes, symbol.entry.keySpan.start, similar));

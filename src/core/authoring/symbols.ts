@@ -39,7 +39,7 @@ export type ConfigSymbol = OfServer &
         readonly node: ValueNode;
       }
     | { readonly kind: 'transform'; readonly of: Selection; readonly steps: ListNode; readonly index: number }
-    | { readonly kind: 'variable'; readonly name: string; readonly entry: MapEntry }
+    | { readonly kind: 'variable' | 'secret'; readonly name: string; readonly entry: MapEntry }
   );
 
 export function symbolsOf(root: ValueNode): readonly ConfigSymbol[] {
@@ -100,8 +100,13 @@ class Walk {
         if (value.kind === 'map') this.table('replacePrefix', value, server, of);
         return;
       case 'text':
-        if (shape.of === 'variable' && value.kind === 'scalar' && typeof value.value === 'string') {
-          this.found.push({ kind: 'variable', name: value.value, entry, server, span: value.span });
+        if (
+          (shape.of === 'variable' || shape.of === 'secretName') &&
+          value.kind === 'scalar' &&
+          typeof value.value === 'string'
+        ) {
+          const kind = shape.of === 'variable' ? 'variable' : 'secret';
+          this.found.push({ kind, name: value.value, entry, server, span: value.span });
         }
         return;
       case 'one':

@@ -67,6 +67,7 @@ export const problemCodes = [
   'url-invalid',
   'cwd-missing',
   'env-unset',
+  'secret-unset',
   'id-in-other-folder',
   'server-shadowed',
   // These concern filtering and naming (N, G3a).

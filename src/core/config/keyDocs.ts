@@ -14,7 +14,7 @@ export type ValueShape =
   | { readonly kind: 'choice'; readonly values: readonly { readonly value: string; readonly summary: string }[] }
   | {
       readonly kind: 'text';
-      readonly of: 'command' | 'folder' | 'session' | 'variable' | 'scheme' | 'affix' | 'prose';
+      readonly of: 'command' | 'folder' | 'session' | 'variable' | 'secretName' | 'scheme' | 'affix' | 'prose';
     }
   | { readonly kind: 'duration' }
   | { readonly kind: 'texts'; readonly of: 'scope' | 'pattern' | 'mediaType' }
@@ -324,13 +324,20 @@ export const keyDocs: Docs = {
       value: { kind: 'text', of: 'variable' },
       block: ': ',
     },
+    secret: {
+      summary: 'The name of a secret that you enter once; it is kept outside every file.',
+      details:
+        'The editor keeps it in its secret storage: *MCP Toolsets: Set Secret…*. The command line takes the environment variable of that name.',
+      value: { kind: 'text', of: 'secretName' },
+      block: ': ',
+    },
     suffix: {
       summary: 'The text behind the value.',
       value: { kind: 'text', of: 'affix' },
       block: ": '$1'",
     },
     default: {
-      summary: 'The text that counts where the variable is not set.',
+      summary: 'The text that counts where the variable or the secret has no value.',
       value: { kind: 'text', of: 'affix' },
       block: ": '$1'",
     },
@@ -351,8 +358,6 @@ export function requiredKeys(level: KeyLevel, transport?: string): readonly stri
       return ['transport', ...(transport === 'stdio' ? ['command'] : transport === 'streamable_http' ? ['url'] : [])];
     case 'replacePrefix':
       return ['remove', 'add'];
-    case 'reference':
-      return ['env'];
     default:
       return [];
   }

@@ -29,7 +29,7 @@ export const knownKeys = {
   prompts: ['whitelist', 'blacklist', 'transform'],
   resources: ['whitelist', 'blacklist', 'mimeTypes', 'maxBytes'],
   manual: ['content', 'sections'],
-  reference: ['prefix', 'env', 'suffix', 'default'],
+  reference: ['prefix', 'env', 'secret', 'suffix', 'default'],
   oauth: ['grant', 'clientId', 'issuer', 'clientSecret', 'privateKey', 'scopes', 'redirectPort'],
 } as const;
 

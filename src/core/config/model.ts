@@ -33,9 +33,9 @@ export interface Reference {
   readonly value: string;
 }
 
-/** The place where the value of a reference is kept: a variable of the host. */
+/** The place where the value of a reference is kept: a variable of the host, or the store of the person's secrets. */
 export interface ReferenceSource {
-  readonly kind: 'env';
+  readonly kind: 'env' | 'secret';
   readonly name: string;
 }
 
@@ -190,6 +190,8 @@ export interface ConfigModel {
 export interface ConfigSurroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
   directoryExists(path: string): boolean;
+  /** Returns a secret that the person has entered. Where this is absent, nobody has entered any. */
+  readonly secret?: (name: string) => string | undefined;
 }
 
 export const startOfFile: Range = { start: { line: 0, character: 0 }, end: { line: 0, character: 0 } };

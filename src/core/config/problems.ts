@@ -230,6 +230,18 @@ export function envUnset(spot: Spot, variable: string, target: string, similar: 
   return problem('env-unset', 'error', spot, message, fix);
 }
 
+export function secretUnset(spot: Spot, name: string, target: string): Problem {
+  const message = `The secret \`${name}\`, wanted for ${target}, has no value yet.`;
+  const fix = `Enter its value with *MCP Toolsets: Set Secret…*. On the command line, set the environment variable \`${name}\`.`;
+  return problem('secret-unset', 'error', spot, message, fix);
+}
+
+/** @param owner the value that names both, e.g. ``Argument 3`` */
+export function twoSources(spot: Spot, owner: string, first: string, other: string): Problem {
+  const message = `${owner} names both \`${first}\` and \`${other}\`, and has one value.`;
+  return problem('wrong-type', 'error', spot, message, 'Remove one of the two.');
+}
+
 export function envNameInvalid(spot: Spot, name: string): Problem {
   const message = `\`${shortened(name)}\` cannot be the name of an environment variable: it is empty or holds \`=\` or NUL.`;
   return problem('env-name-invalid', 'error', spot, message, 'Rename or remove the variable.');

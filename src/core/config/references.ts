@@ -48,8 +48,9 @@ export function readReference(
   starts: boolean,
 ): Reference | undefined {
   const entries = reader.knownEntries('reference', map, at.key.place);
-  const written = entries.get('env');
+  const [written, other] = ['env', 'secret'].flatMap((key) => entries.get(key) ?? []);
   if (!written) return reader.note(problems.missingKey(at.key, at.what, 'env', 'env: NAME'));
+  if (other) return reader.note(problems.twoSources(reader.atKey(other), at.what, written.key, other.key));
   const source = readSource(reader, written);
   const affix = (key: string, otherwise: string | undefined): string | undefined => {
     const entry = entries.get(key);
@@ -63,19 +64,36 @@ export function readReference(
   const reference = { kind: 'reference', source, prefix, suffix, fallback } as const;
   if (found !== undefined) return { ...reference, value: prefix + found + suffix };
   if (!starts || entries.has('default')) return { ...reference, value: '' };
+  if (source.kind === 'secret') return reader.note(problems.secretUnset(at.value, source.name, at.target));
   const { env } = reader.surroundings;
   const set = Object.keys(env).filter((key) => env[key] !== undefined);
   return reader.note(problems.envUnset(at.value, source.name, at.target, nearest(source.name, set)));
 }
 
 function readSource(reader: EntryReader, entry: MapEntry): ReferenceSource | undefined {
-  const fix = 'Write the name of an environment variable of the host.';
+  const kind = entry.key === 'secret' ? 'secret' : 'env';
+  const fix =
+    kind === 'env'
+      ? 'Write the name of an environment variable of the host.'
+      : 'Write a name for the secret, for example `secret: GITHUB_TOKEN`, and not the secret itself.';
   const name = reader.string(entry, fix, 'secret');
-  if (name !== '') return name === undefined ? undefined : { kind: 'env', name };
+  if (name === undefined) return undefined;
+  if (kind === 'secret' && !isSecretName(name)) {
+    const found = name === '' ? 'an empty text' : 'another text';
+    return reader.note(
+      problems.wrongType(reader.atValue(entry), '`secret`', 'a name of letters, digits and `_`', found, fix),
+    );
+  }
+  if (name !== '') return { kind, name };
   return reader.note(problems.wrongType(reader.atValue(entry), '`env`', 'a name', 'an empty text', fix));
 }
 
-function valueOf(reader: EntryReader, { name }: ReferenceSource): string | undefined {
-  const { env } = reader.surroundings;
+export function isSecretName(name: string): boolean {
+  return /^[A-Za-z_][\w.-]{0,63}$/.test(name);
+}
+
+function valueOf(reader: EntryReader, { kind, name }: ReferenceSource): string | undefined {
+  const { env, secret } = reader.surroundings;
+  if (kind === 'secret') return secret?.(name);
   return Object.hasOwn(env, name) ? env[name] : undefined;
 }

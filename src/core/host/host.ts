@@ -102,8 +102,8 @@ class ToolsetHost implements Host {
   async setSources(sources: readonly SourceText[]): Promise<void> {
     if (this.disposed) return;
     this.sources = sources;
-    const { env, directoryExists, clock } = this.options;
-    const applied = this.config.apply(sources, { env, directoryExists });
+    const { env, directoryExists, secret, clock } = this.options;
+    const applied = this.config.apply(sources, { env, directoryExists, ...(secret && { secret }) });
     this.configProblems = applied.problems;
     this.refused = applied.refused.map(
       (file) => this.refused.find((earlier) => earlier.file === file) ?? { file, since: clock.now() },

@@ -26,6 +26,8 @@ export interface HostOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly connector: Connector;
   readonly directoryExists: (path: string) => boolean;
+  /** The secrets that the person has entered, which `{ secret: NAME }` reads. Default: there are none. */
+  readonly secret?: (name: string) => string | undefined;
   readonly filteredTools: () => FilteredToolsReport;
   /** Milliseconds for calls in flight on a removed or changed server (R4). Default 30,000. */
   readonly drainLimitMs?: number;

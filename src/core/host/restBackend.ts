@@ -22,7 +22,7 @@ import type { ServerStatus } from '../reconcile/status.js';
 /** How long an answer waits until the host has read the file, in milliseconds. */
 const patience = 5_000;
 /** Problems that are not in the entry but in what is around it, and that can be mended later. */
-const ofSurroundings: ReadonlySet<ProblemCode> = new Set<ProblemCode>(['env-unset', 'cwd-missing']);
+const ofSurroundings: ReadonlySet<ProblemCode> = new Set<ProblemCode>(['env-unset', 'secret-unset', 'cwd-missing']);
 
 type UrlOf = (toolset: string) => string;
 

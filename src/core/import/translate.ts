@@ -5,7 +5,7 @@
  * Invariants: every key of the original is translated or named in a note; no secret gets into entry or note.
  */
 import { durationText } from '../config/durations.js';
-import { commandWords } from '../config/newServer.js';
+import { commandWords } from '../config/commandWords.js';
 import type { Dialect } from './dialects.js';
 import type { ImportedEntry, ImportedValue, ImportNote, ImportSurroundings } from './imported.js';
 import { Keys } from './keys.js';

@@ -194,8 +194,13 @@ function toAction(document: vscode.TextDocument, fix: QuickFix, diagnostic: vsco
   action.diagnostics = [diagnostic];
   action.isPreferred = fix.preferred;
   const { does } = fix;
-  if (does.kind === 'edit') action.edit = workspaceEdit(document, does.edits);
-  else action.command = { command: `mcpToolsets.${does.command}`, title: fix.title, arguments: [does.server] };
+  if (does.kind !== 'command' && does.edits.length > 0) action.edit = workspaceEdit(document, does.edits);
+  if (does.kind === 'secret') {
+    action.command = { command: 'mcpToolsets.setSecret', title: fix.title, arguments: [does.name] };
+  }
+  if (does.kind === 'command') {
+    action.command = { command: `mcpToolsets.${does.command}`, title: fix.title, arguments: [does.server] };
+  }
   return action;
 }
 

@@ -7,9 +7,16 @@ import { isDeepStrictEqual } from 'node:util';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
 import type { ServerStatus } from '../../core/reconcile/status.js';
 import { configPath } from '../engine/configFiles.js';
+import type { EnteredSecrets } from '../engine/enteredSecrets.js';
+import { orShowFailure } from '../views/messages.js';
+import { serverOf, type Subject } from '../views/subject.js';
 import type { Authoring, AuthoringDeps } from './authoring.js';
 
-export function registerAuthoring({ slot, env }: AuthoringDeps): Disposable {
+interface RegisterDeps extends AuthoringDeps {
+  readonly secrets: EnteredSecrets;
+}
+
+export function registerAuthoring({ slot, env, secrets }: RegisterDeps): Disposable {
   const store = new DisposableStore('authoring');
   const files: vscode.DocumentSelector = { scheme: 'file', pattern: `**/${configPath}` };
   let loaded: Promise<Authoring> | undefined;
@@ -46,6 +53,17 @@ export function registerAuthoring({ slot, env }: AuthoringDeps): Disposable {
       files,
       { provideCodeActions: async (document, _, context) => (await load()).fixes(document, context) },
       { providedCodeActionKinds: [vscode.CodeActionKind.QuickFix, fixAllKind] },
+    ),
+  );
+  store.add(
+    // A quick fix gives the name of the secret, and the sidebar a row.
+    vscode.commands.registerCommand('mcpToolsets.setSecret', (subject: Subject) =>
+      orShowFailure(async () => {
+        const { chooseSecret, enterSecret } = await import('./enterSecret.js');
+        const server = serverOf(subject);
+        const name = typeof subject === 'string' ? subject : await chooseSecret({ slot, secrets }, server);
+        if (name !== undefined) await enterSecret({ secrets }, name);
+      }),
     ),
   );
   let shown: unknown;

@@ -42,6 +42,8 @@ export interface EngineOptions {
   readonly toolPermissions?: PermissionOptions;
   /** Keeps the sign-ins to HTTP servers. If it is absent, nobody can sign in. */
   readonly secrets?: SecretStore;
+  /** Returns a secret that the person has entered. */
+  readonly secret?: (name: string) => string | undefined;
   /** Returns how many instances may live at once. */
   readonly maxInstances: () => number;
   /** Predicts what the editor declares as a client, and is told what it declared. */
@@ -93,6 +95,7 @@ export function createEngine(options: EngineOptions): Engine {
     guardianScript: options.guardianScript,
     filteredTools: options.filteredTools,
     maxInstances: options.maxInstances,
+    ...(options.secret && { secret: options.secret }),
     ...(secrets && { secrets }),
     ...(editor && { expectedClient: editor.expected }),
     ...(approvals && { approvals }),

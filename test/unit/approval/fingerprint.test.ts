@@ -12,7 +12,14 @@ function describe1(
 ): LaunchDescription {
   const text = entry.startsWith('version') ? entry : `version: 1\nservers:\n  demo: ${entry}\n`;
   const folder = file.replace('/.minds/mcp.yaml', '');
-  const parsed = parseMindsFile({ file, folder, text }, { env: variables, directoryExists: () => true });
+  const parsed = parseMindsFile(
+    { file, folder, text },
+    {
+      env: variables,
+      directoryExists: () => true,
+      secret: () => 'kept-secret',
+    },
+  );
   assert.equal(parsed.kind, 'accepted');
   const [server] = parsed.kind === 'accepted' ? parsed.servers : [];
   assert.ok(server?.kind === 'valid', JSON.stringify(parsed.problems));
@@ -73,6 +80,7 @@ describe('fingerprint of a launch (S1)', () => {
       `'"--token=" and the variable TOKEN and "; x", or "d" where that is not set'`,
     ],
     ['another variable in an address', toAddress, 'env: TOKEN', 'env: OTHER'],
+    ['a secret in place of a variable', referring, 'env: TOKEN', 'secret: TOKEN'],
     ['another host in front of a variable', toAddress, 'example.com', 'example.org'],
     ['a session id', http, 'headers:', 'sessionId: some-session, headers:'],
   ];

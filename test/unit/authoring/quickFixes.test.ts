@@ -26,7 +26,7 @@ function problemOf(text: string, code: ProblemCode, offered: readonly string[] =
 }
 
 const edit = (text: string, { does }: QuickFix): string =>
-  does.kind === 'edit' ? applyEdits(text, does.edits) : `${does.command} ${does.server}`;
+  does.kind === 'command' ? `${does.command} ${does.server}` : applyEdits(text, does.edits);
 
 describe('quick fixes (E1)', () => {
   const cases: readonly (readonly [ProblemCode, string, string, string, string])[] = [
@@ -55,6 +55,8 @@ describe('quick fixes (E1)', () => {
     ['server-id-invalid', 'an id with blanks', head.replace('a:', 'my server:'), 'Rename to "my_server"', head.replace('a:', 'my_server:')],
     ['url-invalid', 'an address without its scheme', 'version: 1\nservers:\n  a: { transport: streamable_http, url: example.com/mcp } # c\n', 'Write "https://example.com/mcp"', 'version: 1\nservers:\n  a: { transport: streamable_http, url: \'https://example.com/mcp\' } # c\n'],
     ['env-unset', 'a variable that is nearly set', head + '    env: { T: { env: SERCH_TOKEN } }\n', 'Write "SEARCH_TOKEN", which is set', head + '    env: { T: { env: SEARCH_TOKEN } }\n'],
+    ['env-unset', 'a variable whose value is entered instead', head + '    env: { T: { env: NOT_SET } }\n', 'Enter the value of "NOT_SET"…', head + '    env: { T: { secret: NOT_SET } }\n'],
+    ['secret-unset', 'a secret without a value', head + '    args: [{ prefix: a, secret: KEY }]\n', 'Enter the value of "KEY"…', head + '    args: [{ prefix: a, secret: KEY }]\n'],
     ['pattern-blank', 'a blank pattern', head + "    tools: { whitelist: ['', open] }\n", 'Remove the pattern', head + '    tools: { whitelist: [open] }\n'],
     ['pattern-overruled', 'a pattern that the whitelist overrules', head + "    tools: { whitelist: ['o*'], blacklist: [open, x] }\n", 'Remove the pattern', head + "    tools: { whitelist: ['o*'], blacklist: [x] }\n"],
     ['pattern-matches-nothing', 'a misspelt name', head + '    tools: { whitelist: [open, brwser_click] }\n', 'Write "browser_click"', head + '    tools: { whitelist: [open, browser_click] }\n'],

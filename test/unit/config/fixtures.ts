@@ -20,6 +20,7 @@ export const hostEnv = {
 export const surroundings: ConfigSurroundings = {
   env: hostEnv,
   directoryExists: (directory) => ['/ws', '/ws/sub'].includes(posixPath(directory)),
+  secret: (name) => (name === 'KEPT' ? 'kept-secret' : undefined),
 };
 
 export function sourceOf(text: string | undefined, folder = '/ws'): SourceText {

@@ -44,7 +44,11 @@ describe('config files: one golden file a rule (C1 to C4)', () => {
 
   it('never shows a secret', () => {
     for (const { name, parsed } of cases) {
-      for (const { message, fix } of parsed.problems) assert.doesNotMatch(message + fix, /secret/i, name);
+      for (const { message, fix } of parsed.problems) {
+        // Values hold this word in the cases; these are the words of the product.
+        const own = /`secret(?:: GITHUB_TOKEN)?`|Set Secret…|The secret `|for the secret|the secret itself/g;
+        assert.doesNotMatch(`${message} ${fix}`.replace(own, ''), /secret/i, name);
+      }
     }
   });
 });

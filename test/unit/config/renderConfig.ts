@@ -65,7 +65,10 @@ function renderReference({ source, prefix, suffix, fallback }: Reference): strin
     ...(suffix === '' ? [] : [`and ${JSON.stringify(suffix)}`]),
     ...(fallback === undefined ? [] : [`or ${fallback}`]),
   ];
-  return [` from ${source.name} with ${JSON.stringify(prefix)}`, ...more].join(' ');
+  return [
+    ` from ${source.kind === 'secret' ? 'the secret ' : ''}${source.name} with ${JSON.stringify(prefix)}`,
+    ...more,
+  ].join(' ');
 }
 
 function renderFilter(kind: string, filter: NameFilter): string[] {

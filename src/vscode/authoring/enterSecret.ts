@@ -1,0 +1,52 @@
+/** *Set Secret…* (C2): asks the person for the value of a secret that a config file names. Loaded when it is asked for. */
+import * as vscode from 'vscode';
+import { symbolsOf } from '../../core/authoring/symbols.js';
+import { readYaml } from '../../core/yaml/yamlTree.js';
+import type { EngineSlot } from '../engine/engineSlot.js';
+import type { EnteredSecrets } from '../engine/enteredSecrets.js';
+
+interface SecretDeps {
+  readonly slot: EngineSlot;
+  readonly secrets: EnteredSecrets;
+}
+
+/** @param server the server whose secrets are meant; undefined for those of all servers */
+export async function chooseSecret(
+  { slot, secrets }: SecretDeps,
+  server: string | undefined,
+): Promise<string | undefined> {
+  const names = secretNames(slot, server);
+  if (names.length === 0) {
+    const what = server === undefined ? 'No server refers' : `The server "${server}" does not refer`;
+    void vscode.window.showInformationMessage(`${what} to a secret. Write { secret: NAME } in place of its value.`);
+    return undefined;
+  }
+  if (names.length === 1) return names[0];
+  const items = names.map((label) => ({
+    label,
+    description: secrets.get(label) === undefined ? 'has no value yet' : 'has a value',
+  }));
+  const choice = await vscode.window.showQuickPick(items, { title: 'Set Secret', placeHolder: 'Choose a secret' });
+  return choice?.label;
+}
+
+export async function enterSecret({ secrets }: Pick<SecretDeps, 'secrets'>, name: string): Promise<void> {
+  const known = secrets.get(name) !== undefined;
+  const value = await vscode.window.showInputBox({
+    title: `Set Secret ${name}`,
+    prompt: `The editor keeps the value in its secret storage.${known ? ' Leave this empty to forget it.' : ''}`,
+    password: true,
+    ignoreFocusOut: true,
+  });
+  if (value === undefined || (value === '' && !known)) return;
+  await secrets.set(name, value === '' ? undefined : value);
+}
+
+function secretNames(slot: EngineSlot, server: string | undefined): string[] {
+  const names = slot.sources.flatMap(({ text }) =>
+    symbolsOf(readYaml(text ?? '').root).flatMap((symbol) =>
+      symbol.kind === 'secret' && (server === undefined || symbol.server === server) ? [symbol.name] : [],
+    ),
+  );
+  return [...new Set(names)].sort();
+}

@@ -1,0 +1,88 @@
+/**
+ * Keeps the secrets that the person has entered (C2) in the secret storage of the editor, for all windows. They are also in
+ * memory, because config files are read at once.
+ *
+ * Invariant: a value is written nowhere else. A storage that cannot be read is one without secrets.
+ */
+import type { Disposable } from '../../core/base/disposables.js';
+import { Emitter, type Event } from '../../core/base/events.js';
+import { isObject } from '../../core/base/isObject.js';
+import type { SecretStore } from '../../core/connections/http/oauth/contract.js';
+
+const storageKey = 'mcpToolsets.secrets';
+
+export class EnteredSecrets implements Disposable {
+  private readonly changes = new Emitter<void>();
+  private readonly listening: Disposable;
+  private values: ReadonlyMap<string, string> = new Map();
+  private last: Promise<void> = Promise.resolve();
+
+  /** Fires when a value has changed, in this window or in another one. */
+  readonly onDidChange: Event<void> = this.changes.event;
+
+  /** @param onFailure hears why the storage could not be read */
+  constructor(
+    private readonly storage: SecretStore,
+    private readonly onFailure: (error: unknown) => void,
+  ) {
+    const listening = storage.onDidChange(({ key }) => {
+      if (key === storageKey) void this.load();
+    });
+    this.listening = { dispose: () => void listening.dispose() };
+  }
+
+  get(name: string): string | undefined {
+    return this.values.get(name);
+  }
+
+  /** Reads the storage. Never rejects. */
+  load(): Promise<void> {
+    return this.inTurn(async () => {
+      try {
+        this.take(parsed(await this.storage.get(storageKey)));
+      } catch (error) {
+        this.onFailure(error);
+      }
+    });
+  }
+
+  /** Stores a value, or forgets it where it is undefined. Rejects when it could not be stored. */
+  set(name: string, value: string | undefined): Promise<void> {
+    return this.inTurn(async () => {
+      // Another window may have stored a value meanwhile.
+      const values = new Map(parsed(await this.storage.get(storageKey)));
+      if (value === undefined) values.delete(name);
+      else values.set(name, value);
+      await this.storage.store(storageKey, JSON.stringify(Object.fromEntries(values)));
+      this.take(values);
+    });
+  }
+
+  dispose(): void {
+    this.listening.dispose();
+    this.changes.dispose();
+  }
+
+  private inTurn(step: () => Promise<void>): Promise<void> {
+    const result = this.last.then(step);
+    this.last = result.catch(() => undefined);
+    return result;
+  }
+
+  private take(values: ReadonlyMap<string, string>): void {
+    const isSame =
+      values.size === this.values.size && [...values].every(([name, value]) => this.values.get(name) === value);
+    this.values = values;
+    if (!isSame) this.changes.fire();
+  }
+}
+
+function parsed(text: string | undefined): ReadonlyMap<string, string> {
+  if (text === undefined) return new Map();
+  const stored: unknown = JSON.parse(text);
+  return new Map(
+    Object.entries(isObject(stored) ? stored : {}).flatMap(([name, value]) =>
+      typeof value === 'string' ? [[name, value] as const] : [],
+    ),
+  );
+}

@@ -1,0 +1,104 @@
+/** The secrets that a person has entered (C2): one store for all windows, and a copy in memory that follows it. */
+import assert from 'node:assert/strict';
+import { Emitter } from '../../../../src/core/base/events.js';
+import { EnteredSecrets } from '../../../../src/vscode/engine/enteredSecrets.js';
+
+/** Plays the secret storage of the editor, which all windows share. */
+class Storage {
+  readonly entries = new Map<string, string>();
+  readonly changes = new Emitter<{ readonly key: string }>();
+  readonly onDidChange = this.changes.event;
+  failure: Error | undefined;
+
+  get(key: string): Promise<string | undefined> {
+    return this.failure ? Promise.reject(this.failure) : Promise.resolve(this.entries.get(key));
+  }
+
+  store(key: string, value: string): Promise<void> {
+    this.entries.set(key, value);
+    this.changes.fire({ key });
+    return Promise.resolve();
+  }
+
+  delete(): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
+describe('entered secrets (C2)', () => {
+  const open: EnteredSecrets[] = [];
+  const failures: unknown[] = [];
+  const window = (storage: Storage): EnteredSecrets => {
+    const secrets = new EnteredSecrets(storage, (error) => failures.push(error));
+    open.push(secrets);
+    return secrets;
+  };
+
+  afterEach(() => {
+    for (const secrets of open.splice(0)) secrets.dispose();
+    failures.length = 0;
+  });
+
+  it('are stored, known at once, and known to a window that opens later', async () => {
+    const storage = new Storage();
+    const secrets = window(storage);
+    await secrets.set('KEY', 'one');
+    assert.equal(secrets.get('KEY'), 'one');
+    const later = window(storage);
+    assert.equal(later.get('KEY'), undefined);
+    await later.load();
+    assert.equal(later.get('KEY'), 'one');
+    assert.equal(later.get('OTHER'), undefined);
+  });
+
+  it('follow another window, and tell of a change once', async () => {
+    const storage = new Storage();
+    const [here, there] = [window(storage), window(storage)];
+    let told = 0;
+    const changed = new Promise<void>((resolve) => {
+      there.onDidChange(() => {
+        told++;
+        resolve();
+      });
+    });
+    await here.set('KEY', 'one');
+    await changed;
+    assert.equal(there.get('KEY'), 'one');
+    await there.load();
+    await there.set('KEY', 'one');
+    assert.equal(told, 1);
+  });
+
+  it('keep what another window stored at the same time', async () => {
+    const storage = new Storage();
+    const [here, there] = [window(storage), window(storage)];
+    await Promise.all([here.set('A', 'a'), here.set('B', 'b')]);
+    await there.set('C', 'c');
+    await here.load();
+    assert.deepEqual(
+      ['A', 'B', 'C'].map((name) => here.get(name)),
+      ['a', 'b', 'c'],
+    );
+  });
+
+  it('are forgotten when they are set to nothing', async () => {
+    const storage = new Storage();
+    const secrets = window(storage);
+    await secrets.set('KEY', 'one');
+    await secrets.set('KEY', undefined);
+    assert.equal(secrets.get('KEY'), undefined);
+    assert.ok([...storage.entries.values()].every((text) => !text.includes('one')));
+  });
+
+  it('are none where the storage cannot be read, and a failure to store is told', async () => {
+    const storage = new Storage();
+    const secrets = window(storage);
+    storage.failure = new Error('no keyring');
+    await secrets.load();
+    assert.equal(failures.length, 1);
+    await assert.rejects(secrets.set('KEY', 'one'), /no keyring/);
+    storage.failure = undefined;
+    await secrets.set('KEY', 'two');
+    assert.equal(secrets.get('KEY'), 'two');
+  });
+});
