@@ -1,9 +1,10 @@
 /** *Set Secret…* (C2): asks the person for the value of a secret that a config file names. Loaded when it is asked for. */
-import * as vscode from 'vscode';
+import { inert } from '../../core/base/inert.js';
 import { symbolsOf } from '../../core/authoring/symbols.js';
 import { readYaml } from '../../core/yaml/yamlTree.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
 import type { EnteredSecrets } from '../engine/enteredSecrets.js';
+import { window } from '../views/inertEditor.js';
 
 interface SecretDeps {
   readonly slot: EngineSlot;
@@ -17,24 +18,29 @@ export async function chooseSecret(
 ): Promise<string | undefined> {
   const names = secretNames(slot, server);
   if (names.length === 0) {
-    const what = server === undefined ? 'No server refers' : `The server "${server}" does not refer`;
-    void vscode.window.showInformationMessage(`${what} to a secret. Write { secret: NAME } in place of its value.`);
+    const what = server === undefined ? inert`No server refers` : inert`The server "${server}" does not refer`;
+    void window.showInformationMessage(inert`${what} to a secret. Write { secret: NAME } in place of its value.`);
     return undefined;
   }
   if (names.length === 1) return names[0];
-  const items = names.map((label) => ({
-    label,
-    description: secrets.get(label) === undefined ? 'has no value yet' : 'has a value',
+  const items = names.map((name) => ({
+    label: inert`${name}`,
+    description: secrets.get(name) === undefined ? inert`has no value yet` : inert`has a value`,
+    name,
   }));
-  const choice = await vscode.window.showQuickPick(items, { title: 'Set Secret', placeHolder: 'Choose a secret' });
-  return choice?.label;
+  const choice = await window.showQuickPick(items, {
+    title: inert`Set Secret`,
+    placeHolder: inert`Choose a secret`,
+  });
+  return choice?.name;
 }
 
 export async function enterSecret({ secrets }: Pick<SecretDeps, 'secrets'>, name: string): Promise<void> {
   const known = secrets.get(name) !== undefined;
-  const value = await vscode.window.showInputBox({
-    title: `Set Secret ${name}`,
-    prompt: `The editor keeps the value in its secret storage.${known ? ' Leave this empty to forget it.' : ''}`,
+  const kept = inert`The editor keeps the value in its secret storage.`;
+  const value = await window.showInputBox({
+    title: inert`Set Secret ${name}`,
+    prompt: known ? inert`${kept} Leave this empty to forget it.` : kept,
     password: true,
     ignoreFocusOut: true,
   });

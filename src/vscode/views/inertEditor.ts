@@ -46,8 +46,10 @@ interface QuickPick {
 interface InputBoxOptions {
   readonly title: Inert;
   readonly prompt: Inert;
-  readonly value: string;
-  readonly validateInput: (text: string) => Inert | undefined;
+  readonly value?: string;
+  readonly password?: boolean;
+  readonly ignoreFocusOut?: boolean;
+  readonly validateInput?: (text: string) => Inert | undefined;
 }
 
 interface ProgressOptions {

@@ -330,6 +330,7 @@ describe('house', () => {
     'core/connections/stdio/likelyCause.ts': [/missing/, /Unexpected token/],
     'core/dialog/modelFailures.ts': [/invalid|unauthori|quota/],
     'core/gateway/access.ts': [/bearer/],
+    'core/import/secretSpans.ts': [/\(\?:Bearer\|Basic\|Token\)/],
     'core/import/values.ts': [/^\/\^(?:\(\?:Bearer|authorization)/],
   };
 
