@@ -95,6 +95,10 @@ async function main(argv: string[]): Promise<number> {
       const { connect } = await import('./cli/connectCommand.js');
       return connect(run, { toolset: rest[0], tokenFile: values['token-file'] });
     }
+    case 'renew-token': {
+      const { renew } = await import('./cli/renewCommand.js');
+      return renew(folder, values['token-file']);
+    }
     case 'import':
       return importFile(run, rest[0], values.format, values.write);
     case undefined:

@@ -11,13 +11,13 @@ import { systemClock } from '../core/base/clock.js';
 import { DisposableStore } from '../core/base/disposables.js';
 import { nextEvent, untilAborted } from '../core/base/events.js';
 import { Bridge, type GatewayAddress } from '../core/bridge/bridge.js';
-import { notedPort } from '../core/files/addressFile.js';
-import { tokenFileOf, tokenIn } from '../core/files/tokenFile.js';
+import { tokenFileOf } from '../core/files/tokenFile.js';
 import { createGateway } from '../core/gateway/gateway.js';
 import { directoryExists } from '../core/host/assemble.js';
 import { version } from '../../package.json';
 import { readConfigFiles } from './configFile.js';
 import { followConfig } from './followConfig.js';
+import { foundGateway } from './foundGateway.js';
 import { Interruption } from './interruption.js';
 import { complain } from './output.js';
 import { problemLine } from './render.js';
@@ -36,8 +36,10 @@ export async function connect(run: Run, { toolset, tokenFile: given }: ConnectRe
   const interruption = new Interruption();
   const own = new OwnGateway(run, toolset);
   const find = async (): Promise<GatewayAddress> => {
-    const port = await notedPort(tokenFile);
-    const base = port === undefined ? await own.address() : { url: urlOf(port), token: await tokenIn(tokenFile) };
+    const found = await foundGateway(tokenFile, (port) =>
+      complain(`What listens on port ${port} does not know the token of this folder, and is not shown it.`),
+    );
+    const base = found ? { url: urlOf(found.port), token: found.token } : await own.address();
     return { ...base, url: `${base.url}/mcp${toolset === undefined ? '' : `/${toolset}`}` };
   };
   const bridge = new Bridge({

@@ -21,6 +21,7 @@ Commands
                     (--port N, by default 7427; --token-file FILE; --approve-edits)
   connect [toolset] be an MCP server over stdio with the tools of one toolset or of all, for a client that starts programs:
                     passes on to the editor or \`serve\` of the folder, or serves it alone where there is none
+  renew-token       make a new token for other agents of the folder and cut off whoever shows the old one (--token-file FILE)
   entries <agent>   show what entries for the toolsets would change in the file of another agent: claude-code, codex,
                     copilot-cli, opencode, kilo, gemini-cli, qwen-code, cursor, cline, windsurf or antigravity
                     (--write writes them; --port and --token-file as for serve)

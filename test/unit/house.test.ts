@@ -105,7 +105,15 @@ const arrows: Record<string, readonly string[]> = {
     'vscode/views',
     'vscode/authoring',
   ],
-  'vscode/agents': ['core/base', 'core/config', 'core/agents', 'vscode/engine', 'vscode/views', 'vscode/commands'],
+  'vscode/agents': [
+    'core/base',
+    'core/config',
+    'core/agents',
+    'core/files',
+    'vscode/engine',
+    'vscode/views',
+    'vscode/commands',
+  ],
   'vscode/minds': [
     'core/base',
     'core/config',

@@ -5,7 +5,7 @@
  * It stays the same until somebody removes the file or writes another secret into it. Invariant: what others could have
  * read, or is not long enough to be a secret, is replaced and never used.
  */
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { link, lstat, mkdir, rename, unlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { largestConfigFile, readTextFile } from '../base/textFile.js';
@@ -36,6 +36,25 @@ export async function tokenIn(file: string): Promise<string> {
   if (made.kind === 'token') return made.token;
   throw new Error(`${file} cannot be kept from other users of this machine`);
 }
+
+/** Replaces the secret of the file; who listens with the old one follows. Rejects as `node:fs/promises` does. */
+export async function renewToken(file: string): Promise<void> {
+  await unlink(file).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error;
+  });
+  await tokenIn(file);
+}
+
+/**
+ * Proves that who listens on a port knows the secret, to somebody who does not want to show it first. The port is part
+ * of it, so that no other listener can pass on a proof of ours as its own.
+ */
+export function proofOf(token: string, port: number, challenge: string): string {
+  return createHmac('sha256', token).update(`mcp-toolsets endpoint ${port} ${challenge}`).digest('base64url');
+}
+
+/** The challenge is as long as a key, so that none is asked for twice. */
+export const proofPath = /^\/proof\?challenge=([\w-]{43})$/;
 
 type Kept =
   { readonly kind: 'token'; readonly token: string } | { readonly kind: 'absent' } | { readonly kind: 'unusable' };

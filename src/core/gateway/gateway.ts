@@ -18,6 +18,7 @@ import { deliveryWithoutFiles, type Delivery } from '../results/delivery.js';
 import { BearerCheck, isEditorPath, isLocalHost, isLocalOrigin, parseRoute, routePath, type Route } from './access.js';
 import type { ClientKind, Fields } from '../protocol/client.js';
 import { errorCodes } from '../protocol/errors.js';
+import { proofOf, proofPath } from '../files/tokenFile.js';
 import type { GatewayBackend } from './backend.js';
 import { Endpoint, refuse } from './endpoint.js';
 import { Heartbeat } from './eventStreams.js';
@@ -240,6 +241,7 @@ class HttpGateway implements Gateway {
           return await rest?.serve(request, response);
         case 'stranger':
         case 'withoutToken':
+          if (this.proves(request, response, admission.kind)) return;
           if (rest) return await rest.refuse(request, response, restRefusals[admission.kind]);
           return await this.turnAway(request, response, admission.kind);
         case 'nowhere':
@@ -269,6 +271,15 @@ class HttpGateway implements Gateway {
     const route = parseRoute(url);
     if (!route || (this.options.stable && route.clientKind === 'editor')) return { kind: 'nowhere' };
     return { kind: 'admitted', route };
+  }
+
+  /** Answers a client that will not show the lasting token to whoever has the port before us (G6). */
+  private proves({ method, url }: IncomingMessage, response: ServerResponse, why: Refusal['kind']): boolean {
+    const [, challenge] = proofPath.exec(url ?? '') ?? [];
+    if (challenge === undefined || method !== 'GET' || why === 'stranger' || !this.options.stable) return false;
+    const proof = JSON.stringify({ proof: proofOf(this.token, this.port ?? 0, challenge) });
+    response.writeHead(200, { 'content-type': 'application/json', connection: 'close' }).end(proof);
+    return true;
   }
 
   /** Keeps no connection. An agent outside the editor is told what to do; a page, and the editor, are told nothing. */

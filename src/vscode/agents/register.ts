@@ -29,7 +29,19 @@ export function serveOtherAgents(slot: EngineSlot, globalStorage: vscode.Uri): D
       orShowFailure(async () => (await import('./setUp.js')).setUpAgent(slot, dirname(globalStorage.fsPath))),
     ),
   );
+  store.add(vscode.commands.registerCommand('mcpToolsets.renewToken', () => orShowFailure(() => renew(slot))));
   return store;
+}
+
+/** The endpoint follows the file of the token. */
+async function renew({ engine }: EngineSlot): Promise<void> {
+  const file = engine?.endpoint?.tokenFile;
+  if (file === undefined) return;
+  const { renewToken } = await import('../../core/files/tokenFile.js');
+  await renewToken(file);
+  void vscode.window.showInformationMessage(
+    'Other agents have a new token. Those that show the old one are cut off; start agents anew that took it from a variable.',
+  );
 }
 
 /** Returns what the engine needs to know of the window to serve them. */

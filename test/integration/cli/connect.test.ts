@@ -1,6 +1,10 @@
 /** `mcp-toolsets connect` (G6): an MCP server over stdio, joined to the gateway of the folder. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import {
@@ -14,6 +18,7 @@ import { Serving } from '../../support/core/serving.js';
 import { within } from '../../support/core/within.js';
 import { untilNone } from '../../support/processes.js';
 
+const addressOf = (tokenFile: string): string => tokenFile.replace(/\.token$/, '.address');
 const textOf = (result: unknown): string => (result as { content: { text: string }[] }).content[0]?.text ?? '';
 
 describe('mcp-toolsets connect', () => {
@@ -68,6 +73,44 @@ describe('mcp-toolsets connect', () => {
     assert.equal(await call(client, 'alpha_count'), '1');
     await client.close();
     await untilNone(() => cli.processes(), 10_000);
+  });
+
+  it('shows its token to nobody who cannot prove to know it, a relay included', async () => {
+    const tokenFile = path.join(cli.folder, 'own.token');
+    const served = await serve('--token-file', tokenFile);
+    const noted = JSON.parse(await readFile(addressOf(tokenFile), 'utf8')) as { port: number };
+    const seen: string[] = [];
+    // Passes the challenge on to the gateway, which proves itself for its own port.
+    const impostor = createServer((request, response) => {
+      seen.push(
+        `${request.method} ${new URL(request.url ?? '', 'http://here').pathname} ${request.headers.authorization}`,
+      );
+      void fetch(`http://127.0.0.1:${noted.port}${request.url}`)
+        .then((reply) => reply.text())
+        .then((text) => response.end(text));
+    });
+    await new Promise<void>((resolve) => impostor.listen(0, '127.0.0.1', resolve));
+    const { port } = impostor.address() as AddressInfo;
+    await writeFile(addressOf(tokenFile), JSON.stringify({ port, pid: process.pid }));
+    try {
+      const client = await connect(['alpha', '--token-file', tokenFile]);
+      assert.equal(await call(client, 'alpha_count'), '1', 'it serves the folder itself');
+      assert.deepEqual([...new Set(seen)], ['GET /proof undefined']);
+      await client.close();
+    } finally {
+      impostor.closeAllConnections();
+      await new Promise((resolve) => impostor.close(resolve));
+      await served.end();
+    }
+  });
+
+  it('`renew-token` makes a new token, which `serve` and `connect` follow', async () => {
+    const tokenFile = path.join(cli.folder, 'own.token');
+    await serve('--token-file', tokenFile);
+    const before = await readFile(tokenFile, 'utf8');
+    const { code, stdout } = await cli.run('renew-token', '--token-file', tokenFile);
+    assert.deepEqual([code, stdout.includes('has a new token')], [0, true]);
+    assert.notEqual(await readFile(tokenFile, 'utf8'), before);
   });
 
   it('progress, cancellation and changes of the tools pass through', async () => {
