@@ -10,6 +10,8 @@ import { localFolders } from '../engine/configFiles.js';
 import type { AgentsOptions } from '../engine/engine.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
 import { endpointPort, onDidChangeSetting } from '../engine/settings.js';
+import { inert } from '../../core/base/inert.js';
+import { window } from '../views/inertEditor.js';
 import { orShowFailure } from '../views/messages.js';
 import { endpointProblems } from './endpointProblems.js';
 
@@ -39,8 +41,8 @@ async function renew({ engine }: EngineSlot): Promise<void> {
   if (file === undefined) return;
   const { renewToken } = await import('../../core/files/tokenFile.js');
   await renewToken(file);
-  void vscode.window.showInformationMessage(
-    'Other agents have a new token. Those that show the old one are cut off; start agents anew that took it from a variable.',
+  void window.showInformationMessage(
+    inert`Other agents have a new token. Those that show the old one are cut off; start agents anew that took it from a variable.`,
   );
 }
 
