@@ -15,7 +15,7 @@ import { askForCall } from './vscode/consent/callQuestion.js';
 import { childEnvironment } from './vscode/engine/childEnvironment.js';
 import { registerCommands } from './vscode/commands/commands.js';
 import type { Manifest } from './vscode/commands/copyDiagnostics.js';
-import { isUsersOwn, openConfigFiles } from './vscode/engine/configFiles.js';
+import { isInWorkspace, isUsersOwn, openConfigFiles } from './vscode/engine/configFiles.js';
 import { showDiagnostics } from './vscode/views/diagnostics.js';
 import { EditorClient } from './vscode/engine/editorClient.js';
 import { EngineSlot } from './vscode/engine/engineSlot.js';
@@ -49,7 +49,12 @@ let running: EngineSlot | undefined;
 export function activate(context: vscode.ExtensionContext): void {
   const clock = systemClock;
   const logs = new Logs(trace);
-  const ledger = new ApprovalLedger({ storage: context.workspaceState, asks: asksForApproval, isUsersOwn });
+  const ledger = new ApprovalLedger({
+    storage: context.workspaceState,
+    asks: asksForApproval,
+    isUsersOwn,
+    isInWorkspace,
+  });
   const toolLedger = new ToolLedger({
     storage: context.workspaceState,
     holdsBack: holdsChangedTools,

@@ -8,6 +8,7 @@ import { planEntries, type EntriesPlan } from '../core/agents/planEntries.js';
 import { largestForeignFile, readTextFileSync } from '../core/base/textFile.js';
 import { ConfigState } from '../core/config/merge.js';
 import { isEnabled } from '../core/config/model.js';
+import { leadsOutside } from '../core/files/realFiles.js';
 import { tokenFileOf } from '../core/files/tokenFile.js';
 import { builtInToolset } from '../core/config/serverEntry.js';
 import { readConfigFiles } from './configFile.js';
@@ -42,6 +43,9 @@ export function writeEntries(run: Run, { agent, port, tokenFile, write }: Entrie
   });
   if (plan.kind === 'impossible') return complain(`Nothing was written: ${plan.reason}.`);
   if (write && plan.edits.length > 0) {
+    const base = [run.folder, env['CODEX_HOME'] ?? home, home].find((each) => file.startsWith(each + path.sep));
+    const outside = base === undefined ? undefined : leadsOutside(base, file);
+    if (outside !== undefined) return complain(`Nothing was written: ${outside}`);
     mkdirSync(path.dirname(file), { recursive: true });
     writeFileSync(file, (before?.startsWith('\uFEFF') ? '\uFEFF' : '') + plan.after);
   }

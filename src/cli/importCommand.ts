@@ -8,6 +8,7 @@ import type { ImportFormat } from '../core/import/imported.js';
 import { planImport, type ImportPlan } from '../core/import/plan.js';
 import { textOfBytes } from '../core/import/readSource.js';
 import { mindsPath } from '../core/config/sources.js';
+import { leadsOutside } from '../core/files/realFiles.js';
 import { lineDifference } from './lineDifference.js';
 
 export { importFormats };
@@ -52,6 +53,8 @@ export function runImport({ folder, file, format, write }: ImportRun): ImportOut
   const before = config ?? '';
   const after = plan.edits.length === 0 ? before : (before.startsWith('\uFEFF') ? '\uFEFF' : '') + plan.after;
   if (write && after !== before) {
+    const outside = leadsOutside(folder, target);
+    if (outside !== undefined) return { kind: 'impossible', reason: outside.replace(/\.$/, '') };
     mkdirSync(path.dirname(target), { recursive: true });
     writeFileSync(target, after);
   }

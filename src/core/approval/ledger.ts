@@ -19,6 +19,8 @@ interface ApprovalLedgerDeps {
   readonly asks: () => boolean;
   /** Says whether a file is the user's own, whose servers need no approval. By default, no file is. */
   readonly isUsersOwn?: (file: string) => boolean;
+  /** Says whether a folder belongs to the workspace. By default, none does. */
+  readonly isInWorkspace?: (folder: string) => boolean;
 }
 
 export interface ApprovedServer {
@@ -50,8 +52,17 @@ export class ApprovalLedger implements Approvals, Disposable {
   }
 
   judge(launch: LaunchDescription): 'approved' | 'pending' | 'notAsked' {
-    if (!this.deps.asks() || this.deps.isUsersOwn?.(launch.source)) return 'notAsked';
+    if (!this.deps.asks()) return 'notAsked';
+    if (this.deps.isUsersOwn?.(launch.source)) return this.judgeUsersOwn(launch);
     return this.launches.some(({ fingerprint }) => fingerprint === launch.fingerprint) ? 'approved' : 'pending';
+  }
+
+  /** The person wrote these, and is asked only about the folder of the workspace in which one runs, once. */
+  private judgeUsersOwn(launch: LaunchDescription): 'approved' | 'pending' | 'notAsked' {
+    const folder = directoryOf(launch);
+    if (folder === undefined || !this.deps.isInWorkspace?.(folder)) return 'notAsked';
+    const isApproved = this.launches.some((other) => other.source === launch.source && directoryOf(other) === folder);
+    return isApproved ? 'approved' : 'pending';
   }
 
   /** Returns what was approved last of the same server of the same file. */
@@ -89,6 +100,13 @@ export class ApprovalLedger implements Approvals, Disposable {
     this.changes.fire();
     return this.deps.storage.update(key, launches);
   }
+}
+
+/** Returns the folder in which a launch runs a program, as the description shows it. */
+function directoryOf({ parts }: LaunchDescription): string | undefined {
+  const shown = parts.find(({ label }) => label === 'directory')?.shown;
+  // Where the path holds anything unusual it stands in quotes, like a text in JSON.
+  return shown?.startsWith('"') ? shown.slice(1, -1).replace(/\\(["\\])/g, '$1') : shown;
 }
 
 export function sameServer(a: ApprovedServer, b: ApprovedServer): boolean {

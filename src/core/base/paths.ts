@@ -2,17 +2,30 @@
  * Whether two paths lead to one place. Nothing else compares paths that come from different hands: the editor writes
  * `c:\`, Windows `C:\`, and a folder may be reached by a link.
  */
-import { realpathSync } from 'node:fs';
+import { readlinkSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 
-/** The path without links and in the system's own spelling; what does not exist stays as it is written. */
-export function realPath(file: string): string {
+/**
+ * The path without links and in the system's own spelling; what does not exist stays as it is written. A link whose
+ * target is missing is followed too, because it is when the file is written.
+ */
+export function realPath(file: string, hops = 16): string {
   const full = path.resolve(file);
   try {
     return realpathSync.native(full);
   } catch {
+    const target = hops > 0 ? linkTarget(full) : undefined;
+    if (target !== undefined) return realPath(target, hops - 1);
     const parent = path.dirname(full);
-    return parent === full ? full : path.join(realPath(parent), path.basename(full));
+    return parent === full ? full : path.join(realPath(parent, hops), path.basename(full));
+  }
+}
+
+function linkTarget(file: string): string | undefined {
+  try {
+    return path.resolve(path.dirname(file), readlinkSync(file));
+  } catch {
+    return undefined;
   }
 }
 

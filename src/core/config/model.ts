@@ -11,7 +11,7 @@ export type SourceOrigin = 'folder' | 'mcprc' | 'user';
 export interface SourceText {
   /** The absolute path. */
   readonly file: string;
-  /** The absolute path of the workspace folder, where a relative `cwd` starts. For the user's file it is the first folder, or home. */
+  /** The absolute path of the workspace folder, where a relative `cwd` starts. For the user's file it is home. */
   readonly folder: string;
   /** The default is `folder`. */
   readonly origin?: SourceOrigin;

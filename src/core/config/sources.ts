@@ -21,8 +21,7 @@ export function sourceFiles(folders: readonly string[], home: string): SourceFil
     { file: path.join(folder, mcprcPath), folder, origin: 'mcprc' },
   ]);
   const file = userFile(home);
-  if (!files.some((other) => samePath(other.file, file)))
-    files.push({ file, folder: folders[0] ?? home, origin: 'user' });
+  if (!files.some((other) => samePath(other.file, file))) files.push({ file, folder: home, origin: 'user' });
   return files;
 }
 

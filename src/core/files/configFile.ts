@@ -3,6 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { largestConfigFile, readTextFile } from '../base/textFile.js';
 import { mindsPath } from '../config/sources.js';
+import { leadsOutside } from './realFiles.js';
 
 /** The file that new servers are written to. */
 export interface ConfigFileAccess {
@@ -11,6 +12,8 @@ export interface ConfigFileAccess {
   /** Resolves to undefined where there is none yet. Rejects as `readTextFile` does. */
   read(): Promise<string | undefined>;
   write(text: string): Promise<void>;
+  /** Returns a sentence if links lead out of the folder, so that it is never written. */
+  outside(): string | undefined;
   /** Returns a sentence that says why it must not be written now. */
   blocked(): string | undefined;
 }
@@ -29,7 +32,10 @@ export function configFileOf(
         if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
         throw error;
       }),
+    outside: () => leadsOutside(folder, file),
     write: async (text) => {
+      const why = leadsOutside(folder, file);
+      if (why !== undefined) throw new Error(why);
       await mkdir(path.dirname(file), { recursive: true });
       await writeFile(file, text);
     },

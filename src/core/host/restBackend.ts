@@ -74,6 +74,8 @@ export function createRestBackend(host: Host, clock: Clock, config: () => Config
     const own = parsed.problems.filter(({ server, code }) => server === id && !ofSurroundings.has(code));
     const wrong = own.find(({ severity }) => severity === 'error');
     if (wrong) return restError(422, wrong.code, `${wrong.message} ${wrong.fix}`);
+    const outside = file.outside();
+    if (outside !== undefined) return restError(409, 'config-outside', outside);
     const blocked = file.blocked();
     if (blocked !== undefined) return restError(409, 'config-unsaved', blocked);
     if ((await file.read()) !== before) return restError(409, 'config-changed', 'The config file changed meanwhile.');

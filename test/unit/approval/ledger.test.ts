@@ -79,6 +79,26 @@ describe('approval ledger (S1)', () => {
     }
   });
 
+  it("asks once about a folder of the workspace in which servers of the user's own file run (S1a)", async () => {
+    const own = '/home/me/.minds/mcp.yaml';
+    const ledger = new ApprovalLedger({
+      storage,
+      asks: () => asks,
+      isUsersOwn: (file) => file === own,
+      isInWorkspace: (folder) => folder === '/ws' || folder.startsWith('/ws/'),
+    });
+    const inFolder = (server: string, fingerprint: string, folder: string) => ({
+      ...launch(server, fingerprint, own),
+      parts: [{ label: 'directory' as const, shown: folder }],
+    });
+    assert.equal(ledger.judge(inFolder('a', '1', '/home/me')), 'notAsked');
+    assert.equal(ledger.judge(inFolder('a', '1', '/ws/tools')), 'pending');
+    assert.equal(ledger.judge(inFolder('a', '1', '"/ws/my tools"')), 'pending');
+    await ledger.approve([inFolder('a', '1', '/ws/tools')]);
+    assert.equal(ledger.judge(inFolder('b', '2', '/ws/tools')), 'approved');
+    assert.equal(ledger.judge(inFolder('b', '2', '/ws/other')), 'pending');
+  });
+
   it('keeps the last launches of a server', async () => {
     const ledger = open();
     for (let index = 0; index < 30; index++) await ledger.approve([launch('a', String(index))]);

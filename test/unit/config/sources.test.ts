@@ -213,7 +213,7 @@ describe('several sources as one model (C4, C5)', () => {
   });
 
   describe('which files there are', () => {
-    it("of each folder both, then the user's, whose paths begin in the first folder, else at home", () => {
+    it("of each folder both, then the user's, whose paths begin at home", () => {
       const files = sourceFiles(['/one', '/two'], '/home/me');
       assert.deepEqual(
         files.map(({ file: path, folder }) => [posixPath(path), folder]),
@@ -222,7 +222,7 @@ describe('several sources as one model (C4, C5)', () => {
           ['/one/.mcprc', '/one'],
           ['/two/.minds/mcp.yaml', '/two'],
           ['/two/.mcprc', '/two'],
-          ['/home/me/.minds/mcp.yaml', '/one'],
+          ['/home/me/.minds/mcp.yaml', '/home/me'],
         ],
       );
       assert.deepEqual(

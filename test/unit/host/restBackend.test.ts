@@ -16,13 +16,14 @@ describe('REST: adding a server', () => {
   let text: string | undefined;
   let servers: ServerStatus[];
   let blocked: string | undefined;
+  let outside: string | undefined;
   let onRead: () => void;
   let changes: Emitter<StatusSnapshot>;
   let clock: FakeClock;
   let file: ConfigFileAccess | undefined;
 
   beforeEach(() => {
-    [text, servers, blocked, onRead] = [config, [], undefined, () => {}];
+    [text, servers, blocked, outside, onRead] = [config, [], undefined, undefined, () => {}];
     changes = new Emitter();
     clock = new FakeClock();
     file = {
@@ -38,6 +39,7 @@ describe('REST: adding a server', () => {
         queueMicrotask(() => changes.fire(snapshot()));
         return Promise.resolve();
       },
+      outside: () => outside,
       blocked: () => blocked,
     };
   });
@@ -134,6 +136,9 @@ describe('REST: adding a server', () => {
     text = 'servers:\n  a: { transport: stdio, command: a }\n';
     assert.deepEqual(await code(gamma), [409, 'config-has-errors']);
     text = config;
+    outside = 'Links lead away.';
+    assert.deepEqual(await code(gamma), [409, 'config-outside']);
+    outside = undefined;
     blocked = 'It has unsaved changes.';
     assert.deepEqual(await code(gamma), [409, 'config-unsaved']);
     blocked = undefined;

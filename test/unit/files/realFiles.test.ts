@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { configFileOf } from '../../../src/core/files/configFile.js';
+import { isInsideAny, isUsersOwnFile, leadsOutside } from '../../../src/core/files/realFiles.js';
+
+describe('files and links (S1a)', () => {
+  let root: string;
+  let folder: string;
+  let home: string;
+  const own = (): string => path.join(home, '.minds/mcp.yaml');
+
+  beforeEach(() => {
+    root = realpathSync(mkdtempSync(path.join(tmpdir(), 'real-files-')));
+    [folder, home] = [path.join(root, 'ws'), path.join(root, 'home')];
+    mkdirSync(folder);
+    mkdirSync(path.join(home, '.minds'), { recursive: true });
+    writeFileSync(own(), 'version: 1\n');
+  });
+
+  afterEach(() => rmSync(root, { recursive: true }));
+
+  const link = (target: string, at: string): void => {
+    mkdirSync(path.dirname(path.join(folder, at)), { recursive: true });
+    symlinkSync(target, path.join(folder, at));
+  };
+
+  for (const [what, make] of [
+    ['a folder that is a link', () => link(path.join(home, '.minds'), '.minds')],
+    ['a file that is a link', () => link(own(), '.minds/mcp.yaml')],
+    ['a link to what is not there yet', () => link(path.join(home, '.minds/new.yaml'), '.minds/mcp.yaml')],
+    ['a relative link', () => link('../home/.minds', '.minds')],
+  ] as const) {
+    it(`${what} is not written through`, async () => {
+      make();
+      const file = configFileOf(folder);
+      assert.match(file.outside() ?? '', /outside/);
+      await assert.rejects(file.write('version: 1\nservers: {}\n'), /outside/);
+      assert.ok(!existsSync(path.join(home, '.minds/new.yaml')));
+    });
+  }
+
+  it('a link that stays in the folder is followed, and a folder may be reached by a link', async () => {
+    mkdirSync(path.join(folder, 'shared'));
+    link('shared', '.minds');
+    symlinkSync(folder, path.join(root, 'alias'));
+    for (const each of [folder, path.join(root, 'alias')]) {
+      const file = configFileOf(each);
+      assert.equal(file.outside(), undefined);
+      await file.write('version: 1\n');
+    }
+    assert.ok(existsSync(path.join(folder, 'shared/mcp.yaml')));
+    assert.equal(leadsOutside(folder, path.join(folder, 'not/there/yet')), undefined);
+  });
+
+  it('the user’s file is theirs until a workspace brings the same file along', () => {
+    assert.ok(isUsersOwnFile(own(), [folder], home));
+    assert.ok(!isUsersOwnFile(path.join(folder, '.minds/mcp.yaml'), [folder], home));
+    link(own(), '.mcprc');
+    assert.ok(!isUsersOwnFile(own(), [folder], home));
+    rmSync(path.join(folder, '.mcprc'));
+    link(path.join(home, '.minds'), '.minds');
+    assert.ok(!isUsersOwnFile(own(), [folder], home));
+    symlinkSync(home, path.join(root, 'alias'));
+    assert.ok(!isUsersOwnFile(own(), [path.join(root, 'alias')], home), 'the workspace is the home folder');
+  });
+
+  it('a folder is inside a workspace that is reached by a link', () => {
+    symlinkSync(folder, path.join(root, 'alias'));
+    assert.ok(isInsideAny(path.join(folder, 'tools'), [path.join(root, 'alias')]));
+    assert.ok(isInsideAny(folder, [folder]));
+    assert.ok(!isInsideAny(home, [folder]));
+    assert.ok(!isInsideAny(`${folder}-other`, [folder]));
+  });
+});
