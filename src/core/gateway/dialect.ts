@@ -29,7 +29,7 @@ export function clientCapabilities(version: ProtocolVersion, declared: Fields): 
   };
 }
 
-/** The names that these programs give themselves; seen with Claude Code 2.1.330 and Codex 0.169.0. */
+/** The names that these programs give themselves, as they stand in Claude Code 2.1.330 and Codex 0.169.0. */
 const structureReaders: readonly unknown[] = ['claude-code', 'codex-mcp-client'];
 
 /**

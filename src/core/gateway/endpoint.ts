@@ -36,8 +36,8 @@ interface EndpointOptions {
 }
 
 /**
- * How long `initialize` waits for a server that starts, in milliseconds. Of the programs that were measured the least
- * patient one gives up after 10 s.
+ * How long `initialize` waits for a server that starts, in milliseconds: less than the 10 s
+ * after which an impatient client gives up.
  */
 const startLimitMs = 8_000;
 

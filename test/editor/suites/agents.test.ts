@@ -108,7 +108,7 @@ describe('other agents', () => {
     const { tools } = await one.listTools();
     assert.deepEqual(
       tools.map(({ name }) => name),
-      ['add', 'pid'],
+      ['add', 'pid', 'mcp_release_mine'],
     );
     assert.equal(await pidOf(one), await pidOf(one));
     assert.notEqual(await pidOf(one), await pidOf(two));

@@ -60,7 +60,8 @@ describe('sources', () => {
       'the question about both',
     );
     await page.screenshot('question');
-    await page.click('.notifications-center .monaco-button:text-is("Approve All")');
+    await page.click('.notifications-center .monaco-button:text-is("Review…")');
+    await page.click('.notification-list-item .monaco-button:text-is("Approve All")');
     await untilTools(['mcp_alpha_echo', 'mcp_kode_pid', 'mcp_mine_add', 'mcp_mine_count']);
     await untilRow(/^kode ?1 tool .*· \.mcprc$/);
   });

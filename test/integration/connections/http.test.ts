@@ -146,10 +146,9 @@ describe('http', function () {
       assert.equal(failure.message, `${url}: it redirects to another origin, ${other}. The server has moved.`);
       assert(other !== undefined);
       const { connection } = await rig.start(http(other));
-      assert.deepEqual(
-        (await requestsOf(connection)).filter((line) => !line.startsWith('POST /mcp ')),
-        [],
-      );
+      const others = (await requestsOf(connection)).filter((line) => !line.startsWith('POST /mcp '));
+      // The stream on which this connection itself listens may have been opened meanwhile.
+      assert.deepEqual(others, others.length > 0 ? ['GET /mcp - 200'] : []);
     });
   });
 

@@ -149,8 +149,8 @@ describe('core: servers over HTTP', () => {
 
     const redirecting = await stage.http('http', '--redirect', 'other-origin');
     await stage.edit({ far: http(redirecting.url, { headers }) });
-    const there = JSON.parse(await stage.text('far', 'headers')) as Record<string, string>;
-    assert.deepEqual([there['authorization'], there['x-client']], [undefined, undefined]);
+    // The definition before it goes on serving.
+    assert.ok(stage.host.snapshot.problems.some(({ message }) => /redirects to another origin/.test(message)));
     await stage.edit({ far: http((await stage.http('http', '--redirect', 'same-origin')).url, { headers }) });
     const after = JSON.parse(await stage.text('far', 'headers')) as Record<string, string>;
     assert.equal(after['authorization'], 'Bearer token-of-the-host');

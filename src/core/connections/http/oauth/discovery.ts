@@ -69,8 +69,15 @@ export async function discover(discovery: Discovery): Promise<Authority> {
   }
   const metadata = await sdk.discoverAuthorizationServerMetadata(issuer, { fetchFn });
   const found = { ...authority, metadata };
+  const ofServer = offered.length === 0 && metadata !== undefined && isOfOrigin(metadata.issuer, server);
+  // In 2025-03-26 a server had its metadata at the root of its origin, whatever the path of its issuer.
+  if (ofServer) return { ...found, issuer: metadata.issuer };
   checkIssuer(found);
   return found;
+}
+
+function isOfOrigin(issuer: string, { origin }: URL): boolean {
+  return URL.canParse(issuer) && new URL(issuer).origin === origin;
 }
 
 function mayAsk(url: URL, { server, issuer, byPerson }: Discovery): boolean {
