@@ -7,7 +7,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { fixture, rawWith, type Entry } from '../support/core/configText.js';
-import { strainOf, type Strain } from '../support/core/loopDelay.js';
+import { heapNow, strainOf, type Strain } from '../support/core/loopDelay.js';
 import { endStages, startStage, type Stage } from '../support/core/stage.js';
 import { seedOf } from '../unit/stress/random.js';
 
@@ -17,13 +17,15 @@ const starts = 40;
 /** A hold-up of the loop in the base run is a few milliseconds; the machine's own noise is of that order. */
 const leastBaseMs = 10;
 const worseThanBase = 25;
-const heapMegabytes = 150;
+/** What waits for the collector counts in the first. */
+const heapMegabytes = { atMost: 600, left: 60 };
 
 describe('a server that damages what it sends', function () {
   this.timeout(300_000);
   const seed = seedOf('MCP_TOOLSETS_SEED');
   const canary = `sk-live-${randomBytes(16).toString('hex')}`;
   let base: Strain;
+  let heapBefore: number;
   let stage: Stage;
 
   const good = rawWith(['echo']);
@@ -45,7 +47,9 @@ describe('a server that damages what it sends', function () {
   function withinBounds(strain: Strain): void {
     const bound = worseThanBase * Math.max(leastBaseMs, base.max);
     assert.ok(strain.max < bound, `the loop was held up for ${strain.max} ms; by the good one alone ${base.max} ms`);
-    assert.ok(strain.heapGrown < heapMegabytes, `${strain.heapGrown} MB of heap`);
+    assert.ok(strain.heapGrown < heapMegabytes.atMost, `${strain.heapGrown} MB of heap`);
+    const left = heapNow() - heapBefore;
+    assert.ok(left < heapMegabytes.left, `${left} MB of heap are left`);
     assert.equal(({} as { polluted?: unknown }).polluted, undefined, 'Object.prototype is polluted');
   }
 
@@ -67,6 +71,7 @@ describe('a server that damages what it sends', function () {
 
   beforeEach(async () => {
     stage = await startStage({ env: { THE_CANARY: canary } });
+    heapBefore = heapNow();
   });
 
   afterEach(endStages);

@@ -101,7 +101,7 @@ export class Run {
   /** In a copy, so that `dist/` stays what whoever works in this folder has built. */
   private async buildProduct(): Promise<Product> {
     const copy = join(this.folder, 'product');
-    for (const name of ['src', 'esbuild.mjs', 'package.json', 'tsconfig.json']) {
+    for (const name of ['src', 'esbuild.mjs', 'native.mjs', 'package.json', 'package-lock.json', 'tsconfig.json']) {
       cpSync(join(root, name), join(copy, name), { recursive: true });
     }
     symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'), 'junction');
