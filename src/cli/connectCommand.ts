@@ -6,7 +6,6 @@
 import { randomBytes } from 'node:crypto';
 import { homedir } from 'node:os';
 import path from 'node:path';
-import { realPath } from '../core/base/paths.js';
 import { systemClock } from '../core/base/clock.js';
 import { DisposableStore } from '../core/base/disposables.js';
 import { nextEvent, untilAborted } from '../core/base/events.js';
@@ -32,7 +31,7 @@ export interface ConnectRequest {
 }
 
 export async function connect(run: Run, { toolset, tokenFile: given }: ConnectRequest): Promise<number> {
-  const tokenFile = path.resolve(given ?? tokenFileOf(realPath(run.folder), homedir()));
+  const tokenFile = path.resolve(given ?? tokenFileOf(run.folder, homedir()));
   const interruption = new Interruption();
   const own = new OwnGateway(run, toolset);
   const find = async (): Promise<GatewayAddress> => {

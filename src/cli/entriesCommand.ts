@@ -38,7 +38,7 @@ export function writeEntries(run: Run, { agent, port, tokenFile, write }: Entrie
     text: before?.replace(/^\uFEFF/, ''),
     label,
     toolsets: toolsetsOf(run).map((id) => ({ id, url: `http://127.0.0.1:${port}/mcp/${id}` })),
-    source: { tokenFile: path.resolve(tokenFile ?? tokenFileOf(realPath(run.folder), home)), home, platform },
+    source: { tokenFile: path.resolve(tokenFile ?? tokenFileOf(run.folder, home)), home, platform },
     launcher: { command: process.execPath, args: [realPath(process.argv[1] ?? '.')], folder: realPath(run.folder) },
   });
   if (plan.kind === 'impossible') return complain(`Nothing was written: ${plan.reason}.`);

@@ -5,7 +5,6 @@
  */
 import { homedir } from 'node:os';
 import path from 'node:path';
-import { realPath } from '../core/base/paths.js';
 import { assertNever } from '../core/base/assertNever.js';
 import { systemClock } from '../core/base/clock.js';
 import { DisposableStore } from '../core/base/disposables.js';
@@ -33,7 +32,7 @@ export interface ServeRequest {
 }
 
 export async function serveFolder(run: Run, request: ServeRequest): Promise<number> {
-  const tokenFile = path.resolve(request.tokenFile ?? tokenFileOf(realPath(run.folder), homedir()));
+  const tokenFile = path.resolve(request.tokenFile ?? tokenFileOf(run.folder, homedir()));
   return withHost(
     run,
     (running) => serve(run, running, request.port, tokenFile),

@@ -8,7 +8,7 @@ import { describeLaunch, type LaunchDescription } from '../core/approval/fingerp
 import { Emitter } from '../core/base/events.js';
 import { ConfigState } from '../core/config/merge.js';
 import type { ConfigSurroundings, SourceText } from '../core/config/model.js';
-import { isUsersOwnFile } from '../core/files/realFiles.js';
+import { isUserFile } from '../core/config/sources.js';
 
 export class StartApprovals implements Approvals {
   private readonly known: ReadonlySet<string>;
@@ -27,7 +27,7 @@ export class StartApprovals implements Approvals {
   }
 
   judge({ fingerprint, source }: LaunchDescription): 'approved' | 'pending' | 'notAsked' {
-    if (isUsersOwnFile(source, [this.folder], homedir())) return 'notAsked';
+    if (isUserFile(source, [this.folder], homedir())) return 'notAsked';
     return this.known.has(fingerprint) ? 'approved' : 'pending';
   }
 }

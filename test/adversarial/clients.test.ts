@@ -13,15 +13,13 @@ import { SessionClient } from '../support/core/sessionClient.js';
 import { endStages, startStage, type Stage } from '../support/core/stage.js';
 import { within } from '../support/core/within.js';
 import { seedOf } from '../unit/stress/random.js';
+import { assertWithinBounds } from './bounds.js';
 
 const messages = 50_000;
 /** Few at once: to make them holds up the loop of this process too. */
 const inTurn = 25;
 /** The client that does the damage, and the collector behind it, share this loop with the gateway. */
 const leastBaseMs = 40;
-const worseThanBase = 25;
-/** What waits for the collector counts in the first. */
-const heapMegabytes = { atMost: 600, left: 60 };
 
 type Headers = Record<string, string>;
 
@@ -165,11 +163,6 @@ describe('a client that damages what it sends', function () {
     assert.ok((statuses.get(200) ?? 0) > messages * 0.3, seen);
     assert.ok((statuses.get(undefined) ?? 0) < messages * 0.02, seen);
     assert.ok(![...statuses.keys()].some((status) => status !== undefined && status >= 500), seen);
-    const bound = worseThanBase * Math.max(leastBaseMs, base.max);
-    assert.ok(strain.max < bound, `the loop was held up for ${strain.max} ms; by the good one alone ${base.max} ms`);
-    assert.ok(strain.heapGrown < heapMegabytes.atMost, `${strain.heapGrown} MB of heap`);
-    const left = heapNow() - heapBefore;
-    assert.ok(left < heapMegabytes.left, `${left} MB of heap are left`);
-    assert.equal(({} as { polluted?: unknown }).polluted, undefined, 'Object.prototype is polluted');
+    assertWithinBounds(strain, { base, leastBaseMs, heapBefore });
   });
 });

@@ -18,6 +18,7 @@ import { applyEdits } from '../../src/core/yaml/edits.js';
 import { damagedText, mutated, randomOf, type Draw } from '../fixtures/servers/shared/mutate.mjs';
 import { repository } from '../support/core/bundles.js';
 import { seedOf } from '../unit/stress/random.js';
+import { assertNotPolluted } from './bounds.js';
 
 const rounds = 4_000;
 
@@ -30,11 +31,11 @@ function corpus(folder: string, ending: RegExp): string[] {
 
 const surroundings = { env: { SET: 'value' }, directoryExists: () => true };
 const source = (text: string, name: string): { file: string; folder: string; text: string } => ({
-  file: `/work/${name}`,
-  folder: '/work',
+  file: `/ws/${name}`,
+  folder: '/ws',
   text,
 });
-const around = { folder: '/work', home: '/home/ada' };
+const around = { folder: '/ws', home: '/home/ada' };
 const jsonFiles = (): string[] => corpus('golden/import', /\.json$/);
 const tomlFiles = (): string[] => corpus('golden/import', /\.toml$/);
 
@@ -60,7 +61,7 @@ const readers: readonly Reader[] = [
   },
   {
     what: '.minds/team.yaml',
-    texts: () => corpus('editor/workspaces', /team\.yaml$/),
+    texts: () => corpus('editor/wsspaces', /team\.yaml$/),
     read: (text) => void parseTeam(source(text, '.minds/team.yaml')),
   },
   {
@@ -68,14 +69,14 @@ const readers: readonly Reader[] = [
     texts: jsonFiles,
     read: (text, turn) => {
       const format = importFormats[turn % importFormats.length];
-      importServers({ text, file: '/work/x.json', format, taken: new Set(['a']), around });
-      importServers({ text, file: '/work/.mcp.json', taken: new Set(), around });
+      importServers({ text, file: '/ws/x.json', format, taken: new Set(['a']), around });
+      importServers({ text, file: '/ws/.mcp.json', taken: new Set(), around });
     },
   },
   {
     what: 'TOML of other programs',
     texts: tomlFiles,
-    read: (text) => void importServers({ text, file: '/work/config.toml', taken: new Set(), around }),
+    read: (text) => void importServers({ text, file: '/ws/config.toml', taken: new Set(), around }),
   },
   {
     what: 'the files that entries for other agents go into',
@@ -88,7 +89,7 @@ const readers: readonly Reader[] = [
         label: agents[agent].program,
         toolsets: [{ id: 'files', url: 'http://127.0.0.1:7427/mcp/files' }],
         source: { tokenFile: '/home/ada/.minds/endpoints/a.token', home: '/home/ada', platform: 'linux' },
-        launcher: { command: 'node', args: ['/opt/cli.js'], folder: '/work' },
+        launcher: { command: 'node', args: ['/opt/cli.js'], folder: '/ws' },
       });
       if (made.kind === 'planned') assert.equal(applyEdits(text, made.edits), made.after);
     },
@@ -128,7 +129,7 @@ describe('files that are nearly right', function () {
           const stack = error instanceof Error ? error.stack : String(error);
           assert.fail(`turn ${turn}: ${stack}\n${JSON.stringify(text.slice(0, 2_000))}`);
         }
-        assert.equal(({} as { polluted?: unknown }).polluted, undefined, 'Object.prototype is polluted');
+        assertNotPolluted();
       }
     });
   }

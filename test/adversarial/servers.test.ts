@@ -10,15 +10,13 @@ import { fixture, rawWith, type Entry } from '../support/core/configText.js';
 import { heapNow, strainOf, type Strain } from '../support/core/loopDelay.js';
 import { endStages, startStage, type Stage } from '../support/core/stage.js';
 import { seedOf } from '../unit/stress/random.js';
+import { assertWithinBounds } from './bounds.js';
 
 const messages = 50_000;
 const burst = 250;
 const starts = 40;
 /** A hold-up of the loop in the base run is a few milliseconds; the machine's own noise is of that order. */
 const leastBaseMs = 10;
-const worseThanBase = 25;
-/** What waits for the collector counts in the first. */
-const heapMegabytes = { atMost: 600, left: 60 };
 
 describe('a server that damages what it sends', function () {
   this.timeout(300_000);
@@ -42,15 +40,6 @@ describe('a server that damages what it sends', function () {
     for (let turn = 0; turn < 5; turn++) {
       assert.equal(await stage.text('good', 'echo', { text: String(turn) }), String(turn));
     }
-  }
-
-  function withinBounds(strain: Strain): void {
-    const bound = worseThanBase * Math.max(leastBaseMs, base.max);
-    assert.ok(strain.max < bound, `the loop was held up for ${strain.max} ms; by the good one alone ${base.max} ms`);
-    assert.ok(strain.heapGrown < heapMegabytes.atMost, `${strain.heapGrown} MB of heap`);
-    const left = heapNow() - heapBefore;
-    assert.ok(left < heapMegabytes.left, `${left} MB of heap are left`);
-    assert.equal(({} as { polluted?: unknown }).polluted, undefined, 'Object.prototype is polluted');
   }
 
   function keepsTheSecret(): void {
@@ -93,7 +82,7 @@ describe('a server that damages what it sends', function () {
     // Most calls reach it; else nothing was tried.
     const results = outcomes.get('result') ?? 0;
     assert.ok(results > (messages / burst) * 0.6, JSON.stringify([...outcomes]));
-    withinBounds(strain);
+    assertWithinBounds(strain, { base, leastBaseMs, heapBefore });
     keepsTheSecret();
   });
 
@@ -105,7 +94,7 @@ describe('a server that damages what it sends', function () {
         await goodAnswers();
       }
     });
-    withinBounds(strain);
+    assertWithinBounds(strain, { base, leastBaseMs, heapBefore });
     keepsTheSecret();
   });
 });

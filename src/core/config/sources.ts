@@ -29,9 +29,10 @@ export function userFile(home: string): string {
   return path.join(home, mindsPath);
 }
 
-/** Says whether a file is the user's own: `~/.minds/mcp.yaml`, unless that lies in a folder of the workspace. */
+/** Says whether a file is the user's own `~/.minds/mcp.yaml`, and not one that the workspace brings along (S1). */
 export function isUserFile(file: string, folders: readonly string[], home: string): boolean {
-  return samePath(file, userFile(home)) && !folders.some((folder) => isBelow(file, folder));
+  if (!samePath(file, userFile(home)) || folders.some((folder) => isBelow(file, folder))) return false;
+  return sourceFiles(folders, home).some(({ origin }) => origin === 'user');
 }
 
 /** Returns a word that says where a server comes from and tells the sources of one folder apart. */

@@ -8,15 +8,17 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { link, lstat, mkdir, rename, unlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { realPath } from '../base/paths.js';
 import { largestConfigFile, readTextFile } from '../base/textFile.js';
 
-/** @param folder absolute, links resolved: a folder has one secret by whatever way it is reached */
+/** @param folder absolute: it has one secret by whatever way it is reached */
 export function tokenFileOf(folder: string, home: string): string {
+  const real = realPath(folder);
   const name = path
-    .basename(folder)
+    .basename(real)
     .replace(/[^A-Za-z0-9._-]+/g, '-')
     .slice(0, 40);
-  const tag = createHash('sha256').update(folder).digest('hex').slice(0, 8);
+  const tag = createHash('sha256').update(real).digest('hex').slice(0, 8);
   return path.join(home, '.minds', 'endpoints', `${name || 'root'}-${tag}.token`);
 }
 

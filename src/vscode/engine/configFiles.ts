@@ -12,8 +12,8 @@ import { Emitter } from '../../core/base/events.js';
 import type { Problem } from '../../core/base/problem.js';
 import type { SourceText } from '../../core/config/model.js';
 import { fileUnreadable } from '../../core/config/problems.js';
-import { mindsPath, sourceFiles, type SourceFile } from '../../core/config/sources.js';
-import { isInsideAny, isUsersOwnFile } from '../../core/files/realFiles.js';
+import { isUserFile, mindsPath, sourceFiles, type SourceFile } from '../../core/config/sources.js';
+import { isInsideAny } from '../../core/files/realFiles.js';
 import type { WatchedFile } from '../../core/files/watchedFile.js';
 import type { ConfigFiles, ConfigFilesState } from './engineSlot.js';
 import { followFile } from './followedFile.js';
@@ -38,7 +38,7 @@ export function localFolders(): vscode.WorkspaceFolder[] {
 
 /** Returns whether a file is the user's own, and not one that the workspace brings along (S1). */
 export function isUsersOwn(file: string): boolean {
-  return isUsersOwnFile(file, folderPaths(), homedir());
+  return isUserFile(file, folderPaths(), homedir());
 }
 
 /** Returns whether a folder is part of the workspace, so that what runs there is asked about (S1). */

@@ -6,7 +6,6 @@ import type { Approvals } from '../../core/approval/approvals.js';
 import type { ToolReview } from '../../core/approval/toolPrints.js';
 import type { Clock } from '../../core/base/clock.js';
 import type { Log } from '../../core/base/log.js';
-import { realPath } from '../../core/base/paths.js';
 import type { SecretStore } from '../../core/connections/http/oauth/contract.js';
 import type { Gateway } from '../../core/gateway/gateway.js';
 import { createDialogTools, type DialogTools } from '../../core/host/dialogTools.js';
@@ -117,7 +116,7 @@ export function createEngine(options: EngineOptions): Engine {
       folder === undefined ? undefined : configFileOf(folder, blocked),
     );
     return new AgentEndpoint({
-      tokenFile: tokenFileOf(realPath(folder ?? home), home),
+      tokenFile: tokenFileOf(folder ?? home, home),
       clock,
       log: hostLog,
       keepSecret: (values) => redactor.register(values),

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { isUserFile } from '../../../src/core/config/sources.js';
 import { configFileOf } from '../../../src/core/files/configFile.js';
-import { isInsideAny, isUsersOwnFile, leadsOutside } from '../../../src/core/files/realFiles.js';
+import { isInsideAny, leadsOutside } from '../../../src/core/files/realFiles.js';
 
 describe('files and links (S1a)', () => {
   let root: string;
@@ -55,15 +56,15 @@ describe('files and links (S1a)', () => {
   });
 
   it('the user’s file is theirs until a workspace brings the same file along', () => {
-    assert.ok(isUsersOwnFile(own(), [folder], home));
-    assert.ok(!isUsersOwnFile(path.join(folder, '.minds/mcp.yaml'), [folder], home));
+    assert.ok(isUserFile(own(), [folder], home));
+    assert.ok(!isUserFile(path.join(folder, '.minds/mcp.yaml'), [folder], home));
     link(own(), '.mcprc');
-    assert.ok(!isUsersOwnFile(own(), [folder], home));
+    assert.ok(!isUserFile(own(), [folder], home));
     rmSync(path.join(folder, '.mcprc'));
     link(path.join(home, '.minds'), '.minds');
-    assert.ok(!isUsersOwnFile(own(), [folder], home));
+    assert.ok(!isUserFile(own(), [folder], home));
     symlinkSync(home, path.join(root, 'alias'));
-    assert.ok(!isUsersOwnFile(own(), [path.join(root, 'alias')], home), 'the workspace is the home folder');
+    assert.ok(!isUserFile(own(), [path.join(root, 'alias')], home), 'the workspace is the home folder');
   });
 
   it('a folder is inside a workspace that is reached by a link', () => {

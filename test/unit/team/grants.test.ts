@@ -1,27 +1,8 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import type { Problem } from '../../../src/core/base/problem.js';
 import { grantedOf, grantOf, type ConfiguredToolset } from '../../../src/core/team/grants.js';
-import { parseTeam, type ParsedTeam, type Team, grantProblems } from '../../../src/core/team/team.js';
-
-const file = '/w/.minds/team.yaml';
-const parse = (text: string | undefined): ParsedTeam => parseTeam({ file, folder: '/w', text });
-
-function team(text: string): Team {
-  const parsed = parse(text);
-  assert.ok(parsed.team, JSON.stringify(parsed.problems));
-  return parsed.team;
-}
-
-/** `code line:character text`, the text being what the place covers. */
-function told(text: string, problems: readonly Problem[]): string[] {
-  const lines = text.split('\n');
-  return problems.map(({ code, place: { range } }) => {
-    const { start, end } = range;
-    const covered = start.line === end.line ? (lines[start.line] ?? '').slice(start.character, end.character) : '…';
-    return `${code} ${start.line + 1}:${start.character + 1} ${covered}`;
-  });
-}
+import { grantProblems } from '../../../src/core/team/team.js';
+import { team, told } from './teams.js';
 
 describe('grants', () => {
   const configured: readonly ConfiguredToolset[] = [

@@ -1,29 +1,13 @@
 import { code } from '../../../../src/core/base/inert.js';
 import assert from 'node:assert/strict';
 import type { Member } from '../../../../src/core/team/team.js';
-import type { StatusSnapshot } from '../../../../src/core/reconcile/status.js';
 import type { Engine } from '../../../../src/vscode/engine/engine.js';
 import type { WindowState } from '../../../../src/vscode/engine/engineSlot.js';
 import { release, showMembers, showServers, showTools } from '../../../../src/vscode/minds/chatCommands.js';
 import { tool } from '../../dialog/fakes.js';
-import { problem, servedTool, snapshot, status } from '../views/statuses.js';
+import { problem, snapshot, status } from '../views/statuses.js';
 import { FakeStream } from './stream.js';
-
-const window = (of: StatusSnapshot): WindowState => ({ phase: 'serving', snapshot: of });
-const leasedBy = (dialog: string): Pick<ReturnType<typeof status>, 'instances'> => ({
-  instances: [
-    {
-      id: 'i1',
-      pid: 1,
-      startedAt: 0,
-      lastCallAt: undefined,
-      callsInFlight: 0,
-      use: { kind: 'leased', dialog, since: 0 },
-    },
-  ],
-});
-const counter = status('counter', { tools: [servedTool('count')], offered: 2, ...leasedBy('mine') });
-const broken = status('broken', { state: { kind: 'invalid' } as never });
+import { broken, counter, window } from './windows.js';
 
 describe('commands of @minds', () => {
   let stream: FakeStream;

@@ -2,27 +2,12 @@ import assert from 'node:assert/strict';
 import type { TurnEnd } from '../../../../src/core/dialog/dialog.js';
 import { recordOf } from '../../../../src/core/dialog/history.js';
 import type { StatusSnapshot } from '../../../../src/core/reconcile/status.js';
-import type { EngineSlot, WindowState } from '../../../../src/vscode/engine/engineSlot.js';
+import type { EngineSlot } from '../../../../src/vscode/engine/engineSlot.js';
 import { followupsOf } from '../../../../src/vscode/minds/followups.js';
 import type { TeamView } from '../../../../src/vscode/minds/teamFiles.js';
 import { metadataOf } from '../../../../src/vscode/minds/turnRecord.js';
-import { servedTool, snapshot, status } from '../views/statuses.js';
-
-const window = (of: StatusSnapshot): WindowState => ({ phase: 'serving', snapshot: of });
-const leasedBy = (dialog: string): Pick<ReturnType<typeof status>, 'instances'> => ({
-  instances: [
-    {
-      id: 'i1',
-      pid: 1,
-      startedAt: 0,
-      lastCallAt: undefined,
-      callsInFlight: 0,
-      use: { kind: 'leased', dialog, since: 0 },
-    },
-  ],
-});
-const counter = status('counter', { tools: [servedTool('count')], offered: 2, ...leasedBy('mine') });
-const broken = status('broken', { state: { kind: 'invalid' } as never });
+import { snapshot } from '../views/statuses.js';
+import { broken, counter, window } from './windows.js';
 
 describe('follow-ups of @minds', () => {
   const slotOf = (of: StatusSnapshot): EngineSlot => ({ state: window(of) }) as unknown as EngineSlot;
