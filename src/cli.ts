@@ -16,7 +16,7 @@ import { readPort } from './cli/port.js';
 import { readPermissions } from './cli/toolPermissions.js';
 import { problemLine, statusTable, toolsTable } from './cli/render.js';
 import { directoryExists } from './core/host/assemble.js';
-import { surroundings, withServers, type Run } from './cli/withHost.js';
+import { configDeps, withServers, type Run } from './cli/withHost.js';
 import { ConfigState } from './core/config/merge.js';
 import type { Host } from './core/host/hostContract.js';
 import type { ServerStatus } from './core/reconcile/status.js';
@@ -113,7 +113,7 @@ function check(run: Run): number {
   if (sources.every(({ text }) => text === undefined) && problems.length === 0 && !run.json) {
     return print(`There is no file ${sources[0]?.file}: nothing is configured.`);
   }
-  const found = new ConfigState().apply(sources, surroundings).problems;
+  const found = new ConfigState().apply(sources, configDeps).problems;
   return report(run.json, [...problems, ...found]);
 }
 

@@ -12,7 +12,6 @@ import { nextEvent, untilAborted } from '../core/base/events.js';
 import { Bridge, type GatewayAddress } from '../core/bridge/bridge.js';
 import { tokenFileOf } from '../core/files/tokenFile.js';
 import { createGateway } from '../core/gateway/gateway.js';
-import { directoryExists } from '../core/host/assemble.js';
 import { version } from '../../package.json';
 import { readConfigFiles } from './configFile.js';
 import { followConfig } from './followConfig.js';
@@ -21,7 +20,7 @@ import { Interruption } from './interruption.js';
 import { complain } from './output.js';
 import { problemLine } from './render.js';
 import { StartApprovals } from './startApprovals.js';
-import { withHost, type Run, type RunningHost } from './withHost.js';
+import { configDeps, withHost, type Run, type RunningHost } from './withHost.js';
 
 export interface ConnectRequest {
   /** All of them where it is undefined. */
@@ -82,7 +81,6 @@ class OwnGateway {
     const { folder } = this.run;
     const { problems } = readConfigFiles(folder);
     if (problems.length > 0) return Promise.reject(new Error(problems.map(problemLine).join(' ')));
-    const surroundings = { env: process.env, directoryExists };
     return new Promise((resolve, reject) => {
       this.ended = withHost(
         this.run,
@@ -91,7 +89,7 @@ class OwnGateway {
           await untilAborted(this.ending.signal);
           return 0;
         },
-        (sources) => new StartApprovals(sources, surroundings, folder),
+        (sources) => new StartApprovals(sources, configDeps, folder),
       ).catch(reject);
     });
   }

@@ -14,7 +14,7 @@ import { builtInToolset } from '../core/config/serverEntry.js';
 import { readConfigFiles } from './configFile.js';
 import { lineDifference } from './lineDifference.js';
 import { complain, misuse, print, toJson } from './output.js';
-import { surroundings, type Run } from './withHost.js';
+import { configDeps, type Run } from './withHost.js';
 
 interface EntriesCommand {
   readonly agent: string | undefined;
@@ -70,7 +70,7 @@ function tell(
 /** Returns the toolsets that the config files name, without starting one. */
 function toolsetsOf({ folder }: Run): string[] {
   const { sources } = readConfigFiles(folder);
-  const { servers } = new ConfigState().apply(sources, surroundings).model;
+  const { servers } = new ConfigState().apply(sources, configDeps).model;
   const on = servers.filter(isEnabled);
   return [...on.map(({ id }) => id), builtInToolset];
 }

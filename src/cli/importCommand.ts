@@ -47,7 +47,7 @@ export function runImport({ folder, file, format, write }: ImportRun): ImportOut
     label: file,
     format,
     config: config?.replace(/^\uFEFF/, ''),
-    around: { folder, home: homedir() },
+    folders: { folder, home: homedir() },
   });
   if (plan.kind === 'impossible') return plan;
   const before = config ?? '';

@@ -19,7 +19,7 @@ import { version } from '../../package.json';
 import { followConfig } from './followConfig.js';
 import { complain, print } from './output.js';
 import { inOrder, problemLine } from './render.js';
-import { surroundings, withHost, type Run, type RunningHost } from './withHost.js';
+import { configDeps, withHost, type Run, type RunningHost } from './withHost.js';
 import { StartApprovals } from './startApprovals.js';
 
 export interface ServeRequest {
@@ -36,7 +36,7 @@ export async function serveFolder(run: Run, request: ServeRequest): Promise<numb
   return withHost(
     run,
     (running) => serve(run, running, request.port, tokenFile),
-    (sources) => (request.approveEdits ? undefined : new StartApprovals(sources, surroundings, run.folder)),
+    (sources) => (request.approveEdits ? undefined : new StartApprovals(sources, configDeps, run.folder)),
   );
 }
 

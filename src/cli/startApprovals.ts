@@ -7,7 +7,7 @@ import type { Approvals } from '../core/approval/approvals.js';
 import { describeLaunch, type LaunchDescription } from '../core/approval/fingerprint.js';
 import { Emitter } from '../core/base/events.js';
 import { ConfigState } from '../core/config/merge.js';
-import type { ConfigSurroundings, SourceText } from '../core/config/model.js';
+import type { ConfigDeps, SourceText } from '../core/config/model.js';
 import { isUserFile } from '../core/config/sources.js';
 
 export class StartApprovals implements Approvals {
@@ -17,10 +17,10 @@ export class StartApprovals implements Approvals {
 
   constructor(
     sources: readonly SourceText[],
-    surroundings: ConfigSurroundings,
+    deps: ConfigDeps,
     private readonly folder: string,
   ) {
-    const { servers } = new ConfigState().apply(sources, surroundings).model;
+    const { servers } = new ConfigState().apply(sources, deps).model;
     this.known = new Set(
       servers.flatMap((server) => (server.kind === 'valid' ? [describeLaunch(server.definition).fingerprint] : [])),
     );

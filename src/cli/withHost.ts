@@ -2,7 +2,7 @@
 import type { Approvals } from '../core/approval/approvals.js';
 import { systemClock } from '../core/base/clock.js';
 import type { Log } from '../core/base/log.js';
-import type { ConfigSurroundings, SourceText } from '../core/config/model.js';
+import type { ConfigDeps, SourceText } from '../core/config/model.js';
 import { assemble, directoryExists, type Core } from '../core/host/assemble.js';
 import type { Host } from '../core/host/hostContract.js';
 import { noClient, type Fields, type ServerClient } from '../core/protocol/client.js';
@@ -41,8 +41,8 @@ export interface RunningHost {
   closeFirst(close: () => Promise<void>): void;
 }
 
-/** The surroundings of every command. A secret that has no other store is an environment variable (C2). */
-export const surroundings: ConfigSurroundings = {
+/** What every command runs in. A secret that has no other store is an environment variable (C2). */
+export const configDeps: ConfigDeps = {
   env: process.env,
   directoryExists,
   secret: (name) => process.env[name],

@@ -29,7 +29,7 @@ function corpus(folder: string, ending: RegExp): string[] {
   return names.sort().map((name) => readFileSync(path.join(root, name), 'utf8'));
 }
 
-const surroundings = { env: { SET: 'value' }, directoryExists: () => true };
+const configDeps = { env: { SET: 'value' }, directoryExists: () => true };
 const source = (text: string, name: string): { file: string; folder: string; text: string } => ({
   file: `/ws/${name}`,
   folder: '/ws',
@@ -50,14 +50,14 @@ const readers: readonly Reader[] = [
     what: '.minds/mcp.yaml',
     texts: () => corpus('golden/config', /\.yaml$/),
     read: (text) => {
-      const parsed = parseMindsFile(source(text, '.minds/mcp.yaml'), surroundings);
+      const parsed = parseMindsFile(source(text, '.minds/mcp.yaml'), configDeps);
       if (parsed.kind === 'refused') assert.ok(parsed.problems.some(({ severity }) => severity === 'error'));
     },
   },
   {
     what: '.mcprc',
     texts: () => corpus('golden/mcprc', /\.json$/),
-    read: (text) => void parseMcprc(source(text, '.mcprc'), surroundings),
+    read: (text) => void parseMcprc(source(text, '.mcprc'), configDeps),
   },
   {
     what: '.minds/team.yaml',
@@ -69,14 +69,14 @@ const readers: readonly Reader[] = [
     texts: jsonFiles,
     read: (text, turn) => {
       const format = importFormats[turn % importFormats.length];
-      importServers({ text, file: '/ws/x.json', format, taken: new Set(['a']), around });
-      importServers({ text, file: '/ws/.mcp.json', taken: new Set(), around });
+      importServers({ text, file: '/ws/x.json', format, taken: new Set(['a']), folders: around });
+      importServers({ text, file: '/ws/.mcp.json', taken: new Set(), folders: around });
     },
   },
   {
     what: 'TOML of other programs',
     texts: tomlFiles,
-    read: (text) => void importServers({ text, file: '/ws/config.toml', taken: new Set(), around }),
+    read: (text) => void importServers({ text, file: '/ws/config.toml', taken: new Set(), folders: around }),
   },
   {
     what: 'the files that entries for other agents go into',

@@ -14,7 +14,7 @@ export type AgentKind =
   | 'windsurf'
   | 'antigravity';
 
-export interface Surroundings {
+export interface AgentFolders {
   /** The absolute path of the workspace folder; it is undefined where none is open. */
   readonly folder: string | undefined;
   readonly home: string;
@@ -56,8 +56,8 @@ export const agents: Readonly<Record<AgentKind, Agent>> = {
 export const agentKinds = Object.keys(agents) as AgentKind[];
 
 /** Returns undefined where it keeps them in a folder and none is open. */
-export function fileOf(kind: AgentKind, surroundings: Surroundings): string | undefined {
-  const { folder, home, globalStorage, configHome } = surroundings;
+export function fileOf(kind: AgentKind, folders: AgentFolders): string | undefined {
+  const { folder, home, globalStorage, configHome } = folders;
   const inFolder = (...names: string[]): string | undefined => folder && path.join(folder, ...names);
   switch (kind) {
     case 'claude-code':

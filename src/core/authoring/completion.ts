@@ -11,17 +11,13 @@ import { sketch, type Sketch } from '../yaml/sketch.js';
 import type { Slot } from '../yaml/sketchState.js';
 import { itemDrafts, likelihood, valueDrafts } from './completionValues.js';
 import { boxAt, levelOf, placeAt, textOf, type KnownPlace } from './shapes.js';
-import { escapeSnippet, fit, type CompletionSurroundings, type Draft, type Suggestion } from './suggestion.js';
+import { escapeSnippet, fit, type CompletionDeps, type Draft, type Suggestion } from './suggestion.js';
 
 /** The number of variables that are offered before anything is typed. */
 const mostVariables = 200;
 
 /** @param text without a byte order mark */
-export async function complete(
-  text: string,
-  offset: number,
-  around: CompletionSurroundings,
-): Promise<readonly Suggestion[]> {
+export async function complete(text: string, offset: number, deps: CompletionDeps): Promise<readonly Suggestion[]> {
   const read = sketch(text, offset);
   const { slot } = read;
   const place = slot && placeAt(read, slot.path);
@@ -29,10 +25,10 @@ export async function complete(
   const typed = text.slice(slot.span.start, offset);
   const drafts =
     slot.role === 'key'
-      ? keyDrafts(read, slot, place, around, typed)
+      ? keyDrafts(read, slot, place, deps, typed)
       : place.shape.kind === 'transformItem'
         ? levelDrafts('transformItem', read, slot, slot.flow ? ['{ ', ' }'] : ['', ''])
-        : await valueDrafts(slot, place, around, typed);
+        : await valueDrafts(slot, place, deps, typed);
   return fit(drafts, slot, typed);
 }
 
@@ -42,19 +38,13 @@ export function documentation({ summary, details, byDefault }: KeyDoc): Markdown
   return asMarkdown([summary, details, value && `Default: ${value}.`].filter(Boolean).join('\n\n'));
 }
 
-function keyDrafts(
-  read: Sketch,
-  slot: Slot,
-  place: KnownPlace,
-  around: CompletionSurroundings,
-  typed: string,
-): readonly Draft[] {
+function keyDrafts(read: Sketch, slot: Slot, place: KnownPlace, deps: CompletionDeps, typed: string): readonly Draft[] {
   const { shape } = place;
   // The place is below a key that takes a list.
-  if (shape.kind === 'texts' && !slot.flow) return itemDrafts(place, around, ['- ', '']);
+  if (shape.kind === 'texts' && !slot.flow) return itemDrafts(place, deps, ['- ', '']);
   if (shape.kind === 'transforms' && !slot.flow) return levelDrafts('transformItem', read, slot, ['- ', '']);
   if (shape.kind === 'servers') return slot.complete || slot.quote !== '' ? [] : serverDrafts(slot, typed);
-  if (shape.kind === 'values') return slot.complete ? [] : freeDrafts(shape.of, typed, around);
+  if (shape.kind === 'values') return slot.complete ? [] : freeDrafts(shape.of, typed, deps);
   const level = levelOf(shape);
   return level === undefined ? [] : levelDrafts(level, read, slot, ['', '']);
 }
@@ -122,7 +112,7 @@ function inFlow(lines: readonly string[]): string {
   return lines.join(', ').replace(/headers:,\s+(.*)$/, 'headers: { $1 }');
 }
 
-function freeDrafts(of: 'variable' | 'header', typed: string, around: CompletionSurroundings): Draft[] {
+function freeDrafts(of: 'variable' | 'header', typed: string, deps: CompletionDeps): Draft[] {
   if (of === 'header') {
     return [
       {
@@ -134,7 +124,7 @@ function freeDrafts(of: 'variable' | 'header', typed: string, around: Completion
       },
     ];
   }
-  return around.variables.slice(0, typed === '' ? mostVariables : undefined).map((name) => ({
+  return deps.variables.slice(0, typed === '' ? mostVariables : undefined).map((name) => ({
     label: name,
     kind: 'variable',
     detail: "copied from the editor's environment",

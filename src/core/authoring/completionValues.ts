@@ -4,14 +4,14 @@ import { isSecretName } from '../base/secrets.js';
 import { scalarText } from '../yaml/edits.js';
 import type { Slot } from '../yaml/sketchState.js';
 import type { KnownPlace, PlaceShape } from './shapes.js';
-import { escapeSnippet, type CompletionSurroundings, type Draft } from './suggestion.js';
+import { escapeSnippet, type CompletionDeps, type Draft } from './suggestion.js';
 
 const fromEnvironment = "copied from the editor's environment";
 
 export async function valueDrafts(
   slot: Slot,
   place: KnownPlace,
-  around: CompletionSurroundings,
+  deps: CompletionDeps,
   typed: string,
 ): Promise<readonly Draft[]> {
   const { shape, doc } = place;
@@ -41,12 +41,12 @@ export async function valueDrafts(
       }));
     case 'item':
       return shape.of !== 'pattern'
-        ? argumentDrafts(shape.of, snippet('{ env: … }', fromEnvironment, '{ env: $1 }', 0), slot, around, typed)
-        : itemDrafts(place, around);
+        ? argumentDrafts(shape.of, snippet('{ env: … }', fromEnvironment, '{ env: $1 }', 0), slot, deps, typed)
+        : itemDrafts(place, deps);
     case 'texts':
-      return itemDrafts(place, around, ['[', '$1]']);
+      return itemDrafts(place, deps, ['[', '$1]']);
     case 'text':
-      return textDrafts(shape, slot, around, typed);
+      return textDrafts(shape, slot, deps, typed);
     case 'value':
       return shape.of === 'url'
         ? [snippet('{ prefix: https://…, env: … }', fromEnvironment, "{ prefix: 'https://$1', env: $2 }", 1)]
@@ -69,18 +69,18 @@ async function argumentDrafts(
   of: 'argument' | 'scope' | 'mediaType',
   reference: Draft,
   slot: Slot,
-  around: CompletionSurroundings,
+  deps: CompletionDeps,
   typed: string,
 ): Promise<Draft[]> {
   if (of !== 'argument') return [];
   const quoted = (value: string): Draft['writes'] => ({ kind: 'quoted', value });
-  return [reference, ...(await pathDrafts(typed.slice(slot.quote.length), around, true, quoted))];
+  return [reference, ...(await pathDrafts(typed.slice(slot.quote.length), deps, true, quoted))];
 }
 
 /** Offers the tools of the server, and patterns for families of tools. @param frame what is written around each */
 export function itemDrafts(
   { shape, server, selection }: KnownPlace,
-  around: CompletionSurroundings,
+  deps: CompletionDeps,
   frame?: readonly [string, string],
 ): Draft[] {
   const of = shape.kind === 'texts' || shape.kind === 'item' ? shape.of : 'argument';
@@ -89,7 +89,7 @@ export function itemDrafts(
     if (!frame) return { kind: 'quoted', value };
     return { kind: 'snippet', snippet: frame[0] + escapeSnippet(scalarText(value, "'")) + frame[1] };
   };
-  const tools = around.tools(server);
+  const tools = deps.tools(server);
   const families = new Map<string, number>();
   for (const { original } of tools) {
     const family = /^[^_.-]+[_.-]/.exec(original)?.[0];
@@ -121,12 +121,12 @@ export function likelihood(variable: string): number {
 async function textDrafts(
   { of }: Extract<PlaceShape, { kind: 'text' }>,
   slot: Slot,
-  around: CompletionSurroundings,
+  deps: CompletionDeps,
   typed: string,
 ): Promise<Draft[]> {
   switch (of) {
     case 'variable':
-      return around.variables.map((name) => ({
+      return deps.variables.map((name) => ({
         label: name,
         kind: 'variable',
         detail: 'is set',
@@ -134,10 +134,10 @@ async function textDrafts(
         rank: likelihood(name),
       }));
     case 'folder':
-      return pathDrafts(typed.slice(slot.quote.length), around, false, (value) => ({ kind: 'text', value }));
+      return pathDrafts(typed.slice(slot.quote.length), deps, false, (value) => ({ kind: 'text', value }));
     case 'command':
       if (/^['"]?\./.test(typed)) {
-        return pathDrafts(typed.slice(slot.quote.length), around, true, (value) => ({ kind: 'text', value }));
+        return pathDrafts(typed.slice(slot.quote.length), deps, true, (value) => ({ kind: 'text', value }));
       }
       return ['npx', 'node', 'uvx', 'python', 'docker'].map((value, rank) => ({
         label: value,
@@ -160,14 +160,14 @@ async function textDrafts(
 /** Offers paths in the workspace folder, one level at a time, as far as the path is typed. */
 async function pathDrafts(
   typed: string,
-  around: CompletionSurroundings,
+  deps: CompletionDeps,
   files: boolean,
   writes: (value: string) => Draft['writes'],
 ): Promise<Draft[]> {
   const parent = typed.slice(0, typed.lastIndexOf('/') + 1);
   if (parent.startsWith('/') || parent.startsWith('~') || typed.startsWith('-')) return [];
   const folder = parent.replace(/^\.\//, '').slice(0, -1);
-  const entries = await around.entries(folder);
+  const entries = await deps.entries(folder);
   const drafts = entries
     .filter(({ name, isFolder }) => name !== '.git' && name !== 'node_modules' && (files || isFolder))
     .map(({ name, isFolder }): Draft => {

@@ -17,7 +17,7 @@ import { documentation } from './completion.js';
 import { symbolsAt, symbolsOf, type ConfigSymbol } from './symbols.js';
 import { levelOf, placeAt } from './shapes.js';
 
-export interface HoverSurroundings {
+export interface HoverDeps {
   /** Returns the original names of all tools of a server, those kept out included, or undefined where it has not listed yet. */
   readonly toolNames: (server: string) => readonly string[] | undefined;
   readonly isSet: (variable: string) => boolean;
@@ -35,7 +35,7 @@ const mostNames = 12;
 const mostExamples = 3;
 
 /** @param text without a byte order mark */
-export function hover(text: string, offset: number, around: HoverSurroundings): HoverText | undefined {
+export function hover(text: string, offset: number, deps: HoverDeps): HoverText | undefined {
   const reading = readYaml(text);
   if (reading.errors.length > 0) return hoverBroken(text, offset);
   const symbols = symbolsAt(symbolsOf(reading.root), offset);
@@ -43,7 +43,7 @@ export function hover(text: string, offset: number, around: HoverSurroundings): 
   const [first] = symbols;
   if (!first) return undefined;
   for (const symbol of symbols) {
-    const said = say(symbol, around);
+    const said = say(symbol, deps);
     if (said !== undefined && !parts.some(({ value }) => value === said.value)) parts.push(said);
   }
   return parts.length > 0 ? { span: first.span, markdown: markdownList(parts, '\n\n---\n\n') } : undefined;
@@ -61,22 +61,22 @@ function hoverBroken(text: string, offset: number): HoverText | undefined {
   return doc && { span, markdown: keyText(key, doc) };
 }
 
-function say(symbol: ConfigSymbol, around: HoverSurroundings): Markdown | undefined {
+function say(symbol: ConfigSymbol, deps: HoverDeps): Markdown | undefined {
   switch (symbol.kind) {
     case 'key':
       return symbol.doc && keyText(symbol.entry.key, symbol.doc);
     case 'server':
-      return around.serverState(symbol.entry.key);
+      return deps.serverState(symbol.entry.key);
     case 'variable':
-      return around.isSet(symbol.name)
+      return deps.isSet(symbol.name)
         ? formatted`${code(symbol.name)} is set in the editor's environment.`
         : formatted`${code(symbol.name)} is **not set** in the editor's environment, so the server does not start.`;
     case 'secret':
       return formatted`${code(symbol.name)} is a secret whose value you enter with *Set Secret…*.`;
     case 'pattern':
-      return patternText(symbol, around);
+      return patternText(symbol, deps);
     case 'transform':
-      return transformText(symbol, around);
+      return transformText(symbol, deps);
   }
 }
 
@@ -84,12 +84,9 @@ function keyText(key: string, doc: KeyDoc): Markdown {
   return formatted`**${key}**\n\n${documentation(doc)}`;
 }
 
-function patternText(
-  symbol: Extract<ConfigSymbol, { kind: 'pattern' }>,
-  around: HoverSurroundings,
-): Markdown | undefined {
+function patternText(symbol: Extract<ConfigSymbol, { kind: 'pattern' }>, deps: HoverDeps): Markdown | undefined {
   if (symbol.of !== 'tools' || symbol.server === undefined || symbol.node.kind !== 'scalar') return undefined;
-  const names = around.toolNames(symbol.server);
+  const names = deps.toolNames(symbol.server);
   if (!names) return notListed(symbol.server);
   const { value, source } = symbol.node;
   const pattern = compilePattern(typeof value === 'string' ? value : source);
@@ -99,12 +96,9 @@ function patternText(
   return formatted`Matches **${matched.length}** ${of}: ${namesOf(matched)}.`;
 }
 
-function transformText(
-  symbol: Extract<ConfigSymbol, { kind: 'transform' }>,
-  around: HoverSurroundings,
-): Markdown | undefined {
+function transformText(symbol: Extract<ConfigSymbol, { kind: 'transform' }>, deps: HoverDeps): Markdown | undefined {
   if (symbol.of !== 'tools' || symbol.server === undefined) return undefined;
-  const names = around.toolNames(symbol.server);
+  const names = deps.toolNames(symbol.server);
   if (!names) return notListed(symbol.server);
   const steps = symbol.steps.items.map(transformOf);
   const step = steps[symbol.index];

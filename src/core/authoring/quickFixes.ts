@@ -34,7 +34,7 @@ import {
 } from './keyFixes.js';
 import { symbolsOf, type ConfigSymbol } from './symbols.js';
 
-export interface FixSurroundings {
+export interface QuickFixDeps {
   /** Returns the original names of all tools of a server, or none where they are not known. */
   readonly toolNames: (server: string) => readonly string[];
   /** Says whether a server can be restarted, or only started. */
@@ -82,7 +82,7 @@ export class QuickFixes {
 
   constructor(
     private readonly text: string,
-    private readonly around: FixSurroundings,
+    private readonly deps: QuickFixDeps,
   ) {
     this.nodes = EditNodes.read(text);
     this.root = readYaml(text).root;
@@ -115,7 +115,7 @@ export class QuickFixes {
       preferred: false,
       safe: false,
     });
-    const again = this.around.restartable(server)
+    const again = this.deps.restartable(server)
       ? command(`Restart "${server}"`, 'restart')
       : command(`Start "${server}" again`, 'start');
     const run = runtime.has(code) ? [again, command(`Show the log of "${server}"`, 'showServerLog')] : [];
@@ -256,8 +256,8 @@ export class QuickFixes {
 
   private similarVariable(nodes: EditNodes, at: number): QuickFix[] {
     const symbol = this.named('variable', at);
-    if (!symbol || this.around.variables.includes(symbol.name)) return [];
-    const similar = nearest(symbol.name, this.around.variables);
+    if (!symbol || this.deps.variables.includes(symbol.name)) return [];
+    const similar = nearest(symbol.name, this.deps.variables);
     if (similar === undefined) return [];
     return fix(`Write "${similar}", which is set`, edits.replaceValue(nodes, symbol.entry.keySpan.start, similar));
   }
@@ -266,7 +266,7 @@ export class QuickFixes {
     const symbol = this.symbols.find((one) => one.kind === 'pattern' && one.span.start === at);
     if (symbol?.kind !== 'pattern' || symbol.node.kind !== 'scalar') return [];
     const written = symbol.items.items.flatMap((node) => (node.kind === 'scalar' ? [String(node.value)] : []));
-    const names = this.around.toolNames(server ?? '').filter((name) => !written.includes(name));
+    const names = this.deps.toolNames(server ?? '').filter((name) => !written.includes(name));
     const meant = nearest(String(symbol.node.value), names);
     const left = symbol.items.items.length - 1;
     // A list that becomes empty means something else than one that matches nothing.

@@ -25,7 +25,7 @@ interface KnownTool {
   readonly description: string;
 }
 
-export interface CompletionSurroundings {
+export interface CompletionDeps {
   /** Returns all tools of a server, also those that are kept out. */
   readonly tools: (server: string) => readonly KnownTool[];
   /** The names of the variables that are set. */

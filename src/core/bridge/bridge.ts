@@ -21,7 +21,7 @@ export interface GatewayAddress {
   readonly token: string;
 }
 
-interface BridgeOptions {
+interface BridgeDeps {
   readonly input: Readable;
   readonly output: Writable;
   /** Says where the gateway is now, and starts one where there is none. */
@@ -49,11 +49,11 @@ export class Bridge {
   private failure = '';
   private beginnings = 0;
 
-  constructor(private readonly options: BridgeOptions) {}
+  constructor(private readonly deps: BridgeDeps) {}
 
   /** Resolves when the client has ended its input, or the signal is aborted; its session is over then. */
   async run(signal: AbortSignal): Promise<void> {
-    const { input, output } = this.options;
+    const { input, output } = this.deps;
     const lines = new LineSplitter({
       limit: longestLine,
       onLine: (line) => this.hear(line),
@@ -101,7 +101,7 @@ export class Bridge {
       const why = `The toolsets cannot be reached: ${(error as Error).message}`;
       if (isRequest(message))
         this.answer({ jsonrpc: '2.0', id: message.id, error: { code: errorCodes.server, message: why } });
-      else this.options.log.write('debug', why);
+      else this.deps.log.write('debug', why);
     }
   }
 
@@ -109,7 +109,7 @@ export class Bridge {
   private async open(): Promise<void> {
     if (this.upstream) return;
     try {
-      const { url, token } = await this.options.find();
+      const { url, token } = await this.deps.find();
       const transport = this.transportTo(url, token);
       if (this.beginnings++ > 0) await this.beginAgain(transport);
       this.upstream = transport;
@@ -119,7 +119,7 @@ export class Bridge {
   }
 
   private transportTo(url: string, token: string): HttpTransport {
-    const { log, clock, version } = this.options;
+    const { log, clock, version } = this.deps;
     const authorization = { kind: 'literal', value: `Bearer ${token}` } as const;
     const headers = new Map([['Authorization', authorization]]);
     const transport = new HttpTransport({
@@ -188,7 +188,7 @@ export class Bridge {
   }
 
   private write(message: object): void {
-    this.options.output.write(`${JSON.stringify(message)}\n`);
+    this.deps.output.write(`${JSON.stringify(message)}\n`);
   }
 }
 

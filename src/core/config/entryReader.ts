@@ -7,7 +7,7 @@
  */
 import type { Place, Problem } from '../base/problem.js';
 import { keysOfOthers, knownKeys, type KeyLevel } from './keys.js';
-import type { ConfigSurroundings } from './model.js';
+import type { ConfigDeps } from './model.js';
 import type { FilePlaces } from './places.js';
 import * as problems from './problems.js';
 import { isEmpty, textOf, type ListNode, type MapEntry, type MapNode, type ValueNode } from '../yaml/valueNodes.js';
@@ -23,7 +23,7 @@ export class EntryReader {
   constructor(
     readonly server: string,
     readonly places: FilePlaces,
-    readonly surroundings: ConfigSurroundings,
+    readonly deps: ConfigDeps,
   ) {}
 
   /** True once anything was found that keeps the server from being used. */

@@ -131,7 +131,7 @@ function readCwd(
   const written = reader.string(entry, 'Write a path relative to the workspace folder, for example `cwd: .`.');
   if (written === undefined) return undefined;
   const cwd = path.resolve(folder, written);
-  if (!starts || reader.surroundings.directoryExists(cwd)) return cwd;
+  if (!starts || reader.deps.directoryExists(cwd)) return cwd;
   return reader.note(problems.cwdMissing(reader.atValue(entry), written, cwd));
 }
 

@@ -7,7 +7,7 @@
  */
 import { describe, EntryReader } from './entryReader.js';
 import { readJson } from '../yaml/jsonTree.js';
-import type { ConfigSurroundings, ConfiguredServer, ParsedSource, SourceText } from './model.js';
+import type { ConfigDeps, ConfiguredServer, ParsedSource, SourceText } from './model.js';
 import type { Problem } from '../base/problem.js';
 import { accepted, refused } from './parse.js';
 import { FilePlaces } from './places.js';
@@ -15,7 +15,7 @@ import * as problems from './problems.js';
 import { readServer } from './serverEntry.js';
 import { isEmpty, type MapEntry, type ValueNode, type MapNode } from '../yaml/valueNodes.js';
 
-export function parseMcprc(source: SourceText, surroundings: ConfigSurroundings): ParsedSource {
+export function parseMcprc(source: SourceText, deps: ConfigDeps): ParsedSource {
   if (source.text === undefined || source.text.trim() === '') return accepted(source, [], []);
   const text = source.text.replace(/^\uFEFF/, '');
   const places = new FilePlaces(source.file, text);
@@ -30,7 +30,7 @@ export function parseMcprc(source: SourceText, surroundings: ConfigSurroundings)
   const read: ConfiguredServer[] = [];
   for (const entry of servers.entries.values()) {
     if (entry.key === '$schema') continue;
-    const reader = new EntryReader(entry.key, places, surroundings);
+    const reader = new EntryReader(entry.key, places, deps);
     read.push(readServer(reader, translated(entry), source));
     found.push(...reader.problems);
   }

@@ -10,7 +10,7 @@ import type { Place, Problem } from '../base/problem.js';
 import {
   isEnabled,
   type ConfigModel,
-  type ConfigSurroundings,
+  type ConfigDeps,
   type ConfiguredServer,
   type ParsedSource,
   type SourceText,
@@ -75,18 +75,18 @@ export class ConfigState {
   private accepted: ReadonlyMap<string, AcceptedSource> = new Map();
 
   /** Takes all sources that there are now; one that is not among them is forgotten, and a file that is listed twice counts once. */
-  apply(sources: readonly SourceText[], surroundings: ConfigSurroundings): Omit<MergedSources, 'accepted'> {
+  apply(sources: readonly SourceText[], deps: ConfigDeps): Omit<MergedSources, 'accepted'> {
     const byFile = new Map<string, SourceText>();
     for (const source of sources) if (!byFile.has(source.file)) byFile.set(source.file, source);
-    const parsed = [...byFile.values()].map((source) => parseSource(source, surroundings));
+    const parsed = [...byFile.values()].map((source) => parseSource(source, deps));
     const { accepted, ...merged } = mergeSources(parsed, this.accepted);
     this.accepted = accepted;
     return merged;
   }
 }
 
-function parseSource(source: SourceText, surroundings: ConfigSurroundings): ParsedSource {
-  return source.origin === 'mcprc' ? parseMcprc(source, surroundings) : parseMindsFile(source, surroundings);
+function parseSource(source: SourceText, deps: ConfigDeps): ParsedSource {
+  return source.origin === 'mcprc' ? parseMcprc(source, deps) : parseMindsFile(source, deps);
 }
 
 function placesOf(server: ConfiguredServer): { readonly key: Place } {

@@ -186,8 +186,8 @@ export interface ConfigModel {
   readonly shadowed: ReadonlyMap<string, readonly Place[]>;
 }
 
-/** Config asks this of its surroundings, because it never touches disk or process itself. */
-export interface ConfigSurroundings {
+/** What the configuration asks of the outside, because it never touches disk or process itself. */
+export interface ConfigDeps {
   readonly env: Readonly<Record<string, string | undefined>>;
   directoryExists(path: string): boolean;
   /** Returns a secret that the person has entered. Where this is absent, nobody has entered any. */

@@ -7,7 +7,7 @@
 import type { Problem } from '../base/problem.js';
 import { describe, EntryReader } from './entryReader.js';
 import { knownKeys } from './keys.js';
-import type { ConfigSurroundings, ConfiguredServer, ParsedSource, SourceText } from './model.js';
+import type { ConfigDeps, ConfiguredServer, ParsedSource, SourceText } from './model.js';
 import { FilePlaces } from './places.js';
 import * as problems from './problems.js';
 import { readServer } from './serverEntry.js';
@@ -15,7 +15,7 @@ import { yamlProblems, yamlWarning } from './yamlProblems.js';
 import { readYaml } from '../yaml/yamlTree.js';
 import { isEmpty, type MapEntry, type MapNode } from '../yaml/valueNodes.js';
 
-export function parseMindsFile(source: SourceText, surroundings: ConfigSurroundings): ParsedSource {
+export function parseMindsFile(source: SourceText, deps: ConfigDeps): ParsedSource {
   const { file } = source;
   if (source.text === undefined) return accepted(source, [], []);
   // Editors keep the mark out of the document, so positions are counted without it.
@@ -36,7 +36,7 @@ export function parseMindsFile(source: SourceText, surroundings: ConfigSurroundi
   const servers: ConfiguredServer[] = [];
   const serverProblems: Problem[] = [];
   for (const entry of table?.entries.values() ?? []) {
-    const reader = new EntryReader(entry.key, places, surroundings);
+    const reader = new EntryReader(entry.key, places, deps);
     servers.push(readServer(reader, entry, source));
     serverProblems.push(...reader.problems);
   }

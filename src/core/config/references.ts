@@ -65,7 +65,7 @@ export function readReference(
   if (found !== undefined) return { ...reference, value: prefix + found + suffix };
   if (!starts || entries.has('default')) return { ...reference, value: '' };
   if (source.kind === 'secret') return reader.note(problems.secretUnset(at.value, source.name, at.target));
-  const { env } = reader.surroundings;
+  const { env } = reader.deps;
   const set = Object.keys(env).filter((key) => env[key] !== undefined);
   return reader.note(problems.envUnset(at.value, source.name, at.target, nearest(source.name, set)));
 }
@@ -93,7 +93,7 @@ export function isSecretName(name: string): boolean {
 }
 
 function valueOf(reader: EntryReader, { kind, name }: ReferenceSource): string | undefined {
-  const { env, secret } = reader.surroundings;
+  const { env, secret } = reader.deps;
   if (kind === 'secret') return secret?.(name);
   return Object.hasOwn(env, name) ? env[name] : undefined;
 }

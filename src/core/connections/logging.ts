@@ -63,7 +63,7 @@ const logLevels: Readonly<Record<string, LogLevel>> = {
 const bodyLimit = 4000;
 const mostOpen = 1000;
 
-interface TrafficTraceOptions {
+interface TrafficTraceDeps {
   readonly log: Log;
   readonly clock: Clock;
   /** Asked for each message; nothing is computed while it says no. */
@@ -74,18 +74,18 @@ interface TrafficTraceOptions {
 export class TrafficTrace {
   private readonly open = new BoundedMap<string, { readonly method: string; readonly since: number }>(mostOpen);
 
-  constructor(private readonly options: TrafficTraceOptions) {}
+  constructor(private readonly deps: TrafficTraceDeps) {}
 
   sent(message: JSONRPCMessage): void {
-    if (this.options.enabled()) this.write('→', '←', message);
+    if (this.deps.enabled()) this.write('→', '←', message);
   }
 
   received(message: JSONRPCMessage): void {
-    if (this.options.enabled()) this.write('←', '→', message);
+    if (this.deps.enabled()) this.write('←', '→', message);
   }
 
   private write(arrow: string, back: string, message: JSONRPCMessage): void {
-    const { log, clock } = this.options;
+    const { log, clock } = this.deps;
     const id = (message as { id?: RequestId }).id;
     if ('method' in message) {
       if (id !== undefined) {

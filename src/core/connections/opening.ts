@@ -15,7 +15,7 @@ import { SdkConnection } from './sdkConnection.js';
 import { TrafficTrace } from './logging.js';
 import { TransportFailure, type ServerTransport } from './transport.js';
 
-export interface OpeningParts {
+export interface OpeningDeps {
   readonly transport: ServerTransport;
   readonly pid: number | undefined;
   readonly causeOfEnd: () => string;
@@ -48,10 +48,10 @@ const mostListings = 3;
 /** Prompts and resources that do not come are a problem of their own; the tools do not wait longer for them. */
 const othersLimitMs = 5_000;
 
-export async function openConnection(parts: OpeningParts): Promise<Opening> {
-  const { transport, signal, sdk } = parts;
-  const client = sdk.createClient(parts.clientVersion, declaredCapabilities(parts.capabilities));
-  const trace = new TrafficTrace({ log: parts.log, clock: parts.clock, enabled: parts.trace });
+export async function openConnection(deps: OpeningDeps): Promise<Opening> {
+  const { transport, signal, sdk } = deps;
+  const client = sdk.createClient(deps.clientVersion, declaredCapabilities(deps.capabilities));
+  const trace = new TrafficTrace({ log: deps.log, clock: deps.clock, enabled: deps.trace });
   const early: JSONRPCMessage[] = [];
   const made: { connection?: SdkConnection } = {};
   let answer: { readonly result: unknown } | { readonly error: JSONRPCErrorResponse['error'] } | undefined;
@@ -71,7 +71,7 @@ export async function openConnection(parts: OpeningParts): Promise<Opening> {
     hasEnded = true;
     made.connection?.ended();
   };
-  client.onerror = (error) => parts.log.write('debug', `[protocol] ${error.message}`);
+  client.onerror = (error) => deps.log.write('debug', `[protocol] ${error.message}`);
 
   const failed = await Promise.race([
     client.connect(transport, { timeout: longestMs }).then(
@@ -90,18 +90,18 @@ export async function openConnection(parts: OpeningParts): Promise<Opening> {
     return { kind: 'transport', failure };
   }
 
-  const { pid, clock, log, causeOfEnd } = parts;
+  const { pid, clock, log, causeOfEnd } = deps;
   const { resultSchema } = sdk;
   const { facts } = initialized;
   const connection = new SdkConnection({ client, resultSchema, transport, facts, pid, clock, log, causeOfEnd });
   made.connection = connection;
-  parts.onConnection?.(connection);
+  deps.onConnection?.(connection);
   for (const message of early) connection.receive(message);
   if (hasEnded) return { kind: 'transport', failure: undefined };
-  return await list(connection, parts);
+  return await list(connection, deps);
 }
 
-async function list(connection: SdkConnection, { signal, timeoutMs }: OpeningParts): Promise<Opening> {
+async function list(connection: SdkConnection, { signal, timeoutMs }: OpeningDeps): Promise<Opening> {
   try {
     for (let listings = 1; ; listings++) {
       const changes = connection.toolChanges;

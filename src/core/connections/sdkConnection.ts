@@ -38,7 +38,7 @@ import { logMessage } from './logging.js';
 import { ServerRequests } from './serverRequests.js';
 import { TransportFailure, type ServerTransport } from './transport.js';
 
-interface SdkConnectionParts {
+interface SdkConnectionDeps {
   readonly client: Client;
   readonly resultSchema: typeof ResultSchema;
   readonly transport: ServerTransport;
@@ -95,15 +95,15 @@ export class SdkConnection implements Connection {
   /** Counts up with each `list_changed`. */
   private changes = 0;
 
-  constructor(private readonly parts: SdkConnectionParts) {
+  constructor(private readonly deps: SdkConnectionDeps) {
     ({
       serverInfo: this.serverInfo,
       instructions: this.instructions,
       capabilities: this.capabilities,
       protocolVersion: this.protocolVersion,
-    } = parts.facts);
-    this.pid = parts.pid;
-    const { transport, client } = parts;
+    } = deps.facts);
+    this.pid = deps.pid;
+    const { transport, client } = deps;
     this.serverRequests = new ServerRequests({
       originOf: transport.originOf && ((message) => transport.originOf?.(message)),
       notify: (method, params) => this.notify(method, params),
@@ -111,7 +111,7 @@ export class SdkConnection implements Connection {
     });
     this.lister = new OfferLister({
       capabilities: this.capabilities,
-      clock: parts.clock,
+      clock: deps.clock,
       send: (method, params, signal) => this.send(method, params, signal),
       causeOfEnd: () => (this.state.kind === 'dead' ? this.state.cause : undefined),
     });
@@ -119,7 +119,7 @@ export class SdkConnection implements Connection {
   }
 
   get isOver(): boolean {
-    return this.state.kind !== 'live' || this.parts.transport.isOver === true;
+    return this.state.kind !== 'live' || this.deps.transport.isOver === true;
   }
 
   get toolChanges(): number {
@@ -153,7 +153,7 @@ export class SdkConnection implements Connection {
         this.resourceUpdated.fire(params);
         break;
       case 'notifications/message':
-        logMessage(this.parts.log, params);
+        logMessage(this.deps.log, params);
         this.serverRequests.tell(message);
         break;
       case 'notifications/elicitation/complete':
@@ -184,7 +184,7 @@ export class SdkConnection implements Connection {
   /** The transport ended. */
   ended(): void {
     if (this.state.kind !== 'live') return;
-    const cause = this.parts.causeOfEnd();
+    const cause = this.deps.causeOfEnd();
     this.state = { kind: 'dead', cause };
     void this.tell(cause);
   }
@@ -227,15 +227,15 @@ export class SdkConnection implements Connection {
     if (this.state.kind !== 'live') return;
     const message = { method, ...(params && { params }) } as Parameters<Client['notification']>[0];
     // What was not declared or cannot be delivered would mean nothing to anybody.
-    this.parts.client.notification(message).catch((error: unknown) => {
-      this.parts.log.write('debug', `[protocol] ${method} was not sent: ${String(error)}`);
+    this.deps.client.notification(message).catch((error: unknown) => {
+      this.deps.log.write('debug', `[protocol] ${method} was not sent: ${String(error)}`);
     });
   }
 
   async close(): Promise<void> {
     if (this.state.kind === 'live') this.state = { kind: 'closed' };
     try {
-      await this.parts.transport.close();
+      await this.deps.transport.close();
       await Promise.allSettled(this.inFlight);
     } finally {
       this.announceGone();
@@ -267,7 +267,7 @@ export class SdkConnection implements Connection {
     read: (result: unknown) => ServerOutcome<Result>,
   ): Promise<ServerOutcome<Result>> {
     const token = this.nextToken++;
-    const limits = new CallLimits(this.parts.clock, timeouts, signal);
+    const limits = new CallLimits(this.deps.clock, timeouts, signal);
     this.progress.set(token, (progress) => {
       limits.signOfLife();
       onProgress?.(readProgress(progress));
@@ -289,7 +289,7 @@ export class SdkConnection implements Connection {
   /** Aborting sends `notifications/cancelled`. The time limit of the SDK's client is put out of the way. */
   private send(method: string, params: object | undefined, signal: AbortSignal): Promise<unknown> {
     const message = { method, ...(params && { params }) } as Parameters<Client['request']>[0];
-    return this.parts.client.request(message, this.parts.resultSchema, { signal, timeout: longestMs });
+    return this.deps.client.request(message, this.deps.resultSchema, { signal, timeout: longestMs });
   }
 
   private outcomeOf(error: unknown, end: CallEnd | undefined): Failure {

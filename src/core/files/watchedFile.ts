@@ -32,7 +32,7 @@ export interface WatchedFile extends Disposable {
   nudge(): void;
 }
 
-interface WatchOptions {
+interface WatchedFileDeps {
   readonly clock: Clock;
   /** The time between two looks in milliseconds. The default is 2 s. */
   readonly pollMs?: number;
@@ -59,8 +59,8 @@ const realDisk: Disk = {
 /** A file that never comes to rest is read as it is after this many attempts to find it at rest. */
 const patience = 5;
 
-export function watchFile(path: string, options: WatchOptions): WatchedFile {
-  const { clock, pollMs = 2000, debounceMs = 200, disk = realDisk } = options;
+export function watchFile(path: string, deps: WatchedFileDeps): WatchedFile {
+  const { clock, pollMs = 2000, debounceMs = 200, disk = realDisk } = deps;
   const changes = new Emitter<FileContent>();
   let content: FileContent | undefined;
   /** The file's stamp when `content` was read. */

@@ -15,16 +15,16 @@ export function callTool(params: Fields, context: MethodContext): Answer {
   const { name, arguments: given } = params;
   if (typeof name !== 'string' || name === '') return invalidParams('`name` must be a non-empty string.');
   if (given !== undefined && !isObject(given)) return invalidParams('`arguments` must be an object.');
-  const { session, services } = context;
+  const { session, deps } = context;
   return forward(params, context, {
     what: name,
     cancelled: 'The call was cancelled.',
-    send: (terms): Promise<ToolOutcome> => services.backend.callTool({ ...terms, tool: name, arguments: given }),
+    send: (terms): Promise<ToolOutcome> => deps.backend.callTool({ ...terms, tool: name, arguments: given }),
     write: async ({ result, toolset = session.toolset, publishedName = name, notes = [] }, { dialog, clientKind }) => {
       session.noteLinks(result, { toolset, dialog });
       const isEditor = clientKind === 'editor';
       const origin = { server: toolset, tool: publishedName, dialog };
-      const own = await services.delivery[isEditor ? 'forEditor' : 'forOthers'](result, origin);
+      const own = await deps.delivery[isEditor ? 'forEditor' : 'forOthers'](result, origin);
       return JSON.stringify(
         toolResult(session.protocolVersion, withNotes(own, notes, isEditor || session.traits.readsStructureAlone)),
       );
@@ -44,17 +44,17 @@ export function forwarded(method: string, check: Check): (params: Fields, contex
   return (params, context) => {
     const wrong = check(params);
     if (wrong !== undefined) return invalidParams(wrong);
-    const { session, services } = context;
+    const { session, deps } = context;
     const { _meta: meta, ...own } = params;
     // A link that a call returned is read where it was made, whoever reads it: the editor names no conversation then.
-    const named = services.namesConversations && conversationOf(isObject(meta) ? meta : undefined) !== undefined;
+    const named = deps.namesConversations && conversationOf(isObject(meta) ? meta : undefined) !== undefined;
     const { uri } = own as { uri?: unknown };
     return forward(params, context, {
       what: method,
       cancelled: 'The request was cancelled.',
       destination: typeof uri === 'string' && !named ? session.links.get(uri) : undefined,
       send: async (terms): Promise<OtherOutcome> => {
-        const outcome = await services.backend.request({ ...terms, method, params: own });
+        const outcome = await deps.backend.request({ ...terms, method, params: own });
         // No server declares completions under 2024-11-05, so only this error tells that it has none.
         const lacks = outcome.kind === 'error' && outcome.code === errorCodes.methodNotFound;
         return lacks && method === 'completion/complete' ? { kind: 'result', result: emptyCompletion } : outcome;

@@ -9,7 +9,7 @@ import { delay, type Clock } from '../base/clock.js';
 import { isObject } from '../base/isObject.js';
 import type { Route } from './access.js';
 import type { ServedToolset } from './backend.js';
-import type { Services } from './requests.js';
+import type { MethodDeps } from './requests.js';
 import type { ClientKind, Fields } from '../protocol/client.js';
 import { clientCapabilities, readsStructureAlone, serverCapabilities } from './dialect.js';
 import { ListenStream, PostReply, type Heartbeat } from './eventStreams.js';
@@ -23,8 +23,8 @@ import type { Session } from './session.js';
 import { traitsIn } from './sessionId.js';
 import type { Sessions } from './sessions.js';
 
-interface EndpointOptions {
-  readonly services: Services;
+interface EndpointDeps {
+  readonly methods: MethodDeps;
   readonly listings: Listings;
   readonly sessions: Sessions;
   readonly heartbeat: Heartbeat;
@@ -42,7 +42,7 @@ interface EndpointOptions {
 const startLimitMs = 8_000;
 
 export class Endpoint {
-  constructor(private readonly options: EndpointOptions) {}
+  constructor(private readonly deps: EndpointDeps) {}
 
   async serve(request: IncomingMessage, response: ServerResponse, route: Route): Promise<void> {
     switch (request.method) {
@@ -59,7 +59,7 @@ export class Endpoint {
   }
 
   private async post(request: IncomingMessage, response: ServerResponse, route: Route): Promise<void> {
-    const body = await readBody(request, this.options.body, this.options.clock);
+    const body = await readBody(request, this.deps.body, this.deps.clock);
     switch (body.kind) {
       case 'read':
         break;
@@ -97,8 +97,8 @@ export class Endpoint {
     const { capabilities, clientInfo } = params;
     const declared = clientCapabilities(version, isObject(capabilities) ? capabilities : {});
     const traits = { declared, readsStructureAlone: readsStructureAlone(clientInfo) };
-    const listing = this.options.listings.of(route.toolset, route.clientKind, version, traits.readsStructureAlone);
-    const session = this.options.sessions.open({ listing, protocolVersion: version, traits });
+    const listing = this.deps.listings.of(route.toolset, route.clientKind, version, traits.readsStructureAlone);
+    const session = this.deps.sessions.open({ listing, protocolVersion: version, traits });
     if (!session) {
       const message = 'Too many sessions are open.';
       return this.answerAlone(response, errorMessage(id, { code: errorCodes.server, message }));
@@ -106,12 +106,12 @@ export class Endpoint {
     const result = JSON.stringify({
       protocolVersion: session.protocolVersion,
       capabilities: serverCapabilities(version, capabilitiesOf(served)),
-      serverInfo: { name: served.serverName, version: this.options.version },
+      serverInfo: { name: served.serverName, version: this.deps.version },
       ...(served.instructions === undefined ? {} : { instructions: served.instructions }),
     });
     this.answerAlone(response, resultMessage(id, result), { 'mcp-session-id': session.id });
-    this.options.onClient(route.clientKind, declared);
-    this.options.services.noteActivity(route.toolset);
+    this.deps.onClient(route.clientKind, declared);
+    this.deps.methods.noteActivity(route.toolset);
   }
 
   private take(response: ServerResponse, session: Session, payload: Payload): void {
@@ -140,7 +140,7 @@ export class Endpoint {
   private takeMessage(message: Message, session: Session, reply: PostReply | undefined): void {
     switch (message.kind) {
       case 'notification':
-        return takeNotification(message.method, message.params, session, this.options.services);
+        return takeNotification(message.method, message.params, session, this.deps.methods);
       case 'response':
         return session.clientRequests.take(message);
       case 'invalid':
@@ -156,15 +156,15 @@ export class Endpoint {
 
   private takeRequest(message: Extract<Message, { kind: 'request' }>, session: Session, reply: PostReply): void {
     const { id, method, params } = message;
-    const { services } = this.options;
+    const { methods } = this.deps;
     let error: RpcError;
     try {
-      const answer = answerRequest(method, params, { id, session, reply, services });
+      const answer = answerRequest(method, params, { id, session, reply, deps: methods });
       if (answer.kind === 'later') return;
       if (answer.kind === 'result') return reply.settle(resultMessage(id, answer.json));
       error = answer.error;
     } catch (cause) {
-      services.log.write('error', `A request of ${session.toolset} threw: ${String(cause)}`);
+      methods.log.write('error', `A request of ${session.toolset} threw: ${String(cause)}`);
       error = { code: errorCodes.internal, message: 'The request failed inside MCP Toolsets; its log says more.' };
     }
     reply.settle(errorMessage(id, error));
@@ -173,10 +173,10 @@ export class Endpoint {
   private listen(request: IncomingMessage, response: ServerResponse, route: Route): void {
     const session = this.session(request, response, route);
     if (!session) return;
-    const stream = new ListenStream(response, this.options.heartbeat);
+    const stream = new ListenStream(response, this.deps.heartbeat);
     response.once('close', () => {
       session.stopListening(stream);
-      this.options.sessions.streamClosed(session);
+      this.deps.sessions.streamClosed(session);
     });
     session.listen(stream);
   }
@@ -189,7 +189,7 @@ export class Endpoint {
     const session = this.session(request, response, route);
     if (!session) return;
     session.listing.refresh();
-    this.options.sessions.delete(session, { cancelCalls: !session.listing.isGone });
+    this.deps.sessions.delete(session, { cancelCalls: !session.listing.isGone });
     response.writeHead(204).end();
   }
 
@@ -205,7 +205,7 @@ export class Endpoint {
       refuse(response, 400, errorCodes.invalidRequest, 'The header Mcp-Session-Id is missing.');
       return undefined;
     }
-    const session = this.options.sessions.find(id, route) ?? this.revived(request, id, version, route);
+    const session = this.deps.sessions.find(id, route) ?? this.revived(request, id, version, route);
     if (!session) {
       const message = 'There is no such session, or there is none any more. Begin a new one with `initialize`.';
       refuse(response, 404, errorCodes.server, message);
@@ -223,17 +223,17 @@ export class Endpoint {
     protocolVersion: string | string[] | undefined,
     { toolset, clientKind }: Route,
   ): Session | undefined {
-    const { sessions, listings, services } = this.options;
+    const { sessions, listings, methods } = this.deps;
     if (clientKind === 'editor' || method === 'DELETE' || !sessions.isFree(id)) return undefined;
     if (typeof protocolVersion !== 'string' || !isProtocolVersion(protocolVersion)) return undefined;
     const traits = traitsIn(id);
-    const { backend } = services;
+    const { backend } = methods;
     if (!traits || !(backend.toolset(toolset, clientKind) ?? backend.placeholder(toolset, clientKind))) {
       return undefined;
     }
     const listing = listings.of(toolset, clientKind, protocolVersion, traits.readsStructureAlone);
     const session = sessions.open({ listing, protocolVersion, traits, revived: id });
-    if (session) services.noteActivity(toolset);
+    if (session) methods.noteActivity(toolset);
     return session;
   }
 
@@ -242,13 +242,13 @@ export class Endpoint {
    * wait for us; one that is configured and has nothing now is empty, and `list_changed` tells when that changes.
    */
   private async served(response: ServerResponse, { toolset, clientKind }: Route): Promise<ServedToolset | undefined> {
-    const { backend } = this.options.services;
+    const { backend } = this.deps.methods;
     const now = backend.toolset(toolset, clientKind);
     if (now || !backend.placeholder(toolset, clientKind)) return now;
     const over = new AbortController();
     const end = (): void => over.abort();
     response.once('close', end);
-    const waits = [backend.settled(toolset, over.signal), delay(this.options.clock, startLimitMs, over.signal)];
+    const waits = [backend.settled(toolset, over.signal), delay(this.deps.clock, startLimitMs, over.signal)];
     await Promise.race(waits.map((wait) => wait.catch(() => undefined)));
     response.off('close', end);
     over.abort();
@@ -260,7 +260,7 @@ export class Endpoint {
   }
 
   private reply(response: ServerResponse, requests: number, headers: Record<string, string> = {}): PostReply {
-    return new PostReply(response, { heartbeat: this.options.heartbeat, requests, headers });
+    return new PostReply(response, { heartbeat: this.deps.heartbeat, requests, headers });
   }
 }
 

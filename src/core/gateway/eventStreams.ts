@@ -90,7 +90,7 @@ export class ListenStream implements OpenStream {
   }
 }
 
-interface PostReplyOptions {
+interface PostReplyDeps {
   readonly heartbeat: Heartbeat;
   /** How many requests will be settled. */
   readonly requests: number;
@@ -105,9 +105,9 @@ export class PostReply implements Reply {
 
   constructor(
     private readonly response: ServerResponse,
-    private readonly options: PostReplyOptions,
+    private readonly deps: PostReplyDeps,
   ) {
-    this.unsettled = options.requests;
+    this.unsettled = deps.requests;
     response.on('error', () => {});
   }
 
@@ -115,11 +115,11 @@ export class PostReply implements Reply {
   release(): void {
     if (this.unsettled === 0 || this.isClosed) return;
     this.headSent = true;
-    this.response.writeHead(200, { ...eventHeaders, ...this.options.headers });
+    this.response.writeHead(200, { ...eventHeaders, ...this.deps.headers });
     if (this.gathered === '') this.response.flushHeaders();
     else this.response.write(this.gathered);
     this.gathered = '';
-    this.options.heartbeat.add(this.response);
+    this.deps.heartbeat.add(this.response);
   }
 
   send(message: string): void {
@@ -145,7 +145,7 @@ export class PostReply implements Reply {
       return;
     }
     const body = Buffer.from(this.gathered + last);
-    this.response.writeHead(200, { ...eventHeaders, ...this.options.headers, 'content-length': body.length });
+    this.response.writeHead(200, { ...eventHeaders, ...this.deps.headers, 'content-length': body.length });
     this.response.end(body);
   }
 

@@ -51,7 +51,7 @@ const usualLimits: GatewayLimits = {
   pageSize: 1_000,
 };
 
-export interface GatewayOptions {
+export interface GatewayDeps {
   readonly backend: GatewayBackend;
   readonly log: Log;
   readonly clock: Clock;
@@ -105,8 +105,8 @@ export interface Gateway {
   dispose(): Promise<void>;
 }
 
-export function createGateway(options: GatewayOptions): Gateway {
-  return new HttpGateway(options);
+export function createGateway(deps: GatewayDeps): Gateway {
+  return new HttpGateway(deps);
 }
 
 class HttpGateway implements Gateway {
@@ -125,14 +125,14 @@ class HttpGateway implements Gateway {
 
   readonly onDidChangeActivity = this.activity.event;
 
-  constructor(private readonly options: GatewayOptions) {
-    const { backend, clock, log, version } = options;
-    this.token = options.stable?.token ?? randomBytes(32).toString('base64url');
+  constructor(private readonly deps: GatewayDeps) {
+    const { backend, clock, log, version } = deps;
+    this.token = deps.stable?.token ?? randomBytes(32).toString('base64url');
     this.bearer = new BearerCheck(this.token);
     const urlOf = (toolset: string): string => this.endpoint(toolset, 'plain').url;
-    this.rest = options.rest && new Rest({ backend: options.rest, clock, log, urlOf });
-    const limits = { ...usualLimits, ...options.limits };
-    const delivery = options.delivery ?? deliveryWithoutFiles();
+    this.rest = deps.rest && new Rest({ backend: deps.rest, clock, log, urlOf });
+    const limits = { ...usualLimits, ...deps.limits };
+    const delivery = deps.delivery ?? deliveryWithoutFiles();
     const noteActivity = (toolset: string): void => this.activity.fire(toolset);
     this.sessions = new Sessions(clock, limits.maxSessions, ({ toolset, client }) => {
       backend.noteClient(client, 'gone');
@@ -151,13 +151,13 @@ class HttpGateway implements Gateway {
       }),
     );
     this.endpointOfAll = new Endpoint({
-      services: {
+      methods: {
         backend,
         log,
         delivery,
         maxCalls: limits.maxCalls,
         noteActivity,
-        namesConversations: !options.stable,
+        namesConversations: !deps.stable,
       },
       listings,
       sessions: this.sessions,
@@ -165,7 +165,7 @@ class HttpGateway implements Gateway {
       clock,
       body: { maxBytes: limits.maxBodyBytes, timeoutMs: limits.bodyTimeoutMs },
       version,
-      onClient: options.onClient ?? ((): void => {}),
+      onClient: deps.onClient ?? ((): void => {}),
     });
     this.server = createServer({
       headersTimeout: 10_000,
@@ -189,10 +189,10 @@ class HttpGateway implements Gateway {
     return new Promise((resolve, reject) => {
       const closed = (): void => reject(new Error('The gateway was disposed while it started.'));
       this.server.once('error', reject).once('close', closed);
-      this.server.listen(this.options.stable?.port ?? 0, '127.0.0.1', () => {
+      this.server.listen(this.deps.stable?.port ?? 0, '127.0.0.1', () => {
         this.server.off('error', reject).off('close', closed);
         this.givenPort = (this.server.address() as AddressInfo).port;
-        this.server.on('error', (error) => this.options.log.write('error', `The listener failed: ${error.message}`));
+        this.server.on('error', (error) => this.deps.log.write('error', `The listener failed: ${error.message}`));
         resolve();
       });
     });
@@ -250,7 +250,7 @@ class HttpGateway implements Gateway {
           return assertNever(admission);
       }
     } catch (error) {
-      this.options.log.write('error', `A request to the gateway threw: ${String(error)}`);
+      this.deps.log.write('error', `A request to the gateway threw: ${String(error)}`);
       // 404 makes the editor begin a new session; a server error would end its other calls.
       if (!response.headersSent) response.writeHead(404, { 'content-length': 0 });
       response.end();
@@ -259,24 +259,24 @@ class HttpGateway implements Gateway {
 
   private admit({ headers, url, socket }: IncomingMessage): Admission {
     if (!isLocalHost(headers.host, this.port ?? -1) || !isLocalOrigin(headers.origin)) {
-      this.options.log.write('warn', 'Refused a request that did not come from this machine, by its Host or Origin.');
+      this.deps.log.write('warn', 'Refused a request that did not come from this machine, by its Host or Origin.');
       return { kind: 'stranger' };
     }
     if (!this.bearer.accepts(headers.authorization)) {
-      this.options.log.write('debug', 'Refused a request without the token.');
+      this.deps.log.write('debug', 'Refused a request without the token.');
       return { kind: 'withoutToken' };
     }
     this.strangers.admit(socket);
     if (this.rest && isRestPath(url)) return { kind: 'rest' };
     const route = parseRoute(url);
-    if (!route || (this.options.stable && route.clientKind === 'editor')) return { kind: 'nowhere' };
+    if (!route || (this.deps.stable && route.clientKind === 'editor')) return { kind: 'nowhere' };
     return { kind: 'admitted', route };
   }
 
   /** Answers a client that will not show the lasting token to whoever has the port before us (G6). */
   private proves({ method, url }: IncomingMessage, response: ServerResponse, why: Refusal['kind']): boolean {
     const [, challenge] = proofPath.exec(url ?? '') ?? [];
-    if (challenge === undefined || method !== 'GET' || why === 'stranger' || !this.options.stable) return false;
+    if (challenge === undefined || method !== 'GET' || why === 'stranger' || !this.deps.stable) return false;
     const proof = JSON.stringify({ proof: proofOf(this.token, this.port ?? 0, challenge) });
     response.writeHead(200, { 'content-type': 'application/json', connection: 'close' }).end(proof);
     return true;
@@ -284,11 +284,11 @@ class HttpGateway implements Gateway {
 
   /** Keeps no connection. An agent outside the editor is told what to do; a page, and the editor, are told nothing. */
   private async turnAway(request: IncomingMessage, response: ServerResponse, why: Refusal['kind']): Promise<void> {
-    await discardBody(request, strangersBody, this.options.clock);
+    await discardBody(request, strangersBody, this.deps.clock);
     if (response.destroyed) return;
     const isEditor = isEditorPath(request.url);
     response.setHeader('connection', 'close');
-    if (why === 'stranger' || isEditor || !this.options.stable) {
+    if (why === 'stranger' || isEditor || !this.deps.stable) {
       response.writeHead(why === 'stranger' && !isEditor ? 403 : 404, { 'content-length': 0 }).end();
     } else {
       refuse(response, 404, errorCodes.server, advice[why]);

@@ -89,7 +89,7 @@ export class Listing {
   }
 }
 
-interface ListingsOptions {
+interface ListingsDeps {
   readonly backend: GatewayBackend;
   readonly clock: Clock;
   readonly log: Log;
@@ -107,8 +107,8 @@ export class Listings implements Disposable {
   private timer: Disposable | undefined;
   private versions = 0;
 
-  constructor(private readonly options: ListingsOptions) {
-    this.store.add(options.backend.onDidChangeToolsets((ids) => this.noteChanges(ids)));
+  constructor(private readonly deps: ListingsDeps) {
+    this.store.add(deps.backend.onDidChangeToolsets((ids) => this.noteChanges(ids)));
     this.store.add({ dispose: () => this.timer?.dispose() });
   }
 
@@ -125,7 +125,7 @@ export class Listings implements Disposable {
       known.refresh();
       return known;
     }
-    const { backend, pageSize } = this.options;
+    const { backend, pageSize } = this.deps;
     // A note may take the place of the structure that an output schema would promise.
     const sent = new WeakMap<ServedToolset, ServedToolset>();
     const ask = (): ServedToolset | undefined => {
@@ -154,7 +154,7 @@ export class Listings implements Disposable {
         this.changed.add(listing);
       }
     }
-    if (this.changed.size > 0) this.timer ??= this.options.clock.after(this.options.coalesceMs, () => this.tell());
+    if (this.changed.size > 0) this.timer ??= this.deps.clock.after(this.deps.coalesceMs, () => this.tell());
   }
 
   private tell(): void {
@@ -164,9 +164,9 @@ export class Listings implements Disposable {
     for (const listing of due) {
       try {
         listing.refreshIfStale();
-        this.options.announce(listing);
+        this.deps.announce(listing);
       } catch (error) {
-        this.options.log.write('error', `What ${listing.toolset} offers could not be listed: ${String(error)}`);
+        this.deps.log.write('error', `What ${listing.toolset} offers could not be listed: ${String(error)}`);
       }
     }
   }

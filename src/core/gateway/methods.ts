@@ -4,7 +4,7 @@
  * sends them in parallel.
  */
 import type { ServerFeatures } from '../tools/features.js';
-import { invalidParams, refusal, type Answer, type MethodContext, type Services } from './requests.js';
+import { invalidParams, refusal, type Answer, type MethodContext, type MethodDeps } from './requests.js';
 import type { Fields } from '../protocol/client.js';
 import { errorCodes } from '../protocol/errors.js';
 import { isRequestId } from './jsonRpc.js';
@@ -96,7 +96,7 @@ export function takeNotification(
   method: string,
   params: Fields | undefined,
   session: Session,
-  services?: Pick<Services, 'backend'>,
+  deps?: Pick<MethodDeps, 'backend'>,
 ): void {
   switch (method) {
     case 'notifications/cancelled': {
@@ -107,7 +107,7 @@ export function takeNotification(
     case 'notifications/progress':
       return session.clientRequests.progress(params ?? {});
     case 'notifications/roots/list_changed':
-      return services?.backend.noteClient(session.client, 'roots');
+      return deps?.backend.noteClient(session.client, 'roots');
     default:
   }
 }
@@ -140,21 +140,21 @@ function said(value: unknown): string {
   return JSON.stringify(value) ?? '""';
 }
 
-function setLevel({ level }: Fields, { session, services }: MethodContext): Answer {
+function setLevel({ level }: Fields, { session, deps }: MethodContext): Answer {
   if (!isLogLevel(level)) return invalidParams('Unknown log level.');
   session.logLevel = level;
-  services.backend.noteClient(session.client, 'logLevel');
+  deps.backend.noteClient(session.client, 'logLevel');
   return empty;
 }
 
 function listOf(topic: Topic, list: (session: Session) => PagedList): Method {
-  return ({ cursor }, { session, services }) => {
+  return ({ cursor }, { session, deps }) => {
     if (cursor !== undefined && typeof cursor !== 'string') return invalidParams('`cursor` must be a string.');
     session.listing.refresh();
     const json = list(session).page(cursor);
     if (json === undefined) return invalidParams('The cursor is not valid (any more): list again from the beginning.');
     session.noteListed(topic);
-    if (topic === 'tools') services.noteActivity(session.toolset);
+    if (topic === 'tools') deps.noteActivity(session.toolset);
     return { kind: 'result', json };
   };
 }

@@ -25,10 +25,10 @@ export interface MethodContext {
   readonly id: RequestId;
   readonly session: Session;
   readonly reply: Reply;
-  readonly services: Services;
+  readonly deps: MethodDeps;
 }
 
-export interface Services {
+export interface MethodDeps {
   readonly backend: GatewayBackend;
   readonly log: Log;
   readonly delivery: Delivery;
@@ -79,19 +79,19 @@ export function forward<Result, Beside>(
   context: MethodContext,
   forwarding: Forwarding<Result, Beside>,
 ): Answer {
-  const { id, session, services, reply } = context;
+  const { id, session, deps, reply } = context;
   if (meta !== undefined && !isObject(meta)) return invalidParams('`_meta` must be an object.');
   if (session.calls.has(id)) return refusal(errorCodes.invalidRequest, 'A call with this id is in flight.');
-  if (session.calls.size >= services.maxCalls) return refusal(errorCodes.server, 'Too many calls are in flight.');
+  if (session.calls.size >= deps.maxCalls) return refusal(errorCodes.server, 'Too many calls are in flight.');
   session.listing.refreshIfStale();
   if (session.listing.isGone) return invalidParams(`The toolset ${session.toolset} has no tools now.`);
 
   const call: CallInFlight = { controller: new AbortController(), reply, listVersion: session.listing.version };
   session.calls.set(id, call);
-  if (session.calls.size === 1) services.noteActivity(session.toolset);
+  if (session.calls.size === 1) deps.noteActivity(session.toolset);
   const { toolset, dialog } = forwarding.destination ?? {
     toolset: session.toolset,
-    dialog: dialogOf(services.namesConversations ? meta : undefined, session.id),
+    dialog: dialogOf(deps.namesConversations ? meta : undefined, session.id),
   };
   const terms: ForwardTerms = {
     toolset,
@@ -126,7 +126,7 @@ async function carryOut<Result, Beside>(
   forwarding: Forwarding<Result, Beside>,
   terms: ForwardTerms,
   call: CallInFlight,
-  { id, session, services }: MethodContext,
+  { id, session, deps }: MethodContext,
 ): Promise<void> {
   let message: string;
   try {
@@ -134,7 +134,7 @@ async function carryOut<Result, Beside>(
   } catch (error) {
     // A failure that is expected is an outcome. What is thrown is a defect of this software, and not for the client.
     const cause = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    services.log.write('error', `The call of ${forwarding.what} in ${session.toolset} threw: ${cause}`);
+    deps.log.write('error', `The call of ${forwarding.what} in ${session.toolset} threw: ${cause}`);
     const text = 'The call failed inside MCP Toolsets; its log says more.';
     message = errorMessage(id, { code: errorCodes.internal, message: text });
   }
@@ -143,7 +143,7 @@ async function carryOut<Result, Beside>(
   session.tellBeforeResult(call);
   session.calls.delete(id);
   call.reply.settle(message);
-  if (session.calls.size === 0) services.noteActivity(session.toolset);
+  if (session.calls.size === 0) deps.noteActivity(session.toolset);
 }
 
 async function toMessage<Result, Beside>(

@@ -24,7 +24,7 @@ export interface RestBackend {
   add(body: unknown, urlOf: (toolset: string) => string): Promise<RestAnswer>;
 }
 
-interface RestOptions {
+interface RestDeps {
   readonly backend: RestBackend;
   readonly clock: Clock;
   readonly log: Log;
@@ -48,27 +48,27 @@ export const restRefusals = {
 };
 
 export class Rest {
-  constructor(private readonly options: RestOptions) {}
+  constructor(private readonly deps: RestDeps) {}
 
   async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     try {
       await this.answer(request, response);
     } catch (error) {
-      this.options.log.write('error', `A REST request threw: ${String((error as Error).stack ?? error)}`);
+      this.deps.log.write('error', `A REST request threw: ${String((error as Error).stack ?? error)}`);
       send(response, restError(500, 'internal', 'The request failed inside MCP Toolsets; its log says more.'));
     }
   }
 
   /** Refuses a client for whom nothing is looked up, and keeps no connection. */
   async refuse(request: IncomingMessage, response: ServerResponse, answer: RestAnswer): Promise<void> {
-    await discardBody(request, strangersBody, this.options.clock);
+    await discardBody(request, strangersBody, this.deps.clock);
     response.setHeader('connection', 'close');
     if (answer.status === 401) response.setHeader('www-authenticate', 'Bearer');
     send(response, answer);
   }
 
   private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { backend, clock, urlOf } = this.options;
+    const { backend, clock, urlOf } = this.deps;
     const { method = '', url = '' } = request;
     const body = await readBody(request, bodyLimits, clock);
     if (body.kind === 'aborted') return;
@@ -108,7 +108,7 @@ export class Rest {
       return restError(400, 'not-json', 'The body is not JSON.');
     }
     if (isTooDeep(body)) return restError(400, 'not-json', 'The body is nested too deep.');
-    return this.options.backend.add(body, this.options.urlOf);
+    return this.deps.backend.add(body, this.deps.urlOf);
   }
 }
 

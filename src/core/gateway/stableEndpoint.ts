@@ -23,7 +23,7 @@ export type EndpointState =
   /** `reason`: a phrase. */
   | { readonly kind: 'failed'; readonly reason: string };
 
-export interface StableEndpointOptions {
+export interface StableEndpointDeps {
   readonly port: number;
   readonly tokenFile: string;
   readonly clock: Clock;
@@ -50,8 +50,8 @@ export class StableEndpoint {
 
   readonly onDidChange = this.changes.event;
 
-  constructor(private readonly options: StableEndpointOptions) {
-    this.port = options.port;
+  constructor(private readonly deps: StableEndpointDeps) {
+    this.port = deps.port;
     this.begin();
   }
 
@@ -70,7 +70,7 @@ export class StableEndpoint {
   }
 
   private watch(): void {
-    this.watched = this.store.add(watchFile(this.options.tokenFile, { clock: this.options.clock }));
+    this.watched = this.store.add(watchFile(this.deps.tokenFile, { clock: this.deps.clock }));
     this.store.add(this.watched.onDidChange(() => this.begin()));
   }
 
@@ -81,7 +81,7 @@ export class StableEndpoint {
 
   /** Never rejects. */
   private async listen(): Promise<void> {
-    const { tokenFile, log } = this.options;
+    const { tokenFile, log } = this.deps;
     const { port } = this;
     try {
       const token = await tokenIn(tokenFile);
@@ -93,8 +93,8 @@ export class StableEndpoint {
         this.enter({ kind: 'starting' });
       }
       await this.close();
-      const gateway = await this.options.createGateway({ port, token });
-      this.open = { token, gateway, secret: this.options.keepSecret([token]) };
+      const gateway = await this.deps.createGateway({ port, token });
+      this.open = { token, gateway, secret: this.deps.keepSecret([token]) };
       await gateway.start();
       this.port = gateway.port ?? port;
       await noteAddress(tokenFile, this.port);
@@ -104,7 +104,7 @@ export class StableEndpoint {
       if (this.ended) return;
       const { code, message } = error as NodeJS.ErrnoException;
       this.enter(code === 'EADDRINUSE' ? { kind: 'portTaken', port } : { kind: 'failed', reason: message });
-      this.retry = this.options.clock.after(again, () => this.begin());
+      this.retry = this.deps.clock.after(again, () => this.begin());
     }
   }
 
@@ -112,7 +112,7 @@ export class StableEndpoint {
     const { open } = this;
     this.open = undefined;
     if (!open) return;
-    await forgetAddress(this.options.tokenFile);
+    await forgetAddress(this.deps.tokenFile);
     await open.gateway.dispose();
     open.secret.dispose();
   }

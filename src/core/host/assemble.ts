@@ -14,11 +14,11 @@ import { createConnector } from './createConnector.js';
 import { createGatewayBackend } from './gatewayBackend.js';
 import { createHost } from './host.js';
 import type { Connector } from '../connections/connection.js';
-import type { Host, HostOptions } from './hostContract.js';
+import type { Host, HostDeps } from './hostContract.js';
 
-type OwnParts = 'connector' | 'redactor' | 'signIns' | 'directoryExists';
+type OwnDeps = 'connector' | 'redactor' | 'signIns' | 'directoryExists';
 
-export interface CoreOptions extends Omit<HostOptions, OwnParts> {
+export interface CoreDeps extends Omit<HostDeps, OwnDeps> {
   /** Whether JSON-RPC is written to the servers' logs; asked for each message. */
   readonly trace?: () => boolean;
   /** The version of this product. */
@@ -45,27 +45,27 @@ export interface Core {
   dispose(): Promise<void>;
 }
 
-export function assemble(options: CoreOptions): Core {
-  const { clock, env, version, secrets, agents } = options;
+export function assemble(deps: CoreDeps): Core {
+  const { clock, env, version, secrets, agents } = deps;
   const redactor = new Redactor();
-  const log = redactingLog(options.log, redactor);
+  const log = redactingLog(deps.log, redactor);
   const keepSecret = (values: readonly string[]): Disposable => redactor.register(values);
   const oauth =
     secrets && new OAuth({ secrets, clock, log, keepSecret, clientVersion: version, ...(agents && { agents }) });
   const connector =
-    options.connector ??
+    deps.connector ??
     createConnector({
       oauth,
       agents,
       env,
       clock,
-      trace: options.trace ?? ((): boolean => false),
+      trace: deps.trace ?? ((): boolean => false),
       clientVersion: version,
-      guardianScript: options.guardianScript,
+      guardianScript: deps.guardianScript,
     });
   const host = createHost({
     directoryExists,
-    ...options,
+    ...deps,
     redactor,
     connector,
     ...(oauth && { signIns: oauth }),

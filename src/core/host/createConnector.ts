@@ -14,7 +14,7 @@ import type { MakeAgents } from '../connections/http/agents.js';
 import type { OAuth } from '../connections/http/oauth/oauth.js';
 import { attemptStdio } from '../connections/stdio/attempt.js';
 
-export interface ConnectorOptions {
+export interface ConnectorDeps {
   /** The environment that children inherit. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
@@ -32,10 +32,10 @@ export interface ConnectorOptions {
   readonly execPath?: string | undefined;
 }
 
-export function createConnector(options: ConnectorOptions): Connector {
-  const { env, clock, trace, clientVersion } = options;
+export function createConnector(deps: ConnectorDeps): Connector {
+  const { env, clock, trace, clientVersion } = deps;
   const mark = `${process.pid}-${randomBytes(6).toString('hex')}.`;
-  const { guardianScript: script, execPath = process.execPath } = options;
+  const { guardianScript: script, execPath = process.execPath } = deps;
   const keeper = process.platform === 'win32' ? new Jobs() : new Guardian({ mark, script, execPath, env });
   const attempts = new Set<{ readonly stop: AbortController; readonly outcome: Promise<ConnectOutcome> }>();
   let started = 0;
@@ -64,7 +64,7 @@ export function createConnector(options: ConnectorOptions): Connector {
         }
         case 'streamable_http': {
           const { attemptHttp } = await import('../connections/http/attempt.js');
-          const { oauth, agents } = options;
+          const { oauth, agents } = deps;
           return await attemptHttp({ ...parts, launch, access: oauth?.accessFor(launch), agents }, timedOut);
         }
         default:

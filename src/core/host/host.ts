@@ -21,15 +21,15 @@ import { callText, errorResult, isFailure, refusedText, requestText, stopped, un
 import { adminId, callAdminTool, type AdminDeps } from './admin.js';
 import { Permission } from './permission.js';
 import { ServerSignIns } from './signIns.js';
-import type { Host, HostOptions } from './hostContract.js';
+import type { Host, HostDeps } from './hostContract.js';
 import { errorCodes } from '../protocol/errors.js';
 import type { OtherOutcome, ToolOutcome, ToolsetCall, ToolsetRequest } from '../protocol/request.js';
 import type { Catalogue, ServedTool } from '../tools/catalogue.js';
 import { withoutDataUrls } from '../results/dataUrls.js';
 import { Publication } from './publication.js';
 
-export function createHost(options: HostOptions): Host {
-  return new ToolsetHost(options);
+export function createHost(deps: HostDeps): Host {
+  return new ToolsetHost(deps);
 }
 
 /** Views follow calls at this pace. */
@@ -64,23 +64,20 @@ class ToolsetHost implements Host {
   readonly onDidChange = this.changeEmitter.event;
   readonly onDidChangeCatalogue: Event<Catalogue>;
 
-  constructor(private readonly options: HostOptions) {
-    this.log = redactingLog(options.log, options.redactor);
-    this.connector = new LimitedConnector(
-      faultTolerant(options.connector, this.log),
-      () => options.maxInstances?.() ?? 32,
-    );
-    this.activity = new Throttle(options.clock, activityMs, () => this.announceChange());
+  constructor(private readonly deps: HostDeps) {
+    this.log = redactingLog(deps.log, deps.redactor);
+    this.connector = new LimitedConnector(faultTolerant(deps.connector, this.log), () => deps.maxInstances?.() ?? 32);
+    this.activity = new Throttle(deps.clock, activityMs, () => this.announceChange());
     this.signIns = new ServerSignIns({
-      ...options,
+      ...deps,
       servers: () => this.servers,
       unitOf: (id) => this.units.get(id),
       onChange: () => this.announceChange(),
     });
-    this.approvalChanges = options.approvals?.onDidChange(() => {
+    this.approvalChanges = deps.approvals?.onDidChange(() => {
       this.inOneSwap(() => this.units.forEach((unit) => unit.reconsider()));
     });
-    const { toolPermissions, toolReview } = options;
+    const { toolPermissions, toolReview } = deps;
     this.permission = new Permission(toolPermissions);
     this.publication = new Publication({ permission: this.permission, toolReview, log: this.log });
     this.onDidChangeCatalogue = this.publication.onDidChange;
@@ -102,7 +99,7 @@ class ToolsetHost implements Host {
   async setSources(sources: readonly SourceText[]): Promise<void> {
     if (this.disposed) return;
     this.sources = sources;
-    const { env, directoryExists, secret, clock } = this.options;
+    const { env, directoryExists, secret, clock } = this.deps;
     const applied = this.config.apply(sources, { env, directoryExists, ...(secret && { secret }) });
     this.configProblems = applied.problems;
     this.refused = applied.refused.map(
@@ -183,7 +180,7 @@ class ToolsetHost implements Host {
 
   /** What servers say is redacted before anyone reads it (E4). */
   private warned(text: string): string {
-    const redacted = this.options.redactor.redact(text);
+    const redacted = this.deps.redactor.redact(text);
     this.log.write('warn', redacted);
     return redacted;
   }
@@ -229,20 +226,20 @@ class ToolsetHost implements Host {
   private unitOf(id: string): ServerUnit {
     const existing = this.units.get(id);
     if (existing) return existing;
-    const { clock, redactor, filteredTools } = this.options;
+    const { clock, redactor, filteredTools } = this.deps;
     const unit = new ServerUnit({
       id,
       clock,
       connector: this.connector,
-      random: this.options.random ?? Math.random,
+      random: this.deps.random ?? Math.random,
       filteredTools,
       log: this.log,
-      serverLog: redactingLog(this.options.serverLog(id), redactor),
-      drainLimitMs: this.options.drainLimitMs ?? 30_000,
+      serverLog: redactingLog(this.deps.serverLog(id), redactor),
+      drainLimitMs: this.deps.drainLimitMs ?? 30_000,
       redact: (text) => redactor.redact(text),
       subscriptions: new Subscriptions(),
-      expected: this.options.expectedClient ?? ((): ExpectedClient => noClient),
-      judge: (definition) => judgeLaunch(definition, this.options.approvals),
+      expected: this.deps.expectedClient ?? ((): ExpectedClient => noClient),
+      judge: (definition) => judgeLaunch(definition, this.deps.approvals),
       onCommit: () => this.republish(),
       onChange: () => this.announceChange(),
     });
@@ -298,7 +295,7 @@ class ToolsetHost implements Host {
   private keepSecret(definition: ServerDefinition): void {
     if (this.keptSecret.has(definition.launchHash)) return;
     this.keptSecret.add(definition.launchHash);
-    this.options.redactor.register(secretsOf(definition.launch));
+    this.deps.redactor.register(secretsOf(definition.launch));
   }
 }
 

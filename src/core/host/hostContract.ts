@@ -13,9 +13,9 @@ import type { StatusSnapshot } from '../reconcile/status.js';
 import type { ServerSignIns } from './signIns.js';
 import type { Catalogue } from '../tools/catalogue.js';
 import type { FilteredToolsReport } from '../tools/problems.js';
-import type { Permission, PermissionOptions } from './permission.js';
+import type { Permission, PermissionDeps } from './permission.js';
 
-export interface HostOptions {
+export interface HostDeps {
   readonly clock: Clock;
   /** The host's own log. Redaction is the host's business: pass the raw sink. */
   readonly log: Log;
@@ -36,7 +36,7 @@ export interface HostOptions {
   /** What may be started (S1). Default: everything. */
   readonly approvals?: Approvals;
   /** What agents may do with tools (S4). By default they may call them all. */
-  readonly toolPermissions?: PermissionOptions;
+  readonly toolPermissions?: PermissionDeps;
   /** Which tools changed since their server was approved (S3). Default: nobody looks. */
   readonly toolReview?: ToolReview;
   /** Signing in to HTTP servers; those of the connector. Default: there is none. */

@@ -26,7 +26,7 @@ export interface CallQuestion {
 
 export type CallAnswer = 'no' | 'once' | 'inConversation';
 
-export interface PermissionOptions {
+export interface PermissionDeps {
   /** Returns the values of the setting, one for each place where it can be set, the person's own first. */
   readonly settings: () => readonly unknown[];
   /** Resolves when the person has answered; to close the question is `no`, and so is a rejection. */
@@ -41,7 +41,7 @@ interface ToolInChat {
   readonly annotations?: ToolAnnotations | undefined;
 }
 
-const allowEverything: PermissionOptions = { settings: () => [], ask: () => Promise.resolve('no') };
+const allowEverything: PermissionDeps = { settings: () => [], ask: () => Promise.resolve('no') };
 
 export class Permission {
   private readonly changes = new Emitter<void>();
@@ -53,8 +53,8 @@ export class Permission {
   /** Fires when tools may be denied that were not, or the other way round. */
   readonly onDidChange = this.changes.event;
 
-  constructor(private readonly options: PermissionOptions = allowEverything) {
-    this.rules = compilePermissions(options.settings());
+  constructor(private readonly deps: PermissionDeps = allowEverything) {
+    this.rules = compilePermissions(deps.settings());
   }
 
   /** The pattern by which a person denied a tool, which is then not published at all. */
@@ -92,7 +92,7 @@ export class Permission {
 
   /** To be called when the setting changed. */
   recheck(): void {
-    this.rules = compilePermissions(this.options.settings());
+    this.rules = compilePermissions(this.deps.settings());
     this.allowed.clear();
     this.changes.fire();
   }
@@ -105,7 +105,7 @@ export class Permission {
     if (signal.aborted) return false;
     const key = JSON.stringify([dialog, question.tool]);
     if (this.allowed.has(key)) return true;
-    const answer = await this.options.ask(question);
+    const answer = await this.deps.ask(question);
     if (answer === 'inConversation') this.allowed.add(key);
     return answer !== 'no';
   }

@@ -22,7 +22,7 @@ import type { ServerStatus } from '../reconcile/status.js';
 /** How long an answer waits until the host has read the file, in milliseconds. */
 const patience = 5_000;
 /** Problems that are not in the entry but in what is around it, and that can be mended later. */
-const ofSurroundings: ReadonlySet<ProblemCode> = new Set<ProblemCode>(['env-unset', 'secret-unset', 'cwd-missing']);
+const mendedElsewhere: ReadonlySet<ProblemCode> = new Set<ProblemCode>(['env-unset', 'secret-unset', 'cwd-missing']);
 
 type UrlOf = (toolset: string) => string;
 
@@ -67,11 +67,11 @@ export function createRestBackend(host: Host, clock: Clock, config: () => Config
     if (wrongId !== undefined) return restError(400, 'id-invalid', wrongId);
     const edits = addServers(text, [{ id, entry }]);
     const after = edits && applyEdits(text ?? '', edits);
-    const parsed = after === undefined ? undefined : parseMindsFile({ ...file, text: after }, noSurroundings);
+    const parsed = after === undefined ? undefined : parseMindsFile({ ...file, text: after }, noDeps);
     if (after === undefined || parsed?.kind !== 'accepted') {
       return restError(409, 'config-has-errors', 'The config file has errors, which have to be mended first.');
     }
-    const own = parsed.problems.filter(({ server, code }) => server === id && !ofSurroundings.has(code));
+    const own = parsed.problems.filter(({ server, code }) => server === id && !mendedElsewhere.has(code));
     const wrong = own.find(({ severity }) => severity === 'error');
     if (wrong) return restError(422, wrong.code, `${wrong.message} ${wrong.fix}`);
     const outside = file.outside();
@@ -95,7 +95,7 @@ export function createRestBackend(host: Host, clock: Clock, config: () => Config
   }
 }
 
-const noSurroundings = { env: {}, directoryExists: (): boolean => true };
+const noDeps = { env: {}, directoryExists: (): boolean => true };
 
 function described({ catalogue, snapshot }: Host, server: ServerStatus, urlOf: UrlOf): unknown {
   const { id, source, transport, state, approval, previous, offered } = server;

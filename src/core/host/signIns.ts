@@ -9,7 +9,7 @@ import type { ConfiguredServer, Launch } from '../config/model.js';
 import type { SignInBrowser, SignIns, SignInStatus } from '../connections/http/oauth/contract.js';
 import type { ServerUnit } from '../reconcile/serverUnit.js';
 
-interface ServerSignInsParts {
+interface ServerSignInsDeps {
   readonly signIns?: SignIns;
   readonly approvals?: Approvals;
   readonly redactor: Redactor;
@@ -24,13 +24,13 @@ export class ServerSignIns implements Disposable {
   private readonly waiting = new Set<string>();
   private readonly subscription: Disposable | undefined;
 
-  constructor(private readonly parts: ServerSignInsParts) {
-    this.subscription = parts.signIns?.onDidChange(() => this.follow());
+  constructor(private readonly deps: ServerSignInsDeps) {
+    this.subscription = deps.signIns?.onDidChange(() => this.follow());
   }
 
   statusOf(server: ConfiguredServer): SignInStatus {
-    const status = (server.kind === 'valid' && this.parts.signIns?.statusOf(server.definition.launch)) || none;
-    return status.kind === 'needed' ? { ...status, why: this.parts.redactor.redact(status.why) } : status;
+    const status = (server.kind === 'valid' && this.deps.signIns?.statusOf(server.definition.launch)) || none;
+    return status.kind === 'needed' ? { ...status, why: this.deps.redactor.redact(status.why) } : status;
   }
 
   /**
@@ -42,7 +42,7 @@ export class ServerSignIns implements Disposable {
     try {
       await signIns.signIn(launch, browser, signal);
     } catch (error) {
-      if (!signal.aborted) throw new Error(this.parts.redactor.redact((error as Error).message), { cause: error });
+      if (!signal.aborted) throw new Error(this.deps.redactor.redact((error as Error).message), { cause: error });
       throw error;
     }
     await unit.start();
@@ -60,20 +60,20 @@ export class ServerSignIns implements Disposable {
   }
 
   private follow(): void {
-    for (const server of this.parts.servers()) {
+    for (const server of this.deps.servers()) {
       const { kind } = this.statusOf(server);
       if (kind === 'needed') this.waiting.add(server.id);
       if (kind !== 'signedIn' || !this.waiting.delete(server.id)) continue;
-      const unit = this.parts.unitOf(server.id);
+      const unit = this.deps.unitOf(server.id);
       if (unit && unit.facts.stoppedSince === undefined) void unit.start();
     }
-    this.parts.onChange();
+    this.deps.onChange();
   }
 
   private known(id: string): { signIns: SignIns; launch: Launch; unit: ServerUnit } {
-    const { signIns, approvals } = this.parts;
-    const server = this.parts.servers().find((each) => each.id === id);
-    const unit = this.parts.unitOf(id);
+    const { signIns, approvals } = this.deps;
+    const server = this.deps.servers().find((each) => each.id === id);
+    const unit = this.deps.unitOf(id);
     if (!server || !unit) throw new Error(`There is no server "${id}" in the configuration.`);
     if (!signIns) throw new Error('There is no place here to keep a sign-in.');
     if (server.kind !== 'valid') throw new Error(`The entry of "${id}" has an error; see Problems.`);

@@ -2,7 +2,7 @@
 import { samePath } from '../base/paths.js';
 import { isObject } from '../base/isObject.js';
 import { looksLikeServer } from './dialects.js';
-import type { ImportFormat, ImportNote, ImportSurroundings } from './imported.js';
+import type { ImportFormat, ImportNote, ImportFolders } from './imported.js';
 import type { Input } from './values.js';
 
 type Table = Readonly<Record<string, unknown>>;
@@ -21,7 +21,7 @@ interface RawServers {
 
 const containers = ['mcpServers', 'servers'];
 
-export function serversIn(root: Table, format: ImportFormat, around: ImportSurroundings): RawServers {
+export function serversIn(root: Table, format: ImportFormat, folders: ImportFolders): RawServers {
   const notes: ImportNote[] = [];
   const servers = new Servers(notes);
   let inputs = new Map<string, Input>();
@@ -35,7 +35,7 @@ export function serversIn(root: Table, format: ImportFormat, around: ImportSurro
       fileOfServers(root, servers, notes, []);
       break;
     case 'claude-code':
-      if (isObject(root['projects'])) claudeCode(root, around, servers, notes);
+      if (isObject(root['projects'])) claudeCode(root, folders, servers, notes);
       else if (root['numStartups'] !== undefined) servers.addTables(root, containers);
       else fileOfServers(root, servers, notes, []);
       break;
@@ -114,7 +114,7 @@ function fileOfServers(root: Table, servers: Servers, notes: ImportNote[], known
 }
 
 /** `~/.claude.json` has servers of its user and of each project; the project's own come first. */
-function claudeCode(root: Table, { folder }: ImportSurroundings, servers: Servers, notes: ImportNote[]): void {
+function claudeCode(root: Table, { folder }: ImportFolders, servers: Servers, notes: ImportNote[]): void {
   const note = (message: string): void => void notes.push({ kind: 'skipped', message });
   const projects = Object.entries(isObject(root['projects']) ? root['projects'] : {});
   let off: readonly unknown[] = [];

@@ -9,14 +9,7 @@ import { leadsBackHere } from './ownEndpoint.js';
 import { builtInToolset } from '../config/serverEntry.js';
 import { dialects, formatOfContent, formatOfPath } from './dialects.js';
 import { serversIn } from './forms.js';
-import type {
-  Import,
-  ImportedEntry,
-  ImportedServer,
-  ImportFormat,
-  ImportNote,
-  ImportSurroundings,
-} from './imported.js';
+import type { Import, ImportedEntry, ImportedServer, ImportFormat, ImportNote, ImportFolders } from './imported.js';
 import { readSource } from './readSource.js';
 import { translate } from './translate.js';
 import { Variables } from './values.js';
@@ -31,17 +24,17 @@ export interface ImportRequest {
   readonly taken: ReadonlySet<string>;
   /** Says whether the config file has this very entry. */
   readonly isThere?: (id: string, entry: ImportedEntry) => boolean;
-  readonly around: ImportSurroundings;
+  readonly folders: ImportFolders;
 }
 
-export function importServers({ text, file, format: given, taken, isThere, around }: ImportRequest): Import {
+export function importServers({ text, file, format: given, taken, isThere, folders }: ImportRequest): Import {
   const named = given ?? formatOfPath(file);
   const isToml = named === 'codex' || named === 'otter' || (named === undefined && /\.toml$/i.test(file));
   const reading = readSource(text, isToml ? 'toml' : 'json');
   if (reading.kind === 'unreadable') return reading;
   const format = named ?? formatOfContent(reading.root);
   if (!format) return { kind: 'unreadable', reason: 'it is not known which program it belongs to' };
-  const found = serversIn(reading.root, format, around);
+  const found = serversIn(reading.root, format, folders);
   const notes: ImportNote[] = [
     ...reading.twice.map((key): ImportNote => ({
       kind: 'changed',
@@ -58,7 +51,7 @@ export function importServers({ text, file, format: given, taken, isThere, aroun
       continue;
     }
     const id = freeId(written, ids);
-    const context = { dialect: dialects[format], inputs: found.inputs, around, variables };
+    const context = { dialect: dialects[format], inputs: found.inputs, folders, variables };
     const translation = translate(id, raw, context);
     if (translation.entry && isThere?.(written, translation.entry)) {
       notes.push({ kind: 'skipped', message: `\`${written}\`: the file has it already.` });

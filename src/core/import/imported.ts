@@ -41,7 +41,7 @@ export type Import =
   | { readonly kind: 'unreadable'; readonly reason: string }
   | { readonly kind: 'imported'; readonly servers: readonly ImportedServer[]; readonly notes: readonly ImportNote[] };
 
-export interface ImportSurroundings {
+export interface ImportFolders {
   /** The absolute path of the folder whose `.minds/mcp.yaml` is written. */
   readonly folder: string;
   /** The absolute path of the user's home. */

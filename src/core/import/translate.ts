@@ -6,20 +6,12 @@
  */
 import { durationText } from '../config/durations.js';
 import { commandWords } from '../config/commandWords.js';
-import type { Dialect } from './dialects.js';
-import type { ImportedEntry, ImportedValue, ImportNote, ImportSurroundings } from './imported.js';
+import type { ImportedEntry, ImportedValue, ImportNote } from './imported.js';
 import { Keys } from './keys.js';
 import { permissionNote, toolsOf } from './toolLists.js';
-import { Values, type Input, type Variables } from './values.js';
+import { Values, type TranslationContext } from './values.js';
 
 type Table = Readonly<Record<string, unknown>>;
-
-interface TranslationContext {
-  readonly dialect: Dialect;
-  readonly inputs: ReadonlyMap<string, Input>;
-  readonly around: ImportSurroundings;
-  readonly variables: Variables;
-}
 
 interface Translation {
   /** It is undefined where the server cannot be imported; a note says why. */

@@ -4,7 +4,7 @@
  */
 import { isSecret } from '../base/secrets.js';
 import type { Dialect } from './dialects.js';
-import type { ImportedValue, ImportNote, ImportSurroundings } from './imported.js';
+import type { ImportedValue, ImportNote, ImportFolders } from './imported.js';
 import { piecesOf, type Piece } from './references.js';
 import { argumentSecrets, urlSecrets, type NamedSecret } from './secretSpans.js';
 
@@ -43,10 +43,11 @@ export interface Input {
   readonly byDefault: string | undefined;
 }
 
-interface ValueContext {
+/** What the translation of each server of a file is given. */
+export interface TranslationContext {
   readonly dialect: Dialect;
   readonly inputs: ReadonlyMap<string, Input>;
-  readonly around: ImportSurroundings;
+  readonly folders: ImportFolders;
   readonly variables: Variables;
 }
 
@@ -71,7 +72,7 @@ export class Values {
 
   constructor(
     private readonly server: string,
-    private readonly context: ValueContext,
+    private readonly context: TranslationContext,
     private readonly notes: ImportNote[],
   ) {}
 
@@ -202,7 +203,7 @@ export class Values {
 
   /** Writes folders out, as they are where the server starts. */
   private withFolders(written: string, { where, secrets }: Pick<Slot, 'where' | 'secrets'>): Piece[] {
-    const { dialect, around } = this.context;
+    const { dialect, folders } = this.context;
     const found = piecesOf(written, dialect.references);
     const isHome = (piece: Piece): boolean =>
       piece.kind === 'home' || (piece.kind === 'variable' && piece.name === 'HOME' && hasOthers);
@@ -213,8 +214,8 @@ export class Values {
     const pieces = found.map((piece): Piece => {
       const isFolder = piece.kind === 'folder' || isHome(piece);
       changed ||= isFolder;
-      const folder = this.startsElsewhere || before.endsWith('/') ? around.folder : '.';
-      const next: Piece = isFolder ? { kind: 'text', text: isHome(piece) ? around.home : folder } : piece;
+      const folder = this.startsElsewhere || before.endsWith('/') ? folders.folder : '.';
+      const next: Piece = isFolder ? { kind: 'text', text: isHome(piece) ? folders.home : folder } : piece;
       before += next.kind === 'text' ? next.text : '*';
       return next;
     });

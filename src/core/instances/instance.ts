@@ -20,7 +20,7 @@ export type InstanceUse =
   /** Takes no new calls; ends when its last call ends (R4). */
   | { readonly kind: 'draining' };
 
-interface InstanceOptions {
+interface InstanceDeps {
   readonly id: string;
   readonly connection: Connection;
   readonly clock: Clock;
@@ -59,21 +59,21 @@ export class Instance {
   private ending: Promise<void> | undefined;
   private endReason: string | undefined;
 
-  constructor(private readonly options: InstanceOptions) {
-    this.id = options.id;
-    this.connection = options.connection;
-    this.startedAt = options.clock.now();
-    this.declared = options.declared;
+  constructor(private readonly deps: InstanceDeps) {
+    this.id = deps.id;
+    this.connection = deps.connection;
+    this.startedAt = deps.clock.now();
+    this.declared = deps.declared;
     this.listeners = [
-      options.connection.onDidDie((cause) => {
+      deps.connection.onDidDie((cause) => {
         this.unsubscribe();
         this.announceOver();
-        options.onDeath(this, cause);
+        deps.onDeath(this, cause);
         this.announceDeath();
       }),
-      options.connection.onDidChangeOffer((kind) => options.onOfferChanged(this, kind)),
-      options.connection.onDidUpdateResource((params) => this.subscriptions.updated(params)),
-      options.connection.onDidRenewSession(() => {
+      deps.connection.onDidChangeOffer((kind) => deps.onOfferChanged(this, kind)),
+      deps.connection.onDidUpdateResource((params) => this.subscriptions.updated(params)),
+      deps.connection.onDidRenewSession(() => {
         if (this.use.kind === 'leased') this.news = { kind: 'replaced', cause: 'the server began a new session' };
         this.renewSubscriptions();
       }),
@@ -153,7 +153,7 @@ export class Instance {
     send: () => Promise<ServerOutcome<Result>>,
   ): Promise<ServerOutcome<Result>> {
     this.callsInFlight++;
-    this.lastCallAt = this.options.clock.now();
+    this.lastCallAt = this.deps.clock.now();
     this.idleTimer?.dispose();
     if (client) this.serve(client);
     try {
@@ -165,7 +165,7 @@ export class Instance {
       return this.endReason === undefined ? outcome : { kind: 'lost', cause: this.endReason };
     } finally {
       this.callsInFlight--;
-      this.lastCallAt = this.options.clock.now();
+      this.lastCallAt = this.deps.clock.now();
       if (this.callsInFlight === 0) {
         if (this.use.kind === 'draining') void this.end('it was replaced or removed');
         else this.awaitIdle();
@@ -202,7 +202,7 @@ export class Instance {
     this.use = { kind: 'draining' };
     this.idleTimer?.dispose();
     if (this.callsInFlight === 0) return this.end(reason);
-    const limit = this.options.clock.after(limitMs, () => void this.end(`${reason}, and the drain limit has passed`));
+    const limit = this.deps.clock.after(limitMs, () => void this.end(`${reason}, and the drain limit has passed`));
     try {
       await this.gone;
     } finally {
@@ -222,7 +222,7 @@ export class Instance {
   /** Waits for a short time only, because a call can be lost though the connection lives. */
   private async untilDeath(): Promise<void> {
     let limit: Disposable | undefined;
-    const passed = new Promise<void>((resolve) => (limit = this.options.clock.after(deathLimitMs, resolve)));
+    const passed = new Promise<void>((resolve) => (limit = this.deps.clock.after(deathLimitMs, resolve)));
     await Promise.race([this.death, passed]);
     limit?.dispose();
   }
@@ -253,10 +253,10 @@ export class Instance {
   private awaitIdle(): void {
     this.idleTimer?.dispose();
     if (this.ending) return;
-    this.idleTimer = this.options.clock.after(this.options.idleLimit(), () => {
+    this.idleTimer = this.deps.clock.after(this.deps.idleLimit(), () => {
       // A session that waits for updates uses the shared instance without a call.
       if (this.use.kind === 'shared' && this.subscriptions.uris().length > 0) this.awaitIdle();
-      else if (this.callsInFlight === 0 && !this.ending) this.options.onIdle(this);
+      else if (this.callsInFlight === 0 && !this.ending) this.deps.onIdle(this);
     });
   }
 }

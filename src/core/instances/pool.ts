@@ -72,9 +72,9 @@ export class InstancePool {
   private closed = false;
   private draining = false;
 
-  constructor(private readonly options: PoolOptions) {
-    this.wanted = options.expected().capabilities;
-    this.ends = new PendingEnds((error) => options.log.write('error', `Ending an instance failed: ${String(error)}`));
+  constructor(private readonly deps: PoolDeps) {
+    this.wanted = deps.expected().capabilities;
+    this.ends = new PendingEnds((error) => deps.log.write('error', `Ending an instance failed: ${String(error)}`));
   }
 
   get live(): readonly Instance[] {
@@ -89,14 +89,14 @@ export class InstancePool {
   /** Takes over the connection that listed the tools. */
   adopt(connection: Connection, declared: Fields): Instance {
     const instance = this.track(connection, declared);
-    if (this.options.trulyStateless) this.hold(instance, everyDialog);
+    if (this.deps.trulyStateless) this.hold(instance, everyDialog);
     else this.warm = instance;
     return instance;
   }
 
   /** @param call `tool` is the server's own name. */
   call(dialog: string, call: ToolCall): Promise<PoolOutcome<ToolOutcome>> {
-    const timed = { ...call, timeouts: this.options.timeouts() };
+    const timed = { ...call, timeouts: this.deps.timeouts() };
     return this.use(dialog, call, async (instance) => {
       const outcome = await instance.call(timed);
       if (outcome.kind !== 'result') return outcome;
@@ -108,7 +108,7 @@ export class InstancePool {
 
   /** Finds the instance as a call does; the news of a lease waits for a call. */
   request(dialog: string, request: OtherRequest): Promise<PoolOutcome<OtherOutcome>> {
-    const timed = { ...request, timeouts: this.options.timeouts() };
+    const timed = { ...request, timeouts: this.deps.timeouts() };
     return this.use(dialog, request, (instance) => instance.request(timed));
   }
 
@@ -148,14 +148,14 @@ export class InstancePool {
   async release(dialog: string): Promise<boolean> {
     const starting = this.starting.get(dialog);
     starting?.controller.abort();
-    const held = this.options.trulyStateless ? undefined : this.holders.get(dialog);
+    const held = this.deps.trulyStateless ? undefined : this.holders.get(dialog);
     if (held) await this.retire(held, 0, 'its lease was released');
     return held !== undefined || starting !== undefined;
   }
 
   /** Starts an instance that nobody holds yet, or the shared one where all share. */
   startWarm(): Promise<StartOutcome> {
-    return this.startFor(this.options.trulyStateless ? everyDialog : undefined);
+    return this.startFor(this.deps.trulyStateless ? everyDialog : undefined);
   }
 
   /** Ends every instance and every start under way; the pool goes on serving. */
@@ -191,16 +191,16 @@ export class InstancePool {
   private leave(dialog: string): void {
     this.met.delete(dialog);
     this.starting.get(dialog)?.controller.abort();
-    const held = this.options.trulyStateless ? undefined : this.holders.get(dialog);
+    const held = this.deps.trulyStateless ? undefined : this.holders.get(dialog);
     if (held) void this.retire(held, abandonedLimitMs, 'the session of its conversation has ended');
   }
 
   private get shared(): Instance | undefined {
-    return this.options.trulyStateless ? this.holders.get(everyDialog) : undefined;
+    return this.deps.trulyStateless ? this.holders.get(everyDialog) : undefined;
   }
 
   private heldBy(dialog: string, client: ServerClient | undefined): Instance | undefined {
-    if (this.options.trulyStateless) {
+    if (this.deps.trulyStateless) {
       if (client) this.wanted = union(this.wanted, client.capabilities);
       const { shared } = this;
       const isFit = !client || (shared && covers(shared.declared, client.capabilities));
@@ -221,19 +221,19 @@ export class InstancePool {
     if (before && before !== instance) void this.retire(before, replacedLimitMs, 'another client needed more of it');
     this.holders.set(dialog, instance);
     if (dialog === everyDialog) {
-      instance.share(this.options.subscriptions);
+      instance.share(this.deps.subscriptions);
     } else {
-      instance.use = { kind: 'leased', dialog, since: this.options.clock.now() };
+      instance.use = { kind: 'leased', dialog, since: this.deps.clock.now() };
       const cause = this.deaths.get(dialog) ?? (this.met.has(dialog) ? undefined : client?.lostBefore);
       this.met.set(dialog, true);
       this.deaths.delete(dialog);
       instance.news = cause === undefined ? { kind: 'new' } : { kind: 'replaced', cause };
     }
-    this.options.onChange();
+    this.deps.onChange();
   }
 
   private startFor(dialog: string | undefined, client?: ServerClient): Promise<StartOutcome> {
-    const key = this.options.trulyStateless ? everyDialog : (dialog ?? `${everyDialog} warm`);
+    const key = this.deps.trulyStateless ? everyDialog : (dialog ?? `${everyDialog} warm`);
     const under = this.starting.get(key);
     if (under && !under.controller.signal.aborted) return under.outcome;
     // A start that was cancelled still ends; this caller wants another.
@@ -241,11 +241,11 @@ export class InstancePool {
     const controller = new AbortController();
     const outcome = this.start(key, dialog, client, controller.signal).finally(() => {
       if (this.starting.get(key) === starting) this.starting.delete(key);
-      this.options.onChange();
+      this.deps.onChange();
     });
-    const starting: Starting = { controller, outcome, since: this.options.clock.now() };
+    const starting: Starting = { controller, outcome, since: this.deps.clock.now() };
     this.starting.set(key, starting);
-    this.options.onChange();
+    this.deps.onChange();
     return outcome;
   }
 
@@ -255,8 +255,8 @@ export class InstancePool {
     client: ServerClient | undefined,
     signal: AbortSignal,
   ): Promise<StartOutcome> {
-    const { server, launch, log, connector, trulyStateless } = this.options;
-    const own = client ?? this.options.expected();
+    const { server, launch, log, connector, trulyStateless } = this.deps;
+    const own = client ?? this.deps.expected();
     const { capabilities } = trulyStateless ? { capabilities: this.wanted } : own;
     const connected = await connector.connect({
       server,
@@ -264,10 +264,10 @@ export class InstancePool {
       log,
       signal,
       capabilities,
-      timeoutMs: this.options.timeouts().connect,
+      timeoutMs: this.deps.timeouts().connect,
     });
     if (connected.kind === 'failed') {
-      if (!this.draining) this.options.onStartFailed(connected.failure);
+      if (!this.draining) this.deps.onStartFailed(connected.failure);
       return connected;
     }
     if (connected.kind === 'cancelled') return connected;
@@ -276,34 +276,34 @@ export class InstancePool {
       return { kind: 'cancelled' };
     }
     const instance = this.track(connected.connection, capabilities);
-    if (this.options.trulyStateless) this.hold(instance, everyDialog);
+    if (this.deps.trulyStateless) this.hold(instance, everyDialog);
     else if (dialog === undefined) this.warm = instance;
     else this.hold(instance, key, client);
-    if (!this.draining) this.options.onStarted(connected.listing);
+    if (!this.draining) this.deps.onStarted(connected.listing);
     return { kind: 'started', instance, listing: connected.listing };
   }
 
   private track(connection: Connection, declared: Fields): Instance {
     const instance: Instance = new Instance({
-      id: `${this.options.server}#${nextInstance++}`,
+      id: `${this.deps.server}#${nextInstance++}`,
       connection,
       declared,
-      clock: this.options.clock,
-      idleLimit: () => this.options.timeouts().idle,
+      clock: this.deps.clock,
+      idleLimit: () => this.deps.timeouts().idle,
       onIdle: (idle) => void this.retire(idle, 0, 'nobody used it for the idle limit'),
       onDeath: (dead, cause) => {
         const { use } = dead;
         this.drop(dead);
         this.ends.add(dead.end(cause));
         if (use.kind === 'leased') this.deaths.set(use.dialog, cause);
-        this.options.onDeath(cause, use);
-        this.options.onChange();
+        this.deps.onDeath(cause, use);
+        this.deps.onChange();
       },
-      onOfferChanged: (changed, kind) => this.options.onOfferChanged(changed.connection, kind),
+      onOfferChanged: (changed, kind) => this.deps.onOfferChanged(changed.connection, kind),
     });
     this.instances.add(instance);
-    connection.belongsTo(expectedClient(this.options.expected()));
-    this.options.connector.hold(connection, {
+    connection.belongsTo(expectedClient(this.deps.expected()));
+    this.deps.connector.hold(connection, {
       idleSince: () => instance.idleSince,
       isEnding: () => instance.isEnding,
       evict: () => this.retire(instance, 0, 'it was idle the longest, and another instance needed the room'),
@@ -323,14 +323,14 @@ export class InstancePool {
     for (const [dialog, held] of this.holders) if (held === instance) this.holders.delete(dialog);
     const ended = (limitMs > 0 ? instance.drain(limitMs, reason) : instance.end(reason)).finally(() => {
       this.instances.delete(instance);
-      this.options.onChange();
+      this.deps.onChange();
     });
     this.ends.add(ended);
     return ended;
   }
 }
 
-interface PoolOptions {
+interface PoolDeps {
   readonly server: string;
   readonly launch: Launch;
   readonly trulyStateless: boolean;

@@ -6,7 +6,7 @@
 import type { Clock } from '../base/clock.js';
 import type { Disposable } from '../base/disposables.js';
 
-interface ReconnectionOptions {
+interface ReconnectionDeps {
   readonly clock: Clock;
   /** Returns a number in [0, 1) for the jitter. */
   readonly random: () => number;
@@ -31,8 +31,8 @@ export class Reconnection implements Disposable {
   private ended = false;
   private next: { readonly attempt: number; readonly at: number } | undefined;
 
-  constructor(private readonly options: ReconnectionOptions) {
-    this.wellSince = options.clock.now();
+  constructor(private readonly deps: ReconnectionDeps) {
+    this.wellSince = deps.clock.now();
   }
 
   /** The attempt that is waited for or under way; `at` in epoch milliseconds. */
@@ -55,7 +55,7 @@ export class Reconnection implements Disposable {
 
   /** It lives, whoever started it: a wait is over, and a minute without a death resets the count. */
   well(): void {
-    this.wellSince = this.options.clock.now();
+    this.wellSince = this.deps.clock.now();
     if (this.starting) return;
     this.timer?.dispose();
     this.next = undefined;
@@ -68,12 +68,12 @@ export class Reconnection implements Disposable {
   }
 
   private scheduleAfterDeath(): void {
-    if (this.options.clock.now() - this.wellSince >= healthyAfter) this.attempts = 0;
+    if (this.deps.clock.now() - this.wellSince >= healthyAfter) this.attempts = 0;
     this.schedule();
   }
 
   private schedule(): void {
-    const { clock, random, onGiveUp, onChange } = this.options;
+    const { clock, random, onGiveUp, onChange } = this.deps;
     const delay = delays[this.attempts];
     if (delay === undefined) {
       this.next = undefined;
@@ -90,12 +90,12 @@ export class Reconnection implements Disposable {
   private async attempt(): Promise<void> {
     this.starting = true;
     this.diedMeanwhile = false;
-    const started = await this.options.start().catch(() => false);
+    const started = await this.deps.start().catch(() => false);
     this.starting = false;
     if (this.ended) return;
     this.next = undefined;
     if (this.diedMeanwhile) this.scheduleAfterDeath();
     else if (!started) this.schedule();
-    this.options.onChange();
+    this.deps.onChange();
   }
 }

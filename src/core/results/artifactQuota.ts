@@ -10,7 +10,7 @@ import path from 'node:path';
 import type { Log } from '../base/log.js';
 import { SingleFlight } from '../base/singleFlight.js';
 
-interface ArtifactQuotaOptions {
+interface ArtifactQuotaDeps {
   /** The folder that holds `<server>/<tool>/<file>`. */
   readonly root: string;
   /** Returns the limit in bytes; it is asked at each run. */
@@ -31,7 +31,7 @@ export class ArtifactQuota {
   private readonly unfinished = new Set<string>();
   private readonly runs = new SingleFlight(() => this.enforce());
 
-  constructor(private readonly options: ArtifactQuotaOptions) {}
+  constructor(private readonly deps: ArtifactQuotaDeps) {}
 
   /** Tells that a file is being written under this name. */
   begin(unfinished: string): void {
@@ -56,7 +56,7 @@ export class ArtifactQuota {
       this.takeArrived();
       await this.makeRoom();
     } catch (error) {
-      this.options.log.write('error', `The quota of artifacts could not be kept: ${String(error)}`);
+      this.deps.log.write('error', `The quota of artifacts could not be kept: ${String(error)}`);
     }
   }
 
@@ -70,7 +70,7 @@ export class ArtifactQuota {
 
   /** `outdated` means that somebody else removes files too, so that only the disk knows which are left. */
   private async removeOldest(): Promise<'done' | 'outdated'> {
-    const limit = this.options.limit();
+    const limit = this.deps.limit();
     for (const [file, bytes] of this.files ?? []) {
       if (this.total <= limit) break;
       const outcome = await remove(file);
@@ -92,7 +92,7 @@ export class ArtifactQuota {
 
   private async read(): Promise<Map<string, number>> {
     const found: { file: string; bytes: number; changed: number }[] = [];
-    for (const server of await foldersIn(this.options.root)) {
+    for (const server of await foldersIn(this.deps.root)) {
       for (const tool of await foldersIn(server)) {
         const files = (await entriesOf(tool))
           .filter((entry) => entry.isFile())

@@ -13,7 +13,7 @@ import { fits, withShortStructure, withShortTexts, type TextLimit } from './text
 /** Counts bytes of UTF-8 in one result. */
 export const usualMaxResultBytes = 1 << 20;
 
-interface DeliveryOptions {
+interface DeliveryDeps {
   readonly artifacts: ArtifactStore;
   /** Asked at each result. */
   readonly maxResultBytes: () => number;
@@ -43,7 +43,7 @@ export interface Delivery {
   filesOf(dialog: string): Promise<readonly SavedFile[]>;
 }
 
-export function createDelivery({ artifacts, maxResultBytes }: DeliveryOptions): Delivery {
+export function createDelivery({ artifacts, maxResultBytes }: DeliveryDeps): Delivery {
   async function readable(result: CallToolResult, origin: ArtifactOrigin): Promise<ReadableResult> {
     const bytes = maxResultBytes();
     if (isPlainText(result) && fits(result.content.map(textOf), bytes)) return { result, files: [] };

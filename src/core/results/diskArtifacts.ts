@@ -15,7 +15,7 @@ import { ArtifactQuota, type Written } from './artifactQuota.js';
 import { takeAll, type Pieces, type Taken } from './pieces.js';
 import { formatBytes } from './sizes.js';
 
-interface DiskArtifactsOptions {
+interface DiskArtifactsDeps {
   /** The folder need not exist. */
   readonly folder: string;
   /** Returns the bytes that all files together may have; it is asked at each use. */
@@ -24,8 +24,8 @@ interface DiskArtifactsOptions {
   readonly log: Log;
 }
 
-export function createDiskArtifacts(options: DiskArtifactsOptions): ArtifactStore {
-  return new DiskArtifacts(options);
+export function createDiskArtifacts(deps: DiskArtifactsDeps): ArtifactStore {
+  return new DiskArtifacts(deps);
 }
 
 class DiskArtifacts implements ArtifactStore {
@@ -33,9 +33,9 @@ class DiskArtifacts implements ArtifactStore {
   private readonly quota: ArtifactQuota;
   private readonly saving = new Set<Promise<SaveOutcome>>();
 
-  constructor(private readonly options: DiskArtifactsOptions) {
-    this.root = artifactsRoot(options.folder);
-    this.quota = new ArtifactQuota({ root: this.root, limit: options.quota, log: options.log });
+  constructor(private readonly deps: DiskArtifactsDeps) {
+    this.root = artifactsRoot(deps.folder);
+    this.quota = new ArtifactQuota({ root: this.root, limit: deps.quota, log: deps.log });
   }
 
   save(origin: ArtifactOrigin, content: ArtifactContent): Promise<SaveOutcome> {
@@ -61,7 +61,7 @@ class DiskArtifacts implements ArtifactStore {
 
   private async write(origin: ArtifactOrigin, content: ArtifactContent): Promise<SaveOutcome> {
     const folder = path.join(this.root, segment(origin.server), segment(origin.tool));
-    const file = path.join(folder, artifactName(this.options.clock.now(), origin.dialog, content.extension));
+    const file = path.join(folder, artifactName(this.deps.clock.now(), origin.dialog, content.extension));
     const unfinished = `${file}.partial`;
     let written: Written | undefined;
     this.quota.begin(unfinished);
@@ -77,7 +77,7 @@ class DiskArtifacts implements ArtifactStore {
     } catch (error) {
       await discard(unfinished);
       const why = reasonOf(error as NodeJS.ErrnoException);
-      this.options.log.write('warn', `A file of ${origin.server}/${origin.tool} was not saved in ${folder}: ${why}.`);
+      this.deps.log.write('warn', `A file of ${origin.server}/${origin.tool} was not saved in ${folder}: ${why}.`);
       return { kind: 'notSaved', why };
     } finally {
       this.quota.end(unfinished, written);
@@ -86,7 +86,7 @@ class DiskArtifacts implements ArtifactStore {
 
   /** Throws what kept it from writing, unless the content itself is broken. */
   private async fill(file: string, pieces: Pieces): Promise<Taken> {
-    const quota = this.options.quota();
+    const quota = this.deps.quota();
     let handle: FileHandle | undefined;
     let room = quota;
     const put = async (piece: Uint8Array): Promise<void> => {

@@ -12,7 +12,7 @@ import { basename, join } from 'node:path';
 import { inert } from '../../core/base/inert.js';
 import { window } from '../views/inertEditor.js';
 import { nextEvent } from '../../core/base/events.js';
-import { agentKinds, agents, fileOf, type AgentKind, type Surroundings } from '../../core/agents/agents.js';
+import { agentKinds, agents, fileOf, type AgentKind, type AgentFolders } from '../../core/agents/agents.js';
 import {
   exportCommand,
   tokenFrom,
@@ -93,17 +93,17 @@ interface Chosen {
 }
 
 async function chooseAgent(globalStorage: string): Promise<Chosen | undefined> {
-  const surroundings: Surroundings = {
+  const folders: AgentFolders = {
     folder: localFolders()[0]?.uri.fsPath,
     home: homedir(),
     globalStorage,
     configHome: process.env['XDG_CONFIG_HOME'],
   };
   const files = agentKinds.flatMap((kind): Chosen[] => {
-    const file = fileOf(kind, surroundings);
+    const file = fileOf(kind, folders);
     return file === undefined ? [] : [{ kind, file }];
   });
-  const alone = fileOf('cline', { ...surroundings, globalStorage: undefined });
+  const alone = fileOf('cline', { ...folders, globalStorage: undefined });
   if (alone !== undefined && existsSync(alone)) files.push({ kind: 'cline', file: alone });
   const items = files.map((each) => ({
     label: inert`${agents[each.kind].program}`,

@@ -7,7 +7,7 @@ import { redactedConfig } from '../../core/config/redactedConfig.js';
 import type { ServerStatus, StatusSnapshot } from '../../core/reconcile/status.js';
 import { stateWord, toolCount, transportWord } from '../views/phrases.js';
 
-export interface BugReportOptions {
+export interface BugReportFacts {
   /** Facts, which are written as `name: value`. */
   readonly versions: readonly (readonly [name: string, value: string])[];
   /** The settings that differ from their defaults. */
@@ -24,20 +24,20 @@ export interface BugReportOptions {
   readonly fileLabel: (file: string) => string;
 }
 
-export function bugReport(parts: BugReportOptions): string {
-  const { snapshot, fileLabel } = parts;
+export function bugReport(facts: BugReportFacts): string {
+  const { snapshot, fileLabel } = facts;
   const sections = [
     section(
       'Versions',
-      parts.versions.map(([name, value]) => `- ${name}: ${value}`),
+      facts.versions.map(([name, value]) => `- ${name}: ${value}`),
     ),
     section(
       'Settings',
-      parts.settings.map(([name, value]) => `- ${name}: ${JSON.stringify(value)}`),
+      facts.settings.map(([name, value]) => `- ${name}: ${JSON.stringify(value)}`),
     ),
-    ...parts.sources.flatMap(({ file, text }) => section(`\`${fileLabel(file)}\``, configLines(text))),
+    ...facts.sources.flatMap(({ file, text }) => section(`\`${fileLabel(file)}\``, configLines(text))),
     section('Servers', [
-      `Phase ${parts.phase}, registry version ${snapshot.version}`,
+      `Phase ${facts.phase}, registry version ${snapshot.version}`,
       ...snapshot.servers.map(serverLine),
     ]),
     section(
@@ -47,12 +47,12 @@ export function bugReport(parts: BugReportOptions): string {
           `- ${severity} \`${code}\` ${fileLabel(place.file)}:${place.range.start.line + 1}: ${oneLine(message)}`,
       ),
     ),
-    ...parts.logs
+    ...facts.logs
       .filter(({ lines }) => lines.length > 0)
       .map(({ name, lines }) => section(`Log: ${name}`, fenced(lines))),
   ];
   const text = `# MCP Toolsets: diagnostics\n\n${sections.join('\n')}`;
-  return atHome(parts.redact(text), parts.home);
+  return atHome(facts.redact(text), facts.home);
 }
 
 function section(title: string, lines: readonly string[]): string {

@@ -57,7 +57,7 @@ async function planOf(file: string, target: Target): Promise<ImportPlan> {
     file,
     label: pathLabel(file),
     config: await textOf(target.file),
-    around: { folder: target.folder, home: homedir() },
+    folders: { folder: target.folder, home: homedir() },
   });
 }
 

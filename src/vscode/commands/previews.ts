@@ -12,7 +12,7 @@ interface Preview {
   readonly report: { readonly name: string; readonly text: string };
 }
 
-interface ChangeOptions<Plan> {
+interface ProposedChange<Plan> {
   /** No other documents may have this scheme. */
   readonly scheme: string;
   /** Rejects with a sentence for people when the change is impossible. */
@@ -27,23 +27,23 @@ interface ChangeOptions<Plan> {
 
 /** Resolves with the plan that the person agreed to, or undefined if they did not agree. */
 export async function agreedChange<Plan extends { readonly after: string }>(
-  options: ChangeOptions<Plan>,
+  change: ProposedChange<Plan>,
 ): Promise<Plan | undefined> {
-  const documents = new ReadOnlyDocuments({ scheme: options.scheme });
+  const documents = new ReadOnlyDocuments({ scheme: change.scheme });
   try {
     for (let shown: string | undefined; ;) {
-      const plan = await options.plan();
+      const plan = await change.plan();
       // If the files changed in the meantime, the new difference is shown before anything is written.
-      const preview = shown === plan.after ? undefined : await options.preview(plan);
+      const preview = shown === plan.after ? undefined : await change.preview(plan);
       if (!preview) {
         await documents.closeTabs();
         return plan;
       }
       shown = plan.after;
       await show(documents, preview, plan.after);
-      const question = options.question(plan);
+      const question = change.question(plan);
       if (question === undefined) return undefined;
-      if ((await window.showInformationMessage(question, options.yes, 'Not Now')) !== options.yes) return undefined;
+      if ((await window.showInformationMessage(question, change.yes, 'Not Now')) !== change.yes) return undefined;
     }
   } finally {
     documents.dispose();

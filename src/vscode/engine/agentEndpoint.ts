@@ -3,11 +3,11 @@
  */
 import type { Disposable } from '../../core/base/disposables.js';
 import { Emitter } from '../../core/base/events.js';
-import { StableEndpoint, type EndpointState, type StableEndpointOptions } from '../../core/gateway/stableEndpoint.js';
+import { StableEndpoint, type EndpointState, type StableEndpointDeps } from '../../core/gateway/stableEndpoint.js';
 
 export type AgentEndpointState = { readonly kind: 'off' } | EndpointState;
 
-type AgentEndpointOptions = Omit<StableEndpointOptions, 'port'>;
+type AgentEndpointDeps = Omit<StableEndpointDeps, 'port'>;
 
 export class AgentEndpoint {
   private readonly changes = new Emitter<AgentEndpointState>();
@@ -17,14 +17,14 @@ export class AgentEndpoint {
 
   readonly onDidChange = this.changes.event;
 
-  constructor(private readonly options: AgentEndpointOptions) {}
+  constructor(private readonly deps: AgentEndpointDeps) {}
 
   get state(): AgentEndpointState {
     return this.open?.endpoint.state ?? { kind: 'off' };
   }
 
   get tokenFile(): string {
-    return this.options.tokenFile;
+    return this.deps.tokenFile;
   }
 
   /** Returns undefined while nothing listens. */
@@ -55,9 +55,9 @@ export class AgentEndpoint {
       this.changes.fire(this.state);
       return;
     }
-    const endpoint = new StableEndpoint({ ...this.options, port });
+    const endpoint = new StableEndpoint({ ...this.deps, port });
     const listener = endpoint.onDidChange((state) => {
-      const { log, tokenFile } = this.options;
+      const { log, tokenFile } = this.deps;
       if (state.kind === 'listening') {
         log.write('info', `Agents outside the editor are served on 127.0.0.1:${port}; the token is in ${tokenFile}`);
       }

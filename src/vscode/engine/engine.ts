@@ -15,13 +15,13 @@ import { createRestBackend } from '../../core/host/restBackend.js';
 import { AgentEndpoint } from './agentEndpoint.js';
 import { assemble } from '../../core/host/assemble.js';
 import type { Host } from '../../core/host/hostContract.js';
-import type { PermissionOptions } from '../../core/host/permission.js';
+import type { PermissionDeps } from '../../core/host/permission.js';
 import { nowhere, type ArtifactStore } from '../../core/results/artifacts.js';
 import { createDelivery, usualMaxResultBytes } from '../../core/results/delivery.js';
 import { createDiskArtifacts } from '../../core/results/diskArtifacts.js';
 import type { EditorClient } from './editorClient.js';
 
-export interface EngineOptions {
+export interface EngineDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly serverLog: (server: string) => Log;
@@ -38,7 +38,7 @@ export interface EngineOptions {
   /** Tells which tools changed after their server was approved. If it is absent, no tool is compared. */
   readonly toolReview?: ToolReview;
   /** Decides what agents may do with tools. If it is absent, they may call all of them. */
-  readonly toolPermissions?: PermissionOptions;
+  readonly toolPermissions?: PermissionDeps;
   /** Keeps the sign-ins to HTTP servers. If it is absent, nobody can sign in. */
   readonly secrets?: SecretStore;
   /** Returns a secret that the person has entered. */
@@ -81,20 +81,20 @@ export interface Engine {
   dispose(): Promise<void>;
 }
 
-export function createEngine(options: EngineOptions): Engine {
-  const { clock, log, env, version } = options;
-  const { secrets, approvals, toolReview, toolPermissions, editor } = options;
+export function createEngine(deps: EngineDeps): Engine {
+  const { clock, log, env, version } = deps;
+  const { secrets, approvals, toolReview, toolPermissions, editor } = deps;
   const core = assemble({
     clock,
     log,
-    serverLog: options.serverLog,
+    serverLog: deps.serverLog,
     env,
-    trace: options.trace,
+    trace: deps.trace,
     version,
-    guardianScript: options.guardianScript,
-    filteredTools: options.filteredTools,
-    maxInstances: options.maxInstances,
-    ...(options.secret && { secret: options.secret }),
+    guardianScript: deps.guardianScript,
+    filteredTools: deps.filteredTools,
+    maxInstances: deps.maxInstances,
+    ...(deps.secret && { secret: deps.secret }),
     ...(secrets && { secrets }),
     ...(editor && { expectedClient: editor.expected }),
     ...(approvals && { approvals }),
@@ -102,14 +102,14 @@ export function createEngine(options: EngineOptions): Engine {
     ...(toolPermissions && { toolPermissions }),
   });
   const { host, backend, redactor, log: hostLog } = core;
-  const artifacts = artifactsOf(options, hostLog);
-  const maxResultBytes = options.results?.maxResultBytes ?? ((): number => usualMaxResultBytes);
+  const artifacts = artifactsOf(deps, hostLog);
+  const maxResultBytes = deps.results?.maxResultBytes ?? ((): number => usualMaxResultBytes);
   const delivery = createDelivery({ artifacts, maxResultBytes });
   const gateway = listen();
   // Whoever awaits the gateway learns of a failure. Until then it must not count as an unhandled rejection.
   gateway.catch(() => undefined);
 
-  const endpoint = options.agents && agentEndpoint(options.agents);
+  const endpoint = deps.agents && agentEndpoint(deps.agents);
 
   function agentEndpoint({ folder, home, blocked }: AgentsOptions): AgentEndpoint {
     const rest = createRestBackend(host, clock, () =>
@@ -135,7 +135,7 @@ export function createEngine(options: EngineOptions): Engine {
       version,
       log: hostLog,
       delivery,
-      onClient: (kind, capabilities) => kind === 'editor' && options.editor?.note(capabilities),
+      onClient: (kind, capabilities) => kind === 'editor' && deps.editor?.note(capabilities),
     });
     await created.start();
     log.write('info', `The gateway listens on 127.0.0.1:${created.port}`);
@@ -156,7 +156,7 @@ export function createEngine(options: EngineOptions): Engine {
   };
 }
 
-function artifactsOf({ results, clock }: EngineOptions, log: Log): ArtifactStore {
+function artifactsOf({ results, clock }: EngineDeps, log: Log): ArtifactStore {
   if (results?.folder === undefined) return nowhere('no folder is open in this window');
   return createDiskArtifacts({ folder: results.folder, quota: results.quota, clock, log });
 }

@@ -35,7 +35,7 @@ export interface WindowState {
   readonly snapshot: StatusSnapshot;
 }
 
-interface EngineSlotOptions {
+interface EngineSlotDeps {
   readonly log: Log;
   isTrusted(): boolean;
   openConfigFiles(): ConfigFiles;
@@ -79,7 +79,7 @@ export class EngineSlot {
   readonly onDidLoad: Event<Engine> = this.arrivals.event;
   engine: Engine | undefined;
 
-  constructor(private readonly options: EngineSlotOptions) {
+  constructor(private readonly deps: EngineSlotDeps) {
     this.current = { phase: this.phase(), snapshot: nothing };
   }
 
@@ -95,8 +95,8 @@ export class EngineSlot {
   /** Begins if the workspace is trusted. It has to be called again when the workspace becomes trusted. */
   start(): void {
     this.refresh();
-    if (this.ended || this.files || !this.options.isTrusted()) return;
-    this.files = this.options.openConfigFiles();
+    if (this.ended || this.files || !this.deps.isTrusted()) return;
+    this.files = this.deps.openConfigFiles();
     this.files.onDidChange(() => this.apply());
     if (this.files.state) this.apply();
   }
@@ -139,7 +139,7 @@ export class EngineSlot {
 
   private async load(): Promise<Engine | undefined> {
     try {
-      const engine = await this.options.loadEngine();
+      const engine = await this.deps.loadEngine();
       if (this.ended) return engine;
       this.engine = engine;
       engine.host.onDidChange(() => this.refresh());
@@ -147,8 +147,8 @@ export class EngineSlot {
       this.apply();
       return engine;
     } catch (error) {
-      this.options.log.write('error', `The engine did not start: ${String((error as Error).stack ?? error)}`);
-      this.options.onFailure(error);
+      this.deps.log.write('error', `The engine did not start: ${String((error as Error).stack ?? error)}`);
+      this.deps.onFailure(error);
       return undefined;
     }
   }
@@ -157,12 +157,12 @@ export class EngineSlot {
     engine.host
       .setSources(state.sources)
       .catch((error: unknown) =>
-        this.options.log.write('error', `The files were not applied: ${String((error as Error).stack ?? error)}`),
+        this.deps.log.write('error', `The files were not applied: ${String((error as Error).stack ?? error)}`),
       );
   }
 
   private phase(): WindowState['phase'] {
-    if (!this.options.isTrusted()) return 'untrusted';
+    if (!this.deps.isTrusted()) return 'untrusted';
     const state = this.files?.state;
     if (!state) return 'reading';
     if (state.sources.some(({ text }) => text !== undefined) || state.problems.length > 0) return 'serving';

@@ -23,7 +23,7 @@ import { watchTeam } from './teamProblems.js';
 /** The same id stands in `package.json`. */
 const participantId = 'mcpToolsets.minds';
 
-interface MindsOptions {
+interface RegisterDeps {
   readonly slot: EngineSlot;
   readonly clock: Clock;
   readonly log: Log;
@@ -31,7 +31,7 @@ interface MindsOptions {
   readonly storage: string | undefined;
 }
 
-export function registerMinds({ slot, clock, log, storage }: MindsOptions): Disposable {
+export function registerMinds({ slot, clock, log, storage }: RegisterDeps): Disposable {
   const store = new DisposableStore('@minds');
   const team = store.add(new TeamFiles(clock));
   const problems = new ModelProblems(() => slot.refresh());

@@ -26,7 +26,7 @@ import { Presenter, type Stage } from './presenter.js';
 /** The same id stands in `package.json`. */
 const providerId = 'mcpToolsets';
 
-interface ProviderOptions {
+interface ProviderDeps {
   readonly slot: EngineSlot;
   readonly clock: Clock;
   readonly log: Log;
@@ -34,8 +34,8 @@ interface ProviderOptions {
   readonly extensionId: string;
 }
 
-export function offerToolsets(options: ProviderOptions): Disposable {
-  return new ToolsetProvider(options);
+export function offerToolsets(deps: ProviderDeps): Disposable {
+  return new ToolsetProvider(deps);
 }
 
 /** Changes that are closer to each other than this, in milliseconds, become one announcement. */
@@ -64,8 +64,8 @@ class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscode.McpHt
 
   readonly onDidChangeMcpServerDefinitions = this.changes.event;
 
-  constructor(private readonly options: ProviderOptions) {
-    const { slot, clock, log } = options;
+  constructor(private readonly deps: ProviderDeps) {
+    const { slot, clock, log } = deps;
     this.presenter = this.store.add(new Presenter({ clock, log, stage: this.stage(), onChange: () => slot.refresh() }));
     slot.observe(() => this.presenter.problems());
     this.store.add(slot.onDidLoad((engine) => void this.follow(engine)));
@@ -80,7 +80,7 @@ class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscode.McpHt
   async provideMcpServerDefinitions(): Promise<vscode.McpHttpServerDefinition[]> {
     // The first answer replaces what the editor remembers of the last window; an empty one would take those tools away
     // until the files are read.
-    await untilHolds(this.options, () => !this.isBeginning(), firstAnswerLimit, this.ended.signal);
+    await untilHolds(this.deps, () => !this.isBeginning(), firstAnswerLimit, this.ended.signal);
     return this.announced.flatMap((label) => this.definitionOf(label) ?? []);
   }
 
@@ -90,10 +90,10 @@ class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscode.McpHt
   }: vscode.McpHttpServerDefinition): Promise<vscode.McpHttpServerDefinition | undefined> {
     const isThere = (): boolean => this.presented().some(({ id }) => id === label);
     const mayCome = (): boolean => {
-      const server = this.options.slot.engine?.host.snapshot.servers.find(({ id }) => id === label);
+      const server = this.deps.slot.engine?.host.snapshot.servers.find(({ id }) => id === label);
       return server ? isStarting(server) : this.isBeginning();
     };
-    await untilHolds(this.options, () => isThere() || !mayCome(), connectPatience, this.ended.signal);
+    await untilHolds(this.deps, () => isThere() || !mayCome(), connectPatience, this.ended.signal);
     return isThere() ? this.definitionOf(label) : undefined;
   }
 
@@ -108,12 +108,12 @@ class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscode.McpHt
     try {
       this.store.add(vscode.lm.registerMcpServerDefinitionProvider(providerId, this));
     } catch (error) {
-      this.options.log.write('error', `This editor takes no MCP servers from extensions: ${String(error)}`);
+      this.deps.log.write('error', `This editor takes no MCP servers from extensions: ${String(error)}`);
     }
   }
 
   private async follow(engine: Engine): Promise<void> {
-    const { slot, log } = this.options;
+    const { slot, log } = this.deps;
     try {
       this.gateway = await engine.gateway;
     } catch (error) {
@@ -138,7 +138,7 @@ class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscode.McpHt
   /** Announces the toolsets that come and go. A change within a toolset reaches the editor over its session. */
   private announce(): void {
     const { gateway, announced } = this;
-    const { engine } = this.options.slot;
+    const { engine } = this.deps.slot;
     if (!engine || !gateway || !vscode.workspace.isTrusted) return;
     const labels = labelsOf(engine.host.snapshot, engine.host.catalogue.toolsets);
     // Taking a definition away ends the editor's calls; those in flight finish first (R4). The gateway no longer
@@ -148,8 +148,8 @@ class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscode.McpHt
     );
     this.announced = [...labels, ...this.leaving];
     if (isDeepStrictEqual(this.announced, announced)) return;
-    this.options.log.write('debug', `Announced to the editor: ${this.announced.join(', ') || 'nothing'}`);
-    this.announcement ??= this.options.clock.after(together, () => {
+    this.deps.log.write('debug', `Announced to the editor: ${this.announced.join(', ') || 'nothing'}`);
+    this.announcement ??= this.deps.clock.after(together, () => {
       this.announcement = undefined;
       this.changes.fire();
     });
@@ -157,12 +157,12 @@ class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscode.McpHt
 
   /** Returns whether it is still unknown which servers there are. */
   private isBeginning(): boolean {
-    const { phase } = this.options.slot.state;
+    const { phase } = this.deps.slot.state;
     return (phase === 'reading' || phase === 'serving') && this.gateway === undefined && !this.gatewayFailed;
   }
 
   private presented(): Toolset[] {
-    const { engine } = this.options.slot;
+    const { engine } = this.deps.slot;
     if (!engine || !this.gateway || !vscode.workspace.isTrusted) return [];
     return engine.host.catalogue.toolsets.filter((toolset) => toolsForEditor(toolset).length > 0);
   }
@@ -174,7 +174,7 @@ class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscode.McpHt
   }
 
   private stage(): Stage {
-    const { slot, extensionId } = this.options;
+    const { slot, extensionId } = this.deps;
     return {
       toolNames: () => new Set(vscode.lm.tools.map(({ name }) => name)),
       startServer: async (label) => {

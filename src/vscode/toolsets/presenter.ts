@@ -28,7 +28,7 @@ export interface Stage {
   placeOf(server: string): Place | undefined;
 }
 
-interface PresenterOptions {
+interface PresenterDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly stage: Stage;
@@ -55,7 +55,7 @@ export class Presenter implements Disposable {
     this.watches.clear();
   });
 
-  constructor(private readonly options: PresenterOptions) {}
+  constructor(private readonly deps: PresenterDeps) {}
 
   /** Takes note that exactly these toolsets were announced to the editor. */
   expect(toolsets: readonly Toolset[]): void {
@@ -70,9 +70,9 @@ export class Presenter implements Disposable {
     for (const toolset of toolsets) {
       const watch = this.watches.get(toolset.id);
       if (watch) watch.change(toolset);
-      else this.watches.set(toolset.id, new Watch(toolset, this.options));
+      else this.watches.set(toolset.id, new Watch(toolset, this.deps));
     }
-    if (fewerProblems) this.options.onChange();
+    if (fewerProblems) this.deps.onChange();
   }
 
   /** Gives absent toolsets a new chance after something in the editor has changed. */
@@ -88,7 +88,7 @@ export class Presenter implements Disposable {
   /** Returns the absences that hold now, at the places where their servers stand now. */
   problems(): Problem[] {
     return [...this.watches.values()].flatMap(({ toolset, absence }) => {
-      const place = this.options.stage.placeOf(toolset.id);
+      const place = this.deps.stage.placeOf(toolset.id);
       return absence && place ? [absenceProblem(toolset, absence, place)] : [];
     });
   }
@@ -111,9 +111,9 @@ class Watch implements Disposable {
 
   constructor(
     public toolset: Toolset,
-    private readonly options: PresenterOptions,
+    private readonly deps: PresenterDeps,
   ) {
-    this.since = options.clock.now();
+    this.since = deps.clock.now();
     this.look();
   }
 
@@ -142,14 +142,14 @@ class Watch implements Disposable {
     this.phase = phase;
     this.looks = 0;
     this.startsLeft = phase === 'awaited' ? mostStarts : 0;
-    this.since = this.options.clock.now();
+    this.since = this.deps.clock.now();
     this.connectedSince = undefined;
     this.look();
   }
 
   private look(): void {
     if (this.ended) return;
-    const { stage, clock, log } = this.options;
+    const { stage, clock, log } = this.deps;
     const presence = presenceOf(this.toolset, stage.toolNames());
     const connected = stage.isConnected(this.toolset.id);
     // Without a session these may be tools that the editor remembers from an earlier window.
@@ -172,11 +172,11 @@ class Watch implements Disposable {
 
   private lookIn(ms: number): void {
     this.timer?.dispose();
-    this.timer = this.options.clock.after(ms, () => this.look());
+    this.timer = this.deps.clock.after(ms, () => this.look());
   }
 
   private graceIsOver(): boolean {
-    const { clock, stage } = this.options;
+    const { clock, stage } = this.deps;
     const now = clock.now();
     if (stage.switchedOff() !== undefined) return true;
     if (this.connectedSince !== undefined && now - this.connectedSince >= graceConnected) return true;
@@ -184,7 +184,7 @@ class Watch implements Disposable {
   }
 
   private start(): void {
-    const { stage, log } = this.options;
+    const { stage, log } = this.deps;
     if (this.starting || this.startsLeft === 0 || stage.switchedOff() !== undefined) return;
     this.starting = true;
     this.startsLeft--;
@@ -199,7 +199,7 @@ class Watch implements Disposable {
   }
 
   private async explain(presence: Absence['presence'], connected: boolean): Promise<void> {
-    const { stage } = this.options;
+    const { stage } = this.deps;
     const { toolset } = this;
     const rivals = presence.kind === 'hidden' ? await stage.rivals(toolset.id) : [];
     if (this.ended || this.phase === 'shown' || toolset !== this.toolset) return;
@@ -209,7 +209,7 @@ class Watch implements Disposable {
   private tell(absence: Absence | undefined): void {
     if (isDeepStrictEqual(absence, this.absence)) return;
     this.absence = absence;
-    if (absence) this.options.log.write('warn', absenceText(this.toolset, absence).message);
-    this.options.onChange();
+    if (absence) this.deps.log.write('warn', absenceText(this.toolset, absence).message);
+    this.deps.onChange();
   }
 }

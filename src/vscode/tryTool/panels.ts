@@ -3,9 +3,9 @@ import { type Disposable, DisposableStore } from '../../core/base/disposables.js
 import type { ServerStatus } from '../../core/reconcile/status.js';
 import type { ServedTool } from '../../core/tools/catalogue.js';
 import { ArgumentDocuments } from './argumentDocuments.js';
-import { TrialPanel, type TrialPanelOptions } from './trialPanel.js';
+import { TrialPanel, type TrialPanelDeps } from './trialPanel.js';
 
-export type TryToolDeps = Pick<TrialPanelOptions, 'slot' | 'extensionUri'>;
+export type TryToolDeps = Pick<TrialPanelDeps, 'slot' | 'extensionUri'>;
 
 export class Panels implements Disposable {
   private readonly store = new DisposableStore('trial panels');

@@ -17,7 +17,7 @@ import { effects } from '../views/phrases.js';
 import type { ArgumentDocuments } from './argumentDocuments.js';
 import { newTrialDialog } from '../engine/trialDialog.js';
 
-export interface TrialPanelOptions {
+export interface TrialPanelDeps {
   readonly slot: EngineSlot;
   readonly extensionUri: vscode.Uri;
   readonly documents: ArgumentDocuments;
@@ -37,8 +37,8 @@ export class TrialPanel implements Disposable {
   private called = false;
   private ended = false;
 
-  constructor(private readonly options: TrialPanelOptions) {
-    const { extensionUri, published, slot, documents } = options;
+  constructor(private readonly deps: TrialPanelDeps) {
+    const { extensionUri, published, slot, documents } = deps;
     this.document = documents.newUri(published);
     const roots = ['media', 'dist'].map((folder) => vscode.Uri.joinPath(extensionUri, folder));
     this.panel = window.createWebviewPanel('mcpToolsets.tryTool', inert`${published}`, vscode.ViewColumn.Active, {
@@ -63,11 +63,11 @@ export class TrialPanel implements Disposable {
     this.call?.abort();
     this.store.dispose();
     this.panel.dispose();
-    this.options.documents.forget(this.document);
-    this.options.onEnd();
-    const host = this.options.slot.engine?.host;
+    this.deps.documents.forget(this.document);
+    this.deps.onEnd();
+    const host = this.deps.slot.engine?.host;
     // If the server is gone, so is the lease.
-    if (this.called) void host?.release(this.options.server, this.dialog).catch(() => undefined);
+    if (this.called) void host?.release(this.deps.server, this.dialog).catch(() => undefined);
   }
 
   private async receive(message: ToPanel): Promise<void> {
@@ -82,7 +82,7 @@ export class TrialPanel implements Disposable {
       case 'cancel':
         return this.call?.abort();
       case 'openDocument':
-        this.options.documents.prepare(this.document, this.find()?.tool.tool.inputSchema ?? {}, message.arguments);
+        this.deps.documents.prepare(this.document, this.find()?.tool.tool.inputSchema ?? {}, message.arguments);
         await vscode.window.showTextDocument(this.document, { viewColumn: vscode.ViewColumn.Beside });
         return;
       case 'openResult': {
@@ -109,15 +109,15 @@ export class TrialPanel implements Disposable {
   }
 
   private find(): { server: ServerStatus; tool: ServedTool } | undefined {
-    const server = this.options.slot.state.snapshot.servers.find(({ id }) => id === this.options.server);
-    const tool = server?.tools.find(({ published }) => published === this.options.published);
+    const server = this.deps.slot.state.snapshot.servers.find(({ id }) => id === this.deps.server);
+    const tool = server?.tools.find(({ published }) => published === this.deps.published);
     return server && tool ? { server, tool } : undefined;
   }
 
   private async runDocument(): Promise<void> {
     let given: Record<string, unknown>;
     try {
-      given = await this.options.documents.read(this.document);
+      given = await this.deps.documents.read(this.document);
     } catch (error) {
       this.send({ kind: 'refused', reason: `The document is not valid yet: ${(error as Error).message}` });
       return;
@@ -126,7 +126,7 @@ export class TrialPanel implements Disposable {
   }
 
   private async run(given: Readonly<Record<string, unknown>>): Promise<void> {
-    const host = this.options.slot.engine?.host;
+    const host = this.deps.slot.engine?.host;
     if (this.call || this.ended) return;
     if (!host) {
       this.send({ kind: 'refused', reason: 'No MCP server runs in this window.' });
@@ -137,7 +137,7 @@ export class TrialPanel implements Disposable {
     this.called = true;
     this.send({ kind: 'started' });
     const begun = Date.now();
-    const { server, published } = this.options;
+    const { server, published } = this.deps;
     try {
       const outcome = await host.call({
         toolset: server,

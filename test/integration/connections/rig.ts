@@ -21,7 +21,7 @@ import type {
   Connector,
 } from '../../../src/core/connections/connection.js';
 import type { ServerOutcome } from '../../../src/core/protocol/request.js';
-import { createConnector, type ConnectorOptions } from '../../../src/core/host/createConnector.js';
+import { createConnector, type ConnectorDeps } from '../../../src/core/host/createConnector.js';
 import { processesWith, untilNone, type TestProcess } from '../../support/processes.js';
 
 export const repository = path.resolve(__dirname, '../../..');
@@ -78,7 +78,7 @@ export class Rig {
   private readonly waiting = new Set<() => void>();
   private readonly resources = resourceCounts();
 
-  constructor(own: Partial<ConnectorOptions> = {}) {
+  constructor(own: Partial<ConnectorDeps> = {}) {
     this.connector = createConnector({
       env: this.env,
       clock: {

@@ -115,7 +115,7 @@ describe('entries for other agents', () => {
           file: files[agent],
           format: importFormats.find((format) => format === agent),
           taken: new Set(),
-          around: { folder: '/ws', home: '/home/ada' },
+          folders: { folder: '/ws', home: '/home/ada' },
         });
         assert.ok(found.kind === 'imported', JSON.stringify(found));
         assert.deepEqual(

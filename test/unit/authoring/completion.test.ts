@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { complete } from '../../../src/core/authoring/completion.js';
-import type { CompletionSurroundings, Suggestion } from '../../../src/core/authoring/suggestion.js';
+import type { CompletionDeps, Suggestion } from '../../../src/core/authoring/suggestion.js';
 import { parse } from '../config/fixtures.js';
 
-const around: CompletionSurroundings = {
+const around: CompletionDeps = {
   tools: (server) =>
     server === 'a'
       ? ['browser_click', 'browser_type', 'open'].map((original) => ({ original, description: `Does ${original}.` }))

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { formatted } from '../../../src/core/base/inert.js';
 import { read } from '../../support/markdown.js';
-import { hover, type HoverSurroundings } from '../../../src/core/authoring/hover.js';
+import { hover, type HoverDeps } from '../../../src/core/authoring/hover.js';
 
-const around: HoverSurroundings = {
+const around: HoverDeps = {
   toolNames: (server) => (server === 'a' ? ['stock_open', 'browser_click', 'browser_type', 'close'] : undefined),
   isSet: (name) => name === 'SET',
   serverState: (server) => (server === 'a' ? formatted`running, 4 tools` : undefined),

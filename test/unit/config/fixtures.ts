@@ -1,7 +1,7 @@
 /** A workspace that is not there, and short ways to parse a file in it. */
 import type { Problem } from '../../../src/core/base/problem.js';
 import type {
-  ConfigSurroundings,
+  ConfigDeps,
   ConfiguredServer,
   ParsedSource,
   ServerDefinition,
@@ -17,7 +17,7 @@ export const hostEnv = {
   EMPTY: '',
 };
 
-export const surroundings: ConfigSurroundings = {
+export const configDeps: ConfigDeps = {
   env: hostEnv,
   directoryExists: (directory) => ['/ws', '/ws/sub'].includes(posixPath(directory)),
   secret: (name) => (name === 'KEPT' ? 'kept-secret' : undefined),
@@ -27,8 +27,8 @@ export function sourceOf(text: string | undefined, folder = '/ws'): SourceText {
   return { file: `${folder}/.minds/mcp.yaml`, folder, text };
 }
 
-export function parse(text: string | undefined, overrides: Partial<ConfigSurroundings> = {}): ParsedSource {
-  return parseMindsFile(sourceOf(text), { ...surroundings, ...overrides });
+export function parse(text: string | undefined, overrides: Partial<ConfigDeps> = {}): ParsedSource {
+  return parseMindsFile(sourceOf(text), { ...configDeps, ...overrides });
 }
 
 export function serversOf(parsed: ParsedSource): readonly ConfiguredServer[] {
@@ -37,7 +37,7 @@ export function serversOf(parsed: ParsedSource): readonly ConfiguredServer[] {
 }
 
 /** The only server of an accepted text, which must be valid. */
-export function definitionOf(text: string, overrides: Partial<ConfigSurroundings> = {}): ServerDefinition {
+export function definitionOf(text: string, overrides: Partial<ConfigDeps> = {}): ServerDefinition {
   const parsed = parse(text, overrides);
   const [server] = serversOf(parsed);
   if (server?.kind !== 'valid')

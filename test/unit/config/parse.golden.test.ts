@@ -4,7 +4,7 @@ import path from 'node:path';
 import { problemCodes } from '../../../src/core/base/problem.js';
 import { assertGolden } from '../../support/golden.js';
 import { parseMcprc } from '../../../src/core/config/mcprc.js';
-import { codes, parse, surroundings } from './fixtures.js';
+import { codes, parse, configDeps } from './fixtures.js';
 import { renderSource } from './renderConfig.js';
 
 const folder = path.join(import.meta.dirname, '../../golden/config');
@@ -37,7 +37,7 @@ describe('config files: one golden file a rule (C1 to C4)', () => {
     it(`.mcprc: ${path.basename(name, '.json')} (C5)`, () => {
       const text = readFileSync(path.join(mcprcFolder, name), 'utf8');
       const source = { file: '/ws/.mcprc', folder: '/ws', origin: 'mcprc', text } as const;
-      const rendered = renderSource(parseMcprc(source, surroundings), text);
+      const rendered = renderSource(parseMcprc(source, configDeps), text);
       assertGolden(path.join(mcprcFolder, name.replace(/json$/, 'txt')), rendered);
     });
   }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { ConfigState, mergeSources } from '../../../src/core/config/merge.js';
 import type { SourceText } from '../../../src/core/config/model.js';
 import { isUserFile, sourceFiles } from '../../../src/core/config/sources.js';
-import { codes, hostEnv, parse, sourceOf, surroundings } from './fixtures.js';
+import { codes, hostEnv, parse, sourceOf, configDeps } from './fixtures.js';
 import { posixPath } from '../../support/places.js';
 
 const server = (id: string, command = 'npx'): string => `  ${id}:\n    transport: stdio\n    command: ${command}\n`;
@@ -17,7 +17,7 @@ describe('several sources as one model (C4, C5)', () => {
   it('no source, a file that does not exist, a file without servers: no servers, no problems', () => {
     const state = new ConfigState();
     for (const sources of [[], [sourceOf(undefined)], [sourceOf('version: 1\n')]]) {
-      assert.deepEqual(state.apply(sources, surroundings), {
+      assert.deepEqual(state.apply(sources, configDeps), {
         model: { servers: [], shadowed: new Map() },
         problems: [],
         refused: [],
@@ -27,7 +27,7 @@ describe('several sources as one model (C4, C5)', () => {
 
   it('order: that of the sources, then that of the file', () => {
     const sources = [sourceOf(file(server('z'), server('a')), '/two'), sourceOf(file(server('m')), '/one')];
-    assert.deepEqual(ids(new ConfigState().apply(sources, surroundings)), ['z', 'a', 'm']);
+    assert.deepEqual(ids(new ConfigState().apply(sources, configDeps)), ['z', 'a', 'm']);
   });
 
   it('the same id in a later folder is a problem there, and left out', () => {
@@ -35,7 +35,7 @@ describe('several sources as one model (C4, C5)', () => {
       sourceOf(file(server('a'), server('b')), '/one'),
       sourceOf(file(server('b'), server('c')), '/two'),
     ];
-    const merged = new ConfigState().apply(sources, surroundings);
+    const merged = new ConfigState().apply(sources, configDeps);
     assert.deepEqual(ids(merged), ['a', 'b', 'c']);
     assert.equal(merged.model.servers[1]?.source, '/one/.minds/mcp.yaml');
     const [problem] = merged.problems;
@@ -55,8 +55,8 @@ describe('several sources as one model (C4, C5)', () => {
   it('the id is free for the later folder once the first gives it up', () => {
     const state = new ConfigState();
     const later = sourceOf(file(server('a', 'later')), '/two');
-    state.apply([sourceOf(file(server('a')), '/one'), later], surroundings);
-    const merged = state.apply([sourceOf(undefined, '/one'), later], surroundings);
+    state.apply([sourceOf(file(server('a')), '/one'), later], configDeps);
+    const merged = state.apply([sourceOf(undefined, '/one'), later], configDeps);
     assert.deepEqual(ids(merged), ['a']);
     assert.equal(merged.model.servers[0]?.source, '/two/.minds/mcp.yaml');
     assert.deepEqual(merged.problems, []);
@@ -64,67 +64,67 @@ describe('several sources as one model (C4, C5)', () => {
 
   it('an invalid entry holds its id', () => {
     const sources = [sourceOf(file(server('a', "''")), '/one'), sourceOf(file(server('a')), '/two')];
-    const merged = new ConfigState().apply(sources, surroundings);
+    const merged = new ConfigState().apply(sources, configDeps);
     assert.deepEqual(ids(merged), ['a!']);
     assert.deepEqual(codes(merged.problems), ['wrong-type', 'id-in-other-folder']);
   });
 
   it('a refused file keeps what it last had; the other files are applied', () => {
     const state = new ConfigState();
-    const before = state.apply([sourceOf(file(server('a'))), sourceOf(file(server('b')), '/two')], surroundings);
-    const after = state.apply([sourceOf(broken), sourceOf(file(server('c')), '/two')], surroundings);
+    const before = state.apply([sourceOf(file(server('a'))), sourceOf(file(server('b')), '/two')], configDeps);
+    const after = state.apply([sourceOf(broken), sourceOf(file(server('c')), '/two')], configDeps);
     assert.deepEqual(ids(after), ['a', 'c']);
     assert.equal(after.model.servers[0], before.model.servers[0], 'the remembered entry is untouched');
     assert.deepEqual(after.refused, ['/ws/.minds/mcp.yaml']);
     assert.ok(codes(after.problems).every((code) => code === 'yaml-syntax'));
-    const mended = state.apply([sourceOf(file(server('d')))], surroundings);
+    const mended = state.apply([sourceOf(file(server('d')))], configDeps);
     assert.deepEqual([ids(mended), mended.refused, mended.problems], [['d'], [], []]);
   });
 
   it('a refused file keeps it through several refusals, whatever the host says meanwhile', () => {
     const state = new ConfigState();
     const text = `${file(server('a'))}    env: { A: { env: SEARCH_TOKEN } }\n`;
-    const before = state.apply([sourceOf(text)], surroundings);
+    const before = state.apply([sourceOf(text)], configDeps);
     const env = { ...hostEnv, SEARCH_TOKEN: undefined };
     for (const refusedText of [broken, '', 'servers: {}\n']) {
-      const after = state.apply([sourceOf(refusedText)], { ...surroundings, env });
+      const after = state.apply([sourceOf(refusedText)], { ...configDeps, env });
       assert.equal(after.model.servers[0], before.model.servers[0]);
       assert.ok(!codes(after.problems).includes('env-unset'));
     }
-    assert.deepEqual(codes(state.apply([sourceOf(text)], { ...surroundings, env }).problems), ['env-unset']);
+    assert.deepEqual(codes(state.apply([sourceOf(text)], { ...configDeps, env }).problems), ['env-unset']);
   });
 
   it('a file that is refused from the start has nothing', () => {
-    const merged = new ConfigState().apply([sourceOf(broken)], surroundings);
+    const merged = new ConfigState().apply([sourceOf(broken)], configDeps);
     assert.deepEqual([ids(merged), merged.refused], [[], ['/ws/.minds/mcp.yaml']]);
   });
 
   it('a deleted file is an empty config, also after a refusal', () => {
     const state = new ConfigState();
-    state.apply([sourceOf(file(server('a')))], surroundings);
-    state.apply([sourceOf(broken)], surroundings);
-    assert.deepEqual(ids(state.apply([sourceOf(undefined)], surroundings)), []);
-    assert.deepEqual(ids(state.apply([sourceOf(broken)], surroundings)), [], 'nothing older comes back');
+    state.apply([sourceOf(file(server('a')))], configDeps);
+    state.apply([sourceOf(broken)], configDeps);
+    assert.deepEqual(ids(state.apply([sourceOf(undefined)], configDeps)), []);
+    assert.deepEqual(ids(state.apply([sourceOf(broken)], configDeps)), [], 'nothing older comes back');
   });
 
   it('a source that is gone from the list is forgotten', () => {
     const state = new ConfigState();
-    state.apply([sourceOf(file(server('a')))], surroundings);
-    state.apply([], surroundings);
-    assert.deepEqual(ids(state.apply([sourceOf(broken)], surroundings)), []);
+    state.apply([sourceOf(file(server('a')))], configDeps);
+    state.apply([], configDeps);
+    assert.deepEqual(ids(state.apply([sourceOf(broken)], configDeps)), []);
   });
 
   it('what a refused file remembers claims its ids, and is not blamed for places that are no more', () => {
     const state = new ConfigState();
-    state.apply([sourceOf(undefined, '/one'), sourceOf(file(server('a')), '/two')], surroundings);
-    const merged = state.apply([sourceOf(file(server('a')), '/one'), sourceOf(broken, '/two')], surroundings);
+    state.apply([sourceOf(undefined, '/one'), sourceOf(file(server('a')), '/two')], configDeps);
+    const merged = state.apply([sourceOf(file(server('a')), '/one'), sourceOf(broken, '/two')], configDeps);
     assert.deepEqual(ids(merged), ['a']);
     assert.ok(!codes(merged.problems).includes('id-in-other-folder'));
   });
 
   it('a file listed twice counts once', () => {
     const source = sourceOf(file(server('a')));
-    assert.deepEqual(new ConfigState().apply([source, source], surroundings).problems, []);
+    assert.deepEqual(new ConfigState().apply([source, source], configDeps).problems, []);
   });
 
   it('mergeSources is pure', () => {
@@ -151,7 +151,7 @@ describe('several sources as one model (C4, C5)', () => {
     it('count in the order of the list, whatever its folder does not know', () => {
       const merged = new ConfigState().apply(
         [sourceOf(file(server('a'))), mcprc(['b']), user(file(server('c')))],
-        surroundings,
+        configDeps,
       );
       assert.deepEqual(
         merged.model.servers.map(({ id, origin }) => [id, origin]),
@@ -167,7 +167,7 @@ describe('several sources as one model (C4, C5)', () => {
     it('a lower entry of the same id is shadowed, which is no error; the model knows where it stands', () => {
       const merged = new ConfigState().apply(
         [sourceOf(file(server('a'))), mcprc(['b', 'a']), user(file(server('b'), server('a')))],
-        surroundings,
+        configDeps,
       );
       assert.deepEqual(ids(merged), ['a', 'b']);
       assert.deepEqual(
@@ -190,14 +190,14 @@ describe('several sources as one model (C4, C5)', () => {
     });
 
     it("another folder's `.mcprc` is another folder", () => {
-      const merged = new ConfigState().apply([mcprc(['a']), mcprc(['a'], '/two')], surroundings);
+      const merged = new ConfigState().apply([mcprc(['a']), mcprc(['a'], '/two')], configDeps);
       assert.deepEqual(codes(merged.problems), ['id-in-other-folder']);
     });
 
     it('a shadowed entry counts when the higher one is gone', () => {
       const state = new ConfigState();
-      state.apply([sourceOf(file(server('a'))), mcprc(['a'])], surroundings);
-      const merged = state.apply([sourceOf(undefined), mcprc(['a'])], surroundings);
+      state.apply([sourceOf(file(server('a'))), mcprc(['a'])], configDeps);
+      const merged = state.apply([sourceOf(undefined), mcprc(['a'])], configDeps);
       assert.deepEqual(
         [merged.model.servers.map(({ source }) => source), merged.problems, merged.model.shadowed.size],
         [['/ws/.mcprc'], [], 0],
@@ -206,8 +206,8 @@ describe('several sources as one model (C4, C5)', () => {
 
     it('a `.mcprc` that is refused keeps what it last had', () => {
       const state = new ConfigState();
-      state.apply([mcprc(['a'])], surroundings);
-      const merged = state.apply([{ ...mcprc([]), text: '{ "a": ' }], surroundings);
+      state.apply([mcprc(['a'])], configDeps);
+      const merged = state.apply([{ ...mcprc([]), text: '{ "a": ' }], configDeps);
       assert.deepEqual([ids(merged), merged.refused, codes(merged.problems)], [['a'], ['/ws/.mcprc'], ['json-syntax']]);
     });
   });

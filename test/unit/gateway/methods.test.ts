@@ -1,6 +1,6 @@
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import assert from 'node:assert/strict';
-import type { Answer, Services } from '../../../src/core/gateway/requests.js';
+import type { Answer, MethodDeps } from '../../../src/core/gateway/requests.js';
 import type { ClientKind } from '../../../src/core/protocol/client.js';
 import { Listings } from '../../../src/core/gateway/listings.js';
 import { answerRequest, takeNotification } from '../../../src/core/gateway/methods.js';
@@ -15,7 +15,7 @@ describe('gateway: methods', () => {
   let log: MemoryLog;
   let listings: Listings;
   let session: Session;
-  let services: Services;
+  let deps: MethodDeps;
   let activity: string[];
 
   beforeEach(() => {
@@ -26,7 +26,7 @@ describe('gateway: methods', () => {
     backend.set('t', ['a', 'b', 'c']);
     listings = new Listings({ backend, clock, log, pageSize: 2, coalesceMs: 20, announce: () => session.announce() });
     const delivery = deliveryWithoutFiles();
-    services = {
+    deps = {
       backend,
       log,
       delivery,
@@ -52,7 +52,7 @@ describe('gateway: methods', () => {
     reply = new FakeStream(),
     id: number | string = 1,
   ): Answer {
-    return answerRequest(method, params, { id, session, reply, services });
+    return answerRequest(method, params, { id, session, reply, deps });
   }
 
   function begin(params: Record<string, unknown>, id: number | string = 1): FakeStream {

@@ -25,7 +25,7 @@ function filesBelow(dir: string): string[] {
 }
 
 function imported(text: string, file: string, options: { format?: ImportFormat; taken?: string[] } = {}) {
-  const found = importServers({ text, file, format: options.format, taken: new Set(options.taken), around });
+  const found = importServers({ text, file, format: options.format, taken: new Set(options.taken), folders: around });
   assert.equal(found.kind, 'imported', found.kind === 'unreadable' ? found.reason : '');
   return found as Extract<typeof found, { kind: 'imported' }>;
 }
@@ -168,7 +168,7 @@ describe('import (C6)', () => {
 
   it('what cannot be read says where, and quotes nothing', () => {
     const read = (text: string, file: string): string => {
-      const found = importServers({ text, file, taken: new Set(), around });
+      const found = importServers({ text, file, taken: new Set(), folders: around });
       return found.kind === 'unreadable' ? found.reason : 'read';
     };
     assert.equal(read('{ "a": 1\n "ghp_x": 2 }', '.mcprc'), 'it is not JSON: a comma is missing in line 2');

@@ -5,14 +5,14 @@ import type { MakeAgents } from './agents.js';
 import { shown } from './exchange.js';
 import { httpFailure, neverAnsweredHttp, urlUnusable } from './startFailures.js';
 import { HttpTransport } from './transport.js';
-import { openConnection, type Opening, type OpeningParts } from '../opening.js';
+import { openConnection, type Opening, type OpeningDeps } from '../opening.js';
 import type { HttpAccess } from './endpoint.js';
 import { loadSdk } from '../sdk.js';
 import type { SdkConnection } from '../sdkConnection.js';
 import { initializeRefused, listFailed, wrongInitializeAnswer } from '../openingFailures.js';
 
-export interface HttpAttemptParts extends Omit<
-  OpeningParts,
+export interface HttpAttemptDeps extends Omit<
+  OpeningDeps,
   'transport' | 'pid' | 'causeOfEnd' | 'sdk' | 'onConnection'
 > {
   readonly launch: HttpLaunch;
@@ -21,18 +21,18 @@ export interface HttpAttemptParts extends Omit<
 }
 
 /** `cancelled` when the signal was aborted by the caller; `timedOut` tells the time limit from that. */
-export async function attemptHttp(parts: HttpAttemptParts, timedOut: () => boolean): Promise<ConnectOutcome> {
-  const { launch } = parts;
+export async function attemptHttp(deps: HttpAttemptDeps, timedOut: () => boolean): Promise<ConnectOutcome> {
+  const { launch } = deps;
   if (!/^https?:$/.test(URL.canParse(launch.url) ? new URL(launch.url).protocol : '')) {
     return { kind: 'failed', failure: urlUnusable(launch.url) };
   }
   const made: { connection?: SdkConnection } = {};
-  const transport = new HttpTransport({ ...parts, onRenewed: () => made.connection?.renewed() });
+  const transport = new HttpTransport({ ...deps, onRenewed: () => made.connection?.renewed() });
   const sdk = await loadSdk();
-  const opening = parts.signal.aborted
+  const opening = deps.signal.aborted
     ? ({ kind: 'stopped', during: 'initialize' } as const)
     : await openConnection({
-        ...parts,
+        ...deps,
         transport,
         sdk,
         pid: undefined,
@@ -46,12 +46,12 @@ export async function attemptHttp(parts: HttpAttemptParts, timedOut: () => boole
   const cause = transport.causeOfEnd;
   await transport.close();
   if (opening.kind === 'stopped' && !timedOut()) return { kind: 'cancelled' };
-  return { kind: 'failed', failure: explain(opening, parts, cause) };
+  return { kind: 'failed', failure: explain(opening, deps, cause) };
 }
 
 function explain(
   opening: Exclude<Opening, { kind: 'opened' }>,
-  { launch, timeoutMs }: HttpAttemptParts,
+  { launch, timeoutMs }: HttpAttemptDeps,
   causeOfEnd: string,
 ): StartFailure {
   const what = shown(new URL(launch.url));

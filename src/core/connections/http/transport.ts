@@ -17,7 +17,7 @@ import { LegacySseChannel } from './legacySse.js';
 import { StreamableChannel } from './streamable.js';
 import { failureAnswer, type ServerTransport } from '../transport.js';
 
-interface HttpTransportOptions {
+interface HttpTransportDeps {
   readonly launch: HttpLaunch;
   readonly log: Log;
   readonly clock: Clock;
@@ -47,14 +47,14 @@ export class HttpTransport implements ServerTransport {
   private sessionTried = false;
   private ending: Promise<void> | undefined;
   private readonly endpoint: HttpEndpoint;
-  private readonly deps: HttpChannelDeps;
+  private readonly channelDeps: HttpChannelDeps;
 
-  constructor(private readonly options: HttpTransportOptions) {
-    const { launch, clientVersion, access, agents } = options;
+  constructor(private readonly deps: HttpTransportDeps) {
+    const { launch, clientVersion, access, agents } = deps;
     this.endpoint = new HttpEndpoint(launch, clientVersion, access, agents);
-    this.deps = {
-      log: options.log,
-      clock: options.clock,
+    this.channelDeps = {
+      log: deps.log,
+      clock: deps.clock,
       deliver: (message, origin) => {
         if (this.state.kind === 'ended') return;
         if (origin !== undefined && 'method' in message) this.origins.set(message, origin);
@@ -94,20 +94,20 @@ export class HttpTransport implements ServerTransport {
   }
 
   private async initialize(id: RequestId, message: JSONRPCMessage): Promise<void> {
-    const { endpoint, deps } = this;
-    const streamable = new StreamableChannel({ ...deps, endpoint, onRenewed: this.options.onRenewed });
+    const { endpoint, channelDeps } = this;
+    const streamable = new StreamableChannel({ ...channelDeps, endpoint, onRenewed: this.deps.onRenewed });
     this.state = { kind: 'open', channel: streamable };
     const failure = await streamable.initialize(id, message);
     if (!failure || this.hasEnded()) return;
     const { trouble } = failure;
-    if (trouble.kind === 'status' && this.options.launch.sessionId !== '' && !this.sessionTried) {
+    if (trouble.kind === 'status' && this.deps.launch.sessionId !== '' && !this.sessionTried) {
       this.sessionTried = true;
       return await this.withoutInitialize(streamable, id, message, trouble.status);
     }
     if (trouble.kind === 'status' && legacyStatuses.includes(trouble.status)) {
       if (await this.fallBack(streamable, message, trouble.status)) return;
     }
-    deps.deliver(failureAnswer(id, failure));
+    channelDeps.deliver(failureAnswer(id, failure));
   }
 
   /**
@@ -120,13 +120,13 @@ export class HttpTransport implements ServerTransport {
     message: JSONRPCMessage,
     status: number,
   ): Promise<void> {
-    const { log } = this.options;
+    const { log } = this.deps;
     if (status !== 404 && (await streamable.isAlive())) {
       log.write('info', 'The configured session is known to the server: using it without initialize');
       const [protocolVersion] = protocolVersions;
       const serverInfo = { name: this.endpoint.configured.host, version: '' };
       const result = { protocolVersion, capabilities: { tools: { listChanged: true } }, serverInfo };
-      this.deps.deliver({ jsonrpc: '2.0', id, result });
+      this.channelDeps.deliver({ jsonrpc: '2.0', id, result });
       return;
     }
     log.write('warn', `The configured session was refused (HTTP ${status}); beginning a new one`);
@@ -137,17 +137,20 @@ export class HttpTransport implements ServerTransport {
 
   private async fallBack(streamable: HttpChannel, message: JSONRPCMessage, status: number): Promise<boolean> {
     await streamable.close();
-    const legacy = new LegacySseChannel({ ...this.deps, endpoint: this.endpoint });
+    const legacy = new LegacySseChannel({ ...this.channelDeps, endpoint: this.endpoint });
     if (this.hasEnded()) return false;
     this.state = { kind: 'open', channel: legacy };
     const failure = await legacy.open();
     if (failure || this.hasEnded()) {
-      if (failure) this.deps.log.write('debug', `[http] no HTTP+SSE either: ${failure.message}`);
+      if (failure) this.channelDeps.log.write('debug', `[http] no HTTP+SSE either: ${failure.message}`);
       await legacy.close();
       return false;
     }
     const why = `answers a posted initialize with HTTP ${status}`;
-    this.deps.log.write('info', `${this.options.launch.url} ${why}; speaking HTTP+SSE of protocol 2024-11-05 to it`);
+    this.channelDeps.log.write(
+      'info',
+      `${this.deps.launch.url} ${why}; speaking HTTP+SSE of protocol 2024-11-05 to it`,
+    );
     await legacy.send(message);
     return true;
   }

@@ -6,7 +6,7 @@ import { searchPath } from './commandSearch.js';
 import { overlaid, type Environment } from './environment.js';
 import type { ConnectOutcome, StartFailure } from '../connection.js';
 import { initializeRefused, listFailed, wrongInitializeAnswer } from '../openingFailures.js';
-import { openConnection, type Opening, type OpeningParts } from '../opening.js';
+import { openConnection, type Opening, type OpeningDeps } from '../opening.js';
 import { startProcess, type ProcessStart } from './processTree.js';
 import { loadSdk } from '../sdk.js';
 import {
@@ -20,7 +20,7 @@ import {
 } from './startFailures.js';
 import { StdioTransport } from './transport.js';
 
-interface StdioAttemptParts extends Omit<OpeningParts, 'transport' | 'pid' | 'causeOfEnd' | 'sdk'> {
+interface StdioAttemptDeps extends Omit<OpeningDeps, 'transport' | 'pid' | 'causeOfEnd' | 'sdk'> {
   readonly launch: StdioLaunch;
   /** The host's environment. */
   readonly hostEnv: Environment;
@@ -28,11 +28,11 @@ interface StdioAttemptParts extends Omit<OpeningParts, 'transport' | 'pid' | 'ca
 }
 
 /** `cancelled` when the signal was aborted by the caller; `timedOut` tells the time limit from that. */
-export async function attemptStdio(parts: StdioAttemptParts, timedOut: () => boolean): Promise<ConnectOutcome> {
-  const { launch, log, signal } = parts;
-  const env = childEnvironment(parts.hostEnv, launch);
+export async function attemptStdio(deps: StdioAttemptDeps, timedOut: () => boolean): Promise<ConnectOutcome> {
+  const { launch, log, signal } = deps;
+  const env = childEnvironment(deps.hostEnv, launch);
   const { command, args, cwd } = launch;
-  const started = await startProcess({ ...parts.process, command, args, cwd, env });
+  const started = await startProcess({ ...deps.process, command, args, cwd, env });
   if (started.kind === 'notStarted') return failed(await notStarted(launch, started.error, env));
   const { tree } = started;
   log.write('info', `Started ${commandLine(launch)} as process ${tree.pid}`);
@@ -42,12 +42,12 @@ export async function attemptStdio(parts: StdioAttemptParts, timedOut: () => boo
   const pid = tree.pid;
   const opening = signal.aborted
     ? ({ kind: 'stopped', during: 'initialize' } as const)
-    : await openConnection({ ...parts, transport, pid, causeOfEnd, sdk: await loadSdk() });
+    : await openConnection({ ...deps, transport, pid, causeOfEnd, sdk: await loadSdk() });
   if (opening.kind === 'opened') {
     const { connection, listing } = opening;
     return { kind: 'connected', connection, listing };
   }
-  const failure = await explain(opening, parts, transport);
+  const failure = await explain(opening, deps, transport);
   await transport.close();
   if (opening.kind === 'stopped' && !timedOut()) return { kind: 'cancelled' };
   return failed(failure);
@@ -55,7 +55,7 @@ export async function attemptStdio(parts: StdioAttemptParts, timedOut: () => boo
 
 async function explain(
   opening: Exclude<Opening, { kind: 'opened' }>,
-  { launch, timeoutMs }: StdioAttemptParts,
+  { launch, timeoutMs }: StdioAttemptDeps,
   transport: StdioTransport,
 ): Promise<StartFailure> {
   const what = commandLine(launch);

@@ -2,7 +2,7 @@
  * Splits bytes into lines, in linear time however the bytes arrive, in bounded memory. A character split between two
  * chunks comes out whole. The line break is `\n`; one `\r` before it is taken off.
  */
-interface LineSplitterOptions {
+interface LineSplitterDeps {
   /** The limit of a line in bytes, without its break. */
   readonly limit: number;
   readonly onLine: (line: string) => void;
@@ -22,14 +22,14 @@ export class LineSplitter {
   private length = 0;
   private stopped = false;
 
-  constructor(private readonly options: LineSplitterOptions) {}
+  constructor(private readonly deps: LineSplitterDeps) {}
 
   push(chunk: Buffer): void {
     let start = 0;
     while (!this.stopped) {
       const end = chunk.indexOf(lineFeed, start);
       const stop = end < 0 ? chunk.length : end;
-      if (this.length + stop - start > this.options.limit) {
+      if (this.length + stop - start > this.deps.limit) {
         start += this.exceed(chunk.subarray(start, stop));
         continue;
       }
@@ -52,16 +52,16 @@ export class LineSplitter {
 
   /** Takes what fits; returns how much of `rest` was taken. */
   private exceed(rest: Buffer): number {
-    if (this.options.onExcess() === 'stop') {
+    if (this.deps.onExcess() === 'stop') {
       this.stopped = true;
       this.pieces = [];
       return 0;
     }
-    const taken = this.options.limit - this.length;
+    const taken = this.deps.limit - this.length;
     const whole = Buffer.concat([...this.pieces, rest.subarray(0, taken)]);
     const lastSpace = whole.lastIndexOf(space);
     const cut = lastSpace > whole.length / 2 ? lastSpace : whole.length;
-    this.options.onLine(whole.toString('utf8', 0, cut));
+    this.deps.onLine(whole.toString('utf8', 0, cut));
     this.pieces = [];
     this.length = 0;
     if (cut < whole.length) this.keep(whole.subarray(cut));
@@ -74,6 +74,6 @@ export class LineSplitter {
     this.pieces = [];
     this.length = 0;
     const end = line[line.length - 1] === carriageReturn ? line.length - 1 : line.length;
-    this.options.onLine(line.toString('utf8', 0, end));
+    this.deps.onLine(line.toString('utf8', 0, end));
   }
 }

@@ -32,7 +32,7 @@ export interface StdioRemains {
   readonly sawMessage: boolean;
 }
 
-interface StdioTransportOptions {
+interface StdioTransportDeps {
   readonly tree: ProcessTree;
   readonly log: Log;
   /** The limit of a line in bytes; by default 64 MiB. */
@@ -89,9 +89,9 @@ export class StdioTransport implements ServerTransport {
     this.resolveEnded = resolve;
   });
 
-  constructor(private readonly options: StdioTransportOptions) {
-    const { tree } = options;
-    const limit = options.lineLimit ?? defaultLineLimit;
+  constructor(private readonly deps: StdioTransportDeps) {
+    const { tree } = deps;
+    const limit = deps.lineLimit ?? defaultLineLimit;
     this.stdoutLines = new LineSplitter({
       limit,
       onLine: (line) => this.readLine(line),
@@ -130,11 +130,11 @@ export class StdioTransport implements ServerTransport {
   }
 
   get pid(): number {
-    return this.options.tree.pid;
+    return this.deps.tree.pid;
   }
 
   get isOver(): boolean {
-    return this.finished !== undefined || !this.options.tree.stdin.writable;
+    return this.finished !== undefined || !this.deps.tree.stdin.writable;
   }
 
   get ending(): StdioEnding | undefined {
@@ -157,12 +157,12 @@ export class StdioTransport implements ServerTransport {
 
   /** Resolves when the pipe has taken the message; rejects when the transport has ended. */
   async send(message: JSONRPCMessage): Promise<void> {
-    const { stdin } = this.options.tree;
+    const { stdin } = this.deps.tree;
     if (this.isOver) throw new Error('The server takes no more input');
     if ('method' in message) {
       if ('id' in message) this.asked.add(message.id);
     } else if (stdin.writableLength > answerBacklog) {
-      return this.options.log.write('warn', 'The server reads nothing; it gets no more answers to its requests.');
+      return this.deps.log.write('warn', 'The server reads nothing; it gets no more answers to its requests.');
     }
     this.onsend?.(message);
     if (stdin.write(`${oneLine(message)}\n`)) return;
@@ -182,9 +182,9 @@ export class StdioTransport implements ServerTransport {
   }
 
   private async stopTree(): Promise<void> {
-    const survivors = await this.options.tree.stop();
+    const survivors = await this.deps.tree.stop();
     if (survivors.length === 0) return;
-    this.options.log.write('warn', `Processes that could not be ended: ${survivors.join(', ')}`);
+    this.deps.log.write('warn', `Processes that could not be ended: ${survivors.join(', ')}`);
   }
 
   private endPaces(): void {
@@ -213,7 +213,7 @@ export class StdioTransport implements ServerTransport {
 
   /** Lets the event loop turn until turns bring nothing, which means that the pipes are empty. */
   private async readTheRest(): Promise<void> {
-    const { stdout, stderr } = this.options.tree;
+    const { stdout, stderr } = this.deps.tree;
     const deadline = performance.now() + drainLimitMs;
     this.quietTurns = 0;
     // On a busy machine a few turns take long; the limit is for a grandchild that goes on and on.
@@ -232,7 +232,7 @@ export class StdioTransport implements ServerTransport {
       this.stdoutPace.spend(1);
     }
     if (!messages) {
-      this.options.log.write('warn', `[stdout] not JSON-RPC: ${shortened(line, loggedLineLength)}`);
+      this.deps.log.write('warn', `[stdout] not JSON-RPC: ${shortened(line, loggedLineLength)}`);
       if (this.stray.length < keptStrayLines) this.stray.push(shortened(line, keptLineLength));
       return;
     }
@@ -247,8 +247,8 @@ export class StdioTransport implements ServerTransport {
     this.exceeds = false;
     // What is left of a line that was cut may begin in the middle of a secret (E4).
     if (isRest || line.trim() === '') return;
-    if (this.isRest) this.options.log.write('warn', 'The rest of a very long line of stderr is left out.');
-    this.options.log.write('info', `[stderr] ${shortened(line, loggedLineLength)}`);
+    if (this.isRest) this.deps.log.write('warn', 'The rest of a very long line of stderr is left out.');
+    this.deps.log.write('info', `[stderr] ${shortened(line, loggedLineLength)}`);
     if (this.stderr.length === keptStderrLines) this.stderr.shift();
     this.stderr.push(shortened(line, keptLineLength));
   }

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { Redactor } from '../../../../src/core/base/log.js';
-import { bugReport, type BugReportOptions } from '../../../../src/vscode/commands/bugReport.js';
+import { bugReport, type BugReportFacts } from '../../../../src/vscode/commands/bugReport.js';
 import { file, problem, servedTool, snapshot, status } from '../views/statuses.js';
 
 const canary = 'canary-5ca1ab1e';
 
-function report(changes: Partial<BugReportOptions> = {}): string {
+function report(changes: Partial<BugReportFacts> = {}): string {
   return bugReport({
     versions: [['MCP Toolsets', '0.1.0']],
     settings: [['mcpToolsets.trace', true]],

@@ -18,7 +18,7 @@ import { renewed, revoke, signedInAsProgram } from './renewal.js';
 import { loadOAuthSdk, type OAuthSdk } from './sdk.js';
 import { signIn } from './signIn.js';
 
-interface OAuthAccessParts {
+interface OAuthAccessDeps {
   readonly launch: HttpLaunch;
   /** In the store. */
   readonly key: string;
@@ -51,8 +51,8 @@ export class OAuthAccess implements HttpAccess {
   private readonly ending = new AbortController();
   private readonly agents: HttpAgents;
 
-  constructor(private readonly parts: OAuthAccessParts) {
-    this.agents = (parts.agents ?? directAgents)({});
+  constructor(private readonly deps: OAuthAccessDeps) {
+    this.agents = (deps.agents ?? directAgents)({});
   }
 
   get status(): SignInStatus {
@@ -63,7 +63,7 @@ export class OAuthAccess implements HttpAccess {
   async token(): Promise<string | undefined> {
     await (this.reading ??= this.reread());
     const { grant } = this.kept;
-    if (grant?.tokens.refresh_token !== undefined && isStale(grant, this.parts.clock.now())) {
+    if (grant?.tokens.refresh_token !== undefined && isStale(grant, this.deps.clock.now())) {
       await this.renewOnce(grant.tokens.access_token).catch(() => false);
     }
     return this.kept.grant?.tokens.access_token;
@@ -95,7 +95,7 @@ export class OAuthAccess implements HttpAccess {
   }
 
   async signIn(browser: SignInBrowser, signal: AbortSignal): Promise<void> {
-    const { launch, clock } = this.parts;
+    const { launch, clock } = this.deps;
     await (this.reading ??= this.reread());
     const limit = new AbortController();
     const over = AbortSignal.any([signal, this.ending.signal, limit.signal]);
@@ -132,13 +132,13 @@ export class OAuthAccess implements HttpAccess {
     if (!grant) return;
     const signal = AbortSignal.any([this.ending.signal, AbortSignal.timeout(renewalLimitMs)]);
     await revoke(await loadOAuthSdk(), grant, registration?.client, this.fetchFor(signal)).catch((error: unknown) =>
-      this.parts.log.write('warn', `The tokens are forgotten here, but were not revoked: ${String(error)}`),
+      this.deps.log.write('warn', `The tokens are forgotten here, but were not revoked: ${String(error)}`),
     );
   }
 
   /** What the store says, which another window may have changed. */
   async reread(): Promise<void> {
-    const { secrets, key } = this.parts;
+    const { secrets, key } = this.deps;
     if (this.storeFails) return;
     const text = await Promise.resolve(secrets.get(key)).catch(() => undefined);
     this.take(parseKept(text));
@@ -176,7 +176,7 @@ export class OAuthAccess implements HttpAccess {
   }
 
   private async renew(used: string | undefined): Promise<boolean> {
-    const { launch, clock, log } = this.parts;
+    const { launch, clock, log } = this.deps;
     await this.reread();
     const { grant, registration } = this.kept;
     if (grant && grant.tokens.access_token !== used) return true;
@@ -217,25 +217,25 @@ export class OAuthAccess implements HttpAccess {
       return isAdvertised(authority) ? nobody : undefined;
     } catch (error) {
       if (error instanceof SignInFailure) return error.message;
-      this.parts.log.write('debug', `[oauth] nothing found out about signing in: ${String(error)}`);
+      this.deps.log.write('debug', `[oauth] nothing found out about signing in: ${String(error)}`);
       return undefined;
     }
   }
 
   /** @param byPerson a person has asked for it */
   private discovered(sdk: OAuthSdk, signal: AbortSignal, byPerson: boolean): Promise<Authority> {
-    const { url, oauth } = this.parts.launch;
+    const { url, oauth } = this.deps.launch;
     const { metadataUrl } = this.challenge;
     const fetchFn = this.fetchFor(signal);
     return discover({ sdk, server: new URL(url), metadataUrl, issuer: oauth?.issuer, byPerson, fetchFn });
   }
 
   private fetchFor(signal: AbortSignal): ReturnType<typeof oauthFetch> {
-    return oauthFetch(this.agents, `mcp-toolsets/${this.parts.clientVersion}`, signal);
+    return oauthFetch(this.agents, `mcp-toolsets/${this.deps.clientVersion}`, signal);
   }
 
   private async keep(kept: Kept): Promise<void> {
-    const { secrets, key, log } = this.parts;
+    const { secrets, key, log } = this.deps;
     this.take(kept);
     try {
       if (kept.grant || kept.registration) await secrets.store(key, JSON.stringify(kept));
@@ -248,7 +248,7 @@ export class OAuthAccess implements HttpAccess {
   }
 
   private take(kept: Kept): void {
-    const secrets = this.parts.keepSecret(secretsOfKept(kept));
+    const secrets = this.deps.keepSecret(secretsOfKept(kept));
     this.secrets.push(secrets);
     // What was renewed just now may still be quoted by a server.
     if (this.secrets.length > 3) this.secrets.shift()?.dispose();
@@ -261,14 +261,14 @@ export class OAuthAccess implements HttpAccess {
   }
 
   private lack(why: string): void {
-    const since = this.status_.kind === 'needed' ? this.status_.since : this.parts.clock.now();
+    const since = this.status_.kind === 'needed' ? this.status_.since : this.deps.clock.now();
     this.become({ kind: 'needed', why, since });
   }
 
   private become(status: SignInStatus): void {
     const before = this.status_;
     this.status_ = status;
-    if (JSON.stringify(before) !== JSON.stringify(status)) this.parts.onChange();
+    if (JSON.stringify(before) !== JSON.stringify(status)) this.deps.onChange();
   }
 }
 

@@ -14,7 +14,7 @@ import { OAuthAccess } from './access.js';
 import { SignInFailure, type SecretStore, type SignInBrowser, type SignIns, type SignInStatus } from './contract.js';
 import { grantKey } from './grant.js';
 
-interface OAuthOptions {
+interface OAuthDeps {
   readonly secrets: SecretStore;
   readonly clock: Clock;
   readonly log: Log;
@@ -35,8 +35,8 @@ export class OAuth implements SignIns {
 
   readonly onDidChange = this.changes.event;
 
-  constructor(private readonly options: OAuthOptions) {
-    this.subscription = options.secrets.onDidChange(({ key }) => void this.accesses.get(key)?.reread());
+  constructor(private readonly deps: OAuthDeps) {
+    this.subscription = deps.secrets.onDidChange(({ key }) => void this.accesses.get(key)?.reread());
   }
 
   /** Undefined where the file itself says what to send. */
@@ -45,7 +45,7 @@ export class OAuth implements SignIns {
     const key = grantKey(launch);
     const known = this.accesses.get(key);
     if (known) return known;
-    const access = new OAuthAccess({ ...this.options, launch, key, onChange: () => this.changes.fire() });
+    const access = new OAuthAccess({ ...this.deps, launch, key, onChange: () => this.changes.fire() });
     this.accesses.set(key, access);
     return access;
   }

@@ -15,7 +15,7 @@ import { SignInFailure, type Redirect, type SignInBrowser } from './contract.js'
 import { coversScopes, granted, joinedScopes, type Kept, type Registration } from './grant.js';
 import type { OAuthSdk } from './sdk.js';
 
-interface SignInParts {
+interface SignInDeps {
   readonly sdk: OAuthSdk;
   readonly authority: Authority;
   readonly launch: HttpLaunch;
@@ -34,23 +34,23 @@ interface SignInParts {
 }
 
 /** Rejects with `SignInFailure`, with the signal's reason, or with what the network says. */
-export async function signIn(parts: SignInParts): Promise<Kept> {
-  const { authority, launch, registration } = parts;
+export async function signIn(deps: SignInDeps): Promise<Kept> {
+  const { authority, launch, registration } = deps;
   checkAuthority(authority);
   checkProofKey(authority);
   checkSecretRecipient(launch.oauth, authority);
   const fixed = launch.oauth?.redirectPort;
-  const redirect = await parts.browser
+  const redirect = await deps.browser
     .waitForReturn(fixed ?? registration?.redirect?.port, fixed !== undefined)
     .catch((error: Error) => {
       throw new SignInFailure(`The browser would not find back: ${error.message}.`);
     });
   try {
-    const known = await attempt(parts, redirect, registration);
+    const known = await attempt(deps, redirect, registration);
     if (known.kind === 'signedIn') return known.kept;
     if (known.isGiven)
       throw new SignInFailure(`${authority.issuer} does not take the client of the file: ${known.why}`);
-    const anew = await attempt(parts, redirect, undefined);
+    const anew = await attempt(deps, redirect, undefined);
     if (anew.kind === 'signedIn') return anew.kept;
     throw new SignInFailure(`${authority.issuer} does not know the client that it has just registered: ${anew.why}`);
   } finally {
@@ -63,12 +63,12 @@ type Attempt =
   /** `isGiven`: by the file, so that registering another is no remedy. */
   | { readonly kind: 'clientUnknown'; readonly why: string; readonly isGiven: boolean };
 
-async function attempt(parts: SignInParts, redirect: Redirect, earlier: Registration | undefined): Promise<Attempt> {
-  const { sdk, authority, fetchFn, signal, clock } = parts;
+async function attempt(deps: SignInDeps, redirect: Redirect, earlier: Registration | undefined): Promise<Attempt> {
+  const { sdk, authority, fetchFn, signal, clock } = deps;
   const { issuer, metadata, resource } = authority;
   const redirectUrl = redirect.url;
-  const scope = scopeOf(parts);
-  const registration = await clientFor(parts, redirectUrl, redirect.port, scope, earlier);
+  const scope = scopeOf(deps);
+  const registration = await clientFor(deps, redirectUrl, redirect.port, scope, earlier);
   const clientInformation = registration.client;
   const state = randomBytes(24).toString('base64url');
   const { authorizationUrl, codeVerifier } = await sdk.startAuthorization(issuer, {
@@ -81,8 +81,8 @@ async function attempt(parts: SignInParts, redirect: Redirect, earlier: Registra
   });
   const answer = redirect.comesBack(state, signal);
   answer.catch(() => undefined);
-  await parts.browser.show(authorizationUrl);
-  parts.onShown();
+  await deps.browser.show(authorizationUrl);
+  deps.onShown();
   const code = codeOf(await answer, authority);
   const isGiven = registration.redirect === undefined;
   if (code.kind === 'clientUnknown') return { ...code, isGiven };
@@ -107,7 +107,7 @@ async function attempt(parts: SignInParts, redirect: Redirect, earlier: Registra
 }
 
 /** What the file says, else what the server has asked for, else what it names; and the right to stay signed in. */
-function scopeOf({ launch, scope, authority }: SignInParts): string | undefined {
+function scopeOf({ launch, scope, authority }: SignInDeps): string | undefined {
   const own = launch.oauth?.scopes ?? [];
   const wanted = joinedScopes(own.join(' '), own.length > 0 ? undefined : (scope ?? authority.scopes?.join(' ')));
   const stays = authority.metadata?.scopes_supported?.includes('offline_access');
@@ -115,7 +115,7 @@ function scopeOf({ launch, scope, authority }: SignInParts): string | undefined 
 }
 
 async function clientFor(
-  { sdk, authority, launch, fetchFn, onRegistered }: SignInParts,
+  { sdk, authority, launch, fetchFn, onRegistered }: SignInDeps,
   redirectUrl: string,
   port: number | undefined,
   scope: string | undefined,
