@@ -3,6 +3,7 @@ import type { Approvals } from '../core/approval/approvals.js';
 import { systemClock } from '../core/base/clock.js';
 import type { Log } from '../core/base/log.js';
 import type { ConfigDeps, SourceText } from '../core/config/model.js';
+import { readEnvFile } from '../core/files/envFile.js';
 import { assemble, directoryExists, type Core } from '../core/host/assemble.js';
 import type { Host } from '../core/host/hostContract.js';
 import { noClient, type Fields, type ServerClient } from '../core/protocol/client.js';
@@ -46,6 +47,7 @@ export const configDeps: ConfigDeps = {
   env: process.env,
   directoryExists,
   secret: (name) => process.env[name],
+  envFile: readEnvFile,
 };
 
 /** Runs a command that needs all servers. */

@@ -108,6 +108,7 @@ function shape(value: ValueShape): JsonSchema {
 function text(of: Extract<ValueShape, { kind: 'text' }>['of']): JsonSchema {
   switch (of) {
     case 'command':
+    case 'file':
       return { type: 'string', pattern: '\\S' };
     case 'variable':
       return { type: 'string', minLength: 1 };

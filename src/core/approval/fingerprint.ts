@@ -4,17 +4,17 @@
  *
  * A description holds everything that decides what runs, where it connects to and what it is given: the file and the
  * id, transport, command, arguments in their order, working directory, names and literals of `env` and `headers`, what
- * references refer to, URL, session id. It does not hold the values behind references (the person changes those, not
- * the workspace), filters, transforms, time limits, `enabled`, `truely-stateless`, the order of maps, or comments.
+ * references refer to, the file of `envFile` and its variables, URL, session id. It does not hold the values behind
+ * references (the person changes those, not the workspace), the secrets in that file, filters, transforms, time limits, `enabled`, `truely-stateless`, the order of maps, or comments.
  *
- * Invariants: two launches with one fingerprint start the same; no secret stands in a description in clear, only its
+ * Invariants: two launches with one fingerprint start the same, but for those values; no secret stands in a description in clear, only its
  * digest; only characters of tokens are ever masked, so that no shell syntax hides from who approves it.
  */
 import { createHash } from 'node:crypto';
 import { assertNever } from '../base/assertNever.js';
 import { quoted } from '../base/inert.js';
 import { isSecretName, mask, withoutSecrets } from '../base/secrets.js';
-import type { EnvValue, Launch, OAuthSettings, Reference, ServerDefinition } from '../config/model.js';
+import type { EnvFile, EnvValue, Launch, OAuthSettings, Reference, ServerDefinition } from '../config/model.js';
 
 export interface LaunchPart {
   readonly label:
@@ -22,6 +22,7 @@ export interface LaunchPart {
     | 'command'
     | 'argument'
     | 'directory'
+    | 'env file'
     | 'environment'
     | 'address'
     | 'header'
@@ -84,6 +85,7 @@ function partsOf(launch: Launch, digest: Digest): LaunchPart[] {
             : plain('argument', argument, launch.args[index - 1]);
         }),
         plain('directory', launch.cwd),
+        ...(launch.envFile ? envFileParts(launch.envFile, digest) : []),
         ...values('environment', launch.env),
       ];
     case 'streamable_http':
@@ -101,6 +103,21 @@ function partsOf(launch: Launch, digest: Digest): LaunchPart[] {
     default:
       return assertNever(launch);
   }
+}
+
+/**
+ * The variables of a file decide what runs as those of `env` do. But a secret in it may be exchanged by a person without
+ * a question, so what is masked does not count.
+ */
+function envFileParts({ file, values }: EnvFile, digest: Digest): LaunchPart[] {
+  const label = 'env file';
+  const sorted = [...values].sort(([a], [b]) => (a < b ? -1 : 1));
+  return [
+    { label, shown: written(file) },
+    ...sorted.map(
+      ([name, value]) => ({ ...environmentPart(name, value, () => digest(label, 'masked')), label }) as const,
+    ),
+  ];
 }
 
 function signInParts(oauth: OAuthSettings | undefined, digest: Digest): LaunchPart[] {

@@ -135,6 +135,8 @@ async function textDrafts(
       }));
     case 'folder':
       return pathDrafts(typed.slice(slot.quote.length), deps, false, (value) => ({ kind: 'text', value }));
+    case 'file':
+      return pathDrafts(typed.slice(slot.quote.length), deps, true, (value) => ({ kind: 'text', value }));
     case 'command':
       if (/^['"]?\./.test(typed)) {
         return pathDrafts(typed.slice(slot.quote.length), deps, true, (value) => ({ kind: 'text', value }));

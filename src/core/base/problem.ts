@@ -66,6 +66,7 @@ export const problemCodes = [
   'duration-invalid',
   'url-invalid',
   'cwd-missing',
+  'env-file-unusable',
   'env-unset',
   'secret-unset',
   'id-in-other-folder',

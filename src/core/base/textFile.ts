@@ -71,7 +71,10 @@ function refuse(path: string, stats: Stats, most: number): void {
 }
 
 function tooLarge(path: string, most: number): FileRefused {
-  return new FileRefused(path, `it is larger than ${most / mebibyte} MiB`);
+  return new FileRefused(
+    path,
+    `it is larger than ${most < mebibyte ? `${most / 1024} KiB` : `${most / mebibyte} MiB`}`,
+  );
 }
 
 /** A file may grow while it is read, and some say that they are empty when they are not. */

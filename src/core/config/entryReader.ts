@@ -7,7 +7,7 @@
  */
 import type { Place, Problem } from '../base/problem.js';
 import { keysOfOthers, knownKeys, type KeyLevel } from './keys.js';
-import type { ConfigDeps } from './model.js';
+import type { ConfigDeps, SourceText } from './model.js';
 import type { FilePlaces } from './places.js';
 import * as problems from './problems.js';
 import { isEmpty, textOf, type ListNode, type MapEntry, type MapNode, type ValueNode } from '../yaml/valueNodes.js';
@@ -24,6 +24,7 @@ export class EntryReader {
     readonly server: string,
     readonly places: FilePlaces,
     readonly deps: ConfigDeps,
+    readonly source: SourceText,
   ) {}
 
   /** True once anything was found that keeps the server from being used. */

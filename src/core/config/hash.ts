@@ -13,8 +13,9 @@ type Plain = string | number | boolean | readonly Plain[] | { readonly [key: str
 export function launchHashOf(launch: Launch, trulyStateless: boolean): string {
   switch (launch.transport) {
     case 'stdio': {
-      const { transport, command, args, cwd, env } = launch;
-      return digest({ trulyStateless, transport, command, args, cwd, env: valuesOf(env) });
+      const { transport, command, args, cwd, env, envFile } = launch;
+      const ofFile = envFile && Object.fromEntries([...envFile.values].map(([name, value]) => [`=${name}`, value]));
+      return digest({ trulyStateless, transport, command, args, cwd, env: { ...ofFile, ...valuesOf(env) } });
     }
     case 'streamable_http': {
       const { transport, url, headers, sessionId, oauth } = launch;
@@ -54,7 +55,7 @@ export function viewHashOf(
   });
 }
 
-function valuesOf(values: ReadonlyMap<string, EnvValue>): Plain {
+function valuesOf(values: ReadonlyMap<string, EnvValue>): Readonly<Record<string, string>> {
   return Object.fromEntries([...values].map(([name, value]) => [`=${name}`, value.value]));
 }
 

@@ -14,7 +14,7 @@ export type ValueShape =
   | { readonly kind: 'choice'; readonly values: readonly { readonly value: string; readonly summary: string }[] }
   | {
       readonly kind: 'text';
-      readonly of: 'command' | 'folder' | 'session' | 'variable' | 'secretName' | 'scheme' | 'affix' | 'prose';
+      readonly of: 'command' | 'folder' | 'file' | 'session' | 'variable' | 'secretName' | 'scheme' | 'affix' | 'prose';
     }
   | { readonly kind: 'duration' }
   | { readonly kind: 'texts'; readonly of: 'scope' | 'pattern' | 'mediaType' }
@@ -138,6 +138,13 @@ export const keyDocs: Docs = {
       value: { kind: 'values', of: 'variable' },
       block: ':\n  ${1:NAME}: $2',
       flow: ': { ${1:NAME}: $2 }',
+    },
+    envFile: {
+      summary: 'A file of environment variables of the server, such as `.env`, relative to the workspace folder.',
+      details:
+        'A variable of `env` wins over one of the file. The file has to be inside the workspace folder. Its variables are part of what you approve, but for the values of secrets, and a change of the file restarts the server.',
+      value: { kind: 'text', of: 'file' },
+      block: ': ${1:.env}',
     },
     url: {
       summary: 'The address of the server.',

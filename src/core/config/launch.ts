@@ -7,9 +7,10 @@
 import path from 'node:path';
 import { isLoopback } from '../base/loopback.js';
 import { hasArguments } from './commandWords.js';
+import { readEnvFile } from './envFile.js';
 import { describe, noNul, type Entries, type EntryReader } from './entryReader.js';
 import { transportOfKey } from './keys.js';
-import type { EnvValue, HttpLaunch, Launch, OAuthSettings, Reference, StdioLaunch } from './model.js';
+import type { EnvFile, EnvValue, HttpLaunch, Launch, OAuthSettings, Reference, StdioLaunch } from './model.js';
 import * as problems from './problems.js';
 import { isReference, readReference, readValue } from './references.js';
 import { textOf, type MapEntry } from '../yaml/valueNodes.js';
@@ -20,9 +21,9 @@ export function readLaunch(
   reader: EntryReader,
   server: MapEntry,
   entries: Entries,
-  folder: string,
   starts: boolean,
 ): Launch | undefined {
+  const { folder } = reader.source;
   const transport = readTransport(reader, server, entries);
   if (transport === undefined) return undefined;
   // An entry of `sse` has one mistake, whatever else stands in it for the transport that was meant.
@@ -40,7 +41,9 @@ export function readLaunch(
       const args = readArgs(reader, entries.get('args'), starts);
       const cwd = readCwd(reader, entries.get('cwd'), folder, starts);
       const env = readEnv(reader, entries.get('env'), starts);
-      return command === undefined || cwd === undefined ? undefined : { transport, command, ...args, cwd, env };
+      const envFile = readEnvFile(reader, entries.get('envFile'), folder, starts);
+      if (command === undefined || cwd === undefined) return undefined;
+      return { transport, command, ...args, cwd, ...(envFile && { envFile: without(envFile, env) }), env };
     }
     case 'streamable_http': {
       const example = 'url: https://example.com/mcp';
@@ -51,6 +54,11 @@ export function readLaunch(
       return url === undefined ? undefined : { transport, ...url, headers, sessionId, ...(oauth && { oauth }) };
     }
   }
+}
+
+/** A variable of `env` wins over one of the file, which then means nothing. */
+function without({ file, values }: EnvFile, env: ReadonlyMap<string, EnvValue>): EnvFile {
+  return { file, values: new Map([...values].filter(([name]) => !env.has(name))) };
 }
 
 /** Returns the transport as which the rest of the entry is read. It is guessed where it is missing or `sse`, so that all keys are checked. */

@@ -9,8 +9,9 @@ import type { EnvValue, Launch } from './model.js';
 
 export function secretsOf(launch: Launch): string[] {
   if (launch.transport === 'stdio') {
-    const values = [...launch.env.values(), ...(launch.argReferences?.values() ?? [])];
-    return [...new Set([...values.flatMap(bare), ...secretsOfArguments(launch.args)])];
+    const values = [...launch.env.values(), ...(launch.argReferences?.values() ?? [])].flatMap(bare);
+    const ofFile = launch.envFile?.values.values() ?? [];
+    return [...new Set([...values, ...ofFile, ...secretsOfArguments(launch.args)])];
   }
   const headers = [...launch.headers].flatMap(([name, value]) => [...bare(value), ...partsOf(name, value.value)]);
   const { clientSecret, privateKey } = launch.oauth ?? {};

@@ -30,8 +30,8 @@ export function parseMcprc(source: SourceText, deps: ConfigDeps): ParsedSource {
   const read: ConfiguredServer[] = [];
   for (const entry of servers.entries.values()) {
     if (entry.key === '$schema') continue;
-    const reader = new EntryReader(entry.key, places, deps);
-    read.push(readServer(reader, translated(entry), source));
+    const reader = new EntryReader(entry.key, places, deps, source);
+    read.push(readServer(reader, translated(entry)));
     found.push(...reader.problems);
   }
   return accepted(source, read, found);

@@ -39,6 +39,18 @@ export interface ReferenceSource {
   readonly name: string;
 }
 
+/** A file of variables (C2). */
+export interface EnvFile {
+  /** The absolute path as it is written, links not followed. */
+  readonly file: string;
+  /** The variables of the file but for those that `env` has too. There are none for a server that is not started. */
+  readonly values: ReadonlyMap<string, string>;
+}
+
+/** The text of a file of variables, or a phrase that says why there is none. */
+export type EnvFileReading =
+  { readonly kind: 'text'; readonly text: string } | { readonly kind: 'refused'; readonly reason: string };
+
 export interface StdioLaunch {
   readonly transport: 'stdio';
   readonly command: string;
@@ -47,7 +59,9 @@ export interface StdioLaunch {
   readonly argReferences?: ReadonlyMap<number, Reference>;
   /** The absolute path. */
   readonly cwd: string;
-  /** The variables that are laid over the host's environment, in the order written. */
+  /** It is absent where the entry names none. */
+  readonly envFile?: EnvFile;
+  /** The variables that are laid over those of the host and of `envFile`, in the order written. */
   readonly env: ReadonlyMap<string, EnvValue>;
 }
 
@@ -192,6 +206,11 @@ export interface ConfigDeps {
   directoryExists(path: string): boolean;
   /** Returns a secret that the person has entered. Where this is absent, nobody has entered any. */
   readonly secret?: (name: string) => string | undefined;
+  /**
+   * Reads a file of variables, which must not be outside the folder `within`. Where this is absent, every such file counts
+   * as empty.
+   */
+  readonly envFile?: (file: string, within: string | undefined) => EnvFileReading;
 }
 
 export const startOfFile: Range = { start: { line: 0, character: 0 }, end: { line: 0, character: 0 } };

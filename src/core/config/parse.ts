@@ -36,8 +36,8 @@ export function parseMindsFile(source: SourceText, deps: ConfigDeps): ParsedSour
   const servers: ConfiguredServer[] = [];
   const serverProblems: Problem[] = [];
   for (const entry of table?.entries.values() ?? []) {
-    const reader = new EntryReader(entry.key, places, deps);
-    servers.push(readServer(reader, entry, source));
+    const reader = new EntryReader(entry.key, places, deps, source);
+    servers.push(readServer(reader, entry));
     serverProblems.push(...reader.problems);
   }
   return accepted(source, servers, [...rootProblems, ...serverProblems]);

@@ -220,6 +220,15 @@ export function cwdMissing(spot: Spot, written: string, resolved: string): Probl
   return problem('cwd-missing', 'error', spot, message, fix);
 }
 
+/** @param reason a phrase such as `it does not exist` */
+export function envFileUnusable(spot: Spot, written: string, file: string, reason: string): Problem {
+  const message = `The file \`${file}\` of \`envFile\` cannot be used: ${reason}.`;
+  const fix = written.startsWith('~')
+    ? 'Write the path out: `~` is not expanded.'
+    : 'Make it a file of variables in the workspace folder, or correct `envFile`.';
+  return problem('env-file-unusable', 'error', spot, message, fix);
+}
+
 /** @param similar a variable that is set and has nearly this name */
 export function envUnset(spot: Spot, variable: string, target: string, similar: string | undefined): Problem {
   const message = `The environment variable \`${shortened(variable)}\`, wanted for ${target}, is not set.`;

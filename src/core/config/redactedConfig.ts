@@ -19,6 +19,7 @@ const harmless = new Set([
   'transport',
   'command',
   'cwd',
+  'envFile',
   'tools',
   'transform',
   'timeouts',

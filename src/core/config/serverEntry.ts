@@ -5,7 +5,7 @@
 import { describe, type Entries, type EntryReader } from './entryReader.js';
 import { readLaunch } from './launch.js';
 import { launchHashOf, viewHashOf } from './hash.js';
-import type { ConfiguredServer, ServerDefinition, SourceText } from './model.js';
+import type { ConfiguredServer, ServerDefinition } from './model.js';
 import { serverPlaces } from './places.js';
 import * as problems from './problems.js';
 import { readManual } from './manual.js';
@@ -15,13 +15,14 @@ import { isEmpty, type MapEntry } from '../yaml/valueNodes.js';
 /** The id of the toolset that is always there (L5). */
 export const builtInToolset = 'mcp_admin';
 
-export function readServer(reader: EntryReader, entry: MapEntry, source: SourceText): ConfiguredServer {
+export function readServer(reader: EntryReader, entry: MapEntry): ConfiguredServer {
   const id = entry.key;
   const places = serverPlaces(reader.places, entry);
   if (!entry.keyIsText || !/^[a-zA-Z0-9_-]{1,64}$/.test(id)) {
     reader.note(problems.serverIdInvalid(reader.atKey(entry), id));
   } else if (id === builtInToolset) reader.note(problems.serverIdReserved(reader.atKey(entry), id));
-  const definition = readDefinition(reader, entry, source, places);
+  const definition = readDefinition(reader, entry, places);
+  const { source } = reader;
   const from = { id, source: source.file, origin: source.origin ?? 'folder' };
   const { failed } = reader;
   const enabled = !isSwitchedOff(entry);
@@ -39,7 +40,6 @@ function isSwitchedOff({ value }: MapEntry): boolean {
 function readDefinition(
   reader: EntryReader,
   entry: MapEntry,
-  source: SourceText,
   places: ServerDefinition['places'],
 ): ServerDefinition | undefined {
   const { value } = entry;
@@ -52,7 +52,7 @@ function readDefinition(
     value.kind === 'map' ? reader.knownEntries('server', value, reader.places.key(entry)) : new Map();
   const enabled = reader.truth(entries.get('enabled')) ?? true;
   const trulyStateless = reader.truth(entries.get('truely-stateless')) ?? false;
-  const launch = readLaunch(reader, entry, entries, source.folder, enabled);
+  const launch = readLaunch(reader, entry, entries, enabled);
   const tools = readFilter(reader, 'tools', entries.get('tools'));
   const transform = [
     ...readTransform(reader, entries.get('transform')),

@@ -48,7 +48,7 @@ export interface Disk {
   stamp(path: string): Promise<string>;
 }
 
-const realDisk: Disk = {
+export const realDisk: Disk = {
   read: (path) => readTextFile(path, largestConfigFile),
   stamp: async (path) => {
     const { ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
@@ -138,11 +138,16 @@ async function readContent(disk: Disk, path: string): Promise<FileContent> {
   try {
     return { kind: 'text', text: await disk.read(path) };
   } catch (error) {
-    if (error instanceof FileRefused) return { kind: 'unreadable', reason: error.reason };
-    const code = codeOf(error);
-    if (code === 'ENOENT' || code === 'ENOTDIR') return { kind: 'absent' };
-    return { kind: 'unreadable', reason: reasons[code] ?? code };
+    const reason = reasonOf(error);
+    return reason === undefined ? { kind: 'absent' } : { kind: 'unreadable', reason };
   }
+}
+
+/** Returns a phrase that says why a file could not be read, or undefined if there is none. */
+export function reasonOf(error: unknown): string | undefined {
+  if (error instanceof FileRefused) return error.reason;
+  const code = codeOf(error);
+  return code === 'ENOENT' || code === 'ENOTDIR' ? undefined : (reasons[code] ?? code);
 }
 
 const reasons: Readonly<Record<string, string>> = {

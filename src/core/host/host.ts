@@ -17,6 +17,7 @@ import { Subscriptions } from '../instances/subscriptions.js';
 import { secretsOf } from '../config/launchSecrets.js';
 import { ServerUnit } from '../reconcile/serverUnit.js';
 import { type StatusSnapshot, emptyFacts, problemsOf, statusOf } from '../reconcile/status.js';
+import { EnvFiles } from './envFiles.js';
 import { callText, errorResult, isFailure, refusedText, requestText, stopped, unknownTool } from './calls.js';
 import { adminId, callAdminTool, type AdminDeps } from './admin.js';
 import { Permission } from './permission.js';
@@ -55,6 +56,7 @@ class ToolsetHost implements Host {
   private readonly log: Log;
   private readonly connector: LimitedConnector;
   private readonly activity: Throttle;
+  private readonly envFiles: EnvFiles;
   private readonly approvalChanges: Disposable | undefined;
   private readonly publication: Publication;
   private readonly accessChanges: readonly (Disposable | undefined)[];
@@ -74,6 +76,7 @@ class ToolsetHost implements Host {
       unitOf: (id) => this.units.get(id),
       onChange: () => this.announceChange(),
     });
+    this.envFiles = new EnvFiles(deps.clock, () => void this.reload());
     this.approvalChanges = deps.approvals?.onDidChange(() => {
       this.inOneSwap(() => this.units.forEach((unit) => unit.reconsider()));
     });
@@ -100,7 +103,9 @@ class ToolsetHost implements Host {
     if (this.disposed) return;
     this.sources = sources;
     const { env, directoryExists, secret, clock } = this.deps;
-    const applied = this.config.apply(sources, { env, directoryExists, ...(secret && { secret }) });
+    const applied = this.envFiles.whileReading((envFile) =>
+      this.config.apply(sources, { env, directoryExists, envFile, ...(secret && { secret }) }),
+    );
     this.configProblems = applied.problems;
     this.refused = applied.refused.map(
       (file) => this.refused.find((earlier) => earlier.file === file) ?? { file, since: clock.now() },
@@ -168,6 +173,7 @@ class ToolsetHost implements Host {
   async dispose(): Promise<void> {
     this.disposed = true;
     this.activity.dispose();
+    this.envFiles.dispose();
     this.signIns.dispose();
     this.approvalChanges?.dispose();
     this.accessChanges.forEach((one) => one?.dispose());

@@ -14,6 +14,7 @@ export type ImportedEntry = {
   command?: string;
   args?: readonly ImportedValue[];
   cwd?: string;
+  envFile?: string;
   env?: Readonly<Record<string, ImportedValue>>;
   url?: ImportedValue;
   headers?: Readonly<Record<string, ImportedValue>>;

@@ -4,6 +4,8 @@
  *
  * Invariants: every key of the original is translated or named in a note; no secret gets into entry or note.
  */
+import path from 'node:path';
+import { isBelow } from '../base/paths.js';
 import { durationText } from '../config/durations.js';
 import { commandWords } from '../config/commandWords.js';
 import type { ImportedEntry, ImportedValue, ImportNote } from './imported.js';
@@ -82,6 +84,7 @@ class Translator {
   private program(values: Values): Partial<ImportedEntry> | undefined {
     const [command, ...args] = this.commandLine();
     if (command === undefined || command === '') return this.skip('it has no command.');
+    const envFile = this.envFile(values);
     const written = this.keys.text('cwd');
     const cwd = written === undefined ? undefined : this.path(values, written, '`cwd`');
     values.startsElsewhere = cwd !== undefined && cwd !== '.';
@@ -91,8 +94,21 @@ class Translator {
       command: this.path(values, command, 'the command'),
       ...(imported.length > 0 && { args: imported }),
       ...(cwd !== undefined && cwd !== '.' && { cwd }),
+      ...(envFile !== undefined && { envFile }),
       ...(env && { env }),
     };
+  }
+
+  private envFile(values: Values): string | undefined {
+    const written = this.keys.text('envFile');
+    if (written === undefined) return undefined;
+    const { folder } = this.context.folders;
+    const file = this.path(values, written, '`envFile`');
+    if (isBelow(path.resolve(folder, file), folder)) return file;
+    this.lose(
+      '`envFile` is outside the workspace folder, where it is not read: write its variables into `env`, or the server into `~/.minds/mcp.yaml`.',
+    );
+    return undefined;
   }
 
   /** Returns the command and its arguments, of which some programs take all in one text. */
@@ -174,8 +190,6 @@ class Translator {
     const oauth = named(['oauth', 'auth']);
     if (oauth)
       this.note('lost', `${oauth}: most servers need none; see the key \`oauth\` for a client that is registered.`);
-    const envFile = transport === 'stdio' ? named(['envFile']) : undefined;
-    if (envFile) this.lose('`envFile`: write its variables into `env`, or into the environment of the editor.');
     const [ofPrograms, ofAddresses] = [
       [...envKeys, 'args', 'command', 'cwd', 'envFile'],
       [...headerKeys, ...otherHeaderKeys, ...urlKeys],
@@ -206,7 +220,19 @@ class Translator {
   }
 }
 
-const order = ['enabled', 'transport', 'command', 'args', 'cwd', 'env', 'url', 'headers', 'tools', 'timeouts'] as const;
+const order = [
+  'enabled',
+  'transport',
+  'command',
+  'args',
+  'cwd',
+  'envFile',
+  'env',
+  'url',
+  'headers',
+  'tools',
+  'timeouts',
+] as const;
 
 function ordered(entry: ImportedEntry): ImportedEntry {
   return Object.fromEntries(

@@ -9,6 +9,7 @@ function describe1(
   entry: string,
   file = '/ws/.minds/mcp.yaml',
   variables: Record<string, string> = env,
+  variablesOfFile = '',
 ): LaunchDescription {
   const text = entry.startsWith('version') ? entry : `version: 1\nservers:\n  demo: ${entry}\n`;
   const folder = file.replace('/.minds/mcp.yaml', '');
@@ -18,6 +19,7 @@ function describe1(
       env: variables,
       directoryExists: () => true,
       secret: () => 'kept-secret',
+      envFile: () => ({ kind: 'text', text: variablesOfFile }),
     },
   );
   assert.equal(parsed.kind, 'accepted');
@@ -142,6 +144,57 @@ servers:
       const other = describe1(entry, undefined, { ...env, TOKEN: 'another-value' });
       assert.equal(other.fingerprint, describe1(entry).fingerprint);
     }
+  });
+});
+
+describe('variables of a file in a launch (C2, S1a)', () => {
+  const entry = '{ transport: stdio, command: a, envFile: .env }';
+  const given = (text: string, of = entry): LaunchDescription => describe1(of, undefined, env, text);
+  const usual =
+    'MODE=ci\nNODE_OPTIONS=--require ./a.js\nAPI_TOKEN=literal-secret-1\nDB=postgres://me:literal-secret-2@h/db';
+
+  it('are shown, and the secrets among them are masked', () => {
+    const parts = given(usual).parts.filter(({ label }) => label === 'env file');
+    assert.deepEqual(
+      parts.map(({ shown }) => shown.replaceAll('\\', '/').replace(/.*(?=\/ws\/\.env)/, '')),
+      [
+        '/ws/.env',
+        'API_TOKEN = •••',
+        'DB = "postgres://me:•••@h/db"',
+        'MODE = "ci"',
+        'NODE_OPTIONS = "--require ./a.js"',
+      ],
+    );
+  });
+
+  for (const [what, from, to] of [
+    ['another value', 'ci', 'dev'],
+    ['another option that decides what runs', './a.js', './b.js'],
+    ['another name', 'MODE', 'MODUS'],
+    ['one variable more', 'MODE=ci', 'MODE=ci\nPATH=./bin'],
+    ['one secret less', 'API_TOKEN=literal-secret-1\n', ''],
+    ['a program in place of a secret', 'literal-secret-1', './evil.sh'],
+    ['another host beside a secret', '@h/', '@evil.example/'],
+  ] as const)
+    it(`are another launch for ${what}`, () => {
+      assert.ok(usual.includes(from));
+      assert.notEqual(given(usual.replace(from, to)).fingerprint, given(usual).fingerprint);
+    });
+
+  it('are another launch for another file', () => {
+    assert.notEqual(given(usual, entry.replace('.env', 'b.env')).fingerprint, given(usual).fingerprint);
+    assert.notEqual(given('', entry.replace(', envFile: .env', '')).fingerprint, given('').fingerprint);
+  });
+
+  it('are the same launch for another secret, another order, and a variable that env has too', () => {
+    for (const [from, to] of [
+      ['secret-1', 'secret-9'],
+      ['secret-2', 'secret-9'],
+      ['MODE=ci\n', '# c\nMODE=ci # d\n'],
+    ] as const)
+      assert.equal(given(usual.replace(from, to)).fingerprint, given(usual).fingerprint, to);
+    const own = entry.replace(' }', ', env: { MODE: own } }');
+    assert.equal(given(usual.replace('ci', 'dev'), own).fingerprint, given(usual, own).fingerprint);
   });
 });
 

@@ -3,6 +3,7 @@ import type { Problem } from '../../../src/core/base/problem.js';
 import type {
   ConfigDeps,
   ConfiguredServer,
+  EnvFileReading,
   ParsedSource,
   ServerDefinition,
   SourceText,
@@ -17,10 +18,25 @@ export const hostEnv = {
   EMPTY: '',
 };
 
+const envFiles: Readonly<Record<string, EnvFileReading>> = {
+  '/ws/.env': {
+    kind: 'text',
+    text: '# Of the program.\nexport API_KEY="secret-a"\nMODE=ci # one of two\nMODE=dev\nTWO="one\\ntwo"\nEMPTY=\nnot a variable\n',
+  },
+  '/ws/blank.env': { kind: 'text', text: `A=1\n${'\n'.repeat(1000)}B=2\n` },
+  '/ws/nul.env': { kind: 'text', text: 'SECRET=a\0b\n' },
+};
+
+function outsideOf(file: string, within: string | undefined): EnvFileReading {
+  const isOutside = within !== undefined && !file.startsWith(`${posixPath(within)}/`);
+  return { kind: 'refused', reason: isOutside ? `it is outside ${posixPath(within)}` : 'it does not exist' };
+}
+
 export const configDeps: ConfigDeps = {
   env: hostEnv,
   directoryExists: (directory) => ['/ws', '/ws/sub'].includes(posixPath(directory)),
   secret: (name) => (name === 'KEPT' ? 'kept-secret' : undefined),
+  envFile: (file, within) => envFiles[posixPath(file)] ?? outsideOf(posixPath(file), within),
 };
 
 export function sourceOf(text: string | undefined, folder = '/ws'): SourceText {

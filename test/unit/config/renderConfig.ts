@@ -35,6 +35,10 @@ function renderDefinition(definition: ServerDefinition): string[] {
     lines.push(`command: ${JSON.stringify(launch.command)} ${JSON.stringify(launch.args)} in ${posixPath(launch.cwd)}`);
     for (const [index, value] of launch.argReferences ?? [])
       lines.push(`argument ${index + 1}${renderReference(value)}`);
+    if (launch.envFile) {
+      lines.push(`env file ${posixPath(launch.envFile.file)}`);
+      for (const [name, value] of launch.envFile.values) lines.push(`  ${name}: ${JSON.stringify(value)}`);
+    }
     lines.push(...renderValues('env', launch.env));
   } else {
     lines.push(`url: ${launch.url}, sessionId: ${JSON.stringify(launch.sessionId)}`);

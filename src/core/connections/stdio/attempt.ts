@@ -90,7 +90,7 @@ async function notStarted(launch: StdioLaunch, error: NodeJS.ErrnoException, env
 function childEnvironment(hostEnv: Environment, launch: StdioLaunch): Environment {
   const inherited = Object.entries(hostEnv).filter(([name]) => name.toUpperCase() !== tokenVariable);
   const own = [...launch.env].map(([name, { value }]) => [name, value] as const);
-  return overlaid(Object.fromEntries(inherited), own);
+  return overlaid(Object.fromEntries(inherited), [...(launch.envFile?.values ?? []), ...own]);
 }
 
 function failed(failure: StartFailure): ConnectOutcome {

@@ -1,0 +1,24 @@
+/**
+ * Reads a file that `envFile` names (C2). A config file of a workspace may come from anyone, so the file has to be in the
+ * folder of that config file, links followed (S1a).
+ */
+import { isBelow, realPath } from '../base/paths.js';
+import { readTextFileSync } from '../base/textFile.js';
+import type { EnvFileReading } from '../config/model.js';
+import { reasonOf } from './watchedFile.js';
+
+/** More than the variables of a program may take on most systems. */
+const largestEnvFile = 64 * 1024;
+
+/** @param within the folder that must not be left; undefined: any file will do */
+export function readEnvFile(file: string, within: string | undefined): EnvFileReading {
+  const real = realPath(file);
+  if (within !== undefined && !isBelow(real, within)) {
+    return { kind: 'refused', reason: `it is outside ${within}, links followed` };
+  }
+  try {
+    return { kind: 'text', text: readTextFileSync(real, largestEnvFile) };
+  } catch (error) {
+    return { kind: 'refused', reason: reasonOf(error) ?? 'it does not exist' };
+  }
+}

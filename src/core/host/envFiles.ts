@@ -1,0 +1,64 @@
+/**
+ * The files that `envFile` names (C2). They are read with the config, and followed for as long as the config names them.
+ *
+ * Invariant: a file is followed from the reading that counts on, so that no change between the two is missed.
+ */
+import type { Clock } from '../base/clock.js';
+import type { Disposable } from '../base/disposables.js';
+import type { EnvFileReading } from '../config/model.js';
+import { readEnvFile } from '../files/envFile.js';
+import { realDisk, watchFile } from '../files/watchedFile.js';
+
+/** A person who has saved the file waits for this. */
+const pollMs = 1000;
+
+type Read = (file: string, within: string | undefined) => EnvFileReading;
+
+interface Followed {
+  /** What the config was read with. */
+  reading: EnvFileReading;
+  readonly watched: Disposable;
+}
+
+export class EnvFiles implements Disposable {
+  private followed = new Map<string, Followed>();
+
+  /** @param onChange called when a file is not what the config was read with */
+  constructor(
+    private readonly clock: Clock,
+    private readonly onChange: () => void,
+  ) {}
+
+  /** Follows the files that are read meanwhile, and no others. */
+  whileReading<T>(read: (envFile: Read) => T): T {
+    const before = this.followed;
+    this.followed = new Map();
+    const result = read((file, within) => {
+      const key = JSON.stringify([file, within]);
+      const reading = readEnvFile(file, within);
+      const known = this.followed.get(key) ?? before.get(key);
+      if (known) known.reading = reading;
+      this.followed.set(key, known ?? this.follow(file, within, reading));
+      return reading;
+    });
+    for (const [key, { watched }] of before) if (!this.followed.has(key)) watched.dispose();
+    return result;
+  }
+
+  dispose(): void {
+    for (const { watched } of this.followed.values()) watched.dispose();
+    this.followed.clear();
+  }
+
+  private follow(file: string, within: string | undefined, reading: EnvFileReading): Followed {
+    const asText = (one: EnvFileReading): string => JSON.stringify(one);
+    const disk = { ...realDisk, read: () => Promise.resolve(asText(readEnvFile(file, within))) };
+    const watched = watchFile(file, { clock: this.clock, pollMs, disk });
+    const followed = { reading, watched };
+    watched.onDidChange((content) => {
+      const now = content.kind === 'text' ? content.text : undefined;
+      if (now !== asText(followed.reading)) this.onChange();
+    });
+    return followed;
+  }
+}
