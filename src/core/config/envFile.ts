@@ -1,6 +1,6 @@
 /**
- * Reads `envFile` (C2): a file of variables in the form of `.env`, as other editors have it. Its text comes from the
- * deps. No value is quoted in a problem, because it may be a secret.
+ * Reads `envFile` (C2): a file of variables in the form of `.env`, as other editors have it. `ConfigDeps`
+ * reads the file. No value is quoted in a problem, because it may be a secret.
  */
 import { parse } from 'dotenv';
 import path from 'node:path';
