@@ -10,7 +10,7 @@ import { ConfigState } from '../core/config/merge.js';
 import { isEnabled } from '../core/config/model.js';
 import { leadsOutside } from '../core/files/realFiles.js';
 import { tokenFileOf } from '../core/files/tokenFile.js';
-import { builtInToolset } from '../core/config/serverEntry.js';
+import { builtInToolset } from '../core/config/model.js';
 import { readConfigFiles } from './configFile.js';
 import { lineDifference } from './lineDifference.js';
 import { complain, misuse, print, toJson } from './output.js';

@@ -213,4 +213,7 @@ export interface ConfigDeps {
   readonly envFile?: (file: string, within: string | undefined) => EnvFileReading;
 }
 
+/** The id of the toolset that is always there (L5). */
+export const builtInToolset = 'mcp_admin';
+
 export const startOfFile: Range = { start: { line: 0, character: 0 }, end: { line: 0, character: 0 } };

@@ -1,7 +1,7 @@
 /** Makes a new server from what a person types, step by step. Each check returns a sentence that says what is wrong. Pure. */
 import { commandWords } from './commandWords.js';
 import type { NewEntry } from './entryText.js';
-import { builtInToolset } from './serverEntry.js';
+import { builtInToolset } from './model.js';
 
 export type NewServerKind = 'command' | 'url' | 'package';
 

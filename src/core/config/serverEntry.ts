@@ -5,15 +5,12 @@
 import { describe, type Entries, type EntryReader } from './entryReader.js';
 import { readLaunch } from './launch.js';
 import { launchHashOf, viewHashOf } from './hash.js';
-import type { ConfiguredServer, ServerDefinition } from './model.js';
+import { builtInToolset, type ConfiguredServer, type ServerDefinition } from './model.js';
 import { serverPlaces } from './places.js';
 import * as problems from './problems.js';
 import { readManual } from './manual.js';
 import { readFilter, readResourceLimits, readTimeouts, readTransform } from './view.js';
 import { isEmpty, type MapEntry } from '../yaml/valueNodes.js';
-
-/** The id of the toolset that is always there (L5). */
-export const builtInToolset = 'mcp_admin';
 
 export function readServer(reader: EntryReader, entry: MapEntry): ConfiguredServer {
   const id = entry.key;

@@ -4,7 +4,7 @@
  */
 import { assertNever } from '../base/assertNever.js';
 import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
-import { builtInToolset } from '../config/serverEntry.js';
+import { builtInToolset } from '../config/model.js';
 import type { ClientKind, Fields } from '../protocol/client.js';
 import type { ServerState, ServerStatus, StatusSnapshot } from '../reconcile/status.js';
 import { noResources, type ServedTool, type Toolset } from '../tools/catalogue.js';

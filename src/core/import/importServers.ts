@@ -6,7 +6,7 @@
  */
 import { clipped } from '../base/text.js';
 import { leadsBackHere } from './ownEndpoint.js';
-import { builtInToolset } from '../config/serverEntry.js';
+import { builtInToolset } from '../config/model.js';
 import { dialects, formatOfContent, formatOfPath } from './dialects.js';
 import { serversIn } from './forms.js';
 import type { Import, ImportedEntry, ImportedServer, ImportFormat, ImportNote, ImportFolders } from './imported.js';
