@@ -36,8 +36,15 @@ function endOfString(text: string, start: number): number {
   return text.length;
 }
 
+type Container = unknown[] | Record<string, unknown>;
+
 export function isTooDeep(value: unknown): boolean {
-  return levelsOf(value, deepestValue) !== undefined;
+  return isContainer(value) && someInner(value, (inner) => reaches(inner, deepestValue - 1));
+}
+
+/** Says whether a container has others in it to this depth. Recurses no deeper than that. */
+function reaches(container: Container, depth: number): boolean {
+  return depth === 0 || someInner(container, (inner) => reaches(inner, depth - 1));
 }
 
 /**
@@ -45,32 +52,34 @@ export function isTooDeep(value: unknown): boolean {
  * is too deep costs that part only, and whoever reads that part still sees that it is too deep.
  */
 export function flattened<Value>(value: Value): Value {
-  for (const container of levelsOf(value, 2 * deepestValue) ?? []) {
-    if (Array.isArray(container)) container.length = 0;
-    else for (const key of Object.keys(container)) delete container[key];
-  }
+  if (isContainer(value)) cutBelow(value, 2 * deepestValue);
   return value;
 }
 
-type Container = unknown[] | Record<string, unknown>;
+/** Empties what has others in it at this depth. Recurses no deeper than that. */
+function cutBelow(container: Container, depth: number): void {
+  const isCut = someInner(container, (inner) => {
+    if (depth === 1) return true;
+    cutBelow(inner, depth - 1);
+    return false;
+  });
+  if (!isCut) return;
+  if (Array.isArray(container)) container.length = 0;
+  else for (const key of Object.keys(container)) delete container[key];
+}
 
-/** Returns the lists and objects at a depth that have others in them; undefined if there are none. Does not recurse. */
-function levelsOf(value: unknown, depth: number): Container[] | undefined {
-  let level = containersAmong([value]);
-  for (let reached = 1; reached < depth; reached++) {
-    if (level.length === 0) return undefined;
-    level = level.flatMap(containersOf);
+/** Makes no list of what is in the container: every message passes here (P3). */
+function someInner(container: Container, test: (inner: Container) => boolean): boolean {
+  if (Array.isArray(container)) return container.some((inner) => isContainer(inner) && test(inner));
+  for (const key in container) {
+    const inner = container[key];
+    if (isContainer(inner) && test(inner)) return true;
   }
-  const full = level.filter((container) => containersOf(container).length > 0);
-  return full.length > 0 ? full : undefined;
+  return false;
 }
 
-function containersOf(container: Container): Container[] {
-  return containersAmong(Array.isArray(container) ? container : Object.values(container));
-}
-
-function containersAmong(values: readonly unknown[]): Container[] {
-  return values.filter((value): value is Container => typeof value === 'object' && value !== null);
+function isContainer(value: unknown): value is Container {
+  return typeof value === 'object' && value !== null;
 }
 
 /** Below this depth a text for people says nothing. */

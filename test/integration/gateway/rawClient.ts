@@ -21,22 +21,25 @@ export interface Answer {
   readonly body: string;
 }
 
-/** A stream of events under way. */
+/** The events of a response, whose head may be still to come. */
 export class EventReader {
   private readonly frames: string[] = [];
   private readonly waiting: ((frame: string | undefined) => void)[] = [];
   private rest = '';
   private ended = false;
 
-  constructor(readonly response: IncomingMessage) {
-    response.setEncoding('utf8');
-    response.on('data', (text: string) => {
-      const frames = (this.rest + text).split('\n\n');
-      this.rest = frames.pop() ?? '';
-      for (const frame of frames) this.give(frame);
+  constructor(private readonly sent: ClientRequest) {
+    sent.once('response', (response) => {
+      response.setEncoding('utf8');
+      response.on('data', (text: string) => {
+        const frames = (this.rest + text).split('\n\n');
+        this.rest = frames.pop() ?? '';
+        for (const frame of frames) this.give(frame);
+      });
+      response.on('error', () => {});
     });
-    response.on('error', () => {});
-    response.on('close', () => {
+    sent.on('error', () => {});
+    sent.once('close', () => {
       this.ended = true;
       for (const waiting of this.waiting.splice(0)) waiting(undefined);
     });
@@ -60,7 +63,7 @@ export class EventReader {
   }
 
   close(): void {
-    this.response.destroy();
+    this.sent.destroy();
   }
 
   private give(frame: string): void {
@@ -102,11 +105,6 @@ export class RawClient {
     return request(url, { method, agent: this.agent, headers: given });
   }
 
-  async stream(sent: ClientRequest): Promise<EventReader> {
-    const [response] = (await once(sent, 'response')) as [IncomingMessage];
-    return new EventReader(response);
-  }
-
   async answer(sent: ClientRequest): Promise<Answer> {
     const [response] = (await once(sent, 'response')) as [IncomingMessage];
     let body = '';
@@ -139,10 +137,10 @@ export class RawClient {
   }
 
   /** A call whose answer is still to come. */
-  async call(params: Json, id: string | number = this.nextId++): Promise<EventReader> {
+  call(params: Json, id: string | number = this.nextId++): EventReader {
     const sent = this.open('POST');
     sent.end(JSON.stringify(this.request('tools/call', params, id)));
-    return this.stream(sent);
+    return new EventReader(sent);
   }
 
   notify(method: string, params?: Json): Promise<Answer> {
@@ -163,10 +161,13 @@ export class RawClient {
     return message;
   }
 
-  listen(): Promise<EventReader> {
+  /** Resolves when the head of the stream is there. */
+  async listen(): Promise<EventReader & { readonly head: IncomingMessage }> {
     const sent = this.open('GET');
+    const reader = new EventReader(sent);
     sent.end();
-    return this.stream(sent);
+    const [head] = (await once(sent, 'response')) as [IncomingMessage];
+    return Object.assign(reader, { head });
   }
 
   close(): void {

@@ -203,7 +203,8 @@ describe('gateway: safety (G2, G3b)', () => {
     for (let n = 0; n < 3; n++) {
       const client = rig.client();
       await client.initialize();
-      await client.call({ name: 'click' });
+      client.call({ name: 'click' });
+      await rig.backend.nextCall();
     }
     assert.deepEqual((await editor.initialize())['error'], { code: -32000, message: 'Too many sessions are open.' });
   });

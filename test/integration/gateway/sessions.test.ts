@@ -55,9 +55,7 @@ describe('gateway: sessions of other agents', () => {
     assert.equal(status, 200);
     client.session = String(headers['mcp-session-id']);
     assert.deepEqual(toolsOf(await client.post(client.request('tools/list'))), []);
-    const sent = client.open('GET');
-    sent.end();
-    const stream = await client.stream(sent);
+    const stream = await client.listen();
     rig.backend.set('late', ['a']);
     rig.clock.advance(20);
     assert.equal((await stream.message())?.['method'], 'notifications/tools/list_changed');

@@ -72,15 +72,37 @@ describe('gateway: event streams', () => {
     });
   });
 
-  it('otherwise the head goes out at once, and each message as it comes', () => {
+  it('what is answered later is one write too, with its length', () => {
+    const post = reply();
+    post.release();
+    clock.advance(999);
+    post.settle('{"id":1}');
+    assert.deepEqual([response.writes, response.headers['content-length']], [1, response.written.length]);
+    clock.advance(15_000);
+    assert.equal(response.writes, 1);
+  });
+
+  it('what takes longer than a second gets its head alone, and each message as it comes', () => {
     const post = reply(2);
     post.release();
+    assert.equal(response.writes, 0);
+    clock.advance(1_000);
     assert.deepEqual([response.status, response.writes, response.headers['content-length']], [200, 1, undefined]);
     post.settle('{"id":1}');
     assert.equal(response.writableEnded, false);
     post.settle(undefined);
     assert.equal(response.writableEnded, true);
     assert.equal(response.written, 'event: message\ndata: {"id":1}\n\n');
+  });
+
+  it('the head goes out with the first message', () => {
+    const post = reply();
+    post.release();
+    post.send('{"method":"n"}');
+    assert.deepEqual([response.status, response.written], [200, 'event: message\ndata: {"method":"n"}\n\n']);
+    clock.advance(1_000);
+    assert.equal(response.writes, 1);
+    post.settle(undefined);
   });
 
   it('to a client that is gone nothing is written', () => {
@@ -106,9 +128,10 @@ describe('gateway: event streams', () => {
     assert.equal(response.writableEnded, true);
   });
 
-  it('every open stream gets a comment at least every 15 s, and none once it has ended', () => {
+  it('every open stream gets a comment at least every 15 s after its head, and none once it has ended', () => {
     const post = reply();
     post.release();
+    clock.advance(1_000);
     clock.advance(10_000);
     const other = new FakeResponse();
     new ListenStream(other.asResponse, heartbeat);
