@@ -22,7 +22,10 @@ import type { Host } from './core/host/hostContract.js';
 import type { ServerStatus } from './core/reconcile/status.js';
 import { version } from '../package.json';
 
-/** Exit codes: 0 well, 1 something is wrong with config, servers or the call, 2 the command line itself. */
+/**
+ * The exit codes: 0 is well, 1 means that something is wrong with config, servers or the call, and 2 with the command
+ * line itself.
+ */
 async function main(argv: string[]): Promise<number> {
   let parsed;
   try {

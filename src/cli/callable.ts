@@ -2,7 +2,9 @@
 import type { Host } from '../core/host/hostContract.js';
 import type { Toolset } from '../core/tools/catalogue.js';
 
-/** Resolves as soon as the tool has its holder for good, or `started` says that none will come: undefined. */
+/**
+ * Resolves with the tool's holder as soon as that is final, or with undefined once `started` says that none will come.
+ */
 export async function untilCallable(host: Host, tool: string, started: Promise<void>): Promise<Toolset | undefined> {
   await new Promise<void>((resolve, reject) => {
     const look = (): void => {

@@ -1,4 +1,6 @@
-/** The config files that count in a folder (C5), read once. What is wrong with the reading is a problem like any other. */
+/**
+ * Reads the config files that count in a folder (C5) once. What is wrong with the reading is a problem like any other.
+ */
 import { homedir } from 'node:os';
 import { FileRefused, largestConfigFile, readTextFileSync } from '../core/base/textFile.js';
 import { fileUnreadable } from '../core/config/problems.js';

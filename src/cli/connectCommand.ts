@@ -23,7 +23,7 @@ import { StartApprovals } from './startApprovals.js';
 import { configDeps, withHost, type Run, type RunningHost } from './withHost.js';
 
 export interface ConnectRequest {
-  /** All of them where it is undefined. */
+  /** The toolset; all of them where it is undefined. */
   readonly toolset: string | undefined;
   /** The path, relative to where the command runs. */
   readonly tokenFile: string | undefined;

@@ -1,4 +1,4 @@
-/** The config files of a folder, followed: the host is given what they say whenever that changes. */
+/** Follows the config files of a folder: the host is given what they say whenever that changes. */
 import { homedir } from 'node:os';
 import { systemClock } from '../core/base/clock.js';
 import type { DisposableStore } from '../core/base/disposables.js';

@@ -31,7 +31,7 @@ export function formAnswers(given: Fields, complain: (text: string) => void): Se
   };
 }
 
-/** Answers a form. What it does not ask for is not sent. Pure. */
+/** Answers a form. What it does not ask for is not sent. Everything here is pure. */
 function answerForm(requestedSchema: unknown, given: Fields): FormAnswer {
   const { properties, required } = fields(requestedSchema);
   const content: Record<string, unknown> = {};

@@ -1,11 +1,14 @@
-/** The gateway that serves a folder already, of an editor or of `serve` (G6): where it is, once it has proved itself. */
+/** Finds the gateway that serves a folder already, of an editor or of `serve` (G6), once it has proved itself. */
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { notedPort } from '../core/files/addressFile.js';
 import { proofOf, tokenIn } from '../core/files/tokenFile.js';
 
 const proofLimitMs = 5_000;
 
-/** Undefined where there is none, or where who listens there does not know the token, which it is not shown then. */
+/**
+ * Resolves with undefined where there is none, or where whoever listens does not know the token, which is not shown
+ * then.
+ */
 export async function foundGateway(
   tokenFile: string,
   onStranger: (port: number) => void,

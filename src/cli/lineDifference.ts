@@ -1,4 +1,4 @@
-/** Shows what differs between two texts as one hunk in the form of `diff -u`. Pure. */
+/** Shows what differs between two texts as one hunk in the form of `diff -u`. Everything here is pure. */
 const context = 3;
 
 /** Returns an empty text where nothing differs. */

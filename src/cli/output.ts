@@ -1,4 +1,7 @@
-/** What the command line writes, each with the exit code that goes with it: 0 well, 1 something is wrong, 2 used wrongly. */
+/**
+ * Writes what the command line says, each with the exit code that goes with it: 0 is well, 1 means that something is
+ * wrong, and 2 that it was used wrongly.
+ */
 import { forTerminal, visibleJson } from '../core/base/inert.js';
 import type { Problem } from '../core/base/problem.js';
 import { inOrder, problemLine } from './render.js';

@@ -1,4 +1,4 @@
-/** The port on which other agents find the toolsets. */
+/** Reads the port on which other agents find the toolsets. */
 const usualPort = 7427;
 
 /** Returns undefined where the text is not a port. */

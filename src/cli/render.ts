@@ -1,4 +1,4 @@
-/** What the command line prints, as text. Pure. */
+/** Writes what the command line prints as text. Everything here is pure. */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { assertNever } from '../core/base/assertNever.js';
 import { oneLine } from '../core/base/inert.js';
@@ -85,7 +85,7 @@ export function promptsTable(toolsets: readonly Toolset[]): string {
   return table(['server', 'prompt', 'arguments', 'description'], cleaned(rows));
 }
 
-/** Those that may be left out stand in brackets. */
+/** Arguments that may be left out stand in brackets. */
 function argumentWords(given: unknown): string {
   const words = Array.isArray(given) ? (given as readonly { name?: unknown; required?: unknown }[]) : [];
   return words.map(({ name, required }) => (required === true ? String(name) : `[${String(name)}]`)).join(' ');

@@ -1,4 +1,4 @@
-/** A host for one command, which is made of the config files as they are and ended with everything that it started. */
+/** Makes a host for one command from the config files as they are, and ends it with everything that it started. */
 import type { Approvals } from '../core/approval/approvals.js';
 import { systemClock } from '../core/base/clock.js';
 import type { Log } from '../core/base/log.js';

@@ -1,4 +1,7 @@
-/** Agents that can be given entries for toolsets (G6): where each keeps its MCP servers, and in which form. Pure. */
+/**
+ * Agents that can be given entries for toolsets (G6): where each keeps its MCP servers, and in which form. Everything
+ * here is pure.
+ */
 import path from 'node:path';
 
 export type AgentKind =
@@ -20,7 +23,7 @@ export interface AgentFolders {
   readonly home: string;
   /** The folder in which extensions of the editor keep their files; it is undefined where there is no editor. */
   readonly globalStorage?: string | undefined;
-  /** `$XDG_CONFIG_HOME`. */
+  /** The value of `$XDG_CONFIG_HOME`. */
   readonly configHome?: string | undefined;
 }
 

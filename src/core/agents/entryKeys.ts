@@ -1,5 +1,5 @@
 /**
- * What an agent's entry for a toolset says, in the form that the real program accepts (G6). Pure.
+ * What an agent's entry for a toolset says, in the form that the real program accepts (G6). Everything here is pure.
  *
  * Invariant: no entry holds the token. Each agent fetches it when it connects, by a command, from its file or from a
  * variable.

@@ -1,6 +1,6 @@
 /**
  * Entries in a JSON file of another program, each by the least change of its text: comments, order, line breaks and the
- * layout of everything else stay. Pure.
+ * layout of everything else stay. Everything here is pure.
  */
 import { createScanner, findNodeAtLocation, parseTree, type Node } from 'jsonc-parser';
 

@@ -1,9 +1,9 @@
 /**
- * Plans entries for toolsets in another program's file (G6): the change of its text, and what a person should know before
- * it is written. Pure.
+ * Plans entries for toolsets in another program's file (G6): the change of its text, and what a person should know
+ * before it is written. Everything here is pure.
  *
- * Invariants: applied, the file says what it said and our entries beside it, nothing else; an entry that leads elsewhere
- * is never taken over; no token stands in it.
+ * Invariants: applied, the file says what it said and our entries beside it, nothing else; an entry that leads
+ * elsewhere is never taken over; no token stands in it.
  */
 import { canonicalJson } from '../base/canonicalJson.js';
 import { isObject } from '../base/isObject.js';

@@ -1,6 +1,7 @@
 /**
- * Entries in a TOML file of another program, as tables of their own: comments, order and everything else stay. It
- * knows only the usual ways to write a table, so the caller compares what came out with what was meant. Pure.
+ * Entries in a TOML file of another program, as tables of their own: comments, order and everything else stay. It knows
+ * only the usual ways to write a table, so the caller compares what came out with what was meant. Everything here is
+ * pure.
  */
 import type { EntryChange } from './jsonEntries.js';
 

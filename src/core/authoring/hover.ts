@@ -1,6 +1,6 @@
 /**
- * Explains a place of a config file (E2): what a key means, what a pattern matches now, what a transform makes of names,
- * and whether a variable is set. Pure.
+ * Explains a place of a config file (E2): what a key means, what a pattern matches now, what a transform makes of
+ * names, and whether a variable is set. Everything here is pure.
  *
  * Invariants: a variable's value is never shown; what servers say is text and nothing else.
  */

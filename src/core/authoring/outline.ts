@@ -1,4 +1,4 @@
-/** Makes the outline of a config file, broken or not, of its servers and keys. Pure. */
+/** Makes the outline of a config file, broken or not, of its servers and keys. Everything here is pure. */
 import type { SketchEntry } from '../yaml/sketchState.js';
 import { sketch } from '../yaml/sketch.js';
 import type { Span } from '../yaml/textPositions.js';

@@ -1,5 +1,6 @@
 /**
- * Offers what one click can do about a problem (E1): minimal edits of the text as it is now, and commands. Pure.
+ * Offers what one click can do about a problem (E1): minimal edits of the text as it is now, and commands. Everything
+ * here is pure.
  *
  * Invariants: a fix is offered only where what it corrects stands in the text, which may have changed since; `safe`
  * fixes change nothing that works and may be applied all at once.

@@ -9,7 +9,7 @@
  */
 declare const mark: unique symbol;
 
-/** Text without links, icons of others, and characters that do not show. */
+/** A text without links, icons of others, and characters that do not show. */
 export type Inert = string & { readonly [mark]: true };
 
 /** An icon of the editor, for the beginning of a label. */

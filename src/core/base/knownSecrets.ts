@@ -3,7 +3,7 @@
  * Corasick). A value is found also where a mark says that the text was cut within it.
  */
 
-/** Of a longer value the beginning is looked for, and then what follows is compared. */
+/** A longer value is found by its beginning, and then what follows it is compared. */
 const longestIndexed = 1024;
 const ellipsis = 0x2026;
 
@@ -17,14 +17,14 @@ export class KnownSecrets {
   private readonly next = new Map<number, number>();
   private readonly fallback: number[] = [0];
   private readonly depth: number[] = [0];
-  /** The length of the longest value that ends at this node; 0: none does. */
+  /** The length of the longest value that ends at this node; it is 0 where none does. */
   private readonly longest: number[] = [0];
   /** What follows the beginning of long values, and the node of the last such beginning that ends at a node. */
   private readonly rests = new Map<number, string[]>();
   private readonly longEnd: number[] = [0];
   private readonly isFirst = new Uint8Array(0x10000);
 
-  /** @param shortest of a value that was cut, at least so much must stand there */
+  /** @param shortest how much of a value that was cut must stand there at least */
   constructor(
     values: Iterable<string>,
     private readonly shortest: number,
@@ -94,7 +94,7 @@ export class KnownSecrets {
       found.push({ start: first, end });
     };
     let node = 0;
-    /** So far the rests of long values have been compared already. */
+    /** The rests of long values have already been compared up to here. */
     let compared = 0;
     for (let at = 0; at < text.length; at++) {
       const code = text.charCodeAt(at);
@@ -122,7 +122,7 @@ function sameLength(rest: string, text: string, from: number): number {
   return length;
 }
 
-/** The escape of JSON (`\n`, `\u00e9`) in which a place lies, because half of one must not remain. */
+/** Returns the JSON escape (`\n`, `\u00e9`) in which a place lies, because half of one must not remain. */
 function escapeAround(text: string, at: number): Span | undefined {
   for (let slash = at - 1; slash >= 0 && slash >= at - 5; slash--) {
     if (text.charCodeAt(slash) !== 0x5c) continue;

@@ -13,10 +13,10 @@ export interface Log {
 
 /** Shorter values are not treated as secrets, because redacting `1` or `ci` would blank the log. */
 const shortestSecret = 6;
-/** In UTF-16 code units. Nobody reads more, and what is looked at is bounded (S2). */
+/** The limit of a text in UTF-16 code units. Nobody reads more, and what is looked at is bounded (S2). */
 const longestText = 1024 * 1024;
 const longestLogText = 64 * 1024;
-/** So much at the end of a text that is too long may be the beginning of a secret. */
+/** This much at the end of a text that is too long may be the beginning of a secret. */
 const uncertainEnd = 4096;
 
 export class Redactor {
@@ -58,7 +58,10 @@ export class Redactor {
   }
 }
 
-/** The value, its lines, because whoever quotes it may write them one by one, and what in it is a secret by itself. */
+/**
+ * Returns the value, its lines, because whoever quotes it may write them one by one, and what in it is a secret by
+ * itself.
+ */
 function partsOf(value: string): string[] {
   const lines = value.split(/\r\n|\r|\n|\\n/).map((line) => line.trim());
   const telling = lines.length > 1 ? lines.filter((line) => !line.startsWith('-----')) : [];

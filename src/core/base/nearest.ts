@@ -20,7 +20,9 @@ export function withoutSeparators(word: string): string {
   return word.toLowerCase().replace(/[\s_-]/g, '');
 }
 
-/** The Damerau–Levenshtein distance: insertions, deletions, substitutions and exchanges of neighbours. */
+/**
+ * Returns the Damerau–Levenshtein distance, which counts insertions, deletions, substitutions and swaps of neighbours.
+ */
 export function distance(a: string, b: string): number {
   // Long words are never near one another here, and the table grows with the product of their lengths.
   if (Math.abs(a.length - b.length) > 32 || a.length > 128 || b.length > 128) return Infinity;

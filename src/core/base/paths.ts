@@ -1,13 +1,13 @@
 /**
- * Whether two paths lead to one place. Nothing else compares paths that come from different hands: the editor writes
- * `c:\`, Windows `C:\`, and a folder may be reached by a link.
+ * Tells whether two paths lead to one place. Nothing else compares paths that come from different hands: the editor
+ * writes `c:\`, Windows `C:\`, and a folder may be reached by a link.
  */
 import { readlinkSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 
 /**
- * The path without links and in the system's own spelling; what does not exist stays as it is written. A link whose
- * target is missing is followed too, because it is when the file is written.
+ * Returns the path without links and in the system's own spelling; what does not exist stays as it is written. A link
+ * whose target is missing is followed too, because it is when the file is written.
  */
 export function realPath(file: string, hops = 16): string {
   const full = path.resolve(file);
@@ -33,7 +33,7 @@ export function samePath(a: string, b: string): boolean {
   return a === b || comparable(a) === comparable(b);
 }
 
-/** Whether `file` lies below `folder`, however deep. */
+/** Says whether `file` lies below `folder`, however deep. */
 export function isBelow(file: string, folder: string): boolean {
   const relative = path.relative(comparable(folder), comparable(file));
   return relative !== '' && relative.split(path.sep, 1)[0] !== '..' && !path.isAbsolute(relative);

@@ -11,7 +11,7 @@ export class PendingEnds {
     this.pending.add(kept);
   }
 
-  /** Resolves when none is under way any more, including those that are added meanwhile. */
+  /** Resolves when no end is under way any more, including those that are added meanwhile. */
   async settled(): Promise<void> {
     while (this.pending.size > 0) await Promise.all([...this.pending]);
   }

@@ -1,9 +1,10 @@
 /**
- * Which names are names of secrets, and which words are secrets by their shape. In doubt it is one: a masked value that
- * was none costs a person a minute, a secret that is seen much more. `secretScan.ts` finds the names and words in texts.
+ * Tells which names are names of secrets, and which words are secrets by their shape. In doubt it is one: a masked
+ * value that was none costs a person a minute, and a secret that is seen costs much more. `secretScan.ts` finds the
+ * names and words in texts.
  *
- * What is looked at is bounded, and no expression here repeats what repeats: a name or a word costs the same however
- * it is made.
+ * What is looked at is bounded, and no expression here repeats what repeats: a name or a word costs the same however it
+ * is made.
  */
 const longestName = 96;
 
@@ -45,18 +46,18 @@ const harmlessEnds = new Set(
 /** Names of parameters of addresses that would be too short or too common elsewhere. */
 const secretParameters = new Set(['CODE', 'SIG', 'ASSERTION', 'HMAC', 'NONCE']);
 
-/** Whatever stands behind these is a secret, a plain word too. */
+/** Whatever stands behind these is a secret, even a plain word. */
 const certainNames = /passw|passphrase|pwd$|authorization|cookie|^x-/i;
 
-/** Most names are told by this to be none, at little cost. */
+/** This rules most names out at little cost. */
 const possible = /tok|key|sec|pass|pw|pat|cred|auth|bear|cook|dsn|jwt|sig|sess|hook|conn|otp/i;
 
-/** Words that have other uses too, where they stand alone. */
+/** These words have other uses too where they stand alone. */
 const weakWords = new Set(['KEY', 'SESSION', 'SIG', 'PAT', 'AUTH']);
 
 /**
- * How much a name says of its value. `weak`: where it stands beside a plain word it says nothing. `word`: it is a
- * single word, which in prose may stand before a colon. `certain`: whatever the value is, it is a secret.
+ * How much a name says of its value. `weak` says nothing where it stands beside a plain word, `word` is a single word,
+ * which may stand before a colon in prose, and with `certain` the value is a secret whatever it is.
  */
 export type NameStrength = 'none' | 'weak' | 'word' | 'strong' | 'certain';
 
@@ -92,12 +93,12 @@ function singular(word: string): string {
   return word.endsWith('S') && !word.endsWith('SS') ? word.slice(0, -1) : word;
 }
 
-/** Whether the name is one of several values: `TOKENS`, `apiKeys`. */
+/** Says whether the name is one of several values: `TOKENS`, `apiKeys`. */
 export function isPlural(name: string): boolean {
   return /[^sS][sS]$/.test(name);
 }
 
-/** What is no value, or one that anybody may see; `max_tokens` counts. */
+/** These are no values, or ones that anybody may see; `max_tokens` counts. */
 export function isTrivial(value: string, name = ''): boolean {
   if (value.length > longestName) return false;
   if (/tokens$/i.test(name) && /^\d{1,9}$/.test(value)) return true;
@@ -106,7 +107,7 @@ export function isTrivial(value: string, name = ''): boolean {
   );
 }
 
-/** Beginnings by which services mark their tokens. */
+/** The beginnings by which services mark their tokens. */
 export const tokenBeginnings =
   'gh[opsur]_|github_pat_|glpat-|sk[-_]|[pr]k_(?:live|test)_|xox[abeprs]-|xapp-|AKIA|ASIA|AIza|ya29\\.|eyJ|npm_|hf_|' +
   'ntn_|lin_api_|figd_|gsk_|pplx-|tvly-|dop_v1_|ph[cx]_|r8_|shpat_|BSA|secret_';
@@ -121,7 +122,7 @@ export function isToken(word: string): boolean {
   return word.length >= 10 && /\d/.test(head);
 }
 
-/** Whether a word is made of letters and digits mixed as nobody writes them. */
+/** Says whether letters and digits are mixed in a word as nobody writes them. */
 export function isRandom(word: string): boolean {
   if (word.length < 16 || word.length > 4096) return word.length > 4096 && !/[^A-Za-z0-9+/_=-]/.test(word);
   if (!/^[A-Za-z0-9+/_=.~-]+$/.test(word) || /^[/.]/.test(word) || !/\d/.test(word)) return false;
@@ -131,7 +132,7 @@ export function isRandom(word: string): boolean {
   return word.split(/[^A-Za-z0-9]/).some((part) => part.length >= 12 && isJumbled(part));
 }
 
-/** Whether letters and digits take turns, or capitals and small letters, more often than in words. */
+/** Says whether letters and digits, or capitals and small letters, take turns more often than in words. */
 function isJumbled(part: string): boolean {
   if (!/\d/.test(part) || !/[A-Za-z]/.test(part)) return false;
   let runs = 1;

@@ -1,14 +1,14 @@
 /**
  * Finds secrets in a text by the names beside them and by their shape: values of secret names, credentials and
  * parameters of addresses, addresses of webhooks, options of command lines, bearer tokens, tokens of known services,
- * private keys. Told by `secretNames.ts`.
+ * private keys. `secretNames.ts` tells which names and words they are.
  *
- * Linear by construction (S2): it goes from anchor to anchor, looks back a bounded number of characters, and what it has
- * looked at going forward it passes over.
+ * The scan is linear by construction (S2): it goes from anchor to anchor, looks back a bounded number of characters,
+ * and passes over what it has already looked at on its way forward.
  */
 import { isRandom, isToken, isTrivial, type NameStrength, nameStrength, tokenBeginnings } from './secretNames.js';
 
-/** Where a secret stands. `environment`: it is a value of an environment, which anything may be. */
+/** The place of a secret. `environment` means that it is a value of an environment, which may be anything. */
 export interface Found {
   readonly start: number;
   readonly end: number;
@@ -33,7 +33,7 @@ const tokenWord = /[\w.~+/=-]+/y;
 const plainWord = /^[A-Za-z]{1,15}[.,;:!?]?$/;
 const longestLookBack = 96;
 const mostNames = 256;
-/** What follows an option where a sentence speaks of it. */
+/** These words follow an option where a sentence speaks of it. */
 const prose =
   /^(?:a|an|and|are|argument|be|before|can|flag|for|from|has|if|in|is|it|missing|must|needs?|not|of|on|option|or|required|set|should|the|to|value|was|when|with)[.,;:!?]?$/i;
 
@@ -77,7 +77,7 @@ class Scan {
     return end;
   }
 
-  /** What is between the lines of a private key. */
+  /** Finds what is between the lines of a private key. */
   private privateKey(after: number): number {
     const end = this.text.indexOf('-----END', after);
     return this.add(after, end < 0 ? this.text.length : end);
@@ -94,7 +94,7 @@ class Scan {
     return isToken(this.text.slice(at, Math.min(end, at + 400))) ? this.add(at, end) : end;
   }
 
-  /** `--token abc`, `-u me:pw`, `"--token", "abc"`; with `=` it is a pair. */
+  /** Finds `--token abc`, `-u me:pw` and `"--token", "abc"`; with `=` it is a pair. */
   private option(option: string, after: number): number {
     const { text } = this;
     const separator = /["']?[ \t]{0,4}(?:,\s{0,4})?["']?/y;
@@ -113,7 +113,7 @@ class Scan {
     return isTrivial(value, option) || prose.test(value) ? end : this.add(start, end);
   }
 
-  /** `name=value`, `name: value`, `"name": "value"`. */
+  /** Finds `name=value`, `name: value` and `"name": "value"`. */
   private pair(at: number, after: number): number {
     const { text } = this;
     const equals = text.charAt(at) === '=';
@@ -171,7 +171,7 @@ class Scan {
     return strength;
   }
 
-  /** The texts of a list of secrets. */
+  /** Finds the texts of a list of secrets. */
   private list(from: number, weak: boolean): number {
     const { text } = this;
     for (let at = from; ;) {
@@ -184,7 +184,10 @@ class Scan {
     }
   }
 
-  /** `scheme://user:password@host/path`. A password may hold `@`, and what has to be escaped there and was not. */
+  /**
+   * Finds the password of `scheme://user:password@host/path`. It may hold `@`, and what should have been escaped and
+   * was not.
+   */
   private address(at: number, after: number): number {
     const { text } = this;
     if (!isNameCode(text.charCodeAt(at - 1))) return after;
@@ -202,7 +205,7 @@ class Scan {
     const until = inHost >= 0 ? after + inHost : openEnd && this.lastAt > after ? this.lastAt : isCut ? hostEnd : -1;
     if (until < 0) return this.path(after, hostEnd);
     if (colon >= 0 && after + colon < until) {
-      // Before `:x-oauth-basic` and before `:@` it is the name that is the secret.
+      // Before `:x-oauth-basic` and before `:@`, the name is the secret.
       const password = text.slice(after + colon + 1, until);
       const isName = password === '' || password.startsWith('x-') || isRandom(authority.slice(0, colon));
       this.add(isName ? after : after + colon + 1, until);
@@ -210,7 +213,7 @@ class Scan {
     return inHost >= 0 ? this.path(until + 1, hostEnd) : until;
   }
 
-  /** Parts of a path that let whoever knows them in: behind `webhooks`, and what is random. */
+  /** Finds parts of a path that let in whoever knows them: those behind `webhooks`, and those that are random. */
   private path(host: number, hostEnd: number): number {
     const { text } = this;
     if (text.charAt(hostEnd) !== '/') return hostEnd;
@@ -232,7 +235,7 @@ class Scan {
     for (let at = start; ;) {
       const stop = this.endOf(/[^\r\n"'\\]*/y, at);
       if (this.text.charAt(stop - 1) !== '=') return stop;
-      // A parameter in quotes, as in `Digest username="a", response="…"`.
+      // Finds a parameter in quotes, as in `Digest username="a", response="…"`.
       at = this.endOf(/"[^"\r\n]*"/y, stop);
       if (at === stop) return stop;
     }

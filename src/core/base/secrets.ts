@@ -10,34 +10,34 @@ import { findSecrets, type Found } from './secretScan.js';
 export const mask = '•••';
 
 interface Removal {
-  /** What stands in the place of a secret. */
+  /** The mark that stands in the place of a secret. */
   readonly mask?: string;
-  /** Values that stay, because they refer to something. */
+  /** Says which values stay because they refer to something. */
   readonly spare?: (value: string) => boolean;
-  /** Whether values of an environment (`-e NAME=value`) go whatever they are. Default: they do. */
+  /** Says whether values of an environment (`-e NAME=value`) go whatever they are. By default, they do. */
   readonly environment?: boolean;
   /** Takes out further secrets, which are known by their value. */
   readonly known?: (text: string) => string;
 }
 
-/** A text within a text within a text is looked at; what is deeper is one text. */
+/** Texts within texts are looked at to this depth; what is deeper is one text. */
 const deepest = 3;
 
 export function withoutSecrets(text: string, removal: Removal = {}): string {
   return cleaned(text, removal, 0);
 }
 
-/** The secrets in a text that are told by names and shapes. */
+/** Returns the secrets in a text that are told by names and shapes. */
 export function secretsIn(text: string): string[] {
   return findSecrets(text).map(({ start, end }) => text.slice(start, end));
 }
 
-/** Whether the value of a key of this name is a secret. */
+/** Says whether the value of a key of this name is a secret. */
 export function isSecret(name: string, value: string): boolean {
   return !isTrivial(value, name) && (isSecretName(name) || hasSecretShape(value));
 }
 
-/** Whether a key of this name holds a secret. */
+/** Says whether a key of this name holds a secret. */
 export function isSecretName(name: string): boolean {
   return nameStrength(name) !== 'none';
 }
@@ -49,7 +49,7 @@ function hasSecretShape(value: string): boolean {
 const beginning = new RegExp(`^(?:${tokenBeginnings})`);
 const isSure = ({ kind }: Found): boolean => kind === 'secret';
 
-/** The arguments of a command with their secrets taken out, and which of them held one (counted from 0). */
+/** Returns the arguments of a command with their secrets taken out, and which of them held one (counted from 0). */
 export function withoutArgumentSecrets(
   args: readonly string[],
   removal: Removal = {},
@@ -71,7 +71,7 @@ export function secretSpansOf(text: string, before?: string): SecretSpan[] {
   return (before === undefined ? findSecrets(text) : inArgument(text, before)).filter(isSure);
 }
 
-/** The secrets that stand in the arguments of a command. */
+/** Returns the secrets that stand in the arguments of a command. */
 export function secretsOfArguments(args: readonly string[]): string[] {
   return args.flatMap((arg, index) => inArgument(arg, args[index - 1]).map(({ start, end }) => arg.slice(start, end)));
 }
@@ -136,7 +136,7 @@ function plainCleaned(text: string, removal: Removal): string {
   return replaced(rest, findSecrets(rest), removal);
 }
 
-/** Where the JSON begins with which the text ends, as in a line of a log; -1: there is none. */
+/** Returns where the JSON begins with which the text ends, as in a line of a log, or -1 where there is none. */
 function beginningOfJson(text: string): number {
   const last = text.trimEnd().at(-1);
   if (last !== '}' && last !== ']' && last !== '"') return -1;
@@ -154,7 +154,7 @@ interface Frame {
   readonly isList: boolean;
   /** The key whose value comes now, or that of the list. */
   name: string;
-  /** The text before, in a list: it may be an option. */
+  /** The text before it in a list, which may be an option. */
   before: string;
 }
 
@@ -250,14 +250,14 @@ class JsonCleaning {
   }
 }
 
-/** In JSON a name stands beside everything, so that a single word says less of its value. */
+/** In JSON, everything has a name beside it, so a single word says less of its value. */
 function isSecretOf(name: string, value: string): boolean {
   if (name === '' || isTrivial(value, name)) return false;
   const strength = nameStrength(name);
   return strength !== 'none' && (strength !== 'weak' || !/^[A-Za-z]{1,15}$/.test(value));
 }
 
-/** Of a header the scheme stays: `Bearer •••`. */
+/** The scheme of a header stays: `Bearer •••`. */
 function whole(name: string, value: string, removal: Removal): string {
   const scheme = /authorization$/i.test(name) ? (/^[A-Za-z]{1,20} (?=\S)/.exec(value)?.[0] ?? '') : '';
   return scheme + (removal.mask ?? mask);

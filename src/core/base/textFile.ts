@@ -1,6 +1,6 @@
 /**
- * Reads files that others may have written or put in place: regular files only, and only so much (S2). A path may lead to
- * a pipe, on which a reader waits for ever, or to a device, which never ends.
+ * Reads files that others may have written or put in place: regular files only, and only up to a limit (S2). A path may
+ * lead to a pipe, on which a reader waits for ever, or to a device, which never ends.
  */
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
 import { open } from 'node:fs/promises';

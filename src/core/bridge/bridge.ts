@@ -2,9 +2,9 @@
  * One client that speaks MCP over stdio, joined to the gateway (G6): every message is passed on as it is, both ways,
  * requests of servers, progress and cancellation included.
  *
- * Where the gateway has gone, it is looked for again: the client's `initialize` is said once more, and a request that
- * was not delivered is sent then. Invariants: a request that may have been delivered is never sent again (X4); every
- * request is answered, unless the client cancelled it; stdout has nothing but messages.
+ * If the gateway has gone, it is looked for again: the client's `initialize` is repeated, and a request that was not
+ * delivered is sent then. Invariants: a request that may have been delivered is never sent again (X4); every request is
+ * answered, unless the client cancelled it; stdout has nothing but messages.
  */
 import type { Readable, Writable } from 'node:stream';
 import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '@modelcontextprotocol/sdk/types.js';
@@ -31,10 +31,10 @@ interface BridgeDeps {
   readonly version: string;
 }
 
-/** As much as the gateway takes in one body. */
+/** The gateway takes this much in one body. */
 const longestLine = 16 << 20;
 
-/** What may have changed while there was no gateway. */
+/** These may have changed while there was no gateway. */
 const changes = ['tools', 'prompts', 'resources'].map((topic) => `notifications/${topic}/list_changed`);
 
 export class Bridge {
@@ -158,7 +158,7 @@ export class Bridge {
     const failure =
       'error' in message && message.error.data instanceof TransportFailure ? message.error.data : undefined;
     if (request && failure?.trouble.kind === 'unreachable' && !this.repeated.has(message.id)) {
-      // It was not delivered: what listened there is gone.
+      // The request was not delivered, because what listened there is gone.
       this.repeated.add(message.id);
       this.drop(from);
       void from.close();
@@ -196,7 +196,7 @@ function isRequest(message: JSONRPCMessage): message is JSONRPCRequest {
   return 'method' in message && 'id' in message && message.id !== undefined;
 }
 
-/** A failure of our own transport in words alone. */
+/** Puts a failure of our own transport into words alone. */
 function withoutObject(message: JSONRPCMessage): JSONRPCMessage {
   if (!('error' in message) || !(message.error.data instanceof TransportFailure)) return message;
   return { ...message, error: { code: message.error.code, message: message.error.message } };

@@ -1,6 +1,6 @@
 /**
  * Writes new servers into a config file, behind those that are there, as one minimal edit: comments, order, indentation
- * and line breaks stay. Pure.
+ * and line breaks stay. Everything here is pure.
  *
  * Invariant: applied, the file is YAML with every new server as it was meant and every other one as it was; where that
  * cannot be had, nothing is edited (`undefined`).

@@ -1,4 +1,4 @@
-/** Splits a command line that a person wrote where one program belongs. Pure. */
+/** Splits a command line that a person wrote where one program belongs. Everything here is pure. */
 
 /** Returns the words of a command line without their quotes, or undefined where a quote is not closed. No other shell syntax is known. */
 export function commandWords(line: string): string[] | undefined {

@@ -1,4 +1,4 @@
-/** Durations as people write them (C3), and the defaults, in milliseconds. */
+/** Reads and writes durations as people write them (C3), and holds the defaults, in milliseconds. */
 import type { Timeouts } from './model.js';
 
 const second = 1000;

@@ -1,4 +1,7 @@
-/** An entry of a server as it is written into the config file: block style, short lists and maps in flow style. Pure. */
+/**
+ * An entry of a server as it is written into the config file: block style, short lists and maps in flow style.
+ * Everything here is pure.
+ */
 import { scalarText } from '../yaml/edits.js';
 
 /** The values that an entry is made of; `undefined` is left out. */

@@ -6,7 +6,7 @@ import { textOf, type MapEntry, type ValueNode } from '../yaml/valueNodes.js';
 import { describe, type EntryReader } from './entryReader.js';
 import * as problems from './problems.js';
 
-/** In characters. Instructions are part of every request of a model. */
+/** The limit in characters. Instructions are part of every request of a model. */
 const longestManual = 20_000;
 
 export function readManual(reader: EntryReader, entry: MapEntry | undefined): string | undefined {

@@ -30,7 +30,7 @@ interface MergedSources {
   readonly accepted: ReadonlyMap<string, AcceptedSource>;
 }
 
-/** Merges parsed files, which are given in the order of precedence. Pure. */
+/** Merges parsed files, which are given in the order of precedence. Everything here is pure. */
 export function mergeSources(
   parsed: readonly ParsedSource[],
   previous: ReadonlyMap<string, AcceptedSource>,

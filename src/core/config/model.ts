@@ -109,9 +109,9 @@ export type Transform =
 
 /** Says which resources of a server are published, by URI and media type, and how large one may be that is read. */
 export interface ResourceSelection extends NameFilter {
-  /** They are in lower case; undefined: all. */
+  /** The media types in lower case; undefined where all are published. */
   readonly mimeTypes?: readonly string[];
-  /** The limit of one that is read; undefined: none. */
+  /** The limit of one that is read; undefined where there is none. */
   readonly maxBytes?: number;
 }
 
@@ -153,7 +153,9 @@ export interface ServerDefinition {
   readonly transform: readonly Transform[];
   readonly prompts: PromptSelection;
   readonly resources: ResourceSelection;
-  /** What agents are told of the toolset behind the server's own instructions; undefined: nothing. */
+  /**
+   * The text that agents are told of the toolset behind the server's own instructions; undefined where there is none.
+   */
   readonly manual: string | undefined;
   readonly timeouts: Timeouts;
   readonly places: ServerPlaces;

@@ -1,4 +1,7 @@
-/** Makes a new server from what a person types, step by step. Each check returns a sentence that says what is wrong. Pure. */
+/**
+ * Makes a new server from what a person types, step by step. Each check returns a sentence that says what is wrong.
+ * Everything here is pure.
+ */
 import { commandWords } from './commandWords.js';
 import type { NewEntry } from './entryText.js';
 import { builtInToolset } from './model.js';

@@ -1,6 +1,6 @@
 /**
- * Makes a config file fit to be shown to strangers, for a bug report: its structure remains, comments go, and every value
- * that is not known to be harmless is masked. Pure.
+ * Makes a config file fit to be shown to strangers, for a bug report: its structure remains, comments go, and every
+ * value that is not known to be harmless is masked. Everything here is pure.
  */
 import { mask, withoutArgumentSecrets } from '../base/secrets.js';
 import { readYaml } from '../yaml/yamlTree.js';

@@ -34,7 +34,7 @@ export interface Malformed {
 export interface PromptListing {
   readonly prompts: readonly OfferedPrompt[];
   readonly malformed: readonly Malformed[];
-  /** Why the prompts are not all here; those that came are kept. */
+  /** Says why the prompts are not all here; those that came are kept. */
   readonly failure?: string;
 }
 
@@ -48,9 +48,9 @@ export interface ResourceListing {
 export interface ToolListing {
   readonly tools: readonly OfferedTool[];
   readonly malformed: readonly Malformed[];
-  /** Undefined: the server has no prompts. */
+  /** It is undefined if the server has no prompts. */
   readonly prompts?: PromptListing | undefined;
-  /** Undefined: the server has no resources. */
+  /** It is undefined if the server has no resources. */
   readonly resources?: ResourceListing | undefined;
 }
 
@@ -62,7 +62,7 @@ export interface ListOptions {
   readonly timeoutMs: number;
 }
 
-/** Time limits of one request in milliseconds (X6). */
+/** The time limits of one request in milliseconds (X6). */
 interface Timed {
   readonly timeouts: { readonly call: number; readonly callMax: number };
 }
@@ -77,11 +77,11 @@ export interface Connection {
   readonly instructions: string | undefined;
   readonly capabilities: ServerCapabilities;
   readonly protocolVersion: string;
-  /** The id of the direct child; undefined for HTTP. */
+  /** The id of the direct child; it is undefined for HTTP. */
   readonly pid: number | undefined;
   /** The connection has ended and takes no calls; `onDidDie` fires after the calls in flight have failed. */
   readonly isOver: boolean;
-  /** The server says that something it lists changed. */
+  /** Fires when the server says that something it lists changed. */
   readonly onDidChangeOffer: Event<OfferKind>;
   /** Fires with the parameters of each `notifications/resources/updated`. */
   readonly onDidUpdateResource: Event<Fields>;
@@ -90,8 +90,9 @@ export interface Connection {
    */
   readonly onDidDie: Event<string>;
   /**
-   * The server forgot the session and gave a new one (HTTP, rule X2): the connection goes on, what the old session held
-   * is gone. `onDidChangeOffer` fires for the tools too, as the server may be another version of itself.
+   * Fires when the server forgot the session and gave a new one (HTTP, rule X2): the connection goes on, and what the
+   * old session held is gone. `onDidChangeOffer` fires for the tools too, as the server may be another version of
+   * itself.
    */
   readonly onDidRenewSession: Event<void>;
   /** Lists every page. Rejects with `ListError` when the server fails or repeats a cursor. */
@@ -107,7 +108,10 @@ export interface Connection {
   notify(method: string, params?: Fields): void;
   /** Names the client that the server's own requests reach while nothing is in flight. */
   belongsTo(client: ServerClient): void;
-  /** Ends the connection and the whole process tree (X5); resolves when nothing of it is left. Idempotent. */
+  /**
+   * Ends the connection and the whole process tree (X5), and resolves when nothing of it is left. It may be called
+   * again.
+   */
   close(): Promise<void>;
   /** Resolves when `close` has come to its end, whoever called it. */
   readonly gone: Promise<void>;
@@ -131,7 +135,7 @@ export interface ConnectRequest {
   readonly timeoutMs: number;
   /** Aborting ends the attempt and everything it started; the outcome is `cancelled`. */
   readonly signal: AbortSignal;
-  /** The server's own log: stderr, stray stdout lines, `notifications/message`, JSON-RPC trace. */
+  /** The server's own log, for stderr, stray lines of stdout, `notifications/message` and the JSON-RPC trace. */
   readonly log: Log;
   /** The capabilities that the clients declared for whom the connection is made; by default none. */
   readonly capabilities?: Fields;

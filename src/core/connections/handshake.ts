@@ -1,7 +1,7 @@
 /**
- * How a server and this client come to speak one version of the protocol: what its answer to `initialize` must be (X3),
- * and what it is sent from then on, without what came with a later version. What it says in the words of another
- * version is understood all the same. Pure.
+ * Makes a server and this client speak one version of the protocol: it says what the answer to `initialize` must be
+ * (X3), and leaves out of what the server is sent whatever came with a later version. What the server says in the words
+ * of another version is understood all the same. Everything here is pure.
  */
 import { isObject } from '../base/isObject.js';
 import { clipped } from '../base/text.js';
@@ -10,7 +10,7 @@ import { isProtocolVersion, protocolVersions } from '../protocol/versions.js';
 import type { ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import { inBrief, shortened } from './jsonRpc.js';
 
-/** Versions are dates: their order is that of their text. */
+/** Versions are dates, so their order is that of their text. */
 const completionContext = '2025-06-18';
 const protocolVersionHeader = '2025-06-18';
 const metaOfRoots = '2025-06-18';
@@ -20,7 +20,7 @@ export function requestParams(version: string, method: string, params: Fields): 
   return Object.fromEntries(Object.entries(params).filter(([key]) => key !== 'context'));
 }
 
-/** The answer to a server request. */
+/** Returns the answer to a server request in the words of the server's version. */
 export function answerParams(version: string, method: string, answer: Fields): Fields {
   const { roots } = answer as { roots?: unknown };
   if (method !== 'roots/list' || version >= metaOfRoots || !Array.isArray(roots)) return answer;
@@ -29,12 +29,12 @@ export function answerParams(version: string, method: string, answer: Fields): F
   return { ...answer, roots: roots.map(plain) };
 }
 
-/** The value of the header `MCP-Protocol-Version`, or undefined for a version that does not know the header. */
+/** Returns the value of the header `MCP-Protocol-Version`, or undefined for a version that does not know the header. */
 export function versionHeader(version: string): string | undefined {
   return version >= protocolVersionHeader ? version : undefined;
 }
 
-/** What every agent and every view is given is bounded, in characters (S2). */
+/** The limit, in characters, of what every agent and every view is given (S2). */
 const longestName = 256;
 const longestInstructions = 64 * 1024;
 

@@ -65,7 +65,7 @@ function readId(value: unknown): Id | undefined {
   return typeof value === 'string' || Number.isSafeInteger(value) ? (value as Id) : undefined;
 }
 
-/** How many characters of an error's message an agent is told (S2). */
+/** An agent is told this many characters of an error's message (S2). */
 const longestMessage = 64 * 1024;
 
 function errorAnswer(id: Id | undefined, value: unknown): JSONRPCMessage {
@@ -91,9 +91,9 @@ function errorAnswer(id: Id | undefined, value: unknown): JSONRPCMessage {
 const lookedAtBehind = 4096;
 
 /**
- * For messages and logs: at most `limit` characters, with a mark where something was cut. What looks like a secret is
- * taken out before that (E4); a value that is known to be one is recognised at the mark by the redactor. The cut is
- * between words where that takes no more than half of it.
+ * Shortens a text for messages and logs to `limit` characters, with a mark where something was cut. What looks like a
+ * secret is taken out before that (E4); a value that is known to be one is recognised at the mark by the redactor. The
+ * cut is between words where that takes no more than half of it.
  */
 export function shortened(text: string, limit: number): string {
   const isLong = text.length > limit + lookedAtBehind;
@@ -104,7 +104,7 @@ export function shortened(text: string, limit: number): string {
   return `${whole.slice(0, end > limit / 2 ? end : limit).trimEnd()}…`;
 }
 
-/** The JSON of a value for messages and logs, of which no more is looked at than is shown. */
+/** Returns the JSON of a value for messages and logs, and looks at no more of it than is shown. */
 export function inBrief(value: unknown, limit: number): string {
   return value === undefined ? 'nothing' : shortened(jsonInBrief(value, 2 * limit + 4096), limit);
 }

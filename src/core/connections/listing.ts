@@ -186,7 +186,7 @@ interface OfferListerDeps {
   readonly capabilities: ServerCapabilities;
   readonly clock: Clock;
   readonly send: (method: string, params: object | undefined, signal: AbortSignal) => Promise<unknown>;
-  /** Says in words why the connection has ended; undefined while it lives. */
+  /** Returns in words why the connection has ended; undefined while it lives. */
   readonly causeOfEnd: () => string | undefined;
 }
 

@@ -1,5 +1,5 @@
 /**
- * What a server says and what is said to it, as lines of its log.
+ * Writes what a server says and what is said to it as lines of its log.
  */
 import type { Clock } from '../base/clock.js';
 import { BoundedMap } from '../base/boundedMap.js';
@@ -9,7 +9,7 @@ import { inBrief, shortened } from './jsonRpc.js';
 import type { Fields } from '../protocol/client.js';
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 
-/** So many lines are written at once, and then so many a second. */
+/** This many lines are written at once, and then this many a second. */
 const burst = 500;
 const perSecond = 50;
 
@@ -48,7 +48,7 @@ export function logMessage(log: Log, { level, logger, data }: Fields): void {
   log.write(logLevels[String(level)] ?? 'info', `${shortened(from, 200)}${text}`);
 }
 
-/** The level of ours for each level of RFC 5424. */
+/** Our level for each level of RFC 5424. */
 const logLevels: Readonly<Record<string, LogLevel>> = {
   debug: 'debug',
   info: 'info',

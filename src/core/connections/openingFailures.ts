@@ -1,4 +1,6 @@
-/** Why a server that was reached did not become a connection, on either transport (X3). Pure. */
+/**
+ * Says why a server that was reached did not become a connection, on either transport (X3). Everything here is pure.
+ */
 import type { StartFailure } from './connection.js';
 import { shortened } from './jsonRpc.js';
 

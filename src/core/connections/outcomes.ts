@@ -1,4 +1,7 @@
-/** What becomes of a request to a server, read from the answer or from the error instead of one. Pure. */
+/**
+ * Reads what became of a request to a server from the answer, or from the error instead of one. Everything here is
+ * pure.
+ */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { Fields } from '../protocol/client.js';
 import type { Progress, ServerOutcome } from '../protocol/request.js';
@@ -45,7 +48,7 @@ export function readOtherResult(result: unknown): ServerOutcome<Fields> {
   return { kind: 'error', code: errorCodes.internal, message: 'The server answered with a result that is no object.' };
 }
 
-/** How many characters of a progress message are told, which is one line in a view (S2). */
+/** This many characters of a progress message are passed on, which is one line in a view (S2). */
 const longestProgress = 4096;
 
 export function readProgress({ progress, total, message }: Fields): Progress {

@@ -2,9 +2,9 @@
  * A connection over the SDK's client, on either transport. Results and tools pass through as the server gave them: the
  * client's own `listTools` and `callTool` are not used, as they compile every output schema and keep it for ever.
  *
- * Does not start or restart anything. Invariants: a call has one outcome, and is never sent twice; the outcomes of all
- * calls in flight are settled before `onDidDie` fires; what the server says about progress reaches the call before the
- * call's result does.
+ * It does not start or restart anything. Invariants: a call has one outcome, and is never sent twice; the outcomes of
+ * all calls in flight are settled before `onDidDie` fires; what the server says about progress reaches the call before
+ * the call's result does.
  */
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import type {
@@ -173,7 +173,7 @@ export class SdkConnection implements Connection {
     this.serverRequests.belongsTo(client);
   }
 
-  /** The transport has a new session. */
+  /** Called when the transport has a new session. */
   renewed(): void {
     this.sessionRenewed.fire();
     this.changes += 1;
@@ -181,7 +181,7 @@ export class SdkConnection implements Connection {
     for (const kind of ['prompts', 'resources'] as const) if (this.capabilities[kind]) this.offerChanged.fire(kind);
   }
 
-  /** The transport ended. */
+  /** Called when the transport has ended. */
   ended(): void {
     if (this.state.kind !== 'live') return;
     const cause = this.deps.causeOfEnd();

@@ -1,4 +1,4 @@
-/** What both transports share, and how they say that a message came to nothing. It does not load the SDK. */
+/** Declares what both transports share, and how they say that a message came to nothing. It does not load the SDK. */
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { errorCodes } from '../protocol/errors.js';
@@ -12,21 +12,21 @@ export interface ServerTransport extends Transport {
   originOf?(message: object): RequestId | undefined;
 }
 
-/** Why a message got no answer. */
+/** The reason why a message got no answer. */
 export type TransportTrouble =
-  /** Not delivered: refused, no such host, TLS, no route. `code` is Node's. */
+  /** The message was not delivered: refused, no such host, TLS, no route. `code` is Node's. */
   | { readonly kind: 'unreachable'; readonly code: string; readonly detail: string; readonly url: string }
-  /** Delivered; the answer broke off or never began. Whether the server acted on it is unknown. */
+  /** The message was delivered, and the answer broke off or never began. Whether the server acted on it is unknown. */
   | { readonly kind: 'broken'; readonly detail: string; readonly url: string }
   | {
       readonly kind: 'status';
       readonly status: number;
-      /** Shortened. */
+      /** The beginning of the body. */
       readonly body: string;
       readonly contentType: string;
       readonly url: string;
     }
-  /** An answer that is not MCP. */
+  /** The answer is not MCP. */
   | { readonly kind: 'notMcp'; readonly contentType: string; readonly body: string; readonly url: string }
   | { readonly kind: 'redirect'; readonly detail: string; readonly url: string }
   | { readonly kind: 'tooLarge'; readonly limit: number; readonly url: string }

@@ -16,12 +16,12 @@ export interface Fitted {
 
 /** Providers only estimate counts, so a part of what the model can read stays free. */
 const usablePart = 0.92;
-/** A shortened text keeps so many characters of its beginning and of its end. */
+/** A shortened text keeps this many characters of its beginning and of its end. */
 const head = 400;
 const tail = 200;
 /** Providers count roughly this for an image, whatever its size in bytes. */
 const tokensOfImage = 1600;
-/** Each message and each tool takes so many tokens besides its text. */
+/** Each message and each tool takes this many tokens besides its text. */
 const overhead = 8;
 
 export async function fitToModel(request: ModelRequest, model: DialogModel, signal: AbortSignal): Promise<Fitted> {

@@ -198,7 +198,7 @@ async function* untilAborted(stream: AsyncIterable<ModelPart>, signal: AbortSign
       const next = iterator.next();
       const first = await Promise.race([next, aborted]);
       if (first === 'aborted') {
-        next.catch(() => undefined); // Nobody reads it any more.
+        next.catch(() => undefined); // Nobody reads the stream any more, so its error must not count as unhandled.
         return;
       }
       if (first.done === true) return;

@@ -21,9 +21,9 @@ export interface TurnRecord {
   readonly end: TurnEnd['kind'];
 }
 
-/** One text in a record has at most so many characters; a later turn rarely needs more of an earlier result. */
+/** One text in a record has at most this many characters; a later turn rarely needs more of an earlier result. */
 const longestText = 12_000;
-/** All texts of a record have at most so many characters together. */
+/** All texts of a record have at most this many characters together. */
 const longestRecord = 200_000;
 
 export function recordOf(record: Omit<TurnRecord, 'version'>): TurnRecord {

@@ -23,7 +23,7 @@ interface ProviderRules {
   readonly mostTools?: number;
   readonly firstCharacter?: RegExp;
   readonly propertyName?: RegExp;
-  /** Concerns `oneOf` and the like at the top level. */
+  /** This concerns `oneOf` and the like at the top level. */
   readonly refusesTopLevelChoices?: true;
   readonly refusesArraysWithoutItems?: true;
 }

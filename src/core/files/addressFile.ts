@@ -1,6 +1,7 @@
 /**
- * The file that says where the gateway of a folder listens now, beside its token file, for clients that know neither
- * port nor token (G6). It names the process too: a port that another program has taken since is never shown the token.
+ * Writes and reads the file that says where the gateway of a folder listens now, beside its token file, for clients
+ * that know neither port nor token (G6). It names the process too: a port that another program has taken since is never
+ * shown the token.
  */
 import { unlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';

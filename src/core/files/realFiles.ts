@@ -1,4 +1,4 @@
-/** Where files really are, with links followed (S1a): nothing is written outside the folder that it names. */
+/** Finds where files really are, with links followed (S1a): nothing is written outside the folder that it names. */
 import { isBelow, realPath, samePath } from '../base/paths.js';
 
 /** Returns a sentence that says why a file must not be written, because links lead out of its folder; else undefined. */

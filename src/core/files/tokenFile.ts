@@ -1,6 +1,7 @@
 /**
- * The secret that agents outside the editor show (G6), in a file that its owner alone can read. Each workspace
- * folder has one, in the user's home and not in the folder, so that it cannot be committed and no folder can bring its own.
+ * Keeps the secret that agents outside the editor show (G6), in a file that its owner alone can read. Each workspace
+ * folder has one, in the user's home and not in the folder, so that it cannot be committed and no folder can bring its
+ * own.
  *
  * It stays the same until somebody removes the file or writes another secret into it. Invariant: what others could have
  * read, or is not long enough to be a secret, is replaced and never used.

@@ -1,7 +1,7 @@
 /**
- * Who may speak to the listener (G2), as pure checks. The port is open to everything that runs on this machine and
- * to every page in its browsers: the token keeps out the first, `Host` (against rebinding of names) and `Origin` the
- * second.
+ * Decides by pure checks who may speak to the listener (G2). The port is open to everything that runs on this machine
+ * and to every page in its browsers: the token keeps out the first, `Host` (against rebinding of names) and `Origin`
+ * the second.
  */
 import { timingSafeEqual } from 'node:crypto';
 import type { ClientKind } from '../protocol/client.js';
@@ -9,7 +9,7 @@ import { everyToolset } from './backend.js';
 
 export interface Route {
   readonly clientKind: ClientKind;
-  /** `everyToolset` where the path names none. */
+  /** The toolset; it is `everyToolset` where the path names none. */
   readonly toolset: string;
 }
 
@@ -39,7 +39,7 @@ export function isLocalHost(host: string | undefined, port: number): boolean {
   return host === `127.0.0.1:${port}` || host === `localhost:${port}` || host === `[::1]:${port}`;
 }
 
-/** Programs send none. A page does, and only a page of this machine may. */
+/** Programs send no `Origin`. A page does, and only a page of this machine may. */
 export function isLocalOrigin(origin: string | undefined): boolean {
   return origin === undefined || /^https?:\/\/(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?$/.test(origin);
 }

@@ -1,4 +1,4 @@
-/** What the gateway needs of the rest of the core, declared here by its consumer; `host` provides it. */
+/** Declares what the gateway needs of the rest of the core; `host` provides it. */
 import type { Prompt, Resource, ResourceTemplate, Tool } from '@modelcontextprotocol/sdk/types.js';
 import type { Event } from '../base/events.js';
 import type { ServerFeatures } from '../tools/features.js';
@@ -13,24 +13,26 @@ export interface ServedToolset {
   /** `serverInfo.name`. */
   readonly serverName: string;
   readonly instructions: string | undefined;
-  /** Under the names this kind of client sees, in order; every other field as the server gave it. */
+  /** The tools in order, under the names that this kind of client sees; every other field is as the server gave it. */
   readonly tools: readonly Tool[];
   readonly prompts: readonly Prompt[];
   readonly resources: readonly Resource[];
   readonly templates: readonly ResourceTemplate[];
   readonly features: ServerFeatures;
-  /** A later edit may give it what it has not now, which sessions that live shall learn. */
+  /** Says whether a later edit may give it what it does not have now, of which living sessions are told. */
   readonly canGain?: boolean;
 }
 
 export interface GatewayBackend {
-  /** Undefined: no such toolset; the gateway answers 404. */
+  /** Returns undefined where there is no such toolset, which the gateway answers with 404. */
   toolset(id: string, clientKind: ClientKind): ServedToolset | undefined;
-  /** A toolset that is configured, as it is while its server gives it nothing; undefined: it is not configured. */
+  /**
+   * Returns a configured toolset as it is while its server gives it nothing, or undefined where it is not configured.
+   */
   placeholder(id: string, clientKind: ClientKind): ServedToolset | undefined;
   /** Resolves when the server of a toolset is not starting; rejects when the signal is aborted. */
   settled(id: string, signal: AbortSignal): Promise<void>;
-  /** The ids of toolsets whose tools, prompts, resources or instructions changed, came or went. */
+  /** Fires with the ids of toolsets whose tools, prompts, resources or instructions changed, came or went. */
   readonly onDidChangeToolsets: Event<readonly string[]>;
   callTool(call: ToolsetCall): Promise<ToolOutcome>;
   /** Its parameters have the names that clients see. */

@@ -1,6 +1,6 @@
 /**
- * The methods that an instance answers: `tools/call`, and those for prompts, resources and completions. Lists are
- * answered by the gateway itself.
+ * Implements the methods that an instance answers: `tools/call`, and those for prompts, resources and completions.
+ * Lists are answered by the gateway itself.
  */
 import { isObject } from '../base/isObject.js';
 import type { Fields } from '../protocol/client.js';
@@ -36,10 +36,10 @@ const emptyCompletion = { completion: { values: [] } };
 
 export const noCompletion = JSON.stringify(emptyCompletion);
 
-/** Says what is wrong with parameters; undefined where nothing is. */
+/** Says what is wrong with parameters, or returns undefined where nothing is. */
 type Check = (params: Fields) => string | undefined;
 
-/** A method that goes to the server as it came. */
+/** Makes a method that goes to the server as it came. */
 export function forwarded(method: string, check: Check): (params: Fields, context: MethodContext) => Answer {
   return (params, context) => {
     const wrong = check(params);

@@ -1,6 +1,6 @@
 /**
- * Requests of servers to the client of one session (G4): they go out on its streams, and its answers come as POSTs of
- * their own. The gateway gives them ids and progress tokens of its own, because those of several servers meet here.
+ * Puts requests of servers to the client of one session (G4): they go out on its streams, and its answers come as POSTs
+ * of their own. The gateway gives them ids and progress tokens of its own, because those of several servers meet here.
  * Invariants: a request is settled once; none is open when the session has closed.
  */
 import type { MessageStream } from './eventStreams.js';
@@ -9,7 +9,7 @@ import type { Fields } from '../protocol/client.js';
 import { errorCodes, RpcFailure } from '../protocol/errors.js';
 import { notificationMessage, type Message, type RequestId } from './jsonRpc.js';
 
-/** How many may be open in one session: more than a person or a model can be asked at a time. */
+/** This many may be open in one session, which is more than a person or a model can be asked at a time. */
 const mostOpen = 256;
 
 interface Open {
@@ -23,7 +23,7 @@ export class ClientRequests {
   private asked = 0;
   private isClosed = false;
 
-  /** @param stream undefined where the client listens nowhere. */
+  /** @param stream is undefined where the client listens nowhere */
   ask(
     stream: MessageStream | undefined,
     method: string,

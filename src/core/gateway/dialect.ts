@@ -1,7 +1,8 @@
 /**
- * What is said to a client in words of the protocol version it speaks (G2): a field, a kind of content or a question
- * that came with a later one is not sent to it. What has another form in the older version takes that form, so that
- * nothing is lost on the way: a link becomes a line of text, sound an embedded resource, a structure its JSON. Pure.
+ * Puts what is said to a client into the words of the protocol version that it speaks (G2): a field, a kind of content
+ * or a question that came with a later one is not sent to it. What has another form in the older version takes that
+ * form, so that nothing is lost on the way: a link becomes a line of text, sound an embedded resource, a structure its
+ * JSON. Everything here is pure.
  *
  * `_meta` of requests, results and notifications is in every version; of entries and of content since 2025-06-18.
  */
@@ -13,12 +14,12 @@ import { protocolVersions, type ProtocolVersion } from '../protocol/versions.js'
 
 const [newest] = protocolVersions;
 
-/** Versions are dates: their order is that of their text. */
+/** Versions are dates, so their order is that of their text. */
 export function isAtLeast(version: ProtocolVersion, first: ProtocolVersion): boolean {
   return version >= first;
 }
 
-/** What a client of this version can have meant by what it declared. */
+/** Returns what a client of this version can have meant by what it declared. */
 export function clientCapabilities(version: ProtocolVersion, declared: Fields): Fields {
   if (version === newest) return declared;
   const { elicitation, sampling, ...rest } = declared;
@@ -45,7 +46,7 @@ export function serverCapabilities(version: ProtocolVersion, { completions, ...r
   return completions !== undefined && isAtLeast(version, '2025-03-26') ? { ...rest, completions } : rest;
 }
 
-/** Of tools, prompts, resources and templates. */
+/** Puts an entry of a list of tools, prompts, resources or templates into the words of the version. */
 export function entries<Entry extends object>(version: ProtocolVersion, list: readonly Entry[]): readonly Entry[] {
   return version === newest ? list : list.map((entry) => plainer(version, entry as Fields) as Entry);
 }
@@ -73,7 +74,7 @@ export function toolResult(version: ProtocolVersion, result: CallToolResult): Ca
   return { ...rest, content: isTold ? content : [...content, text(JSON.stringify(structuredContent))] };
 }
 
-/** Of requests other than a tool's call. */
+/** Puts the result of a request other than a tool's call into the words of the version. */
 export function otherResult(version: ProtocolVersion, result: Fields): Fields {
   if (version === newest) return result;
   const { messages, contents } = result;
@@ -125,8 +126,8 @@ function text(value: string): { type: 'text'; text: string } {
 }
 
 /**
- * A server's request as a client of this version can read it. Throws the error that the server gets where the version
- * has no words for it.
+ * Returns a server's request as a client of this version can read it. Throws the error that the server gets where the
+ * version has no words for it.
  */
 export function clientRequest(
   version: ProtocolVersion,
@@ -159,7 +160,7 @@ function samplingMessages(version: ProtocolVersion, message: unknown): unknown[]
   });
 }
 
-/** Of 2025-06-18, the first that had forms: texts, numbers, booleans, one of several. */
+/** Version 2025-06-18, the first that had forms, knew these: texts, numbers, booleans, and one of several. */
 function formRequest(params: Fields): Fields {
   const { requestedSchema, ...rest } = without(params, 'mode');
   if (!isObject(requestedSchema) || !isObject(requestedSchema['properties'])) return { ...rest, requestedSchema };
@@ -185,7 +186,7 @@ function unsaid(what: string): RpcFailure {
   return new RpcFailure(errorCodes.invalidParams, `The client that is asked speaks a protocol without ${what}.`);
 }
 
-/** Whether a client of this version can be told this. */
+/** Says whether a client of this version can be told this. */
 export function isToldTo(version: ProtocolVersion, notification: string): boolean {
   return notification !== 'notifications/elicitation/complete' || version === newest;
 }

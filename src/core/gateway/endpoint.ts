@@ -1,7 +1,7 @@
 /**
- * One path of the gateway as Streamable HTTP: POST, GET and DELETE of a client that has shown the token. Answers are
- * server-sent events under status 200 wherever there is a request to answer: to the editor any other status is a broken
- * connection, except 404 for a session that is gone, upon which it begins another (G3b).
+ * Serves one path of the gateway as Streamable HTTP: POST, GET and DELETE of a client that has shown the token. Answers
+ * are server-sent events under status 200 wherever there is a request to answer: to the editor any other status is a
+ * broken connection, except 404 for a session that is gone, upon which it begins another (G3b).
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { assertNever } from '../base/assertNever.js';
@@ -30,14 +30,14 @@ interface EndpointDeps {
   readonly heartbeat: Heartbeat;
   readonly clock: Clock;
   readonly body: BodyLimits;
-  /** Of this software, for `serverInfo`. */
+  /** The version of this software, for `serverInfo`. */
   readonly version: string;
   readonly onClient: (clientKind: ClientKind, capabilities: Fields) => void;
 }
 
 /**
- * How long `initialize` waits for a server that starts, in milliseconds: less than the 10 s
- * after which an impatient client gives up.
+ * `initialize` waits this long for a server that starts, in milliseconds. It is less than the 10 s after which an
+ * impatient client gives up.
  */
 const startLimitMs = 8_000;
 
@@ -182,8 +182,8 @@ export class Endpoint {
   }
 
   /**
-   * Whoever deletes a session wants nothing of its calls any more. Not so where the toolset is gone: then the editor
-   * deletes because we took the toolset away, and calls in flight finish on what they started on (R4).
+   * Whoever deletes a session wants nothing of its calls any more. It is different where the toolset is gone: then the
+   * editor deletes because we took the toolset away, and calls in flight finish on what they started on (R4).
    */
   private delete(request: IncomingMessage, response: ServerResponse, route: Route): void {
     const session = this.session(request, response, route);
@@ -193,7 +193,7 @@ export class Endpoint {
     response.writeHead(204).end();
   }
 
-  /** Undefined: refused already. */
+  /** Returns undefined where the request was refused already. */
   private session(request: IncomingMessage, response: ServerResponse, route: Route): Session | undefined {
     const version = request.headers['mcp-protocol-version'];
     if (typeof version === 'string' && !isProtocolVersion(version)) {
@@ -238,8 +238,9 @@ export class Endpoint {
   }
 
   /**
-   * The toolset that a session begins with. One whose server is still starting is waited for, but no longer than clients
-   * wait for us; one that is configured and has nothing now is empty, and `list_changed` tells when that changes.
+   * Resolves with the toolset that a session begins with. One whose server is still starting is waited for, but no
+   * longer than clients wait for us; one that is configured and has nothing now is empty, and `list_changed` tells when
+   * that changes.
    */
   private async served(response: ServerResponse, { toolset, clientKind }: Route): Promise<ServedToolset | undefined> {
     const { backend } = this.deps.methods;

@@ -1,16 +1,16 @@
 /**
- * Replies as server-sent events. The head of a reply waits for the first thing that is said, so that a quick answer is
+ * Writes replies as server-sent events. The head of a reply waits for the first thing that is said, so that a quick answer is
  * one write and one packet (P3); after a second it goes out alone. Every open stream is kept alive by comments: the
  * editor's HTTP client gives up on a stream that is silent for 300 s, and then its call never settles.
  *
- * Streams carry no event ids: what a lost stream held is not sent again. Writing to a stream whose client is gone
- * does nothing.
+ * Streams carry no event ids: what a lost stream held is not sent again. Writing to a stream whose client is gone does
+ * nothing.
  */
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '../base/clock.js';
 import type { Disposable } from '../base/disposables.js';
 
-/** What sessions see of a stream. Messages are JSON without line breaks. */
+/** This is what sessions see of a stream. Messages are JSON without line breaks. */
 export interface MessageStream {
   send(message: string): void;
 }
@@ -21,7 +21,7 @@ export interface OpenStream extends MessageStream {
 
 /** The reply to one POST. */
 export interface Reply extends MessageStream {
-  /** Sends what may get lost: dropped where the client reads too slowly. */
+  /** Sends what may get lost; it is dropped where the client reads too slowly. */
   sendIfReading(message: string): void;
   /** Settles one request of the POST, with its answer or (cancelled) without; the last one ends the stream. */
   settle(answer: string | undefined): void;
@@ -111,7 +111,7 @@ export class ListenStream implements OpenStream {
 
 interface PostReplyDeps {
   readonly heartbeat: Heartbeat;
-  /** How many requests will be settled. */
+  /** The number of requests that will be settled. */
   readonly requests: number;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -131,7 +131,7 @@ export class PostReply implements Reply {
     response.on('error', () => {});
   }
 
-  /** To be called once, when every message of the POST has been taken in. */
+  /** Has to be called once, when every message of the POST has been taken in. */
   release(): void {
     if (this.unsettled === 0 || this.isClosed) return;
     const { gathered } = this;

@@ -1,10 +1,11 @@
 /**
- * The MCP server through which agents reach the toolsets (G2): one listener on the loopback interface, one path
- * for each toolset and kind of client. Written on `node:http` by hand, because a transport made for every case costs
- * each call as much as the rest of the way (P3).
+ * Serves the toolsets to agents as an MCP server (G2): one listener on the loopback interface, one path for each
+ * toolset and kind of client. Written on `node:http` by hand, because a transport made for every case costs each call
+ * as much as the rest of the way (P3).
  *
- * Invariants: nothing is served and nothing is kept without the token; to the editor's paths no status is ever 401, 403 or 5xx, as they
- * cancel its other calls or open a sign-in (G3b); after `dispose` nothing listens and no socket is open.
+ * Invariants: nothing is served and nothing is kept without the token; to the editor's paths no status is ever 401, 403
+ * or 5xx, as they cancel its other calls or open a sign-in (G3b); after `dispose` nothing listens and no socket is
+ * open.
  */
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
@@ -32,12 +33,12 @@ export interface GatewayLimits {
   readonly maxBodyBytes: number;
   readonly bodyTimeoutMs: number;
   readonly maxSessions: number;
-  /** In one session. */
+  /** The number of calls that one session may have in flight. */
   readonly maxCalls: number;
   readonly keepAliveMs: number;
-  /** Changes of tools within this time are told as one. */
+  /** Changes of tools within this time, in milliseconds, are told as one. */
   readonly coalesceMs: number;
-  /** Entries in one answer to a list. */
+  /** The number of entries in one answer to a list. */
   readonly pageSize: number;
 }
 
@@ -55,24 +56,25 @@ export interface GatewayDeps {
   readonly backend: GatewayBackend;
   readonly log: Log;
   readonly clock: Clock;
-  /** Of this software, for `serverInfo`. */
+  /** The version of this software, for `serverInfo`. */
   readonly version: string;
   readonly limits?: Partial<GatewayLimits>;
-  /** A client has begun a session, and declared these capabilities. */
+  /** Called when a client has begun a session and declared these capabilities. */
   readonly onClient?: (clientKind: ClientKind, capabilities: Fields) => void;
-  /** What clients are sent of results. By default no file is written. */
+  /** Decides what clients are sent of results. By default no file is written. */
   readonly delivery?: Delivery;
   /**
-   * For agents outside the editor (G6): where they find it again. The editor's paths are not served there, and a
-   * session is a dialog whatever its client says. Absent: a port that the system chooses, a fresh token.
+   * The place where agents outside the editor find it again (G6). The editor's paths are not served there, and a
+   * session is a dialog whatever its client says. If this is absent, the system chooses the port, and the token is
+   * fresh.
    */
   readonly stable?: StableAddress;
-  /** Served beside MCP, behind the same token (G7). Absent: nothing is. */
+  /** Serves REST beside MCP, behind the same token (G7), unless it is absent. */
   readonly rest?: RestBackend;
 }
 
 export interface StableAddress {
-  /** 0: one that the system chooses. */
+  /** With 0 the system chooses one. */
   readonly port: number;
   readonly token: string;
 }
@@ -82,26 +84,28 @@ export interface GatewayEndpoint {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** What clients do with one toolset, as one kind of client or as both. */
+/** The use that clients make of one toolset, as one kind of client or as both. */
 export interface ToolsetActivity {
   readonly sessions: number;
-  /** Sessions that have listed the tools at least once. */
+  /** The number of sessions that have listed the tools at least once. */
   readonly listed: number;
   readonly callsInFlight: number;
 }
 
 export interface Gateway {
-  /** Rejects when the system gives no port, with code `EADDRINUSE` when another program has it. To be called once. */
+  /**
+   * Rejects when the system gives no port, with code `EADDRINUSE` when another program has it. It may be called once.
+   */
   start(): Promise<void>;
-  /** Undefined before the start. */
+  /** It is undefined before the start. */
   readonly port: number | undefined;
-  /** Where a toolset is served, whether it is there or not. Throws before the start. */
+  /** Returns where a toolset is served, whether it is there or not. Throws before the start. */
   endpoint(toolset: string, clientKind: ClientKind): GatewayEndpoint;
   sessionsOf(toolset: string, clientKind?: ClientKind): number;
   activityOf(toolset: string, clientKind?: ClientKind): ToolsetActivity;
   /** Fires with a toolset's id: a session opened, listed or ended, or calls in flight began or came to an end. */
   readonly onDidChangeActivity: Event<string>;
-  /** Cancels calls in flight; resolves when nothing listens any more. Idempotent. */
+  /** Cancels calls in flight; resolves when nothing listens any more. It may be called again. */
   dispose(): Promise<void>;
 }
 
@@ -119,7 +123,7 @@ class HttpGateway implements Gateway {
   private readonly endpointOfAll: Endpoint;
   private readonly server: Server;
   private readonly strangers = new Strangers();
-  /** Kept: to ask for it is a system call. */
+  /** The port is kept, because asking for it is a system call. */
   private givenPort: number | undefined;
   private disposal: Promise<void> | undefined;
 
@@ -169,10 +173,10 @@ class HttpGateway implements Gateway {
     });
     this.server = createServer({
       headersTimeout: 10_000,
-      // For bodies our own limit comes first; this one also holds where nobody reads.
+      // Our own limit for bodies comes first; this one also holds where nobody reads.
       requestTimeout: 2 * limits.bodyTimeoutMs,
       connectionsCheckingInterval: 5_000,
-      // Longer than clients keep idle sockets: a socket closed under a request would be a failed call.
+      // This is longer than clients keep idle sockets, because a socket closed under a request would be a failed call.
       keepAliveTimeout: 90_000,
       noDelay: true,
     });
@@ -296,7 +300,7 @@ class HttpGateway implements Gateway {
   }
 }
 
-/** What helps an agent, or the person who reads its log; nothing of this machine is in it. */
+/** Says what helps an agent, or the person who reads its log; nothing of this machine is in it. */
 const advice = {
   withoutToken:
     'The token is missing or wrong. It is in a file below ~/.minds/endpoints, whose name `mcp-toolsets serve` prints and the log of the extension has. `mcp-toolsets entries <agent>` writes entries that find it; where an entry names the variable MCP_TOOLSETS_TOKEN, the agent has to be started with it.',

@@ -1,6 +1,6 @@
 /**
- * JSON-RPC as text and as values. Pure. Reading never throws: what cannot be read comes back as the error to answer.
- * Messages are written by hand around JSON that exists already, so that a cached list is not made again.
+ * Reads and writes JSON-RPC. Everything here is pure. Reading never throws: what cannot be read comes back as the error
+ * to answer. Messages are written by hand around JSON that exists already, so that a cached list is not made again.
  */
 import { isObject } from '../base/isObject.js';
 import type { Fields } from '../protocol/client.js';
@@ -16,7 +16,7 @@ export type Message =
   | {
       readonly kind: 'response';
       readonly id: RequestId | null;
-      /** Neither: it is no answer. */
+      /** It has neither a result nor an error, so it is no answer. */
       readonly result?: Fields;
       readonly error?: RpcError;
     }

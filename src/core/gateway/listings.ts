@@ -1,6 +1,6 @@
 /**
- * The lists of tools, prompts and resources as clients are served them, for each toolset, kind of client and version of
- * the protocol, and the moment at which a change is told.
+ * Keeps the lists of tools, prompts and resources as clients are served them, for each toolset, kind of client and
+ * version of the protocol, and decides when a change is told.
  *
  * Invariants: a version stands for exactly one list, and no two lists of a gateway share one; a change that leaves the
  * list as it was (instructions, a removal taken back at once) is no new version. A toolset that is gone has an empty
@@ -44,12 +44,12 @@ export class Listing {
     this.refresh();
   }
 
-  /** Of the tools. */
+  /** The version of the list of tools. */
   get version(): number {
     return this.tools.version;
   }
 
-  /** A change of it is what clients are told of. Versions only grow, so the greater of two stands for both. */
+  /** Clients are told when it changes. Versions only grow, so the greater of two stands for both. */
   versionOf(topic: Topic): number {
     return topic === 'resources' ? Math.max(this.resources.version, this.templates.version) : this[topic].version;
   }
@@ -96,7 +96,7 @@ interface ListingsDeps {
   readonly pageSize: number;
   /** Changes within this time of the first one, in milliseconds, are told as one. */
   readonly coalesceMs: number;
-  /** The time to tell has come; the listing is fresh. */
+  /** Called when it is time to tell clients; the listing is fresh. */
   readonly announce: (listing: Listing) => void;
 }
 
@@ -112,7 +112,7 @@ export class Listings implements Disposable {
     this.store.add({ dispose: () => this.timer?.dispose() });
   }
 
-  /** Fresh. Of a toolset that was never there: create only where the backend knows it. */
+  /** Returns a fresh listing. For a toolset that was never there, it may be called only where the backend knows it. */
   of(
     toolset: string,
     clientKind: ClientKind,
@@ -176,18 +176,18 @@ function withoutOutputSchemas(served: ServedToolset): ServedToolset {
   return { ...served, tools: served.tools.map(({ outputSchema: _, ...tool }) => tool) };
 }
 
-/** One list of a toolset as pages of JSON, made once for each version. Pure. */
+/** Keeps one list of a toolset as pages of JSON, which are made once for each version. It is pure. */
 
 const nothing: readonly object[] = [];
 
 export class PagedList {
-  /** Counts over the whole gateway: no two lists share one. */
+  /** Versions are counted over the whole gateway, so that no two lists share one. */
   version = 0;
   private entries: readonly object[] | undefined;
   /** The entries of each page, as JSON without the brackets. */
   private pages: readonly string[] = [];
 
-  /** @param key under which the entries stand in a result. */
+  /** @param key the key under which the entries stand in a result */
   constructor(
     private readonly key: string,
     private readonly nextVersion: () => number,
@@ -204,7 +204,7 @@ export class PagedList {
     this.version = this.nextVersion();
   }
 
-  /** The result of the list, as JSON. Undefined: the cursor is of another version, or none of ours. */
+  /** Returns the result of the list as JSON, or undefined where the cursor is of another version or none of ours. */
   page(cursor: string | undefined): string | undefined {
     const index = cursor === undefined ? 0 : this.pageIndex(cursor);
     const page = index === undefined ? undefined : this.pages[index];

@@ -1,7 +1,7 @@
 /**
- * What a session's client may ask, as one table. A method answers at once or, `later`, on the reply itself; it never
- * throws for what a client sends. The order of `initialize`, `initialized` and the rest is not enforced: the editor
- * sends them in parallel.
+ * Lists in one table what the client of a session may ask. A method answers at once or, `later`, on the reply itself;
+ * it never throws for what a client sends. The order of `initialize`, `initialized` and the rest is not enforced: the
+ * editor sends them in parallel.
  */
 import type { ServerFeatures } from '../tools/features.js';
 import { invalidParams, refusal, type Answer, type MethodContext, type MethodDeps } from './requests.js';
@@ -25,8 +25,9 @@ const everything: ServerFeatures = {
 };
 
 /**
- * Announced at initialize, once for the whole session: of a toolset whose server may be another after the next edit all
- * that the tables below serve, so that `list_changed` is enough to learn what it gains.
+ * Returns the capabilities that are declared at initialize, once for the whole session. A toolset whose server may be
+ * another after the next edit declares all that the tables below serve, so that `list_changed` is enough to learn what
+ * it gains.
  */
 export function capabilitiesOf({ features, canGain = false }: Pick<ServedToolset, 'features' | 'canGain'>): Fields {
   const { prompts, resources, subscribe, completions, logging } = canGain ? everything : features;
@@ -91,7 +92,7 @@ export function answerRequest(method: string, params: Fields | undefined, contex
   return answer ? answer(params ?? {}, context) : unknownMethod();
 }
 
-/** Those that are not known are ignored, as JSON-RPC wants it. */
+/** Notifications that are not known are ignored, as JSON-RPC wants it. */
 export function takeNotification(
   method: string,
   params: Fields | undefined,
@@ -116,7 +117,10 @@ function unknownMethod(): Answer {
   return refusal(errorCodes.methodNotFound, 'Unknown method.');
 }
 
-/** @param lacking the answer while a toolset that may gain it has it not; default: that of the method, which is empty. */
+/**
+ * @param lacking the answer while a toolset that may gain it does not have it; the default is that of the method, which
+ * is empty
+ */
 function needs(feature: keyof ServerFeatures, method: Method, lacking: Method = method): Method {
   return (params, context) => {
     const { features, canGain } = context.session.listing;

@@ -4,7 +4,7 @@ import type { Clock } from '../base/clock.js';
 
 export interface BodyLimits {
   readonly maxBytes: number;
-  /** From the end of the headers to the end of the body, in milliseconds. */
+  /** The time from the end of the headers to the end of the body, in milliseconds. */
   readonly timeoutMs: number;
 }
 
@@ -16,7 +16,7 @@ type BodyOutcome =
   /** The client is gone. */
   | { readonly kind: 'aborted' };
 
-/** What is taken in of a client without the token, which then reads the answer and not a reset. */
+/** This much is taken in of a client without the token, which then reads the answer and not a reset. */
 export const strangersBody: BodyLimits = { maxBytes: 1 << 20, timeoutMs: 5_000 };
 
 /**

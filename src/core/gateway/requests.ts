@@ -1,6 +1,6 @@
 /**
- * A request that goes on to an instance, from its arrival to its answer: in flight in its session, with progress,
- * cancellation, and the client that a server may ask something meanwhile.
+ * Follows a request that goes on to an instance from its arrival to its answer: in flight in its session, with
+ * progress, cancellation, and the client that a server may ask something meanwhile.
  *
  * It ends by its outcome, by `notifications/cancelled`, or with its session when the client deletes it. It does not end
  * because the socket closes: the protocol says that a disconnection is no cancellation, and the editor cancels by a
@@ -20,7 +20,7 @@ import type { Reply } from './eventStreams.js';
 import { errorMessage, isRequestId, notificationMessage, resultMessage, type RequestId } from './jsonRpc.js';
 import { type CallInFlight, type Session, SessionClient } from './session.js';
 
-/** What a method is given beside its parameters. */
+/** The context that a method is given beside its parameters. */
 export interface MethodContext {
   readonly id: RequestId;
   readonly session: Session;
@@ -32,9 +32,9 @@ export interface MethodDeps {
   readonly backend: GatewayBackend;
   readonly log: Log;
   readonly delivery: Delivery;
-  /** How many requests one session may have in flight. */
+  /** The number of requests that one session may have in flight. */
   readonly maxCalls: number;
-  /** To be called when sessions, lists or calls in flight of the toolset have changed. */
+  /** Has to be called when sessions, lists or calls in flight of the toolset have changed. */
   readonly noteActivity: (toolset: string) => void;
   /** Whether a client may say in `_meta` which conversation calls; if it may not, the session is the conversation. */
   readonly namesConversations: boolean;
@@ -59,17 +59,17 @@ interface ForwardTerms extends RequestTerms, Destination {
 }
 
 interface Forwarding<Result, Beside> {
-  /** What is asked for, as the log names it. */
+  /** The subject of the request, as the log names it. */
   readonly what: string;
-  /** The place that is meant, where something tells it better than the session and `_meta`. */
+  /** The destination, where something tells it better than the session and `_meta`. */
   readonly destination?: Destination | undefined;
   readonly send: (terms: ForwardTerms) => Promise<Outcome<Result, Beside>>;
-  /** The result as JSON, as this client is sent it. */
+  /** Returns the result as JSON, as this client is sent it. */
   readonly write: (
     outcome: Extract<Outcome<Result, Beside>, { kind: 'result' }>,
     terms: ForwardTerms,
   ) => string | Promise<string>;
-  /** The answer to a request that the host has cancelled: a sentence. */
+  /** The sentence that answers a request that the host has cancelled. */
   readonly cancelled: string;
 }
 
@@ -165,8 +165,8 @@ async function toMessage<Result, Beside>(
 }
 
 /**
- * What of a client's `_meta` goes on to the server: all but the progress token, which holds between the client and the
- * gateway, and the editor's private keys.
+ * Returns what of a client's `_meta` goes on to the server: all but the progress token, which holds between the client
+ * and the gateway, and the editor's private keys.
  */
 export function upstreamMeta(meta: Fields | undefined): Fields | undefined {
   if (meta === undefined) return undefined;

@@ -1,6 +1,6 @@
 /**
- * The list of upstream servers over REST, beside MCP on the same listener and behind the same secret (G7). Knows
- * paths, methods and the form of answers; what the upstreams are is the backend's.
+ * Serves the list of upstream servers over REST, beside MCP on the same listener and behind the same secret (G7). It
+ * knows paths, methods and the form of answers; the backend knows the upstreams.
  *
  * Invariants: every answer is JSON; an error has a code and a sentence; nothing that was thrown gets to the client.
  */
@@ -14,13 +14,13 @@ export type RestAnswer =
   | { readonly kind: 'value'; readonly status: 200 | 201; readonly value: unknown }
   | { readonly kind: 'error'; readonly status: number; readonly code: string; readonly message: string };
 
-/** What REST asks of the rest of the core; values are sent as JSON. */
+/** REST asks this of the rest of the core; values are sent as JSON. */
 export interface RestBackend {
   /** @param urlOf where a toolset is served over MCP */
   upstreams(urlOf: (toolset: string) => string): readonly unknown[];
   upstream(id: string, urlOf: (toolset: string) => string): unknown;
   tools(id: string): RestAnswer;
-  /** @param body as it came, any JSON. */
+  /** @param body any JSON, as it came */
   add(body: unknown, urlOf: (toolset: string) => string): Promise<RestAnswer>;
 }
 

@@ -1,5 +1,5 @@
 /**
- * One MCP session: the calls it has in flight, the streams it listens on, and what its client knows of the tools.
+ * Holds one MCP session: the calls it has in flight, the streams it listens on, and what its client knows of the tools.
  *
  * `list_changed` is owed while the list differs from the one the client last asked for (at first: the one it was
  * initialised with). It is told on the newest listening stream when the change is announced, again whenever a listening
@@ -20,10 +20,10 @@ import type { ProtocolVersion } from '../protocol/versions.js';
 import { clientRequest, isToldTo } from './dialect.js';
 import { isLoudEnough } from '../protocol/logLevels.js';
 
-/** More listening streams than a client has use for; the oldest makes room. */
+/** This is more listening streams than a client has use for; the oldest makes room. */
 const maxStreams = 8;
 
-/** Links of results that are remembered; the oldest is forgotten. */
+/** This many links of results are remembered; the oldest is forgotten. */
 const mostLinks = 1_000;
 
 export interface CallInFlight {
@@ -37,10 +37,10 @@ export class Session {
   readonly toolset: string;
   readonly clientKind: ClientKind;
   readonly calls = new Map<RequestId, CallInFlight>();
-  /** Requests of servers that the client has not answered yet. */
+  /** The requests of servers that the client has not answered yet. */
   readonly clientRequests = new ClientRequests();
   readonly client: SessionClient;
-  /** Where a link of a result was made, by the URI of the link. */
+  /** The place where a link of a result was made, by the URI of the link. */
   readonly links = new BoundedMap<string, Destination>(mostLinks);
   /** The lowest level of log messages that the client wants; undefined until it says so. */
   logLevel: string | undefined;
@@ -49,12 +49,12 @@ export class Session {
   private readonly streams: OpenStream[] = [];
   private readonly knowledge: Readonly<Record<Topic, Knowledge>>;
 
-  /** @param isRevived whether an earlier session of that id has ended, with what its dialog held (L2a). */
+  /** @param isRevived whether an earlier session of that id has ended, with what its dialog held (L2a) */
   constructor(
     readonly id: string,
     readonly listing: Listing,
     readonly protocolVersion: ProtocolVersion,
-    /** Milliseconds since the epoch. */
+    /** The time of the last use in milliseconds since the epoch. */
     public lastUsed: number,
     readonly traits: SessionTraits = { declared: {}, readsStructureAlone: false },
     readonly isRevived = false,
@@ -68,7 +68,7 @@ export class Session {
     this.knowledge = { tools: now('tools'), prompts: now('prompts'), resources: now('resources') };
   }
 
-  /** Where the client hears what belongs to none of its requests. */
+  /** The client hears here what belongs to none of its requests. */
   get listening(): MessageStream | undefined {
     return this.streams.at(-1);
   }
@@ -89,13 +89,13 @@ export class Session {
     if (index >= 0) this.streams.splice(index, 1);
   }
 
-  /** A list may have changed. */
+  /** Tells the client if a list has changed. */
   announce(): void {
     const newest = this.streams.at(-1);
     if (newest) this.tellChanges(newest);
   }
 
-  /** A call is about to be answered on `reply`. */
+  /** Has to be called when a call is about to be answered on `reply`. */
   tellBeforeResult(call: CallInFlight): void {
     this.listing.refreshIfStale();
     const { version } = this.listing;
@@ -104,13 +104,13 @@ export class Session {
     if (call.listVersion !== version || told !== version) this.tell(call.reply, 'tools');
   }
 
-  /** The client reads the list as it is now. */
+  /** Notes that the client reads the list as it is now. */
   noteListed(topic: Topic = 'tools'): void {
     if (topic === 'tools') this.hasListed = true;
     this.knowledge[topic].known = this.knowledge[topic].told = this.listing.versionOf(topic);
   }
 
-  /** Links that a result holds are read from the instance that made them. */
+  /** Remembers the links that a result holds, which are read from the instance that made them. */
   noteLinks({ content }: { readonly content: readonly { readonly type: string }[] }, origin: Destination): void {
     for (const part of content) {
       const { uri } = part as { uri?: unknown };
@@ -128,7 +128,7 @@ export class Session {
     return true;
   }
 
-  /** Calls that are not cancelled run on, and are answered if their stream still is there. */
+  /** Closes the session. Calls that are not cancelled run on, and are answered if their stream is still there. */
   close(options: { cancelCalls: boolean }): void {
     if (options.cancelCalls) for (const id of [...this.calls.keys()]) this.cancel(id);
     this.isClosed = true;
@@ -153,7 +153,7 @@ export class Session {
  * stream on which it listens.
  */
 export class SessionClient implements ServerClient {
-  /** @param ofCall the stream of the call, as long as the call is in flight. */
+  /** @param ofCall the stream of the call, as long as the call is in flight */
   constructor(
     readonly session: Session,
     private readonly ofCall: () => MessageStream | undefined = () => undefined,

@@ -1,6 +1,7 @@
 /**
- * Ids of sessions. Beside what makes it unique, an id carries what its client said of itself, so that a session can be
- * revived of which nothing else is known any more. The client sends it back; it is read without trust. Pure.
+ * Writes and reads ids of sessions. Beside what makes it unique, an id carries what its client said of itself, so that
+ * a session can be revived of which nothing else is known any more. The client sends it back; it is read without trust.
+ * Everything here is pure.
  */
 import { randomUUID } from 'node:crypto';
 import { isObject } from '../base/isObject.js';
@@ -9,9 +10,9 @@ import type { Fields } from '../protocol/client.js';
 /** Longer declarations are not carried: an id is a header of every request. */
 const longestDeclaration = 400;
 
-/** What a client says of itself at `initialize` that counts for its whole session. */
+/** What a client says of itself at `initialize` and that counts for its whole session. */
 export interface SessionTraits {
-  /** What it declared that it can do. */
+  /** The capabilities that it declared. */
   readonly declared: Fields;
   /** Whether its model gets nothing of a result but the structured content, where there is one. */
   readonly readsStructureAlone: boolean;
@@ -24,7 +25,7 @@ export function newSessionId({ declared, readsStructureAlone }: SessionTraits): 
   return json === '{}' || json.length > longestDeclaration ? id : `${id}.${Buffer.from(json).toString('base64url')}`;
 }
 
-/** What the client of a session said of itself; undefined: the id is none of ours. */
+/** Returns what the client of a session said of itself, or undefined where the id is none of ours. */
 export function traitsIn(id: string): SessionTraits | undefined {
   const [, uuid, declaration = ''] = /^([0-9a-f-]{36})(?:\.([A-Za-z0-9_-]{1,600}))?$/.exec(id) ?? [];
   if (uuid === undefined) return undefined;

@@ -1,4 +1,4 @@
-/** The sessions of a gateway, bounded: the one that was idle longest makes room (G2). */
+/** Keeps the sessions of a gateway, whose number is bounded: the one that was idle the longest makes room (G2). */
 import { BoundedMap } from '../base/boundedMap.js';
 import type { Clock } from '../base/clock.js';
 import type { Disposable } from '../base/disposables.js';
@@ -7,16 +7,19 @@ import type { ProtocolVersion } from '../protocol/versions.js';
 import { Session } from './session.js';
 import { newSessionId, type SessionTraits } from './sessionId.js';
 
-/** How long a client may be silent whose last stream has closed, in milliseconds (L2a). */
+/** A client whose last stream has closed may be silent this long, in milliseconds (L2a). */
 const quietLimitMs = 45_000;
-/** Ids of sessions that their clients ended and that must not be revived; the oldest is forgotten. */
+/**
+ * This many ids are remembered of sessions that their clients ended and that must not be revived; the oldest is
+ * forgotten.
+ */
 const mostDeleted = 1_000;
 
 interface SessionStart {
   readonly listing: Listing;
   readonly protocolVersion: ProtocolVersion;
   readonly traits: SessionTraits;
-  /** The id of the session that is revived; absent: it is a new one. */
+  /** The id of the session that is revived; absent for a new one. */
   readonly revived?: string;
 }
 
@@ -31,7 +34,7 @@ export class Sessions {
     private readonly closed: (session: Session) => void,
   ) {}
 
-  /** Undefined: there is no room, as every session has calls in flight. */
+  /** Returns undefined where there is no room, because every session has calls in flight. */
   open({ listing, protocolVersion, traits, revived }: SessionStart): Session | undefined {
     if (this.byId.size >= this.max) {
       const idlest = this.idlest();
@@ -45,7 +48,7 @@ export class Sessions {
     return session;
   }
 
-  /** A session is no one's but its toolset's and its kind of client's. Notes the use. */
+  /** Finds a session, which belongs to one toolset and one kind of client, and notes the use. */
   find(id: string, listing: { readonly toolset: string; readonly clientKind: string }): Session | undefined {
     const session = this.byId.get(id);
     if (session?.toolset !== listing.toolset || session.clientKind !== listing.clientKind) return undefined;
@@ -53,12 +56,12 @@ export class Sessions {
     return session;
   }
 
-  /** Whether a session of this id may begin: none has it, and no client has ended one that had it. */
+  /** Says whether a session of this id may begin: none has it, and no client has ended one that had it. */
   isFree(id: string): boolean {
     return !this.byId.has(id) && !this.deleted.has(id);
   }
 
-  /** Its client has ended it. */
+  /** Ends a session because its client wants that. */
   delete(session: Session, options: { cancelCalls: boolean }): void {
     this.deleted.set(session.id, true);
     this.close(session, options);
@@ -81,8 +84,8 @@ export class Sessions {
   }
 
   /**
-   * A stream of the session has closed. A client that has listened and is silent since is gone: its program ended or was
-   * killed. Not so the editor, whose conversations outlive its sessions.
+   * Notes that a stream of the session has closed. A client that has listened and is silent since is gone: its program
+   * ended or was killed. That does not hold for the editor, whose conversations outlive its sessions.
    */
   streamClosed(session: Session): void {
     if (session.clientKind === 'editor' || session.isClosed || session.isListening) return;

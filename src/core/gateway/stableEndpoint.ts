@@ -1,9 +1,10 @@
 /**
- * The gateway that agents outside the editor find again (G6): on a port and with a secret that stay the same. Follows
- * the file of the secret, so that to remove the file is to renew the secret, and keeps asking for a port that is taken.
+ * Keeps the gateway that agents outside the editor find again (G6): on a port and with a secret that stay the same. It
+ * follows the file of the secret, so that to remove the file is to renew the secret, and keeps asking for a port that
+ * is taken.
  *
- * Knows nothing of toolsets: it is given how a gateway is made. Invariants: at most one gateway; who showed the old secret
- * is cut off when it is renewed; after `dispose` nothing listens.
+ * It knows nothing of toolsets: it is given how a gateway is made. Invariants: at most one gateway; who showed the old
+ * secret is cut off when it is renewed; after `dispose` nothing listens.
  */
 import type { Clock } from '../base/clock.js';
 import { DisposableStore, type Disposable } from '../base/disposables.js';
@@ -20,7 +21,7 @@ export type EndpointState =
   | { readonly kind: 'listening'; readonly port: number }
   /** Another program listens there, perhaps another window. */
   | { readonly kind: 'portTaken'; readonly port: number }
-  /** `reason`: a phrase. */
+  /** `reason` is a phrase. */
   | { readonly kind: 'failed'; readonly reason: string };
 
 export interface StableEndpointDeps {
@@ -28,12 +29,12 @@ export interface StableEndpointDeps {
   readonly tokenFile: string;
   readonly clock: Clock;
   readonly log: Log;
-  /** From now on the value is a secret. */
+  /** Called with values that are secrets from then on. */
   readonly keepSecret: (values: readonly string[]) => Disposable;
   readonly createGateway: (stable: StableAddress) => Gateway | Promise<Gateway>;
 }
 
-/** Between two attempts to listen, in milliseconds. */
+/** The time between two attempts to listen, in milliseconds. */
 const again = 3_000;
 
 export class StableEndpoint {
@@ -44,7 +45,7 @@ export class StableEndpoint {
   private watched: WatchedFile | undefined;
   private retry: Disposable | undefined;
   private ended = false;
-  /** One that the system chose is kept too. */
+  /** A port that the system chose is kept, too. */
   private port: number;
   state: EndpointState = { kind: 'starting' };
 
@@ -55,7 +56,7 @@ export class StableEndpoint {
     this.begin();
   }
 
-  /** Where a toolset is served. Undefined while nothing is. */
+  /** Returns where a toolset is served, or undefined while nothing is. */
   urlOf(toolset: string): string | undefined {
     return this.state.kind === 'listening' ? this.open?.gateway.endpoint(toolset, 'plain').url : undefined;
   }
@@ -85,7 +86,7 @@ export class StableEndpoint {
     const { port } = this;
     try {
       const token = await tokenIn(tokenFile);
-      // Not before the file is there: what its first reading shows is what became of it since.
+      // The file is followed once it is there, so that its first reading shows what became of it since.
       if (!this.ended && !this.watched) this.watch();
       if (this.ended || this.open?.token === token) return;
       if (this.open) {

@@ -1,7 +1,7 @@
 /**
- * Sockets that have not shown the token (G2): what they can cost is bounded, however many they are. A socket that comes
- * while there are too many ends the one that came first, so that an honest client, which shows the token at once, always
- * gets in.
+ * Bounds what sockets that have not shown the token can cost, however many they are (G2). A socket that comes while
+ * there are too many ends the one that came first, so that an honest client, which shows the token at once, always gets
+ * in.
  */
 import type { Socket } from 'node:net';
 
@@ -20,7 +20,7 @@ export class Strangers {
     socket.once('close', () => this.sockets.delete(socket));
   }
 
-  /** The socket has shown the token. */
+  /** Notes that the socket has shown the token. */
   admit(socket: Socket): void {
     this.sockets.delete(socket);
   }

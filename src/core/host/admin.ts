@@ -1,6 +1,6 @@
 /**
- * The built-in toolset `mcp_admin` (L5): what an agent can ask of the host itself. Its names, its texts and what it
- * answers stand here and nowhere else.
+ * Makes the built-in toolset `mcp_admin` (L5), by which an agent can ask something of the host itself. Its names, its
+ * texts and its answers stand here and nowhere else.
  */
 import { assertNever } from '../base/assertNever.js';
 import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
@@ -13,7 +13,7 @@ import { toolsAlone } from '../tools/features.js';
 
 export const adminId = builtInToolset;
 
-/** What the tools do it with; each rejects with a message that an agent can read. */
+/** The tools use these; each rejects with a message that an agent can read. */
 export interface AdminDeps {
   /** Resolves to whether the dialog had an instance, which has ended. */
   release(server: string, dialog: string): Promise<boolean>;
@@ -180,10 +180,10 @@ function endedText(server: string): string {
 }
 
 /**
- * The state of the servers as an agent reads it. The snapshot is redacted already.
+ * Returns the state of the servers as an agent reads it. The snapshot is redacted already.
  *
- * @param dialog the dialog whose leases are marked.
- * @param only the id of the one server to tell of; if there is no such server, the text says so.
+ * @param dialog the dialog whose leases are marked
+ * @param only the id of the one server to tell of; if there is no such server, the text says so
  */
 function statusText(snapshot: StatusSnapshot, dialog: string | undefined, only?: string): string {
   const servers = snapshot.servers.filter(({ id }) => only === undefined || id === only);

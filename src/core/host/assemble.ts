@@ -1,7 +1,7 @@
 /**
  * The composition root of the core: the one place that makes a host with its connector, its sign-ins and the backend of
- * its gateways. The extension, the command line and the tests differ only in the options. Gateways are their maker's
- * to close, before or while the core is disposed of.
+ * its gateways. The extension, the command line and the tests differ only in the options. Whoever makes a gateway
+ * closes it, before or while the core is disposed of.
  */
 import { statSync } from 'node:fs';
 import { Redactor, redactingLog, type Log } from '../base/log.js';
@@ -19,17 +19,17 @@ import type { Host, HostDeps } from './hostContract.js';
 type OwnDeps = 'connector' | 'redactor' | 'signIns' | 'directoryExists';
 
 export interface CoreDeps extends Omit<HostDeps, OwnDeps> {
-  /** Whether JSON-RPC is written to the servers' logs; asked for each message. */
+  /** Says whether JSON-RPC is written to the servers' logs; asked for each message. */
   readonly trace?: () => boolean;
   /** The version of this product. */
   readonly version: string;
   /** The path of the bundled guardian. */
   readonly guardianScript?: string;
-  /** Where sign-ins to HTTP servers are kept. By default there are none. */
+  /** Keeps sign-ins to HTTP servers. By default there are none. */
   readonly secrets?: SecretStore;
-  /** The sockets for HTTP servers, by way of proxies or not. */
+  /** Makes the sockets for HTTP servers, by way of proxies or not. */
   readonly agents?: MakeAgents;
-  /** What starts servers. By default it is the connector of the product. */
+  /** Starts servers. By default it is the connector of the product. */
   readonly connector?: Connector;
   readonly directoryExists?: (path: string) => boolean;
 }
@@ -41,7 +41,7 @@ export interface Core {
   readonly redactor: Redactor;
   /** The host's log, redacted. */
   readonly log: Log;
-  /** Resolves when nothing that the core started runs any more. Idempotent. */
+  /** Resolves when nothing that the core started runs any more. It may be called again. */
   dispose(): Promise<void>;
 }
 
@@ -81,7 +81,7 @@ export function assemble(deps: CoreDeps): Core {
   return { host, backend, redactor, log, dispose: () => (disposal ??= end()) };
 }
 
-/** Returns whether a folder exists in which a server could run. */
+/** Says whether a folder exists in which a server could run. */
 export function directoryExists(folder: string): boolean {
   return statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true;
 }

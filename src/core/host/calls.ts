@@ -1,10 +1,13 @@
-/** What an agent reads where a request brought no answer of the server: failures of instances as outcomes. Pure. */
+/**
+ * Makes outcomes of the failures of instances: what an agent reads where a request brought no answer of the server.
+ * Everything here is pure.
+ */
 import { assertNever } from '../base/assertNever.js';
 import type { PoolFailure } from '../instances/pool.js';
 import { errorCodes } from '../protocol/errors.js';
 import type { Destination, OtherOutcome, OtherRequest, ToolOutcome } from '../protocol/request.js';
 
-/** The outcome where nothing serves. */
+/** Makes the outcome where nothing serves. */
 export const stopped: PoolFailure = { kind: 'lost', cause: 'the server was stopped' };
 
 export function isFailure(outcome: ToolOutcome | OtherOutcome | PoolFailure): outcome is PoolFailure {
@@ -20,12 +23,12 @@ export function unknownTool({ toolset, tool }: { readonly toolset: string; reado
   return { kind: 'error', code: errorCodes.invalidParams, message: `The toolset "${toolset}" has no tool "${tool}".` };
 }
 
-/** A person was asked and did not allow it (S4). */
+/** Makes the outcome where a person was asked and did not allow it (S4). */
 export function refusedText(tool: string): string {
   return `Error: the person did not allow this call of "${tool}". It was not made. Do not repeat it unless they ask for it.`;
 }
 
-/** @param tool its published name. */
+/** @param tool its published name */
 export function callText(server: string, tool: string, failure: PoolFailure): string {
   switch (failure.kind) {
     case 'lost':
@@ -41,7 +44,7 @@ export function callText(server: string, tool: string, failure: PoolFailure): st
   }
 }
 
-/** For other requests than calls, which may always be made again. */
+/** Makes the outcome of requests other than calls, which may always be made again. */
 export function requestText({ toolset, method }: Destination & OtherRequest, failure: PoolFailure): string {
   switch (failure.kind) {
     case 'lost':

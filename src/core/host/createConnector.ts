@@ -1,6 +1,6 @@
 /**
- * The connector of the product: starts servers over stdio and HTTP (X1–X3) and keeps the trees of what it
- * started (X5). Does not restart, share or count instances. A connection that was handed out is its receiver's to close.
+ * Makes the connector of the product, which starts servers over stdio and HTTP (X1–X3) and keeps the trees of what it
+ * started (X5). It does not restart, share or count instances. Whoever gets a connection closes it.
  */
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../base/clock.js';
@@ -18,17 +18,19 @@ export interface ConnectorDeps {
   /** The environment that children inherit. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
-  /** Whether JSON-RPC is written to the servers' logs, at level trace; asked for each message. */
+  /** Says whether JSON-RPC is written to the servers' logs, at level trace; asked for each message. */
   readonly trace: () => boolean;
   /** The version of this product, for `clientInfo`. */
   readonly clientVersion: string;
-  /** Signing in to HTTP servers; without it a server that wants that fails with what it says. */
+  /** Signs in to HTTP servers; without it a server that wants a sign-in fails with what it says. */
   readonly oauth?: OAuth | undefined;
-  /** The sockets of HTTP servers, by way of proxies or not; default `directAgents`. */
+  /** Makes the sockets of HTTP servers, by way of proxies or not; the default is `directAgents`. */
   readonly agents?: MakeAgents | undefined;
-  /** Path of guardianMain, bundled. Without it groups and marked processes are ended only. Windows needs none. */
+  /**
+   * The path of the bundled guardianMain. Without it, only groups and marked processes are ended. Windows needs none.
+   */
   readonly guardianScript?: string | undefined;
-  /** Node, or Electron; default: this process's. */
+  /** Node, or Electron; the default is that of this process. */
   readonly execPath?: string | undefined;
 }
 
@@ -41,7 +43,7 @@ export function createConnector(deps: ConnectorDeps): Connector {
   let started = 0;
   let disposed = false;
 
-  /** What it starts comes into being before it returns its promise. */
+  /** The process comes into being before this returns its promise. */
   const attempt = async (request: ConnectRequest, stop: AbortController): Promise<ConnectOutcome> => {
     const { launch, timeoutMs } = request;
     const log = boundedLog(request.log, clock);

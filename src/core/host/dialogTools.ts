@@ -26,11 +26,11 @@ export interface Speaker {
 }
 
 export interface DialogTools {
-  /** As it is now. `speaker` undefined: nobody in particular, who has everything. */
+  /** Returns the offer as it is now. If `speaker` is undefined, it is nobody in particular, who has everything. */
   offer(dialog: string, speaker: Speaker | undefined): ModelSetup;
-  /** For calls that a person was asked about where that was needed. */
+  /** Runs calls that a person was asked about where that was needed. */
   runner(dialog: string, speaker: Speaker | undefined): ToolRunner;
-  /** What its calls left on disk and is still there, oldest first. */
+  /** Resolves with what its calls left on disk and is still there, oldest first. */
   files(dialog: string): Promise<readonly ResultFile[]>;
 }
 
@@ -76,14 +76,14 @@ export function createDialogTools(host: Host, delivery: Delivery): DialogTools {
   };
 }
 
-/** Servers of which a dialog has an instance, in file order. */
+/** Returns the servers of which a dialog has an instance, in file order. */
 export function heldBy(dialog: string, snapshot: StatusSnapshot): string[] {
   return snapshot.servers
     .filter(({ instances }) => instances.some(({ use }) => use.kind === 'leased' && use.dialog === dialog))
     .map(({ id }) => id);
 }
 
-/** Every toolset that can be granted, in the order of the catalogue, the built-in one last. */
+/** Returns every toolset that can be granted, in the order of the catalogue, the built-in one last. */
 export function configuredToolsets(snapshot: StatusSnapshot, toolsets: readonly Toolset[]): ConfiguredToolset[] {
   const up = new Set(toolsets.map(({ id }) => id));
   return [
@@ -130,7 +130,7 @@ async function readable(
   }
 }
 
-/** What `readable` of results leaves for models; links have a line of text beside them. */
+/** Returns the parts that `readable` of results leaves for models; links have a line of text beside them. */
 function partOf(part: ContentBlock): ContentPart[] {
   if (part.type === 'text') {
     const audience = part.annotations?.audience;

@@ -1,6 +1,6 @@
 /**
  * Joins the gateway to the host, which do not know each other: what the gateway serves is the host's catalogue, under
- * the names each kind of client sees (G3a). Holds no state but the last catalogue, to tell what changed.
+ * the names each kind of client sees (G3a). It holds no state but the last catalogue, to tell what changed.
  */
 import { Emitter, nextEvent } from '../base/events.js';
 import type { Disposable } from '../base/disposables.js';
@@ -129,7 +129,7 @@ function refused(code: number, message: string, data?: unknown): OtherOutcome {
   return { kind: 'error', code, message, ...(data !== undefined && { data }) };
 }
 
-/** Undefined: it names a prompt that is not published. */
+/** Returns undefined where the request names a prompt that is not published. */
 function underOriginalNames(toolset: Toolset, method: string, params: Fields): Fields | undefined {
   const originalOf = (name: unknown): string | undefined =>
     toolset.prompts.find(({ published }) => published === name)?.original;

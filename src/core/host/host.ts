@@ -39,13 +39,13 @@ const activityMs = 1000;
 class ToolsetHost implements Host {
   private readonly config = new ConfigState();
   private readonly units = new Map<string, ServerUnit>();
-  /** Removed from the file, their last calls still running. */
+  /** The units that were removed from the file and whose last calls still run. */
   private readonly leaving = new Set<ServerUnit>();
   private servers: readonly ConfiguredServer[] = [];
   private shadowed: ConfigModel['shadowed'] = new Map();
   private sources: readonly SourceText[] = [];
   private configProblems: readonly Problem[] = [];
-  /** Launch hashes whose values the redactor knows. */
+  /** The launch hashes whose values the redactor knows. */
   private readonly keptSecret = new Set<string>();
   private refused: StatusSnapshot['refused'] = [];
   private snapshot_: StatusSnapshot = { version: 0, refused: [], servers: [], problems: [] };
@@ -127,7 +127,7 @@ class ToolsetHost implements Host {
       if (!(await permitted)) {
         return call.signal.aborted ? { kind: 'cancelled' } : errorResult(refusedText(tool.published));
       }
-      // It may have gone, or be another, since the person was asked.
+      // The tool may have gone, or be another, since the person was asked.
       tool = this.publication.tool(call);
     }
     if (!tool) return unknownTool(call);
@@ -218,7 +218,10 @@ class ToolsetHost implements Host {
     snapshot: () => this.takeSnapshot(),
   };
 
-  /** An entry that was wrong may be right by now: a variable set, a folder made. Others that start are not waited for. */
+  /**
+   * An entry that was wrong may be right by now, because a variable was set or a folder made. Others that start are not
+   * waited for.
+   */
   private askAgain(server: string): void {
     if (this.servers.find((entry) => entry.id === server)?.kind === 'invalid') void this.reload();
   }
@@ -305,7 +308,7 @@ class ToolsetHost implements Host {
   }
 }
 
-/** What a server answered, with its `data:` URLs put right for every client (V1). */
+/** Returns what a server answered with its `data:` URLs put right for every client (V1). */
 function plain<Outcome extends ToolOutcome | OtherOutcome>(outcome: Outcome): Outcome {
   return outcome.kind === 'result' ? { ...outcome, result: withoutDataUrls(outcome.result) } : outcome;
 }

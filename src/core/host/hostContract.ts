@@ -1,4 +1,4 @@
-/** What the host is given and what it offers: the types between the core and its shells. */
+/** Declares what the host is given and what it offers: the types between the core and its shells. */
 import type { Approvals } from '../approval/approvals.js';
 import type { ToolReview } from '../approval/toolPrints.js';
 import type { Clock } from '../base/clock.js';
@@ -17,33 +17,36 @@ import type { Permission, PermissionDeps } from './permission.js';
 
 export interface HostDeps {
   readonly clock: Clock;
-  /** The host's own log. Redaction is the host's business: pass the raw sink. */
+  /** The raw sink of the host's own log; the host redacts. */
   readonly log: Log;
-  /** The raw sink for one server's log; redacted by the host. */
+  /** Returns the raw sink of one server's log; the host redacts. */
   readonly serverLog: (server: string) => Log;
   readonly redactor: Redactor;
-  /** The environment children inherit and `{ env: NAME }` reads. */
+  /** The environment that children inherit and that `{ env: NAME }` reads. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly connector: Connector;
   readonly directoryExists: (path: string) => boolean;
-  /** The secrets that the person has entered, which `{ secret: NAME }` reads. Default: there are none. */
+  /** Returns a secret that the person has entered, which `{ secret: NAME }` reads. By default there are none. */
   readonly secret?: (name: string) => string | undefined;
   readonly filteredTools: () => FilteredToolsReport;
-  /** Milliseconds for calls in flight on a removed or changed server (R4). Default 30,000. */
+  /** The milliseconds that calls in flight have on a removed or changed server (R4). The default is 30,000. */
   readonly drainLimitMs?: number;
-  /** How many instances may live at once (L2); read at each start. Default 32. */
+  /** Returns how many instances may live at once (L2); read at each start. The default is 32. */
   readonly maxInstances?: () => number;
-  /** What may be started (S1). Default: everything. */
+  /** Decides what may be started (S1). By default everything may. */
   readonly approvals?: Approvals;
-  /** What agents may do with tools (S4). By default they may call them all. */
+  /** Decides what agents may do with tools (S4). By default they may call them all. */
   readonly toolPermissions?: PermissionDeps;
-  /** Which tools changed since their server was approved (S3). Default: nobody looks. */
+  /** Says which tools changed since their server was approved (S3). By default nobody looks. */
   readonly toolReview?: ToolReview;
-  /** Signing in to HTTP servers; those of the connector. Default: there is none. */
+  /** Signs in to HTTP servers, as the connector does. By default nobody can. */
   readonly signIns?: SignIns;
-  /** Who will use instances before anyone does (G4), read at each start. Default: a client that can do nothing. */
+  /**
+   * Returns who is expected to use instances that nobody uses yet (G4); read at each start. By default it is a client
+   * that can do nothing.
+   */
   readonly expectedClient?: () => ExpectedClient;
-  /** In [0, 1), for the jitter of reconnecting. Default `Math.random`. */
+  /** Returns a number in [0, 1) for the jitter of reconnecting. The default is `Math.random`. */
   readonly random?: () => number;
 }
 
@@ -54,15 +57,18 @@ export interface Host {
   readonly catalogue: Catalogue;
   /** Fires in the same turn in which the catalogue is swapped. */
   readonly onDidChangeCatalogue: Event<Catalogue>;
-  /** The sources as they were last set, read anew: host variables and folders may have changed since. */
+  /** Reads the sources as they were last set once more, because host variables and folders may have changed since. */
   reload(): Promise<void>;
-  /** All sources, in folder order. Resolves when every server of this state has started or failed, or a later call took over. */
+  /**
+   * Takes all sources, in folder order. Resolves when every server of this state has started or failed, or a later call
+   * took over.
+   */
   setSources(sources: readonly SourceText[]): Promise<void>;
   call(call: ToolsetCall): Promise<ToolOutcome>;
-  /** Names in its parameters are the server's own. */
+  /** The names in its parameters are the server's own. */
   request(request: ToolsetRequest): Promise<OtherOutcome>;
   noteClient(client: ServerClient, change: ClientChange): void;
-  /** Person's actions. Resolve when the state is reached; unknown ids reject. */
+  /** These are a person's actions. Each resolves when the state is reached, and rejects for an unknown id. */
   start(server: string): Promise<void>;
   stop(server: string): Promise<void>;
   restart(server: string): Promise<void>;

@@ -1,16 +1,19 @@
-/** What a dialog is told of the instance that it leases, and of how to give it back (L2a, L3, X4). Pure. */
+/**
+ * Writes what a dialog is told of the instance that it leases, and of how to give it back (L2a, L3, X4). Everything
+ * here is pure.
+ */
 import { assertNever } from '../base/assertNever.js';
 import type { LeaseNews } from '../protocol/request.js';
 
-/** How a model ends its instance of a server, as a sentence; undefined where it has no tool for that. */
+/** Says in a sentence how a model ends its instance of a server; undefined where it has no tool for that. */
 export type ReleaseAdvice = string | undefined;
 
-/** For a model that sees the release tool under exactly this name. */
+/** Writes that sentence for a model that sees the release tool under exactly this name. */
 export function releaseByName(tool: string, server: string): string {
   return `Call ${tool}({"serverId":"${server}"}) when it will not be needed again soon.`;
 }
 
-/** For models of other programs, which put a prefix of their own before the names of tools. */
+/** Writes that sentence for models of other programs, which put a prefix of their own before the names of tools. */
 export function releaseByEnding(tool: string, server?: string): string {
   const given = server === undefined ? 'with no arguments' : `with {"serverId":"${server}"}`;
   return `Call the tool whose name ends in "${tool}" ${given} when it will not be needed again soon.`;

@@ -46,7 +46,7 @@ const allowEverything: PermissionDeps = { settings: () => [], ask: () => Promise
 export class Permission {
   private readonly changes = new Emitter<void>();
   private rules: PermissionRules;
-  /** The tools that were allowed for a dialog. */
+  /** The tools that were allowed for a dialog, by its id. */
   private readonly allowed = new Set<string>();
   private last: Promise<unknown> = Promise.resolve();
 
@@ -57,7 +57,7 @@ export class Permission {
     this.rules = compilePermissions(deps.settings());
   }
 
-  /** The pattern by which a person denied a tool, which is then not published at all. */
+  /** Returns the pattern by which a person denied a tool, which is then not published at all. */
   readonly deniedBy = (tool: ToolNames): string | undefined => {
     const verdict = permissionOf(tool, this.rules);
     return verdict.permission === 'deny' ? (verdict.pattern ?? tool.published) : undefined;
@@ -90,7 +90,7 @@ export class Permission {
     return annotations?.readOnlyHint !== true && !adminNames.has(name);
   }
 
-  /** To be called when the setting changed. */
+  /** Has to be called when the setting changed. */
   recheck(): void {
     this.rules = compilePermissions(this.deps.settings());
     this.allowed.clear();

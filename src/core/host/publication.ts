@@ -1,8 +1,8 @@
 /**
- * What is published: the catalogue of all that serves, in file order, without what a person keeps from agents: tools that
- * they denied (S4), and tools that changed since their server was approved (S3). Invariants: the catalogue is replaced
- * in one step and is a function of what it is given; a toolset that stays the same stays the same object, so that
- * whoever compares sees what changed; `mcp_admin` is there where servers are.
+ * Makes what is published: the catalogue of all that serves, in file order, without what a person keeps from agents:
+ * tools that they denied (S4), and tools that changed since their server was approved (S3). Invariants: the catalogue
+ * is replaced in one step and is a function of what it is given; a toolset that stays the same stays the same object,
+ * so that whoever compares sees what changed; `mcp_admin` is there where servers are.
  */
 import { describeLaunch } from '../approval/fingerprint.js';
 import type { ChangedTool, ToolReview } from '../approval/toolPrints.js';
@@ -33,7 +33,7 @@ export function toolsFor(toolset: Toolset, clientKind: ClientKind = 'plain'): re
 
 interface PublicationDeps {
   readonly permission: Pick<Permission, 'deniedBy'>;
-  /** Absent: nobody looks whether tools changed. */
+  /** If this is absent, nobody looks whether tools changed. */
   readonly toolReview?: ToolReview | undefined;
   readonly log: Log;
 }
@@ -64,7 +64,7 @@ export class Publication implements Disposable {
     return this.catalogue_.toolsets.find((toolset) => toolset.id === id);
   }
 
-  /** The tool that a call means, by the name that its kind of client knows. */
+  /** Returns the tool that a call means by the name that its kind of client knows. */
   tool({ toolset, tool, clientKind }: ToolsetCall): ServedTool | undefined {
     const found = this.toolset(toolset);
     if (clientKind !== 'editor' && found?.release?.published === tool) return found.release;
@@ -75,7 +75,7 @@ export class Publication implements Disposable {
     return this.changedTools.get(server);
   }
 
-  /** @param servers in file order. */
+  /** @param servers in file order */
   update(servers: readonly ConfiguredServer[], serving: (id: string) => ServingFacts | undefined): void {
     const names = shortNames(servers.map(({ id }) => id));
     const candidates = servers.flatMap((server) => {
@@ -119,15 +119,15 @@ export class Publication implements Disposable {
   }
 }
 
-/** The names of our own tools; of those, only the ones of `mcp_admin` count as published. */
+/** The names of our own tools; only those of `mcp_admin` count as published. */
 function reservedNames(shortNames: Iterable<string>): Parameters<typeof publish>[1] {
   const releases = new Set([...shortNames].map(ownReleaseName));
   return { has: (name) => adminNames.has(name) || releases.has(name), size: adminNames.size };
 }
 
-/** What a server publishes unless a name is taken, and what is to be said of it. */
+/** Returns what a server publishes unless a name is taken, and what is to be said of it. */
 interface ReviewedCandidate extends Candidate {
-  /** The changed ones of the tools that the filter lets through, in the server's order. */
+  /** Returns the changed ones of the tools that the filter lets through, in the server's order. */
   readonly changed: readonly ChangedTool[];
   readonly problems: readonly Problem[];
 }

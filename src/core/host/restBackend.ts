@@ -19,14 +19,14 @@ import { restError, type RestAnswer, type RestBackend } from '../gateway/rest.js
 import type { Host } from './hostContract.js';
 import type { ServerStatus } from '../reconcile/status.js';
 
-/** How long an answer waits until the host has read the file, in milliseconds. */
+/** An answer waits this long, in milliseconds, until the host has read the file. */
 const patience = 5_000;
 /** Problems that are not in the entry but in what is around it, and that can be mended later. */
 const mendedElsewhere: ReadonlySet<ProblemCode> = new Set<ProblemCode>(['env-unset', 'secret-unset', 'cwd-missing']);
 
 type UrlOf = (toolset: string) => string;
 
-/** @param config the file as it is at the time of a request; undefined: there is none to write to */
+/** @param config returns the file as it is at the time of a request, or undefined where there is none to write to */
 export function createRestBackend(host: Host, clock: Clock, config: () => ConfigFileAccess | undefined): RestBackend {
   let last: Promise<unknown> = Promise.resolve();
   const find = (id: string): ServerStatus | undefined => host.snapshot.servers.find((server) => server.id === id);
@@ -85,7 +85,7 @@ export function createRestBackend(host: Host, clock: Clock, config: () => Config
     return { kind: 'value', status: 201, value: { upstream } };
   }
 
-  /** The server once the host knows it; undefined when that takes too long. */
+  /** Resolves with the server once the host knows it, or with undefined when that takes too long. */
   async function whenKnown(id: string): Promise<ServerStatus | undefined> {
     const waiting = new AbortController();
     const known = nextEvent(host.onDidChange, () => find(id) !== undefined, waiting.signal).catch(() => undefined);
@@ -106,7 +106,7 @@ function described({ catalogue, snapshot }: Host, server: ServerStatus, urlOf: U
     transport: transport ?? null,
     state: state.kind,
     approval: approval.kind === 'pending' ? 'pending' : 'given',
-    // What serves is not what the file says (R3).
+    // Says that what serves is not what the file says (R3).
     previous: previous ? { since: new Date(previous.since).toISOString(), reason: previous.reason } : null,
     tools: { published: toolset?.tools.length ?? 0, offered },
     url: toolset ? urlOf(id) : null,

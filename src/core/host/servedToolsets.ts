@@ -1,6 +1,6 @@
 /**
- * What clients are served of the catalogue: one toolset as a kind of client sees it, or all of them together (G2, G6),
- * and which toolset a request to all of them means. Pure.
+ * Makes what clients are served of the catalogue: one toolset as a kind of client sees it, or all of them together (G2,
+ * G6). It also finds which toolset a request to all of them means. Everything here is pure.
  */
 import type { Prompt, Tool } from '@modelcontextprotocol/sdk/types.js';
 import { isObject } from '../base/isObject.js';
@@ -18,8 +18,8 @@ import { nameFor, toolsFor } from './publication.js';
 type Toolsets = Catalogue['toolsets'];
 
 /**
- * How the model of a client ends its instance of a server: by the tool of the server's own endpoint, or by that of
- * `mcp_admin` where the client's conversation reaches it.
+ * Finds how the model of a client ends its instance of a server: by the tool of the server's own endpoint, or by that
+ * of `mcp_admin` where the client's conversation reaches it.
  */
 export function releaseAdvice(
   toolset: Toolset,
@@ -51,7 +51,7 @@ export function servedAlone(toolset: Toolset, toolsets: Toolsets, clientKind: Cl
   };
 }
 
-/** A toolset while its server gives it nothing. */
+/** Makes a toolset whose server gives it nothing now. */
 export function servedWithout(
   { id, state }: Pick<ServerStatus, 'id' | 'state'>,
   clientKind: ClientKind,
@@ -69,7 +69,7 @@ export function servedWithout(
   };
 }
 
-/** Published names of tools are unique (N5). Of two prompts with one name the first in file order is served. */
+/** Published names of tools are unique (N5). If two prompts have one name, the first in file order is served. */
 export function servedTogether(toolsets: Toolsets): ServedToolset {
   const prompts = new Map<string, Prompt>();
   for (const { prompt, published } of toolsets.flatMap((toolset) => toolset.prompts)) {
@@ -96,7 +96,7 @@ export function holderOfTool(toolsets: Toolsets, published: string): Toolset | u
   return toolsets.find(({ tools }) => tools.some((tool) => tool.published === published));
 }
 
-/** The toolset that a request means which names none: by its prompt, or by its resource, listed ones first. */
+/** Finds the toolset that a request means without naming it: by its prompt, or by its resource, listed ones first. */
 export function holderOfRequest(toolsets: Toolsets, { method, params }: RequestLine): Toolset | undefined {
   const { name, uri, ref } = params;
   if (method === 'prompts/get') return holderOfPrompt(toolsets, name);

@@ -1,6 +1,6 @@
 /**
- * Joins sign-ins to the servers of the host (X7): a server that waited for one starts when there is one, whoever
- * signed in and in whichever window. Holds no token.
+ * Joins sign-ins to the servers of the host (X7): a server that waited for one starts when there is one, whoever signed
+ * in and in whichever window. It holds no token.
  */
 import { judgeLaunch, type Approvals } from '../approval/approvals.js';
 import type { Disposable } from '../base/disposables.js';

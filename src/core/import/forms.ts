@@ -65,7 +65,7 @@ export function serversIn(root: Table, format: ImportFormat, folders: ImportFold
   return { servers: servers.all, notes, inputs };
 }
 
-/** Collects servers. Of two tables that have an id, the first counts. */
+/** Collects servers. If two tables have an id, the first counts. */
 class Servers {
   readonly all: RawServer[] = [];
 

@@ -1,14 +1,17 @@
-/** Where other programs keep their servers, for this workspace and on this machine (C6). Names files; reads none. */
+/**
+ * Lists where other programs keep their servers, for this workspace and on this machine (C6). It names files and reads
+ * none.
+ */
 import path from 'node:path';
 
 interface Machine {
-  /** Of the workspace, absolute. */
+  /** The absolute paths of the workspace folders. */
   readonly folders: readonly string[];
   readonly home: string;
   readonly platform: NodeJS.Platform;
-  /** `%APPDATA%` of Windows. */
+  /** The value of `%APPDATA%` on Windows. */
   readonly appData: string | undefined;
-  /** `$XDG_CONFIG_HOME`. */
+  /** The value of `$XDG_CONFIG_HOME`. */
   readonly configHome: string | undefined;
 }
 
@@ -22,7 +25,7 @@ const clineFiles = [
   'kilocode.kilo-code/settings/mcp_settings.json',
 ];
 
-/** Those of the workspace first. */
+/** Returns the files, those of the workspace first. */
 export function knownFiles({ folders, home, platform, appData, configHome }: Machine): string[] {
   const config = configHome ?? path.join(home, '.config');
   const programs =

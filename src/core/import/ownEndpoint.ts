@@ -1,6 +1,6 @@
 /**
- * How an entry that leads to a toolset of ours is known (G6), in the file of any agent: it is never imported as a
- * server, which would be a server behind itself. Pure.
+ * Recognises an entry that leads to a toolset of ours in the file of any agent (G6): it is never imported as a server,
+ * which would be a server behind itself. Everything here is pure.
  */
 import { tokenVariable } from '../base/tokenVariable.js';
 
@@ -21,7 +21,7 @@ function toolsetOfAddress(entry: Readonly<Record<string, unknown>>): string | un
   return /^http:\/\/(?:127\.0\.0\.1|localhost|\[::1\]):\d+\/mcp\/([\w-]+)\/?$/.exec(url)?.[1];
 }
 
-/** Whether an entry shows our token there: others may have an address like ours. */
+/** Says whether an entry shows our token there, because others may have an address like ours. */
 export function leadsBackHere(entry: Readonly<Record<string, unknown>>): boolean {
   if (toolsetOfCommand(entry) !== undefined) return true;
   if (toolsetOf(entry) === undefined) return false;

@@ -1,4 +1,7 @@
-/** Plans an import as a change of the config file, with what a person should know before it is written. Pure. */
+/**
+ * Plans an import as a change of the config file, with what a person should know before it is written. Everything here
+ * is pure.
+ */
 import { isDeepStrictEqual } from 'node:util';
 import { addServers, plainEntry } from '../config/addServers.js';
 import { applyEdits, type TextEdit } from '../yaml/edits.js';
@@ -46,7 +49,10 @@ const headings: readonly (readonly [ImportNote['kind'], string])[] = [
   ['skipped', 'Not imported'],
 ];
 
-/** What an import did and did not do, in Markdown that reads well as plain text too. @param file its name for a person */
+/**
+ * Writes what an import did and did not do in Markdown that reads well as plain text, too. @param file its name for a
+ * person
+ */
 export function reportText(file: string, { servers, notes }: Extract<Import, { kind: 'imported' }>): string {
   const ids = servers.map(({ id }) => `\`${id}\``).join(', ');
   const count = servers.length === 1 ? '1 server' : `${servers.length} servers`;

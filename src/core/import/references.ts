@@ -1,4 +1,6 @@
-/** How other programs refer to variables inside texts (C6): `${NAME}`, `${env:NAME}`, `{env:NAME}` and their kin. */
+/**
+ * Reads how other programs refer to variables inside texts (C6): `${NAME}`, `${env:NAME}`, `{env:NAME}` and their kin.
+ */
 export type ReferenceStyle = 'none' | 'shell' | 'editor' | 'opencode';
 
 export type Piece =

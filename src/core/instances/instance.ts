@@ -1,6 +1,6 @@
 /**
- * One live MCP connection and what it is used for. Invariants: it ends once; it is never stopped for idleness while a
- * call runs on it; when it ends, `gone` resolves only after its process tree is gone.
+ * Holds one live MCP connection and what it is used for. Invariants: it ends once; it is never stopped for idleness
+ * while a call runs on it; when it ends, `gone` resolves only after its process tree is gone.
  */
 import { assertNever } from '../base/assertNever.js';
 import type { Clock } from '../base/clock.js';
@@ -13,11 +13,11 @@ import type { LeaseNews, ServerOutcome } from '../protocol/request.js';
 import { Subscriptions } from './subscriptions.js';
 
 export type InstanceUse =
-  /** Listed the tools, and waits to become the first dialog's lease (L4). */
+  /** It listed the tools and waits to become the first dialog's lease (L4). */
   | { readonly kind: 'warm' }
   | { readonly kind: 'shared' }
   | { readonly kind: 'leased'; readonly dialog: string; readonly since: number }
-  /** Takes no new calls; ends when its last call ends (R4). */
+  /** It takes no new calls and ends when its last call ends (R4). */
   | { readonly kind: 'draining' };
 
 interface InstanceDeps {
@@ -26,7 +26,7 @@ interface InstanceDeps {
   readonly clock: Clock;
   /** The limit without a call in milliseconds, read each time that a wait begins. */
   readonly idleLimit: () => number;
-  /** The idle limit has passed. */
+  /** Called when the idle limit has passed. */
   readonly onIdle: (instance: Instance) => void;
   readonly onDeath: (instance: Instance, cause: string) => void;
   readonly onOfferChanged: (instance: Instance, kind: OfferKind) => void;
@@ -34,7 +34,7 @@ interface InstanceDeps {
   readonly declared: Fields;
 }
 
-/** How long the death of a connection may be told after the loss of its calls, in milliseconds. */
+/** The death of a connection may be told this long after the loss of its calls, in milliseconds. */
 const deathLimitMs = 20;
 /** The limit of requests that nobody waits for, in milliseconds. */
 const forgetLimitMs = 10_000;
@@ -81,7 +81,7 @@ export class Instance {
     this.awaitIdle();
   }
 
-  /** Epoch milliseconds since when nothing runs on it; undefined while something does, or it ends. */
+  /** The time in epoch milliseconds since when nothing runs on it; undefined while something does, or it ends. */
   get idleSince(): number | undefined {
     return this.callsInFlight > 0 || this.ending ? undefined : (this.lastCallAt ?? this.startedAt);
   }
@@ -195,7 +195,9 @@ export class Instance {
     void this.connection.request({ method, params, timeouts, signal });
   }
 
-  /** Ends now if nothing is in flight, else with the last call or after `limitMs`. Resolves when it is gone. */
+  /**
+   * Ends now if nothing is in flight, and otherwise with the last call or after `limitMs`. Resolves when it is gone.
+   */
   async drain(limitMs: number, reason: string): Promise<void> {
     // The subscriptions belong to its successor now.
     if (this.use.kind === 'shared') this.subscriptions = new Subscriptions();

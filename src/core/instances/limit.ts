@@ -1,7 +1,7 @@
 /**
- * How many instances may live at once (L2): a connector that has a slot for each, and makes room by evicting the
- * instance that was idle the longest. Invariants: there are never more connections than slots; a slot is free only when
- * its connection is gone; nothing with a call in flight is evicted.
+ * Limits how many instances may live at once (L2): it is a connector that has a slot for each, and makes room by
+ * evicting the instance that was idle the longest. Invariants: there are never more connections than slots; a slot is
+ * free only when its connection is gone; nothing with a call in flight is evicted.
  */
 import { Emitter, nextEvent } from '../base/events.js';
 import type { Connection, Connector, ConnectOutcome, ConnectRequest, StartFailure } from '../connections/connection.js';
@@ -9,9 +9,9 @@ import type { Log } from '../base/log.js';
 
 /** The instance that uses a connection, and can be evicted. */
 export interface SlotHolder {
-  /** Epoch milliseconds; undefined while a call is in flight or it is ending. */
+  /** The time in epoch milliseconds since when it is idle; undefined while a call is in flight or it is ending. */
   idleSince(): number | undefined;
-  /** It takes no more calls, and its connection will be gone before long. */
+  /** Says whether it takes no more calls, so that its connection will be gone before long. */
   isEnding(): boolean;
   /** Resolves when the connection is gone. */
   evict(): Promise<void>;
@@ -22,7 +22,7 @@ export interface Slots {
 }
 
 interface Slot {
-  /** Undefined while the start is under way, and until somebody holds what it started. */
+  /** It is undefined while the start is under way, and until somebody holds what it started. */
   holder: SlotHolder | undefined;
 }
 
@@ -31,7 +31,7 @@ export class LimitedConnector implements Connector, Slots {
   private readonly slotOf = new WeakMap<Connection, Slot>();
   private readonly changes = new Emitter<void>();
 
-  /** @param most is read at each start, as it may change while instances live. */
+  /** @param most is read at each start, as it may change while instances live */
   constructor(
     private readonly connector: Connector,
     private readonly most: () => number,
@@ -108,8 +108,8 @@ export class LimitedConnector implements Connector, Slots {
 }
 
 /**
- * A connector whose own faults cost one start and nothing else (S2). The inner one never rejects for what a server
- * does, so a rejection is an error of this software: it is logged whole, and the person reads that it is one.
+ * Makes a connector whose own defects cost one start and nothing else (S2). The inner one never rejects for what a
+ * server does, so a rejection is an error of this software: it is logged whole, and the person reads that it is one.
  */
 export function faultTolerant(connector: Connector, log: Log): Connector {
   return {

@@ -1,5 +1,5 @@
 /**
- * The instances of one server definition and who holds them (L1, L2, L4): one shared by all dialogs where the
+ * Keeps the instances of one server definition and who holds them (L1, L2, L4): one shared by all dialogs where the
  * server is truly stateless, else one leased to each dialog. It starts instances when calls need them and stops them
  * when nobody does; it decides nothing about tools. Invariants: two first calls of a dialog at once make one instance;
  * a pool that drains or has closed starts nothing for new calls; `close` resolves when nothing of the pool is left.
@@ -49,12 +49,12 @@ interface Starting {
 /** The dialog under which a shared instance is kept; no dialog's id is empty. */
 const everyDialog = '';
 let nextInstance = 1;
-/** How long calls may go on, in milliseconds, on a shared instance that declared less than its next client can do. */
+/** Calls may go on this long, in milliseconds, on a shared instance that declared less than its next client can do. */
 const replacedLimitMs = 30_000;
 
 /** Dialogs end without a word; those that never come back must not be remembered for ever. */
 const mostDeaths = 1_000;
-/** For calls in flight whose session has ended, in milliseconds. */
+/** The time for calls in flight whose session has ended, in milliseconds. */
 const abandonedLimitMs = 30_000;
 
 export class InstancePool {
@@ -67,7 +67,7 @@ export class InstancePool {
   /** The dialogs that have had an instance. */
   private readonly met = new BoundedMap<string, true>(mostDeaths);
   private warm: Instance | undefined;
-  /** What the clients of a shared instance can do, all together. */
+  /** The capabilities of all clients of a shared instance together. */
   private wanted: Fields;
   private closed = false;
   private draining = false;
@@ -81,7 +81,7 @@ export class InstancePool {
     return [...this.instances];
   }
 
-  /** Epoch milliseconds since when an instance is starting; undefined when none is. */
+  /** The time in epoch milliseconds since when an instance is starting; undefined when none is. */
   get startingSince(): number | undefined {
     return this.starting.size === 0 ? undefined : Math.min(...[...this.starting.values()].map(({ since }) => since));
   }
@@ -94,7 +94,7 @@ export class InstancePool {
     return instance;
   }
 
-  /** @param call `tool` is the server's own name. */
+  /** @param call names the tool as the server does */
   call(dialog: string, call: ToolCall): Promise<PoolOutcome<ToolOutcome>> {
     const timed = { ...call, timeouts: this.deps.timeouts() };
     return this.use(dialog, call, async (instance) => {
@@ -125,7 +125,7 @@ export class InstancePool {
     const { client, signal } = terms;
     const held = this.heldBy(dialog, client);
     if (held?.connection.isOver) {
-      // Its death is about to be told; a call that was never sent must not be lost by it.
+      // The death of the instance is about to be told, and a call that was never sent must not be lost by it.
       await held.over;
       return this.use(dialog, terms, send);
     }
@@ -187,7 +187,7 @@ export class InstancePool {
     await this.recycle(reason);
   }
 
-  /** The dialog has ended, and nobody reads what is still in flight; that may finish all the same (R4). */
+  /** Ends what a dialog that has ended holds. Nobody reads what is still in flight, but it may finish (R4). */
   private leave(dialog: string): void {
     this.met.delete(dialog);
     this.starting.get(dialog)?.controller.abort();
@@ -317,7 +317,7 @@ export class InstancePool {
     for (const [dialog, held] of this.holders) if (held === instance) this.holders.delete(dialog);
   }
 
-  /** No call reaches it from now on; with a limit of 0 it ends at once. */
+  /** Retires an instance: no call reaches it from now on, and with a limit of 0 it ends at once. */
   private retire(instance: Instance, limitMs: number, reason: string): Promise<void> {
     if (this.warm === instance) this.warm = undefined;
     for (const [dialog, held] of this.holders) if (held === instance) this.holders.delete(dialog);
@@ -343,17 +343,17 @@ interface PoolDeps {
   readonly subscriptions: Subscriptions;
   readonly clock: Clock;
   readonly log: Log;
-  /** Something a view shows has changed. */
+  /** Called when something that a view shows has changed. */
   readonly onChange: () => void;
   readonly onOfferChanged: (connection: Connection, kind: OfferKind) => void;
-  /** An instance ended that nobody ended; `use` is what it was used for. */
+  /** Called when an instance ended that nobody ended; `use` says what it was used for. */
   readonly onDeath: (cause: string, use: InstanceUse) => void;
-  /** An instance that a call or a restart needed did or did not start. */
+  /** These are called when an instance that a call or a restart needed did or did not start. */
   readonly onStarted: (listing: ToolListing) => void;
   readonly onStartFailed: (failure: StartFailure) => void;
 }
 
-/** The outcome of a request to which the server gave no answer. */
+/** Makes the outcome of a request to which the server gave no answer. */
 export type PoolFailure =
   | Extract<ServerOutcome<unknown>, { readonly kind: 'lost' | 'timedOut' }>
   | { readonly kind: 'startFailed'; readonly failure: StartFailure };

@@ -35,25 +35,25 @@ export class Reconnection implements Disposable {
     this.wellSince = deps.clock.now();
   }
 
-  /** The attempt that is waited for or under way; `at` in epoch milliseconds. */
+  /** The attempt that is waited for or under way; `at` is in epoch milliseconds. */
   get pending(): { readonly attempt: number; readonly at: number } | undefined {
     return this.next;
   }
 
-  /** What it brings back has died. */
+  /** Notes that what it brings back has died. */
   died(): void {
     // What a start under way brings may die before the start is known to have succeeded.
     if (this.starting) this.diedMeanwhile = true;
     else if (!this.ended && !this.next) this.scheduleAfterDeath();
   }
 
-  /** Somebody else started what it would have started, or asks for another round of attempts. */
+  /** Ends the wait, because somebody else started what it would have started, or asks for another round of attempts. */
   reset(): void {
     this.attempts = 0;
     this.well();
   }
 
-  /** It lives, whoever started it: a wait is over, and a minute without a death resets the count. */
+  /** Notes that it lives, whoever started it: a wait is over, and a minute without a death resets the count. */
   well(): void {
     this.wellSince = this.deps.clock.now();
     if (this.starting) return;

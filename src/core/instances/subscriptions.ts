@@ -1,6 +1,6 @@
 /**
- * Which sessions want to hear of which resources (G4), either of one instance or of whichever instance all dialogs
- * share at the time: a client that subscribed there knows nothing of instances.
+ * Knows which sessions want to hear of which resources (G4), either of one instance or of whichever instance all
+ * dialogs share at the time: a client that subscribed there knows nothing of instances.
  */
 import type { Fields, ServerClient } from '../protocol/client.js';
 

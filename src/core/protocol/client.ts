@@ -1,7 +1,7 @@
 /**
- * Who stands behind a request to a server: one session of an agent, which the server may ask something in its turn
- * (sampling, elicitation, roots) and tell something (G4). It also says what of a client's capabilities is
- * declared to servers: what we forward, and no more. It is pure but for what a client does itself.
+ * Describes who stands behind a request to a server: one session of an agent, which the server may ask something in its
+ * turn (sampling, elicitation, roots) and tell something (G4). It also says which of a client's capabilities are
+ * declared to servers: those that we forward, and no more. It is pure but for what a client does itself.
  */
 import type { ClientCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import { canonicalJson } from '../base/canonicalJson.js';
@@ -25,9 +25,9 @@ export interface ServerClient {
   readonly logLevel: string | undefined;
   /** The conversation within the session, where it tells them apart. */
   readonly dialog?: string | undefined;
-  /** Why what its dialog held before this session is gone, where there may have been something: a clause. */
+  /** A clause that says why what its dialog held before this session is gone, where there may have been something. */
   readonly lostBefore?: string | undefined;
-  /** Its session has ended. */
+  /** Says whether its session has ended. */
   readonly isGone?: boolean;
   /** Rejects with an error that may have a JSON-RPC `code` and `data`. Aborting tells the client. */
   ask(
@@ -39,7 +39,7 @@ export interface ServerClient {
   tell(method: string, params: Fields): void;
 }
 
-/** A session has other roots, wants other log messages, or has ended. */
+/** Fires when a session has other roots, wants other log messages, or has ended. */
 export type ClientChange = 'roots' | 'logLevel' | 'gone';
 
 /** A client as it is expected before there is one: what it declares, and what is known of it already. */
@@ -68,7 +68,7 @@ export function expectedClient(expected: ExpectedClient): ServerClient {
 
 const uiExtension = 'io.modelcontextprotocol/ui';
 
-/** What a server is told of these capabilities: only what it may then use through us. */
+/** Returns what a server is told of these capabilities: only what it may then use through us. */
 export function declaredCapabilities(capabilities: Fields): ClientCapabilities {
   const { roots, sampling, elicitation, extensions } = capabilities;
   const said: Record<string, unknown> = {};
@@ -89,7 +89,7 @@ function parts(of: Fields, names: readonly string[]): Record<string, unknown> {
   return Object.fromEntries(names.filter((name) => isObject(of[name])).map((name) => [name, {}]));
 }
 
-/** Equal where the two declare the same. */
+/** Returns a text that is equal where two clients declare the same. */
 export function capabilitiesKey(capabilities: Fields): string {
   return canonicalJson(declaredCapabilities(capabilities));
 }
@@ -103,7 +103,7 @@ export function union(a: Fields, b: Fields): Fields {
   return merged;
 }
 
-/** Whether `a` declares all that `b` does. */
+/** Says whether `a` declares all that `b` does. */
 export function covers(a: Fields, b: Fields): boolean {
   return capabilitiesKey(union(declaredCapabilities(a), declaredCapabilities(b))) === capabilitiesKey(a);
 }

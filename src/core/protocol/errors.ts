@@ -1,4 +1,4 @@
-/** Errors of JSON-RPC: the codes of its specification and of MCP, and an error as the answer to a request. */
+/** Declares errors of JSON-RPC: the codes of its specification and of MCP, and an error as the answer to a request. */
 
 export const errorCodes = {
   parse: -32700,

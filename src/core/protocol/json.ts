@@ -1,6 +1,6 @@
 /**
- * JSON that comes from outside, within bounds (S2): a value that `parseJson` and `flattened` have let through may be
- * walked by recursion and takes memory in proportion to its text. Pure.
+ * Reads JSON that comes from outside, within bounds (S2): a value that `parseJson` and `flattened` have let through may
+ * be walked by recursion and takes memory in proportion to its text. Everything here is pure.
  */
 
 /** What is nested deeper is refused by whoever reads it. */

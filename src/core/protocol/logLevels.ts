@@ -5,12 +5,12 @@ export function isLogLevel(value: unknown): value is string {
   return levels.includes(value as string);
 }
 
-/** A greater number is said less often; undefined: the client has not said, and ranks above all. */
+/** Ranks a level: a greater number is said less often. Where the client has not said a level, it ranks above all. */
 export function logLevelRank(level: string | undefined): number {
   return level === undefined ? levels.length : levels.indexOf(level);
 }
 
-/** @param least undefined: the client has not said, and gets what the server sends. */
+/** @param least is undefined where the client has not said, and gets what the server sends */
 export function isLoudEnough(level: unknown, least: string | undefined): boolean {
   return least === undefined || !isLogLevel(level) || logLevelRank(level) >= logLevelRank(least);
 }

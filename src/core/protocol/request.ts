@@ -1,6 +1,6 @@
 /**
- * One request to a server, from the session of a client to the connection that carries it, and what becomes of it.
- * Gateway, host, instances and connections share these types; a layer adds only what it alone knows. Types only.
+ * Describes one request to a server, from the session of a client to the connection that carries it, and what becomes
+ * of it. Gateway, host, instances and connections share these types; a layer adds only what it alone knows. Types only.
  */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { ClientKind, Fields, ServerClient } from './client.js';
@@ -11,9 +11,9 @@ export interface Progress {
   readonly message?: string;
 }
 
-/** What every request comes with. */
+/** Every request comes with these. */
 export interface RequestTerms {
-  /** `_meta` for the server, without a progress token: the connection sets its own. */
+  /** The `_meta` for the server, without a progress token, because the connection sets its own. */
   readonly meta?: Fields | undefined;
   /** Aborting it sends `notifications/cancelled` to the server. */
   readonly signal: AbortSignal;
@@ -22,7 +22,7 @@ export interface RequestTerms {
   readonly client?: ServerClient | undefined;
 }
 
-/** `tools/call`. */
+/** A request `tools/call`. */
 export interface ToolCall extends RequestTerms {
   /**
    * The name as the side that is called knows it: the client's name before the host, the server's own name after it.
@@ -38,7 +38,7 @@ export interface OtherRequest extends RequestTerms {
   readonly params: Fields;
 }
 
-/** Where a request goes. */
+/** The destination of a request. */
 export interface Destination {
   readonly toolset: string;
   /** The dialog whose instance is meant (G3). */

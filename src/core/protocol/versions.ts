@@ -1,6 +1,6 @@
-/** The versions of the protocol that are spoken, to clients (G2) and to servers (X3). */
+/** Lists the versions of the protocol that are spoken to clients (G2) and to servers (X3). */
 
-/** Newest first; the first one is what servers are asked for. */
+/** The newest stands first, and servers are asked for it. */
 export const protocolVersions = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'] as const;
 
 export type ProtocolVersion = (typeof protocolVersions)[number];
@@ -9,12 +9,12 @@ export function isProtocolVersion(value: string): value is ProtocolVersion {
   return (protocolVersions as readonly string[]).includes(value);
 }
 
-/** The version asked for, or else the newest: the client decides whether it can live with that. */
+/** Returns the version asked for, or else the newest: the client decides whether it can live with that. */
 export function negotiate(requested: string): ProtocolVersion {
   return isProtocolVersion(requested) ? requested : protocolVersions[0];
 }
 
-/** Arrays of messages came with JSON-RPC and went with 2025-06-18. */
+/** Says whether a version allows arrays of messages, which came with JSON-RPC and went with 2025-06-18. */
 export function allowsBatches(version: ProtocolVersion): boolean {
   return version === '2025-03-26' || version === '2024-11-05';
 }

@@ -5,7 +5,7 @@ import { shortList } from '../base/shortList.js';
 import type { ServerPlaces } from '../config/model.js';
 import type { StartFailure } from '../connections/connection.js';
 
-/** @param changed whether an earlier launch of this server serves on. */
+/** @param changed whether an earlier launch of this server serves on */
 export function approvalPending(server: string, places: ServerPlaces, changed: boolean): Problem {
   return {
     code: 'approval-pending',
@@ -19,7 +19,7 @@ export function approvalPending(server: string, places: ServerPlaces, changed: b
   };
 }
 
-/** @param why a sentence. */
+/** @param why a sentence */
 export function signInNeeded(server: string, places: ServerPlaces, why: string): Problem {
   return {
     code: 'sign-in-needed',
@@ -76,7 +76,7 @@ export function refreshFailed(server: string, places: ServerPlaces, detail: stri
   };
 }
 
-/** @param changed never empty. */
+/** @param changed never empty */
 export function toolsChanged(server: string, places: ServerPlaces, changed: readonly ChangedTool[]): Problem {
   const shown = changed.map(({ original, parts }) => `"${original}" (${parts.join(', ')})`);
   const held = changed.some((tool) => tool.held);

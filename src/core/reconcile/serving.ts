@@ -76,7 +76,7 @@ export class Serving {
   readonly serverInfo: Connection['serverInfo'];
   readonly instructions: string | undefined;
   readonly features: ServerFeatures;
-  /** Epoch milliseconds. */
+  /** The time in epoch milliseconds since when it serves. */
   readonly since: number;
   /** Says why the server's newest list was not taken. */
   refreshFailure: string | undefined;
@@ -97,7 +97,7 @@ export class Serving {
 
   /**
    * @param connection the connection that listed; it becomes the warm or shared instance (L4).
-   * @param declared the capabilities of clients that it was told of.
+   * @param declared the capabilities of clients that it was told of
    */
   constructor(
     private readonly deps: UnitDeps,

@@ -29,7 +29,7 @@ import type { Serving } from './serving.js';
 
 export type ServerState =
   | { readonly kind: 'disabled' }
-  /** The entry itself is wrong and nothing of it runs; its problems say why. */
+  /** The entry itself is wrong, and nothing of it runs; its problems say why. */
   | { readonly kind: 'invalid' }
   /** A person has to approve its launch before anything of it runs (S1). */
   | { readonly kind: 'pending' }
@@ -47,7 +47,7 @@ export type ServerState =
 
 /** Says why what serves is not what the file says now (R3). */
 interface PreviousDefinition {
-  /** When the definition that still serves was replaced in the file, epoch milliseconds. */
+  /** The time in epoch milliseconds when the definition that still serves was replaced in the file. */
   readonly since: number;
   readonly reason: string;
 }
@@ -88,7 +88,7 @@ export interface ServerStatus {
   readonly changedTools: readonly ChangedTool[];
   readonly prompts: readonly PublishedPrompt[];
   readonly resources: PublishedResources;
-  /** How many tools the server offers in all. */
+  /** The number of tools that the server offers in all. */
   readonly offered: number;
   readonly instances: readonly InstanceStatus[];
 }
@@ -96,9 +96,9 @@ export interface ServerStatus {
 export interface StatusSnapshot {
   /** The registry version (R5). */
   readonly version: number;
-  /** Source files whose last reload was refused whole: what runs is what stood there before. */
+  /** The source files whose last reload was refused as a whole: what runs is what stood there before. */
   readonly refused: readonly { readonly file: string; readonly since: number }[];
-  /** In file order. */
+  /** The servers in file order. */
   readonly servers: readonly ServerStatus[];
   readonly problems: readonly Problem[];
 }
@@ -111,16 +111,16 @@ export interface UnitFacts {
   readonly draining: readonly Serving[];
   readonly startingSince: number | undefined;
   readonly stoppedSince: number | undefined;
-  /** When what serves began to differ from what the file says. */
+  /** The time when what serves began to differ from what the file says. */
   readonly divergedAt: number | undefined;
-  /** Why the definition of the file does not serve. */
+  /** Says why the definition of the file does not serve. */
   readonly failure: Failure | undefined;
-  /** What is wrong with what serves. */
+  /** Says what is wrong with what serves. */
   readonly servingFailure: Failure | undefined;
   readonly approval: ApprovalStatus;
 }
 
-/** What is known of a server for which nothing has been done yet. */
+/** The facts of a server for which nothing has been done yet. */
 export function emptyFacts(server: ConfiguredServer): UnitFacts {
   return {
     id: server.id,
@@ -233,7 +233,7 @@ function stateWithSignIn(state: ServerState, signIn: SignInStatus): ServerState 
   }
 }
 
-/** @param toolset what is published of it, if anything is. */
+/** @param toolset what is published of it, if anything is */
 export function statusOf(
   server: ConfiguredServer,
   facts: UnitFacts,

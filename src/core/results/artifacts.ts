@@ -11,7 +11,7 @@ export interface ArtifactOrigin {
 }
 
 export interface ArtifactContent {
-  /** Has no dot. */
+  /** The extension without a dot. */
   readonly extension: string;
   readonly pieces: Pieces;
 }

@@ -8,7 +8,7 @@ export type Fields = Readonly<Record<string, unknown>>;
 
 export interface Binary {
   readonly kind: 'image' | 'audio' | 'resource';
-  /** Set for a resource. */
+  /** The URI, which is set for a resource. */
   readonly uri: string | undefined;
   /** The type as it is declared, or as a data URL says it. */
   readonly type: string | undefined;

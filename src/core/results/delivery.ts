@@ -15,7 +15,7 @@ export const usualMaxResultBytes = 1 << 20;
 
 interface DeliveryDeps {
   readonly artifacts: ArtifactStore;
-  /** Asked at each result. */
+  /** Returns the limit; it is asked at each result. */
   readonly maxResultBytes: () => number;
 }
 
@@ -33,7 +33,7 @@ interface ReadableResult {
   readonly files: readonly SavedFile[];
 }
 
-/** Nothing here rejects for what a result holds, or for a disk that does not take it. */
+/** Makes results fit for clients. Nothing here rejects for what a result holds, or for a disk that does not take it. */
 export interface Delivery {
   forEditor(result: CallToolResult, origin: ArtifactOrigin): Promise<CallToolResult>;
   /** Serves a dialog of the chat participant, which shows a person the files. */

@@ -84,7 +84,7 @@ class DiskArtifacts implements ArtifactStore {
     }
   }
 
-  /** Throws what kept it from writing, unless the content itself is broken. */
+  /** Throws what kept it from writing, but returns what is wrong with the content itself. */
   private async fill(file: string, pieces: Pieces): Promise<Taken> {
     const quota = this.deps.quota();
     let handle: FileHandle | undefined;

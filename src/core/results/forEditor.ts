@@ -67,7 +67,7 @@ function says(text: string, value: unknown, json: string): boolean {
   try {
     return isDeepStrictEqual(JSON.parse(text), value);
   } catch {
-    return false; // Not JSON: a text of its own.
+    return false; // The text is not JSON, so it says something of its own.
   }
 }
 

@@ -67,9 +67,9 @@ const extensions: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the type under which a model gets an image, if it takes the image at all. Where the first bytes say which of
- * the four types it is, they are believed: a provider refuses the whole conversation for an image that is not what it
- * is said to be.
+ * Returns the type under which a model gets an image, or undefined if no model takes it. Where the first bytes say
+ * which of the four types it is, they are believed: a provider refuses the whole conversation for an image that is not
+ * what it is said to be.
  */
 export function modelImageType(declared: string | undefined, base64: string): string | undefined {
   const type = declared === undefined ? undefined : bareType(declared);

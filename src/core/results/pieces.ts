@@ -7,7 +7,7 @@ import { isObject } from '../base/isObject.js';
 /** Yields bytes piece by piece, and returns what is wrong with the source, if anything. A wrong source is not used. */
 export type Pieces = Generator<Uint8Array, string | undefined>;
 
-/** So many characters, or about as many bytes, are taken at a time. */
+/** This many characters, or about as many bytes, are taken at a time. */
 export const pieceLength = 1 << 18;
 
 export interface Taken {
@@ -74,7 +74,7 @@ export function jsonPieces(value: unknown, indent: 0 | 2 = 0): Generator<string>
   return nested(value, indent, '\n', false);
 }
 
-/** A container of so many members is taken apart wherever it stands. */
+/** A container of this many members is taken apart wherever it stands. */
 const many = 1_000;
 
 /** @param insideMany whether it stands in a large container, whose members are mostly small and are taken whole */

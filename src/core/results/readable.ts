@@ -1,5 +1,6 @@
 /**
- * Turns each content part of a tool result into parts that a model behind the editor can read (V1, V2). Pure.
+ * Turns each content part of a tool result into parts that a model behind the editor can read (V1, V2). Everything here
+ * is pure.
  *
  * The editor shows embedded texts as bare links, hands images of any type to models that take four of them, and drops
  * types that it does not know. What cannot be shown becomes a line of text that says what was there and in which file
@@ -20,7 +21,10 @@ type Carried = Pick<TextPart, 'annotations' | '_meta'>;
 
 /** A part of an unknown type is quoted up to this many characters. */
 const longestQuote = 4_000;
-/** The size in bytes. Providers refuse larger requests, so that such an image would end the conversation. */
+/**
+ * The largest size of an image in bytes. Providers refuse larger requests, so a larger image would end the
+ * conversation.
+ */
 const largestImage = 20 << 20;
 
 /** @param saved what became of each part that carries bytes */

@@ -24,14 +24,14 @@ export interface TextLimit {
  */
 const longestHead = 4 << 10;
 const longestTail = 2 << 10;
-/** One result gets at most so many files; more long texts become one. */
+/** One result gets at most this many files; if more texts are too long, they become one. */
 const mostFiles = 8;
 /** Longer texts are not parsed to see whether they are JSON, because that would hold everything up. */
 const longestParse = 1 << 20;
 
 export function fits(texts: readonly string[], bytes: number): boolean {
   const units = texts.reduce((sum, text) => sum + text.length, 0);
-  // A code unit has one to three bytes, so that mostly nothing needs to be counted.
+  // A code unit has one to three bytes, so a text that is clearly short or long need not be counted.
   if (units > bytes || units * 3 <= bytes) return units <= bytes;
   return texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0) <= bytes;
 }

@@ -1,7 +1,7 @@
 /**
- * Members of the team as custom agents of the editor (D2): a file for each, whose `tools` names the granted toolsets
- * as the editor does. Only what stands for grants is ours: other tools, the description and the text are the person's, who
- * may change them. Pure.
+ * Members of the team as custom agents of the editor (D2): a file for each, whose `tools` names the granted toolsets as
+ * the editor does. Only what stands for grants is ours: other tools, the description and the text are the person's, who
+ * may change them. Everything here is pure.
  *
  * Invariants: what is written again without a change of grants is the same text; a file that does not bear our mark is
  * never changed; `tools` never names a toolset of ours that is not granted.

@@ -1,5 +1,5 @@
 /**
- * Decides which toolsets a member of the team has (D2), given what is configured now. Pure.
+ * Decides which toolsets a member of the team has (D2), given what is configured now. Everything here is pure.
  *
  * `*` grants every toolset, `!id` takes one away wherever it stands in the list. Invariant: what nobody granted is not
  * granted; what is configured and not up is deferred, never unknown.

@@ -1,6 +1,6 @@
 /**
- * Completes keys, toolset ids and members in `.minds/team.yaml` (D2). It works on the sketch of the text, so that it works
- * while the YAML is broken. Pure.
+ * Completes keys, toolset ids and members in `.minds/team.yaml` (D2). It works on the sketch of the text, so that it
+ * works while the YAML is broken. Everything here is pure.
  */
 import { sketch, type Sketch } from '../yaml/sketch.js';
 import type { SketchPath } from '../yaml/sketchState.js';

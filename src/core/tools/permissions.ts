@@ -1,10 +1,10 @@
 /**
- * Decides what agents may do with tools, by patterns of their names (S4). The original and the published name are judged
- * each for itself, and the stricter verdict counts, so that no rename gets around a rule. The setting `mcpToolsets.toolPermissions` is
- * read without trust. Pure.
+ * Decides what agents may do with tools, by patterns of their names (S4). The original and the published name are
+ * judged each for itself, and the stricter verdict counts, so that no rename gets around a rule. The setting
+ * `mcpToolsets.toolPermissions` is read without trust. Everything here is pure.
  *
- * Among the patterns that match a name, the one with the most literal characters decides, so that `*` can be the rule and a
- * name the exception; among equals, the stricter one does. Where there are several settings (the person's, the
+ * Among the patterns that match a name, the one with the most literal characters decides, so that `*` can be the rule
+ * and a name the exception; among equals, the stricter one does. Where there are several settings (the person's, the
  * workspace's), each decides for itself and the strictest counts: a workspace can forbid, and cannot allow what the
  * person wants to be asked about.
  */

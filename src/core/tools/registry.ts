@@ -17,7 +17,7 @@ import type { ToolNames } from './permissions.js';
 import { editorId, editorNames, longestEditorId } from './editorNames.js';
 import { editorIdTooLong, nameReserved, nameTaken, tooManyTools } from './problems.js';
 
-/** The editor and providers take so many tools in one request for a model that cannot search among tools. */
+/** The editor and providers take this many tools in one request for a model that cannot search among tools. */
 const mostTools = 128;
 
 export interface Candidate {

@@ -2,7 +2,7 @@
  * The one form of a URI in which patterns are matched (N2), so that a resource has no second spelling under which a
  * list does not know it: percent-encoding is decoded, `.` and `..` are resolved, slashes stand once and not at the end.
  * Servers take many liberties with URIs, so the form follows the most liberal reading of a path, and what can be read
- * in two ways has none. Pure.
+ * in two ways has none. Everything here is pure.
  */
 import type { NameFilter } from '../config/model.js';
 import { compileFilter, compilePattern, type CompiledFilter, type ListedPattern, type Pattern } from './patterns.js';

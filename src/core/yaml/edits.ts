@@ -1,6 +1,7 @@
 /**
- * Changes of a YAML file as minimal edits of its text, so that comments, quotes, order and line breaks stay as they
- * are (E1, E3). Pure. What cannot be done without touching more than was asked is not done: the result is `undefined`.
+ * Changes of a YAML file as minimal edits of its text, so that comments, quotes, order and line breaks stay as they are
+ * (E1, E3). Everything here is pure. What cannot be done without touching more than was asked is not done: the result
+ * is `undefined`.
  *
  * Invariants: edits of one answer do not overlap; all offsets are of the text as it was; applied, the text is YAML and
  * means what was intended. An anchor is never removed, because an alias may stand for it.

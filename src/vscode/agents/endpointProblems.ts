@@ -1,4 +1,4 @@
-/** Reports what keeps agents outside the editor from the toolsets of a window (G6). Pure. */
+/** Reports what keeps agents outside the editor from the toolsets of a window (G6). Everything here is pure. */
 import type { Place, Problem } from '../../core/base/problem.js';
 import type { AgentEndpointState } from '../engine/agentEndpoint.js';
 

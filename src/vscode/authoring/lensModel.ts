@@ -1,4 +1,7 @@
-/** Computes the lenses above each server in the config file (E2): its state, its tools and its actions. Pure. */
+/**
+ * Computes the lenses above each server in the config file (E2): its state, its tools and its actions. Everything here
+ * is pure.
+ */
 import { assertNever } from '../../core/base/assertNever.js';
 import { Icon, inert, inertLines, inertList, type Inert } from '../../core/base/inert.js';
 import type { Span } from '../../core/yaml/textPositions.js';

@@ -1,7 +1,7 @@
 /**
- * Writes what *Copy Diagnostics* copies (E4): enough for a bug report, and nothing that its readers must not see. Values of
- * `env` and `headers`, arguments that look like secrets, and comments of config files are left out before the whole text is
- * redacted once more. Pure.
+ * Writes what *Copy Diagnostics* copies (E4): enough for a bug report, and nothing that its readers must not see.
+ * Values of `env` and `headers`, arguments that look like secrets, and comments of config files are left out before the
+ * whole text is redacted once more. Everything here is pure.
  */
 import { redactedConfig } from '../../core/config/redactedConfig.js';
 import type { ServerStatus, StatusSnapshot } from '../../core/reconcile/status.js';

@@ -1,4 +1,7 @@
-/** Shows a person everything that a call is given before they allow it, and nothing of it is invisible. Pure. */
+/**
+ * Shows a person everything that a call is given before they allow it, and nothing of it is invisible. Everything here
+ * is pure.
+ */
 import { bothEnds, inertLines, type Inert } from '../../core/base/inert.js';
 import type { CallQuestion } from '../../core/host/permission.js';
 

@@ -1,4 +1,7 @@
-/** Names the dialogs of *Try Tool*. Each panel is a dialog, so that trying a tool uses an instance of its own (L1). Pure. */
+/**
+ * Names the dialogs of *Try Tool*. Each panel is a dialog, so that trying a tool uses an instance of its own (L1).
+ * Everything here is pure.
+ */
 import { randomUUID } from 'node:crypto';
 
 const prefix = 'try:';

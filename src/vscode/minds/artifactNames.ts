@@ -1,4 +1,6 @@
-/** Writes and reads the paths of links to artifacts; see `artifactLinks.ts`. Pure; does not import `vscode`. */
+/**
+ * Writes and reads the paths of links to artifacts; see `artifactLinks.ts`. It is pure and does not import `vscode`.
+ */
 
 const longestName = 60;
 

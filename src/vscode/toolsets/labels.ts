@@ -1,4 +1,4 @@
-/** Decides which toolsets are announced to the editor (G5). Pure. */
+/** Decides which toolsets are announced to the editor (G5). Everything here is pure. */
 import type { ServerStatus, StatusSnapshot } from '../../core/reconcile/status.js';
 import { toolsForEditor, type Toolset } from '../../core/tools/catalogue.js';
 

@@ -1,6 +1,6 @@
 /**
- * Finds the labels under which an `mcp.json` of the editor configures servers, and where they stand. A file that is being
- * written is read as far as it goes, and its mistakes are not reported here. Pure.
+ * Finds the labels under which an `mcp.json` of the editor configures servers, and where they stand. A file that is
+ * being written is read as far as it goes, and its mistakes are not reported here. Everything here is pure.
  */
 import { visit } from 'jsonc-parser';
 import type { Range } from '../../core/base/problem.js';

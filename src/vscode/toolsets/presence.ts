@@ -1,6 +1,6 @@
 /**
- * Finds out what the editor made of a toolset: whether its tools are language-model tools under the expected ids, and what it
- * means when they are not (G3a: never a silent loss). Pure.
+ * Finds out what the editor made of a toolset: whether its tools are language-model tools under the expected ids, and
+ * what it means when they are not (G3a: never a silent loss). Everything here is pure.
  */
 import type { Place, Problem } from '../../core/base/problem.js';
 import { shortList } from '../../core/base/shortList.js';

@@ -1,4 +1,4 @@
-/** Makes what the sidebar shows of approvals (S1, E3). Pure. */
+/** Makes what the sidebar shows of approvals (S1, E3). Everything here is pure. */
 import { inert, formatted, markdownList } from '../../core/base/inert.js';
 import type { ServerStatus } from '../../core/reconcile/status.js';
 import { commandLine, launchLines } from './approvalTexts.js';

@@ -1,4 +1,4 @@
-/** Writes what a person reads before they approve a start (S1). Pure; does not import `vscode`. */
+/** Writes what a person reads before they approve a start (S1). It is pure and does not import `vscode`. */
 import { inert, inertLines, type Inert } from '../../core/base/inert.js';
 import type { LaunchDescription, LaunchPart } from '../../core/approval/fingerprint.js';
 import { shortList } from '../../core/base/shortList.js';

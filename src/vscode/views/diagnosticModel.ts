@@ -1,4 +1,4 @@
-/** Groups problems by file, in the form that the Problems view needs. Pure; does not import `vscode`. */
+/** Groups problems by file, in the form that the Problems view needs. It is pure and does not import `vscode`. */
 import { inertLines, type Inert } from '../../core/base/inert.js';
 import type { Place, Problem, ProblemCode, Range, Severity } from '../../core/base/problem.js';
 

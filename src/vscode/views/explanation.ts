@@ -1,6 +1,7 @@
 /**
- * Makes a page of what the README says about a problem code: the row of the code, and below it the whole chapter. The README
- * itself does not serve, because the editor cannot open a preview at a place inside a document. Pure.
+ * Makes a page of what the README says about a problem code: the row of the code, and below it the whole chapter. The
+ * README itself does not serve, because the editor cannot open a preview at a place inside a document. Everything here
+ * is pure.
  */
 const chapter = 'When something is wrong';
 

@@ -1,4 +1,7 @@
-/** Makes the rows of a server's instances: whose they are, how old they are and how long they have been idle (L2). Pure. */
+/**
+ * Makes the rows of a server's instances: whose they are, how old they are and how long they have been idle (L2).
+ * Everything here is pure.
+ */
 import { code, inert, formatted, markdownList, noMarkdown } from '../../core/base/inert.js';
 import type { InstanceStatus, ServerStatus } from '../../core/reconcile/status.js';
 import { durationPhrase, instanceLabel, instancePhrase, timeOf } from './phrases.js';

@@ -1,4 +1,6 @@
-/** Puts states, tools and reasons into words that are the same in every view. Pure; does not import `vscode`. */
+/**
+ * Puts states, tools and reasons into words that are the same in every view. It is pure and does not import `vscode`.
+ */
 import { assertNever } from '../../core/base/assertNever.js';
 import type { OfferedTool } from '../../core/tools/catalogue.js';
 import { estimatedTokensOf } from '../../core/tools/tokens.js';

@@ -1,4 +1,7 @@
-/** Makes the rows of what a server publishes besides its tools: prompts, resources and templates. Pure. */
+/**
+ * Makes the rows of what a server publishes besides its tools: prompts, resources and templates. Everything here is
+ * pure.
+ */
 import { code, inert, formatted, markdownList, noMarkdown, type Markdown } from '../../core/base/inert.js';
 import type { ServerStatus } from '../../core/reconcile/status.js';
 import { uniqueIds, type TreeNode } from './treeNode.js';

@@ -1,4 +1,4 @@
-/** Finds the rows that have to be redrawn, so that the others keep still (E3). Pure. */
+/** Finds the rows that have to be redrawn, so that the others keep still (E3). Everything here is pure. */
 import { isDeepStrictEqual } from 'node:util';
 import type { TreeNode } from './treeNode.js';
 

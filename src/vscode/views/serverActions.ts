@@ -1,4 +1,4 @@
-/** Decides what a person can do with a server. Pure. */
+/** Decides what a person can do with a server. Everything here is pure. */
 import { assertNever } from '../../core/base/assertNever.js';
 import type { ServerState, ServerStatus } from '../../core/reconcile/status.js';
 

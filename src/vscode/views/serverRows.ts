@@ -1,4 +1,7 @@
-/** Makes the row of a server: its state in words, its icon and tooltip, its actions, and the rows below it. Pure. */
+/**
+ * Makes the row of a server: its state in words, its icon and tooltip, its actions, and the rows below it. Everything
+ * here is pure.
+ */
 import { assertNever } from '../../core/base/assertNever.js';
 import { code, inert, formatted, markdownList, noMarkdown, type Markdown } from '../../core/base/inert.js';
 import type { ServerState, ServerStatus, StatusSnapshot } from '../../core/reconcile/status.js';

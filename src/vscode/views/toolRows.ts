@@ -1,4 +1,7 @@
-/** Makes the rows of a server's tools: those that agents see, and those that are kept out, with the reason. Pure. */
+/**
+ * Makes the rows of a server's tools: those that agents see, and those that are kept out, with the reason. Everything
+ * here is pure.
+ */
 import type { ChangedTool } from '../../core/approval/toolPrints.js';
 import { code, inert, formatted, markdownList, noMarkdown, type Markdown } from '../../core/base/inert.js';
 import type { ServerStatus } from '../../core/reconcile/status.js';

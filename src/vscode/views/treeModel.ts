@@ -1,7 +1,7 @@
 /**
- * Computes the rows of the sidebar from the status snapshot alone. They are plain values whose ids stay the same as long as
- * what they show exists. Each kind of row has a file beside this one. Pure; does not import `vscode` and does not know how
- * rows are drawn.
+ * Computes the rows of the sidebar from the status snapshot alone. They are plain values whose ids stay the same as
+ * long as what they show exists. Each kind of row has a file beside this one. It is pure, does not import `vscode` and
+ * does not know how rows are drawn.
  */
 import type { StatusSnapshot } from '../../core/reconcile/status.js';
 import { serverNode } from './serverRows.js';

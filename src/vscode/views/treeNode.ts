@@ -1,4 +1,4 @@
-/** Describes a row of the sidebar as a plain value, and makes ids unique. Pure; does not import `vscode`. */
+/** Describes a row of the sidebar as a plain value, and makes ids unique. It is pure and does not import `vscode`. */
 import { inert, noMarkdown, type Inert, type Markdown } from '../../core/base/inert.js';
 import type { Place } from '../../core/base/problem.js';
 

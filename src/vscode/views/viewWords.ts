@@ -1,4 +1,7 @@
-/** Writes what the sidebar says around its rows: its badge, the line above them, and why there are none. Pure. */
+/**
+ * Writes what the sidebar says around its rows: its badge, the line above them, and why there are none. Everything here
+ * is pure.
+ */
 import { inert, type Inert } from '../../core/base/inert.js';
 import type { StatusSnapshot } from '../../core/reconcile/status.js';
 import type { WindowState } from '../engine/engineSlot.js';

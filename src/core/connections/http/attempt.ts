@@ -1,4 +1,4 @@
-/** One attempt to connect to a server over HTTP: open, and when that fails, what is to be said about it (X2, X3). */
+/** Makes one attempt to connect to a server over HTTP, and says why when it fails (X2, X3). */
 import type { HttpLaunch } from '../../config/model.js';
 import type { ConnectOutcome, StartFailure } from '../connection.js';
 import type { MakeAgents } from './agents.js';
@@ -20,7 +20,7 @@ export interface HttpAttemptDeps extends Omit<
   readonly agents?: MakeAgents | undefined;
 }
 
-/** `cancelled` when the signal was aborted by the caller; `timedOut` tells the time limit from that. */
+/** Resolves with `cancelled` when the caller aborted the signal; `timedOut` tells the time limit from that. */
 export async function attemptHttp(deps: HttpAttemptDeps, timedOut: () => boolean): Promise<ConnectOutcome> {
   const { launch } = deps;
   if (!/^https?:$/.test(URL.canParse(launch.url) ? new URL(launch.url).protocol : '')) {

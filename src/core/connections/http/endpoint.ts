@@ -1,7 +1,7 @@
 /**
- * Where a server is spoken to over HTTP, and with which headers: session, protocol version, the configured ones. It
- * does not know what the messages mean. There are two sets of sockets, so that calls that take all of theirs cannot
- * keep a cancellation from being sent.
+ * Knows where a server is spoken to over HTTP, and with which headers: session, protocol version and the configured
+ * ones. It does not know what the messages mean. There are two sets of sockets, so that calls that take all of theirs
+ * cannot keep a cancellation from being sent.
  */
 import type { AgentOptions } from 'node:http';
 import type { HttpLaunch } from '../../config/model.js';
@@ -22,11 +22,11 @@ const idleSocketMs = 4000;
 /** The reply that refused a request. */
 export interface Refusal {
   readonly status: number;
-  /** `WWW-Authenticate`. */
+  /** The header `WWW-Authenticate`. */
   readonly header: string | undefined;
 }
 
-/** What a refusal of a request means. */
+/** The meaning of a refusal. */
 export type Verdict =
   /** It has nothing to do with signing in. */
   | { readonly kind: 'other' }
@@ -38,7 +38,7 @@ export type Verdict =
 
 /** The right to use a server, where a person or a program has to sign in to it. */
 export interface HttpAccess {
-  /** The token that goes out with the next request. */
+  /** Resolves with the token that goes out with the next request. */
   token(): Promise<string | undefined>;
   /**
    * @param used the token of the request that was refused
@@ -52,7 +52,7 @@ interface EndpointRequest {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
-  /** Which sockets it uses. */
+  /** The sockets that the request uses. */
   readonly kind: 'call' | 'other';
   readonly signal: AbortSignal;
 }
@@ -82,7 +82,7 @@ export class HttpEndpoint {
     this.own = Object.fromEntries([...launch.headers].map(([name, { value }]) => [name.toLowerCase(), value]));
   }
 
-  /** @param kind which sockets it uses */
+  /** @param kind the sockets that it uses */
   post(body: string, kind: 'call' | 'other', signal: AbortSignal, url = this.url): Promise<HttpReply> {
     const headers = { accept: 'application/json, text/event-stream', 'content-type': 'application/json' };
     return this.exchange({ method: 'POST', url, headers, body, kind, signal });
@@ -151,13 +151,13 @@ function agentOptions(maxSockets: number): AgentOptions {
   return { keepAlive: true, maxSockets, maxFreeSockets: 4, timeout: idleSocketMs };
 }
 
-/** What the two ways of speaking over HTTP report to. */
+/** The two ways of speaking over HTTP report to this. */
 export interface HttpChannelDeps {
   readonly log: Log;
   readonly clock: Clock;
-  /** `origin`: the request on whose stream it came. */
+  /** `origin` is the request on whose stream the message came. */
   readonly deliver: (message: JSONRPCMessage, origin?: RequestId) => void;
-  /** The server cannot be reached any more, or has gone; in words. */
+  /** Called with the cause in words when the server cannot be reached any more or has gone. */
   readonly die: (cause: string) => void;
 }
 
@@ -166,7 +166,7 @@ export interface HttpChannel {
    * Resolves at once for a request, whose outcome is delivered, and for other messages when the server has taken them.
    */
   send(message: JSONRPCMessage): Promise<void>;
-  /** Ends every exchange. Does not deliver or die afterwards. */
+  /** Ends every exchange. Nothing is delivered afterwards, and no death is reported. */
   close(): Promise<void>;
 }
 

@@ -1,6 +1,7 @@
 /**
- * One HTTP exchange on node:http: request, redirects and decoded body (X2). It does not use fetch, which costs twice as
- * much and hides why it failed; the editor's proxy and certificate settings are known to reach node:http.
+ * Carries out one HTTP exchange on node:http: request, redirects and decoded body (X2). It does not use fetch, which
+ * costs twice as much and hides why it failed; the editor's proxy and certificate settings are known to reach
+ * node:http.
  *
  * It knows nothing of MCP. Invariants: neither body nor headers go to another origin than was asked; what fails is a
  * `TransportFailure` that tells whether the request was delivered.
@@ -18,14 +19,14 @@ import { TransportFailure, type TransportTrouble } from '../transport.js';
 interface HttpExchange {
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly url: URL;
-  /** Lower-case names; what describes the message itself and may go anywhere. */
+  /** The headers that describe the message itself and may go anywhere, by lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Lower-case names; sent only within `origin`. */
+  /** The headers that are sent only within `origin`, by lower-case names. */
   readonly credentials: Readonly<Record<string, string>>;
   readonly origin: URL;
   readonly body?: string | undefined;
   readonly agents: HttpAgents;
-  /** `leave`: a redirect is the reply. Default `follow`. */
+  /** With `leave`, a redirect is the reply. The default is `follow`. */
   readonly redirects?: 'follow' | 'leave';
   /** A signal of this exchange alone. Aborting it also ends the reading of the body. */
   readonly signal: AbortSignal;
@@ -34,7 +35,7 @@ interface HttpExchange {
 export interface HttpReply {
   readonly status: number;
   readonly headers: http.IncomingHttpHeaders;
-  /** Lower case, without parameters. */
+  /** The media type in lower case, without parameters. */
   readonly contentType: string;
   /** Where the last redirect led. */
   readonly url: URL;
@@ -67,19 +68,19 @@ export async function exchange(request: HttpExchange): Promise<HttpReply> {
   }
 }
 
-/** Same scheme, host and port, or the encrypted form of it on the default ports. */
+/** Says whether scheme, host and port are the same, or one is the encrypted form of the other on the default ports. */
 export function isWithinOrigin(origin: URL, url: URL): boolean {
   if (origin.origin === url.origin) return true;
   const upgraded = origin.protocol === 'http:' && url.protocol === 'https:';
   return upgraded && origin.hostname === url.hostname && origin.port === '' && url.port === '';
 }
 
-/** Without user, password, query and fragment: fit for messages. */
+/** Returns the address without user, password, query and fragment, so that it is fit for messages. */
 export function shown(url: URL): string {
   return `${url.origin}${url.pathname}`;
 }
 
-/** The whole body as text. Rejects when it breaks off or is larger than `limit` bytes. */
+/** Resolves with the whole body as text. Rejects when it breaks off or is larger than `limit` bytes. */
 export async function readText({ body, url }: HttpReply, limit: number): Promise<string> {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -97,10 +98,10 @@ export async function readText({ body, url }: HttpReply, limit: number): Promise
     .replace(/^\uFEFF/, '');
 }
 
-/** How much of a body is looked at for a message, in bytes or characters. */
+/** This much of a body is looked at for a message, in bytes or characters. */
 const lookedAt = 8 * 1024;
 
-/** The beginning of a body, for a message. */
+/** Resolves with the beginning of a body, for a message. */
 export async function readShort(reply: HttpReply): Promise<string> {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -116,7 +117,7 @@ export async function readShort(reply: HttpReply): Promise<string> {
   return inShort(Buffer.concat(chunks).toString('utf8'));
 }
 
-/** One line, without markup, about 300 characters. */
+/** Makes one line of about 300 characters without markup. */
 export function inShort(text: string): string {
   const start = text.slice(0, lookedAt);
   const plain = /<html|<!doctype/i.test(start) ? pageText(start) : start;
@@ -184,7 +185,7 @@ function send(request: HttpExchange, url: URL): Promise<http.IncomingMessage> {
   });
 }
 
-/** Whether what is written goes out, that is, the socket is neither connecting nor shaking hands. */
+/** Says whether what is written goes out, that is, whether the socket is neither connecting nor shaking hands. */
 function isUp(socket: Socket): boolean {
   if (socket.connecting) return false;
   // One of them is set when the hands are shaken; through a proxy the handshake begins on a socket that is connected.

@@ -1,5 +1,5 @@
 /**
- * HTTP+SSE as protocol 2024-11-05 had it (X2): one event stream, opened by GET, whose first event says where to
+ * Speaks HTTP+SSE as protocol 2024-11-05 had it (X2): one event stream, opened by GET, whose first event says where to
  * post; all answers come on the stream. When the stream ends, the connection is over: nothing can be taken up.
  */
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
@@ -21,7 +21,7 @@ export class LegacySseChannel implements HttpChannel {
 
   constructor(private readonly deps: LegacySseChannelDeps) {}
 
-  /** Resolves with undefined when the server has said where to post, else with why this is no such server. */
+  /** Resolves with undefined when the server has said where to post, and otherwise with why it is no such server. */
   async open(): Promise<TransportFailure | undefined> {
     const { endpoint, clock } = this.deps;
     endpoint.url = endpoint.configured;

@@ -1,6 +1,6 @@
 /**
- * Whether anything still listens after an exchange broke off (X4). Invariants: one probe at a time; no answer within
- * the limit is no proof of death; a server that cannot be reached is dead at once.
+ * Finds out whether anything still listens after an exchange broke off (X4). Invariants: one probe at a time; no answer
+ * within the limit is no proof of death; a server that cannot be reached is dead at once.
  */
 import { delay, type Clock } from '../../base/clock.js';
 import type { TransportFailure } from '../transport.js';
@@ -24,7 +24,7 @@ export class Liveness {
 
   constructor(private readonly deps: LivenessDeps) {}
 
-  /** What a failed exchange says of the connection. */
+  /** Takes note of what a failed exchange says of the connection. */
   judge({ trouble, message }: TransportFailure): void {
     if (this.deps.signal.aborted) return;
     if (trouble.kind === 'unreachable' || trouble.kind === 'sessionLost') this.deps.die(message);
@@ -35,7 +35,7 @@ export class Liveness {
     this.probing ??= this.probe().finally(() => (this.probing = undefined));
   }
 
-  /** Whether the server answers to a ping in the session that holds now. */
+  /** Resolves to whether the server answers a ping in the present session. */
   async answersPing(): Promise<boolean> {
     const { endpoint, signal } = this.deps;
     const reply = await endpoint.post(this.ping(), 'other', signal).catch(() => undefined);

@@ -1,7 +1,7 @@
 /**
- * The stream on which a Streamable HTTP server says what nobody asked for: it is opened by GET, and opened again when
- * it ends (X2). A server may have none (405). Invariants: there is at most one stream at a time; it never waits less
- * than the server says.
+ * Keeps the stream on which a Streamable HTTP server says what nobody asked for: it is opened by GET, and opened again
+ * when it ends (X2). A server may have none (405). Invariants: there is at most one stream at a time; it never waits
+ * less than the server says.
  */
 import { delay } from '../../base/clock.js';
 import { bodyLimit, logStrayEvent, readEvents } from './answer.js';
@@ -31,7 +31,7 @@ export class ServerStream {
     deps.session.onDidRenew(() => this.restart());
   }
 
-  /** Opens the stream of the session that holds now. */
+  /** Opens the stream of the present session. */
   restart(): void {
     this.current?.abort();
     this.lastEventId = undefined;
@@ -68,7 +68,7 @@ export class ServerStream {
       }
       reply.body.destroy();
       if (reply.status === 404 && session !== undefined) {
-        await this.deps.session.renew(session); // The stream of the new session is opened by that.
+        await this.deps.session.renew(session); // That opens the stream of the new session.
         return 'none';
       }
       if (reply.status >= 500 && reply.status !== 501) return 'refused';

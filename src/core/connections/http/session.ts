@@ -24,15 +24,15 @@ interface HttpSessionDeps {
   readonly signal: AbortSignal;
 }
 
-/** What servers made after the SDK's examples answer with 400 when they mean 404. */
+/** Servers made after the SDK's examples say this with 400 when they mean 404. */
 const sessionUnknown = /session/i;
 const saysUnknown = /no valid|invalid|unknown|not found|expired|missing|does not exist|required/i;
 
 export class HttpSession {
   private readonly renewed = new Emitter<void>();
-  /** The server forgot the session and gave another: what the old one held is gone. */
+  /** Called when the server forgot the session and gave another: what the old one held is gone. */
   readonly onDidRenew = this.renewed.event;
-  /** The client's initialize, to be said again. */
+  /** The client's initialize, which may have to be sent again. */
   private first: JSONRPCMessage | undefined;
   private renewing: Promise<void> | undefined;
   private renewals = 0;
@@ -40,7 +40,7 @@ export class HttpSession {
 
   constructor(private readonly deps: HttpSessionDeps) {}
 
-  /** @param kind which sockets it uses */
+  /** @param kind the sockets that it uses */
   async post(message: JSONRPCMessage, kind: 'call' | 'other', signal: AbortSignal): Promise<HttpReply> {
     if ('method' in message && message.method === 'initialize') return await this.initialize(message, kind, signal);
     const { endpoint } = this.deps;
@@ -69,7 +69,10 @@ export class HttpSession {
     return reply;
   }
 
-  /** Undefined when the reply to a request with a session says that there is no such session, else the reply. */
+  /**
+   * Resolves with undefined when the reply to a request with a session says that there is no such session, and
+   * otherwise with the reply.
+   */
   private async unlessRefused(reply: HttpReply): Promise<HttpReply | undefined> {
     if (reply.status === 404) {
       reply.body.resume();
@@ -131,7 +134,7 @@ export class HttpSession {
       const reply = await this.deps.endpoint.remove(signal);
       reply.body.resume();
     } catch {
-      // It is gone, or does not answer; it will forget the session by itself.
+      // The server is gone or does not answer; it will forget the session by itself.
     }
   }
 }

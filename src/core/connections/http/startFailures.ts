@@ -1,4 +1,7 @@
-/** Why a server could not be reached over HTTP or did not answer as one (X3); each cause has a factory. Pure. */
+/**
+ * Says why a server could not be reached over HTTP or did not answer as one (X3); each cause has a factory. Everything
+ * here is pure.
+ */
 import type { ProblemCode } from '../../base/problem.js';
 import { isSecretName } from '../../base/secrets.js';
 import type { HttpLaunch } from '../../config/model.js';

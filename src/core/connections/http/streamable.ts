@@ -1,6 +1,6 @@
 /**
- * MCP's Streamable HTTP, from the client's side (X2, X4): every message is posted; answers come as JSON or events;
- * a stream of its own brings what the server says unasked.
+ * Speaks Streamable HTTP as a client (X2, X4): every message is posted; answers come as JSON or events; a stream of its
+ * own brings what the server says unasked.
  */
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { finished } from 'node:stream/promises';
@@ -24,7 +24,7 @@ import { failureAnswer, TransportFailure } from '../transport.js';
 
 interface StreamableChannelDeps extends HttpChannelDeps {
   readonly endpoint: HttpEndpoint;
-  /** The server forgot the session and gave another: what the old one held is gone. */
+  /** Called when the server forgot the session and gave another: what the old one held is gone. */
   readonly onRenewed: () => void;
 }
 
@@ -63,7 +63,7 @@ export class StreamableChannel implements HttpChannel {
     return await this.answerTo(id, message);
   }
 
-  /** Whether the server answers to a ping in the session that holds now. */
+  /** Resolves to whether the server answers a ping in the present session. */
   async isAlive(): Promise<boolean> {
     return await this.liveness.answersPing();
   }
@@ -103,7 +103,7 @@ export class StreamableChannel implements HttpChannel {
     }
   }
 
-  /** For what has no answer. Rejects when the server does not take it. */
+  /** Posts what has no answer. Rejects when the server does not take it. */
   private async tell(message: JSONRPCMessage): Promise<void> {
     try {
       const reply = await this.session.post(message, 'other', this.closing.signal);
@@ -116,8 +116,8 @@ export class StreamableChannel implements HttpChannel {
   }
 
   /**
-   * Gives the socket of a reply that says nothing back before more is sent, as the next request then goes out on it at
-   * once: so the server's stream is asked for before the first call is, and needs no connection of its own.
+   * Gives back the socket of a reply that says nothing before more is sent, because the next request then goes out on
+   * it at once. So the server's stream is asked for before the first call, and needs no connection of its own.
    */
   private async handBack({ body }: HttpReply): Promise<void> {
     const limit = new AbortController();

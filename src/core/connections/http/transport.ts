@@ -33,7 +33,7 @@ type State =
   | { readonly kind: 'open'; readonly channel: HttpChannel }
   | { readonly kind: 'ended'; readonly cause: string };
 
-/** What a server that knows no Streamable HTTP answers to a posted initialize, by the specification. */
+/** By the specification, a server that knows no Streamable HTTP answers a posted initialize with these. */
 const legacyStatuses = [400, 404, 405];
 
 export class HttpTransport implements ServerTransport {

@@ -1,4 +1,4 @@
-/** One attempt to start a stdio server: spawn, open, and when that fails, what is to be said about it (X1, X3). */
+/** Makes one attempt to start a stdio server, and says why when it fails (X1, X3). */
 import { stat } from 'node:fs/promises';
 import { tokenVariable } from '../../base/tokenVariable.js';
 import type { StdioLaunch } from '../../config/model.js';
@@ -27,7 +27,7 @@ interface StdioAttemptDeps extends Omit<OpeningDeps, 'transport' | 'pid' | 'caus
   readonly process: Pick<ProcessStart, 'mark' | 'keeper'>;
 }
 
-/** `cancelled` when the signal was aborted by the caller; `timedOut` tells the time limit from that. */
+/** Resolves with `cancelled` when the caller aborted the signal; `timedOut` tells the time limit from that. */
 export async function attemptStdio(deps: StdioAttemptDeps, timedOut: () => boolean): Promise<ConnectOutcome> {
   const { launch, log, signal } = deps;
   const env = childEnvironment(deps.hostEnv, launch);
@@ -78,7 +78,7 @@ async function explain(
   }
 }
 
-/** ENOENT is said of a command that is not there and of a folder that is not there. */
+/** ENOENT may mean that the command is not there, or that the folder is not there. */
 async function notStarted(launch: StdioLaunch, error: NodeJS.ErrnoException, env: Environment): Promise<StartFailure> {
   if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') return commandNotStarted(launch, error);
   const folder = await stat(launch.cwd).catch(() => undefined);
@@ -86,7 +86,7 @@ async function notStarted(launch: StdioLaunch, error: NodeJS.ErrnoException, env
   return commandNotFound(launch, await searchPath(launch.command, env));
 }
 
-/** The environment of the host without our own token, overlaid with that of the launch (C2). */
+/** Returns the environment of the host without our own token, overlaid with that of the launch (C2). */
 function childEnvironment(hostEnv: Environment, launch: StdioLaunch): Environment {
   const inherited = Object.entries(hostEnv).filter(([name]) => name.toUpperCase() !== tokenVariable);
   const own = [...launch.env].map(([name, { value }]) => [name, value] as const);

@@ -1,4 +1,6 @@
-/** Which commands PATH offers, to tell a typing error from a program that is not installed. Reads folders only. */
+/**
+ * Finds which commands PATH offers, to tell a typing error from a program that is not installed. It reads folders only.
+ */
 import { readdir } from 'node:fs/promises';
 import { delimiter } from 'node:path';
 import { distance } from '../../base/nearest.js';
@@ -9,7 +11,7 @@ const mostFolders = 200;
 
 export interface PathSearch {
   readonly folders: number;
-  /** The command on PATH that is spelt most like it, when one is spelt nearly so. */
+  /** Resolves with the command on PATH whose name is nearest, if one is near. */
   readonly nearest: string | undefined;
 }
 

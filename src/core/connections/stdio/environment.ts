@@ -1,4 +1,4 @@
-/** Variables of an environment. Windows does not tell `Path` from `PATH`. */
+/** Reads variables of an environment. Windows does not tell `Path` from `PATH`. */
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -12,7 +12,7 @@ export function variable(env: Environment, name: string): string | undefined {
   return spelt === undefined ? undefined : env[spelt];
 }
 
-/** `env` overlaid with `own`, each name once. */
+/** Returns `env` overlaid with `own`, each name once. */
 export function overlaid(
   env: Environment,
   own: Iterable<readonly [string, string]>,

@@ -1,13 +1,13 @@
 /**
- * POSIX' keeper of process trees: nothing outlives this process, even if it is killed (X5). A process of its own holds
+ * Keeps process trees on POSIX: nothing outlives this process, even if it is killed (X5). A process of its own holds
  * the read end of a pipe and knows the groups of all servers; when the pipe ends, the host is gone, and it ends what is
  * left. Windows does that by itself, see jobs.ts.
  *
  * It is /bin/sh, which costs next to nothing while all is well; for the end it starts Node on guardianMain, which finds
- * whole trees, and without that ends the groups and the marked by itself. A host that goes without a word may have started what it had no time to tell of: then the marked are looked
- * for, though none is registered. Invariants: there is at most one guardian at a time; it is told of a server in the
- * turn in which that comes into being; it is in a session of its own, so that a signal for the host's group does not
- * reach it; it is gone when `dispose` resolves.
+ * whole trees, and without that ends the groups and the marked by itself. A host that goes without a word may have
+ * started what it had no time to tell of: then the marked are looked for, though none is registered. Invariants: there
+ * is at most one guardian at a time; it is told of a server in the turn in which that comes into being; it is in a
+ * session of its own, so that a signal for the host's group does not reach it; it is gone when `dispose` resolves.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -16,7 +16,7 @@ import { parseProcStat } from './processTable.js';
 import type { TreeKeeper, TreeMembers } from './treeMembers.js';
 
 interface GuardianOptions {
-  /** The start of the marks of all servers; ends in a dot. */
+  /** The start of the marks of all servers, which ends in a dot. */
   readonly mark: string;
   /** The path of the bundled guardianMain. Without it the shell makes do. */
   readonly script: string | undefined;
@@ -25,7 +25,7 @@ interface GuardianOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** `$1` the mark as it stands in an environment, `$2` Node, `$3` guardianMain, `$4` the mark for it. */
+/** `$1` is the mark as it stands in an environment, `$2` Node, `$3` guardianMain and `$4` the mark for it. */
 const shellScript = `
 trap '' HUP INT QUIT TERM PIPE
 groups= calm=
@@ -119,7 +119,7 @@ export class Guardian implements TreeKeeper {
     for (const group of this.groups) this.tell(`add ${group}`);
   }
 
-  /** The guardian was killed: another takes its place. */
+  /** The guardian was killed, so another takes its place. */
   private ended(): void {
     this.child = undefined;
     if (this.disposing || this.groups.size === 0 || this.restarts >= mostRestarts) return;
@@ -146,7 +146,7 @@ export class Guardian implements TreeKeeper {
   }
 }
 
-/** When the process started, in the terms of /proc; undefined elsewhere. */
+/** Returns when the process started, in the terms of /proc, or undefined on other systems. */
 function startedAt(pid: number): string | undefined {
   if (process.platform !== 'linux') return undefined;
   try {

@@ -1,11 +1,11 @@
 /**
- * The program of the guardian, bundled to a file of its own (see guardian.ts). Runs when the host is gone.
+ * The program of the guardian, bundled to a file of its own (see guardian.ts). It runs when the host is gone.
  *
- *   node guardian.js MARK GROUP…     ends these trees and all that carries the mark
+ * node guardian.js MARK GROUP…     ends these trees and all that carries the mark
  */
 import { LivingTree } from './livingTree.js';
 
-/** In milliseconds; rule X5 allows 5 s from the death of the host, Node's start included. */
+/** The limit in milliseconds; rule X5 allows 5 s from the death of the host, Node's start included. */
 const graces = { endOfInput: 500, term: 1000, kill: 2500 } as const;
 
 async function endTrees(mark: string, groups: readonly number[]): Promise<void> {

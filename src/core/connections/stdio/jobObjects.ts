@@ -1,5 +1,5 @@
 /**
- * Windows' job objects, called through koffi. Nothing here is loaded on another system.
+ * Calls Windows' job objects through koffi. Nothing here is loaded on another system.
  * https://learn.microsoft.com/windows/win32/procthread/job-objects
  */
 import type koffi from 'koffi';
@@ -30,7 +30,7 @@ const accessToEnter = 0x0101;
 let kernel: Kernel | undefined;
 let missing: string | undefined;
 
-/** Loads what is needed; why job objects cannot be had, undefined when they can. */
+/** Loads what is needed. Returns why job objects cannot be had, or undefined when they can. */
 export function jobsMissing(): string | undefined {
   if (kernel !== undefined || missing !== undefined) return missing;
   try {
@@ -42,7 +42,8 @@ export function jobsMissing(): string | undefined {
 }
 
 function loadKernel(): Kernel {
-  // The binary of this processor alone; koffi's own loader would look for it in ways that do not survive bundling.
+  // Loads the binary of this processor alone; koffi's own loader would look for it in ways that do not survive
+  // bundling.
   const binding = createRequire(__filename)(`@koromix/koffi-win32-${process.arch}`) as typeof koffi;
   const library = binding.load('kernel32.dll');
   const func = (name: string, result: string, args: string[]): KoffiFunction => library.func(name, result, args);
@@ -78,7 +79,7 @@ export function enterJob(job: Job, pid: number): boolean {
   return entered;
 }
 
-/** Ids of those who live; undefined when the system does not tell. */
+/** Returns the ids of those that live, or undefined when the system does not tell. */
 export function jobMembers(job: Job): number[] | undefined {
   for (let room = 64; room <= processIdList.most; room *= 2) {
     const list = Buffer.alloc(processIdList.idsAt + room * processIdList.idSize);

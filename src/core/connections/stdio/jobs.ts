@@ -1,10 +1,10 @@
 /**
- * Windows' keeper of process trees: each tree is a job object (X5). All that a member starts is a member, whatever
- * becomes of its parent; the system lists the members, ends them in one call, and ends them when the last handle to
- * the job is closed, which it is when this process dies, however it dies.
+ * Keeps process trees on Windows: each tree is a job object (X5). All that a member starts is a member, whatever
+ * becomes of its parent; the system lists the members, ends them in one call, and ends them when the last handle to the
+ * job is closed, which it is when this process dies, however it dies.
  *
- * A process enters its job right after it came into being, in the same turn; what it could start before that is
- * not found. Where job objects cannot be had, `taskkill` ends what it finds below the first process while that lives.
+ * A process enters its job right after it came into being, in the same turn; what it could start before that is not
+ * found. Where job objects cannot be had, `taskkill` ends what it finds below the first process while that lives.
  */
 import { execFile } from 'node:child_process';
 import path from 'node:path';
@@ -70,7 +70,7 @@ class JobTree implements TreeMembers {
 
   signal(): void {
     if (this.job !== undefined) terminateJob(this.job);
-    // While its end has not been told, Node holds the process, and its id is nobody else's.
+    // Until Node reports its end, it holds the process, and the id is nobody else's.
     if (this.caution === undefined || this.hasEnded) return;
     const args = ['/pid', String(this.pid), '/T', '/F'];
     execFile(

@@ -1,4 +1,7 @@
-/** What the last words of a process usually mean, and what to do about it. Pure; a guess is worded as one. */
+/**
+ * Says what the last words of a process usually mean, and what to do about it. Everything here is pure; a guess is
+ * worded as one.
+ */
 
 interface LikelyCause {
   /** A sentence. */

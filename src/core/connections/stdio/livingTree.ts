@@ -1,6 +1,6 @@
 /**
- * POSIX: what still lives of one or more process trees, and signals for it (X5). Shared by the stop of a server and by
- * the guardian, which runs in a process of its own: imports nothing but the process table.
+ * Finds what still lives of one or more process trees on POSIX, and signals it (X5). The stop of a server and the
+ * guardian share this file, and the guardian runs in a process of its own, so it imports nothing but the process table.
  *
  * A process belongs to a tree when it is in the group or session of the tree's first process, descends from one that
  * belongs, is in a group that such a one leads, or carries the tree's mark in its environment; the last finds those
@@ -15,7 +15,7 @@ import { pollUntilGone, type TreeMembers } from './treeMembers.js';
 export const markVariable = 'MCP_TOOLSETS_TREE';
 
 interface TreeTarget {
-  /** Ids of the first processes, which are their group's too. */
+  /** The ids of the first processes, which are those of their groups, too. */
   readonly groups: readonly number[];
   /** The beginning of the mark's value. */
   readonly mark: string;
@@ -29,10 +29,10 @@ export class LivingTree implements TreeMembers {
 
   constructor(private readonly target: TreeTarget) {}
 
-  /** Finds who belongs now. With `marks`, also by environment, which is the dearer look. */
+  /** Finds who belongs now. With `marks` it looks at environments, too, which costs more. */
   async look(marks = false): Promise<number> {
     const table = await readProcessTable();
-    // A table without its reader is none: the listing failed.
+    // A table in which this process itself is missing is none: the listing failed.
     if (!table.has(process.pid)) return this.someAnswer() ? Math.max(1, this.known.size) : 0;
     const find = (known: ReadonlyMap<number, ProcessEntry>): Map<number, ProcessEntry> =>
       belonging(table, this.target.groups, this.ended, known);
@@ -49,12 +49,15 @@ export class LivingTree implements TreeMembers {
     return members.size;
   }
 
-  /** The first processes ended: their ids may be others' from now on. A group's id is not, while it has members. */
+  /**
+   * Notes that the first processes ended: their ids may be others' from now on. The id of a group is not, while it has
+   * members.
+   */
   firstEnded(): void {
     for (const pid of this.target.groups) this.ended.add(pid);
   }
 
-  /** Ids of those that lived at the last look. */
+  /** The ids of those that lived at the last look. */
   get pids(): number[] {
     return [...this.known.keys()];
   }
@@ -127,7 +130,7 @@ function send(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch {
-    // It is gone, or never ours to signal; what is left shows in the next look.
+    // The process is gone, or was never ours to signal; the next look shows what is left.
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * Who runs on this machine, read afresh each time: the base for finding what a server left behind (X5).
- * Does not signal anything and keeps nothing. Linux is read from /proc, other POSIX systems by `ps`; Windows has jobs.ts
+ * Reads who runs on this machine, afresh each time, which is the base for finding what a server left behind (X5). It
+ * signals nothing and keeps nothing. Linux is read from /proc, other POSIX systems by `ps`; Windows has jobs.ts
  * instead. Processes that have ended and wait for their parent are not listed.
  */
 import { execFile } from 'node:child_process';
@@ -10,7 +10,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 export interface ProcessEntry {
   readonly pid: number;
   readonly parent: number;
-  /** Process group and session; 0 where the system has none or does not tell. */
+  /** The process group and the session; 0 where the system has none or does not tell. */
   readonly group: number;
   readonly session: number;
   /** Tells a process from a later one that got the same id. */
@@ -21,7 +21,7 @@ export type ProcessTable = ReadonlyMap<number, ProcessEntry>;
 
 /** A listing takes some 20 ms; one that takes longer than this is given up, and the table is empty. */
 const listingLimitMs = 5000;
-/** Processes read before the event loop gets a turn. */
+/** The number of processes that are read before the event loop gets a turn. */
 const readAtOnce = 250;
 
 export async function readProcessTable(): Promise<ProcessTable> {
@@ -54,7 +54,7 @@ function readStart(path: string, buffer: Buffer): string {
     file = openSync(path, 'r');
     return buffer.toString('latin1', 0, readSync(file, buffer, 0, buffer.length, 0));
   } catch {
-    return ''; // It ended since the folder was listed.
+    return ''; // The process has ended since the folder was listed.
   } finally {
     if (file !== undefined) closeSync(file);
   }
@@ -76,13 +76,13 @@ export function parseProcStat(text: string): ProcessEntry | undefined {
   };
 }
 
-/** POSIX: in one `-o`, an equals sign would make all that follows it the header. */
+/** By POSIX, an equals sign would make all that follows it in one `-o` the header. */
 export async function psTable(): Promise<ProcessTable> {
   const columns = ['pid=', 'ppid=', 'pgid=', 'stat=', 'lstart='].flatMap((column) => ['-o', column]);
   return parsePs(await output('ps', ['-ax', ...columns]));
 }
 
-/** Lines of `pid ppid pgid stat start…`. */
+/** Reads lines of `pid ppid pgid stat start…`. */
 export function parsePs(text: string): ProcessTable {
   const table = new Map<number, ProcessEntry>();
   for (const line of text.split('\n')) {
@@ -94,7 +94,10 @@ export function parsePs(text: string): ProcessTable {
   return table;
 }
 
-/** The processes that were started with this text in their environment. Others' processes cannot be read. */
+/**
+ * Finds the processes that were started with this text in their environment. The processes of other users cannot be
+ * read.
+ */
 export async function carryingMark(mark: string, candidates: Iterable<ProcessEntry>): Promise<ProcessEntry[]> {
   const found: ProcessEntry[] = [];
   if (process.platform === 'linux') {

@@ -1,8 +1,8 @@
 /**
- * A server's process and everything it starts (X1, X5). Spawns without a shell, on POSIX in a session and group of
+ * A server's process and everything it starts (X1, X5). It spawns without a shell, on POSIX in a session and group of
  * its own, on Windows in a job object, and ends the whole tree: end of input, then TERM, then KILL.
  *
- * Does not read the streams and does not know the protocol. Invariants: the end of the direct child is told by its
+ * It does not read the streams and does not know the protocol. Invariants: the end of the direct child is told by its
  * `exit`, never by its streams, which a grandchild may hold; `stop` resolves when no member of the tree lives, or lists
  * those that could not be killed.
  */
@@ -18,7 +18,7 @@ export interface ProcessStart {
   readonly cwd: string;
   /** The whole environment of the child. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Value of the mark that all processes of the tree carry; ends in a dot. */
+  /** The value of the mark that all processes of the tree carry, which ends in a dot. */
   readonly mark: string;
   readonly keeper: TreeKeeper;
 }
@@ -35,11 +35,11 @@ type StartedProcess =
 
 /** The steps of a stop in milliseconds (P7: 2.3 s at worst, with the looks in between). */
 const graces = {
-  /** From the end of input to TERM. */
+  /** The time from the end of input to TERM. */
   endOfInput: 950,
-  /** For what is left when the direct child has ended. */
+  /** The time for what is left when the direct child has ended. */
   leftBehind: 150,
-  /** From TERM to KILL. */
+  /** The time from TERM to KILL. */
   term: 950,
   /** What KILL does not end in this time cannot be ended. */
   kill: 2000,
@@ -105,13 +105,13 @@ export class ProcessTree {
     child.on('error', () => {}); // a signal that could not be sent
   }
 
-  /** Ends the whole tree. Resolves with the ids of those that could not be ended, which are none as a rule. */
+  /** Ends the whole tree. Resolves with the ids of those that could not be ended, of which there are none as a rule. */
   stop(): Promise<readonly number[]> {
     this.stopping ??= this.end().finally(() => this.keeper.release(this.pid));
     return this.stopping;
   }
 
-  /** Why what the server starts may outlive it; undefined as a rule. */
+  /** Says why what the server starts may outlive it; undefined as a rule. */
   get caution(): string | undefined {
     return this.members.caution;
   }
@@ -136,7 +136,7 @@ export class ProcessTree {
     const deadline = performance.now() + graces.kill;
     const between = 100;
     do {
-      // Again and again: what forks while it is killed leaves children that the last look did not see.
+      // This is repeated, because what forks while it is killed leaves children that the last look did not see.
       this.members.signal('SIGKILL');
       const turn = performance.now() + between;
       if (await this.members.goneBefore(() => Math.min(turn, deadline))) return;

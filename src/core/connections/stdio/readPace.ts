@@ -30,7 +30,7 @@ export class ReadPace {
     this.timer.unref();
   }
 
-  /** From now on everything is read as it comes. */
+  /** Lets everything be read as it comes from now on. */
   dispose(): void {
     this.ended = true;
     if (this.timer) this.resume();

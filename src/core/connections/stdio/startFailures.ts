@@ -1,6 +1,6 @@
 /**
- * Why a stdio server did not start (X3); each cause has a factory that makes words of facts. They say what was tried,
- * what came back and the likely cause; `fix` is the next step. HTTP has a catalogue of its own. Pure.
+ * Says why a stdio server did not start (X3). Each cause has a factory that makes words of facts: what was tried, what
+ * came back and the likely cause; `fix` is the next step. HTTP has a catalogue of its own. Everything here is pure.
  */
 import type { ProblemCode } from '../../base/problem.js';
 import { mask, withoutArgumentSecrets } from '../../base/secrets.js';
@@ -75,7 +75,7 @@ export function folderMissing(launch: StdioLaunch): StartFailure {
   );
 }
 
-/** The system knows the command and does not start it: EACCES, ENOEXEC, E2BIG … */
+/** Is made when the system knows the command and does not start it: EACCES, ENOEXEC, E2BIG … */
 export function commandNotStarted(launch: StdioLaunch, error: NodeJS.ErrnoException): StartFailure {
   const code = error.code ?? error.message;
   const { cause, fix } = spawnErrors[code] ?? {
@@ -150,7 +150,7 @@ function notJsonRpc(facts: StdioFacts, tried: string): StartFailure {
   );
 }
 
-/** How the server is named where a message begins with it; secrets in its arguments are masked (E4). */
+/** Names the server at the beginning of a message; secrets in its arguments are masked (E4). */
 export function commandLine(launch: StdioLaunch): string {
   const args = withoutArgumentSecrets(launch.args).args.map((arg, index) => {
     const reference = launch.argReferences?.get(index);
@@ -162,7 +162,7 @@ export function commandLine(launch: StdioLaunch): string {
   return `\`${shortened(words.join(' '), commandLineLength)}\``;
 }
 
-/** What ended a connection that was up, as sentences. */
+/** Says in sentences what ended a connection that was up. */
 export function causeOfDeath(ending: StdioEnding, remains: StdioRemains): string {
   const last = remains.stderr.at(-1);
   return sentences(

@@ -15,7 +15,7 @@ import type { ProcessExit, ProcessTree } from './processTree.js';
 import { ReadPace } from './readPace.js';
 import type { ServerTransport } from '../transport.js';
 
-/** Why the transport ended. `closed`: by `close()`. */
+/** Says why the transport ended; `closed` means by `close()`. */
 export type StdioEnding =
   | { readonly kind: 'closed' }
   | { readonly kind: 'exited'; readonly exit: ProcessExit }
@@ -46,13 +46,16 @@ const keptStrayLines = 5;
 const keptEarlyMessages = 100;
 const keptLineLength = 500;
 const loggedLineLength = 2000;
-/** How long the exit is waited for when a stream ends first: it says more, and on a busy machine it takes its time. */
+/**
+ * The exit is waited for this long when a stream ends first, because it says more, and on a busy machine it takes its
+ * time.
+ */
 const exitGraceMs = 2000;
-/** How many messages and lines that answer nothing we asked are read in a second at full speed. */
+/** This many messages and lines that answer nothing we asked are read in a second at full speed. */
 const unaskedRate = 2_000;
-/** How much of stderr is read in a second at full speed, in bytes. */
+/** This much of stderr, in bytes, is read in a second at full speed. */
 const stderrRate = 4 * 1024 * 1024;
-/** How many bytes may wait for a server that reads nothing before it gets no more answers to its own requests. */
+/** When this many bytes wait for a server that reads nothing, it gets no more answers to its own requests. */
 const answerBacklog = 1024 * 1024;
 /** What a grandchild writes after the exit is not waited for longer than this. */
 const drainLimitMs = 30;
@@ -65,12 +68,15 @@ export class StdioTransport implements ServerTransport {
   onsend?: ((message: JSONRPCMessage) => void) | undefined;
 
   private started = false;
-  /** What the server says before it is asked, kept until there is one to hear it. */
+  /** What the server says before it is asked; it is kept until somebody listens. */
   private readonly early: JSONRPCMessage[] = [];
   private readonly stderr: string[] = [];
   private readonly stray: string[] = [];
   private sawMessage = false;
-  /** The line of stderr that comes now is too long; and the one before was, so that this is the rest of it. */
+  /**
+   * Whether the line of stderr that comes now is too long, and whether the one before was, so that this is the rest of
+   * it.
+   */
   private exceeds = false;
   private isRest = false;
   private finished: StdioEnding | undefined;
@@ -81,7 +87,7 @@ export class StdioTransport implements ServerTransport {
   private readonly stderrLines: LineSplitter;
   private readonly stdoutPace: ReadPace;
   private readonly stderrPace: ReadPace;
-  /** Ids of our requests that have no answer yet. */
+  /** The ids of our requests that have no answer yet. */
   private readonly asked = new Set<unknown>();
   private resolveEnded: (ending: StdioEnding) => void = () => {};
   /** Resolves when the transport has ended, also before it was started. */

@@ -1,6 +1,6 @@
 /**
- * What Windows is to start for a command (X1): the full path of a program and its arguments. It is found here, because
- * Windows would look in the server's folder before PATH, and Node starts programs alone.
+ * Finds what Windows has to start for a command (X1): the full path of a program and its arguments. It is found here,
+ * because Windows would look in the server's folder before PATH, and Node starts programs alone.
  *
  * A batch file has no arguments, only a line that the shell reads again each time the file mentions it. So every
  * argument stands in quotation marks in which nothing has a meaning, at the first reading and at each later one. npm
@@ -62,7 +62,7 @@ function findCommand(command: string, { cwd, env }: Where): string {
   throw spawnError(folder ? 'EACCES' : 'ENOENT', command);
 }
 
-/** The program in a first line such as `#!/usr/bin/env node`. */
+/** Returns the program in a first line such as `#!/usr/bin/env node`. */
 function interpreterOf(file: string): string | undefined {
   const start = Buffer.alloc(150);
   const opened = openSync(file, 'r');

@@ -1,6 +1,6 @@
 /**
- * The right of use of one HTTP server (X7): which token goes out with a request, what a refusal means, how a token
- * is renewed. Opens no browser but in `signIn`.
+ * The right to use one HTTP server (X7): it decides which token goes out with a request, what a refusal means and when
+ * a token is renewed. Only `signIn` opens a browser.
  *
  * Invariants: one renewal at a time, and never with tokens that another window has renewed meanwhile; a token that was
  * refused for good is forgotten; the status changes before those who asked go on.
@@ -20,7 +20,7 @@ import { signIn } from './signIn.js';
 
 interface OAuthAccessDeps {
   readonly launch: HttpLaunch;
-  /** In the store. */
+  /** The key in the store. */
   readonly key: string;
   readonly secrets: SecretStore;
   readonly clock: Clock;
@@ -41,11 +41,11 @@ export class OAuthAccess implements HttpAccess {
   private reading: Promise<void> | undefined;
   private renewing: Promise<boolean> | undefined;
   private status_: SignInStatus = { kind: 'none' };
-  /** Of the last refusal. */
+  /** The challenge of the last refusal. */
   private challenge: Challenge = readChallenge(undefined);
   /** The last sign-in did not come back: the authorization server may have forgotten this client. */
   private registrationDoubted = false;
-  /** What is here is all there is. */
+  /** Whether the store cannot be used, so that what is kept here is all there is. */
   private storeFails = false;
   private secrets: { dispose(): void }[] = [];
   private readonly ending = new AbortController();
@@ -59,7 +59,7 @@ export class OAuthAccess implements HttpAccess {
     return this.status_;
   }
 
-  /** The token that goes out now, which may have ended: then the server says so. */
+  /** Resolves with the token that goes out now. It may have ended; then the server says so. */
   async token(): Promise<string | undefined> {
     await (this.reading ??= this.reread());
     const { grant } = this.kept;
@@ -136,7 +136,7 @@ export class OAuthAccess implements HttpAccess {
     );
   }
 
-  /** What the store says, which another window may have changed. */
+  /** Reads the store, which another window may have changed. */
   async reread(): Promise<void> {
     const { secrets, key } = this.deps;
     if (this.storeFails) return;
@@ -169,7 +169,7 @@ export class OAuthAccess implements HttpAccess {
     this.lack(why);
   }
 
-  /** False: there is no other token than `used`, and none to be had without a person. */
+  /** Resolves to false if there is no other token than `used`, and none to be had without a person. */
   private renewOnce(used: string | undefined): Promise<boolean> {
     this.renewing ??= this.renew(used).finally(() => (this.renewing = undefined));
     return this.renewing;
@@ -207,12 +207,12 @@ export class OAuthAccess implements HttpAccess {
     }
   }
 
-  /** Why a person is needed; undefined where the server does not say that it wants OAuth. */
+  /** Resolves with why a person is needed, or with undefined where the server does not say that it wants OAuth. */
   private async advertised(): Promise<string | undefined> {
     const signal = AbortSignal.any([this.ending.signal, AbortSignal.timeout(renewalLimitMs)]);
     try {
       const authority = await this.discovered(await loadOAuthSdk(), signal, false);
-      // Metadata on another origin is not looked at before a person acts; that it is named says enough.
+      // Metadata on another origin is not read before a person acts; that the server names it says enough.
       if (this.challenge.metadataUrl) return nobody;
       return isAdvertised(authority) ? nobody : undefined;
     } catch (error) {
@@ -250,7 +250,7 @@ export class OAuthAccess implements HttpAccess {
   private take(kept: Kept): void {
     const secrets = this.deps.keepSecret(secretsOfKept(kept));
     this.secrets.push(secrets);
-    // What was renewed just now may still be quoted by a server.
+    // A server may still quote what was renewed just now.
     if (this.secrets.length > 3) this.secrets.shift()?.dispose();
     const before = this.kept.grant?.tokens.access_token;
     const now = kept.grant?.tokens.access_token;
@@ -272,18 +272,21 @@ export class OAuthAccess implements HttpAccess {
   }
 }
 
-/** What a server says in `WWW-Authenticate` when it refuses a request (RFC 6750, RFC 9728). Pure. */
+/**
+ * Reads what a server says in `WWW-Authenticate` when it refuses a request (RFC 6750, RFC 9728). Everything here is
+ * pure.
+ */
 
 interface Challenge {
   readonly isBearer: boolean;
-  /** Of the protected resource metadata. */
+  /** The address of the protected resource metadata. */
   readonly metadataUrl: URL | undefined;
-  /** What the request needs. */
+  /** The scopes that the request needs. */
   readonly scope: string | undefined;
   readonly error: string | undefined;
 }
 
-/** The first Bearer challenge, where the header has several. */
+/** Returns the first Bearer challenge, as the header may have several. */
 export function readChallenge(header: string | undefined): Challenge {
   const bearer = /(?:^|,)\s*bearer(?=\s|,|$)/i.exec(header ?? '');
   if (!bearer) return { isBearer: false, metadataUrl: undefined, scope: undefined, error: undefined };

@@ -2,7 +2,7 @@
 import type { Event } from '../../../base/events.js';
 import type { Launch } from '../../../config/model.js';
 
-/** Where grants are kept; the editor's secret storage has this shape. */
+/** The store in which grants are kept; the editor's secret storage has this shape. */
 export interface SecretStore {
   get(key: string): PromiseLike<string | undefined>;
   store(key: string, value: string): PromiseLike<void>;
@@ -11,13 +11,13 @@ export interface SecretStore {
   readonly onDidChange: (listener: (change: { readonly key: string }) => void) => { dispose(): unknown };
 }
 
-/** Where the browser comes back to after a sign-in. */
+/** The place that the browser comes back to after a sign-in. */
 export interface Redirect {
-  /** As the authorization server is told. */
+  /** The address as the authorization server is told. */
   readonly url: string;
-  /** Of this machine, if it is one. */
+  /** The port, if the redirect leads to this machine. */
   readonly port: number | undefined;
-  /** The parameters of what comes back with this state. Rejects with the signal's reason. */
+  /** Resolves with the parameters that come back with this state. Rejects with the signal's reason. */
   comesBack(state: string, signal: AbortSignal): Promise<URLSearchParams>;
   close(): Promise<void>;
 }
@@ -37,15 +37,15 @@ export interface SignInBrowser {
 export type SignInStatus =
   /** The server has not asked for it. */
   | { readonly kind: 'none' }
-  /** `why` is a sentence for a person; `since` epoch milliseconds. */
+  /** `why` is a sentence for a person; `since` is in epoch milliseconds. */
   | { readonly kind: 'needed'; readonly why: string; readonly since: number }
-  /** `lacks`: scopes that the server wants in addition, for some of what it does. */
+  /** `lacks` holds the scopes that the server wants in addition for some of what it does. */
   | { readonly kind: 'signedIn'; readonly lacks: string | undefined };
 
 export interface SignIns {
-  /** As far as is known now. */
+  /** Returns the status as far as it is known now. */
   statusOf(launch: Launch): SignInStatus;
-  /** The status of something changed. */
+  /** Fires when the status of a sign-in changed. */
   readonly onDidChange: Event<void>;
   /** Rejects with `SignInFailure`, or with the signal's reason. */
   signIn(launch: Launch, browser: SignInBrowser, signal: AbortSignal): Promise<void>;

@@ -1,6 +1,7 @@
 /**
- * Who gives tokens for a server, and how: protected resource metadata (RFC 9728), then the authorization server's own
- * (RFC 8414, OpenID Connect Discovery), with the fall-backs of the protocol of 2025-03-26. Asks nothing of a person.
+ * Finds out who gives tokens for a server, and how: by protected resource metadata (RFC 9728), then the authorization
+ * server's own (RFC 8414, OpenID Connect Discovery), with the fall-backs of the protocol of 2025-03-26. It asks nothing
+ * of a person.
  *
  * Invariants: while no person has acted, only the server's own origin is asked, and the issuer of the file, which was
  * approved; nothing is asked that is not encrypted, but on this machine by a server of this machine; metadata counts
@@ -16,22 +17,22 @@ import type { OAuthSdk } from './sdk.js';
 
 /** An authorization server, for one resource. */
 export interface Authority {
-  /** As the server names it; what is registered there is bound to it. */
+  /** The issuer as the server names it; what is registered there is bound to it. */
   readonly issuer: string;
-  /** Absent where it publishes none, or was not asked. */
+  /** The metadata; absent where it publishes none or was not asked. */
   readonly metadata: AuthorizationServerMetadata | undefined;
   /** The resource indicator (RFC 8707), as the server writes it; absent where it publishes no metadata. */
   readonly resource: string | undefined;
-  /** What the server says its scopes are. */
+  /** The scopes that the server says it has. */
   readonly scopes: readonly string[] | undefined;
 }
 
 interface Discovery {
   readonly sdk: OAuthSdk;
   readonly server: URL;
-  /** What the server's challenge named; where nothing is there, the well-known places are tried. */
+  /** The address that the server's challenge named; where nothing is there, the well-known places are tried. */
   readonly metadataUrl: URL | undefined;
-  /** Of the file. */
+  /** The issuer that the config file names. */
   readonly issuer: string | undefined;
   /** Whether a person has asked for it. */
   readonly byPerson: boolean;
@@ -88,12 +89,12 @@ function mayAsk(url: URL, { server, issuer, byPerson }: Discovery): boolean {
   return byPerson && url.protocol === 'https:';
 }
 
-/** The same but for a slash at the end, which metadata of resources have or have not. */
+/** Says whether two addresses differ at most by a slash at the end, which resource metadata may or may not have. */
 export function isSameIssuer(one: string, other: string): boolean {
   return one.replace(/\/$/, '') === other.replace(/\/$/, '');
 }
 
-/** Whether the server says that it wants OAuth, so that signing in can be offered. */
+/** Tells whether the server publishes that it wants OAuth, so that signing in can be offered. */
 export function isAdvertised({ metadata, resource }: Authority): boolean {
   return resource !== undefined || metadata !== undefined;
 }

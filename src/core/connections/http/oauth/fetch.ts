@@ -1,6 +1,6 @@
 /**
- * `fetch` as the SDK's OAuth functions want it, over our own exchange, so that proxies, certificates and failures are
- * those of every other request. Follows no redirect by itself; bodies are small.
+ * Provides `fetch` as the SDK's OAuth functions want it, over our own exchange, so that proxies, certificates and
+ * failures are those of every other request. It follows no redirect by itself; bodies are small.
  */
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { HttpAgents } from '../agents.js';

@@ -1,6 +1,6 @@
 /**
- * What is kept of a sign-in, from one window to the next: who the authorization server is, as whom this client is
- * registered there, and the tokens. Written as JSON; what is not understood counts as nothing.
+ * Holds what is kept of a sign-in from one window to the next: who the authorization server is, as whom this client is
+ * registered there, and the tokens. It is written as JSON; what is not understood counts as nothing.
  */
 import { createHash } from 'node:crypto';
 import type { OAuthClientInformationMixed, OAuthTokens } from '@modelcontextprotocol/sdk/shared/auth.js';
@@ -8,25 +8,25 @@ import type { HttpLaunch } from '../../../config/model.js';
 import type { Authority } from './discovery.js';
 
 export interface Registration {
-  /** Of the authorization server that knows it. */
+  /** The issuer of the authorization server that knows it. */
   readonly issuer: string;
   readonly client: OAuthClientInformationMixed;
-  /** Where the browser is sent back to; absent for a client that was not registered by us. */
+  /** The address that the browser is sent back to; absent for a client that we did not register. */
   readonly redirect: { readonly url: string; readonly port: number | undefined } | undefined;
-  /** For which it was registered: authorization servers refuse it others. */
+  /** The scopes for which it was registered: authorization servers refuse it others. */
   readonly scope: string | undefined;
 }
 
 export interface Grant {
   readonly authority: Authority;
   readonly tokens: OAuthTokens;
-  /** Epoch milliseconds; absent: the server did not say. */
+  /** The end in epoch milliseconds; absent where the server did not say. */
   readonly expiresAt: number | undefined;
-  /** As asked for; what was given may be less. */
+  /** The scopes as they were asked for; what was given may be less. */
   readonly scope: string | undefined;
 }
 
-/** What stands in the store. After signing out, the registration alone. */
+/** The content of the store. After signing out it is the registration alone. */
 export interface Kept {
   readonly registration: Registration | undefined;
   readonly grant: Grant | undefined;
@@ -34,7 +34,7 @@ export interface Kept {
 
 export const nothingKept: Kept = { registration: undefined, grant: undefined };
 
-/** Without the address in clear: it may hold secrets. */
+/** Makes a key that does not show the address, which may hold secrets. */
 export function grantKey({ url, oauth }: HttpLaunch): string {
   const identity = [new URL(url).href, oauth?.clientId ?? '', ...(oauth?.issuer === undefined ? [] : [oauth.issuer])];
   return `mcpToolsets.oauth.${createHash('sha256').update(JSON.stringify(identity)).digest('hex').slice(0, 32)}`;
@@ -76,7 +76,7 @@ export function granted(authority: Authority, tokens: OAuthTokens, scope: string
   };
 }
 
-/** Both, each scope once. */
+/** Returns the scopes of both, each of them once. */
 export function joinedScopes(...scopes: readonly (string | undefined)[]): string | undefined {
   const words = scopes.flatMap((scope) => scope?.split(/\s+/) ?? []).filter((word) => word !== '');
   return words.length === 0 ? undefined : [...new Set(words)].join(' ');

@@ -1,6 +1,6 @@
 /**
- * Signing in to HTTP servers (X7): what the rest of the core and the shells see of it. The work is in
- * `oauthAccess`, `oauthSignIn` and what they use. Free of the SDK at run time.
+ * Signing in to HTTP servers (X7): what the rest of the core and the shells see of it. The work is in `oauthAccess`,
+ * `oauthSignIn` and what they use. It does not load the SDK.
  *
  * Invariants: a browser is opened by `signIn` alone, which only a person's action calls; a server with an
  * `Authorization` header of its own has no OAuth; what is secret is told to `keepSecret` before it is used.
@@ -18,16 +18,16 @@ interface OAuthDeps {
   readonly secrets: SecretStore;
   readonly clock: Clock;
   readonly log: Log;
-  /** What must never be shown; the result takes it back. */
+  /** Told of what must never be shown; disposing of the result takes it back. */
   readonly keepSecret: (values: readonly string[]) => { dispose(): void };
   readonly clientVersion: string;
-  /** Default `directAgents`. */
+  /** The default is `directAgents`. */
   readonly agents?: MakeAgents;
 }
 
 const none: SignInStatus = { kind: 'none' };
 
-/** One for all servers of a window: those with one address and one client have one sign-in. */
+/** There is one for all servers of a window: those with one address and one client have one sign-in. */
 export class OAuth implements SignIns {
   private readonly changes = new Emitter<void>();
   private readonly accesses = new Map<string, OAuthAccess>();
@@ -39,7 +39,7 @@ export class OAuth implements SignIns {
     this.subscription = deps.secrets.onDidChange(({ key }) => void this.accesses.get(key)?.reread());
   }
 
-  /** Undefined where the file itself says what to send. */
+  /** Returns undefined where the file itself says what to send. */
   accessFor(launch: HttpLaunch): OAuthAccess | undefined {
     if ([...launch.headers.keys()].some((name) => name.toLowerCase() === 'authorization')) return undefined;
     const key = grantKey(launch);

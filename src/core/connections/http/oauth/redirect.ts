@@ -1,6 +1,6 @@
 /**
- * Where the browser comes back to after a sign-in: a listener on the loopback interface (RFC 8252), open for one sign-in.
- * Answers with a short page. Does not judge what came back.
+ * Where the browser comes back to after a sign-in: a listener on the loopback interface (RFC 8252), open for one
+ * sign-in. It answers with a short page and does not judge what came back.
  */
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -23,7 +23,7 @@ export async function listenForRedirect(
   const server = createServer((request, response) => {
     const target = new URL(request.url ?? '/', 'http://localhost');
     const heard = waiting.get(target.searchParams.get('state') ?? '');
-    // Through a forwarded port, something may stand before the path.
+    // Where the port is forwarded, something may stand before the path.
     lastAnswer = new Promise((resolve) => response.once('close', resolve));
     if (request.method !== 'GET' || !target.pathname.endsWith(path) || !heard) return answer(response, 404, gone);
     answer(response, 200, target.searchParams.has('code') ? done : refused);
@@ -59,7 +59,7 @@ export async function listenForRedirect(
       }),
     close: async () => {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      // The page is to arrive; sockets that a browser opened in advance are not waited for.
+      // The page has to arrive; sockets that a browser opened in advance are not waited for.
       await lastAnswer;
       server.closeAllConnections();
       await closed;

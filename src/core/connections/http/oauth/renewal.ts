@@ -1,4 +1,4 @@
-/** Tokens without a person: renewed, got as a program, revoked. Knows nothing of when. */
+/** Renews, gets and revokes tokens without a person. It does not know when that is due. */
 import { createPrivateKey } from 'node:crypto';
 import type {
   OAuthClientInformationMixed,
@@ -16,7 +16,7 @@ import { privateKeyProof, type OAuthSdk } from './sdk.js';
 
 type Renewal =
   | { readonly kind: 'renewed'; readonly grant: Grant }
-  /** A person has to sign in again; `clientUnknown`: and this client has to be registered again. */
+  /** A person has to sign in again; with `clientUnknown`, this client has to be registered again, too. */
   | { readonly kind: 'refused'; readonly why: string; readonly clientUnknown: boolean };
 
 /** Rejects when the authorization server could not be asked, or failed. */
@@ -40,14 +40,14 @@ export async function renewed(
     return { kind: 'renewed', grant: granted(authority, next, scope, clock.now()) };
   } catch (error) {
     const code = sdk.errorCode(error);
-    // A fault of the server itself says nothing about the token.
+    // A failure of the server itself says nothing about the token.
     if (code === undefined || code === 'server_error' || code === 'temporarily_unavailable') throw error;
     const clientUnknown = code === 'invalid_client' || code === 'unauthorized_client';
     return { kind: 'refused', why: `${code} ${(error as Error).message}`, clientUnknown };
   }
 }
 
-/** RFC 7009. Does nothing where the authorization server has no place for it. */
+/** Revokes a token (RFC 7009). It does nothing where the authorization server has no place for it. */
 export async function revoke(
   sdk: OAuthSdk,
   { authority, tokens }: Grant,
@@ -83,13 +83,13 @@ interface ProgramSignIn {
   readonly sdk: OAuthSdk;
   readonly authority: Authority;
   readonly launch: HttpLaunch;
-  /** What the server named. */
+  /** The scopes that the server named. */
   readonly scope: string | undefined;
   readonly fetchFn: FetchLike;
   readonly clock: Clock;
 }
 
-/** The grant `client_credentials`: the client itself is who signs in. Rejects with `SignInFailure`. */
+/** Gets tokens by the grant `client_credentials`, in which the client itself signs in. Rejects with `SignInFailure`. */
 export async function signedInAsProgram({
   sdk,
   authority,
@@ -151,7 +151,7 @@ function algorithmOf(pem: string): string {
     const algorithm = curves[asymmetricKeyDetails?.namedCurve ?? ''];
     if (algorithm !== undefined) return algorithm;
   } catch {
-    // Said below, without what the key is.
+    // The error is made below, without the key in it.
   }
   throw new SignInFailure(
     'oauth.privateKey is no private key in PEM form (PKCS #8) of RSA, an elliptic curve or Ed25519.',

@@ -13,9 +13,9 @@ export interface OAuthSdk extends Pick<
   | 'selectClientAuthMethod'
   | 'startAuthorization'
 > {
-  /** Whether a token for the resource is one for the server. */
+  /** Says whether a token for the resource is one for the server. */
   readonly resourceMatches: (server: URL, resource: string) => boolean;
-  /** The code of the authorization server's answer, such as `invalid_grant`; undefined for other errors. */
+  /** Returns the code of the authorization server's answer, such as `invalid_grant`; undefined for other errors. */
   readonly errorCode: (error: unknown) => string | undefined;
 }
 

@@ -1,9 +1,9 @@
 /**
- * A person signs in (X7): the authorization code grant of OAuth 2.1, with a proof key (PKCE) and a redirect to this
- * machine. What this client is called there is taken from the file, from an earlier sign-in, or registered now.
+ * Signs a person in (X7): the authorization code grant of OAuth 2.1, with a proof key (PKCE) and a redirect to this
+ * machine. The client's id comes from the file or from an earlier sign-in, or is registered now.
  *
- * Invariants: the browser is opened once, and a second time only when the authorization server does not know this client
- * any more; a code is used only if it came back with our state, from the server that was asked.
+ * Invariants: the browser is opened once, and a second time only when the authorization server does not know this
+ * client any more; a code is used only if it came back with our state, from the server that was asked.
  */
 import { randomBytes } from 'node:crypto';
 import type { OAuthClientInformationMixed } from '@modelcontextprotocol/sdk/shared/auth.js';
@@ -21,15 +21,15 @@ interface SignInDeps {
   readonly launch: HttpLaunch;
   readonly browser: SignInBrowser;
   readonly clock: Clock;
-  /** Of an earlier sign-in. */
+  /** The registration of an earlier sign-in. */
   readonly registration: Registration | undefined;
-  /** What the server has asked for. */
+  /** The scopes that the server has asked for. */
   readonly scope: string | undefined;
   readonly fetchFn: FetchLike;
   readonly signal: AbortSignal;
-  /** To be kept, whatever becomes of the sign-in. */
+  /** Called with what has to be kept, whatever becomes of the sign-in. */
   readonly onRegistered: (registration: Registration) => Promise<void>;
-  /** The person is with the authorization server now. */
+  /** Called when the person is with the authorization server. */
   readonly onShown: () => void;
 }
 
@@ -60,7 +60,7 @@ export async function signIn(deps: SignInDeps): Promise<Kept> {
 
 type Attempt =
   | { readonly kind: 'signedIn'; readonly kept: Kept }
-  /** `isGiven`: by the file, so that registering another is no remedy. */
+  /** `isGiven` means that the file names the client, so that registering another is no remedy. */
   | { readonly kind: 'clientUnknown'; readonly why: string; readonly isGiven: boolean };
 
 async function attempt(deps: SignInDeps, redirect: Redirect, earlier: Registration | undefined): Promise<Attempt> {
@@ -106,7 +106,10 @@ async function attempt(deps: SignInDeps, redirect: Redirect, earlier: Registrati
   }
 }
 
-/** What the file says, else what the server has asked for, else what it names; and the right to stay signed in. */
+/**
+ * Returns the scopes that the file names, else those that the server has asked for, else those that it has, with the
+ * right to stay signed in.
+ */
 function scopeOf({ launch, scope, authority }: SignInDeps): string | undefined {
   const own = launch.oauth?.scopes ?? [];
   const wanted = joinedScopes(own.join(' '), own.length > 0 ? undefined : (scope ?? authority.scopes?.join(' ')));
@@ -166,12 +169,12 @@ async function clientFor(
   return registration;
 }
 
-/** In the order of preference: what runs on a person's machine keeps no secret of its maker. */
+/** The ways stand in the order of preference: what runs on a person's machine keeps no secret of its maker. */
 const methods = ['none', 'client_secret_basic', 'client_secret_post'];
 
 type Code = { readonly kind: 'code'; readonly code: string } | { readonly kind: 'clientUnknown'; readonly why: string };
 
-/** RFC 6749 section 4.1.2, RFC 9207. */
+/** Reads the authorization response of RFC 6749 section 4.1.2, and checks its issuer as RFC 9207 says. */
 function codeOf(parameters: URLSearchParams, { issuer, metadata }: Authority): Code {
   const from = parameters.get('iss');
   const says = metadata && 'authorization_response_iss_parameter_supported' in metadata;
