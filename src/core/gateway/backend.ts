@@ -2,7 +2,7 @@
 import type { Prompt, Resource, ResourceTemplate, Tool } from '@modelcontextprotocol/sdk/types.js';
 import type { Event } from '../base/events.js';
 import type { ServerFeatures } from '../tools/features.js';
-import type { ClientChange, ClientKind, ServerClient } from '../protocol/client.js';
+import type { Audience, ClientChange, ClientKind, ServerClient } from '../protocol/client.js';
 import type { OtherOutcome, ToolOutcome, ToolsetCall, ToolsetRequest } from '../protocol/request.js';
 
 /** The id under which all toolsets are served as one, at `/mcp`; no server can have it. */
@@ -24,15 +24,19 @@ export interface ServedToolset {
 }
 
 export interface GatewayBackend {
-  /** Returns undefined where there is no such toolset, which the gateway answers with 404. */
-  toolset(id: string, clientKind: ClientKind): ServedToolset | undefined;
+  /**
+   * Returns undefined where there is no such toolset, which the gateway answers with 404. What stays the same stays the
+   * same object.
+   * @param audience the session that asks, where it is offered what its own instances offer (G3)
+   */
+  toolset(id: string, clientKind: ClientKind, audience?: Audience): ServedToolset | undefined;
   /**
    * Returns a configured toolset as it is while its server gives it nothing, or undefined where it is not configured.
    */
   placeholder(id: string, clientKind: ClientKind): ServedToolset | undefined;
   /** Resolves when the server of a toolset is not starting; rejects when the signal is aborted. */
   settled(id: string, signal: AbortSignal): Promise<void>;
-  /** Fires with the ids of toolsets whose tools, prompts, resources or instructions changed, came or went. */
+  /** Fires with the ids of toolsets whose tools, prompts, resources or instructions may have changed for somebody. */
   readonly onDidChangeToolsets: Event<readonly string[]>;
   callTool(call: ToolsetCall): Promise<ToolOutcome>;
   /** Its parameters have the names that clients see. */

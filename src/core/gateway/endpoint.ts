@@ -10,17 +10,18 @@ import { isObject } from '../base/isObject.js';
 import type { Route } from './access.js';
 import type { ServedToolset } from './backend.js';
 import type { MethodDeps } from './requests.js';
-import type { ClientKind, Fields } from '../protocol/client.js';
+import { capabilitiesKey, type ClientKind, type Fields } from '../protocol/client.js';
+import { sessionDialog } from './dialogs.js';
 import { clientCapabilities, readsStructureAlone, serverCapabilities } from './dialect.js';
 import { ListenStream, PostReply, type Heartbeat } from './eventStreams.js';
 import { errorCodes, type RpcError } from '../protocol/errors.js';
 import { errorMessage, parsePayload, resultMessage, type Message, type Payload, type RequestId } from './jsonRpc.js';
-import type { Listings } from './listings.js';
+import type { Listing, Listings } from './listings.js';
 import { answerRequest, capabilitiesOf, takeNotification } from './methods.js';
-import { allowsBatches, isProtocolVersion, negotiate } from '../protocol/versions.js';
+import { allowsBatches, isProtocolVersion, negotiate, type ProtocolVersion } from '../protocol/versions.js';
 import { readBody, type BodyLimits } from './requestBody.js';
 import type { Session } from './session.js';
-import { traitsIn } from './sessionId.js';
+import { traitsIn, type SessionTraits } from './sessionId.js';
 import type { Sessions } from './sessions.js';
 
 interface EndpointDeps {
@@ -97,8 +98,11 @@ export class Endpoint {
     const { capabilities, clientInfo } = params;
     const declared = clientCapabilities(version, isObject(capabilities) ? capabilities : {});
     const traits = { declared, readsStructureAlone: readsStructureAlone(clientInfo) };
-    const listing = this.deps.listings.of(route.toolset, route.clientKind, version, traits.readsStructureAlone);
-    const session = this.deps.sessions.open({ listing, protocolVersion: version, traits });
+    const session = this.deps.sessions.open({
+      listing: (id) => this.listing(route, version, traits, id),
+      protocolVersion: version,
+      traits,
+    });
     if (!session) {
       const message = 'Too many sessions are open.';
       return this.answerAlone(response, errorMessage(id, { code: errorCodes.server, message }));
@@ -223,7 +227,7 @@ export class Endpoint {
     protocolVersion: string | string[] | undefined,
     { toolset, clientKind }: Route,
   ): Session | undefined {
-    const { sessions, listings, methods } = this.deps;
+    const { sessions, methods } = this.deps;
     if (clientKind === 'editor' || method === 'DELETE' || !sessions.isFree(id)) return undefined;
     if (typeof protocolVersion !== 'string' || !isProtocolVersion(protocolVersion)) return undefined;
     const traits = traitsIn(id);
@@ -231,10 +235,27 @@ export class Endpoint {
     if (!traits || !(backend.toolset(toolset, clientKind) ?? backend.placeholder(toolset, clientKind))) {
       return undefined;
     }
-    const listing = listings.of(toolset, clientKind, protocolVersion, traits.readsStructureAlone);
-    const session = sessions.open({ listing, protocolVersion, traits, revived: id });
+    const session = sessions.open({
+      listing: () => this.listing({ toolset, clientKind }, protocolVersion, traits, id),
+      protocolVersion,
+      traits,
+      revived: id,
+    });
     if (session) methods.noteActivity(toolset);
     return session;
+  }
+
+  /** The editor has one list of tools for all its conversations; a session of another client is one conversation (G3). */
+  private listing(
+    { toolset, clientKind }: Route,
+    version: ProtocolVersion,
+    traits: SessionTraits,
+    id: string,
+  ): Listing {
+    const { declared, readsStructureAlone: alone } = traits;
+    const audience =
+      clientKind === 'editor' ? undefined : { dialog: sessionDialog(id), declares: capabilitiesKey(declared) };
+    return this.deps.listings.of(toolset, clientKind, version, alone, audience);
   }
 
   /**

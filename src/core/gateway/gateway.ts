@@ -138,7 +138,8 @@ class HttpGateway implements Gateway {
     const limits = { ...usualLimits, ...deps.limits };
     const delivery = deps.delivery ?? deliveryWithoutFiles();
     const noteActivity = (toolset: string): void => this.activity.fire(toolset);
-    this.sessions = new Sessions(clock, limits.maxSessions, ({ toolset, client }) => {
+    this.sessions = new Sessions(clock, limits.maxSessions, ({ toolset, client, listing }) => {
+      listings.forget(listing);
       backend.noteClient(client, 'gone');
       noteActivity(toolset);
     });

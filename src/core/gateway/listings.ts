@@ -1,6 +1,7 @@
 /**
  * Keeps the lists of tools, prompts and resources as clients are served them, for each toolset, kind of client and
- * version of the protocol, and decides when a change is told.
+ * version of the protocol, and decides when a change is told. A session outside the editor has a listing of its own,
+ * because it is offered what its own instances offer (G3); the text of lists that are the same is made once.
  *
  * Invariants: a version stands for exactly one list, and no two lists of a gateway share one; a change that leaves the
  * list as it was (instructions, a removal taken back at once) is no new version. A toolset that is gone has an empty
@@ -10,7 +11,7 @@ import type { Clock } from '../base/clock.js';
 import { type Disposable, DisposableStore } from '../base/disposables.js';
 import type { Log } from '../base/log.js';
 import { type ServerFeatures, toolsAlone } from '../tools/features.js';
-import type { ClientKind } from '../protocol/client.js';
+import type { Audience, ClientKind } from '../protocol/client.js';
 import type { GatewayBackend, ServedToolset } from './backend.js';
 import { entries } from './dialect.js';
 import { type ProtocolVersion, protocolVersions } from '../protocol/versions.js';
@@ -31,12 +32,13 @@ export class Listing {
   constructor(
     readonly toolset: string,
     readonly clientKind: ClientKind,
+    /** The session whose listing it is; absent: it is that of all who ask alike. */
+    readonly audience: Audience | undefined,
     private readonly ask: () => ServedToolset | undefined,
-    private readonly protocol: ProtocolVersion,
+    toPages: ToPages,
     nextVersion: () => number,
-    pageSize: number,
   ) {
-    const list = (key: string): PagedList => new PagedList(key, nextVersion, pageSize);
+    const list = (key: string): PagedList => new PagedList(key, nextVersion, toPages);
     this.tools = list('tools');
     this.prompts = list('prompts');
     this.resources = list('resources');
@@ -68,19 +70,15 @@ export class Listing {
     this.isStale = false;
     this.isGone = served === undefined;
     if (served !== this.served || served === undefined) {
-      this.tools.set(this.worded(served?.tools));
-      this.prompts.set(this.worded(served?.prompts));
-      this.resources.set(this.worded(served?.resources));
-      this.templates.set(this.worded(served?.templates));
+      this.tools.set(served?.tools);
+      this.prompts.set(served?.prompts);
+      this.resources.set(served?.resources);
+      this.templates.set(served?.templates);
     }
     this.served = served;
     if (!served) return;
     this.features = served.features;
     this.canGain = served.canGain === true;
-  }
-
-  private worded<Entry extends object>(list: readonly Entry[] | undefined): readonly Entry[] | undefined {
-    return list && entries(this.protocol, list);
   }
 
   /** The result of `tools/list`. */
@@ -102,7 +100,11 @@ interface ListingsDeps {
 
 export class Listings implements Disposable {
   private readonly store = new DisposableStore('gateway listings');
-  private readonly byKey = new Map<string, Listing>();
+  private readonly shared = new Map<string, Listing>();
+  /** Those of one session each. */
+  private readonly own = new Set<Listing>();
+  private readonly pages = new Map<ProtocolVersion, ToPages>();
+  private readonly withoutSchemas = new WeakMap<ServedToolset, ServedToolset>();
   private readonly changed = new Set<Listing>();
   private timer: Disposable | undefined;
   private versions = 0;
@@ -112,43 +114,80 @@ export class Listings implements Disposable {
     this.store.add({ dispose: () => this.timer?.dispose() });
   }
 
-  /** Returns a fresh listing. For a toolset that was never there, it may be called only where the backend knows it. */
+  /**
+   * Returns a fresh listing. For a toolset that was never there, it may be called only where the backend knows it.
+   * @param audience the session whose own listing this is, to be given back with `forget`
+   */
   of(
     toolset: string,
     clientKind: ClientKind,
     protocol: ProtocolVersion = protocolVersions[0],
     readsStructureAlone = false,
+    audience?: Audience,
   ): Listing {
+    const make = (): Listing =>
+      new Listing(
+        toolset,
+        clientKind,
+        audience,
+        () => this.ask(toolset, clientKind, readsStructureAlone, audience),
+        this.pagesIn(protocol),
+        () => (this.versions += 1),
+      );
+    if (audience) {
+      const listing = make();
+      this.own.add(listing);
+      return listing;
+    }
     const key = `${clientKind}/${protocol}/${readsStructureAlone}/${toolset}`;
-    const known = this.byKey.get(key);
+    const known = this.shared.get(key);
     if (known) {
       known.refresh();
       return known;
     }
-    const { backend, pageSize } = this.deps;
-    // A note may take the place of the structure that an output schema would promise.
-    const sent = new WeakMap<ServedToolset, ServedToolset>();
-    const ask = (): ServedToolset | undefined => {
-      const served = backend.toolset(toolset, clientKind);
-      if (!served || !readsStructureAlone) return served;
-      const without = sent.get(served) ?? withoutOutputSchemas(served);
-      sent.set(served, without);
-      return without;
-    };
-    const listing = new Listing(toolset, clientKind, ask, protocol, () => (this.versions += 1), pageSize);
-    this.byKey.set(key, listing);
+    const listing = make();
+    this.shared.set(key, listing);
     return listing;
+  }
+
+  /** Its session has ended. */
+  forget(listing: Listing): void {
+    this.own.delete(listing);
+    this.changed.delete(listing);
   }
 
   dispose(): void {
     this.store.dispose();
-    this.byKey.clear();
+    this.shared.clear();
+    this.own.clear();
     this.changed.clear();
+  }
+
+  private ask(...[toolset, clientKind, readsStructureAlone, audience]: AskedFor): ServedToolset | undefined {
+    const served = this.deps.backend.toolset(toolset, clientKind, audience);
+    // A note may take the place of the structure that an output schema would promise.
+    if (!served || !readsStructureAlone) return served;
+    const without = this.withoutSchemas.get(served) ?? withoutOutputSchemas(served);
+    this.withoutSchemas.set(served, without);
+    return without;
+  }
+
+  private pagesIn(protocol: ProtocolVersion): ToPages {
+    const known = this.pages.get(protocol);
+    if (known) return known;
+    const made = new WeakMap<readonly object[], readonly string[]>();
+    const toPages: ToPages = (list) => {
+      const pages = made.get(list) ?? toPagesOf(entries(protocol, list), this.deps.pageSize);
+      made.set(list, pages);
+      return pages;
+    };
+    this.pages.set(protocol, toPages);
+    return toPages;
   }
 
   private noteChanges(toolsets: readonly string[]): void {
     for (const toolset of toolsets) {
-      for (const listing of this.byKey.values()) {
+      for (const listing of [...this.shared.values(), ...this.own]) {
         if (listing.toolset !== toolset) continue;
         listing.invalidate();
         this.changed.add(listing);
@@ -172,9 +211,14 @@ export class Listings implements Disposable {
   }
 }
 
+type AskedFor = [toolset: string, clientKind: ClientKind, readsStructureAlone: boolean, audience?: Audience];
+
 function withoutOutputSchemas(served: ServedToolset): ServedToolset {
   return { ...served, tools: served.tools.map(({ outputSchema: _, ...tool }) => tool) };
 }
+
+/** Makes the pages of a list, as JSON without the brackets, and makes them once, whoever asks. */
+type ToPages = (entries: readonly object[]) => readonly string[];
 
 /** Keeps one list of a toolset as pages of JSON, which are made once for each version. It is pure. */
 
@@ -191,14 +235,14 @@ export class PagedList {
   constructor(
     private readonly key: string,
     private readonly nextVersion: () => number,
-    private readonly pageSize: number,
+    private readonly toPages: ToPages,
   ) {}
 
   /** A list that is as it was keeps its version. */
   set(entries: readonly object[] = nothing): void {
     if (entries === this.entries) return;
     this.entries = entries;
-    const pages = toPages(entries, this.pageSize);
+    const pages = this.toPages(entries);
     if (this.version > 0 && isSame(pages, this.pages)) return;
     this.pages = pages;
     this.version = this.nextVersion();
@@ -223,7 +267,7 @@ export class PagedList {
   }
 }
 
-function toPages(entries: readonly object[], size: number): string[] {
+function toPagesOf(entries: readonly object[], size: number): string[] {
   const pages: string[] = [];
   for (let start = 0; start === 0 || start < entries.length; start += size) {
     pages.push(JSON.stringify(entries.slice(start, start + size)).slice(1, -1));
@@ -232,7 +276,7 @@ function toPages(entries: readonly object[], size: number): string[] {
 }
 
 function isSame(a: readonly string[], b: readonly string[]): boolean {
-  return a.length === b.length && a.every((page, index) => page === b[index]);
+  return a === b || (a.length === b.length && a.every((page, index) => page === b[index]));
 }
 
 /** What a client can be told has changed, and who of a session knows which version of it. */

@@ -11,7 +11,7 @@ import type { MessageStream, OpenStream, Reply } from './eventStreams.js';
 import { ClientRequests } from './clientRequests.js';
 import { sessionDialog } from './dialogs.js';
 import type { SessionTraits } from './sessionId.js';
-import type { ClientKind, Fields, ServerClient } from '../protocol/client.js';
+import type { Audience, ClientKind, Fields, ServerClient } from '../protocol/client.js';
 import { BoundedMap } from '../base/boundedMap.js';
 import { notificationMessage, type RequestId } from './jsonRpc.js';
 import { changedMessages, type Knowledge, type Listing, type Topic, topics } from './listings.js';
@@ -170,6 +170,10 @@ export class SessionClient implements ServerClient {
 
   get logLevel(): string | undefined {
     return this.session.logLevel;
+  }
+
+  get audience(): Audience | undefined {
+    return this.session.listing.audience;
   }
 
   get lostBefore(): string | undefined {

@@ -16,7 +16,8 @@ const quietLimitMs = 45_000;
 const mostDeleted = 1_000;
 
 interface SessionStart {
-  readonly listing: Listing;
+  /** Makes the listing of the session of this id. */
+  readonly listing: (id: string) => Listing;
   readonly protocolVersion: ProtocolVersion;
   readonly traits: SessionTraits;
   /** The id of the session that is revived; absent for a new one. */
@@ -43,7 +44,7 @@ export class Sessions {
     }
     const id = revived ?? newSessionId(traits);
     const now = this.clock.now();
-    const session = new Session(id, listing, protocolVersion, now, traits, revived !== undefined);
+    const session = new Session(id, listing(id), protocolVersion, now, traits, revived !== undefined);
     this.byId.set(session.id, session);
     return session;
   }

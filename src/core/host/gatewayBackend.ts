@@ -1,11 +1,11 @@
 /**
  * Joins the gateway to the host, which do not know each other: what the gateway serves is the host's catalogue, under
- * the names each kind of client sees (G3a). It holds no state but the last catalogue, to tell what changed.
+ * the names each kind of client sees (G3a). It holds no state but the last ids, to tell what has gone.
  */
 import { Emitter, nextEvent } from '../base/events.js';
 import type { Disposable } from '../base/disposables.js';
 import { everyToolset, type GatewayBackend, type ServedToolset } from '../gateway/backend.js';
-import type { ClientChange, ClientKind, Fields, ServerClient } from '../protocol/client.js';
+import type { Audience, ClientChange, ClientKind, Fields, ServerClient } from '../protocol/client.js';
 import { errorCodes } from '../protocol/errors.js';
 import type { OtherOutcome, ToolOutcome, ToolsetCall, ToolsetRequest } from '../protocol/request.js';
 import type { Catalogue, Toolset } from '../tools/catalogue.js';
@@ -29,7 +29,7 @@ export function createGatewayBackend(host: Host): GatewayBackend & Disposable {
 class CatalogueBackend implements GatewayBackend, Disposable {
   private readonly emitter = new Emitter<readonly string[]>();
   private readonly subscription: Disposable;
-  private last: Catalogue;
+  private last: readonly string[];
   /** A toolset that stays the same is the same object, so what was served of it can be kept. */
   private readonly served = new WeakMap<Toolset, Map<ClientKind, ServedToolset>>();
   private readonly together = new WeakMap<Catalogue, ServedToolset>();
@@ -37,22 +37,22 @@ class CatalogueBackend implements GatewayBackend, Disposable {
   readonly onDidChangeToolsets = this.emitter.event;
 
   constructor(private readonly host: Host) {
-    this.last = host.catalogue;
-    this.subscription = host.onDidChangeCatalogue((catalogue) => {
-      const changed = changedIds(this.last, catalogue);
-      this.last = catalogue;
-      if (changed.length > 0) this.emitter.fire([...changed, everyToolset]);
+    this.last = idsIn(host.catalogue);
+    this.subscription = host.onDidChangeOffers(() => {
+      const now = idsIn(host.catalogue);
+      this.emitter.fire([...new Set([...this.last, ...now]), everyToolset]);
+      this.last = now;
     });
   }
 
-  toolset(id: string, clientKind: ClientKind): ServedToolset | undefined {
-    const { catalogue } = this.host;
+  toolset(id: string, clientKind: ClientKind, audience?: Audience): ServedToolset | undefined {
+    const catalogue = this.host.catalogueFor(audience);
     if (id === everyToolset) {
       const kept = this.together.get(catalogue) ?? servedTogether(catalogue.toolsets);
       this.together.set(catalogue, kept);
       return kept;
     }
-    const toolset = this.known(id);
+    const toolset = toolsetIn(catalogue, id);
     if (!toolset) return undefined;
     const kinds = this.served.get(toolset) ?? new Map<ClientKind, ServedToolset>();
     this.served.set(toolset, kinds);
@@ -68,12 +68,14 @@ class CatalogueBackend implements GatewayBackend, Disposable {
 
   async settled(id: string, signal: AbortSignal): Promise<void> {
     const isStarting = (): boolean =>
-      this.host.snapshot.servers.find((each) => each.id === id)?.state.kind === 'starting' && !this.known(id);
+      this.host.snapshot.servers.find((each) => each.id === id)?.state.kind === 'starting' &&
+      !toolsetIn(this.host.catalogue, id);
     if (isStarting()) await nextEvent(this.host.onDidChange, () => !isStarting(), signal);
   }
 
   async callTool(call: ToolsetCall): Promise<ToolOutcome> {
-    const { toolsets } = this.host.catalogue;
+    const catalogue = this.host.catalogueFor(call.client?.audience);
+    const { toolsets } = catalogue;
     const isToAll = call.toolset === everyToolset;
     const toolset = isToAll ? holderOfTool(toolsets, call.tool)?.id : call.toolset;
     if (toolset === undefined) {
@@ -82,8 +84,8 @@ class CatalogueBackend implements GatewayBackend, Disposable {
     const outcome = await this.host.call({ ...call, toolset });
     if (outcome.kind !== 'result') return outcome;
     const { news } = outcome;
-    const known = news && this.known(toolset);
-    const advice = known && releaseAdvice(known, this.host.catalogue.toolsets, { ...call, sees: call.toolset });
+    const known = news && toolsetIn(catalogue, toolset);
+    const advice = known && releaseAdvice(known, toolsets, { ...call, sees: call.toolset });
     return {
       ...outcome,
       ...(isToAll && { toolset }),
@@ -92,8 +94,9 @@ class CatalogueBackend implements GatewayBackend, Disposable {
   }
 
   async request(request: ToolsetRequest): Promise<OtherOutcome> {
-    const { toolset: id, method } = request;
-    const toolset = id === everyToolset ? holderOfRequest(this.host.catalogue.toolsets, request) : this.known(id);
+    const { toolset: id, method, client } = request;
+    const catalogue = this.host.catalogueFor(client?.audience);
+    const toolset = id === everyToolset ? holderOfRequest(catalogue.toolsets, request) : toolsetIn(catalogue, id);
     const params = toolset && underOriginalNames(toolset, method, request.params);
     const { ref } = request.params as { ref?: Fields };
     const { uri = ref?.['uri'] } = request.params as { uri?: unknown };
@@ -114,10 +117,6 @@ class CatalogueBackend implements GatewayBackend, Disposable {
   dispose(): void {
     this.subscription.dispose();
     this.emitter.dispose();
-  }
-
-  private known(id: string): Toolset | undefined {
-    return this.host.catalogue.toolsets.find((candidate) => candidate.id === id);
   }
 }
 
@@ -143,9 +142,10 @@ function underOriginalNames(toolset: Toolset, method: string, params: Fields): F
   return name === undefined ? undefined : { ...params, ref: { ...ref, name } };
 }
 
-function changedIds(before: Catalogue, after: Catalogue): string[] {
-  const earlier = new Map(before.toolsets.map((toolset) => [toolset.id, toolset]));
-  const changed = after.toolsets.filter((toolset) => earlier.get(toolset.id) !== toolset).map(({ id }) => id);
-  const kept = new Set(after.toolsets.map(({ id }) => id));
-  return [...changed, ...before.toolsets.filter(({ id }) => !kept.has(id)).map(({ id }) => id)];
+function toolsetIn({ toolsets }: Catalogue, id: string): Toolset | undefined {
+  return toolsets.find((candidate) => candidate.id === id);
+}
+
+function idsIn({ toolsets }: Catalogue): string[] {
+  return toolsets.map(({ id }) => id);
 }

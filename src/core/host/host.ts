@@ -12,7 +12,13 @@ import { Throttle } from '../base/clock.js';
 import { ConfigState } from '../config/merge.js';
 import type { ConfigModel, ConfiguredServer, ServerDefinition, SourceText } from '../config/model.js';
 import { LimitedConnector, faultTolerant } from '../instances/limit.js';
-import { noClient, type ClientChange, type ExpectedClient, type ServerClient } from '../protocol/client.js';
+import {
+  noClient,
+  type Audience,
+  type ClientChange,
+  type ExpectedClient,
+  type ServerClient,
+} from '../protocol/client.js';
 import { Subscriptions } from '../instances/subscriptions.js';
 import { secretsOf } from '../config/launchSecrets.js';
 import { ServerUnit } from '../reconcile/serverUnit.js';
@@ -65,6 +71,7 @@ class ToolsetHost implements Host {
 
   readonly onDidChange = this.changeEmitter.event;
   readonly onDidChangeCatalogue: Event<Catalogue>;
+  readonly onDidChangeOffers: Event<void>;
 
   constructor(private readonly deps: HostDeps) {
     this.log = redactingLog(deps.log, deps.redactor);
@@ -84,6 +91,7 @@ class ToolsetHost implements Host {
     this.permission = new Permission(toolPermissions);
     this.publication = new Publication({ permission: this.permission, toolReview, log: this.log });
     this.onDidChangeCatalogue = this.publication.onDidChange;
+    this.onDidChangeOffers = this.publication.onDidUpdate;
     this.accessChanges = [this.permission, toolReview].map((one) => one?.onDidChange(() => this.republish()));
   }
 
@@ -93,6 +101,10 @@ class ToolsetHost implements Host {
 
   get catalogue(): Catalogue {
     return this.publication.catalogue;
+  }
+
+  catalogueFor(audience: Audience | undefined): Catalogue {
+    return this.publication.catalogueFor(audience);
   }
 
   reload(): Promise<void> {

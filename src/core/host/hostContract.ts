@@ -7,7 +7,7 @@ import type { Log, Redactor } from '../base/log.js';
 import type { SourceText } from '../config/model.js';
 import type { Connector } from '../connections/connection.js';
 import type { SignIns } from '../connections/http/oauth/contract.js';
-import type { ClientChange, ExpectedClient, ServerClient } from '../protocol/client.js';
+import type { Audience, ClientChange, ExpectedClient, ServerClient } from '../protocol/client.js';
 import type { OtherOutcome, ToolOutcome, ToolsetCall, ToolsetRequest } from '../protocol/request.js';
 import type { StatusSnapshot } from '../reconcile/status.js';
 import type { ServerSignIns } from './signIns.js';
@@ -57,6 +57,10 @@ export interface Host {
   readonly catalogue: Catalogue;
   /** Fires in the same turn in which the catalogue is swapped. */
   readonly onDidChangeCatalogue: Event<Catalogue>;
+  /** Returns what a conversation is offered (G3), which is the catalogue where there is no audience. */
+  catalogueFor(audience: Audience | undefined): Catalogue;
+  /** Fires when that may have changed for somebody, also where the catalogue has not. */
+  readonly onDidChangeOffers: Event<void>;
   /** Reads the sources as they were last set once more, because host variables and folders may have changed since. */
   reload(): Promise<void>;
   /**

@@ -6,15 +6,16 @@
  */
 import { describeLaunch } from '../approval/fingerprint.js';
 import type { ChangedTool, ToolReview } from '../approval/toolPrints.js';
+import { BoundedMap } from '../base/boundedMap.js';
 import type { Disposable } from '../base/disposables.js';
 import { Emitter } from '../base/events.js';
 import type { Log } from '../base/log.js';
 import type { Problem } from '../base/problem.js';
 import type { ConfiguredServer } from '../config/model.js';
-import type { ClientKind } from '../protocol/client.js';
+import type { Audience, ClientKind } from '../protocol/client.js';
 import type { ToolsetCall } from '../protocol/request.js';
 import { toolsChanged } from '../reconcile/problems.js';
-import type { Serving } from '../reconcile/serving.js';
+import type { Offered, Serving } from '../reconcile/serving.js';
 import { toolsForEditor, type Catalogue, type ServedTool, type Toolset } from '../tools/catalogue.js';
 import { shortNames } from '../tools/editorNames.js';
 import { type Candidate, publish, sameToolset } from '../tools/registry.js';
@@ -38,15 +39,31 @@ interface PublicationDeps {
   readonly log: Log;
 }
 
-type ServingFacts = Pick<Serving, 'definition' | 'instructions' | 'listing' | 'features' | 'curated'>;
+type ServingFacts = Pick<Serving, 'definition' | 'instructions' | 'features' | 'offeredTo'>;
+
+/** Catalogues of audiences that are kept until something changes; the one that was asked for longest ago goes. */
+const mostCatalogues = 64;
+
+interface Offering {
+  readonly server: ConfiguredServer;
+  readonly facts: ServingFacts;
+  readonly offered: Offered;
+}
 
 export class Publication implements Disposable {
   private catalogue_: Catalogue = { version: 0, toolsets: [] };
   private problems_: readonly Problem[] = [];
   private readonly changedTools = new Map<string, readonly ChangedTool[]>();
   private readonly changes = new Emitter<Catalogue>();
+  private readonly updates = new Emitter<void>();
+  private servers: readonly ConfiguredServer[] = [];
+  private serving: (id: string) => ServingFacts | undefined = () => undefined;
+  /** What audiences are offered that are not offered the catalogue, by the lists that are special to them. */
+  private readonly special = new BoundedMap<string, Catalogue>(mostCatalogues);
 
   readonly onDidChange = this.changes.event;
+  /** Fires when what somebody is offered may have changed. */
+  readonly onDidUpdate = this.updates.event;
 
   private admin = adminToolset;
 
@@ -60,13 +77,25 @@ export class Publication implements Disposable {
     return this.problems_;
   }
 
-  toolset(id: string): Toolset | undefined {
-    return this.catalogue_.toolsets.find((toolset) => toolset.id === id);
+  /** Returns what a conversation is offered (G3): the catalogue, made with the lists that are for it. */
+  catalogueFor(audience: Audience | undefined): Catalogue {
+    if (!audience) return this.catalogue_;
+    const offerings = this.offerings(audience);
+    const key = offerings.flatMap(({ offered }) => offered.special ?? []).join();
+    if (key === '') return this.catalogue_;
+    const { version } = this.catalogue_;
+    const catalogue = this.special.get(key) ?? { version, toolsets: this.published(offerings).toolsets };
+    this.special.set(key, catalogue);
+    return catalogue;
+  }
+
+  toolset(id: string, audience?: Audience): Toolset | undefined {
+    return this.catalogueFor(audience).toolsets.find((toolset) => toolset.id === id);
   }
 
   /** Returns the tool that a call means by the name that its kind of client knows. */
-  tool({ toolset, tool, clientKind }: ToolsetCall): ServedTool | undefined {
-    const found = this.toolset(toolset);
+  tool({ toolset, tool, clientKind, client }: ToolsetCall): ServedTool | undefined {
+    const found = this.toolset(toolset, client?.audience);
     if (clientKind !== 'editor' && found?.release?.published === tool) return found.release;
     return found && toolsFor(found, clientKind).find((candidate) => nameFor(candidate, clientKind) === tool);
   }
@@ -77,29 +106,51 @@ export class Publication implements Disposable {
 
   /** @param servers in file order */
   update(servers: readonly ConfiguredServer[], serving: (id: string) => ServingFacts | undefined): void {
-    const names = shortNames(servers.map(({ id }) => id));
-    const candidates = servers.flatMap((server) => {
-      const facts = serving(server.id);
-      return facts ? [reviewed(server, facts, names.get(server.id) ?? server.id, this.deps.toolReview)] : [];
-    });
+    this.servers = servers;
+    this.serving = serving;
+    this.special.clear();
+    const { candidates, toolsets: next, problems } = this.published(this.offerings());
     this.changedTools.clear();
     for (const { id, changed } of candidates) this.changedTools.set(id, changed);
-    const { toolsets, problems } = publish(candidates, reservedNames(names.values()), this.deps.permission.deniedBy);
     this.problems_ = [...candidates.flatMap((candidate) => candidate.problems), ...problems];
     const before = this.catalogue_.toolsets;
-    const next = toolsets
-      .map((toolset) => this.withRelease(toolset))
-      .map((toolset) => before.find((earlier) => sameToolset(earlier, toolset)) ?? toolset);
-    if (servers.length > 0) next.push(this.allowedAdmin());
-    if (next.length === before.length && next.every((toolset, index) => toolset === before[index])) return;
-    this.catalogue_ = { version: this.catalogue_.version + 1, toolsets: next };
-    const counts = next.map(({ id, tools }) => `${id} ${tools.length}`).join(', ');
-    this.deps.log.write('info', `Registry version ${this.catalogue_.version}: ${counts || 'no toolsets'}`);
-    this.changes.fire(this.catalogue_);
+    if (next.length !== before.length || next.some((toolset, index) => toolset !== before[index])) {
+      this.catalogue_ = { version: this.catalogue_.version + 1, toolsets: next };
+      const counts = next.map(({ id, tools }) => `${id} ${tools.length}`).join(', ');
+      this.deps.log.write('info', `Registry version ${this.catalogue_.version}: ${counts || 'no toolsets'}`);
+      this.changes.fire(this.catalogue_);
+    }
+    this.updates.fire();
   }
 
   dispose(): void {
     this.changes.dispose();
+    this.updates.dispose();
+  }
+
+  private offerings(audience?: Audience): Offering[] {
+    return this.servers.flatMap((server) => {
+      const facts = this.serving(server.id);
+      return facts ? [{ server, facts, offered: facts.offeredTo(audience) }] : [];
+    });
+  }
+
+  private published(offerings: readonly Offering[]): {
+    readonly candidates: readonly ReviewedCandidate[];
+    readonly toolsets: readonly Toolset[];
+    readonly problems: readonly Problem[];
+  } {
+    const names = shortNames(this.servers.map(({ id }) => id));
+    const candidates = offerings.map((offering) =>
+      reviewed(offering, names.get(offering.server.id) ?? offering.server.id, this.deps.toolReview),
+    );
+    const { toolsets, problems } = publish(candidates, reservedNames(names.values()), this.deps.permission.deniedBy);
+    const before = this.catalogue_.toolsets;
+    const next = toolsets
+      .map((toolset) => this.withRelease(toolset))
+      .map((toolset) => before.find((earlier) => sameToolset(earlier, toolset)) ?? toolset);
+    if (this.servers.length > 0) next.push(this.allowedAdmin());
+    return { candidates, toolsets: next, problems };
   }
 
   private withRelease(toolset: Toolset): Toolset {
@@ -133,8 +184,7 @@ interface ReviewedCandidate extends Candidate {
 }
 
 function reviewed(
-  server: ConfiguredServer,
-  { definition, instructions: said, listing, curated, features }: ServingFacts,
+  { server, facts: { definition, instructions: said, features }, offered: { listing, curated } }: Offering,
   shortName: string,
   review: ToolReview | undefined,
 ): ReviewedCandidate {

@@ -86,6 +86,11 @@ export class InstancePool {
     return this.starting.size === 0 ? undefined : Math.min(...[...this.starting.values()].map(({ since }) => since));
   }
 
+  /** The instance that is the lease of this dialog. */
+  holderOf(dialog: string): Instance | undefined {
+    return this.holders.get(dialog);
+  }
+
   /** Takes over the connection that listed the tools. */
   adopt(connection: Connection, declared: Fields): Instance {
     const instance = this.track(connection, declared);
@@ -224,6 +229,7 @@ export class InstancePool {
       instance.share(this.deps.subscriptions);
     } else {
       instance.use = { kind: 'leased', dialog, since: this.deps.clock.now() };
+      instance.client = client;
       const cause = this.deaths.get(dialog) ?? (this.met.has(dialog) ? undefined : client?.lostBefore);
       this.met.set(dialog, true);
       this.deaths.delete(dialog);
@@ -279,7 +285,7 @@ export class InstancePool {
     if (this.deps.trulyStateless) this.hold(instance, everyDialog);
     else if (dialog === undefined) this.warm = instance;
     else this.hold(instance, key, client);
-    if (!this.draining) this.deps.onStarted(connected.listing);
+    if (!this.draining) this.deps.onStarted(instance, connected.listing);
     return { kind: 'started', instance, listing: connected.listing };
   }
 
@@ -299,7 +305,7 @@ export class InstancePool {
         this.deps.onDeath(cause, use);
         this.deps.onChange();
       },
-      onOfferChanged: (changed, kind) => this.deps.onOfferChanged(changed.connection, kind),
+      onOfferChanged: this.deps.onOfferChanged,
     });
     this.instances.add(instance);
     connection.belongsTo(expectedClient(this.deps.expected()));
@@ -345,11 +351,11 @@ interface PoolDeps {
   readonly log: Log;
   /** Called when something that a view shows has changed. */
   readonly onChange: () => void;
-  readonly onOfferChanged: (connection: Connection, kind: OfferKind) => void;
+  readonly onOfferChanged: (instance: Instance, kind: OfferKind) => void;
   /** Called when an instance ended that nobody ended; `use` says what it was used for. */
   readonly onDeath: (cause: string, use: InstanceUse) => void;
   /** These are called when an instance that a call or a restart needed did or did not start. */
-  readonly onStarted: (listing: ToolListing) => void;
+  readonly onStarted: (instance: Instance, listing: ToolListing) => void;
   readonly onStartFailed: (failure: StartFailure) => void;
 }
 

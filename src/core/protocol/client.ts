@@ -16,6 +16,13 @@ export type Fields = Readonly<Record<string, unknown>>;
  */
 export type ClientKind = 'editor' | 'plain';
 
+/** For whom a list of tools is made (G3); where there is none, it is for all who are offered the catalogue. */
+export interface Audience {
+  readonly dialog: string;
+  /** Equal for clients that declared the same (`capabilitiesKey`). */
+  readonly declares: string;
+}
+
 export interface ServerClient {
   /** The same object identifies everything of one session. */
   readonly session: object;
@@ -25,6 +32,8 @@ export interface ServerClient {
   readonly logLevel: string | undefined;
   /** The conversation within the session, where it tells them apart. */
   readonly dialog?: string | undefined;
+  /** Is there where the session is offered what its own instances offer, whatever others are offered. */
+  readonly audience?: Audience | undefined;
   /** A clause that says why what its dialog held before this session is gone, where there may have been something. */
   readonly lostBefore?: string | undefined;
   /** Says whether its session has ended. */

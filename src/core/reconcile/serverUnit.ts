@@ -8,8 +8,8 @@ import { PendingEnds } from '../base/pendingEnds.js';
 import type { ConfiguredServer, ServerDefinition } from '../config/model.js';
 import type { ConnectOutcome } from '../connections/connection.js';
 import type { Fields } from '../protocol/client.js';
-import { curate } from '../tools/curate.js';
 import { describeFailure, redactedCause, takesDown, type Failure, type FailureCause } from './failure.js';
+import { Offer } from './offers.js';
 import {
   approvalOf,
   diverges,
@@ -204,7 +204,8 @@ export class ServerUnit {
   }
 
   private succeed(definition: ServerDefinition, { connection, listing }: Connected, declared: Fields): void {
-    const curated = curate(definition, listing, this.deps.filteredTools());
+    const offer = new Offer(listing);
+    const curated = offer.curate(definition, this.deps.filteredTools());
     if (curated.kind === 'refused') {
       this.fail({ kind: 'refused', problems: curated.problems });
       this.ends.add(connection.close());
@@ -222,7 +223,7 @@ export class ServerUnit {
       definition,
       connection,
       declared,
-      listing,
+      offer,
       curated,
     );
     this.replace(serving, 'its definition was changed');

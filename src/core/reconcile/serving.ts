@@ -3,10 +3,8 @@
  * it, and the instances. It follows the server's own changes; edits of the file reach it through `ServerUnit`.
  * Invariants: the published tools change in one step (`onCommit`); a list that cannot be taken changes nothing.
  */
-import { type Clock, delay } from '../base/clock.js';
+import type { Clock } from '../base/clock.js';
 import type { Log } from '../base/log.js';
-import { SingleFlight } from '../base/singleFlight.js';
-import { TokenBucket } from '../base/tokenBucket.js';
 import type { ServerDefinition } from '../config/model.js';
 import {
   type Connection,
@@ -15,23 +13,20 @@ import {
   type OfferKind,
   type ToolListing,
 } from '../connections/connection.js';
+import type { Instance } from '../instances/instance.js';
 import type { Slots } from '../instances/limit.js';
 import { InstancePool } from '../instances/pool.js';
 import { Reconnection } from '../instances/reconnection.js';
 import type { Subscriptions } from '../instances/subscriptions.js';
-import type { ExpectedClient, Fields } from '../protocol/client.js';
-import { curate, type Curation } from '../tools/curate.js';
+import type { Audience, ExpectedClient, Fields } from '../protocol/client.js';
+import type { Curation } from '../tools/curate.js';
 import { featuresOf, type ServerFeatures } from '../tools/features.js';
 import type { FilteredToolsReport } from '../tools/problems.js';
 import type { FailureCause } from './failure.js';
+import { ListRefresh } from './listRefresh.js';
+import type { Offer } from './offers.js';
+import { Offers, type Curated } from './offers.js';
 import type { Judge } from './plan.js';
-
-/**
- * A server that says that its tools changed is asked for them several times at once, as changes come in bursts, and
- * then twice a second, however often it says so (R6).
- */
-const refreshBurst = 8;
-const refreshesPerSecond = 2;
 
 /** What the host gives to the reconciliation of one server. */
 export interface UnitDeps {
@@ -58,7 +53,13 @@ export interface UnitDeps {
   readonly onChange: () => void;
 }
 
-type Curated = Extract<Curation, { kind: 'curated' }>;
+/** What is offered to somebody. */
+export interface Offered {
+  readonly listing: ToolListing;
+  readonly curated: Curated;
+  /** Is there where it is not the common list; equal for those who are offered the same. */
+  readonly special?: number;
+}
 
 interface ServingEvents {
   /** Called in the same turn in which what is published changed. */
@@ -81,15 +82,11 @@ export class Serving {
   /** Says why the server's newest list was not taken. */
   refreshFailure: string | undefined;
   /** Holds the newest list if it gives two tools one name: other transforms may make it right. */
-  private rejected: ToolListing | undefined;
+  private rejected: Offer | undefined;
   idleSince: number | undefined;
 
-  private refreshFrom: Connection;
-  private readonly changedKinds = new Set<OfferKind>();
-  private readonly refreshing = new SingleFlight(() => this.refreshInTurn());
-  private readonly refreshes: TokenBucket;
-  /** Resolves when the listing under way has ended. */
-  private listingNow: Promise<void> | undefined;
+  private readonly offers: Offers;
+  private readonly refreshes = new WeakMap<Instance, ListRefresh>();
   /** Resolves when the last start that was asked for has ended. */
   private starting: Promise<unknown> | undefined;
   private readonly ending = new AbortController();
@@ -105,15 +102,15 @@ export class Serving {
     public definition: ServerDefinition,
     connection: Connection,
     declared: Fields,
-    public listing: ToolListing,
+    offer: Offer,
+    /** What is published of the common list. */
     public curated: Curated,
   ) {
     this.serverInfo = connection.serverInfo;
     this.instructions = connection.instructions;
     this.features = featuresOf(connection.capabilities, connection.protocolVersion);
     this.since = deps.clock.now();
-    this.refreshFrom = connection;
-    this.refreshes = new TokenBucket(deps.clock, refreshBurst, refreshesPerSecond);
+    this.offers = new Offers(offer, declared);
     this.pool = new InstancePool({
       server: deps.id,
       launch: definition.launch,
@@ -125,23 +122,21 @@ export class Serving {
       onChange: () => {
         if (this.pool.live.length === 0) this.idleSince = deps.clock.now();
         events.onChange();
+        // Whose lease ended or died is offered what others are.
+        if (this.offers.isVaried) this.unlessEnded(events.onCommit);
       },
       expected: deps.expected,
       subscriptions: deps.subscriptions,
-      onOfferChanged: (changed, kind) => {
-        this.refreshFrom = changed;
-        this.changedKinds.add(kind);
-        void this.refreshing.request();
-      },
+      onOfferChanged: (instance, kind) => this.refresh(instance, kind),
       onDeath: (cause, use) =>
         this.unlessEnded(() => {
           events.onFailure({ kind: 'lost', cause, final: false });
           this.lastCause = cause;
           if (use.kind === 'warm' || use.kind === 'shared') this.reconnection.died();
         }),
-      onStarted: (newest) =>
+      onStarted: (instance, listing) =>
         this.unlessEnded(() => {
-          this.relist(newest);
+          this.note(instance, listing, true);
           this.reconnection.well();
           events.onWell();
         }),
@@ -154,7 +149,23 @@ export class Serving {
       onChange: events.onChange,
       onGiveUp: () => this.unlessEnded(() => events.onFailure({ kind: 'lost', cause: this.lastCause, final: true })),
     });
-    this.pool.adopt(connection, declared);
+    this.offers.note(this.pool.adopt(connection, declared), offer, true);
+  }
+
+  /** The common list: of what all are offered who are not offered another. */
+  get listing(): ToolListing {
+    return this.offers.common.listing;
+  }
+
+  /** @param audience absent: the common list. */
+  offeredTo(audience?: Audience): Offered {
+    const { common } = this.offers;
+    const isForOne = audience && !this.definition.trulyStateless;
+    const offer = isForOne ? this.offers.of(audience, this.pool.holderOf(audience.dialog)) : common;
+    const curated = offer === common ? this.curated : offer.curate(this.definition, this.report());
+    // What gives two tools one name is offered to nobody (N5).
+    if (curated.kind === 'refused') return { listing: common.listing, curated: this.curated };
+    return { listing: offer.listing, curated, ...(offer !== common && { special: offer.id }) };
   }
 
   /**
@@ -163,9 +174,9 @@ export class Serving {
    */
   recurate(definition: ServerDefinition): Extract<Curation, { kind: 'refused' }> | undefined {
     const { rejected } = this;
-    const ofNewest = rejected && curate(definition, rejected, this.report());
+    const ofNewest = rejected?.curate(definition, this.report());
     const isNewer = ofNewest?.kind === 'curated';
-    const curated = isNewer ? ofNewest : curate(definition, this.listing, this.report());
+    const curated = isNewer ? ofNewest : this.offers.common.curate(definition, this.report());
     if (curated.kind === 'refused') return curated;
     const sameView = definition.viewHash === this.definition.viewHash;
     this.definition = definition;
@@ -192,7 +203,7 @@ export class Serving {
   async settled(): Promise<void> {
     await this.starting;
     // Later listings are not waited for: a server that announces changes for ever must not hold up the edit of another.
-    await this.listingNow;
+    await Promise.all(this.pool.live.map((instance) => this.refreshes.get(instance)?.listingNow));
   }
 
   /** Ends when the calls in flight have ended, for which they have `limitMs` (R4). New calls no longer come. */
@@ -210,61 +221,54 @@ export class Serving {
     return this.deps.filteredTools();
   }
 
-  private relist(listing: ToolListing): void {
-    if (this.ended) return;
-    const curated = curate(this.definition, listing, this.report());
+  private note(instance: Instance, listing: ToolListing, isStart = false): void {
+    const offer = this.offers.offerOf(listing);
+    const isCommon = this.offers.note(instance, offer, isStart);
+    const curated = offer.curate(this.definition, this.report());
     if (curated.kind === 'refused') {
       this.refreshFailure = curated.problems[0].message;
-      this.rejected = listing;
+      if (isCommon) this.rejected = offer;
     } else {
-      this.take(listing, curated);
+      if (isCommon) this.take(offer, curated);
       this.events.onCommit();
     }
     this.events.onChange();
   }
 
-  private take(listing: ToolListing, curated: Curated): void {
+  private take(offer: Offer, curated: Curated): void {
     this.refreshFailure = undefined;
     this.rejected = undefined;
-    this.listing = listing;
+    this.offers.common = offer;
     this.curated = curated;
   }
 
-  private async refreshInTurn(): Promise<void> {
-    const waitMs = Math.ceil(this.refreshes.take());
-    if (waitMs > 0) await delay(this.deps.clock, waitMs, this.ending.signal).catch(() => undefined);
-    if (this.ended) return;
-    this.listingNow = this.refresh();
-    await this.listingNow;
+  /** An instance says that what it offers has changed. */
+  private refresh(instance: Instance, kind: OfferKind): void {
+    if (instance.use.kind === 'draining') return;
+    const refresh = this.refreshes.get(instance) ?? this.refreshOf(instance);
+    this.refreshes.set(instance, refresh);
+    refresh.request(kind);
   }
 
-  private async refresh(): Promise<void> {
-    const connection = this.refreshFrom;
-    const kinds = new Set(this.changedKinds);
-    this.changedKinds.clear();
-    if (kinds.size === 0) return; // An earlier run has taken this change with its own.
-    try {
-      const options = { signal: new AbortController().signal, timeoutMs: this.definition.timeouts.connect };
-      // A list that was rejected is the server's newest, too.
-      const last = this.rejected ?? this.listing;
-      const [tools, prompts, resources] = await Promise.all([
-        kinds.has('tools') ? connection.listTools(options) : last,
-        kinds.has('prompts') ? connection.listPrompts(options) : last.prompts,
-        kinds.has('resources') ? connection.listResources(options) : last.resources,
-      ]);
-      this.relist({
-        tools: tools.tools,
-        malformed: tools.malformed,
-        prompts: unlessFailed(prompts, last.prompts),
-        resources: unlessFailed(resources, last.resources),
-      });
-    } catch (error) {
-      for (const kind of kinds) this.changedKinds.add(kind);
-      // An instance that has ended meanwhile has already told why.
-      if (this.ended || !this.pool.live.some((instance) => instance.connection === connection)) return;
-      this.refreshFailure = this.deps.redact(error instanceof ListError ? error.message : String(error));
-      this.events.onChange();
-    }
+  private refreshOf(instance: Instance): ListRefresh {
+    const { connection } = instance;
+    const isLive = (): boolean => !this.ended && this.pool.live.includes(instance) && instance.use.kind !== 'draining';
+    return new ListRefresh({
+      clock: this.deps.clock,
+      connection,
+      signal: this.ending.signal,
+      timeoutMs: () => this.definition.timeouts.connect,
+      last: () => this.offers.ofInstance(instance)?.listing ?? this.listing,
+      onListed: (listing) => {
+        if (isLive()) this.note(instance, listing);
+      },
+      onFailure: (error) => {
+        // An instance that has ended meanwhile has already told why.
+        if (!isLive()) return;
+        this.refreshFailure = this.deps.redact(error instanceof ListError ? error.message : String(error));
+        this.events.onChange();
+      },
+    });
   }
 
   private get ended(): boolean {
@@ -279,12 +283,4 @@ export class Serving {
   private unlessEnded(run: () => void): void {
     if (!this.ended) run();
   }
-}
-
-/** Keeps the old list, with the reason, where the new one could not be had. */
-function unlessFailed<Listing extends { readonly failure?: string }>(
-  next: Listing | undefined,
-  before: Listing | undefined,
-): Listing | undefined {
-  return next?.failure !== undefined && before ? { ...before, failure: next.failure } : next;
 }

@@ -3,7 +3,7 @@ import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import { Emitter } from '../../../src/core/base/events.js';
 import type { Log, LogLevel } from '../../../src/core/base/log.js';
 import type { GatewayBackend, ServedToolset } from '../../../src/core/gateway/backend.js';
-import type { ClientChange, ClientKind, ServerClient } from '../../../src/core/protocol/client.js';
+import type { Audience, ClientChange, ClientKind, ServerClient } from '../../../src/core/protocol/client.js';
 import type { OtherOutcome, ToolOutcome, ToolsetCall, ToolsetRequest } from '../../../src/core/protocol/request.js';
 import type { Reply } from '../../../src/core/gateway/eventStreams.js';
 
@@ -32,10 +32,18 @@ export class FakeBackend implements GatewayBackend {
 
   readonly onDidChangeToolsets = this.changes.event;
 
-  toolset(id: string, _clientKind: ClientKind): ServedToolset | undefined {
+  /** The tools that one dialog is offered instead of those of the toolset. */
+  readonly special = new Map<string, readonly Tool[]>();
+
+  toolset(id: string, _clientKind: ClientKind, audience?: Audience): ServedToolset | undefined {
     if (this.broken.has(id)) throw new Error('no list');
     const served = this.toolsets.get(id);
-    return served && { id, ...served };
+    const tools = audience && this.special.get(audience.dialog);
+    return served && { id, ...served, ...(tools && { tools }) };
+  }
+
+  changed(id: string): void {
+    this.changes.fire([id]);
   }
 
   /** The ids of toolsets that are configured, whether they are served or not. */

@@ -141,6 +141,24 @@ describe('gateway: listings', () => {
     clock.advance(20);
   });
 
+  it('a session has a listing of its own, of what it is offered itself, until it is forgotten (G3)', () => {
+    backend.set('t', ['a']);
+    backend.special.set('d1', [tool('a'), tool('b')]);
+    const of = (dialog: string): Listing => listings.of('t', 'plain', '2025-11-25', false, { dialog, declares: '{}' });
+    const [one, two] = [of('d1'), of('d2')];
+    assert.deepEqual([names(one), names(two)], [['a', 'b'], ['a']]);
+    const { version } = two;
+    backend.special.set('d1', [tool('c')]);
+    backend.changed('t');
+    clock.advance(20);
+    assert.deepEqual(announced, ['plain/t c', 'plain/t a']);
+    assert.equal(two.version, version, 'its list is as it was');
+    listings.forget(one);
+    backend.changed('t');
+    clock.advance(20);
+    assert.deepEqual(announced.slice(2), ['plain/t a']);
+  });
+
   it('a toolset that is gone has an empty list, and its tools when it is back', () => {
     backend.set('t', ['a']);
     const listing = listings.of('t', 'plain');

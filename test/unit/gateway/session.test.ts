@@ -39,7 +39,7 @@ describe('gateway: sessions', () => {
 
   function start(toolset = 't', clientKind: ClientKind = 'editor'): Parameters<Sessions['open']>[0] {
     return {
-      listing: listings.of(toolset, clientKind),
+      listing: () => listings.of(toolset, clientKind),
       protocolVersion: '2025-11-25',
       traits: { declared: {}, readsStructureAlone: false },
     };

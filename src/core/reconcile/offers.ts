@@ -1,0 +1,85 @@
+/**
+ * What the instances of one server list, which need not be the same: some servers offer more to a client that can be
+ * asked, or switch tools on when they are called (G3). One list is the *common* one, which all see who have no reason to
+ * see another. Invariants: a list that is known already is kept once; nothing is kept for an instance that is gone; the
+ * kinds of clients whose lists are remembered are bounded.
+ */
+import { BoundedMap } from '../base/boundedMap.js';
+import type { ServerDefinition } from '../config/model.js';
+import type { ToolListing } from '../connections/connection.js';
+import type { Instance } from '../instances/instance.js';
+import { capabilitiesKey, type Audience } from '../protocol/client.js';
+import { curate, type Curation } from '../tools/curate.js';
+import type { FilteredToolsReport } from '../tools/problems.js';
+
+export type Curated = Extract<Curation, { kind: 'curated' }>;
+
+/** Kinds of clients, by what they declare, whose lists are remembered; the oldest is forgotten. */
+const mostKinds = 32;
+let nextOffer = 1;
+
+/** One list of a server, and what its definition publishes of it. */
+export class Offer {
+  readonly id = nextOffer++;
+  private made:
+    | { readonly definition: ServerDefinition; readonly report: FilteredToolsReport; readonly curation: Curation }
+    | undefined;
+
+  constructor(readonly listing: ToolListing) {}
+
+  curate(definition: ServerDefinition, report: FilteredToolsReport): Curation {
+    if (this.made?.definition !== definition || this.made.report !== report) {
+      this.made = { definition, report, curation: curate(definition, this.listing, report) };
+    }
+    return this.made.curation;
+  }
+}
+
+export class Offers {
+  private readonly byKind = new BoundedMap<string, Offer>(mostKinds);
+  private readonly byInstance = new WeakMap<Instance, Offer>();
+  private commonKind: string;
+  /** Whether somebody may be offered something else than the common list. */
+  isVaried = false;
+
+  /** @param declared what the clients declared of which the server was told when it listed */
+  constructor(
+    public common: Offer,
+    declared: Instance['declared'],
+  ) {
+    this.commonKind = capabilitiesKey(declared);
+    this.byKind.set(this.commonKind, common);
+  }
+
+  /** @param held the instance that is the lease of the audience's dialog */
+  of({ declares }: Audience, held: Instance | undefined): Offer {
+    return (held && this.byInstance.get(held)) ?? this.byKind.get(declares) ?? this.common;
+  }
+
+  /** The list that this instance gave last. */
+  ofInstance(instance: Instance): Offer | undefined {
+    return this.byInstance.get(instance);
+  }
+
+  /**
+   * Notes what an instance lists. Returns whether it is the newest list of all, so that it is to be the common one.
+   * What an instance lists when it starts, it lists for all clients like its own; what changes in the instance of one
+   * conversation later changes for that conversation alone.
+   */
+  note(instance: Instance, offer: Offer, isStart: boolean): boolean {
+    const kind = capabilitiesKey(instance.declared);
+    const isForAll = instance.use.kind !== 'leased' || instance.client?.audience === undefined;
+    this.byInstance.set(instance, offer);
+    if (isForAll || isStart) this.byKind.set(kind, offer);
+    if (isForAll) this.commonKind = kind;
+    this.isVaried ||= offer !== this.common;
+    return isForAll || (isStart && kind === this.commonKind);
+  }
+
+  /** Returns the offer that this list is already, or a new one. */
+  offerOf(listing: ToolListing): Offer {
+    const text = JSON.stringify(listing);
+    const known = [this.common, ...this.byKind.values()].find((one) => JSON.stringify(one.listing) === text);
+    return known ?? new Offer(listing);
+  }
+}
