@@ -10,7 +10,11 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
-const names = ['@koromix/koffi-win32-x64', '@koromix/koffi-win32-arm64'];
+/** The editor's names of its Windows, and the package for each. */
+export const windowsTargets = {
+  'win32-x64': '@koromix/koffi-win32-x64',
+  'win32-arm64': '@koromix/koffi-win32-arm64',
+};
 /** What `require` of the package loads. */
 const isNeeded = (path) => /^package\/(package\.json|index\.js|LICENSE.*|.*\.node)$/.test(path);
 
@@ -23,7 +27,7 @@ export async function windowsBinaries(root) {
   const folder = await mkdtemp(join(tmpdir(), 'mcp-toolsets-native-'));
   try {
     const files = [];
-    for (const name of names) {
+    for (const name of Object.values(windowsTargets)) {
       const { version, integrity } = packages[`node_modules/${name}`];
       const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
       const pack = ['pack', '--json', '--pack-destination', folder, `${name}@${version}`];
