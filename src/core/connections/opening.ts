@@ -60,8 +60,8 @@ export async function openConnection(deps: OpeningDeps): Promise<Opening> {
     trace.sent(message);
     made.connection?.sent(message);
   };
+  transport.onreceive = (message) => trace.received(message);
   transport.onmessage = (message) => {
-    trace.received(message);
     if ('result' in message) answer ??= { result: message.result };
     else if ('error' in message) answer ??= { error: message.error };
     if (made.connection) made.connection.receive(message);
@@ -92,7 +92,7 @@ export async function openConnection(deps: OpeningDeps): Promise<Opening> {
 
   const { pid, clock, log, causeOfEnd } = deps;
   const { resultSchema } = sdk;
-  const { facts } = initialized;
+  const facts = { ...initialized.facts, ...(transport.speaks !== undefined && { protocolVersion: transport.speaks }) };
   const connection = new SdkConnection({ client, resultSchema, transport, facts, pid, clock, log, causeOfEnd });
   made.connection = connection;
   deps.onConnection?.(connection);

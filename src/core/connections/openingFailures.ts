@@ -2,6 +2,7 @@
  * Says why a server that was reached did not become a connection, on either transport (X3). Everything here is pure.
  */
 import type { StartFailure } from './connection.js';
+import { errorCodes } from '../protocol/errors.js';
 import { shortened } from './jsonRpc.js';
 
 /** @param what the server, as the beginning of a sentence */
@@ -18,6 +19,14 @@ export function initializeRefused(
   what: string,
   error: { readonly code: number; readonly message: string },
 ): StartFailure {
+  if (error.code === errorCodes.unsupportedVersion) {
+    return {
+      code: 'server-protocol',
+      message: `${what} speaks another version of the protocol. ${shortened(error.message, 600)}`,
+      fix: 'Use a version of the server that speaks one of these, or update this extension.',
+      path: [],
+    };
+  }
   return {
     code: 'server-protocol',
     message: `${what} refused initialize with error ${error.code}: ${shortened(error.message, 300)}`,

@@ -274,7 +274,7 @@ export class SdkConnection implements Connection {
     });
     this.serverRequests.begin(token, { client, limits });
     try {
-      return read(await this.send(method, { ...params, _meta: { ...meta, progressToken: token } }, limits.signal));
+      return read(await this.send(method, this.complete(params, meta, client, token), limits.signal));
     } catch (error) {
       const outcome = this.outcomeOf(error, limits.end);
       if (outcome.kind === 'error') this.serverRequests.noteRequired(outcome.data, client);
@@ -284,6 +284,10 @@ export class SdkConnection implements Connection {
       this.serverRequests.end(token);
       limits.dispose();
     }
+  }
+
+  private complete(params: Fields, meta: Fields | undefined, client: ServerClient | undefined, token: number): Fields {
+    return { ...params, _meta: { ...meta, ...this.deps.transport.metaFor?.(client), progressToken: token } };
   }
 
   /** Aborting sends `notifications/cancelled`. The time limit of the SDK's client is put out of the way. */

@@ -67,7 +67,8 @@ export class ServerRequests {
     if (!this.parts.originOf || !('method' in message) || !('id' in message)) return;
     const token = message.params?._meta?.progressToken;
     const request = typeof token === 'number' ? this.open.get(token) : undefined;
-    if (!request || typeof token !== 'number') return;
+    // A request that goes out again, with what the server wanted to know, is still the same one.
+    if (!request || typeof token !== 'number' || request.sentAs !== undefined) return;
     request.sentAs = message.id;
     this.tokens.set(message.id, token);
   }

@@ -1,15 +1,22 @@
 /** Declares what both transports share, and how they say that a message came to nothing. It does not load the SDK. */
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type { Fields, ServerClient } from '../protocol/client.js';
 import { errorCodes } from '../protocol/errors.js';
 
 export interface ServerTransport extends Transport {
   /** Hears every message that is sent; for the trace. */
   onsend?: ((message: JSONRPCMessage) => void) | undefined;
+  /** Hears every message that comes, as it comes; for the trace. */
+  onreceive?: ((message: JSONRPCMessage) => void) | undefined;
   /** The transport takes no more messages; `onclose` was called or will be. */
   readonly isOver?: boolean;
   /** Names the request of ours on whose stream a message of the server came; absent where the transport cannot tell. */
-  originOf?(message: object): RequestId | undefined;
+  originOf?: ((message: object) => RequestId | undefined) | undefined;
+  /** The version that the server is spoken to in, where that is another than its answer to initialize said (X8). */
+  readonly speaks?: string | undefined;
+  /** Returns what a request for this client must say of it in `_meta`; undefined where it need not. */
+  metaFor?(client: ServerClient | undefined): Fields | undefined;
 }
 
 /** The reason why a message got no answer. */

@@ -5,11 +5,13 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../base/clock.js';
 import { assertNever } from '../base/assertNever.js';
+import { launchHashOf } from '../config/hash.js';
 import { boundedLog } from '../connections/logging.js';
 import { longestMs } from '../connections/callLimits.js';
 import type { ConnectOutcome, Connector, ConnectRequest } from '../connections/connection.js';
 import { Guardian } from '../connections/stdio/guardian.js';
 import { Jobs } from '../connections/stdio/jobs.js';
+import { EraMemories, type EraMemory } from '../connections/eras/eraMemory.js';
 import type { MakeAgents } from '../connections/http/agents.js';
 import type { OAuth } from '../connections/http/oauth/oauth.js';
 import { attemptStdio } from '../connections/stdio/attempt.js';
@@ -40,6 +42,7 @@ export function createConnector(deps: ConnectorDeps): Connector {
   const { guardianScript: script, execPath = process.execPath } = deps;
   const keeper = process.platform === 'win32' ? new Jobs() : new Guardian({ mark, script, execPath, env });
   const attempts = new Set<{ readonly stop: AbortController; readonly outcome: Promise<ConnectOutcome> }>();
+  const eras = new EraMemories();
   let started = 0;
   let disposed = false;
 
@@ -56,9 +59,10 @@ export function createConnector(deps: ConnectorDeps): Connector {
     });
     const { capabilities = {} } = request;
     const signal = AbortSignal.any([unwanted, limit.signal]);
-    const parts = { clock, trace, clientVersion, capabilities, log, timeoutMs, signal };
+    const common = { clock, trace, clientVersion, capabilities, log, timeoutMs, signal };
     const timedOut = (): boolean => isUp;
-    try {
+    const once = async (era: EraMemory): Promise<ConnectOutcome> => {
+      const parts = { ...common, era };
       switch (launch.transport) {
         case 'stdio': {
           const process = { mark: `${mark}${++started}.`, keeper };
@@ -72,6 +76,14 @@ export function createConnector(deps: ConnectorDeps): Connector {
         default:
           return assertNever(launch);
       }
+    };
+    try {
+      const hash = launchHashOf(launch, false);
+      const era = eras.of(hash);
+      const outcome = await once(era);
+      // It was modern, and what is there now has ended at the question.
+      const hasChanged = era.expected === 'modern' && eras.of(hash).expected === 'legacy';
+      return outcome.kind === 'failed' && hasChanged ? await once(eras.of(hash)) : outcome;
     } finally {
       timer.dispose();
     }

@@ -10,6 +10,10 @@ export const errorCodes = {
   server: -32000,
   /** MCP's code for a resource that does not exist. */
   resourceNotFound: -32002,
+  /** Since 2026-07-28: the headers of an HTTP request say something else than its body. */
+  headerMismatch: -32020,
+  /** Since 2026-07-28. */
+  unsupportedVersion: -32022,
 } as const;
 
 export interface RpcError {

@@ -9,6 +9,14 @@ export function isProtocolVersion(value: string): value is ProtocolVersion {
   return (protocolVersions as readonly string[]).includes(value);
 }
 
+/**
+ * The version since which there is no `initialize` and no session, and each request says its version and capabilities
+ * itself. The specification calls it and those after it *modern*, and those before it *legacy*; either is an *era*.
+ */
+export const modernVersion = '2026-07-28';
+
+export type Era = 'legacy' | 'modern';
+
 /** Returns the version asked for, or else the newest: the client decides whether it can live with that. */
 export function negotiate(requested: string): ProtocolVersion {
   return isProtocolVersion(requested) ? requested : protocolVersions[0];

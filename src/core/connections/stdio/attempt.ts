@@ -6,6 +6,8 @@ import { searchPath } from './commandSearch.js';
 import { overlaid, type Environment } from './environment.js';
 import type { ConnectOutcome, StartFailure } from '../connection.js';
 import { initializeRefused, listFailed, wrongInitializeAnswer } from '../openingFailures.js';
+import type { EraMemory } from '../eras/eraMemory.js';
+import { EraTransport } from '../eras/eraTransport.js';
 import { openConnection, type Opening, type OpeningDeps } from '../opening.js';
 import { startProcess, type ProcessStart } from './processTree.js';
 import { loadSdk } from '../sdk.js';
@@ -22,6 +24,7 @@ import { StdioTransport } from './transport.js';
 
 interface StdioAttemptDeps extends Omit<OpeningDeps, 'transport' | 'pid' | 'causeOfEnd' | 'sdk'> {
   readonly launch: StdioLaunch;
+  readonly era: EraMemory;
   /** The host's environment. */
   readonly hostEnv: Environment;
   readonly process: Pick<ProcessStart, 'mark' | 'keeper'>;
@@ -38,11 +41,18 @@ export async function attemptStdio(deps: StdioAttemptDeps, timedOut: () => boole
   log.write('info', `Started ${commandLine(launch)} as process ${tree.pid}`);
   if (tree.caution !== undefined) log.write('warn', `${tree.caution} What this server starts may outlive it.`);
   const transport = new StdioTransport({ tree, log });
+  const { clock, era } = deps;
   const causeOfEnd = (): string => causeOfDeath(transport.ending ?? { kind: 'closed' }, transport.remains);
   const pid = tree.pid;
   const opening = signal.aborted
     ? ({ kind: 'stopped', during: 'initialize' } as const)
-    : await openConnection({ ...deps, transport, pid, causeOfEnd, sdk: await loadSdk() });
+    : await openConnection({
+        ...deps,
+        transport: new EraTransport({ transport, clock, log, era }),
+        pid,
+        causeOfEnd,
+        sdk: await loadSdk(),
+      });
   if (opening.kind === 'opened') {
     const { connection, listing } = opening;
     return { kind: 'connected', connection, listing };

@@ -1,0 +1,44 @@
+/**
+ * What a server of the modern era says of itself, read as the answer to the `initialize` that the SDK's client has
+ * sent. Pure.
+ */
+import { isObject } from '../../base/isObject.js';
+import { metaKeys } from '../../protocol/requestMeta.js';
+import { modernVersion, protocolVersions } from '../../protocol/versions.js';
+import { shortened } from '../jsonRpc.js';
+import type { Fields } from '../../protocol/client.js';
+
+export type Discovery =
+  /** `answer` is the result of initialize that says the same. */
+  | { readonly kind: 'modern'; readonly answer: Fields; readonly capabilities: Fields }
+  /** The server knows discovery, and no version that is known here. */
+  | { readonly kind: 'otherVersions'; readonly message: string }
+  /** It is no answer to `server/discover`. */
+  | { readonly kind: 'none' };
+
+export function readDiscovery(result: unknown): Discovery {
+  if (!isObject(result) || !Array.isArray(result['supportedVersions'])) return { kind: 'none' };
+  if (!result['supportedVersions'].includes(modernVersion)) return otherVersions(result['supportedVersions']);
+  const { capabilities, instructions, _meta: meta } = result;
+  if (!isObject(capabilities)) return { kind: 'none' };
+  const said = isObject(meta) ? meta[metaKeys.serverInfo] : undefined;
+  const serverInfo = { name: 'unnamed', version: '', ...(isObject(said) && said) };
+  // The SDK's client knows no later version; the connection is told which one is spoken.
+  const answer = { protocolVersion: protocolVersions[0], capabilities, serverInfo, instructions };
+  return { kind: 'modern', answer, capabilities };
+}
+
+/** @param data of the error with which a server refuses a version */
+export function readRefusedVersion(data: unknown): Discovery {
+  const supported = isObject(data) ? data['supported'] : undefined;
+  return Array.isArray(supported) ? otherVersions(supported) : { kind: 'none' };
+}
+
+function otherVersions(supported: readonly unknown[]): Discovery {
+  const theirs = supported.filter((version) => typeof version === 'string').join(', ');
+  const ours = [modernVersion, ...protocolVersions].join(', ');
+  return {
+    kind: 'otherVersions',
+    message: `It speaks the protocol versions ${shortened(theirs, 200)}, and none of those that are known here: ${ours}.`,
+  };
+}

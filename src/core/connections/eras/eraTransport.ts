@@ -1,0 +1,193 @@
+/**
+ * A transport that speaks either era of the protocol (X8), where the SDK's client, and all that stands on it, speaks
+ * the legacy one. Which era the server speaks shows before the client's `initialize` is answered: a server that was
+ * seen to be modern is asked by `server/discover` first; every other one gets `initialize`, as some legacy servers end
+ * at anything else, and is asked to discover when it refuses that.
+ *
+ * Invariants: a legacy server that was not taken for a modern one sees no other messages than without this; the client
+ * gets one answer to its `initialize`.
+ */
+import type {
+  JSONRPCErrorResponse,
+  JSONRPCMessage,
+  JSONRPCRequest,
+  RequestId,
+} from '@modelcontextprotocol/sdk/types.js';
+import type { Clock } from '../../base/clock.js';
+import type { Log } from '../../base/log.js';
+import type { Fields, ServerClient } from '../../protocol/client.js';
+import { errorCodes } from '../../protocol/errors.js';
+import { modernVersion } from '../../protocol/versions.js';
+import { TransportFailure, type ServerTransport } from '../transport.js';
+import { readDiscovery, readRefusedVersion, type Discovery } from './discovery.js';
+import type { EraMemory } from './eraMemory.js';
+import { ModernSession } from './modernSession.js';
+import { requestMeta } from './requestMeta.js';
+
+interface EraTransportDeps {
+  readonly transport: ServerTransport;
+  readonly era: EraMemory;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+const discoverId = 'discover';
+/** The version of which nothing is said in any header. */
+const beforeInitialize = '2024-11-05';
+
+type Answer = { readonly result: unknown } | { readonly error: JSONRPCErrorResponse['error'] };
+
+/** A server that was modern and does not answer `server/discover` within this is sent `initialize`. */
+const discoverLimitMs = 5_000;
+
+export class EraTransport implements ServerTransport {
+  onclose?: (() => void) | undefined;
+  onerror?: ((error: Error) => void) | undefined;
+  onmessage?: ServerTransport['onmessage'];
+  onsend?: ((message: JSONRPCMessage) => void) | undefined;
+  onreceive?: ((message: JSONRPCMessage) => void) | undefined;
+  originOf: ServerTransport['originOf'];
+
+  private modern: ModernSession | undefined;
+  /** The answer to the client's initialize, while the server is asked to discover because of it. */
+  private refusal: JSONRPCMessage | undefined;
+  /** Waits for the answer to a request of its own, or to the client's initialize. */
+  private awaited: { readonly id: RequestId; readonly take: (answer: Answer) => void } | undefined;
+
+  constructor(private readonly deps: EraTransportDeps) {
+    const { transport } = deps;
+    this.originOf = transport.originOf && ((message) => transport.originOf?.(message));
+    transport.onmessage = (message) => this.receive(message);
+    transport.onclose = () => {
+      this.modern?.dispose();
+      // What the server said before it ended explains more than its end.
+      if (this.refusal) this.onmessage?.(this.refusal);
+      else if (this.awaited?.id === discoverId) this.deps.era.onSeen('legacy');
+      this.onclose?.();
+    };
+    transport.onerror = (error) => this.onerror?.(error);
+    transport.onsend = (message) => this.onsend?.(message);
+  }
+
+  get speaks(): string | undefined {
+    return this.modern && modernVersion;
+  }
+
+  get isOver(): boolean {
+    return this.deps.transport.isOver === true;
+  }
+
+  start(): Promise<void> {
+    return this.deps.transport.start();
+  }
+
+  close(): Promise<void> {
+    this.modern?.dispose();
+    return this.deps.transport.close();
+  }
+
+  setProtocolVersion(version: string): void {
+    if (!this.modern) this.deps.transport.setProtocolVersion?.(version);
+  }
+
+  metaFor(client: ServerClient | undefined): Fields | undefined {
+    return this.modern?.metaFor(client);
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    if (this.modern) return await this.modern.fromClient(message);
+    if ('method' in message && message.method === 'initialize' && 'id' in message) {
+      return await this.open(message);
+    }
+    await this.deps.transport.send(message);
+  }
+
+  private receive(message: JSONRPCMessage): void {
+    this.onreceive?.(message);
+    const { awaited } = this;
+    if (awaited && !('method' in message) && message.id === awaited.id) {
+      this.awaited = undefined;
+      awaited.take(message);
+      return;
+    }
+    if (this.modern) this.modern.fromServer(message);
+    else this.onmessage?.(message);
+  }
+
+  private async open(initialize: JSONRPCRequest): Promise<void> {
+    const { era } = this.deps;
+    if (era.expected === 'modern') {
+      if (await this.settled(initialize, await this.discover(initialize))) return;
+      era.onSeen('legacy');
+      this.deps.transport.setProtocolVersion?.(beforeInitialize);
+    }
+    const answer = await this.ask(initialize);
+    if ('result' in answer || !mayBeModern(answer.error)) return this.answer(initialize, answer);
+    this.refusal = { jsonrpc: '2.0', id: initialize.id, error: answer.error };
+    const discovery = await this.discover(initialize);
+    this.refusal = undefined;
+    if (!(await this.settled(initialize, discovery))) this.answer(initialize, answer);
+  }
+
+  /** Whether the client has its answer. */
+  private async settled(initialize: JSONRPCRequest, discovery: Discovery): Promise<boolean> {
+    switch (discovery.kind) {
+      case 'none':
+        return false;
+      case 'otherVersions':
+        this.answer(initialize, { error: { code: errorCodes.unsupportedVersion, message: discovery.message } });
+        return true;
+      case 'modern': {
+        const { transport, clock, log, era } = this.deps;
+        era.onSeen('modern');
+        const modern = new ModernSession({
+          transport,
+          clock,
+          log,
+          meta: requestMeta(initialize.params),
+          capabilities: discovery.capabilities,
+          deliver: (message) => this.onmessage?.(message),
+        });
+        this.originOf = (message) => modern.originOf(message);
+        this.modern = modern;
+        await modern.listen();
+        this.answer(initialize, { result: discovery.answer });
+        return true;
+      }
+    }
+  }
+
+  private async discover(initialize: JSONRPCRequest): Promise<Discovery> {
+    const { transport, clock } = this.deps;
+    transport.setProtocolVersion?.(modernVersion);
+    const limit = clock.after(discoverLimitMs, () => {
+      const { awaited } = this;
+      this.awaited = undefined;
+      awaited?.take({ error: { code: errorCodes.internal, message: 'no answer' } });
+    });
+    const _meta = requestMeta(initialize.params);
+    const request = { jsonrpc: '2.0' as const, id: discoverId, method: 'server/discover', params: { _meta } };
+    const answer = await this.ask(request).finally(() => limit.dispose());
+    if ('result' in answer) return readDiscovery(answer.result);
+    const isVersion = answer.error.code === errorCodes.unsupportedVersion;
+    return isVersion ? readRefusedVersion(answer.error.data) : { kind: 'none' };
+  }
+
+  private async ask(request: JSONRPCRequest): Promise<Answer> {
+    const answer = new Promise<Answer>((take) => (this.awaited = { id: request.id, take }));
+    await this.deps.transport.send(request);
+    return await answer;
+  }
+
+  private answer({ id }: JSONRPCRequest, answer: Answer): void {
+    const { error, result } = answer as { error?: JSONRPCErrorResponse['error']; result?: unknown };
+    const message = error ? { jsonrpc: '2.0', id, error } : { jsonrpc: '2.0', id, result };
+    this.onmessage?.(message as JSONRPCMessage);
+  }
+}
+
+/** An HTTP server says by its status that it does not take what it was sent; others have been reached or have not. */
+function mayBeModern({ data }: JSONRPCErrorResponse['error']): boolean {
+  if (!(data instanceof TransportFailure)) return true;
+  return data.trouble.kind === 'status' && [400, 404, 405].includes(data.trouble.status);
+}
