@@ -9,7 +9,7 @@ import { readYaml } from '../../../src/core/yaml/yamlTree.js';
 import manifest from '../../../package.json';
 import { assertGolden } from '../../support/golden.js';
 import { parse, wholeFormat } from './fixtures.js';
-import { plain } from './plain.js';
+import { plain } from '../yaml/plain.js';
 
 const root = path.join(import.meta.dirname, '../../..');
 const shipped = path.join(root, 'media/mcp.schema.json');
