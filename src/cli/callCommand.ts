@@ -1,6 +1,10 @@
-/** `mcp-toolsets call`: one call of one tool, as soon as it is certain whose it is. */
+/**
+ * `mcp-toolsets call`: one call of one tool, as soon as it is certain whose it is. A name belongs to the first server in
+ * the file that has it (N5), so servers that come later need not have started.
+ */
 import { oneLine } from '../core/base/inert.js';
-import { untilCallable } from './callable.js';
+import type { Host } from '../core/host/hostContract.js';
+import type { Toolset } from '../core/tools/catalogue.js';
 import { readObject } from './jsonObject.js';
 import { complain, misuse, print, toJson } from './output.js';
 import { inOrder, problemLine, resultTexts } from './render.js';
@@ -40,4 +44,32 @@ export async function call(
     for (const text of run.json ? [toJson(result)] : resultTexts(result)) print(text);
     return result.isError === true ? 1 : 0;
   });
+}
+
+/**
+ * Resolves with the tool's holder as soon as that is final, or with undefined once `started` says that none will come.
+ */
+async function untilCallable(host: Host, tool: string, started: Promise<void>): Promise<Toolset | undefined> {
+  await new Promise<void>((resolve, reject) => {
+    const look = (): void => {
+      if (isDecided(host, tool)) resolve();
+    };
+    host.onDidChange(look);
+    started.then(resolve, reject);
+    look();
+  });
+  return holderOf(host, tool);
+}
+
+function holderOf(host: Host, tool: string): Toolset | undefined {
+  return host.catalogue.toolsets.find(({ tools }) => tools.some(({ published }) => published === tool));
+}
+
+/** Says whether no server before the holder can still come with a tool of that name. */
+function isDecided(host: Host, tool: string): boolean {
+  const holder = holderOf(host, tool);
+  const { servers } = host.snapshot;
+  const place = servers.findIndex(({ id }) => id === holder?.id);
+  // The built-in toolset acts on the others, so it waits for all of them.
+  return place >= 0 && servers.slice(0, place).every(({ state }) => state.kind !== 'starting');
 }

@@ -3,6 +3,7 @@ import type { Approvals } from '../core/approval/approvals.js';
 import { systemClock } from '../core/base/clock.js';
 import type { Log } from '../core/base/log.js';
 import type { ConfigDeps, SourceText } from '../core/config/model.js';
+import type { SecretStore } from '../core/connections/http/oauth/contract.js';
 import { readEnvFile } from '../core/files/envFile.js';
 import { assemble, directoryExists, type Core } from '../core/host/assemble.js';
 import type { Host } from '../core/host/hostContract.js';
@@ -10,7 +11,6 @@ import { noClient, type Fields, type ServerClient } from '../core/protocol/clien
 import { version } from '../../package.json';
 import { readConfigFiles } from './configFile.js';
 import { formAnswers } from './formAnswers.js';
-import { memoryOnlySecrets } from './memoryOnlySecrets.js';
 import { agentsByEnvironment } from './proxies.js';
 import { Interruption } from './interruption.js';
 import { complain, report } from './output.js';
@@ -48,6 +48,14 @@ export const configDeps: ConfigDeps = {
   directoryExists,
   secret: (name) => process.env[name],
   envFile: readEnvFile,
+};
+
+/** The command line signs nobody in and stores no token: what a program may get by itself stays in memory for one run. */
+const memoryOnlySecrets: SecretStore = {
+  get: () => Promise.resolve(undefined),
+  store: () => Promise.resolve(),
+  delete: () => Promise.resolve(),
+  onDidChange: () => ({ dispose: () => {} }),
 };
 
 /** Runs a command that needs all servers. */

@@ -61,8 +61,8 @@ interface Frame {
 
 function frame(id: string, name: string, need: Need, field: Field, hints: readonly string[]): Frame {
   const note = newId();
-  const fault = newId();
-  const complaint = element('p', { id: fault, class: 'fault', role: 'alert' });
+  const error = newId();
+  const complaint = element('p', { id: error, class: 'error', role: 'alert' });
   const label = element(
     'label',
     { for: id },
@@ -73,7 +73,7 @@ function frame(id: string, name: string, need: Need, field: Field, hints: readon
   const root = element('div', { class: 'field' }, label, element('p', { id: note, class: 'note' }, lines.join(' · ')));
   return {
     root,
-    describedBy: `${note} ${fault}`,
+    describedBy: `${note} ${error}`,
     complain: (message) => {
       complaint.textContent = message;
       root.append(complaint);
@@ -114,7 +114,7 @@ function line(name: string, need: Need, field: Field, kind: 'text' | 'json' | 'n
       if (entered === '' && need === 'optional') return absent;
       if (entered === '' && kind !== 'text') return around.complain('This is required.');
       if (kind === 'text')
-        return textFault(field, entered) ? around.complain(textFault(field, entered)) : value(entered);
+        return textError(field, entered) ? around.complain(textError(field, entered)) : value(entered);
       if (kind === 'json') {
         try {
           return value(JSON.parse(entered) as Json);
@@ -122,8 +122,8 @@ function line(name: string, need: Need, field: Field, kind: 'text' | 'json' | 'n
           return around.complain(`This is not JSON: ${error instanceof Error ? error.message : String(error)}`);
         }
       }
-      const fault = numberFault(field, Number(entered));
-      return fault ? around.complain(fault) : value(Number(entered));
+      const error = numberError(field, Number(entered));
+      return error ? around.complain(error) : value(Number(entered));
     },
   };
 }
@@ -143,7 +143,7 @@ function hintsOf(field: Field): string[] {
   }
 }
 
-function textFault(field: Field, entered: string): string {
+function textError(field: Field, entered: string): string {
   if (field.kind !== 'text') return '';
   const { least, most, pattern } = field;
   const length = [...entered].length;
@@ -161,7 +161,7 @@ function matches(pattern: string, entered: string): boolean {
   }
 }
 
-function numberFault(field: Field, entered: number): string {
+function numberError(field: Field, entered: number): string {
   if (field.kind !== 'number') return '';
   if (field.integer && !Number.isInteger(entered)) return 'This has to be a whole number.';
   if (field.minimum !== undefined && entered < field.minimum) return `At least ${field.minimum}.`;

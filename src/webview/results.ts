@@ -12,7 +12,7 @@ export function outcomeElements(outcome: TrialOutcome, openLink: (uri: string) =
     case 'cancelled':
       return [];
     case 'error':
-      return [pre(outcome.message, 'fault'), ...(outcome.detail === '' ? [] : [pre(outcome.detail)])];
+      return [pre(outcome.message, 'error'), ...(outcome.detail === '' ? [] : [pre(outcome.detail)])];
     case 'result':
       return resultElements(outcome.result, openLink);
   }

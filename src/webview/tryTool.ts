@@ -86,7 +86,7 @@ function receive(message: ToPage): void {
       const { outcome, ms } = message;
       const failed = outcome.kind === 'error' || (outcome.kind === 'result' && outcome.result['isError'] === true);
       status.textContent = `${outcomeWord(outcome)} after ${ms < 1000 ? `${ms} ms` : `${(ms / 1000).toFixed(1)} s`}.`;
-      status.classList.toggle('fault', failed);
+      status.classList.toggle('error', failed);
       result.replaceChildren(...outcomeElements(outcome, (uri) => send({ kind: 'openLink', uri })));
       openResult.hidden = outcome.kind !== 'result';
       // Below a long form, the result would be out of sight.
@@ -96,7 +96,7 @@ function receive(message: ToPage): void {
     case 'refused':
       setRunning(false);
       status.textContent = message.reason;
-      status.classList.add('fault');
+      status.classList.add('error');
       return;
   }
 }
@@ -117,7 +117,7 @@ function show(tool: TriedTool): void {
 
 function start(): void {
   if (running || !entered) return;
-  status.classList.remove('fault');
+  status.classList.remove('error');
   if (fromDocument) {
     send({ kind: 'runDocument' });
     return;
@@ -156,5 +156,5 @@ function setRunning(now: boolean): void {
   bar.hidden = !now;
   if (now) cancel.focus();
   else if (document.activeElement === document.body || document.activeElement === cancel) run.focus();
-  status.classList.remove('fault');
+  status.classList.remove('error');
 }

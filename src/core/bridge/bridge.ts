@@ -157,7 +157,7 @@ export class Bridge {
     const request = this.waiting.get(message.id);
     const failure =
       'error' in message && message.error.data instanceof TransportFailure ? message.error.data : undefined;
-    if (request && failure?.trouble.kind === 'unreachable' && !this.repeated.has(message.id)) {
+    if (request && failure?.reason.kind === 'unreachable' && !this.repeated.has(message.id)) {
       // The request was not delivered, because what listened there is gone.
       this.repeated.add(message.id);
       this.drop(from);

@@ -12,13 +12,13 @@ import type { YamlError } from '../yaml/yamlDocument.js';
 const mostShown = 10;
 
 export function yamlProblems(places: FilePlaces, errors: readonly YamlError[]): Problem[] {
-  return faults(errors)
+  return withoutConsequences(errors)
     .slice(0, mostShown)
     .map((error) => yamlSyntax({ place: places.visible(error.span) }, error));
 }
 
 /** Leaves out what follows from an earlier error: where the structure is lost, everything behind it looks wrong. */
-function faults(errors: readonly YamlError[]): readonly YamlError[] {
+function withoutConsequences(errors: readonly YamlError[]): readonly YamlError[] {
   const firstOfStructure = errors.find(ofStructure);
   return errors.filter((error) => error === firstOfStructure || !ofStructure(error));
 }

@@ -108,7 +108,7 @@ async function listAll<Entry>(kind: ListKind<Entry>, page: Page): Promise<EntryL
     }
     for (const entry of found as unknown[]) {
       const size = measured(entry);
-      const detail = whatIsWrongWith(kind, entry) ?? size.trouble;
+      const detail = whatIsWrongWith(kind, entry) ?? size.whatIsWrong;
       total += size.characters;
       if (detail === undefined) entries.push(kind.read(entry));
       else malformed.push({ name: nameOf(kind, entry, entries.length + malformed.length), detail });
@@ -130,14 +130,14 @@ async function listAll<Entry>(kind: ListKind<Entry>, page: Page): Promise<EntryL
 }
 
 /** Walks without recursion, and no further than the limits. */
-function measured(entry: unknown): { readonly characters: number; readonly trouble: string | undefined } {
+function measured(entry: unknown): { readonly characters: number; readonly whatIsWrong: string | undefined } {
   let characters = 0;
   const left: { readonly value: unknown; readonly depth: number }[] = [{ value: entry, depth: 0 }];
   for (let next = left.pop(); next; next = left.pop()) {
     const { value, depth } = next;
     characters += typeof value === 'string' ? value.length + 2 : 4;
     if (typeof value === 'object' && value !== null) {
-      if (depth > deepestValue) return { characters, trouble: `is more than ${deepestValue} levels deep` };
+      if (depth > deepestValue) return { characters, whatIsWrong: `is more than ${deepestValue} levels deep` };
       const keys = Object.keys(value);
       characters += keys.length * 4;
       if (characters > largestEntry) break;
@@ -148,7 +148,7 @@ function measured(entry: unknown): { readonly characters: number; readonly troub
     }
     if (characters > largestEntry) break;
   }
-  return { characters, trouble: characters > largestEntry ? 'is larger than 1 MiB' : undefined };
+  return { characters, whatIsWrong: characters > largestEntry ? 'is larger than 1 MiB' : undefined };
 }
 
 function whatIsWrongWith({ identity, whatIsWrong }: ListKind<unknown>, entry: unknown): string | undefined {

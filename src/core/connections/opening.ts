@@ -125,7 +125,7 @@ async function list(connection: SdkConnection, { signal, timeoutMs }: OpeningDep
     if (error instanceof ListError) {
       // Some servers let anyone initialize, and ask for a sign-in then.
       const failure = (error.cause as { data?: unknown } | undefined)?.data;
-      const wantsSignIn = failure instanceof TransportFailure && failure.trouble.kind === 'signIn';
+      const wantsSignIn = failure instanceof TransportFailure && failure.reason.kind === 'signIn';
       return wantsSignIn ? { kind: 'transport', failure } : { kind: 'listFailed', reason: error.message };
     }
     throw error;

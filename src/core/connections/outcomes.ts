@@ -15,9 +15,9 @@ import type { TransportFailure } from './transport.js';
 export function outcomeOfFailure(
   failure: TransportFailure,
 ): Extract<ServerOutcome<unknown>, { kind: 'lost' | 'error' }> {
-  const { trouble } = failure;
-  const gatewayStatus = trouble.kind === 'status' && (trouble.status === 502 || trouble.status === 504);
-  if (trouble.kind === 'broken' || trouble.kind === 'tooLarge' || trouble.kind === 'closed' || gatewayStatus) {
+  const { reason } = failure;
+  const gatewayStatus = reason.kind === 'status' && (reason.status === 502 || reason.status === 504);
+  if (reason.kind === 'broken' || reason.kind === 'tooLarge' || reason.kind === 'closed' || gatewayStatus) {
     return { kind: 'lost', cause: failure.message };
   }
   return { kind: 'error', code: errorCodes.server, message: failure.message };

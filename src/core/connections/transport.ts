@@ -20,7 +20,7 @@ export interface ServerTransport extends Transport {
 }
 
 /** The reason why a message got no answer. */
-export type TransportTrouble =
+export type TransportFailureReason =
   /** The message was not delivered: refused, no such host, TLS, no route. `code` is Node's. */
   | { readonly kind: 'unreachable'; readonly code: string; readonly detail: string; readonly url: string }
   /** The message was delivered, and the answer broke off or never began. Whether the server acted on it is unknown. */
@@ -48,8 +48,8 @@ export type TransportTrouble =
 export class TransportFailure extends Error {
   override readonly name = 'TransportFailure';
 
-  constructor(readonly trouble: TransportTrouble) {
-    super(describeTrouble(trouble));
+  constructor(readonly reason: TransportFailureReason) {
+    super(describeReason(reason));
   }
 }
 
@@ -61,33 +61,33 @@ export function failureAnswer(id: RequestId, failure: TransportFailure): JSONRPC
   return { jsonrpc: '2.0', id, error: { code: errorCodes.server, message: failure.message, data: failure } };
 }
 
-export function describeTrouble(trouble: TransportTrouble): string {
-  switch (trouble.kind) {
+export function describeReason(reason: TransportFailureReason): string {
+  switch (reason.kind) {
     case 'unreachable':
-      return `${trouble.url} cannot be reached: ${trouble.detail}.`;
+      return `${reason.url} cannot be reached: ${reason.detail}.`;
     case 'broken':
-      return `The answer of ${trouble.url} broke off: ${trouble.detail}.`;
+      return `The answer of ${reason.url} broke off: ${reason.detail}.`;
     case 'status': {
-      const body = trouble.body === '' ? '' : `: ${trouble.body}`;
-      return sentence(`${trouble.url} answered with HTTP ${trouble.status}${body}`);
+      const body = reason.body === '' ? '' : `: ${reason.body}`;
+      return sentence(`${reason.url} answered with HTTP ${reason.status}${body}`);
     }
     case 'notMcp': {
-      const type = trouble.contentType === '' ? 'no content type' : trouble.contentType;
-      const body = trouble.body === '' ? '' : `: ${trouble.body}`;
-      return sentence(`${trouble.url} answered with something that is not MCP (${type})${body}`);
+      const type = reason.contentType === '' ? 'no content type' : reason.contentType;
+      const body = reason.body === '' ? '' : `: ${reason.body}`;
+      return sentence(`${reason.url} answered with something that is not MCP (${type})${body}`);
     }
     case 'redirect':
-      return `${trouble.url}: ${trouble.detail}.`;
+      return `${reason.url}: ${reason.detail}.`;
     case 'tooLarge':
-      return `The answer of ${trouble.url} is larger than ${trouble.limit / 1024 / 1024} MiB.`;
+      return `The answer of ${reason.url} is larger than ${reason.limit / 1024 / 1024} MiB.`;
     case 'sessionLost':
-      return sentence(`${trouble.url} forgot the session, and a new initialize ${trouble.detail}`);
+      return sentence(`${reason.url} forgot the session, and a new initialize ${reason.detail}`);
     case 'signIn':
-      return `${trouble.url} wants a sign-in. ${trouble.why}`;
+      return `${reason.url} wants a sign-in. ${reason.why}`;
     case 'notRenewed':
-      return sentence(`The token for ${trouble.url} has ended and could not be renewed: ${trouble.why}`);
+      return sentence(`The token for ${reason.url} has ended and could not be renewed: ${reason.why}`);
     case 'closed':
-      return `The connection to ${trouble.url} was closed.`;
+      return `The connection to ${reason.url} was closed.`;
   }
 }
 

@@ -11,7 +11,7 @@ import type { Problem } from '../base/problem.js';
 import { Throttle } from '../base/clock.js';
 import { ConfigState } from '../config/merge.js';
 import type { ConfigModel, ConfiguredServer, ServerDefinition, SourceText } from '../config/model.js';
-import { LimitedConnector, faultTolerant } from '../instances/limit.js';
+import { LimitedConnector, defectTolerant } from '../instances/limit.js';
 import {
   noClient,
   type Audience,
@@ -75,7 +75,7 @@ class ToolsetHost implements Host {
 
   constructor(private readonly deps: HostDeps) {
     this.log = redactingLog(deps.log, deps.redactor);
-    this.connector = new LimitedConnector(faultTolerant(deps.connector, this.log), () => deps.maxInstances?.() ?? 32);
+    this.connector = new LimitedConnector(defectTolerant(deps.connector, this.log), () => deps.maxInstances?.() ?? 32);
     this.activity = new Throttle(deps.clock, activityMs, () => this.announceChange());
     this.signIns = new ServerSignIns({
       ...deps,

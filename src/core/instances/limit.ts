@@ -111,7 +111,7 @@ export class LimitedConnector implements Connector, Slots {
  * Makes a connector whose own defects cost one start and nothing else (S2). The inner one never rejects for what a
  * server does, so a rejection is an error of this software: it is logged whole, and the person reads that it is one.
  */
-export function faultTolerant(connector: Connector, log: Log): Connector {
+export function defectTolerant(connector: Connector, log: Log): Connector {
   return {
     connect: async (request) => {
       try {
@@ -125,7 +125,7 @@ export function faultTolerant(connector: Connector, log: Log): Connector {
           kind: 'failed',
           failure: {
             code: 'server-protocol',
-            message: `Starting "${request.server}" failed by a fault of MCP Toolsets itself: ${String(error)}.`,
+            message: `Starting "${request.server}" failed because of a defect of MCP Toolsets itself: ${String(error)}.`,
             fix: 'Restart the server; if it happens again, report it with the log of MCP Toolsets.',
             path: [],
           },

@@ -6,9 +6,10 @@ import * as vscode from 'vscode';
 import { assertNever } from '../../core/base/assertNever.js';
 import type { Disposable } from '../../core/base/disposables.js';
 import type { Log, LogLevel } from '../../core/base/log.js';
-import { RecentLines } from '../../core/base/recentLines.js';
 
 const hostChannel = 'MCP Toolsets';
+const mostLines = 100;
+const longestLine = 500;
 
 export class Logs implements Disposable {
   private readonly channels = new Map<string, vscode.LogOutputChannel>();
@@ -108,5 +109,19 @@ function writeTo(channel: vscode.LogOutputChannel, level: Exclude<LogLevel, 'tra
       return channel.error(message);
     default:
       return assertNever(level);
+  }
+}
+
+/** Keeps the last lines of a log for a bug report, bounded in number and length. */
+class RecentLines {
+  private readonly kept: string[] = [];
+
+  get lines(): readonly string[] {
+    return this.kept;
+  }
+
+  add(line: string): void {
+    this.kept.push(line.length > longestLine ? `${line.slice(0, longestLine)}…` : line);
+    if (this.kept.length > mostLines) this.kept.shift();
   }
 }

@@ -8,6 +8,7 @@ import { DisposableStore, type Disposable } from '../../core/base/disposables.js
 import type { Log } from '../../core/base/log.js';
 import type { Place } from '../../core/base/problem.js';
 import { startOfFile } from '../../core/config/model.js';
+import { configuredToolsets } from '../../core/host/dialogTools.js';
 import { maxSteps } from '../engine/settings.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
 import { registerAgentFiles } from './agentFiles.js';
@@ -18,7 +19,6 @@ import { ModelProblems } from './modelProblems.js';
 import { ChatQuestions } from './questions.js';
 import { registerTeamAuthoring } from './teamAuthoring.js';
 import { TeamFiles } from './teamFiles.js';
-import { watchTeam } from './teamProblems.js';
 
 /** The same id stands in `package.json`. */
 const participantId = 'mcpToolsets.minds';
@@ -74,4 +74,20 @@ function placeIn({ state }: EngineSlot, server: string | undefined): Place | und
   if (server !== undefined) return servers.find(({ id }) => id === server)?.place;
   const [first] = servers;
   return first && { file: first.source, range: startOfFile };
+}
+
+/** Keeps the problems of the team among those of the window, as files and servers change. */
+function watchTeam(slot: EngineSlot, team: TeamFiles): Disposable {
+  const store = new DisposableStore('problems of the team');
+  store.add(team.onDidChange(() => slot.refresh()));
+  slot.observe(() => {
+    // It is unknown what is configured until the files are read.
+    if (slot.state.phase === 'reading' || slot.state.phase === 'untrusted') return [];
+    if (slot.state.phase === 'serving' && !slot.engine) return [];
+    const snapshot = slot.engine?.host.snapshot ?? slot.state.snapshot;
+    const toolsets = slot.engine?.host.catalogue.toolsets ?? [];
+    const passing = snapshot.servers.filter(({ state }) => state.kind === 'starting' || state.kind === 'reconnecting');
+    return team.problems(configuredToolsets(snapshot, toolsets), new Set(passing.map(({ id }) => id)));
+  });
+  return store;
 }

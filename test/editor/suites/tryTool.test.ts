@@ -44,7 +44,7 @@ describe('try tool', () => {
   it('makes a form of the schema, tells what is wrong and sends what was entered', async () => {
     await tryTool('shop', 'order');
     await page.click(button('Run'));
-    await untilShown('.fault', /This is required/);
+    await untilShown('.error', /This is required/);
     await page.screenshot('form-with-faults');
     // What is missing has the focus. Nothing is selected first: the editor tells a page to do so with a delay.
     await page.type('Ann');
@@ -137,10 +137,10 @@ describe('try tool', () => {
   it('shows errors of the tool and of the protocol', async () => {
     await tryTool('plain', 'fail');
     await page.click(button('Run'));
-    await untilShown('.status.fault', /^The tool reports an error/);
+    await untilShown('.status.error', /^The tool reports an error/);
     await tryTool('plain', 'throw');
     await page.click(button('Run'));
-    await untilShown('.status.fault', /^Failed/);
+    await untilShown('.status.error', /^Failed/);
     await untilShown('.result', /thrown on request \(-32000\)/);
     await page.screenshot('error');
   });

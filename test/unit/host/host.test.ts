@@ -218,7 +218,7 @@ describe('reload (R2, R3)', () => {
     await stage.until(({ servers }) => servers.length === 0);
   });
 
-  it('survives a fault of the connector: it costs that one start', async () => {
+  it('survives a defect of the connector: it costs that one start', async () => {
     stage.connector.automatic = ({ server }) => {
       if (server === 'a') throw new Error('not built yet');
       return listing('y');
@@ -227,7 +227,7 @@ describe('reload (R2, R3)', () => {
     await stage.until(({ problems }) => problems.length === 1);
     assert.deepEqual(stage.published(), ['b/y']);
     assert.equal(stage.server('a').state.kind, 'failed');
-    assert.match(stage.host.snapshot.problems[0]?.message ?? '', /fault of MCP Toolsets itself: Error: not built yet/);
+    assert.match(stage.host.snapshot.problems[0]?.message ?? '', /defect of MCP Toolsets itself: Error: not built yet/);
     stage.connector.automatic = () => listing('x');
     await stage.host.restart('a');
     assert.deepEqual(stage.published(), ['a/x', 'b/y']);

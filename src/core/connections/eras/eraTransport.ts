@@ -189,5 +189,5 @@ export class EraTransport implements ServerTransport {
 /** An HTTP server says by its status that it does not take what it was sent; others have been reached or have not. */
 function mayBeModern({ data }: JSONRPCErrorResponse['error']): boolean {
   if (!(data instanceof TransportFailure)) return true;
-  return data.trouble.kind === 'status' && [400, 404, 405].includes(data.trouble.status);
+  return data.reason.kind === 'status' && [400, 404, 405].includes(data.reason.status);
 }

@@ -100,7 +100,7 @@ export async function readStream(reply: HttpReply, id: RequestId, reader: Answer
     failure = error as TransportFailure;
   }
   if (answered) return { kind: 'answered' };
-  const final = failure.trouble.kind === 'closed' || failure.trouble.kind === 'tooLarge';
+  const final = failure.reason.kind === 'closed' || failure.reason.kind === 'tooLarge';
   if (lastEventId === undefined || final) throw failure;
   return { kind: 'resumable', lastEventId, failure };
 }

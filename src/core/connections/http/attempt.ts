@@ -68,7 +68,7 @@ function explain(
       return listFailed(what, opening.reason);
     case 'transport': {
       const ended = { kind: 'broken', detail: causeOfEnd, url: what } as const;
-      return httpFailure(launch, opening.failure?.trouble ?? ended);
+      return httpFailure(launch, opening.failure?.reason ?? ended);
     }
   }
 }

@@ -14,7 +14,7 @@ import { TLSSocket } from 'node:tls';
 import zlib from 'node:zlib';
 import type { HttpAgents } from './agents.js';
 import { shortened } from '../jsonRpc.js';
-import { TransportFailure, type TransportTrouble } from '../transport.js';
+import { TransportFailure, type TransportFailureReason } from '../transport.js';
 
 interface HttpExchange {
   readonly method: 'GET' | 'POST' | 'DELETE';
@@ -192,7 +192,7 @@ function isUp(socket: Socket): boolean {
   return !(socket instanceof TLSSocket) || socket.authorized || Boolean(socket.authorizationError);
 }
 
-function undelivered(error: NodeJS.ErrnoException, url: URL, proxy: string | undefined): TransportTrouble {
+function undelivered(error: NodeJS.ErrnoException, url: URL, proxy: string | undefined): TransportFailureReason {
   const first = error instanceof AggregateError ? (error.errors[0] as NodeJS.ErrnoException | undefined) : undefined;
   const code = error.code ?? first?.code ?? 'UNKNOWN';
   const message = error.message === '' ? (first?.message ?? code) : error.message;

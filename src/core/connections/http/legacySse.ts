@@ -45,7 +45,7 @@ export class LegacySseChannel implements HttpChannel {
     this.post(message).catch((error: unknown) => {
       const failure = broken(error, this.deps.endpoint.configured);
       this.deps.deliver(failureAnswer(id, failure));
-      if (failure.trouble.kind === 'unreachable') this.die(failure.message);
+      if (failure.reason.kind === 'unreachable') this.die(failure.message);
     });
   }
 

@@ -25,10 +25,10 @@ export class Liveness {
   constructor(private readonly deps: LivenessDeps) {}
 
   /** Takes note of what a failed exchange says of the connection. */
-  judge({ trouble, message }: TransportFailure): void {
+  judge({ reason, message }: TransportFailure): void {
     if (this.deps.signal.aborted) return;
-    if (trouble.kind === 'unreachable' || trouble.kind === 'sessionLost') this.deps.die(message);
-    else if (trouble.kind === 'broken') this.suspect();
+    if (reason.kind === 'unreachable' || reason.kind === 'sessionLost') this.deps.die(message);
+    else if (reason.kind === 'broken') this.suspect();
   }
 
   suspect(): void {
@@ -55,9 +55,9 @@ export class Liveness {
           reply.body.destroy();
           return;
         } catch (error) {
-          const { trouble, message } = broken(error, endpoint.url);
+          const { reason, message } = broken(error, endpoint.url);
           if (signal.aborted) return;
-          if (trouble.kind === 'unreachable' || attempt === mostAttempts) return die(message);
+          if (reason.kind === 'unreachable' || attempt === mostAttempts) return die(message);
           await delay(clock, 20 * attempt, signal).catch(() => undefined);
         }
       }

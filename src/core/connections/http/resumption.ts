@@ -59,7 +59,7 @@ export async function readWholeAnswer(
         throw failure;
       }
       const next = await readStream(current, id, reader).catch((error: TransportFailure) => {
-        if (error.trouble.kind !== 'broken') throw error;
+        if (error.reason.kind !== 'broken') throw error;
         return undefined; // The stream broke off before its first event, so the last id still holds.
       });
       if (next?.kind === 'answered') return;

@@ -76,9 +76,9 @@ export class ServerStream {
         log.write('debug', `[http] no stream for messages of the server (HTTP ${reply.status})`);
       return 'none';
     } catch (error) {
-      const { trouble, message } = broken(error, endpoint.url);
+      const { reason, message } = broken(error, endpoint.url);
       if (signal.aborted) return 'none';
-      if (trouble.kind === 'unreachable' || trouble.kind === 'sessionLost') die(message);
+      if (reason.kind === 'unreachable' || reason.kind === 'sessionLost') die(message);
       return 'broke';
     }
   }

@@ -101,7 +101,7 @@ export class HttpSession {
       new TransportFailure({ kind: 'sessionLost', detail, url: shown(endpoint.url) });
     const message = await this.initializeAgain(this.first).catch((error: unknown) => {
       const failure = broken(error, endpoint.url);
-      throw failure.trouble.kind === 'unreachable' ? failure : lost(`came to nothing: ${failure.message}`);
+      throw failure.reason.kind === 'unreachable' ? failure : lost(`came to nothing: ${failure.message}`);
     });
     if (message && 'error' in message) throw lost(`was refused: ${message.error.message}`);
     const answer = readInitializeAnswer(message && 'result' in message ? message.result : undefined);

@@ -6,7 +6,7 @@ import type { ProblemCode } from '../../base/problem.js';
 import { isSecretName } from '../../base/secrets.js';
 import type { HttpLaunch } from '../../config/model.js';
 import type { StartFailure } from '../connection.js';
-import { describeTrouble, type TransportTrouble } from '../transport.js';
+import { describeReason, type TransportFailureReason } from '../transport.js';
 
 interface Explanation {
   readonly cause: string;
@@ -34,19 +34,19 @@ export function neverAnsweredHttp(what: string, timeoutMs: number): StartFailure
 
 const signInFix = 'Run “MCP Toolsets: Sign In to Server”: it opens the page of the server in your browser.';
 
-export function httpFailure(launch: HttpLaunch, trouble: TransportTrouble): StartFailure {
-  const what = describeTrouble(trouble);
-  switch (trouble.kind) {
+export function httpFailure(launch: HttpLaunch, reason: TransportFailureReason): StartFailure {
+  const what = describeReason(reason);
+  switch (reason.kind) {
     case 'unreachable':
-      return unreachable(what, trouble.code);
+      return unreachable(what, reason.code);
     case 'status':
-      return refused(what, trouble.status, launch);
+      return refused(what, reason.status, launch);
     case 'notMcp':
       return failure(
         'http-not-mcp',
         ['url'],
         what,
-        /html/.test(trouble.contentType)
+        /html/.test(reason.contentType)
           ? 'That is a web page: the address is not the one of the MCP endpoint, or a sign-in or proxy page stands before it.'
           : 'The address is not the one of an MCP endpoint.',
         'Correct url; MCP endpoints often end in /mcp or /sse.',

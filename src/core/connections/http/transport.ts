@@ -99,13 +99,13 @@ export class HttpTransport implements ServerTransport {
     this.state = { kind: 'open', channel: streamable };
     const failure = await streamable.initialize(id, message);
     if (!failure || this.hasEnded()) return;
-    const { trouble } = failure;
-    if (trouble.kind === 'status' && this.deps.launch.sessionId !== '' && !this.sessionTried) {
+    const { reason } = failure;
+    if (reason.kind === 'status' && this.deps.launch.sessionId !== '' && !this.sessionTried) {
       this.sessionTried = true;
-      return await this.withoutInitialize(streamable, id, message, trouble.status);
+      return await this.withoutInitialize(streamable, id, message, reason.status);
     }
-    if (trouble.kind === 'status' && legacyStatuses.includes(trouble.status)) {
-      if (await this.fallBack(streamable, message, trouble.status)) return;
+    if (reason.kind === 'status' && legacyStatuses.includes(reason.status)) {
+      if (await this.fallBack(streamable, message, reason.status)) return;
     }
     channelDeps.deliver(failureAnswer(id, failure));
   }

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import {
+  coversScopes,
+  granted,
+  grantKey,
+  isStale,
+  joinedScopes,
+  nothingKept,
+  parseKept,
+  secretsOfKept,
+} from '../../../../../src/core/connections/http/oauth/grant.js';
+
+describe('oauth grant', () => {
+  const authority = { issuer: 'https://a.example', metadata: undefined, resource: undefined, scopes: undefined };
+  const tokens = { access_token: 'access', token_type: 'Bearer', refresh_token: 'refresh', expires_in: 3600 };
+
+  it('joins and compares scopes', () => {
+    assert.equal(joinedScopes('a b', undefined, 'b  c', ''), 'a b c');
+    assert.equal(joinedScopes(undefined, ' '), undefined);
+    assert.equal(coversScopes('a b', 'b'), true);
+    assert.equal(coversScopes('a', 'a b'), false);
+    assert.equal(coversScopes(undefined, undefined), true);
+  });
+
+  it('is stale half a minute before its token ends, and never where none is said', () => {
+    const grant = granted(authority, tokens, 'x', 1000);
+    assert.equal(isStale(grant, 1000 + 3_569_000), false);
+    assert.equal(isStale(grant, 1000 + 3_570_000), true);
+    assert.equal(isStale(granted(authority, { ...tokens, expires_in: 10 }, 'x', 0), 5000), true);
+    assert.equal(isStale(granted(authority, { access_token: 'access', token_type: 'Bearer' }, 'x', 0), 1e12), false);
+    assert.equal(grant.scope, 'x');
+    assert.equal(granted(authority, { ...tokens, scope: 'y' }, 'x', 0).scope, 'y');
+  });
+
+  it('is read back as it was written; what is not understood is nothing', () => {
+    const client = { client_id: 'c', client_secret: 'secret' };
+    const registration = {
+      issuer: 'https://a.example',
+      client,
+      redirect: { url: 'http://127.0.0.1:1/callback', port: 1 },
+      scope: 'x',
+    };
+    const kept = { registration, grant: granted(authority, tokens, 'x', 0) };
+    assert.deepEqual(parseKept(JSON.stringify(kept)), JSON.parse(JSON.stringify(kept)));
+    for (const text of [
+      undefined,
+      '',
+      '{',
+      'null',
+      '[]',
+      '{"grant":{}}',
+      '{"grant":{"tokens":{}}}',
+      '{"registration":5}',
+    ]) {
+      assert.deepEqual(parseKept(text), nothingKept, text);
+    }
+    assert.deepEqual(secretsOfKept(kept), ['access', 'refresh', 'secret']);
+  });
+
+  it('is kept under a name that does not tell the address', () => {
+    const launch = {
+      transport: 'streamable_http',
+      url: 'https://a.example/mcp?key=hidden',
+      headers: new Map(),
+      sessionId: '',
+    } as const;
+    assert.match(grantKey(launch), /^mcpToolsets\.oauth\.[0-9a-f]{32}$/);
+    assert.notEqual(grantKey(launch), grantKey({ ...launch, url: 'https://a.example/mcp' }));
+    assert.equal(
+      grantKey({ ...launch, url: 'https://A.example:443/mcp' }),
+      grantKey({ ...launch, url: 'https://a.example/mcp' }),
+    );
+  });
+});

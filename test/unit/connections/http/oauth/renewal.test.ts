@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { systemClock } from '../../../../../src/core/base/clock.js';
+import { granted } from '../../../../../src/core/connections/http/oauth/grant.js';
+import { revoke } from '../../../../../src/core/connections/http/oauth/renewal.js';
+import { loadOAuthSdk } from '../../../../../src/core/connections/http/oauth/sdk.js';
+
+const issuer = 'https://auth.example';
+
+describe('oauth renewal (X7)', () => {
+  for (const endpoint of ['http://auth.example/revoke', 'http://127.0.0.1:6379/revoke', 'ftp://auth.example/revoke']) {
+    it(`sends no token to ${endpoint} to revoke it`, async () => {
+      const sent: string[] = [];
+      const fetchFn: FetchLike = (target) => {
+        sent.push(String(target));
+        return Promise.resolve(new Response(''));
+      };
+      const metadata = {
+        issuer,
+        authorization_endpoint: `${issuer}/authorize`,
+        token_endpoint: `${issuer}/token`,
+        response_types_supported: ['code'],
+      };
+      const tokens = { access_token: 'access', token_type: 'Bearer', refresh_token: 'refresh' };
+      const grantAt = (revocation_endpoint: string) =>
+        granted(
+          { issuer, metadata: { ...metadata, revocation_endpoint }, resource: undefined, scopes: undefined },
+          tokens,
+          'x',
+          systemClock.now(),
+        );
+      const sdk = await loadOAuthSdk();
+      const client = { client_id: 'c' };
+      await assert.rejects(revoke(sdk, grantAt(endpoint), client, fetchFn), /not encrypted|of this machine/);
+      assert.deepEqual(sent, []);
+      await revoke(sdk, grantAt(`${issuer}/revoke`), client, fetchFn);
+      assert.equal(sent.length, 2);
+    });
+  }
+});
