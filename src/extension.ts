@@ -15,7 +15,7 @@ import { askForCall } from './vscode/consent/callQuestion.js';
 import { childEnvironment } from './vscode/engine/childEnvironment.js';
 import { registerCommands } from './vscode/commands/commands.js';
 import type { Manifest } from './vscode/commands/copyDiagnostics.js';
-import { isInWorkspace, isUsersOwn, openConfigFiles } from './vscode/engine/configFiles.js';
+import { isInWorkspace, isUsersOwn, openConfigFiles, workspaceName } from './vscode/engine/configFiles.js';
 import { showDiagnostics } from './vscode/views/diagnostics.js';
 import { EditorClient } from './vscode/engine/editorClient.js';
 import { EngineSlot } from './vscode/engine/engineSlot.js';
@@ -89,6 +89,7 @@ export function activate(context: vscode.ExtensionContext): void {
         toolPermissions: { settings: toolPermissions, ask: askForCall },
         secrets: context.secrets,
         secret: (name) => secrets.get(name),
+        address: { workspace: workspaceName(), secrets: context.secrets, ports: context.workspaceState },
         agents: agentsOptions(),
       });
     },

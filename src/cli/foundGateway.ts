@@ -1,9 +1,7 @@
 /** Finds the gateway that serves a folder already, of an editor or of `serve` (G6), once it has proved itself. */
-import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { notedPort } from '../core/files/addressFile.js';
-import { proofOf, tokenIn } from '../core/files/tokenFile.js';
-
-const proofLimitMs = 5_000;
+import { knowsToken } from '../core/files/proof.js';
+import { tokenIn } from '../core/files/tokenFile.js';
 
 /**
  * Resolves with undefined where there is none, or where whoever listens does not know the token, which is not shown
@@ -19,19 +17,4 @@ export async function foundGateway(
   if (await knowsToken(port, token)) return { port, token };
   onStranger(port);
   return undefined;
-}
-
-async function knowsToken(port: number, token: string): Promise<boolean> {
-  const challenge = randomBytes(32).toString('base64url');
-  try {
-    const reply = await fetch(`http://127.0.0.1:${port}/proof?challenge=${challenge}`, {
-      redirect: 'error',
-      signal: AbortSignal.timeout(proofLimitMs),
-    });
-    const given = Buffer.from(String(((await reply.json()) as { readonly proof?: unknown }).proof));
-    const expected = Buffer.from(proofOf(token, port, challenge));
-    return given.length === expected.length && timingSafeEqual(given, expected);
-  } catch {
-    return false;
-  }
 }

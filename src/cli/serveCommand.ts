@@ -10,6 +10,7 @@ import { systemClock } from '../core/base/clock.js';
 import { DisposableStore } from '../core/base/disposables.js';
 import { nextEvent, untilAborted } from '../core/base/events.js';
 import { tokenFileOf } from '../core/files/tokenFile.js';
+import { secretInFile } from '../core/gateway/endpointSecret.js';
 import { createGateway } from '../core/gateway/gateway.js';
 import type { Host } from '../core/host/hostContract.js';
 import { configFileOf } from '../core/files/configFile.js';
@@ -47,7 +48,7 @@ async function serve(run: Run, running: RunningHost, port: number, tokenFile: st
   const rest = createRestBackend(host, systemClock, () => configFileOf(run.folder));
   const endpoint = new StableEndpoint({
     port,
-    tokenFile,
+    secret: secretInFile(tokenFile, systemClock),
     clock: systemClock,
     log,
     keepSecret: (values) => redactor.register(values),

@@ -113,6 +113,8 @@ export const problemCodes = [
   // These concern agents outside the editor (G6).
   'endpoint-port-taken',
   'endpoint-failed',
+  // This one concerns sessions of the editor outside its window (G2).
+  'editor-port-taken',
   // These concern the team (D2).
   'member-id-invalid',
   'member-unknown',

@@ -6,7 +6,7 @@
  * It stays the same until somebody removes the file or writes another secret into it. Invariant: what others could have
  * read, or is not long enough to be a secret, is replaced and never used.
  */
-import { createHash, createHmac, randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { link, lstat, mkdir, rename, unlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { realPath } from '../base/paths.js';
@@ -23,13 +23,18 @@ export function tokenFileOf(folder: string, home: string): string {
   return path.join(home, '.minds', 'endpoints', `${name || 'root'}-${tag}.token`);
 }
 
+/** Returns a secret of 256 bits. */
+export function newToken(): string {
+  return randomBytes(32).toString('base64url');
+}
+
 /** Makes the file where there is none. Rejects as `node:fs/promises` does. */
 export async function tokenIn(file: string): Promise<string> {
   const kept = await usableToken(file);
   if (kept.kind === 'token') return kept.token;
   await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
   const own = `${file}.${randomBytes(6).toString('hex')}`;
-  await writeFile(own, `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600, flag: 'wx' });
+  await writeFile(own, `${newToken()}\n`, { mode: 0o600, flag: 'wx' });
   try {
     await (kept.kind === 'absent' ? linkOrRename(own, file) : rename(own, file));
   } finally {
@@ -47,17 +52,6 @@ export async function renewToken(file: string): Promise<void> {
   });
   await tokenIn(file);
 }
-
-/**
- * Proves that who listens on a port knows the secret, to somebody who does not want to show it first. The port is part
- * of it, so that no other listener can pass on a proof of ours as its own.
- */
-export function proofOf(token: string, port: number, challenge: string): string {
-  return createHmac('sha256', token).update(`mcp-toolsets endpoint ${port} ${challenge}`).digest('base64url');
-}
-
-/** The challenge is as long as a key, so that none is asked for twice. */
-export const proofPath = /^\/proof\?challenge=([\w-]{43})$/;
 
 type Kept =
   { readonly kind: 'token'; readonly token: string } | { readonly kind: 'absent' } | { readonly kind: 'unusable' };

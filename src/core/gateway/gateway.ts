@@ -7,7 +7,6 @@
  * or 5xx, as they cancel its other calls or open a sign-in (G3b); after `dispose` nothing listens and no socket is
  * open.
  */
-import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { assertNever } from '../base/assertNever.js';
@@ -19,7 +18,8 @@ import { deliveryWithoutFiles, type Delivery } from '../results/delivery.js';
 import { BearerCheck, isEditorPath, isLocalHost, isLocalOrigin, parseRoute, routePath, type Route } from './access.js';
 import type { ClientKind, Fields } from '../protocol/client.js';
 import { errorCodes } from '../protocol/errors.js';
-import { proofOf, proofPath } from '../files/tokenFile.js';
+import { proofOf, proofPath } from '../files/proof.js';
+import { newToken } from '../files/tokenFile.js';
 import type { GatewayBackend } from './backend.js';
 import { Endpoint, refuse } from './endpoint.js';
 import { Heartbeat } from './eventStreams.js';
@@ -63,11 +63,7 @@ export interface GatewayDeps {
   readonly onClient?: (clientKind: ClientKind, capabilities: Fields) => void;
   /** Decides what clients are sent of results. By default no file is written. */
   readonly delivery?: Delivery;
-  /**
-   * The place where agents outside the editor find it again (G6). The editor's paths are not served there, and a
-   * session is a dialog whatever its client says. If this is absent, the system chooses the port, and the token is
-   * fresh.
-   */
+  /** The place where clients find it again. If this is absent, the system chooses the port, and the token is fresh. */
   readonly stable?: StableAddress;
   /** Serves REST beside MCP, behind the same token (G7), unless it is absent. */
   readonly rest?: RestBackend;
@@ -77,6 +73,11 @@ export interface StableAddress {
   /** With 0 the system chooses one. */
   readonly port: number;
   readonly token: string;
+  /**
+   * Says who finds it there: by default agents outside the editor (G6). The editor's paths are not served to them, and a
+   * session is a dialog whatever its client says.
+   */
+  readonly audience?: 'agents' | 'editor';
 }
 
 export interface GatewayEndpoint {
@@ -131,7 +132,7 @@ class HttpGateway implements Gateway {
 
   constructor(private readonly deps: GatewayDeps) {
     const { backend, clock, log, version } = deps;
-    this.token = deps.stable?.token ?? randomBytes(32).toString('base64url');
+    this.token = deps.stable?.token ?? newToken();
     this.bearer = new BearerCheck(this.token);
     const urlOf = (toolset: string): string => this.endpoint(toolset, 'plain').url;
     this.rest = deps.rest && new Rest({ backend: deps.rest, clock, log, urlOf });
@@ -162,7 +163,7 @@ class HttpGateway implements Gateway {
         delivery,
         maxCalls: limits.maxCalls,
         noteActivity,
-        namesConversations: !deps.stable,
+        namesConversations: !this.isForAgents,
       },
       listings,
       sessions: this.sessions,
@@ -187,6 +188,11 @@ class HttpGateway implements Gateway {
 
   get port(): number | undefined {
     return this.givenPort;
+  }
+
+  private get isForAgents(): boolean {
+    const { stable } = this.deps;
+    return stable !== undefined && stable.audience !== 'editor';
   }
 
   start(): Promise<void> {
@@ -274,7 +280,7 @@ class HttpGateway implements Gateway {
     this.strangers.admit(socket);
     if (this.rest && isRestPath(url)) return { kind: 'rest' };
     const route = parseRoute(url);
-    if (!route || (this.deps.stable && route.clientKind === 'editor')) return { kind: 'nowhere' };
+    if (!route || (this.isForAgents && route.clientKind === 'editor')) return { kind: 'nowhere' };
     return { kind: 'admitted', route };
   }
 
@@ -293,7 +299,7 @@ class HttpGateway implements Gateway {
     if (response.destroyed) return;
     const isEditor = isEditorPath(request.url);
     response.setHeader('connection', 'close');
-    if (why === 'stranger' || isEditor || !this.deps.stable) {
+    if (why === 'stranger' || isEditor || !this.isForAgents) {
       response.writeHead(why === 'stranger' && !isEditor ? 403 : 404, { 'content-length': 0 }).end();
     } else {
       refuse(response, 404, errorCodes.server, advice[why]);

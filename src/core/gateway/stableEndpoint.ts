@@ -1,7 +1,6 @@
 /**
- * Keeps the gateway that agents outside the editor find again (G6): on a port and with a secret that stay the same. It
- * follows the file of the secret, so that to remove the file is to renew the secret, and keeps asking for a port that
- * is taken.
+ * Keeps a gateway that its clients find again (G2, G6): on a port and with a secret that stay the same. It follows what
+ * keeps the secret, so that it can be renewed there, and asks for a port that is taken until it is free or another one is to do.
  *
  * It knows nothing of toolsets: it is given how a gateway is made. Invariants: at most one gateway; who showed the old
  * secret is cut off when it is renewed; after `dispose` nothing listens.
@@ -11,27 +10,42 @@ import { DisposableStore, type Disposable } from '../base/disposables.js';
 import { Emitter } from '../base/events.js';
 import type { Log } from '../base/log.js';
 import { SingleFlight } from '../base/singleFlight.js';
-import { forgetAddress, noteAddress } from '../files/addressFile.js';
-import { tokenIn } from '../files/tokenFile.js';
-import { watchFile, type WatchedFile } from '../files/watchedFile.js';
+import type { EndpointSecret } from './endpointSecret.js';
 import type { Gateway, StableAddress } from './gateway.js';
 
 export type EndpointState =
   | { readonly kind: 'starting' }
-  | { readonly kind: 'listening'; readonly port: number }
+  /** `instead` is the port on which clients that were there before look for it. */
+  | { readonly kind: 'listening'; readonly port: number; readonly instead?: TakenPort }
   /** Another program listens there, perhaps another window. */
   | { readonly kind: 'portTaken'; readonly port: number }
   /** `reason` is a phrase. */
   | { readonly kind: 'failed'; readonly reason: string };
 
+export interface TakenPort {
+  readonly port: number;
+  /** A `window` has proved to know the same secret. */
+  readonly by: 'window' | 'program';
+}
+
+/** Says which port is to be tried when one is taken. */
+export interface OtherPorts {
+  /** Resolves to the same port where it is about to be free. */
+  after(taken: number, token: string): Promise<{ readonly port: number; readonly instead?: TakenPort }>;
+  /** Called with the port that is listened on now. */
+  keep(port: number): void;
+}
+
 export interface StableEndpointDeps {
   readonly port: number;
-  readonly tokenFile: string;
+  readonly secret: EndpointSecret;
   readonly clock: Clock;
   readonly log: Log;
   /** Called with values that are secrets from then on. */
   readonly keepSecret: (values: readonly string[]) => Disposable;
   readonly createGateway: (stable: StableAddress) => Gateway | Promise<Gateway>;
+  /** If this is absent, a port that is taken is asked for again until it is free. */
+  readonly otherPorts?: OtherPorts;
 }
 
 /** The time between two attempts to listen, in milliseconds. */
@@ -42,7 +56,7 @@ export class StableEndpoint {
   private readonly changes = this.store.add(new Emitter<EndpointState>());
   private readonly listening = new SingleFlight(() => this.listen());
   private open: { readonly token: string; readonly gateway: Gateway; readonly secret: Disposable } | undefined;
-  private watched: WatchedFile | undefined;
+  private watched = false;
   private retry: Disposable | undefined;
   private ended = false;
   /** A port that the system chose is kept, too. */
@@ -58,7 +72,12 @@ export class StableEndpoint {
 
   /** Returns where a toolset is served, or undefined while nothing is. */
   urlOf(toolset: string): string | undefined {
-    return this.state.kind === 'listening' ? this.open?.gateway.endpoint(toolset, 'plain').url : undefined;
+    return this.gateway?.endpoint(toolset, 'plain').url;
+  }
+
+  /** Is undefined while nothing listens. Each renewal of the secret makes another one. */
+  get gateway(): Gateway | undefined {
+    return this.state.kind === 'listening' ? this.open?.gateway : undefined;
   }
 
   /** Resolves when nothing listens any more. */
@@ -71,8 +90,8 @@ export class StableEndpoint {
   }
 
   private watch(): void {
-    this.watched = this.store.add(watchFile(this.deps.tokenFile, { clock: this.deps.clock }));
-    this.store.add(this.watched.onDidChange(() => this.begin()));
+    this.watched = true;
+    this.store.add(this.deps.secret.watch(() => this.begin()));
   }
 
   private begin(): void {
@@ -82,11 +101,10 @@ export class StableEndpoint {
 
   /** Never rejects. */
   private async listen(): Promise<void> {
-    const { tokenFile, log } = this.deps;
-    const { port } = this;
+    const { secret, log } = this.deps;
     try {
-      const token = await tokenIn(tokenFile);
-      // The file is followed once it is there, so that its first reading shows what became of it since.
+      const token = await secret.read();
+      // The secret is followed once it is there, so that the first look shows what became of it since.
       if (!this.ended && !this.watched) this.watch();
       if (this.ended || this.open?.token === token) return;
       if (this.open) {
@@ -94,18 +112,38 @@ export class StableEndpoint {
         this.enter({ kind: 'starting' });
       }
       await this.close();
-      const gateway = await this.deps.createGateway({ port, token });
-      this.open = { token, gateway, secret: this.deps.keepSecret([token]) };
-      await gateway.start();
-      this.port = gateway.port ?? port;
-      await noteAddress(tokenFile, this.port);
-      this.enter({ kind: 'listening', port: this.port });
+      const instead = await this.openWith(token);
+      if (this.ended) return;
+      await secret.noteAddress?.(this.port);
+      this.enter({ kind: 'listening', port: this.port, ...(instead && { instead }) });
     } catch (error) {
       await this.close();
       if (this.ended) return;
-      const { code, message } = error as NodeJS.ErrnoException;
-      this.enter(code === 'EADDRINUSE' ? { kind: 'portTaken', port } : { kind: 'failed', reason: message });
+      const { message } = error as Error;
+      this.enter(isTaken(error) ? { kind: 'portTaken', port: this.port } : { kind: 'failed', reason: message });
       this.retry = this.deps.clock.after(again, () => this.begin());
+    }
+  }
+
+  /** Returns the port that was wanted where it is another one. */
+  private async openWith(token: string): Promise<TakenPort | undefined> {
+    const { createGateway, keepSecret, otherPorts } = this.deps;
+    for (let instead: TakenPort | undefined; ;) {
+      const gateway = await createGateway({ port: this.port, token });
+      this.open = { token, gateway, secret: keepSecret([token]) };
+      try {
+        await gateway.start();
+        this.port = gateway.port ?? this.port;
+        otherPorts?.keep(this.port);
+        return instead;
+      } catch (error) {
+        if (this.ended || !otherPorts || !isTaken(error)) throw error;
+        await this.close();
+        const next = await otherPorts.after(this.port, token);
+        if (this.ended) return undefined;
+        this.port = next.port;
+        instead ??= next.instead;
+      }
     }
   }
 
@@ -113,7 +151,7 @@ export class StableEndpoint {
     const { open } = this;
     this.open = undefined;
     if (!open) return;
-    await forgetAddress(this.deps.tokenFile);
+    await this.deps.secret.forgetAddress?.();
     await open.gateway.dispose();
     open.secret.dispose();
   }
@@ -124,4 +162,10 @@ export class StableEndpoint {
     this.state = state;
     if (!same) this.changes.fire(state);
   }
+}
+
+/** On Windows a port that the system has set aside is refused in another way than one that a program has. */
+function isTaken(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === 'EADDRINUSE' || (code === 'EACCES' && process.platform === 'win32');
 }

@@ -1,6 +1,7 @@
-/** Reports what keeps agents outside the editor from the toolsets of a window (G6). Everything here is pure. */
+/** Reports what keeps agents from finding the toolsets of a window where they look for them (G2, G6). Pure. */
 import type { Place, Problem } from '../../core/base/problem.js';
 import type { AgentEndpointState } from '../engine/agentEndpoint.js';
+import type { EditorEndpoint } from '../engine/editorEndpoint.js';
 
 /** @param place The place of problems that belong to no server. */
 export function endpointProblems(state: AgentEndpointState, place: Place | undefined): Problem[] {
@@ -28,4 +29,30 @@ export function endpointProblems(state: AgentEndpointState, place: Place | undef
     ];
   }
   return [];
+}
+
+/**
+ * Reports that agent-host sessions of the editor, which outlive the window, look for it elsewhere.
+ *
+ * @param place The place of problems that belong to no server.
+ */
+export function editorEndpointProblems(
+  state: EditorEndpoint['state'] | undefined,
+  place: Place | undefined,
+): Problem[] {
+  if (!place || state?.kind !== 'listening' || !state.instead) return [];
+  const { port, by } = state.instead;
+  const who = by === 'window' ? 'another window of this folder' : 'another program';
+  return [
+    {
+      code: 'editor-port-taken',
+      severity: 'information',
+      message: `Agent sessions of the editor find the toolsets of this window on port ${state.port} now, because ${who} has port ${port}.`,
+      fix:
+        by === 'window'
+          ? 'Close one of the two windows and reload the other one if sessions that began in it are to go on.'
+          : 'Nothing has to be done; a session that began before and does not find its tools has to be begun anew.',
+      place,
+    },
+  ];
 }

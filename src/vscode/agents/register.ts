@@ -13,11 +13,13 @@ import { endpointPort, onDidChangeSetting } from '../engine/settings.js';
 import { inert } from '../../core/base/inert.js';
 import { window } from '../views/inertEditor.js';
 import { orShowFailure } from '../views/messages.js';
-import { endpointProblems } from './endpointProblems.js';
+import { whyNothingRuns } from '../views/phrases.js';
+import { editorEndpointProblems, endpointProblems } from './endpointProblems.js';
 
 export function serveOtherAgents(slot: EngineSlot, globalStorage: vscode.Uri): Disposable {
   const store = new DisposableStore('other agents');
   slot.observe(() => endpointProblems(slot.engine?.endpoint?.state ?? { kind: 'off' }, placeOf(slot)));
+  slot.observe(() => editorEndpointProblems(slot.engine?.editorEndpoint.state, placeOf(slot)));
   store.add(
     slot.onDidLoad(({ endpoint }) => {
       if (!endpoint) return;
@@ -32,7 +34,18 @@ export function serveOtherAgents(slot: EngineSlot, globalStorage: vscode.Uri): D
     ),
   );
   store.add(vscode.commands.registerCommand('mcpToolsets.renewToken', () => orShowFailure(() => renew(slot))));
+  store.add(
+    vscode.commands.registerCommand('mcpToolsets.renewEditorToken', () => orShowFailure(() => renewOfEditor(slot))),
+  );
   return store;
+}
+
+async function renewOfEditor({ engine, state }: EngineSlot): Promise<void> {
+  if (!engine) throw new Error(whyNothingRuns(state.phase));
+  await engine.editorEndpoint.renew();
+  void window.showInformationMessage(
+    inert`The editor has a new token for the toolsets of this folder. Agent sessions that have the old one lose their tools: begin them anew.`,
+  );
 }
 
 /** The endpoint follows the file of the token. */

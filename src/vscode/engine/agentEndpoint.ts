@@ -3,11 +3,14 @@
  */
 import type { Disposable } from '../../core/base/disposables.js';
 import { Emitter } from '../../core/base/events.js';
+import { secretInFile } from '../../core/gateway/endpointSecret.js';
 import { StableEndpoint, type EndpointState, type StableEndpointDeps } from '../../core/gateway/stableEndpoint.js';
 
 export type AgentEndpointState = { readonly kind: 'off' } | EndpointState;
 
-type AgentEndpointDeps = Omit<StableEndpointDeps, 'port'>;
+interface AgentEndpointDeps extends Omit<StableEndpointDeps, 'port' | 'secret'> {
+  readonly tokenFile: string;
+}
 
 export class AgentEndpoint {
   private readonly changes = new Emitter<AgentEndpointState>();
@@ -55,9 +58,10 @@ export class AgentEndpoint {
       this.changes.fire(this.state);
       return;
     }
-    const endpoint = new StableEndpoint({ ...this.deps, port });
+    const { tokenFile, clock } = this.deps;
+    const endpoint = new StableEndpoint({ ...this.deps, port, secret: secretInFile(tokenFile, clock) });
     const listener = endpoint.onDidChange((state) => {
-      const { log, tokenFile } = this.deps;
+      const { log } = this.deps;
       if (state.kind === 'listening') {
         log.write('info', `Agents outside the editor are served on 127.0.0.1:${port}; the token is in ${tokenFile}`);
       }

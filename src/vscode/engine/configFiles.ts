@@ -36,6 +36,12 @@ export function localFolders(): vscode.WorkspaceFolder[] {
   return (vscode.workspace.workspaceFolders ?? []).filter(({ uri }) => uri.scheme === 'file');
 }
 
+/** Returns what is the same in every window of this folder or workspace of this user, and nowhere else (G2). */
+export function workspaceName(): string {
+  const { workspaceFile, workspaceFolders } = vscode.workspace;
+  return `${homedir()}\n${(workspaceFile ?? workspaceFolders?.[0]?.uri)?.toString() ?? ''}`;
+}
+
 /** Returns whether a file is the user's own, and not one that the workspace brings along (S1). */
 export function isUsersOwn(file: string): boolean {
   return isUserFile(file, folderPaths(), homedir());

@@ -7,12 +7,13 @@ import type { ToolReview } from '../../core/approval/toolPrints.js';
 import type { Clock } from '../../core/base/clock.js';
 import type { Log } from '../../core/base/log.js';
 import type { SecretStore } from '../../core/connections/http/oauth/contract.js';
-import type { Gateway } from '../../core/gateway/gateway.js';
+import type { StableAddress } from '../../core/gateway/gateway.js';
 import { createDialogTools, type DialogTools } from '../../core/host/dialogTools.js';
 import { configFileOf } from '../../core/files/configFile.js';
 import { tokenFileOf } from '../../core/files/tokenFile.js';
 import { createRestBackend } from '../../core/host/restBackend.js';
 import { AgentEndpoint } from './agentEndpoint.js';
+import { EditorEndpoint, type EditorAddress } from './editorEndpoint.js';
 import { assemble } from '../../core/host/assemble.js';
 import type { Host } from '../../core/host/hostContract.js';
 import type { PermissionDeps } from '../../core/host/permission.js';
@@ -47,6 +48,8 @@ export interface EngineDeps {
   readonly maxInstances: () => number;
   /** Predicts what the editor declares as a client, and is told what it declared. */
   readonly editor?: Pick<EditorClient, 'expected' | 'note'>;
+  /** Says where the editor finds the toolsets again. */
+  readonly address: EditorAddress;
   /** Agents outside the editor. If this is absent, they are not served. */
   readonly agents?: AgentsOptions;
   /** If this is absent, results are never written to a disk. */
@@ -72,8 +75,8 @@ export interface Engine {
   readonly host: Host;
   /** Removes secrets from a text. */
   redact(text: string): string;
-  /** Rejects when there is no port to listen on. */
-  readonly gateway: Promise<Gateway>;
+  /** The endpoint of the editor. */
+  readonly editorEndpoint: EditorEndpoint;
   /** The endpoint for agents outside the editor. It is off until it is given a port. */
   readonly endpoint: AgentEndpoint | undefined;
   readonly dialogTools: DialogTools;
@@ -105,10 +108,6 @@ export function createEngine(deps: EngineDeps): Engine {
   const artifacts = artifactsOf(deps, hostLog);
   const maxResultBytes = deps.results?.maxResultBytes ?? ((): number => usualMaxResultBytes);
   const delivery = createDelivery({ artifacts, maxResultBytes });
-  const gateway = listen();
-  // Whoever awaits the gateway learns of a failure. Until then it must not count as an unhandled rejection.
-  gateway.catch(() => undefined);
-
   const endpoint = deps.agents && agentEndpoint(deps.agents);
 
   function agentEndpoint({ folder, home, blocked }: AgentsOptions): AgentEndpoint {
@@ -127,30 +126,36 @@ export function createEngine(deps: EngineDeps): Engine {
     });
   }
 
-  async function listen(): Promise<Gateway> {
-    const { createGateway } = await import('../../core/gateway/gateway.js');
-    const created = createGateway({
-      backend,
-      clock,
-      version,
-      log: hostLog,
-      delivery,
-      onClient: (kind, capabilities) => kind === 'editor' && deps.editor?.note(capabilities),
-    });
-    await created.start();
-    log.write('info', `The gateway listens on 127.0.0.1:${created.port}`);
-    return created;
-  }
+  const editorEndpoint = new EditorEndpoint({
+    address: deps.address,
+    clock,
+    log: hostLog,
+    keepSecret: (values) => redactor.register(values),
+    createGateway: async (stable: StableAddress) => {
+      const { createGateway } = await import('../../core/gateway/gateway.js');
+      return createGateway({
+        backend,
+        clock,
+        version,
+        log: hostLog,
+        delivery,
+        stable: { ...stable, audience: 'editor' },
+        onClient: (kind, capabilities) => kind === 'editor' && deps.editor?.note(capabilities),
+      });
+    },
+  });
+  editorEndpoint.onDidChange((state) => {
+    if (state.kind === 'listening') log.write('info', `The gateway listens on 127.0.0.1:${state.port}`);
+  });
 
   return {
     host,
     redact: (text) => redactor.redact(text),
-    gateway,
+    editorEndpoint,
     endpoint,
     dialogTools: createDialogTools(host, delivery),
     dispose: async () => {
-      const closing = gateway.then((open) => open.dispose()).catch(() => undefined);
-      await Promise.all([core.dispose(), closing, endpoint?.dispose()]);
+      await Promise.all([editorEndpoint.dispose(), core.dispose(), endpoint?.dispose()]);
       await artifacts.settled();
     },
   };

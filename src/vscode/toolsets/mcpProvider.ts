@@ -41,8 +41,11 @@ export function offerToolsets(deps: ProviderDeps): Disposable {
 /** Changes that are closer to each other than this, in milliseconds, become one announcement. */
 const together = 10;
 
-/** The first answer to the editor waits this long for the gateway, in milliseconds. */
-const firstAnswerLimit = 5000;
+/**
+ * The first answer to the editor waits this long for the gateway, in milliseconds. It usually listens within a second; an
+ * answer without it would make agent-host sessions forget what they have (G3b).
+ */
+const firstAnswerLimit = 30_000;
 
 /** How long the editor is kept waiting for a server that is still starting, in milliseconds. */
 const connectPatience = 3000;
@@ -53,9 +56,11 @@ class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscode.McpHt
   private readonly changes = this.store.add(new vscode.EventEmitter<void>());
   private readonly version = randomUUID();
   private readonly presenter: Presenter;
-  /** Undefined until the gateway listens, and for good if it cannot. */
-  private gateway: Gateway | undefined;
-  private gatewayFailed = false;
+  /** The gateway that is listened to. */
+  private followed: { readonly gateway: Gateway; readonly listener: Disposable } | undefined;
+  private saidFailure = false;
+  /** URL and headers of the definitions that the editor has. */
+  private address: string | undefined;
   /** The labels in file order; those that are leaving come last. */
   private announced: readonly string[] = [];
   /** The labels that are kept only because calls are still in flight. */
@@ -68,7 +73,8 @@ class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscode.McpHt
     const { slot, clock, log } = deps;
     this.presenter = this.store.add(new Presenter({ clock, log, stage: this.stage(), onChange: () => slot.refresh() }));
     slot.observe(() => this.presenter.problems());
-    this.store.add(slot.onDidLoad((engine) => void this.follow(engine)));
+    this.store.add(slot.onDidLoad((engine) => this.follow(engine)));
+    this.store.add({ dispose: () => this.followed?.listener.dispose() });
     this.store.add(
       vscode.workspace.onDidChangeConfiguration((change) => {
         if (change.affectsConfiguration('chat')) this.presenter.tryAgain();
@@ -112,27 +118,41 @@ class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscode.McpHt
     }
   }
 
-  private async follow(engine: Engine): Promise<void> {
-    const { slot, log } = this.deps;
-    try {
-      this.gateway = await engine.gateway;
-    } catch (error) {
-      this.gatewayFailed = true;
-      log.write('error', `The gateway did not start, so no agent sees a tool: ${String(error)}`);
-      void window.showErrorMessage(inert`MCP Toolsets cannot offer its tools: ${String(error)}`);
-      return;
-    }
-    this.store.add(
-      this.gateway.onDidChangeActivity((toolset) => {
-        this.presenter.noteActivity(toolset);
-        if (this.leaving.includes(toolset)) this.announce();
-      }),
-    );
-    this.store.add(engine.host.onDidChangeCatalogue(() => this.presenter.expect(this.presented())));
+  private follow({ editorEndpoint, host }: Engine): void {
+    const { slot } = this.deps;
+    this.store.add(editorEndpoint.onDidChange(() => this.take()));
+    this.store.add(host.onDidChangeCatalogue(() => this.presenter.expect(this.presented())));
     this.store.add(slot.onDidChange(() => this.announce()));
+    this.take();
+  }
+
+  /** Takes over the gateway that listens now: the first one, or the one that a renewed token has made. */
+  private take(): void {
+    const { slot, log } = this.deps;
+    const { gateway, followed } = this;
+    const { state } = slot.engine?.editorEndpoint ?? { state: undefined };
+    if (state?.kind === 'failed' && !this.saidFailure) {
+      this.saidFailure = true;
+      log.write('error', `The gateway did not start, so no agent sees a tool: ${state.reason}`);
+      void window.showErrorMessage(inert`MCP Toolsets cannot offer its tools: ${state.reason}`);
+    }
+    if (gateway === followed?.gateway) return slot.refresh();
+    followed?.listener.dispose();
+    const listener = gateway?.onDidChangeActivity((toolset) => {
+      this.presenter.noteActivity(toolset);
+      if (this.leaving.includes(toolset)) this.announce();
+    });
+    this.followed = gateway && listener && { gateway, listener };
+    if (!gateway) return slot.refresh();
     this.announce();
     slot.refresh();
     this.presenter.expect(this.presented());
+    if (this.address !== undefined && this.address !== this.addressOf(gateway)) {
+      // The definitions are others now, so the editor ends what it has of the old ones.
+      this.changes.fire();
+      this.presenter.beginAgain();
+    }
+    this.address = this.addressOf(gateway);
   }
 
   /** Announces the toolsets that come and go. A change within a toolset reaches the editor over its session. */
@@ -158,7 +178,16 @@ class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscode.McpHt
   /** Returns whether it is still unknown which servers there are. */
   private isBeginning(): boolean {
     const { phase } = this.deps.slot.state;
-    return (phase === 'reading' || phase === 'serving') && this.gateway === undefined && !this.gatewayFailed;
+    const state = this.deps.slot.engine?.editorEndpoint.state;
+    return (phase === 'reading' || phase === 'serving') && (state === undefined || state.kind === 'starting');
+  }
+
+  private get gateway(): Gateway | undefined {
+    return this.deps.slot.engine?.editorEndpoint.gateway;
+  }
+
+  private addressOf(gateway: Gateway): string {
+    return JSON.stringify(gateway.endpoint('', 'editor'));
   }
 
   private presented(): Toolset[] {

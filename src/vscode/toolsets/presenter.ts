@@ -80,6 +80,11 @@ export class Presenter implements Disposable {
     for (const watch of this.watches.values()) watch.tryAgain();
   }
 
+  /** Starts every toolset anew, because the editor is offered all of them at another address. */
+  beginAgain(): void {
+    for (const watch of this.watches.values()) watch.beginAgain();
+  }
+
   /** Looks sooner, because the editor did something with a toolset and may show its tools already. */
   noteActivity(id: string): void {
     this.watches.get(id)?.hurry();
@@ -125,6 +130,10 @@ class Watch implements Disposable {
 
   tryAgain(): void {
     if (this.phase !== 'shown') this.begin('awaited');
+  }
+
+  beginAgain(): void {
+    this.begin('awaited');
   }
 
   hurry(): void {

@@ -6,6 +6,8 @@ import type { GatewayEndpoint } from '../../../src/core/gateway/gateway.js';
 import type * as engineModule from '../../../src/vscode/engine/engine.js';
 import type { Clock } from '../../../src/core/base/clock.js';
 import { cpuTime, readMemory } from '../harness/usage.js';
+import { nextEvent } from '../../../src/core/base/events.js';
+import { Secrets } from '../../support/core/person.js';
 import { now, serve } from '../harness/served.js';
 
 /** As `systemClock`, which the build keeps to itself. */
@@ -17,6 +19,8 @@ const clock: Clock = {
     return { dispose: () => clearTimeout(timer) };
   },
 };
+
+const noted = (): Promise<void> => Promise.resolve();
 
 interface Product {
   readonly engine: string;
@@ -38,6 +42,8 @@ function create(product: Product): engineModule.Engine {
     filteredTools: () => 'information',
     trace: () => false,
     maxInstances: () => 64,
+    // The secret storage and the ports of a window that is the only one of its folder.
+    address: { workspace: process.cwd(), secrets: new Secrets(), ports: { get: () => undefined, update: noted } },
     results: {
       folder: join(dirname(product.guardian), 'artifacts'),
       quota: () => 200 * 1024 * 1024,
@@ -106,7 +112,11 @@ serve({
   },
 
   async endpoint({ id, kind }: { id: string; kind: ClientKind }): Promise<GatewayEndpoint> {
-    return (await running().gateway).endpoint(id, kind);
+    const { editorEndpoint } = running();
+    if (!editorEndpoint.gateway)
+      await nextEvent(editorEndpoint.onDidChange, () => editorEndpoint.gateway !== undefined);
+    if (!editorEndpoint.gateway) throw new Error('The gateway does not listen.');
+    return editorEndpoint.gateway.endpoint(id, kind);
   },
 
   instances() {

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { nextEvent } from '../../../src/core/base/events.js';
 import { tokenFileOf, tokenIn } from '../../../src/core/files/tokenFile.js';
+import { secretInFile } from '../../../src/core/gateway/endpointSecret.js';
 import { createGateway } from '../../../src/core/gateway/gateway.js';
 import { StableEndpoint, type EndpointState } from '../../../src/core/gateway/stableEndpoint.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
@@ -28,7 +29,7 @@ describe('stable endpoint (G6)', () => {
     const [backend, clock, log, secrets] = [new FakeBackend(), new FakeClock(), new MemoryLog(), [] as string[]];
     const endpoint = new StableEndpoint({
       port,
-      tokenFile: file,
+      secret: secretInFile(file, clock),
       clock,
       log,
       keepSecret: (values) => {

@@ -16,13 +16,10 @@ describe('labelsOf', () => {
   ];
   const servers = states.map((state) => status(state.kind, { state }));
 
-  it('names servers that may have tools soon', () => {
-    assert.deepEqual(labelsOf(snapshot(servers), []), ['starting', 'reconnecting']);
-  });
-
-  it('names what has tools in whatever state, in file order', () => {
-    const toolsets = [toolset('invalid', 'a'), toolset('running', 'b'), toolset('idle')];
-    assert.deepEqual(labelsOf(snapshot(servers), toolsets), ['starting', 'reconnecting', 'running', 'invalid']);
+  it('are those of all servers that are not switched off, in file order (G3b)', () => {
+    const all = ['starting', 'reconnecting', 'running', 'idle', 'failed', 'invalid', 'stopped'];
+    assert.deepEqual(labelsOf(snapshot(servers), []), all);
+    assert.deepEqual(labelsOf(snapshot(servers), [toolset('invalid', 'a'), toolset('running', 'b')]), all);
   });
 
   it('names toolsets without a server last', () => {

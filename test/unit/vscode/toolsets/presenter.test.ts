@@ -58,6 +58,23 @@ describe('Presenter', () => {
     assert.equal(clock.pending, 0, 'no timer is left');
   });
 
+  it('starts what was shown anew where the editor is offered another address', async () => {
+    stage.onStart = () => {
+      stage.connections.add('demo');
+      show('mcp_demo_a', 'mcp_demo_b');
+      return Promise.resolve();
+    };
+    presenter.expect([demo]);
+    await clock.flow(1_000);
+    assert.deepEqual(stage.starts, ['demo']);
+    stage.names.clear();
+    stage.connections.clear();
+    presenter.beginAgain();
+    await clock.flow(1_000);
+    assert.deepEqual(stage.starts, ['demo', 'demo']);
+    assert.deepEqual(messages(), []);
+  });
+
   it('starts a toolset until its tools are there, then no more', async () => {
     const announced = clock.now();
     stage.onStart = async (label) => {

@@ -1,0 +1,157 @@
+/** The address of the editor (G2): the same over reloads and windows of a folder, and what becomes of it where it is taken. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type AddressInfo, type Server } from 'node:net';
+import { systemClock } from '../../../src/core/base/clock.js';
+import { nextEvent } from '../../../src/core/base/events.js';
+import { createGateway, type Gateway } from '../../../src/core/gateway/gateway.js';
+import type { EndpointState } from '../../../src/core/gateway/stableEndpoint.js';
+import { EditorEndpoint } from '../../../src/vscode/engine/editorEndpoint.js';
+import { FakeClock } from '../../support/fakes/fakeClock.js';
+import { Secrets } from '../../support/core/person.js';
+import { within } from '../../support/core/within.js';
+import { FakeBackend, MemoryLog } from '../../unit/gateway/fakes.js';
+
+describe('the address of the editor (G2)', () => {
+  let secrets: Secrets;
+  let ports: Map<string, unknown>;
+  let log: MemoryLog;
+  let kept: string[];
+  const windows: EditorEndpoint[] = [];
+  const strangers: Server[] = [];
+
+  beforeEach(() => {
+    secrets = new Secrets();
+    ports = new Map();
+    log = new MemoryLog();
+    kept = [];
+  });
+
+  afterEach(async () => {
+    for (const window of windows.splice(0)) await window.dispose();
+    for (const server of strangers.splice(0)) server.close();
+  });
+
+  function open(workspace = `folder of ${process.pid}`, clock: FakeClock | typeof systemClock = systemClock) {
+    const window = new EditorEndpoint({
+      address: {
+        workspace,
+        secrets,
+        ports: { get: (key) => ports.get(key), update: (key, value) => Promise.resolve(void ports.set(key, value)) },
+      },
+      clock,
+      log,
+      keepSecret: (values) => {
+        kept.push(...values);
+        return { dispose: () => {} };
+      },
+      createGateway: (stable) =>
+        createGateway({
+          backend: new FakeBackend(),
+          clock,
+          log,
+          version: '1',
+          stable: { ...stable, audience: 'editor' },
+        }),
+    });
+    windows.push(window);
+    return window;
+  }
+
+  const listening = async (window: EditorEndpoint): Promise<Extract<EndpointState, { kind: 'listening' }>> => {
+    if (window.state.kind !== 'listening') {
+      const changed = nextEvent(window.onDidChange, ({ kind }) => kind === 'listening');
+      await within(changed, 'listening', () => JSON.stringify(window.state));
+    }
+    assert.ok(window.state.kind === 'listening');
+    return window.state;
+  };
+
+  const addressOf = ({ gateway }: EditorEndpoint): ReturnType<Gateway['endpoint']> => {
+    assert.ok(gateway);
+    return gateway.endpoint('a', 'editor');
+  };
+
+  it('is the same for the next window of the folder, and another one for another folder', async () => {
+    const first = open();
+    await listening(first);
+    const address = addressOf(first);
+    await first.dispose();
+    const second = open();
+    await listening(second);
+    assert.deepEqual(addressOf(second), address);
+    const other = open('another folder');
+    await listening(other);
+    assert.notEqual(addressOf(other).url, address.url);
+    assert.notEqual(addressOf(other).headers['Authorization'], address.headers['Authorization']);
+    assert.ok(
+      kept.some((token) => address.headers['Authorization'] === `Bearer ${token}`),
+      'the token is kept secret',
+    );
+  });
+
+  it('is had by the next window also where the last one is still ending', async () => {
+    const first = open();
+    await listening(first);
+    const address = addressOf(first);
+    const second = open();
+    const ended = first.dispose();
+    await listening(second);
+    await ended;
+    assert.deepEqual(addressOf(second), address);
+  });
+
+  it('is another one for a second window beside the first, which says so, and the token is the same', async () => {
+    const first = open();
+    const { port } = await listening(first);
+    const second = open();
+    const state = await listening(second);
+    assert.notEqual(state.port, port);
+    assert.deepEqual(state.instead, { port, by: 'window' });
+    assert.deepEqual(addressOf(second).headers, addressOf(first).headers);
+    await first.dispose();
+    await second.dispose();
+    assert.equal((await listening(open())).port, port);
+  });
+
+  it('is another one for good where another program has the port, and is said', async () => {
+    const before = open();
+    const { port } = await listening(before);
+    await before.dispose();
+    const stranger = createServer((socket) => socket.end('what?'));
+    strangers.push(stranger);
+    await once(stranger.listen(port, '127.0.0.1'), 'listening');
+    assert.equal((stranger.address() as AddressInfo).port, port);
+    const window = open();
+    const state = await listening(window);
+    assert.notEqual(state.port, port);
+    assert.deepEqual(state.instead, { port, by: 'program' });
+    await window.dispose();
+    stranger.close();
+    assert.deepEqual(await listening(open()), { kind: 'listening', port: state.port });
+  });
+
+  it('has another token when it is renewed, in every window, on the same port', async () => {
+    const [first, second] = [open(), open()];
+    const [{ port }] = [await listening(first), await listening(second)];
+    const { url, headers } = addressOf(first);
+    const renewed = [first, second].map((window) => nextEvent(window.onDidChange, ({ kind }) => kind === 'listening'));
+    await first.renew();
+    await within(Promise.all(renewed), 'both listen again');
+    assert.equal((await listening(first)).port, port);
+    assert.notDeepEqual(addressOf(first).headers, headers);
+    assert.deepEqual(addressOf(second).headers, addressOf(first).headers);
+    const refused = await fetch(url, { method: 'POST', headers, body: '{}' });
+    assert.equal(refused.status, 404);
+  });
+
+  it('lasts for one window alone where the storage does not answer', async () => {
+    secrets.get = () => new Promise(() => undefined);
+    const clock = new FakeClock();
+    const window = open(undefined, clock);
+    await clock.untilScheduled(3_000);
+    clock.advance(3_000);
+    await listening(window);
+    assert.match(log.lines.join('\n'), /did not answer/);
+  });
+});
