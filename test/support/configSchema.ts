@@ -124,7 +124,9 @@ function text(of: Extract<ValueShape, { kind: 'text' }>['of']): JsonSchema {
   }
 }
 
-const reference = level('reference', { oneOf: [{ required: ['env'] }, { required: ['secret'] }] });
+const reference = level('reference', {
+  oneOf: [{ required: ['env'] }, { required: ['secret'] }, { required: ['command'] }],
+});
 
 const server = level('server', {
   anyOf: ['stdio', 'streamable_http'].map((transport) => ({

@@ -14,7 +14,15 @@ import { createHash } from 'node:crypto';
 import { assertNever } from '../base/assertNever.js';
 import { quoted } from '../base/inert.js';
 import { isSecretName, mask, withoutSecrets } from '../base/secrets.js';
-import type { EnvFile, EnvValue, Launch, OAuthSettings, Reference, ServerDefinition } from '../config/model.js';
+import type {
+  EnvFile,
+  EnvValue,
+  Launch,
+  OAuthSettings,
+  Reference,
+  ReferenceSource,
+  ServerDefinition,
+} from '../config/model.js';
 
 export interface LaunchPart {
   readonly label:
@@ -156,6 +164,12 @@ function valuePart(
   }
 }
 
+const nouns = { env: 'variable', secret: 'secret' } as const;
+
+function argvOf(source: ReferenceSource): readonly string[] {
+  return source.kind === 'command' ? source.argv : [];
+}
+
 /** Shows where a value comes from, and what is put around it; the value itself is never part of it. */
 function referencePart(
   label: LaunchPart['label'],
@@ -165,6 +179,15 @@ function referencePart(
 ): LaunchPart {
   const isOpen = name === undefined || (label === 'environment' && !holdsSecret(name));
   let isMasked = false;
+  /** Nothing in this can be taken for a text in front or behind, nor for another number of arguments. */
+  const outputOf = (argv: readonly string[]): string => {
+    const words = argv.map((word, index) => {
+      const masked = maskSecrets(word, argv[index - 1]);
+      isMasked ||= masked !== word;
+      return written(masked, masked !== word);
+    });
+    return `the output of [${words.join(', ')}]`;
+  };
   const text = (value: string): string => {
     // Only `Bearer ` and the like is shown where values may be secrets, as anything longer may be one itself.
     const shown = isOpen ? maskSecrets(value) : /^[A-Za-z]{1,12} $/.test(value) ? value : mask;
@@ -173,12 +196,13 @@ function referencePart(
   };
   const value = [
     ...(prefix === '' ? [] : [text(prefix)]),
-    `the ${source.kind === 'env' ? 'variable' : 'secret'} ${written(source.name)}`,
+    source.kind === 'command' ? outputOf(source.argv) : `the ${nouns[source.kind]} ${written(source.name)}`,
     ...(suffix === '' ? [] : [text(suffix)]),
   ].join(' and ');
   const otherwise = fallback === undefined ? '' : `, or ${text(fallback)} where that is not set`;
   const shown = `${name === undefined ? '' : `${written(name)} = `}${value}${otherwise}`;
-  const whole = suffix === '' && fallback === undefined ? prefix : JSON.stringify([prefix, suffix, fallback ?? null]);
+  const isPlain = suffix === '' && fallback === undefined && source.kind !== 'command';
+  const whole = isPlain ? prefix : JSON.stringify([prefix, suffix, fallback ?? null, ...argvOf(source)]);
   return isMasked ? { label, shown, digest: digest(whole) } : { label, shown };
 }
 

@@ -55,7 +55,8 @@ function levelDrafts(level: KeyLevel, read: Sketch, slot: Slot, [before, behind]
   const beside = boxAt(read, slot.path)?.entries.filter(({ keySpan }) => keySpan.start !== slot.span.start) ?? [];
   const written = new Set(beside.map(({ key }) => key));
   // A value has one source.
-  const source = level === 'reference' ? ['env', 'secret'].find((key) => written.has(key)) : undefined;
+  const sources = level === 'reference' ? ['env', 'secret', 'command'] : [];
+  const hasSource = sources.some((key) => written.has(key));
   // Prefix and suffix of one item exclude each other.
   if (level === 'transformItem' && before === '' && slot.role === 'key' && written.size > 0) return [];
   const transport = level === 'server' ? textOf(read, slot.path, 'transport') : undefined;
@@ -63,7 +64,7 @@ function levelDrafts(level: KeyLevel, read: Sketch, slot: Slot, [before, behind]
   return Object.entries(docs).flatMap(([key, doc], index): Draft[] => {
     const belongsTo = level === 'server' ? transportOfKey.get(key) : undefined;
     if (slot.role === 'key' && before === '' && written.has(key)) return [];
-    if (source !== undefined && (key === 'env' || key === 'secret')) return [];
+    if (hasSource && sources.includes(key)) return [];
     if (belongsTo !== undefined && transport && belongsTo !== transport) return [];
     const block = slot.flow ? (doc.flow ?? doc.block) : doc.block;
     const rest = slot.complete ? '' : block;

@@ -66,7 +66,7 @@ export async function valueDrafts(
 }
 
 async function argumentDrafts(
-  of: 'argument' | 'scope' | 'mediaType',
+  of: 'argument' | 'scope' | 'mediaType' | 'word',
   reference: Draft,
   slot: Slot,
   deps: CompletionDeps,

@@ -46,6 +46,7 @@ export interface QuickFixDeps {
 
 /** The problems that arise while a server starts or runs, about which the server's log says more. */
 const runtime: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
+  'value-command-failed',
   'command-not-found',
   'command-not-executable',
   'server-exited',

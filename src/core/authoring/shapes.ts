@@ -8,7 +8,7 @@ import { pathKey, type SketchBox, type SketchPath } from '../yaml/sketchState.js
 export type PlaceShape =
   | ValueShape
   | { readonly kind: 'server' }
-  | { readonly kind: 'item'; readonly of: 'argument' | 'scope' | 'pattern' | 'mediaType' }
+  | { readonly kind: 'item'; readonly of: 'argument' | 'scope' | 'pattern' | 'mediaType' | 'word' }
   | { readonly kind: 'transformItem' }
   | { readonly kind: 'freeValue'; readonly of: 'variable' | 'header'; readonly name: string };
 

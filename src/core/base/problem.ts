@@ -91,6 +91,7 @@ export const problemCodes = [
   'too-many-tools',
   // These concern starting and running (S1, X, R).
   'approval-pending',
+  'value-command-failed',
   'tools-changed',
   'sign-in-needed',
   'command-not-found',

@@ -13,18 +13,20 @@ type Plain = string | number | boolean | readonly Plain[] | { readonly [key: str
 export function launchHashOf(launch: Launch, trulyStateless: boolean): string {
   switch (launch.transport) {
     case 'stdio': {
-      const { transport, command, args, cwd, env, envFile } = launch;
+      const { transport, command, cwd, env, envFile } = launch;
+      const args = launch.args.map((text, index) => plainOf(launch.argReferences?.get(index)) ?? text);
       const ofFile = envFile && Object.fromEntries([...envFile.values].map(([name, value]) => [`=${name}`, value]));
       return digest({ trulyStateless, transport, command, args, cwd, env: { ...ofFile, ...valuesOf(env) } });
     }
     case 'streamable_http': {
-      const { transport, url, headers, sessionId, oauth } = launch;
+      const { transport, headers, sessionId, oauth } = launch;
+      const url = plainOf(launch.urlReference) ?? launch.url;
       const signIn = oauth && {
         grant: oauth.grant,
         clientId: oauth.clientId,
         issuer: oauth.issuer ?? '',
-        clientSecret: oauth.clientSecret?.value ?? '',
-        privateKey: oauth.privateKey?.value ?? '',
+        clientSecret: plainOf(oauth.clientSecret) ?? '',
+        privateKey: plainOf(oauth.privateKey) ?? '',
         scopes: oauth.scopes,
         redirectPort: oauth.redirectPort ?? 0,
       };
@@ -55,8 +57,17 @@ export function viewHashOf(
   });
 }
 
-function valuesOf(values: ReadonlyMap<string, EnvValue>): Readonly<Record<string, string>> {
-  return Object.fromEntries([...values].map(([name, value]) => [`=${name}`, value.value]));
+function valuesOf(values: ReadonlyMap<string, EnvValue>): Readonly<Record<string, Plain>> {
+  return Object.fromEntries([...values].map(([name, value]) => [`=${name}`, plainOf(value)]));
+}
+
+/** What a program prints is not known before it runs, so the program stands for it. */
+function plainOf(value: EnvValue): Plain;
+function plainOf(value: EnvValue | undefined): Plain | undefined;
+function plainOf(value: EnvValue | undefined): Plain | undefined {
+  if (value?.kind !== 'reference' || value.source.kind !== 'command') return value?.value;
+  const { source, prefix, suffix } = value;
+  return { command: source.argv, cwd: source.cwd, prefix, suffix };
 }
 
 function digest(value: Plain): string {

@@ -17,7 +17,7 @@ export type ValueShape =
       readonly of: 'command' | 'folder' | 'file' | 'session' | 'variable' | 'secretName' | 'scheme' | 'affix' | 'prose';
     }
   | { readonly kind: 'duration' }
-  | { readonly kind: 'texts'; readonly of: 'scope' | 'pattern' | 'mediaType' }
+  | { readonly kind: 'texts'; readonly of: 'scope' | 'pattern' | 'mediaType' | 'word' }
   | { readonly kind: 'table'; readonly level: KeyLevel }
   /** Server ids to settings. */
   | { readonly kind: 'servers' }
@@ -337,6 +337,13 @@ export const keyDocs: Docs = {
         'The editor keeps it in its secret storage: *MCP Toolsets: Set Secret…*. The command line takes the environment variable of that name.',
       value: { kind: 'text', of: 'secretName' },
       block: ': ',
+    },
+    command: {
+      summary: 'A program that prints the value, with its arguments; it runs when the server starts.',
+      details:
+        "For example `['op', 'read', 'op://vault/item/field']` or `['gcloud', 'auth', 'print-access-token']`. It runs without a shell in the workspace folder, after you have approved it. Line breaks at the end of what it prints do not count.",
+      value: { kind: 'texts', of: 'word' },
+      block: ": ['$1']",
     },
     suffix: {
       summary: 'The text behind the value.',

@@ -30,7 +30,7 @@ export const knownKeys = {
   prompts: ['whitelist', 'blacklist', 'transform'],
   resources: ['whitelist', 'blacklist', 'mimeTypes', 'maxBytes'],
   manual: ['content', 'sections'],
-  reference: ['prefix', 'env', 'secret', 'suffix', 'default'],
+  reference: ['prefix', 'env', 'secret', 'command', 'suffix', 'default'],
   oauth: ['grant', 'clientId', 'issuer', 'clientSecret', 'privateKey', 'scopes', 'redirectPort'],
 } as const;
 

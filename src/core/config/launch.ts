@@ -221,7 +221,9 @@ function readHeaders(reader: EntryReader, entry: MapEntry | undefined, starts: b
     if (!isHeaderValue(value.value)) {
       const what = `The value of header \`${name}\` holds a line break, a control character or one beyond Latin-1`;
       const next =
-        value.kind === 'reference' ? `Correct the variable \`${value.source.name}\`.` : 'Remove the character.';
+        value.kind === 'reference' && value.source.kind !== 'command'
+          ? `Correct the variable \`${value.source.name}\`.`
+          : 'Remove the character.';
       reader.note(problems.headerInvalid(reader.atValue(item), what, next));
     } else values.set(item.key, value);
   }
@@ -229,7 +231,7 @@ function readHeaders(reader: EntryReader, entry: MapEntry | undefined, starts: b
 }
 
 /** Says whether `fetch` takes the value. It drops white space at the ends, so a line break behind a token from a file is fine. */
-function isHeaderValue(value: string): boolean {
+export function isHeaderValue(value: string): boolean {
   const inner = value.replace(/^[\t\n\r ]+|[\t\n\r ]+$/g, '');
   return /^[\t\x20-\x7e\x80-\xff]*$/.test(inner);
 }

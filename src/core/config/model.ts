@@ -29,15 +29,18 @@ export interface Reference {
   readonly suffix: string;
   /** The text that counts where the source has no value; without one the server does not start. */
   readonly fallback: string | undefined;
-  /** The value with prefix and suffix, which is a secret. It is empty for a server that is not started. */
+  /**
+   * The value with prefix and suffix, which is a secret. It is empty for a server that is not started, and before its
+   * program has run.
+   */
   readonly value: string;
 }
 
-/** The place where the value of a reference is kept: a variable of the host, or the store of the person's secrets. */
-export interface ReferenceSource {
-  readonly kind: 'env' | 'secret';
-  readonly name: string;
-}
+/** Where the value of a reference is: in a variable of the host, in the store of the person's secrets, or with a program. */
+export type ReferenceSource =
+  | { readonly kind: 'env' | 'secret'; readonly name: string }
+  /** The program and its arguments, and the absolute path of the folder in which it runs. It runs when the server starts. */
+  | { readonly kind: 'command'; readonly argv: readonly [string, ...string[]]; readonly cwd: string };
 
 /** A file of variables (C2). */
 export interface EnvFile {

@@ -48,7 +48,7 @@ export function readReference(
   starts: boolean,
 ): Reference | undefined {
   const entries = reader.knownEntries('reference', map, at.key.place);
-  const [written, other] = ['env', 'secret'].flatMap((key) => entries.get(key) ?? []);
+  const [written, other] = ['env', 'secret', 'command'].flatMap((key) => entries.get(key) ?? []);
   if (!written) return reader.note(problems.missingKey(at.key, at.what, 'env', 'env: NAME'));
   if (other) return reader.note(problems.twoSources(reader.atKey(other), at.what, written.key, other.key));
   const source = readSource(reader, written);
@@ -60,8 +60,13 @@ export function readReference(
   const suffix = affix('suffix', '');
   const fallback = affix('default', undefined);
   if (source === undefined || prefix === undefined || suffix === undefined) return undefined;
-  const found = valueOf(reader, source) ?? fallback;
   const reference = { kind: 'reference', source, prefix, suffix, fallback } as const;
+  if (source.kind === 'command') {
+    const meaningless = entries.get('default');
+    if (meaningless) return reader.note(problems.twoSources(reader.atKey(meaningless), at.what, 'command', 'default'));
+    return { ...reference, value: '' };
+  }
+  const found = valueOf(reader, source) ?? fallback;
   if (found !== undefined) return { ...reference, value: prefix + found + suffix };
   if (!starts || entries.has('default')) return { ...reference, value: '' };
   if (source.kind === 'secret') return reader.note(problems.secretUnset(at.value, source.name, at.target));
@@ -71,6 +76,7 @@ export function readReference(
 }
 
 function readSource(reader: EntryReader, entry: MapEntry): ReferenceSource | undefined {
+  if (entry.key === 'command') return readCommandSource(reader, entry);
   const kind = entry.key === 'secret' ? 'secret' : 'env';
   const fix =
     kind === 'env'
@@ -92,7 +98,23 @@ export function isSecretName(name: string): boolean {
   return /^[A-Za-z_][\w.-]{0,63}$/.test(name);
 }
 
-function valueOf(reader: EntryReader, { kind, name }: ReferenceSource): string | undefined {
+function readCommandSource(reader: EntryReader, entry: MapEntry): ReferenceSource | undefined {
+  const fix =
+    "Write the program and its arguments as a list, for example `command: ['op', 'read', 'op://vault/item']`.";
+  const { value } = entry;
+  if (value.kind !== 'list') {
+    return reader.note(problems.wrongType(reader.atValue(entry), '`command`', 'a list', describeKind(value), fix));
+  }
+  const argv = reader.texts(entry, 'An item of `command`', fix);
+  if (argv === undefined) return undefined;
+  const [program = '', ...args] = argv;
+  if (program.trim() !== '') return { kind: 'command', argv: [program, ...args], cwd: reader.source.folder };
+  return reader.note(problems.wrongType(reader.atValue(entry), '`command`', 'a program', 'none', fix));
+}
+
+type NamedSource = Exclude<ReferenceSource, { kind: 'command' }>;
+
+function valueOf(reader: EntryReader, { kind, name }: NamedSource): string | undefined {
   const { env, secret } = reader.deps;
   if (kind === 'secret') return secret?.(name);
   return Object.hasOwn(env, name) ? env[name] : undefined;

@@ -57,6 +57,7 @@ export function assemble(deps: CoreDeps): Core {
     createConnector({
       oauth,
       agents,
+      keepSecret,
       env,
       clock,
       trace: deps.trace ?? ((): boolean => false),

@@ -4,6 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../base/clock.js';
+import { toDisposable, type Disposable } from '../base/disposables.js';
 import { assertNever } from '../base/assertNever.js';
 import { launchHashOf } from '../config/hash.js';
 import { boundedLog } from '../connections/logging.js';
@@ -14,7 +15,11 @@ import { Jobs } from '../connections/stdio/jobs.js';
 import { EraMemories, type EraMemory } from '../connections/eras/eraMemory.js';
 import type { MakeAgents } from '../connections/http/agents.js';
 import type { OAuth } from '../connections/http/oauth/oauth.js';
-import { attemptStdio } from '../connections/stdio/attempt.js';
+import { attemptStdio, inherited } from '../connections/stdio/attempt.js';
+import type { ProcessStart } from '../connections/stdio/processTree.js';
+import { ValueCommands } from '../connections/stdio/valueCommands.js';
+import { commandReferences } from '../config/launchReferences.js';
+import { LaunchValues } from './launchValues.js';
 
 export interface ConnectorDeps {
   /** The environment that children inherit. */
@@ -28,6 +33,8 @@ export interface ConnectorDeps {
   readonly oauth?: OAuth | undefined;
   /** Makes the sockets of HTTP servers, by way of proxies or not; the default is `directAgents`. */
   readonly agents?: MakeAgents | undefined;
+  /** Has what programs print taken out of all texts. */
+  readonly keepSecret?: (values: readonly string[]) => Disposable;
   /**
    * The path of the bundled guardianMain. Without it, only groups and marked processes are ended. Windows needs none.
    */
@@ -45,12 +52,22 @@ export function createConnector(deps: ConnectorDeps): Connector {
   const eras = new EraMemories();
   let started = 0;
   let disposed = false;
+  const nextProcess = (): Pick<ProcessStart, 'mark' | 'keeper'> => ({ mark: `${mark}${++started}.`, keeper });
+  const commands = new ValueCommands({ env: inherited(env), clock, process: nextProcess });
+  const values = new LaunchValues({ commands, keepSecret: deps.keepSecret ?? (() => toDisposable(() => {})) });
 
   /** The process comes into being before this returns its promise. */
   const attempt = async (request: ConnectRequest, stop: AbortController): Promise<ConnectOutcome> => {
-    const { launch, timeoutMs } = request;
+    const { timeoutMs } = request;
     const log = boundedLog(request.log, clock);
     const unwanted = AbortSignal.any([request.signal, stop.signal]);
+    let { launch } = request;
+    if (commandReferences(launch).length > 0) {
+      // They have a time limit of their own, because a person may have to unlock something.
+      const completion = await values.complete(launch, log, unwanted);
+      if (completion.kind !== 'complete') return completion;
+      ({ launch } = completion);
+    }
     const limit = new AbortController();
     let isUp = false;
     const timer = clock.after(Math.min(timeoutMs, longestMs), () => {
@@ -65,8 +82,7 @@ export function createConnector(deps: ConnectorDeps): Connector {
       const parts = { ...common, era };
       switch (launch.transport) {
         case 'stdio': {
-          const process = { mark: `${mark}${++started}.`, keeper };
-          return await attemptStdio({ ...parts, launch, hostEnv: env, process }, timedOut);
+          return await attemptStdio({ ...parts, launch, hostEnv: env, process: nextProcess() }, timedOut);
         }
         case 'streamable_http': {
           const { attemptHttp } = await import('../connections/http/attempt.js');

@@ -10,6 +10,7 @@ import path from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { randomBytes } from 'node:crypto';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import type { Approvals } from '../../../src/core/approval/approvals.js';
 import { adminId } from '../../../src/core/host/admin.js';
 import { systemClock } from '../../../src/core/base/clock.js';
 import { DisposableStore } from '../../../src/core/base/disposables.js';
@@ -42,6 +43,8 @@ export interface StageOptions {
   readonly maxInstances?: number;
   readonly expectedClient?: ExpectedClient;
   readonly env?: Readonly<Record<string, string>>;
+  /** What may start (S1). Absent: everything. */
+  readonly approvals?: Approvals;
   /** Where sign-ins are kept. Absent: there are none. */
   readonly secrets?: SecretStore;
 }
@@ -90,7 +93,7 @@ export class Stage {
     for (const folder of [this.temporary, path.dirname(this.file)]) mkdirSync(folder, { recursive: true });
     this.env = { ...process.env, TMPDIR: this.temporary, [runVariable]: this.mark, ...options.env };
     delete this.env['NODE_OPTIONS'];
-    const { trace, secrets, drainLimitMs, maxInstances, expectedClient } = options;
+    const { trace, approvals, secrets, drainLimitMs, maxInstances, expectedClient } = options;
     this.core = testCore({
       clock: systemClock,
       log: this.logs.sink(),
@@ -99,6 +102,7 @@ export class Stage {
       trace: () => trace === true,
       guardianScript: guardian,
       random: Math.random,
+      ...(approvals && { approvals }),
       ...(secrets && { secrets }),
       ...(drainLimitMs !== undefined && { drainLimitMs }),
       ...(maxInstances !== undefined && { maxInstances: () => maxInstances }),

@@ -35,6 +35,8 @@ const http =
 
 const referring =
   "{ transport: stdio, command: a, args: [{ prefix: '--token=', env: TOKEN, suffix: '; x', default: d }] }";
+const byProgram =
+  "{ transport: stdio, command: a, env: { T: { command: [op, read, --token, abcdefgh1, 'op://item/a'], suffix: ' x y' } } }";
 const toAddress = "{ transport: streamable_http, url: { prefix: 'https://example.com/?key=', env: TOKEN } }";
 
 describe('fingerprint of a launch (S1)', () => {
@@ -84,6 +86,12 @@ describe('fingerprint of a launch (S1)', () => {
     ['another variable in an address', toAddress, 'env: TOKEN', 'env: OTHER'],
     ['a secret in place of a variable', referring, 'env: TOKEN', 'secret: TOKEN'],
     ['another host in front of a variable', toAddress, 'example.com', 'example.org'],
+    ['a program in place of a variable', stdio, 'env: TOKEN', 'command: [TOKEN]'],
+    ['another program', byProgram, 'op,', 'opp,'],
+    ['another argument of a program', byProgram, 'item/a', 'item/b'],
+    ['another secret among the arguments of a program', byProgram, 'abcdefgh1', 'abcdefgh2'],
+    ['two arguments of a program joined to one', byProgram, 'op, read', "'op, read'"],
+    ['an argument of a program in place of the text behind it', byProgram, "], suffix: ' x y'", ", ' x y']"],
     ['a session id', http, 'headers:', 'sessionId: some-session, headers:'],
   ];
   for (const [what, entry, from, to] of rugPulls) {
@@ -234,6 +242,14 @@ describe('description of a launch', () => {
       describe1(withUser.replace('hunter22', 'hunter23')).fingerprint,
       'what is masked counts',
     );
+  });
+
+  it('shows the whole program that prints a value, and masks only secrets of it', () => {
+    const [, , , part] = describe1(byProgram).parts;
+    assert.equal(part?.shown, 'T = the output of [op, read, --token, •••, op://item/a] and " x y"');
+    assert.notEqual(part?.digest, undefined);
+    const script = "{ transport: stdio, command: a, args: [{ command: [sh, -c, 'token=abcdefgh1 ./evil.sh'] }] }";
+    assert.equal(describe1(script).parts[2]?.shown, 'the output of [sh, -c, "token=abcdefgh1 ./evil.sh"]');
   });
 
   it('shows the variables by which a value decides what runs', () => {

@@ -32,6 +32,27 @@ const cases: readonly Case[] = [
     view: 'same',
   },
   {
+    of: 'the program that prints a value',
+    one: stdio('    env: { A: { command: [op, a] } }\n'),
+    other: stdio('    env: { A: { command: [op, b] } }\n'),
+    launch: 'other',
+    view: 'same',
+  },
+  {
+    of: 'the program that prints an argument',
+    one: stdio('    args: [{ command: [op, a] }]\n'),
+    other: stdio('    args: [{ command: [op, a], prefix: x }]\n'),
+    launch: 'other',
+    view: 'same',
+  },
+  {
+    of: 'the program that prints an address',
+    one: http('').replace('https://example.com/mcp', '{ command: [op, a] }'),
+    other: http('').replace('https://example.com/mcp', '{ command: [op, b] }'),
+    launch: 'other',
+    view: 'same',
+  },
+  {
     of: 'order of env',
     one: stdio('    env: { A: 1, B: 2 }\n'),
     other: stdio('    env: { B: 2, A: 1 }\n'),

@@ -70,7 +70,7 @@ function renderReference({ source, prefix, suffix, fallback }: Reference): strin
     ...(fallback === undefined ? [] : [`or ${fallback}`]),
   ];
   return [
-    ` from ${source.kind === 'secret' ? 'the secret ' : ''}${source.name} with ${JSON.stringify(prefix)}`,
+    ` from ${source.kind === 'secret' ? 'the secret ' : ''}${source.kind === 'command' ? source.argv.join(' ') : source.name} with ${JSON.stringify(prefix)}`,
     ...more,
   ].join(' ');
 }

@@ -96,11 +96,15 @@ async function notStarted(launch: StdioLaunch, error: NodeJS.ErrnoException, env
   return commandNotFound(launch, await searchPath(launch.command, env));
 }
 
-/** Returns the environment of the host without our own token, overlaid with that of the launch (C2). */
+/** Returns the environment of the host without our own token. */
+export function inherited(hostEnv: Environment): Environment {
+  return Object.fromEntries(Object.entries(hostEnv).filter(([name]) => name.toUpperCase() !== tokenVariable));
+}
+
+/** Returns that environment, overlaid with that of the launch (C2). */
 function childEnvironment(hostEnv: Environment, launch: StdioLaunch): Environment {
-  const inherited = Object.entries(hostEnv).filter(([name]) => name.toUpperCase() !== tokenVariable);
   const own = [...launch.env].map(([name, { value }]) => [name, value] as const);
-  return overlaid(Object.fromEntries(inherited), [...(launch.envFile?.values ?? []), ...own]);
+  return overlaid(inherited(hostEnv), [...(launch.envFile?.values ?? []), ...own]);
 }
 
 function failed(failure: StartFailure): ConnectOutcome {

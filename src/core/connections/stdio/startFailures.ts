@@ -151,7 +151,7 @@ function notJsonRpc(facts: StdioFacts, tried: string): StartFailure {
 }
 
 /** Names the server at the beginning of a message; secrets in its arguments are masked (E4). */
-export function commandLine(launch: StdioLaunch): string {
+export function commandLine(launch: Pick<StdioLaunch, 'command' | 'args' | 'argReferences'>): string {
   const args = withoutArgumentSecrets(launch.args).args.map((arg, index) => {
     const reference = launch.argReferences?.get(index);
     return reference ? `${reference.prefix}${mask}${reference.suffix}` : arg;

@@ -50,8 +50,11 @@ export class OAuthAccess implements HttpAccess {
   private secrets: { dispose(): void }[] = [];
   private readonly ending = new AbortController();
   private readonly agents: HttpAgents;
+  /** The launch that connected last. */
+  launch: HttpLaunch;
 
   constructor(private readonly deps: OAuthAccessDeps) {
+    this.launch = deps.launch;
     this.agents = (deps.agents ?? directAgents)({});
   }
 
@@ -95,7 +98,8 @@ export class OAuthAccess implements HttpAccess {
   }
 
   async signIn(browser: SignInBrowser, signal: AbortSignal): Promise<void> {
-    const { launch, clock } = this.deps;
+    const { launch } = this;
+    const { clock } = this.deps;
     await (this.reading ??= this.reread());
     const limit = new AbortController();
     const over = AbortSignal.any([signal, this.ending.signal, limit.signal]);
@@ -176,7 +180,8 @@ export class OAuthAccess implements HttpAccess {
   }
 
   private async renew(used: string | undefined): Promise<boolean> {
-    const { launch, clock, log } = this.deps;
+    const { launch } = this;
+    const { clock, log } = this.deps;
     await this.reread();
     const { grant, registration } = this.kept;
     if (grant && grant.tokens.access_token !== used) return true;
@@ -224,7 +229,7 @@ export class OAuthAccess implements HttpAccess {
 
   /** @param byPerson a person has asked for it */
   private discovered(sdk: OAuthSdk, signal: AbortSignal, byPerson: boolean): Promise<Authority> {
-    const { url, oauth } = this.deps.launch;
+    const { url, oauth } = this.launch;
     const { metadataUrl } = this.challenge;
     const fetchFn = this.fetchFor(signal);
     return discover({ sdk, server: new URL(url), metadataUrl, issuer: oauth?.issuer, byPerson, fetchFn });

@@ -39,23 +39,28 @@ export class OAuth implements SignIns {
     this.subscription = deps.secrets.onDidChange(({ key }) => void this.accesses.get(key)?.reread());
   }
 
-  /** Returns undefined where the file itself says what to send. */
+  /**
+   * Returns undefined where the file itself says what to send.
+   *
+   * @param launch complete, with what programs print for it
+   */
   accessFor(launch: HttpLaunch): OAuthAccess | undefined {
-    if ([...launch.headers.keys()].some((name) => name.toLowerCase() === 'authorization')) return undefined;
-    const key = grantKey(launch);
-    const known = this.accesses.get(key);
-    if (known) return known;
-    const access = new OAuthAccess({ ...this.deps, launch, key, onChange: () => this.changes.fire() });
-    this.accesses.set(key, access);
+    const access = this.accessOf(launch);
+    // The address and the client are the same; its secret may be another one.
+    if (access) access.launch = launch;
     return access;
   }
 
   statusOf(launch: Launch): SignInStatus {
-    return (launch.transport === 'streamable_http' && this.accessFor(launch)?.status) || none;
+    return (launch.transport === 'streamable_http' && this.accessOf(launch)?.status) || none;
   }
 
   async signIn(launch: Launch, browser: SignInBrowser, signal: AbortSignal): Promise<void> {
-    await this.wanted(launch).signIn(browser, signal);
+    const access = this.wanted(launch);
+    if (isIncomplete(access.launch)) {
+      throw new SignInFailure('What a program prints for `oauth` is not known yet: start the server first.');
+    }
+    await access.signIn(browser, signal);
   }
 
   async signOut(launch: Launch): Promise<void> {
@@ -68,13 +73,33 @@ export class OAuth implements SignIns {
     for (const access of this.accesses.values()) access.dispose();
   }
 
+  private accessOf(launch: HttpLaunch): OAuthAccess | undefined {
+    if ([...launch.headers.keys()].some((name) => name.toLowerCase() === 'authorization')) return undefined;
+    // What a program prints is known when the server starts.
+    if (!URL.canParse(launch.url)) return undefined;
+    const key = grantKey(launch);
+    const known = this.accesses.get(key);
+    if (known) return known;
+    const access = new OAuthAccess({ ...this.deps, launch, key, onChange: () => this.changes.fire() });
+    this.accesses.set(key, access);
+    return access;
+  }
+
   private wanted(launch: Launch): OAuthAccess {
-    const access = launch.transport === 'streamable_http' ? this.accessFor(launch) : undefined;
+    const access = launch.transport === 'streamable_http' ? this.accessOf(launch) : undefined;
     if (access) return access;
     throw new SignInFailure(
       launch.transport === 'stdio'
         ? 'A server that is started here has no sign-in.'
-        : 'The file has an Authorization header for this server: what it says is sent.',
+        : launch.url === ''
+          ? 'The address of this server comes from a program, and such a server has no sign-in.'
+          : 'The file has an Authorization header for this server: what it says is sent.',
     );
   }
+}
+
+function isIncomplete({ oauth }: HttpLaunch): boolean {
+  return [oauth?.clientSecret, oauth?.privateKey].some(
+    (value) => value?.kind === 'reference' && value.source.kind === 'command' && value.value === '',
+  );
 }

@@ -1,0 +1,194 @@
+/**
+ * Runs the programs that print values, such as `op` and `pass` (C2), with the same care as servers: without a shell, in a
+ * tree of their own that is ended with them. What they print is a secret and goes into no log.
+ *
+ * Invariants: starts that want the same output while its program runs share that run; a run ends when nobody wants it any
+ * more; when `outputsFor` resolves, nothing is left of the runs that only it wanted.
+ */
+import type { Readable } from 'node:stream';
+import type { Clock } from '../../base/clock.js';
+import { untilAborted } from '../../base/events.js';
+import type { Log } from '../../base/log.js';
+import type { CommandReference, CommandSource } from '../../config/launchReferences.js';
+import type { StartFailure } from '../connection.js';
+import { shortened } from '../jsonRpc.js';
+import { searchPath } from './commandSearch.js';
+import type { Environment } from './environment.js';
+import { startProcess, type ProcessStart } from './processTree.js';
+import { commandLine } from './startFailures.js';
+
+interface ValueCommandsDeps {
+  /** The environment of the programs. */
+  readonly env: Environment;
+  readonly clock: Clock;
+  /** Returns what the tree of a process is marked with, anew for each. */
+  readonly process: () => Pick<ProcessStart, 'mark' | 'keeper'>;
+}
+
+/** A person may have to unlock something first. */
+const limitMs = 60_000;
+const largestOutput = 64 * 1024;
+const keptStderr = 4096;
+const quotedLines = 3;
+/** How long what is left in the pipe is waited for when the program has ended. */
+const drainMs = 200;
+
+type Output =
+  | { readonly kind: 'printed'; readonly value: string }
+  /** `why` is a predicate, such as `printed nothing`, with what the program wrote behind it. */
+  | { readonly kind: 'failed'; readonly why: string }
+  | { readonly kind: 'stopped' };
+
+interface Run {
+  wanted: number;
+  readonly stop: AbortController;
+  readonly output: Promise<Output>;
+}
+
+type Outputs =
+  | { readonly kind: 'known'; readonly of: (source: CommandSource) => string }
+  | { readonly kind: 'failed'; readonly failure: StartFailure }
+  | { readonly kind: 'cancelled' };
+
+export class ValueCommands {
+  private readonly runs = new Map<string, Run>();
+
+  constructor(private readonly deps: ValueCommandsDeps) {}
+
+  /** Returns what the programs of these references print, or why one did not. Never rejects for what a program does. */
+  async outputsFor(references: readonly CommandReference[], log: Log, signal: AbortSignal): Promise<Outputs> {
+    const sources = new Map(references.map(({ source }) => [keyOf(source), source]));
+    const outputs = new Map<string, Output>();
+    await Promise.all(
+      [...sources].map(async ([key, source]) => outputs.set(key, await this.output(key, source, log, signal))),
+    );
+    for (const { source, path } of references) {
+      const output = outputs.get(keyOf(source));
+      if (output?.kind === 'failed') return { kind: 'failed', failure: failureOf(source, path, output.why) };
+    }
+    const values = new Map([...outputs].flatMap(([key, one]) => (one.kind === 'printed' ? [[key, one.value]] : [])));
+    if (signal.aborted || values.size < outputs.size) return { kind: 'cancelled' };
+    return { kind: 'known', of: (source) => values.get(keyOf(source)) ?? '' };
+  }
+
+  private async output(key: string, source: CommandSource, log: Log, signal: AbortSignal): Promise<Output> {
+    const run = this.runs.get(key) ?? this.begin(key, source, log);
+    run.wanted++;
+    await Promise.race([run.output, untilAborted(signal)]);
+    if (--run.wanted > 0 && signal.aborted) return { kind: 'stopped' };
+    if (run.wanted === 0) {
+      // Whoever comes now starts another run.
+      this.forget(key, run);
+      run.stop.abort();
+    }
+    return await run.output;
+  }
+
+  private begin(key: string, source: CommandSource, log: Log): Run {
+    const stop = new AbortController();
+    log.write('debug', `Running ${lineOf(source)} for a value`);
+    const run: Run = {
+      wanted: 0,
+      stop,
+      output: this.run(source, stop.signal).finally(() => this.forget(key, run)),
+    };
+    this.runs.set(key, run);
+    return run;
+  }
+
+  private forget(key: string, run: Run): void {
+    if (this.runs.get(key) === run) this.runs.delete(key);
+  }
+
+  private async run({ argv, cwd }: CommandSource, signal: AbortSignal): Promise<Output> {
+    const { env, clock } = this.deps;
+    const [command, ...args] = argv;
+    const started = await startProcess({ ...this.deps.process(), command, args, cwd, env });
+    if (started.kind === 'notStarted') return { kind: 'failed', why: await whyNotStarted(command, started.error, env) };
+    const { tree } = started;
+    const over = new AbortController();
+    const timer = clock.after(limitMs, () => over.abort('late'));
+    const stdout = new Captured(tree.stdout, () => over.abort('large'));
+    const stderr = new Captured(tree.stderr);
+    // A program that asks at its input learns that nobody is there.
+    tree.stdin.end();
+    try {
+      const exit = await Promise.race([tree.exited, untilAborted(AbortSignal.any([signal, over.signal]))]);
+      if (exit) await Promise.race([stdout.ended, new Promise<void>((resolve) => clock.after(drainMs, resolve))]);
+      if (signal.aborted) return { kind: 'stopped' };
+      const said = lastLines(stderr.text);
+      if (over.signal.reason === 'large') return { kind: 'failed', why: 'printed more than 64 KiB and was stopped' };
+      if (!exit) return { kind: 'failed', why: `was stopped because it took longer than ${limitMs / 1000} s${said}` };
+      if (exit.signal !== null) return { kind: 'failed', why: `was ended by ${exit.signal}${said}` };
+      if (exit.code !== 0) return { kind: 'failed', why: `ended with exit code ${exit.code}${said}` };
+      const value = stdout.text.replace(/[\r\n]+$/, '');
+      if (value === '') return { kind: 'failed', why: `printed nothing${said}` };
+      return { kind: 'printed', value };
+    } finally {
+      timer.dispose();
+      await tree.stop();
+    }
+  }
+}
+
+/** What a stream carries: all of it up to a limit, or its end. */
+class Captured {
+  private readonly pieces: Buffer[] = [];
+  private size = 0;
+  readonly ended: Promise<void>;
+
+  /** @param onTooMuch absent where the end is kept of what is too much */
+  constructor(stream: Readable, onTooMuch?: () => void) {
+    this.ended = new Promise((resolve) => {
+      stream.once('end', resolve);
+      stream.once('close', resolve);
+    });
+    stream.on('data', (piece: Buffer) => {
+      this.pieces.push(piece);
+      this.size += piece.length;
+      if (onTooMuch && this.size > largestOutput) onTooMuch();
+      while (this.size > largestOutput) this.size -= this.pieces.shift()?.length ?? this.size;
+    });
+  }
+
+  get text(): string {
+    return Buffer.concat(this.pieces)
+      .toString('utf8')
+      .replace(/^\uFEFF/, '');
+  }
+}
+
+function keyOf({ argv, cwd }: CommandSource): string {
+  return JSON.stringify([cwd, ...argv]);
+}
+
+function lineOf({ argv: [command, ...args] }: CommandSource): string {
+  return commandLine({ command, args });
+}
+
+function lastLines(stderr: string): string {
+  const lines = stderr
+    .slice(-keptStderr)
+    .split(/\r\n|\r|\n/)
+    .filter((line) => line.trim() !== '')
+    .slice(-quotedLines);
+  return lines.length === 0
+    ? ''
+    : `; last on stderr:\n${lines.map((line) => `  ${shortened(line, 300)}`).join('\n')}\n`;
+}
+
+async function whyNotStarted(command: string, error: NodeJS.ErrnoException, env: Environment): Promise<string> {
+  if (error.code !== 'ENOENT') return `could not be started (${error.code ?? error.message})`;
+  if (/[\\/]/.test(command)) return 'could not be started, because the file or its folder does not exist';
+  const { folders } = await searchPath(command, env);
+  return `could not be started, because it is in none of the ${folders} folders of PATH`;
+}
+
+function failureOf(source: CommandSource, path: StartFailure['path'], why: string): StartFailure {
+  return {
+    code: 'value-command-failed',
+    message: `${lineOf(source)}, which gives a value, ${why}${why.endsWith('\n') ? '' : '.'}`,
+    fix: 'Run the command in a terminal to see what it misses, for example a sign-in, and start the server again.',
+    path,
+  };
+}
