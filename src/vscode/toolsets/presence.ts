@@ -8,8 +8,8 @@ import { toolsForEditor, type Toolset } from '../../core/tools/catalogue.js';
 
 type Presence =
   | { readonly kind: 'shown' }
-  /** The editor gave it another prefix, because another server has its name. */
-  | { readonly kind: 'renamed'; readonly prefix: string }
+  /** The editor gave it another prefix: another server has its name, or the editor makes prefixes of ids. */
+  | { readonly kind: 'renamed'; readonly prefix: string; readonly because: 'rival' | 'id' }
   | { readonly kind: 'partly'; readonly missing: readonly string[] }
   | { readonly kind: 'hidden' };
 
@@ -25,9 +25,23 @@ export function presenceOf(toolset: Toolset, names: ReadonlySet<string>): Presen
   }
   for (let number = 2; number <= 9; number++) {
     const prefix = `mcp_${toolset.shortName.slice(0, longestName - 1)}${number}_`;
-    if (tools.every(({ editorName }) => names.has(prefix + editorName))) return { kind: 'renamed', prefix };
+    if (tools.every(({ editorName }) => names.has(prefix + editorName))) {
+      return { kind: 'renamed', prefix, because: 'rival' };
+    }
+  }
+  const byId = prefixById(toolset.id);
+  if (tools.every(({ editorName }) => names.has(byId + editorName))) {
+    return { kind: 'renamed', prefix: byId, because: 'id' };
   }
   return { kind: 'hidden' };
+}
+
+/** The prefix that VS Code 1.103 gives: it does not read the name that a server gives itself. */
+function prefixById(id: string): string {
+  return `mcp_${id
+    .toLowerCase()
+    .replace(/[^a-z0-9_.-]+/g, '_')
+    .slice(0, longestName)}_`;
 }
 
 /** Another server that is configured in the editor under the same label. */
@@ -70,6 +84,12 @@ export function absenceText(toolset: Toolset, absence: Absence): Pick<Problem, '
     return {
       message: `The editor shows no tool of "${id}" to agents: ${switchedOff}.`,
       fix: 'Change that setting if agents of this editor are to use MCP tools.',
+    };
+  }
+  if (presence.kind === 'renamed' && presence.because === 'id') {
+    return {
+      message: `This editor calls the tools of "${id}" ${presence.prefix}… instead of mcp_${shortName}_…, as older ones do.`,
+      fix: `Update the editor, or rename the server "${shortName}".`,
     };
   }
   if (presence.kind === 'renamed') {

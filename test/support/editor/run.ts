@@ -46,11 +46,16 @@ export async function runEditorSuites({ names = [], grep }: EditorRunOptions): P
     add(result, report.counts);
     result.failures.push(...report.failures);
   };
-  const hasAgent = executable !== undefined || serverEditor().hasAgent;
-  const possible = (suite: Pick<Suite, 'name' | 'options'>): boolean => {
-    if (hasAgent || !suite.options.agentMode) return true;
-    const report = new SuiteReport(suite.name);
-    report.skip('this editor has no agent');
+  const { isOld, hasAgent } = executable === undefined ? serverEditor() : { isOld: false, hasAgent: true };
+  const possible = ({ name, options }: Pick<Suite, 'name' | 'options'>): boolean => {
+    const reasons = [
+      ...(options.agentMode && !hasAgent ? ['this editor has no agent'] : []),
+      ...(options.newEditor && isOld ? ['this editor is too old for it'] : []),
+    ];
+    const [reason] = reasons;
+    if (reason === undefined) return true;
+    const report = new SuiteReport(name);
+    report.skip(reason);
     keep(report);
     return false;
   };

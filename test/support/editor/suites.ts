@@ -18,6 +18,8 @@ export interface SuiteOptions {
   settings?: Record<string, unknown>;
   /** Folders of `test/editor/helpers` to install beside the product. */
   helpers?: string[];
+  /** What it shows does not hold in the oldest editor. */
+  newEditor?: boolean;
   /** Copilot Chat can be enabled; see `agentMode.ts`. */
   agentMode?: boolean;
   /** The folder of `test/editor/workspaces` to copy. Default: the suite's name; without such a folder, an empty one. */
@@ -47,6 +49,7 @@ const knownOptions: Record<keyof SuiteOptions, true> = {
   trust: true,
   settings: true,
   helpers: true,
+  newEditor: true,
   agentMode: true,
   workspace: true,
   workspaceFile: true,

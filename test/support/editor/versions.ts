@@ -9,12 +9,14 @@ interface ServerEditor {
   readonly node: 22 | 24;
   /** Whether the editor brings an agent; suites in agent mode are skipped without it. */
   readonly hasAgent: boolean;
+  /** Whether suites with the option `newEditor` are skipped. */
+  readonly isOld: boolean;
 }
 
 const usualEditor = '1.139';
 const serverEditors: Readonly<Record<string, ServerEditor>> = {
-  '1.139': { codeServer: '4.139.1', node: 24, hasAgent: true },
-  '1.103': { codeServer: '4.103.2', node: 22, hasAgent: false },
+  '1.139': { codeServer: '4.139.1', node: 24, hasAgent: true, isOld: false },
+  '1.103': { codeServer: '4.103.2', node: 22, hasAgent: false, isOld: true },
 };
 
 /** `server`, or a version above, asks for the server form; undefined lets the machine decide. */

@@ -17,7 +17,9 @@ import { newPrefix, nodeVersions, provisionWindows, type NodeMajor } from './pro
 
 const defaultNode = 22;
 /** For one part, in seconds. */
-const limit = 3000;
+const limit = 3600;
+/** How many times as long as elsewhere a test may wait under Wine. */
+const patience = 5;
 
 type Line =
   | { readonly kind: 'passed'; readonly title: string }
@@ -68,12 +70,17 @@ async function runPart(major: NodeMajor, { name, files }: Part, grep: string | u
   const out = tempFolder();
   const mocha = [
     ...['--import', 'file:///Z:/project/test/support/windows/preload.mjs', '--import', 'tsx'],
-    ...['node_modules\\mocha\\bin\\mocha.js', '--timeout', '120000', '--exit'],
+    ...['node_modules\\mocha\\bin\\mocha.js', '--timeout', String(60_000 * patience), '--exit'],
     ...['--reporter', 'file:///Z:/project/test/support/windows/reporter.mjs'],
     ...(grep === undefined ? [] : ['--grep', grep]),
   ];
   const script = 'cd /project && exec timeout "$0" wine64 "$@" >/out/output.txt 2>&1 </dev/null';
-  const variables = ['env', 'MCP_TOOLSETS_TEST_LINES=Z:\\out\\lines.jsonl', `MCP_TOOLSETS_TEST_RUN=${runId}`];
+  const variables = [
+    'env',
+    'MCP_TOOLSETS_TEST_LINES=Z:\\out\\lines.jsonl',
+    `MCP_TOOLSETS_TEST_RUN=${runId}`,
+    `MCP_TOOLSETS_TEST_PATIENCE=${patience}`,
+  ];
   const code = await enter({ root, node, modules, prefix: prefix.path, out: out.path, project: repoRoot }, [
     ...[...variables, 'sh', '-c', script, String(limit), nodeExe],
     ...[...mocha, ...files.map((file) => file.replaceAll('/', '\\'))],

@@ -24,6 +24,7 @@ describe('presenceOf', () => {
     assert.deepEqual(presenceOf(demo, new Set(['mcp_demo2_a', 'mcp_demo2_b'])), {
       kind: 'renamed',
       prefix: 'mcp_demo2_',
+      because: 'rival',
     });
     assert.equal(look('mcp_demo3_a', 'mcp_demo3_b'), 'renamed');
     assert.equal(look('mcp_demo2_a'), 'hidden');
@@ -34,6 +35,16 @@ describe('presenceOf', () => {
     assert.deepEqual(presenceOf(long, new Set(['mcp_averyveryver2_a'])), {
       kind: 'renamed',
       prefix: 'mcp_averyveryver2_',
+      because: 'rival',
+    });
+  });
+
+  it('recognises the prefix of the id, which older editors give', () => {
+    const named = { ...toolset('with_underscore', 'a'), shortName: 'with-undersco' };
+    assert.deepEqual(presenceOf(named, new Set(['mcp_with_undersco_a'])), {
+      kind: 'renamed',
+      prefix: 'mcp_with_undersco_',
+      because: 'id',
     });
   });
 });
@@ -69,8 +80,12 @@ describe('absenceProblem', () => {
     assert.match(about({ switchedOff: '"chat.mcp.access" is "none"' }).message, /"chat\.mcp\.access" is "none"/);
     assert.match(about({ presence: { kind: 'partly', missing: ['b'] } }).message, /"b" of "demo"/);
     assert.match(
-      about({ presence: { kind: 'renamed', prefix: 'mcp_demo2_' } }).message,
+      about({ presence: { kind: 'renamed', prefix: 'mcp_demo2_', because: 'rival' } }).message,
       /mcp_demo2_… instead of mcp_demo_/,
+    );
+    assert.match(
+      about({ presence: { kind: 'renamed', prefix: 'mcp_dem_o_', because: 'id' } }).message,
+      /mcp_dem_o_… instead of mcp_demo_…, as older/,
     );
   });
 });

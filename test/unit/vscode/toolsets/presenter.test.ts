@@ -189,6 +189,26 @@ describe('Presenter', () => {
     assert.deepEqual(messages(), []);
   });
 
+  it('lives with an editor whose list keeps tools that it has dropped', async () => {
+    stage.onStart = async (label) => {
+      stage.connections.add(label);
+      show('mcp_demo_a', 'mcp_demo_b');
+    };
+    presenter.expect([demo]);
+    await clock.flow(1000);
+    presenter.expect([]);
+    stage.connections.clear();
+    await clock.flow(1000);
+    presenter.expect([demo]);
+    await clock.flow(60_000);
+    assert.deepEqual(stage.starts, ['demo', 'demo'], 'what the list keeps is not taken for a live toolset');
+    presenter.expect([toolset('demo', 'c')]);
+    await clock.flow(1000);
+    assert.deepEqual(messages(), []);
+    await clock.flow(60_000);
+    assert.equal(messages().length, 1, 'a tool that does not come is missed beside those that are kept');
+  });
+
   it('forgets the absence of a toolset that is gone', async () => {
     stage.connections.add('demo');
     presenter.expect([demo]);
