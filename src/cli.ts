@@ -43,6 +43,7 @@ async function main(argv: string[]): Promise<number> {
         port: { type: 'string' },
         'token-file': { type: 'string' },
         'approve-edits': { type: 'boolean', default: false },
+        'hold-changed': { type: 'boolean', default: false },
         server: { type: 'string' },
         allow: { type: 'string', multiple: true },
         ask: { type: 'string', multiple: true },
@@ -61,7 +62,7 @@ async function main(argv: string[]): Promise<number> {
   const folder = path.resolve(values.folder ?? '.');
   if (!directoryExists(folder)) return misuse(`There is no folder ${folder}.`);
   const guardianScript = path.join(__dirname, 'guardian.js');
-  const { allow, ask, deny } = values;
+  const { allow, ask, deny, 'hold-changed': holdChanged } = values;
   const permissions = readPermissions(homedir(), { allow, ask, deny });
   if (typeof permissions === 'string') return complain(permissions);
   const run = { folder, json: values.json, debug: values.debug, toolPermissions: permissions, guardianScript };
@@ -92,11 +93,11 @@ async function main(argv: string[]): Promise<number> {
       const { 'token-file': tokenFile, 'approve-edits': approveEdits, write } = values;
       if (command === 'entries') return writeEntries(run, { agent: rest[0], port, tokenFile, write });
       const { serveFolder } = await import('./cli/serveCommand.js');
-      return serveFolder(run, { port, tokenFile, approveEdits });
+      return serveFolder(run, { port, tokenFile, approveEdits, holdChanged });
     }
     case 'connect': {
       const { connect } = await import('./cli/connectCommand.js');
-      return connect(run, { toolset: rest[0], tokenFile: values['token-file'] });
+      return connect(run, { toolset: rest[0], tokenFile: values['token-file'], holdChanged });
     }
     case 'renew-token': {
       const { renew } = await import('./cli/renewCommand.js');

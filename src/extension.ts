@@ -5,12 +5,14 @@
 import * as vscode from 'vscode';
 import { join } from 'node:path';
 import { ApprovalLedger } from './core/approval/ledger.js';
-import { ToolLedger } from './core/approval/toolLedger.js';
+import { OfferLedger } from './core/approval/offerLedger.js';
+import { offerTextsIn } from './core/approval/offerTexts.js';
 import { inert } from './core/base/inert.js';
 import { delay, systemClock } from './core/base/clock.js';
 import { agentsOptions, serveOtherAgents } from './vscode/agents/register.js';
 import { askForApprovals } from './vscode/consent/approvals.js';
 import { registerAuthoring } from './vscode/authoring/register.js';
+import { showChangedOffers } from './vscode/consent/changedOffers.js';
 import { askForCall } from './vscode/consent/callQuestion.js';
 import { childEnvironment } from './vscode/engine/childEnvironment.js';
 import { registerCommands } from './vscode/commands/commands.js';
@@ -55,10 +57,11 @@ export function activate(context: vscode.ExtensionContext): void {
     isUsersOwn,
     isInWorkspace,
   });
-  const toolLedger = new ToolLedger({
+  const offers = new OfferLedger({
     storage: context.workspaceState,
+    texts: context.storageUri && offerTextsIn(join(context.storageUri.fsPath, 'approved')),
     holdsBack: holdsChangedTools,
-    onStoreFailure: (error) => logs.host.write('error', `What tools were could not be stored: ${String(error)}`),
+    onStoreFailure: (error) => logs.host.write('error', `What servers offered could not be stored: ${String(error)}`),
   });
   const editor = new EditorClient(context.globalState, () =>
     (vscode.workspace.workspaceFolders ?? []).map(({ uri, name }) => ({ uri: uri.toString(), name })),
@@ -85,7 +88,7 @@ export function activate(context: vscode.ExtensionContext): void {
         trace,
         editor,
         approvals: ledger,
-        toolReview: toolLedger,
+        offerReview: offers,
         toolPermissions: { settings: toolPermissions, ask: askForCall },
         secrets: context.secrets,
         secret: (name) => secrets.get(name),
@@ -99,10 +102,11 @@ export function activate(context: vscode.ExtensionContext): void {
   context.subscriptions.push(
     logs,
     ledger,
-    toolLedger,
+    offers,
     secrets,
     secrets.onDidChange(() => void slot.engine?.host.reload()),
-    askForApprovals({ slot, ledger, toolLedger }),
+    askForApprovals({ slot, ledger, offers }),
+    showChangedOffers({ slot, offers }),
     showTree(slot, clock),
     showStatusBar(slot),
     showDiagnostics(slot),
@@ -116,7 +120,7 @@ export function activate(context: vscode.ExtensionContext): void {
     offerToolsets({ slot, clock, log: logs.host, extensionId: context.extension.id }),
     slot.onDidChange(({ snapshot }) => logs.keep(snapshot.servers.map(({ id }) => id))),
     onDidChangeSetting('toolPermissions', () => slot.engine?.host.permission.recheck()),
-    onDidChangeSetting('changedTools', () => toolLedger.recheck()),
+    onDidChangeSetting('changedTools', () => offers.recheck()),
     onDidChangeSetting('problems.filteredTools', () => void slot.engine?.host.reload()),
     vscode.workspace.onDidGrantWorkspaceTrust(() => slot.start()),
   );

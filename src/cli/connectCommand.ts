@@ -20,6 +20,7 @@ import { Interruption } from './interruption.js';
 import { complain } from './output.js';
 import { problemLine } from './render.js';
 import { StartApprovals } from './startApprovals.js';
+import { startOffers } from './startOffers.js';
 import { configDeps, withHost, type Run, type RunningHost } from './withHost.js';
 
 export interface ConnectRequest {
@@ -27,12 +28,14 @@ export interface ConnectRequest {
   readonly toolset: string | undefined;
   /** The path, relative to where the command runs. */
   readonly tokenFile: string | undefined;
+  /** As for `serve`, where the folder is served alone. */
+  readonly holdChanged: boolean;
 }
 
-export async function connect(run: Run, { toolset, tokenFile: given }: ConnectRequest): Promise<number> {
+export async function connect(run: Run, { toolset, tokenFile: given, holdChanged }: ConnectRequest): Promise<number> {
   const tokenFile = path.resolve(given ?? tokenFileOf(run.folder, homedir()));
   const interruption = new Interruption();
-  const own = new OwnGateway(run, toolset);
+  const own = new OwnGateway(run, toolset, holdChanged);
   const find = async (): Promise<GatewayAddress> => {
     const found = await foundGateway(tokenFile, (port) =>
       complain(`What listens on port ${port} does not know the token of this folder, and is not shown it.`),
@@ -65,6 +68,7 @@ class OwnGateway {
   constructor(
     private readonly run: Run,
     private readonly toolset: string | undefined,
+    private readonly holdChanged: boolean,
   ) {}
 
   address(): Promise<GatewayAddress> {
@@ -89,7 +93,10 @@ class OwnGateway {
           await untilAborted(this.ending.signal);
           return 0;
         },
-        (sources) => new StartApprovals(sources, configDeps, folder),
+        (sources) => ({
+          approvals: new StartApprovals(sources, configDeps, folder),
+          offerReview: startOffers(this.holdChanged),
+        }),
       ).catch(reject);
     });
   }

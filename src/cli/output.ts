@@ -21,7 +21,8 @@ Commands
   prompt <name> [json]  get a prompt with arguments given as JSON
                     (--server ID, for read too: the one that is meant where several have it)
   serve             serve the toolsets to other agents of this machine until it is told to end
-                    (--port N, by default 7427; --token-file FILE; --approve-edits)
+                    (--port N, by default 7427; --token-file FILE; --approve-edits; --hold-changed keeps tools, prompts
+                    and instructions from agents that change or come after the start)
   connect [toolset] be an MCP server over stdio with the tools of one toolset or of all, for a client that starts programs:
                     passes on to the editor or \`serve\` of the folder, or serves it alone where there is none
   renew-token       make a new token for other agents of the folder and cut off whoever shows the old one (--token-file FILE)

@@ -22,6 +22,7 @@ import { complain, print } from './output.js';
 import { inOrder, problemLine } from './render.js';
 import { configDeps, withHost, type Run, type RunningHost } from './withHost.js';
 import { StartApprovals } from './startApprovals.js';
+import { startOffers } from './startOffers.js';
 
 export interface ServeRequest {
   /** The system chooses one where it is 0. */
@@ -30,6 +31,8 @@ export interface ServeRequest {
   readonly tokenFile: string | undefined;
   /** Says whether what is written into the config files later may start too. */
   readonly approveEdits: boolean;
+  /** Says whether tools, prompts and instructions that change or come later are kept from agents (S3). */
+  readonly holdChanged: boolean;
 }
 
 export async function serveFolder(run: Run, request: ServeRequest): Promise<number> {
@@ -37,7 +40,10 @@ export async function serveFolder(run: Run, request: ServeRequest): Promise<numb
   return withHost(
     run,
     (running) => serve(run, running, request.port, tokenFile),
-    (sources) => (request.approveEdits ? undefined : new StartApprovals(sources, configDeps, run.folder)),
+    (sources) => ({
+      approvals: request.approveEdits ? undefined : new StartApprovals(sources, configDeps, run.folder),
+      offerReview: startOffers(request.holdChanged),
+    }),
   );
 }
 

@@ -1,5 +1,6 @@
 /** Makes a host for one command from the config files as they are, and ends it with everything that it started. */
 import type { Approvals } from '../core/approval/approvals.js';
+import type { OfferReview } from '../core/approval/offerPrints.js';
 import { systemClock } from '../core/base/clock.js';
 import type { Log } from '../core/base/log.js';
 import type { ConfigDeps, SourceText } from '../core/config/model.js';
@@ -42,6 +43,13 @@ export interface RunningHost {
   closeFirst(close: () => Promise<void>): void;
 }
 
+/** What decides for a command that goes on while files and servers change. */
+interface Guards {
+  /** Absent: everything may start. */
+  readonly approvals?: Approvals | undefined;
+  readonly offerReview: OfferReview;
+}
+
 /** What every command runs in. A secret that has no other store is an environment variable (C2). */
 export const configDeps: ConfigDeps = {
   env: process.env,
@@ -67,13 +75,13 @@ export function withServers(run: Run, use: (running: RunningHost) => number): Pr
 }
 
 /**
- * @param approvalsOf says of the files as they are now what may start; by default everything may, because the person who
- * typed the command named the folder.
+ * @param guardsOf says of the files as they are now what may start, and what is told of what servers offer; by default
+ * everything may, because the person who typed the command named the folder.
  */
 export async function withHost(
   run: Run,
   use: (running: RunningHost) => Promise<number>,
-  approvalsOf?: (sources: readonly SourceText[]) => Approvals | undefined,
+  guardsOf?: (sources: readonly SourceText[]) => Guards,
 ): Promise<number> {
   const { sources, problems } = readConfigFiles(run.folder);
   if (problems.length > 0) return report(run.json, problems);
@@ -86,7 +94,7 @@ export async function withHost(
   const interruption = new Interruption();
   // Nobody is asked before the core is there.
   const client = run.answers && formAnswers(run.answers, (text) => complain(core.redactor.redact(text)));
-  const approvals = approvalsOf?.(sources);
+  const { approvals, offerReview } = guardsOf?.(sources) ?? {};
   const core = assemble({
     clock: systemClock,
     log,
@@ -102,6 +110,7 @@ export async function withHost(
     toolPermissions: { settings: () => [run.toolPermissions], ask: askOnTerminal },
     expectedClient: () => ({ ...noClient, ...(client && { capabilities: client.capabilities }) }),
     ...(approvals && { approvals }),
+    ...(offerReview && { offerReview }),
   });
   const { host } = core;
   const closings: (() => Promise<void>)[] = [];

@@ -20,7 +20,7 @@ export interface QuickFix {
   readonly safe: boolean;
 }
 
-export type ServerCommand = 'restart' | 'start' | 'showServerLog' | 'signIn' | 'approve';
+export type ServerCommand = 'restart' | 'start' | 'showServerLog' | 'signIn' | 'approve' | 'acceptTools';
 
 export type KeySymbol = Extract<ConfigSymbol, { kind: 'key' }>;
 

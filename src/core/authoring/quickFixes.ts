@@ -125,11 +125,21 @@ export class QuickFixes {
       code === 'sign-in-needed' ? [{ ...command(`Sign in to "${server}"`, 'signIn'), preferred: true }] : [];
     const approve =
       code === 'approval-pending' ? [{ ...command(`Approve "${server}"…`, 'approve'), preferred: true }] : [];
+    const accept =
+      code === 'tools-changed'
+        ? [{ ...command(`Show and accept what changed in "${server}"…`, 'acceptTools'), preferred: true }]
+        : [];
     const off =
       severity === 'error' || runtime.has(code) || code === 'too-many-tools'
         ? setEnabled(this.text, server, false)
         : undefined;
-    return [...signIn, ...approve, ...run, ...(off && off.length > 0 ? fix(`Disable "${server}"`, off) : [])];
+    return [
+      ...signIn,
+      ...approve,
+      ...accept,
+      ...run,
+      ...(off && off.length > 0 ? fix(`Disable "${server}"`, off) : []),
+    ];
   }
 
   private mechanical(problem: Problem, nodes: EditNodes): QuickFix[] {

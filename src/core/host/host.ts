@@ -87,12 +87,17 @@ class ToolsetHost implements Host {
     this.approvalChanges = deps.approvals?.onDidChange(() => {
       this.inOneSwap(() => this.units.forEach((unit) => unit.reconsider()));
     });
-    const { toolPermissions, toolReview } = deps;
+    const { toolPermissions, offerReview, redactor } = deps;
     this.permission = new Permission(toolPermissions);
-    this.publication = new Publication({ permission: this.permission, toolReview, log: this.log });
+    this.publication = new Publication({
+      permission: this.permission,
+      offerReview,
+      redact: (text) => redactor.redact(text),
+      log: this.log,
+    });
     this.onDidChangeCatalogue = this.publication.onDidChange;
     this.onDidChangeOffers = this.publication.onDidUpdate;
-    this.accessChanges = [this.permission, toolReview].map((one) => one?.onDidChange(() => this.republish()));
+    this.accessChanges = [this.permission, offerReview].map((one) => one?.onDidChange(() => this.republish()));
   }
 
   get snapshot(): StatusSnapshot {

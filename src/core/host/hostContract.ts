@@ -1,6 +1,6 @@
 /** Declares what the host is given and what it offers: the types between the core and its shells. */
 import type { Approvals } from '../approval/approvals.js';
-import type { ToolReview } from '../approval/toolPrints.js';
+import type { OfferReview } from '../approval/offerPrints.js';
 import type { Clock } from '../base/clock.js';
 import type { Event } from '../base/events.js';
 import type { Log, Redactor } from '../base/log.js';
@@ -37,8 +37,8 @@ export interface HostDeps {
   readonly approvals?: Approvals;
   /** Decides what agents may do with tools (S4). By default they may call them all. */
   readonly toolPermissions?: PermissionDeps;
-  /** Says which tools changed since their server was approved (S3). By default nobody looks. */
-  readonly toolReview?: ToolReview;
+  /** Says what servers offer that changed or came since their approval (S3). By default nobody looks. */
+  readonly offerReview?: OfferReview;
   /** Signs in to HTTP servers, as the connector does. By default nobody can. */
   readonly signIns?: SignIns;
   /**

@@ -1,11 +1,10 @@
 /**
  * Makes what is published: the catalogue of all that serves, in file order, without what a person keeps from agents:
- * tools that they denied (S4), and tools that changed since their server was approved (S3). Invariants: the catalogue
+ * tools that they denied (S4), and what changed or came since its server was approved (S3). Invariants: the catalogue
  * is replaced in one step and is a function of what it is given; a toolset that stays the same stays the same object,
  * so that whoever compares sees what changed; `mcp_admin` is there where servers are.
  */
-import { describeLaunch } from '../approval/fingerprint.js';
-import type { ChangedTool, ToolReview } from '../approval/toolPrints.js';
+import type { ChangedOffer, OfferReview } from '../approval/offerPrints.js';
 import { BoundedMap } from '../base/boundedMap.js';
 import type { Disposable } from '../base/disposables.js';
 import { Emitter } from '../base/events.js';
@@ -14,12 +13,12 @@ import type { Problem } from '../base/problem.js';
 import type { ConfiguredServer } from '../config/model.js';
 import type { Audience, ClientKind } from '../protocol/client.js';
 import type { ToolsetCall } from '../protocol/request.js';
-import { toolsChanged } from '../reconcile/problems.js';
-import type { Offered, Serving } from '../reconcile/serving.js';
+import { offersChanged } from '../reconcile/problems.js';
 import { toolsForEditor, type Catalogue, type ServedTool, type Toolset } from '../tools/catalogue.js';
 import { shortNames } from '../tools/editorNames.js';
-import { type Candidate, publish, sameToolset } from '../tools/registry.js';
+import { publish, sameToolset } from '../tools/registry.js';
 import { adminNames, adminToolset, ownReleaseName, ownReleaseTool, releaseTool } from './admin.js';
+import { candidateOf, changedOffers, placesOf, type Offering, type ServingFacts } from './offering.js';
 import type { Permission } from './permission.js';
 
 /** Returns the name under which a kind of client sees a tool (G3a). */
@@ -34,26 +33,19 @@ export function toolsFor(toolset: Toolset, clientKind: ClientKind = 'plain'): re
 
 interface PublicationDeps {
   readonly permission: Pick<Permission, 'deniedBy'>;
-  /** If this is absent, nobody looks whether tools changed. */
-  readonly toolReview?: ToolReview | undefined;
+  /** If this is absent, nobody looks whether anything changed. */
+  readonly offerReview?: OfferReview | undefined;
+  readonly redact: (text: string) => string;
   readonly log: Log;
 }
-
-type ServingFacts = Pick<Serving, 'definition' | 'instructions' | 'features' | 'offeredTo'>;
 
 /** Catalogues of audiences that are kept until something changes; the one that was asked for longest ago goes. */
 const mostCatalogues = 64;
 
-interface Offering {
-  readonly server: ConfiguredServer;
-  readonly facts: ServingFacts;
-  readonly offered: Offered;
-}
-
 export class Publication implements Disposable {
   private catalogue_: Catalogue = { version: 0, toolsets: [] };
   private problems_: readonly Problem[] = [];
-  private readonly changedTools = new Map<string, readonly ChangedTool[]>();
+  private readonly changedOffers = new Map<string, readonly ChangedOffer[]>();
   private readonly changes = new Emitter<Catalogue>();
   private readonly updates = new Emitter<void>();
   private servers: readonly ConfiguredServer[] = [];
@@ -100,8 +92,8 @@ export class Publication implements Disposable {
     return found && toolsFor(found, clientKind).find((candidate) => nameFor(candidate, clientKind) === tool);
   }
 
-  changed(server: string): readonly ChangedTool[] | undefined {
-    return this.changedTools.get(server);
+  changed(server: string): readonly ChangedOffer[] | undefined {
+    return this.changedOffers.get(server);
   }
 
   /** @param servers in file order */
@@ -109,10 +101,10 @@ export class Publication implements Disposable {
     this.servers = servers;
     this.serving = serving;
     this.special.clear();
-    const { candidates, toolsets: next, problems } = this.published(this.offerings());
-    this.changedTools.clear();
-    for (const { id, changed } of candidates) this.changedTools.set(id, changed);
-    this.problems_ = [...candidates.flatMap((candidate) => candidate.problems), ...problems];
+    const offerings = this.offerings();
+    const changes = this.reviewed(offerings);
+    const { toolsets: next, problems } = this.published(offerings);
+    this.problems_ = [...changes, ...problems];
     const before = this.catalogue_.toolsets;
     if (next.length !== before.length || next.some((toolset, index) => toolset !== before[index])) {
       this.catalogue_ = { version: this.catalogue_.version + 1, toolsets: next };
@@ -135,14 +127,25 @@ export class Publication implements Disposable {
     });
   }
 
+  /** Looks at what is offered to anybody (S3). Returns a problem of each server of which something changed. */
+  private reviewed(offerings: readonly Offering[]): Problem[] {
+    this.changedOffers.clear();
+    const { offerReview, redact } = this.deps;
+    if (!offerReview) return [];
+    return offerings.flatMap(({ server, facts }) => {
+      const changed = changedOffers(facts, offerReview, redact);
+      this.changedOffers.set(server.id, changed);
+      return changed.length > 0 ? [offersChanged(server.id, placesOf(server), changed)] : [];
+    });
+  }
+
   private published(offerings: readonly Offering[]): {
-    readonly candidates: readonly ReviewedCandidate[];
     readonly toolsets: readonly Toolset[];
     readonly problems: readonly Problem[];
   } {
     const names = shortNames(this.servers.map(({ id }) => id));
     const candidates = offerings.map((offering) =>
-      reviewed(offering, names.get(offering.server.id) ?? offering.server.id, this.deps.toolReview),
+      candidateOf(offering, names.get(offering.server.id) ?? offering.server.id, this.deps.offerReview),
     );
     const { toolsets, problems } = publish(candidates, reservedNames(names.values()), this.deps.permission.deniedBy);
     const before = this.catalogue_.toolsets;
@@ -150,7 +153,7 @@ export class Publication implements Disposable {
       .map((toolset) => this.withRelease(toolset))
       .map((toolset) => before.find((earlier) => sameToolset(earlier, toolset)) ?? toolset);
     if (this.servers.length > 0) next.push(this.allowedAdmin());
-    return { candidates, toolsets: next, problems };
+    return { toolsets: next, problems };
   }
 
   private withRelease(toolset: Toolset): Toolset {
@@ -174,41 +177,4 @@ export class Publication implements Disposable {
 function reservedNames(shortNames: Iterable<string>): Parameters<typeof publish>[1] {
   const releases = new Set([...shortNames].map(ownReleaseName));
   return { has: (name) => adminNames.has(name) || releases.has(name), size: adminNames.size };
-}
-
-/** Returns what a server publishes unless a name is taken, and what is to be said of it. */
-interface ReviewedCandidate extends Candidate {
-  /** Returns the changed ones of the tools that the filter lets through, in the server's order. */
-  readonly changed: readonly ChangedTool[];
-  readonly problems: readonly Problem[];
-}
-
-function reviewed(
-  { server, facts: { definition, instructions: said, features }, offered: { listing, curated } }: Offering,
-  shortName: string,
-  review: ToolReview | undefined,
-): ReviewedCandidate {
-  const { id } = server;
-  const places = server.kind === 'valid' ? server.definition.places : server.places;
-  const leased = !definition.trulyStateless;
-  const instructions = [said, definition.manual].filter((part) => part).join('\n\n') || undefined;
-  const { tools, excluded, prompts, resources } = curated;
-  const candidate = { id, shortName, tools, excluded, prompts, resources, features, instructions, leased, places };
-  const changes = review?.review(describeLaunch(definition), listing.tools);
-  if (!changes || changes.size === 0) return { ...candidate, changed: [], problems: [] };
-  const held = review?.holdsBack() === true;
-  const changed = tools.flatMap(({ original }): ChangedTool[] => {
-    const parts = changes.get(original);
-    return parts ? [{ original, parts, held }] : [];
-  });
-  const problems = changed.length > 0 ? [toolsChanged(id, places, changed)] : [];
-  if (!held) return { ...candidate, changed, problems };
-  const kept = changed.map(({ original, parts }) => ({ original, reason: { kind: 'changed' as const, parts } }));
-  return {
-    ...candidate,
-    tools: tools.filter(({ original }) => !changes.has(original)),
-    excluded: [...excluded, ...kept],
-    changed,
-    problems,
-  };
 }

@@ -56,6 +56,12 @@ export class Offers {
     return (held && this.byInstance.get(held)) ?? this.byKind.get(declares) ?? this.common;
   }
 
+  /** Returns every list that somebody may be offered, the common one first. */
+  all(instances: readonly Instance[]): readonly Offer[] {
+    const own = instances.flatMap((instance) => this.byInstance.get(instance) ?? []);
+    return [...new Set([this.common, ...this.byKind.values(), ...own])];
+  }
+
   /** The list that this instance gave last. */
   ofInstance(instance: Instance): Offer | undefined {
     return this.byInstance.get(instance);

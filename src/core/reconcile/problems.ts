@@ -1,7 +1,8 @@
 /** What goes wrong with a server that is configured well: problems of starting and running, at its entry (E1, X3). */
-import type { ChangedTool } from '../approval/toolPrints.js';
+import { changePhrase, type ChangedOffer } from '../approval/offerPrints.js';
 import type { Problem } from '../base/problem.js';
 import { shortList } from '../base/shortList.js';
+import { clipped } from '../base/text.js';
 import type { ServerPlaces } from '../config/model.js';
 import type { StartFailure } from '../connections/connection.js';
 
@@ -76,15 +77,22 @@ export function refreshFailed(server: string, places: ServerPlaces, detail: stri
   };
 }
 
+/** Prompts may have names of any length. */
+const longestName = 100;
+
 /** @param changed never empty */
-export function toolsChanged(server: string, places: ServerPlaces, changed: readonly ChangedTool[]): Problem {
-  const shown = changed.map(({ original, parts }) => `"${original}" (${parts.join(', ')})`);
-  const held = changed.some((tool) => tool.held);
+export function offersChanged(server: string, places: ServerPlaces, changed: readonly ChangedOffer[]): Problem {
+  const shown = changed.map(({ kind, original, parts }) =>
+    kind === 'instructions'
+      ? `its instructions (${changePhrase(parts)})`
+      : `${kind} "${clipped(original, longestName)}" (${changePhrase(parts)})`,
+  );
+  const held = changed.some((offer) => offer.held);
   return {
     code: 'tools-changed',
     severity: 'warning',
-    message: `${changed.length === 1 ? 'A tool' : `${changed.length} tools`} of "${server}" changed since you let it start: ${shortList(shown, 5)}.${held ? ' Agents do not see what changed.' : ''}`,
-    fix: 'Read what the server says of them now, in the sidebar; then run “MCP Toolsets: Accept Changed Tools”, or blacklist them.',
+    message: `What "${server}" offers is not what it was when you let it start: ${shortList(shown, 5)}.${held ? ' Agents do not see what changed.' : ''}`,
+    fix: 'Run “MCP Toolsets: Accept Changed Tools”, which shows what it says now, or blacklist it. Where there is no editor, read it and start the command again.',
     place: places.key,
     server,
   };

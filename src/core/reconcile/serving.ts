@@ -75,7 +75,8 @@ export class Serving {
   /** Brings back what all dialogs need, the shared or the warm instance. A lease comes back with its next call. */
   readonly reconnection: Reconnection;
   readonly serverInfo: Connection['serverInfo'];
-  readonly instructions: string | undefined;
+  /** What the server said of itself when an instance started last. */
+  instructions: string | undefined;
   readonly features: ServerFeatures;
   /** The time in epoch milliseconds since when it serves. */
   readonly since: number;
@@ -136,6 +137,7 @@ export class Serving {
         }),
       onStarted: (instance, listing) =>
         this.unlessEnded(() => {
+          this.instructions = instance.connection.instructions;
           this.note(instance, listing, true);
           this.reconnection.well();
           events.onWell();
@@ -166,6 +168,16 @@ export class Serving {
     // What gives two tools one name is offered to nobody (N5).
     if (curated.kind === 'refused') return { listing: common.listing, curated: this.curated };
     return { listing: offer.listing, curated, ...(offer !== common && { special: offer.id }) };
+  }
+
+  /** Returns what is offered to anybody, the common list first. */
+  everyOffer(): readonly Offered[] {
+    return this.offers.all(this.pool.live).flatMap((offer): Offered[] => {
+      const { listing, id } = offer;
+      if (offer === this.offers.common) return [{ listing, curated: this.curated }];
+      const curated = offer.curate(this.definition, this.report());
+      return curated.kind === 'curated' ? [{ listing, curated, special: id }] : [];
+    });
   }
 
   /**

@@ -3,7 +3,7 @@
  * make it of what is known of a server. A snapshot is immutable, and a view never asks a connection.
  */
 import type { ApprovalStatus } from '../approval/approvals.js';
-import type { ChangedTool } from '../approval/toolPrints.js';
+import type { ChangedOffer } from '../approval/offerPrints.js';
 import { assertNever } from '../base/assertNever.js';
 import type { Place, Problem } from '../base/problem.js';
 import { isEnabled, type ConfiguredServer, type ServerPlaces, type SourceOrigin } from '../config/model.js';
@@ -84,8 +84,8 @@ export interface ServerStatus {
   readonly serverInfo: { readonly name: string; readonly version: string } | undefined;
   readonly tools: readonly ServedTool[];
   readonly excluded: readonly ExcludedTool[];
-  /** The tools that are not what they were when the server was approved (S3). */
-  readonly changedTools: readonly ChangedTool[];
+  /** What is not as it was when the server was approved, or was not there (S3). */
+  readonly changedOffers: readonly ChangedOffer[];
   readonly prompts: readonly PublishedPrompt[];
   readonly resources: PublishedResources;
   /** The number of tools that the server offers in all. */
@@ -238,7 +238,7 @@ export function statusOf(
   server: ConfiguredServer,
   facts: UnitFacts,
   toolset: Toolset | undefined,
-  changedTools: readonly ChangedTool[] = [],
+  changedOffers: readonly ChangedOffer[] = [],
   signIn: SignInStatus = notAsked,
 ): ServerStatus {
   const definition = server.kind === 'valid' ? server.definition : facts.serving?.definition;
@@ -258,7 +258,7 @@ export function statusOf(
     serverInfo: facts.serving?.serverInfo,
     tools: toolset?.tools ?? [],
     excluded: toolset?.excluded ?? [],
-    changedTools,
+    changedOffers,
     prompts: toolset?.prompts ?? [],
     resources: toolset?.resources ?? noResources,
     offered: facts.serving?.listing.tools.length ?? 0,

@@ -22,7 +22,7 @@ export function exclusionPhrase(reason: ExclusionReason): string {
     case 'denied':
       return `denied by the setting toolPermissions: ${reason.pattern}`;
     case 'changed':
-      return `held back, because its ${reason.parts.join(' and ')} changed`;
+      return `held back: ${reason.parts.includes('new') ? 'new since approval' : `its ${reason.parts.join(' and ')} changed`}`;
     case 'listedTwice':
       return 'the server lists the name again; the first counts';
     default:

@@ -10,10 +10,10 @@ import * as vscode from 'vscode';
 import { inert } from '../../core/base/inert.js';
 import { window } from '../views/inertEditor.js';
 import type { ApprovalLedger, ApprovedServer } from '../../core/approval/ledger.js';
-import type { ToolLedger } from '../../core/approval/toolLedger.js';
+import type { OfferLedger } from '../../core/approval/offerLedger.js';
 import type { LaunchDescription } from '../../core/approval/fingerprint.js';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
-import type { ServerStatus, StatusSnapshot } from '../../core/reconcile/status.js';
+import type { StatusSnapshot } from '../../core/reconcile/status.js';
 import { commandLine, dialogDetail, question, reviewTexts, type PendingLaunch } from '../views/approvalTexts.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
 import { fileLabel } from '../views/fileLabels.js';
@@ -24,10 +24,10 @@ import { serverOf, type Subject } from '../views/subject.js';
 interface ApprovalDeps {
   readonly slot: EngineSlot;
   readonly ledger: ApprovalLedger;
-  readonly toolLedger: ToolLedger;
+  readonly offers: OfferLedger;
 }
 
-export function askForApprovals({ slot, ledger, toolLedger }: ApprovalDeps): Disposable {
+export function askForApprovals({ slot, ledger, offers }: ApprovalDeps): Disposable {
   const store = new DisposableStore('approvals');
   const reviews = store.add(new ReadOnlyDocuments({ scheme: 'mcp-toolsets-approval', gone: 'This review has ended.' }));
   /** The fingerprints that the person was asked about and that still wait. */
@@ -57,18 +57,8 @@ export function askForApprovals({ slot, ledger, toolLedger }: ApprovalDeps): Dis
   register('revoke', async (subject) => {
     const approved = await chooseApproved(serverOf(subject));
     if (!approved) return;
-    toolLedger.forget(approved);
+    offers.forget(approved);
     await ledger.revoke(approved);
-  });
-  register('acceptTools', async (subject) => {
-    const changed = slot.state.snapshot.servers.filter(
-      ({ id, changedTools }) => changedTools.length > 0 && (serverOf(subject) ?? id) === id,
-    );
-    const [only] = changed;
-    if (!only) void window.showInformationMessage(inert`No tool has changed since you let its server start.`);
-    for (const { id, source, tool } of await chooseChanged(changed, toolOf(subject))) {
-      toolLedger.accept({ server: id, source }, tool);
-    }
   });
   return store;
 
@@ -150,31 +140,6 @@ export function askForApprovals({ slot, ledger, toolLedger }: ApprovalDeps): Dis
     return ledger.approve(pending.map(({ launch }): LaunchDescription => launch));
   }
 
-  /** @param named The tool that the command was given. Without it, the person chooses. */
-  async function chooseChanged(
-    servers: readonly ServerStatus[],
-    named: string | undefined,
-  ): Promise<readonly { id: string; source: string; tool: string }[]> {
-    const items = servers.flatMap(({ id, source, changedTools }) =>
-      changedTools.map(({ original: tool, parts }) => ({
-        label: inert`${tool}`,
-        description: inert`${id} · ${parts.join(' and ')} changed`,
-        picked: true,
-        id,
-        source,
-        tool,
-      })),
-    );
-    const only = items.filter(({ tool }) => tool === named);
-    if (named !== undefined || items.length === 0) return only;
-    const chosen = await window.showQuickPick(items, {
-      canPickMany: true,
-      title: inert`Accept Changed Tools`,
-      placeHolder: inert`Choose the tools to accept as they are now`,
-    });
-    return chosen ?? [];
-  }
-
   async function chooseApproved(named: string | undefined): Promise<ApprovedServer | undefined> {
     const source = slot.state.snapshot.servers.find(({ id }) => id === named)?.source;
     const approved = ledger.servers.filter(
@@ -195,8 +160,4 @@ export function askForApprovals({ slot, ledger, toolLedger }: ApprovalDeps): Dis
     );
     return choice?.each;
   }
-}
-
-function toolOf(subject: Subject): string | undefined {
-  return typeof subject === 'object' ? subject.node.original : undefined;
 }

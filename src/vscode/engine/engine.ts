@@ -3,7 +3,7 @@
  * config file, because it brings the YAML parser and much else with it (P1). Does not import `vscode`.
  */
 import type { Approvals } from '../../core/approval/approvals.js';
-import type { ToolReview } from '../../core/approval/toolPrints.js';
+import type { OfferReview } from '../../core/approval/offerPrints.js';
 import type { Clock } from '../../core/base/clock.js';
 import type { Log } from '../../core/base/log.js';
 import type { SecretStore } from '../../core/connections/http/oauth/contract.js';
@@ -37,7 +37,7 @@ export interface EngineDeps {
   /** Decides what may be started. If it is absent, everything may be. */
   readonly approvals?: Approvals;
   /** Tells which tools changed after their server was approved. If it is absent, no tool is compared. */
-  readonly toolReview?: ToolReview;
+  readonly offerReview?: OfferReview;
   /** Decides what agents may do with tools. If it is absent, they may call all of them. */
   readonly toolPermissions?: PermissionDeps;
   /** Keeps the sign-ins to HTTP servers. If it is absent, nobody can sign in. */
@@ -86,7 +86,7 @@ export interface Engine {
 
 export function createEngine(deps: EngineDeps): Engine {
   const { clock, log, env, version } = deps;
-  const { secrets, approvals, toolReview, toolPermissions, editor } = deps;
+  const { secrets, approvals, offerReview, toolPermissions, editor } = deps;
   const core = assemble({
     clock,
     log,
@@ -101,7 +101,7 @@ export function createEngine(deps: EngineDeps): Engine {
     ...(secrets && { secrets }),
     ...(editor && { expectedClient: editor.expected }),
     ...(approvals && { approvals }),
-    ...(toolReview && { toolReview }),
+    ...(offerReview && { offerReview }),
     ...(toolPermissions && { toolPermissions }),
   });
   const { host, backend, redactor, log: hostLog } = core;

@@ -9,7 +9,7 @@ import { estimatedTokensOf } from '../../core/tools/tokens.js';
 import { stateWord, timeOf, tokenPhrase, toolCount, transportWord } from './phrases.js';
 import { approvalActions, launchNodes } from './approvalRows.js';
 import { instanceNodes } from './instanceRows.js';
-import { promptNodes, resourceNodes } from './promptRows.js';
+import { changedNodes, promptNodes, resourceNodes } from './promptRows.js';
 import { actions, signInActions } from './serverActions.js';
 import { excludedNodes, toolNode } from './toolRows.js';
 import {
@@ -29,11 +29,14 @@ export function serverNode(
   options: TreeOptions,
   severalFiles: boolean,
 ): TreeNode {
-  const changed = new Map(server.changedTools.map((tool) => [tool.original, tool]));
+  const changed = new Map(
+    server.changedOffers.flatMap((one) => (one.kind === 'tool' ? [[one.original, one] as const] : [])),
+  );
   const children = [
     ...launchNodes(id, server),
     ...problemNodes(id, server, snapshot),
     ...server.tools.map((tool) => toolNode(id, server.id, tool, changed.get(tool.original))),
+    ...changedNodes(id, server),
     ...group(id, server.id, 'Prompts', 'prompts', promptNodes(id, server)),
     ...group(id, server.id, 'Resources', 'resources', resourceNodes(id, server)),
     ...group(id, server.id, 'Kept out', 'excluded', excludedNodes(id, server)),
@@ -56,7 +59,7 @@ export function serverNode(
       ...actions(server.state),
       ...approvalActions(server),
       ...signInActions(server),
-      ...(changed.size > 0 ? ['changed'] : []),
+      ...(server.changedOffers.length > 0 ? ['changed'] : []),
       switched,
     ].join(' '),
     initially: server.state.kind === 'pending' ? 'expanded' : children.length > 0 ? 'collapsed' : 'leaf',

@@ -9,8 +9,15 @@ import type { Row } from './treeView.js';
 /** A row or the id of a server; undefined if the command comes from the palette. */
 export type Subject = Row | string | undefined;
 
+/** Another extension may run a command with anything, so nothing of the subject is believed. */
 export function serverOf(subject: Subject): string | undefined {
-  return typeof subject === 'string' ? subject : subject?.node.server;
+  const server: unknown = typeof subject === 'string' ? subject : nodeOf(subject)?.server;
+  return typeof server === 'string' ? server : undefined;
+}
+
+/** Returns the row that the command was called at, if it was. */
+export function nodeOf(subject: Subject): Partial<Row['node']> | undefined {
+  return typeof subject === 'object' ? (subject as Partial<Row> | null)?.node : undefined;
 }
 
 /** Resolves with the id of the server that the person chose. */

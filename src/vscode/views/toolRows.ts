@@ -2,7 +2,7 @@
  * Makes the rows of a server's tools: those that agents see, and those that are kept out, with the reason. Everything
  * here is pure.
  */
-import type { ChangedTool } from '../../core/approval/toolPrints.js';
+import { changePhrase, type ChangedOffer } from '../../core/approval/offerPrints.js';
 import { code, inert, formatted, markdownList, noMarkdown, type Markdown } from '../../core/base/inert.js';
 import type { ServerStatus } from '../../core/reconcile/status.js';
 import type { ExcludedTool, OfferedTool, ServedTool } from '../../core/tools/catalogue.js';
@@ -12,7 +12,7 @@ import { effects, tokenPhrase } from './phrases.js';
 import { uniqueIds, type TreeNode } from './treeNode.js';
 
 /** @param changed How the tool differs from what it was when its server was approved (S3). */
-export function toolNode(parent: string, server: string, tool: ServedTool, changed?: ChangedTool): TreeNode {
+export function toolNode(parent: string, server: string, tool: ServedTool, changed?: ChangedOffer): TreeNode {
   const { original, published } = tool;
   const title = tool.tool.annotations?.title ?? tool.tool.title;
   const refusal = editorRefusalPhrase(tool);
@@ -24,11 +24,11 @@ export function toolNode(parent: string, server: string, tool: ServedTool, chang
     refusal === undefined
       ? formatted`In this editor: ${code(tool.editorId)}`
       : formatted`Not in this editor: ${refusal}`,
-    changed ? formatted`Its ${changed.parts.join(' and ')} changed since you let its server start.` : noMarkdown,
+    changed ? changeLine(changed) : noMarkdown,
     formatted`${[...effects(tool.tool), tokenPhrase(estimatedTokens(tool))].join(' · ')}`,
   ];
   const difference = [
-    ...(changed ? [`${changed.parts.join(' and ')} changed`] : []),
+    ...(changed ? [changePhrase(changed.parts)] : []),
     ...(refusal === undefined ? [] : ['not in the editor']),
   ];
   const words = [...(original === published ? [] : [original]), ...difference];
@@ -46,8 +46,16 @@ export function toolNode(parent: string, server: string, tool: ServedTool, chang
     initially: 'leaf',
     name: published,
     original,
+    ...(changed && { changed }),
     children: [],
   };
+}
+
+/** Says how an offer differs from what it was when its server was approved. */
+export function changeLine({ parts }: ChangedOffer): Markdown {
+  return parts.includes('new')
+    ? formatted`It was not there when you let its server start.`
+    : formatted`Its ${parts.join(' and ')} changed since you let its server start.`;
 }
 
 /** Lists the arguments of a tool. Those that may be left out are in brackets. */
@@ -61,8 +69,10 @@ function argumentLine({ inputSchema }: OfferedTool): Markdown {
 
 export function excludedNodes(parent: string, server: ServerStatus): TreeNode[] {
   const unique = uniqueIds();
+  const changed = new Map(server.changedOffers.flatMap((one) => (one.kind === 'tool' ? [[one.original, one]] : [])));
   return server.excluded.map(({ original, reason }: ExcludedTool) => {
     const phrase = exclusionPhrase(reason);
+    const change = reason.kind === 'changed' ? changed.get(original) : undefined;
     return {
       id: unique(`${parent}/excluded/${original}`),
       kind: 'excluded',
@@ -76,6 +86,7 @@ export function excludedNodes(parent: string, server: ServerStatus): TreeNode[] 
       initially: 'leaf',
       name: original,
       original,
+      ...(change && { changed: change }),
       children: [],
     };
   });

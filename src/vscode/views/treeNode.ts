@@ -1,5 +1,6 @@
 /** Describes a row of the sidebar as a plain value, and makes ids unique. It is pure and does not import `vscode`. */
 import { inert, noMarkdown, type Inert, type Markdown } from '../../core/base/inert.js';
+import type { OfferName } from '../../core/approval/offerPrints.js';
 import type { Place } from '../../core/base/problem.js';
 
 export interface TreeIcon {
@@ -12,7 +13,17 @@ export interface TreeIcon {
 export interface TreeNode {
   readonly id: string;
   readonly kind:
-    'server' | 'launch' | 'problem' | 'tool' | 'group' | 'excluded' | 'prompt' | 'resource' | 'instance' | 'shadowed';
+    | 'server'
+    | 'launch'
+    | 'problem'
+    | 'tool'
+    | 'group'
+    | 'excluded'
+    | 'prompt'
+    | 'instructions'
+    | 'resource'
+    | 'instance'
+    | 'shadowed';
   /** The id of the server that the row belongs to. */
   readonly server: string;
   readonly label: Inert;
@@ -28,6 +39,8 @@ export interface TreeNode {
   readonly place?: Place;
   /** The original name of a tool. */
   readonly original?: string;
+  /** What can be accepted here, because it changed or came since the server was approved (S3). */
+  readonly changed?: OfferName;
   /** What *Copy Name* copies. */
   readonly name?: string;
   /** The dialog that an instance belongs to. */

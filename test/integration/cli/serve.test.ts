@@ -107,6 +107,26 @@ describe('mcp-toolsets serve', () => {
     assert.deepEqual(await names(), ['alpha_pid', 'echo', ...admin]);
   });
 
+  it('what comes after the start is warned about, and held back where the person wants that (S3)', async () => {
+    const changing = { grower: fixture('changes-tools', [], { 'truely-stateless': true }) };
+    const names = (client: Client): Promise<string[]> =>
+      client.listTools().then(({ tools }) => tools.map(({ name }) => name));
+    const grown = async (...args: string[]): Promise<string[]> => {
+      cli.save(changing);
+      serving = await Serving.begin(cli, ['grower', 'mcp_admin'], ...args);
+      const client = await serving.connect('grower');
+      await client.callTool({ name: 'grow' });
+      await serving.until(/tools-changed: .*: tool "extra_1" \(new since approval\)\./);
+      assert.equal(serving.stderr.includes('Agents do not see what changed.'), args.length > 0);
+      const status = await serving.connect('mcp_admin');
+      assert.match(textOf(await status.callTool({ name: 'mcp_status' })), /warning: .*extra_1.*new since approval/);
+      return names(client);
+    };
+    assert.ok((await grown()).includes('extra_1'));
+    await serving.end();
+    assert.ok(!(await grown('--hold-changed')).includes('extra_1'));
+  });
+
   it('the Inspector’s command line lists and calls', async () => {
     await serve();
     const ask = (...args: string[]): Promise<unknown> =>

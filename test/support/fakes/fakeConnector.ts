@@ -30,7 +30,6 @@ export const failure: StartFailure = { code: 'server-exited', message: 'It exite
 
 export class FakeConnection implements Connection {
   readonly serverInfo = { name: 'fake', version: '1' };
-  readonly instructions = undefined;
   capabilities: ServerCapabilities = { tools: { listChanged: true } };
   readonly protocolVersion = '2025-11-25';
   readonly pid = undefined;
@@ -62,6 +61,7 @@ export class FakeConnection implements Connection {
     readonly connectRequest: ConnectRequest,
     public offers: ToolListing | Error,
     private readonly ended: (connection: FakeConnection) => void,
+    readonly instructions: string | undefined = undefined,
   ) {}
 
   listTools(): Promise<ToolListing> {
@@ -110,9 +110,9 @@ export class FakeConnection implements Connection {
     return call;
   }
 
-  changeTools(offers: ToolListing | Error): void {
+  changeTools(offers: ToolListing | Error, kind: OfferKind = 'tools'): void {
     this.offers = offers;
-    this.changeEmitter.fire('tools');
+    this.changeEmitter.fire(kind);
   }
 
   updateResource(uri: string): void {
@@ -145,7 +145,7 @@ export class FakeConnection implements Connection {
 
 interface PendingConnect {
   readonly request: ConnectRequest;
-  succeed(offers: ToolListing): FakeConnection;
+  succeed(offers: ToolListing, instructions?: string): FakeConnection;
   fail(failure: StartFailure): void;
 }
 
@@ -162,8 +162,8 @@ export class FakeConnector implements Connector {
     return new Promise((resolve) => {
       const pending: PendingConnect = {
         request,
-        succeed: (offers) => {
-          const connection = new FakeConnection(request, offers, (ended) => this.live.delete(ended));
+        succeed: (offers, instructions) => {
+          const connection = new FakeConnection(request, offers, (ended) => this.live.delete(ended), instructions);
           this.live.add(connection);
           resolve({ kind: 'connected', connection, listing: offers });
           return connection;

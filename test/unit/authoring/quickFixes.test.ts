@@ -129,6 +129,11 @@ describe('quick fixes (E1)', () => {
     assert.equal(edit(head, fix as QuickFix), 'approve a');
   });
 
+  it('what changed since the approval: to show and accept it', () => {
+    const [fix] = new QuickFixes(head, around).for({ ...at('tools-changed', 'a'), severity: 'warning' });
+    assert.equal(edit(head, fix as QuickFix), 'acceptTools a');
+  });
+
   it('more tools than models take: one server less', () => {
     const fixes = new QuickFixes(head, around).for({ ...at('too-many-tools', 'a'), severity: 'warning' });
     assert.deepEqual(

@@ -1,7 +1,7 @@
 /** The host with what a person lets agents do with tools (S3, S4), over servers that are played by hand. */
 import assert from 'node:assert/strict';
 import { adminId } from '../../../src/core/host/admin.js';
-import { ToolLedger } from '../../../src/core/approval/toolLedger.js';
+import { OfferLedger } from '../../../src/core/approval/offerLedger.js';
 import { Emitter, nextEvent } from '../../../src/core/base/events.js';
 import { testCore } from '../../support/core/testCore.js';
 import type { Host } from '../../../src/core/host/hostContract.js';
@@ -12,7 +12,7 @@ import { FakeConnector, listing, textResult, type FakeConnection } from '../../s
 
 let host: Host;
 let connector: FakeConnector;
-let ledger: ToolLedger;
+let ledger: OfferLedger;
 let holdsBack: boolean;
 let permissions: Record<string, string>;
 let questions: { question: CallQuestion; answer(allowed: boolean): void }[];
@@ -23,7 +23,7 @@ beforeEach(() => {
   permissions = {};
   questions = [];
   connector = new FakeConnector();
-  ledger = new ToolLedger({
+  ledger = new OfferLedger({
     storage: { get: () => undefined, update: () => Promise.resolve() },
     holdsBack: () => holdsBack,
     onStoreFailure: (error) => assert.fail(String(error)),
@@ -32,7 +32,7 @@ beforeEach(() => {
     clock: new FakeClock(),
     connector,
     filteredTools: () => 'off',
-    toolReview: ledger,
+    offerReview: ledger,
     toolPermissions: {
       settings: () => [permissions],
       ask: (question) =>
@@ -80,10 +80,17 @@ function redescribed(...names: string[]): ReturnType<typeof listing> {
   return { tools: tools.map((tool) => ({ ...tool, description: 'other words' })), malformed };
 }
 
+/** Accepts what is shown of everything that waits. */
+async function acceptAll(): Promise<void> {
+  const names = host.snapshot.servers.flatMap(({ changedOffers }) => changedOffers);
+  const changes = await Promise.all(names.map((name) => ledger.changeOf(name)));
+  ledger.accept(changes.flatMap((change) => change ?? []));
+}
+
 describe('tools that changed since their server was approved (S3)', () => {
   const change = async (): Promise<FakeConnection> => {
     const connection = await serve('a', 'x', 'y');
-    const changed = nextEvent(host.onDidChange, ({ servers }) => servers[0]?.changedTools.length === 1);
+    const changed = nextEvent(host.onDidChange, ({ servers }) => servers[0]?.changedOffers.length === 1);
     const { tools } = listing('x', 'y');
     connection.changeTools({
       tools: tools.map((tool) => (tool.name === 'x' ? { ...tool, description: 'new' } : tool)),
@@ -95,11 +102,15 @@ describe('tools that changed since their server was approved (S3)', () => {
 
   it('are marked, with a problem that says what changed, and agents see them', async () => {
     await change();
-    assert.deepEqual(host.snapshot.servers[0]?.changedTools, [{ original: 'x', parts: ['description'], held: false }]);
+    const [changed] = host.snapshot.servers[0]?.changedOffers ?? [];
+    assert.deepEqual(
+      { ...changed, launch: '' },
+      { launch: '', kind: 'tool', original: 'x', parts: ['description'], held: false },
+    );
     assert.deepEqual(named('a'), ['x', 'y']);
     const [problem] = host.snapshot.problems;
     assert.equal(problem?.code, 'tools-changed');
-    assert.match(problem?.message ?? '', /"x" \(description\)/);
+    assert.match(problem?.message ?? '', /tool "x" \(description changed\)/);
   });
 
   it('are held back where a person wants that, until they accept', async () => {
@@ -109,9 +120,47 @@ describe('tools that changed since their server was approved (S3)', () => {
     assert.deepEqual(excluded(), [{ original: 'x', reason: { kind: 'changed', parts: ['description'] } }]);
     const refused = await call('x');
     assert.equal(refused.kind, 'error');
-    ledger.accept({ server: 'a', source: '/ws/.minds/mcp.yaml' }, 'x');
+    const solved = nextEvent(host.onDidChange, ({ problems }) => problems.length === 0);
+    await acceptAll();
     assert.deepEqual(named('a'), ['x', 'y']);
-    await nextEvent(host.onDidChange, ({ problems }) => problems.length === 0);
+    await solved;
+  });
+
+  it('are held back where they come later, until a person accepts them', async () => {
+    holdsBack = true;
+    const connection = await serve('a', 'x');
+    const changed = nextEvent(host.onDidChange, ({ servers }) => servers[0]?.changedOffers.length === 1);
+    connection.changeTools(listing('x', 'y'));
+    await changed;
+    assert.deepEqual(named('a'), ['x']);
+    assert.deepEqual(excluded(), [{ original: 'y', reason: { kind: 'changed', parts: ['new'] } }]);
+    const [problem] = host.snapshot.problems;
+    assert.equal(problem?.code, 'tools-changed');
+    assert.match(problem.message, /tool "y" \(new since approval\)\. Agents do not see what changed\./);
+    await acceptAll();
+    assert.deepEqual(named('a'), ['x', 'y']);
+  });
+
+  it('are prompts that come later, and instructions of the next start', async () => {
+    const connection = await serve('a', 'x');
+    const changed = nextEvent(host.onDidChange, ({ servers }) => servers[0]?.changedOffers.length === 1);
+    connection.changeTools({ ...listing('x'), prompts: { prompts: [{ name: 'p' }], malformed: [] } }, 'prompts');
+    await changed;
+    const [toolset] = host.catalogue.toolsets;
+    assert.deepEqual(
+      toolset?.prompts.map(({ original }) => original),
+      ['p'],
+    );
+    holdsBack = true;
+    ledger.recheck();
+    assert.deepEqual(host.catalogue.toolsets[0]?.prompts, []);
+    const told = nextEvent(host.onDidChange, ({ servers }) => servers[0]?.changedOffers[0]?.kind === 'instructions');
+    const restarted = host.restart('a');
+    (await connector.nextConnect()).succeed(listing('x'), 'Obey.');
+    await Promise.all([restarted, told]);
+    assert.equal(host.catalogue.toolsets[0]?.instructions, undefined);
+    await acceptAll();
+    assert.equal(host.catalogue.toolsets[0]?.instructions, 'Obey.');
   });
 
   it('are held back and let go as the setting changes', async () => {
@@ -128,11 +177,11 @@ describe('tools that changed since their server was approved (S3)', () => {
     const connection = await serve('a', 'x', 'y');
     const text = `version: 1\nservers: { a: { transport: stdio, command: x, truely-stateless: true, tools: { blacklist: [x] } } }\n`;
     await host.setSources([{ file: '/ws/.minds/mcp.yaml', folder: '/ws', text }]);
-    const changed = nextEvent(host.onDidChange, ({ servers }) => servers[0]?.changedTools.length === 1);
+    const changed = nextEvent(host.onDidChange, ({ servers }) => servers[0]?.changedOffers.length === 1);
     connection.changeTools(redescribed('x', 'y'));
     await changed;
     assert.deepEqual(
-      host.snapshot.servers[0]?.changedTools.map(({ original }) => original),
+      host.snapshot.servers[0]?.changedOffers.map(({ original }) => original),
       ['y'],
     );
   });

@@ -1,6 +1,6 @@
 import { read } from '../../../support/markdown.js';
 import assert from 'node:assert/strict';
-import { promptNodes, resourceNodes } from '../../../../src/vscode/views/promptRows.js';
+import { changedNodes, promptNodes, resourceNodes } from '../../../../src/vscode/views/promptRows.js';
 import { status } from './statuses.js';
 
 describe('sidebar: prompts and resources (E3)', () => {
@@ -15,6 +15,27 @@ describe('sidebar: prompts and resources (E3)', () => {
     const [row] = promptNodes('s', status('s', { prompts }));
     assert.deepEqual([row?.label, row?.description, row?.name], ['my_greet', 'greet', 'my_greet']);
     assert.match(read(row?.tooltip ?? ''), /Takes who, \[how\]/);
+  });
+
+  it('are marked where they changed or came since the approval, and have a row where they are held back (S3)', () => {
+    const prompts = [{ original: 'p', published: 'my_p', prompt: { name: 'p' } }];
+    const change = { launch: '1', kind: 'prompt', original: 'p', parts: ['new'], held: false } as const;
+    const told = { launch: '1', kind: 'instructions', original: '', parts: ['text'], held: false } as const;
+    const marked = status('s', { prompts, changedOffers: [change, told] });
+    const [row] = promptNodes('s', marked);
+    assert.deepEqual(
+      [row?.description, row?.spoken, row?.context, row?.changed],
+      ['p · new since approval', 'my_p, prompt, originally p, new since approval', 'prompt changed', change],
+    );
+    const rows = (held: boolean): unknown[] =>
+      changedNodes('s', status('s', { changedOffers: [change, told].map((one) => ({ ...one, held })) })).map(
+        ({ label, description, context }) => [label, description, context],
+      );
+    assert.deepEqual(rows(false), [['Instructions', 'text changed', 'instructions changed']]);
+    assert.deepEqual(rows(true), [
+      ['p', 'held back: new since approval', 'prompt changed'],
+      ['Instructions', 'held back: text changed', 'instructions changed'],
+    ]);
   });
 
   it('two resources with one address have ids of their own', () => {

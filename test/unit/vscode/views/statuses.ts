@@ -51,7 +51,7 @@ export function status(id: string, changes: Partial<ServerStatus> = {}): ServerS
     serverInfo: undefined,
     tools: [],
     excluded: [],
-    changedTools: [],
+    changedOffers: [],
     prompts: [],
     resources: noResources,
     offered: 0,

@@ -1,0 +1,297 @@
+/**
+ * Remembers what each tool and prompt of an approved launch, and its instructions, were when they were first listed, and
+ * which changes and additions a person has accepted (S3). Another launch is another approval, and what it offers is
+ * remembered anew. The ledger is kept in a store of the editor that belongs to the workspace; what stands there and is not
+ * understood counts as not seen yet.
+ *
+ * Invariant: what is accepted is what was shown. A person is shown an `OfferChange` and accepts it; what the server offers
+ * by then does not matter.
+ */
+import { BoundedMap } from '../base/boundedMap.js';
+import type { Disposable } from '../base/disposables.js';
+import { Emitter } from '../base/events.js';
+import type { LaunchDescription } from './fingerprint.js';
+import { sameServer, type ApprovedServer, type Storage } from './ledger.js';
+import {
+  differingParts,
+  isPrintOf,
+  reviewedInstructions,
+  reviewedKinds,
+  reviewedPrompt,
+  reviewedTool,
+  samePrint,
+  type OfferChanges,
+  type OfferName,
+  type OfferPrint,
+  type OfferReview,
+  type OfferText,
+  type ReviewedKind,
+  type ReviewedOffer,
+  type ReviewedOffers,
+  type ReviewedPart,
+} from './offerPrints.js';
+import type { KeptText, OfferTexts } from './offerTexts.js';
+
+interface OfferLedgerDeps {
+  readonly storage: Storage;
+  /** Keeps what was accepted in words. Without it, what an offer was before can only be told by its hash. */
+  readonly texts?: OfferTexts | undefined;
+  /** Says whether what changed is kept from agents. `recheck` tells that this changed. */
+  readonly holdsBack: () => boolean;
+  /** Called when the ledger could not be stored. */
+  readonly onStoreFailure: (error: unknown) => void;
+}
+
+/** An offer that a person is shown, and what it was. */
+export interface OfferChange extends OfferName, ApprovedServer {
+  readonly parts: readonly ReviewedPart[];
+  readonly print: OfferPrint;
+  readonly now: OfferText;
+  /** `new`: there was none. `notKept`: it was another, of which no more is known. */
+  readonly before: OfferText | 'new' | 'notKept';
+}
+
+interface SeenLaunch extends ApprovedServer {
+  readonly fingerprint: string;
+  /** By kind, and by original name. A kind that was never listed has no base line yet. */
+  readonly prints: Map<ReviewedKind, Map<string, OfferPrint>>;
+  /** What it offers to anybody now. Where it offers one name in several forms, a form that was not accepted counts. */
+  listed: Listed;
+  /** Whether it was listed in this window. */
+  isListed: boolean;
+  redact: (text: string) => string;
+  /** What stands in `prints` and is not kept in words yet. */
+  readonly toKeep: Map<string, ReviewedOffer>;
+  /** Whether what agrees with `prints` is kept in words. It is not where an earlier version made the entry. */
+  keepsTexts: boolean;
+}
+
+const key = 'mcpToolsets.tools';
+/** At most this many launches of all servers are kept; those that were unused the longest are dropped first. */
+const mostLaunches = 200;
+
+type Listed = Readonly<Record<ReviewedKind, Map<string, ReviewedOffer>>>;
+
+const nothing = (): Listed => ({ tool: new Map(), prompt: new Map(), instructions: new Map() });
+
+export class OfferLedger implements OfferReview, Disposable {
+  private readonly changes = new Emitter<void>();
+  /** Launches by fingerprint; those used last stand at the end. */
+  private readonly launches = new BoundedMap<string, SeenLaunch>(mostLaunches);
+  private storing: Promise<void> | undefined;
+  private keeping: Promise<void> = Promise.resolve();
+
+  readonly onDidChange = this.changes.event;
+
+  constructor(private readonly deps: OfferLedgerDeps) {
+    const stored = deps.storage.get(key);
+    for (const seen of Array.isArray(stored) ? stored.flatMap(readLaunch) : [])
+      this.launches.set(seen.fingerprint, seen);
+  }
+
+  note(launch: LaunchDescription, all: readonly ReviewedOffers[], redact: (text: string) => string): void {
+    const seen = this.seen(launch);
+    seen.redact = redact;
+    seen.listed = nothing();
+    seen.isListed = true;
+    let isGrown = false;
+    for (const offers of all) {
+      const listed = listedOf(offers);
+      for (const kind of reviewedKinds) {
+        if (seen.prints.has(kind) || offers.incomplete.includes(kind)) continue;
+        isGrown = true;
+        seen.prints.set(kind, new Map([...listed[kind]].map(([name, { print }]) => [name, print])));
+        for (const [name, offer] of listed[kind]) seen.toKeep.set(keyOf(kind, name), offer);
+      }
+      for (const kind of reviewedKinds) for (const offer of listed[kind].values()) noteOffer(seen, offer);
+    }
+    if (isGrown || (this.deps.texts && !seen.keepsTexts)) this.store();
+  }
+
+  changesOf(launch: LaunchDescription, offers: ReviewedOffers): OfferChanges {
+    const seen = this.launches.get(launch.fingerprint);
+    const listed = listedOf(offers);
+    const changed = (kind: ReviewedKind): ReadonlyMap<string, readonly ReviewedPart[]> => {
+      const prints = seen?.prints.get(kind);
+      const found = new Map<string, readonly ReviewedPart[]>();
+      for (const [name, offer] of prints ? listed[kind] : []) {
+        const parts = partsChanged(offer, prints?.get(name));
+        if (parts.length > 0) found.set(name, parts);
+      }
+      return found;
+    };
+    return { tool: changed('tool'), prompt: changed('prompt'), instructions: changed('instructions') };
+  }
+
+  holdsBack(): boolean {
+    return this.deps.holdsBack();
+  }
+
+  /** Resolves to what a person has to see of an offer before they accept it; undefined if nothing is to be accepted. */
+  async changeOf({ launch, kind, original }: OfferName): Promise<OfferChange | undefined> {
+    const seen = this.launches.get(launch);
+    const offer = seen?.listed[kind].get(original);
+    const prints = seen?.prints.get(kind);
+    if (!seen || !offer || !prints) return undefined;
+    const was = prints.get(original);
+    const parts = partsChanged(offer, was);
+    if (parts.length === 0) return undefined;
+    const now = redacted(offer.text(), seen.redact);
+    const { server, source } = seen;
+    const change = { launch, kind, original, server, source, parts, print: offer.print, now };
+    if (!was) return { ...change, before: 'new' };
+    await this.stored();
+    const kept = (await this.deps.texts?.read(launch).catch(() => undefined))?.get(keyOf(kind, original));
+    return { ...change, before: kept && samePrint(kept.print, was) ? kept.text : 'notKept' };
+  }
+
+  /** Accepts exactly what was shown, whatever the servers offer by now. */
+  accept(changes: readonly OfferChange[]): void {
+    for (const { launch, kind, original, print, now } of changes) {
+      const seen = this.launches.get(launch);
+      const prints = seen?.prints.get(kind);
+      if (!seen || !prints) continue;
+      prints.set(original, print);
+      seen.toKeep.set(keyOf(kind, original), { kind, name: original, print, text: () => now });
+    }
+    this.store();
+    this.changes.fire();
+  }
+
+  /** Forgets a server whose approval was revoked: what it lists when it is approved again is what counts. */
+  forget(server: ApprovedServer): void {
+    for (const [fingerprint, seen] of this.launches) {
+      if (sameServer(seen, server)) this.launches.delete(fingerprint);
+    }
+    this.store();
+    this.changes.fire();
+  }
+
+  recheck(): void {
+    this.changes.fire();
+  }
+
+  /** Resolves when everything that is known by now is stored. */
+  async stored(): Promise<void> {
+    await this.storing;
+    await this.keeping;
+  }
+
+  dispose(): void {
+    this.changes.dispose();
+  }
+
+  private seen({ fingerprint, server, source }: LaunchDescription): SeenLaunch {
+    const seen = this.launches.get(fingerprint) ?? emptyLaunch(fingerprint, { server, source }, new Map(), false);
+    this.launches.set(fingerprint, seen);
+    return seen;
+  }
+
+  /** Writes once what changes in one turn. */
+  private store(): void {
+    this.storing ??= Promise.resolve()
+      .then(() => {
+        this.storing = undefined;
+        this.keep();
+        return this.deps.storage.update(key, [...this.launches.values()].map(writtenLaunch));
+      })
+      .catch(this.deps.onStoreFailure);
+  }
+
+  private keep(): void {
+    const { texts } = this.deps;
+    if (!texts) return;
+    const toKeep = [...this.launches.values()].flatMap((seen) => {
+      const offers = [...seen.toKeep];
+      seen.toKeep.clear();
+      seen.keepsTexts ||= seen.isListed;
+      return offers.length > 0 ? [{ seen, offers }] : [];
+    });
+    this.keeping = this.keeping
+      .then(async () => {
+        for (const { seen, offers } of toKeep) {
+          const kept = new Map(await texts.read(seen.fingerprint));
+          for (const [name, { print, text }] of offers) kept.set(name, { print, text: redacted(text(), seen.redact) });
+          await texts.write(seen.fingerprint, kept);
+        }
+        await texts.retain(new Set(this.launches.keys()));
+      })
+      .catch(this.deps.onStoreFailure);
+  }
+}
+
+function emptyLaunch(
+  fingerprint: string,
+  { server, source }: ApprovedServer,
+  prints: SeenLaunch['prints'],
+  keepsTexts: boolean,
+): SeenLaunch {
+  const parts = { listed: nothing(), isListed: false, redact: () => '', toKeep: new Map<string, ReviewedOffer>() };
+  return { fingerprint, server, source, prints, keepsTexts, ...parts };
+}
+
+function noteOffer(seen: SeenLaunch, offer: ReviewedOffer): void {
+  const { kind, name } = offer;
+  const was = seen.prints.get(kind)?.get(name);
+  const isAccepted = was !== undefined && samePrint(was, offer.print);
+  if (isAccepted && !seen.keepsTexts) seen.toKeep.set(keyOf(kind, name), offer);
+  if (!isAccepted || !seen.listed[kind].has(name)) seen.listed[kind].set(name, offer);
+}
+
+function partsChanged({ kind, print }: ReviewedOffer, was: OfferPrint | undefined): readonly ReviewedPart[] {
+  return was ? differingParts(kind, was, print) : ['new'];
+}
+
+function listedOf({ tool, prompt, instructions }: ReviewedOffers): Listed {
+  return {
+    tool: byName(tool.map(reviewedTool)),
+    prompt: byName(prompt.map(reviewedPrompt)),
+    instructions: byName(instructions === undefined ? [] : [reviewedInstructions(instructions)]),
+  };
+}
+
+/** Where a server lists a name again, the first counts (N5). */
+function byName(listed: readonly ReviewedOffer[]): Map<string, ReviewedOffer> {
+  return new Map(listed.toReversed().map((offer) => [offer.name, offer]));
+}
+
+/** A kind has no space in it. */
+function keyOf(kind: ReviewedKind, name: string): string {
+  return `${kind} ${name}`;
+}
+
+function redacted(text: OfferText, redact: (text: string) => string): KeptText['text'] {
+  return text.map(([label, shown]) => [label, redact(shown)]);
+}
+
+/** How the kinds are called in the store. `tools` is older than the others. */
+const stored = { tool: 'tools', prompt: 'prompts', instructions: 'instructions' } as const;
+
+function writtenLaunch({ fingerprint, server, source, prints, keepsTexts }: SeenLaunch): unknown {
+  const kinds = [...prints].map(([kind, all]) => [stored[kind], [...all].map(([name, print]) => [name, ...print])]);
+  return { fingerprint, server, source, ...(Object.fromEntries(kinds) as object), ...(keepsTexts && { texts: true }) };
+}
+
+function readLaunch(written: unknown): SeenLaunch[] {
+  if (typeof written !== 'object' || written === null) return [];
+  const fields = written as Readonly<Record<string, unknown>>;
+  const { fingerprint, server, source, texts } = fields;
+  if (typeof fingerprint !== 'string' || typeof server !== 'string' || typeof source !== 'string') return [];
+  const prints: SeenLaunch['prints'] = new Map();
+  for (const kind of reviewedKinds) {
+    const entries = fields[stored[kind]];
+    if (Array.isArray(entries)) prints.set(kind, readPrints(kind, entries));
+  }
+  // A store of an earlier version has tools alone: what else is listed next is the base line of the rest.
+  return prints.has('tool') ? [emptyLaunch(fingerprint, { server, source }, prints, texts === true)] : [];
+}
+
+function readPrints(kind: ReviewedKind, entries: readonly unknown[]): Map<string, OfferPrint> {
+  const prints = new Map<string, OfferPrint>();
+  for (const entry of entries) {
+    if (!Array.isArray(entry)) continue;
+    const [name, ...print] = entry as readonly unknown[];
+    if (typeof name === 'string' && isPrintOf(kind, print)) prints.set(name, print);
+  }
+  return prints;
+}

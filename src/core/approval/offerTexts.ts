@@ -1,0 +1,93 @@
+/**
+ * Keeps what was accepted of each launch in words, so that a person who is asked about a change sees what it was (S3).
+ * There is one file for each launch, `<folder>/<fingerprint>.json`, in the storage of the workspace. The ledger decides by
+ * its hashes, and a text that was kept for another hash is not shown.
+ */
+import { randomUUID } from 'node:crypto';
+import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { readTextFile } from '../base/textFile.js';
+import type { OfferPrint, OfferText } from './offerPrints.js';
+
+export interface KeptText {
+  readonly print: OfferPrint;
+  readonly text: OfferText;
+}
+
+export interface OfferTexts {
+  /** Resolves to what is kept of a launch; nothing where nothing can be read. */
+  read(launch: string): Promise<ReadonlyMap<string, KeptText>>;
+  write(launch: string, texts: ReadonlyMap<string, KeptText>): Promise<void>;
+  /** Removes what is kept of all other launches. */
+  retain(launches: ReadonlySet<string>): Promise<void>;
+}
+
+const mebibyte = 1024 * 1024;
+/** What one launch has beyond this is not kept, the longest texts first. */
+const mostText = 8 * mebibyte;
+const largestFile = 64 * mebibyte;
+const fileName = /^([0-9a-f]{64})\.json$/;
+
+/** @param folder need not exist. */
+export function offerTextsIn(folder: string): OfferTexts {
+  const fileOf = (launch: string): string => path.join(folder, `${launch}.json`);
+  return {
+    read: async (launch) => {
+      const text = await readTextFile(fileOf(launch), largestFile).catch(() => '[]');
+      return new Map(readEntries(text));
+    },
+    write: async (launch, texts) => {
+      const content = JSON.stringify(withinLimit(texts));
+      if (!fileName.test(`${launch}.json`)) return;
+      await mkdir(folder, { recursive: true });
+      const file = fileOf(launch);
+      const unfinished = `${file}.${randomUUID()}.partial`;
+      await writeFile(unfinished, content, { mode: 0o600, flag: 'wx' });
+      await rename(unfinished, file);
+    },
+    retain: async (launches) => {
+      const files = await readdir(folder).catch(() => []);
+      const surplus = files.filter((name) => {
+        const launch = fileName.exec(name)?.[1];
+        return launch !== undefined && !launches.has(launch);
+      });
+      await Promise.all(surplus.map((name) => rm(path.join(folder, name), { force: true })));
+    },
+  };
+}
+
+function withinLimit(texts: ReadonlyMap<string, KeptText>): [string, KeptText][] {
+  const sized = [...texts].map((entry) => ({ entry, size: JSON.stringify(entry).length }));
+  let left = mostText;
+  return sized
+    .sort((a, b) => a.size - b.size)
+    .filter(({ size }) => (left -= size) >= 0)
+    .map(({ entry }) => entry);
+}
+
+function readEntries(text: string): [string, KeptText][] {
+  const entries = parsed(text);
+  if (!Array.isArray(entries)) return [];
+  return (entries as unknown[]).filter(
+    (entry): entry is [string, KeptText] =>
+      Array.isArray(entry) && entry.length === 2 && typeof entry[0] === 'string' && isKept(entry[1]),
+  );
+}
+
+function isKept(value: unknown): value is KeptText {
+  const { print, text } = (value ?? {}) as Readonly<Record<string, unknown>>;
+  const isPair = (pair: unknown): boolean => isTexts(pair) && pair.length === 2;
+  return isTexts(print) && Array.isArray(text) && text.every(isPair);
+}
+
+function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((one) => typeof one === 'string');
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,112 @@
+/**
+ * Writes what a person reads before they accept what changed or came since the approval (S3). Nothing is left out and
+ * nothing can be pushed out of sight: what does not show is escaped, long lines are folded, and empty ones are counted.
+ * Pure; does not import `vscode`.
+ */
+import type { OfferChange } from '../../core/approval/offerLedger.js';
+import { changePhrase, type OfferText } from '../../core/approval/offerPrints.js';
+import { inert, visible, type Inert } from '../../core/base/inert.js';
+import { shortList } from '../../core/base/shortList.js';
+
+/** So much text is shown in one document, in UTF-16 code units. The editor has no trouble with it. */
+const mostShown = 4 * 1024 * 1024;
+/** A line is as long as this at most. */
+const piece = /.{1,100}/gu;
+const mostEmptyLines = 3;
+
+const head = [
+  'What the servers say of these to agents. Characters that do not show are',
+  'escaped, and long lines are folded. What a tool does is not seen here.',
+  '',
+  '',
+].join('\n');
+
+/** Splits changes into those that one document can show, and those that come after it. */
+export function firstReview(changes: readonly OfferChange[]): {
+  readonly shown: readonly OfferChange[];
+  readonly later: readonly OfferChange[];
+} {
+  let left = mostShown;
+  const index = changes.findIndex((change) => (left -= sizeOf(change)) < 0);
+  // An offer alone is shown however long it is, because it cannot be accepted otherwise.
+  const count = index < 0 ? changes.length : Math.max(1, index);
+  return { shown: changes.slice(0, count), later: changes.slice(count) };
+}
+
+function sizeOf({ now, before }: OfferChange): number {
+  const texts = typeof before === 'string' ? now : [...now, ...before];
+  return texts.reduce((sum, [, text]) => sum + text.length, 0);
+}
+
+/** Returns the document of a review, and what was accepted before. The two are compared line by line. */
+export function offerReview(
+  changes: readonly OfferChange[],
+  fileLabel: (file: string) => string,
+): { readonly now: string; readonly before: string | undefined } {
+  const document = (texts: (change: OfferChange) => OfferText | string): string =>
+    head + changes.map((change) => section(change, texts(change), fileLabel)).join('\n');
+  const earlier = ({ before }: OfferChange): OfferText | string => {
+    if (before === 'new') return 'It was not there.';
+    return before === 'notKept' ? 'What it said is not known any more.' : before;
+  };
+  return {
+    now: document(({ now }) => now),
+    before: changes.some(({ before }) => typeof before !== 'string') ? document(earlier) : undefined,
+  };
+}
+
+function section(
+  { server, source, kind, original, parts }: OfferChange,
+  texts: OfferText | string,
+  fileLabel: (file: string) => string,
+): string {
+  const name = kind === 'instructions' ? kind : `${kind} ${original}`;
+  const title = foldedLines(`${server}  ·  ${name}  ·  ${changePhrase(parts)}  ·  ${fileLabel(source)}`);
+  if (typeof texts === 'string') return [...title, '', `    ${texts}`, ''].join('\n');
+  const all = texts.length > 0 ? texts : [['description', 'It says nothing.'] as const];
+  const lines = all.flatMap(([label, text]) => [`  ${label}`, ...foldedLines(text).map((line) => `    ${line}`), '']);
+  return [...title, '', ...lines].join('\n');
+}
+
+/** Continues long lines on further ones, and says how many empty lines are left out. */
+function foldedLines(text: string): string[] {
+  const lines: string[] = [];
+  let empty = 0;
+  const endEmpty = (): void => {
+    if (empty > mostEmptyLines) lines.push(`\\u{a × ${empty}}`);
+    else lines.push(...Array.from({ length: empty }, () => ''));
+    empty = 0;
+  };
+  for (const line of visible(text).split('\n')) {
+    if (line.trim() === '') {
+      empty++;
+      continue;
+    }
+    endEmpty();
+    for (const part of line.match(piece) ?? []) lines.push(part);
+  }
+  endEmpty();
+  return lines;
+}
+
+/** Asks about exactly what the document shows. */
+export function offerQuestion(changes: readonly OfferChange[], isAgain: boolean): Inert {
+  const names = changes.map(({ server, kind, original }) =>
+    kind === 'instructions' ? `the instructions of “${server}”` : `“${original}” of “${server}”`,
+  );
+  const listed = shortList(names, 5);
+  return isAgain
+    ? inert`This changed while you read. Accept it as it is shown now: ${listed}?`
+    : inert`Accept as shown: ${listed}?`;
+}
+
+/** Describes a change in a list from which a person chooses. */
+export function changeLabel({ kind, original }: OfferChange): Inert {
+  return kind === 'instructions' ? inert`Instructions` : inert`${original}`;
+}
+
+export function changeDescription({ server, kind, parts }: OfferChange): Inert {
+  return kind === 'prompt'
+    ? inert`${server} · prompt · ${changePhrase(parts)}`
+    : inert`${server} · ${changePhrase(parts)}`;
+}

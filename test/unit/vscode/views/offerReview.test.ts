@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import type { OfferChange } from '../../../../src/core/approval/offerLedger.js';
+import { firstReview, offerQuestion, offerReview } from '../../../../src/vscode/views/offerReview.js';
+
+const change = (original: string, now: string, rest: Partial<OfferChange> = {}): OfferChange => ({
+  launch: '1',
+  kind: 'tool',
+  original,
+  server: 'talker',
+  source: '/ws/.minds/mcp.yaml',
+  parts: ['description'],
+  print: [],
+  now: [['description', now]],
+  before: [['description', 'one']],
+  ...rest,
+});
+const label = (): string => '.minds/mcp.yaml';
+
+describe('what is shown before a changed tool is accepted (S3)', () => {
+  it('is all of it, beside what it was, line by line', () => {
+    const added = change('y', 'Adds.', { parts: ['new'], before: 'new' });
+    const { now, before } = offerReview([change('x', 'two'), added], label);
+    assert.match(
+      now,
+      /\ntalker {2}· {2}tool x {2}· {2}description changed {2}· {2}\.minds\/mcp\.yaml\n\n {2}description\n {4}two\n/,
+    );
+    assert.match(now, /tool y {2}· {2}new since approval .*\n\n {2}description\n {4}Adds\.\n/);
+    assert.match(before ?? '', / {4}one\n[^]* {4}It was not there\.\n/);
+    assert.equal(offerReview([added], label).before, undefined);
+    const unknown = offerReview([change('x', 'two', { before: 'notKept' }), change('z', 'z')], label);
+    assert.match(unknown.before ?? '', /What it said is not known any more/);
+  });
+
+  it('hides nothing: neither by length, nor by empty lines, nor by characters that do not show', () => {
+    const { now } = offerReview(
+      [change('x', `a${'\n'.repeat(5000)}${' '.repeat(5000)}b\u202Ec\u200Bd ${'e'.repeat(950)}f`)],
+      label,
+    );
+    const lines = now.split('\n');
+    assert.ok(lines.every((line) => line.length <= 104));
+    assert.ok(lines.length < 40);
+    assert.match(now, /\\u\{a × 4999\}\n/);
+    assert.match(now, /\\u\{20 × 5000\}b\\u\{202e\}c\\u\{200b\}d e/);
+    assert.match(now, /ef\n/);
+  });
+
+  it('is asked about by name, and nothing in a name acts', () => {
+    assert.equal(offerQuestion([change('x', '')], false), 'Accept as shown: “x” of “talker”?');
+    const told = change('', '', { kind: 'instructions' });
+    assert.match(offerQuestion([told], true), /^This changed while you read\. .* the instructions of “talker”\?$/);
+    assert.ok(!offerQuestion([change('[x](command:y)', '')], false).includes(']('));
+  });
+
+  it('is as much as a document can show, and the rest comes after it', () => {
+    const long = 'x'.repeat(3 * 1024 * 1024);
+    const all = [change('a', long), change('b', long), change('c', long.repeat(3)), change('d', 'short')];
+    const rounds: string[][] = [];
+    for (let later: readonly OfferChange[] = all; later.length > 0;) {
+      const next = firstReview(later);
+      rounds.push(next.shown.map(({ original }) => original));
+      ({ later } = next);
+    }
+    assert.deepEqual(rounds, [['a'], ['b'], ['c'], ['d']]);
+  });
+});
