@@ -252,7 +252,9 @@ function listedOf({ tool, prompt, instructions }: ReviewedOffers): Listed {
 
 /** Where a server lists a name again, the first counts (N5). */
 function byName(listed: readonly ReviewedOffer[]): Map<string, ReviewedOffer> {
-  return new Map(listed.toReversed().map((offer) => [offer.name, offer]));
+  const found = new Map<string, ReviewedOffer>();
+  for (const offer of listed) if (!found.has(offer.name)) found.set(offer.name, offer);
+  return found;
 }
 
 /** A kind has no space in it. */
