@@ -4,7 +4,7 @@
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
+import { freePort } from '../../support/freePort.js';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { HttpClient, type Endpoint } from './httpClient.js';
@@ -145,12 +145,4 @@ async function endOf(child: ChildProcess): Promise<void> {
   await Promise.race([exited, pause(2000, undefined, { ref: false })]);
   child.kill('SIGKILL');
   await exited;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

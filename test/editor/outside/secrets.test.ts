@@ -1,13 +1,12 @@
 /** Everything the extension shows and stores in a real window, searched for secrets (E4). */
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { tokenFileOf } from '../../../src/core/files/tokenFile.ts';
 import { startEditor, type Editor } from '../../support/editor/launch.ts';
 import type { EditorWindow } from '../../support/editor/window.ts';
 import { copyWorkspace } from '../../support/editor/workspaces.ts';
+import { freePort } from '../../support/freePort.ts';
 
 /** In the page: every value of every store of the browser. As text, because the page has no types of ours. */
 const readStores = `(async () => {
@@ -192,12 +191,3 @@ describe('secrets in a window (E4)', () => {
     }
   });
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}

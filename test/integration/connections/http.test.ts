@@ -8,6 +8,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Connection } from '../../../src/core/connections/connection.js';
 import { posixIt } from '../../support/notHere.js';
 import { callTool, http, literal, once, repository, Rig, textOf } from './rig.js';
+import { freePort } from '../../support/freePort.js';
 
 const json = async <T>(connection: Connection, tool: string): Promise<T> =>
   JSON.parse(await textOf(connection, tool)) as T;
@@ -417,12 +418,4 @@ async function untilStreams(connection: Connection, count: number): Promise<void
     const requests = await requestsOf(connection);
     if (requests.filter((line) => line.startsWith('GET ')).length >= count) return;
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

@@ -7,17 +7,7 @@ import type { OAuthSettings } from '../../../src/core/config/model.js';
 import type { Connection } from '../../../src/core/connections/connection.js';
 import { OAuth } from '../../../src/core/connections/http/oauth/oauth.js';
 import { control, issuerOf, Person, Secrets } from '../../support/core/person.js';
-import { callTool, http, literal, once, Rig, textOf } from './rig.js';
-
-const unsaid: OAuthSettings = {
-  grant: 'authorization_code',
-  clientId: '',
-  issuer: undefined,
-  clientSecret: undefined,
-  privateKey: undefined,
-  scopes: [],
-  redirectPort: undefined,
-};
+import { callTool, http, literal, once, Rig, textOf, unsaid } from './rig.js';
 
 describe('oauth', function () {
   this.timeout(60_000);

@@ -3,20 +3,10 @@ import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { systemClock } from '../../../src/core/base/clock.js';
-import type { OAuthSettings } from '../../../src/core/config/model.js';
 import { OAuth } from '../../../src/core/connections/http/oauth/oauth.js';
 import { issuerOf, Person, Secrets } from '../../support/core/person.js';
-import { http, literal, Rig } from './rig.js';
+import { http, literal, Rig, unsaid } from './rig.js';
 
-const unsaid: OAuthSettings = {
-  grant: 'authorization_code',
-  clientId: '',
-  issuer: undefined,
-  clientSecret: undefined,
-  privateKey: undefined,
-  scopes: [],
-  redirectPort: undefined,
-};
 const secret = 'secret-of-the-program';
 
 interface Reply {

@@ -11,7 +11,7 @@ import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { systemClock } from '../../../src/core/base/clock.js';
 import type { Event } from '../../../src/core/base/events.js';
 import type { LogLevel } from '../../../src/core/base/log.js';
-import type { EnvValue, HttpLaunch, Launch, StdioLaunch } from '../../../src/core/config/model.js';
+import type { EnvValue, HttpLaunch, Launch, OAuthSettings, StdioLaunch } from '../../../src/core/config/model.js';
 import type {
   Connection,
   ConnectOutcome,
@@ -257,3 +257,14 @@ async function untilResources(expected: Record<string, number>): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }
+
+/** The settings of a sign-in about which the config file says nothing. */
+export const unsaid: OAuthSettings = {
+  grant: 'authorization_code',
+  clientId: '',
+  issuer: undefined,
+  clientSecret: undefined,
+  privateKey: undefined,
+  scopes: [],
+  redirectPort: undefined,
+};

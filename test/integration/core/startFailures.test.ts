@@ -7,7 +7,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { ProblemCode } from '../../../src/core/base/problem.js';
 import { fixture, fixturePath, http, rawWith, type Entry } from '../../support/core/configText.js';
-import { freePort } from '../../support/core/httpServers.js';
+import { freePort } from '../../support/freePort.js';
 import { endStages, startStage, type Stage } from '../../support/core/stage.js';
 import { inShell } from '../../support/shells.js';
 

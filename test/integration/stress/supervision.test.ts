@@ -11,7 +11,8 @@ import type { ServerStatus, StatusSnapshot } from '../../../src/core/reconcile/s
 import { guardianScript } from '../../support/core/bundles.js';
 import { CapturedLogs } from '../../support/core/capturedLogs.js';
 import { configText, http, rawWith, type Servers } from '../../support/core/configText.js';
-import { freePort, startHttpFixture, type HttpServer } from '../../support/core/httpServers.js';
+import { startHttpFixture, type HttpServer } from '../../support/core/httpServers.js';
+import { freePort } from '../../support/freePort.js';
 import { everyProcessOf, runVariable, textOf } from '../../support/core/stage.js';
 import { within } from '../../support/core/within.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';

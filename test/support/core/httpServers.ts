@@ -1,10 +1,10 @@
 /** HTTP servers as processes of the test: fixtures, and server-everything in its HTTP modes. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
 import { createInterface } from 'node:readline';
 import { fixturePath, officialPath } from './configText.js';
 import { within } from './within.js';
+import { freePort } from '../freePort.js';
 
 export interface HttpServer {
   readonly url: string;
@@ -29,15 +29,6 @@ export async function startEverything(mode: 'streamableHttp' | 'sse', env: Env):
   const started = startNode([officialPath('everything'), mode], { ...env, PORT: String(port) });
   await started.line(/(?:listening|running) on port (\d+)/);
   return { ...started.server, url: `http://127.0.0.1:${port}/${mode === 'sse' ? 'sse' : 'mcp'}` };
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 function startNode(
