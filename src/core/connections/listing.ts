@@ -9,6 +9,7 @@ import { isObject } from '../base/isObject.js';
 import { clipped } from '../base/text.js';
 import { errorCodes } from '../protocol/errors.js';
 import { deepestValue } from '../protocol/json.js';
+import type { Fields } from '../protocol/client.js';
 import type { OfferedTool } from '../tools/catalogue.js';
 import {
   ListError,
@@ -186,6 +187,8 @@ interface OfferListerDeps {
   readonly capabilities: ServerCapabilities;
   readonly clock: Clock;
   readonly send: (method: string, params: object | undefined, signal: AbortSignal) => Promise<unknown>;
+  /** Completes "The tool …" for a tool that cannot be called on this connection. */
+  readonly whatIsWrongWithTool?: (tool: Fields) => string | undefined;
   /** Returns in words why the connection has ended; undefined while it lives. */
   readonly causeOfEnd: () => string | undefined;
 }
@@ -196,7 +199,9 @@ export class OfferLister {
   async listTools(options: ListOptions): Promise<ToolListing> {
     options.signal.throwIfAborted();
     if (!isObject(this.deps.capabilities.tools)) return { tools: [], malformed: [] };
-    const { entries, malformed } = await this.list(tools, options);
+    const { whatIsWrongWithTool: more } = this.deps;
+    const kind = { ...tools, whatIsWrong: (tool: Fields) => tools.whatIsWrong(tool) ?? more?.(tool) };
+    const { entries, malformed } = await this.list(kind, options);
     return { tools: entries, malformed };
   }
 

@@ -113,6 +113,7 @@ export class SdkConnection implements Connection {
       capabilities: this.capabilities,
       clock: deps.clock,
       send: (method, params, signal) => this.send(method, params, signal),
+      whatIsWrongWithTool: (tool) => transport.whatIsWrongWithTool?.(tool),
       causeOfEnd: () => (this.state.kind === 'dead' ? this.state.cause : undefined),
     });
     client.fallbackRequestHandler = (request, { signal }) => this.serverRequests.answer(request, signal);

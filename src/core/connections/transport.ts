@@ -1,10 +1,20 @@
 /** Declares what both transports share, and how they say that a message came to nothing. It does not load the SDK. */
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { Transport, TransportSendOptions } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import type { Fields, ServerClient } from '../protocol/client.js';
 import { errorCodes } from '../protocol/errors.js';
 
+export interface ServerSendOptions extends TransportSendOptions {
+  /** Headers of this message alone, with lower-case names; for a transport that has headers. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
 export interface ServerTransport extends Transport {
+  send(message: JSONRPCMessage, options?: ServerSendOptions): Promise<void>;
+  /** Whether it sends headers with each message. */
+  readonly hasHeaders?: boolean;
+  /** Completes "The tool …" for a tool that this transport cannot call. */
+  whatIsWrongWithTool?(tool: Fields): string | undefined;
   /** Hears every message that is sent; for the trace. */
   onsend?: ((message: JSONRPCMessage) => void) | undefined;
   /** Hears every message that comes, as it comes; for the trace. */

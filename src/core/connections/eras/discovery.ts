@@ -2,6 +2,7 @@
  * What a server of the modern era says of itself, read as the answer to the `initialize` that the SDK's client has
  * sent. Pure.
  */
+import type { JSONRPCErrorResponse } from '@modelcontextprotocol/sdk/types.js';
 import { isObject } from '../../base/isObject.js';
 import { metaKeys } from '../../protocol/requestMeta.js';
 import { modernVersion, protocolVersions } from '../../protocol/versions.js';
@@ -13,6 +14,8 @@ export type Discovery =
   | { readonly kind: 'modern'; readonly answer: Fields; readonly capabilities: Fields }
   /** The server knows discovery, and no version that is known here. */
   | { readonly kind: 'otherVersions'; readonly message: string }
+  /** Nothing is known: the server could not be asked. */
+  | { readonly kind: 'unasked'; readonly error: JSONRPCErrorResponse['error'] }
   /** It is no answer to `server/discover`. */
   | { readonly kind: 'none' };
 

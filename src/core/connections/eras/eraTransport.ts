@@ -22,6 +22,7 @@ import { TransportFailure, type ServerTransport } from '../transport.js';
 import { readDiscovery, readRefusedVersion, type Discovery } from './discovery.js';
 import type { EraMemory } from './eraMemory.js';
 import { ModernSession } from './modernSession.js';
+import { mirroredParams, RequestHeaders } from './requestHeaders.js';
 import { requestMeta } from './requestMeta.js';
 
 interface EraTransportDeps {
@@ -48,6 +49,7 @@ export class EraTransport implements ServerTransport {
   onreceive?: ((message: JSONRPCMessage) => void) | undefined;
   originOf: ServerTransport['originOf'];
 
+  private readonly headers = new RequestHeaders();
   private modern: ModernSession | undefined;
   /** The answer to the client's initialize, while the server is asked to discover because of it. */
   private refusal: JSONRPCMessage | undefined;
@@ -94,6 +96,12 @@ export class EraTransport implements ServerTransport {
     return this.modern?.metaFor(client);
   }
 
+  whatIsWrongWithTool({ inputSchema }: Fields): string | undefined {
+    if (!this.modern || this.deps.transport.hasHeaders !== true) return undefined;
+    const mirrored = mirroredParams(inputSchema);
+    return mirrored.kind === 'wrong' ? mirrored.detail : undefined;
+  }
+
   async send(message: JSONRPCMessage): Promise<void> {
     if (this.modern) return await this.modern.fromClient(message);
     if ('method' in message && message.method === 'initialize' && 'id' in message) {
@@ -134,6 +142,9 @@ export class EraTransport implements ServerTransport {
     switch (discovery.kind) {
       case 'none':
         return false;
+      case 'unasked':
+        this.answer(initialize, { error: discovery.error });
+        return true;
       case 'otherVersions':
         this.answer(initialize, { error: { code: errorCodes.unsupportedVersion, message: discovery.message } });
         return true;
@@ -142,6 +153,7 @@ export class EraTransport implements ServerTransport {
         era.onSeen('modern');
         const modern = new ModernSession({
           transport,
+          headers: this.headers,
           clock,
           log,
           meta: requestMeta(initialize.params),
@@ -169,13 +181,17 @@ export class EraTransport implements ServerTransport {
     const request = { jsonrpc: '2.0' as const, id: discoverId, method: 'server/discover', params: { _meta } };
     const answer = await this.ask(request).finally(() => limit.dispose());
     if ('result' in answer) return readDiscovery(answer.result);
+    if (!mayBeModern(answer.error)) return { kind: 'unasked', error: answer.error };
     const isVersion = answer.error.code === errorCodes.unsupportedVersion;
     return isVersion ? readRefusedVersion(answer.error.data) : { kind: 'none' };
   }
 
   private async ask(request: JSONRPCRequest): Promise<Answer> {
     const answer = new Promise<Answer>((take) => (this.awaited = { id: request.id, take }));
-    await this.deps.transport.send(request);
+    await this.deps.transport.send(
+      request,
+      request.id === discoverId ? { headers: this.headers.of(request) } : undefined,
+    );
     return await answer;
   }
 

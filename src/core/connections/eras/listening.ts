@@ -15,11 +15,10 @@ import type { Fields } from '../../protocol/client.js';
 import { errorCodes } from '../../protocol/errors.js';
 import { metaKeys } from '../../protocol/requestMeta.js';
 import { inBrief } from '../jsonRpc.js';
-import type { ServerTransport } from '../transport.js';
 import { isSubscriptionId, Subscription } from './subscription.js';
 
 interface ListeningDeps {
-  readonly transport: ServerTransport;
+  readonly send: (message: JSONRPCMessage) => Promise<void>;
   readonly clock: Clock;
   readonly log: Log;
   /** What requests say of their client. */
@@ -46,7 +45,7 @@ export class Listening {
   private readonly ofResources: Subscription;
 
   constructor(private readonly deps: ListeningDeps) {
-    const { clock, meta, transport, capabilities } = deps;
+    const { clock, meta, send, capabilities } = deps;
     this.told = lists.filter(([kind]) => {
       const capability = capabilities[kind];
       return isObject(capability) && capability['listChanged'] === true;
@@ -55,7 +54,7 @@ export class Listening {
       clock,
       meta,
       signal: this.closing.signal,
-      send: (message: JSONRPCMessage): Promise<void> => transport.send(message),
+      send,
     };
     this.ofLists = new Subscription({
       ...common,

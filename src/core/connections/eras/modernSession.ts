@@ -23,10 +23,12 @@ import { inBrief } from '../jsonRpc.js';
 import type { ServerTransport } from '../transport.js';
 import { InputRound, mostRounds, stateOnlyPauseMs, withInput } from './inputRound.js';
 import { Listening } from './listening.js';
+import type { RequestHeaders } from './requestHeaders.js';
 import { capabilitiesOf } from './requestMeta.js';
 
 interface ModernSessionDeps {
   readonly transport: ServerTransport;
+  readonly headers: RequestHeaders;
   readonly clock: Clock;
   readonly log: Log;
   /** What a request says of its client where no client is behind it. */
@@ -60,7 +62,7 @@ export class ModernSession {
   private over = false;
 
   constructor(private readonly deps: ModernSessionDeps) {
-    this.listening = new Listening(deps);
+    this.listening = new Listening({ ...deps, send: (message) => this.send(message) });
   }
 
   /** Resolves when changes of what the server offers are told from now on, or will not be told. */
@@ -107,7 +109,7 @@ export class ModernSession {
       default: {
         const exchange = { request: this.complete(message), sentAs: message.id, rounds: 0, asking: undefined };
         this.open.set(message.id, exchange);
-        await this.deps.transport.send(exchange.request);
+        await this.send(exchange.request);
       }
     }
   }
@@ -131,6 +133,11 @@ export class ModernSession {
     if (!this.listening.hears(message)) this.deliver(withoutSubscription(message));
   }
 
+  private send(message: JSONRPCMessage): Promise<void> {
+    const { transport, headers } = this.deps;
+    return transport.send(message, transport.hasHeaders === true ? { headers: headers.of(message) } : undefined);
+  }
+
   private deliver(message: JSONRPCMessage): void {
     if (!this.over) this.deps.deliver(message);
   }
@@ -146,6 +153,8 @@ export class ModernSession {
     const { resultType = 'complete' } = result;
     switch (resultType) {
       case 'complete':
+        if (exchange.request.method === 'tools/list' && this.deps.transport.hasHeaders === true)
+          this.deps.headers.learn(result);
         return this.finish(exchange, { result: withoutEnvelope(result) });
       case 'input_required':
         return this.askClient(exchange, result);
@@ -225,7 +234,7 @@ export class ModernSession {
     exchange.sentAs = id;
     this.resent.set(id, exchange);
     try {
-      await this.deps.transport.send({ ...request, id, params: withInput(request.params, round) });
+      await this.send({ ...request, id, params: withInput(request.params, round) });
     } catch (error) {
       this.finish(exchange, { error: { code: errorCodes.server, message: String(error) } });
     }
@@ -238,7 +247,7 @@ export class ModernSession {
     const { sentAs } = exchange;
     this.forget(exchange);
     if (sentAs === undefined) return;
-    await this.deps.transport.send({
+    await this.send({
       jsonrpc: '2.0',
       method: 'notifications/cancelled',
       params: { ...rest, requestId: sentAs },

@@ -7,6 +7,8 @@ import { httpFailure, neverAnsweredHttp, urlUnusable } from './startFailures.js'
 import { HttpTransport } from './transport.js';
 import { openConnection, type Opening, type OpeningDeps } from '../opening.js';
 import type { HttpAccess } from './endpoint.js';
+import type { EraMemory } from '../eras/eraMemory.js';
+import { EraTransport } from '../eras/eraTransport.js';
 import { loadSdk } from '../sdk.js';
 import type { SdkConnection } from '../sdkConnection.js';
 import { initializeRefused, listFailed, wrongInitializeAnswer } from '../openingFailures.js';
@@ -16,6 +18,7 @@ export interface HttpAttemptDeps extends Omit<
   'transport' | 'pid' | 'causeOfEnd' | 'sdk' | 'onConnection'
 > {
   readonly launch: HttpLaunch;
+  readonly era: EraMemory;
   readonly access?: HttpAccess | undefined;
   readonly agents?: MakeAgents | undefined;
 }
@@ -29,11 +32,12 @@ export async function attemptHttp(deps: HttpAttemptDeps, timedOut: () => boolean
   const made: { connection?: SdkConnection } = {};
   const transport = new HttpTransport({ ...deps, onRenewed: () => made.connection?.renewed() });
   const sdk = await loadSdk();
+  const { clock, log, era } = deps;
   const opening = deps.signal.aborted
     ? ({ kind: 'stopped', during: 'initialize' } as const)
     : await openConnection({
         ...deps,
-        transport,
+        transport: new EraTransport({ transport, clock, log, era }),
         sdk,
         pid: undefined,
         causeOfEnd: () => transport.causeOfEnd,

@@ -7,7 +7,7 @@ import type { AgentOptions } from 'node:http';
 import type { HttpLaunch } from '../../config/model.js';
 import { directAgents, type HttpAgents, type MakeAgents } from './agents.js';
 import { exchange, type HttpReply, isWithinOrigin, shown } from './exchange.js';
-import { TransportFailure } from '../transport.js';
+import { TransportFailure, type ServerSendOptions } from '../transport.js';
 import { setMaxListeners } from 'node:events';
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import type { Clock } from '../../base/clock.js';
@@ -57,6 +57,12 @@ interface EndpointRequest {
   readonly signal: AbortSignal;
 }
 
+interface PostOptions {
+  readonly url?: URL | undefined;
+  /** Headers of this message alone. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+}
+
 export class HttpEndpoint {
   readonly configured: URL;
   /** The place to which redirects of initialize led. */
@@ -83,8 +89,13 @@ export class HttpEndpoint {
   }
 
   /** @param kind the sockets that it uses */
-  post(body: string, kind: 'call' | 'other', signal: AbortSignal, url = this.url): Promise<HttpReply> {
-    const headers = { accept: 'application/json, text/event-stream', 'content-type': 'application/json' };
+  post(body: string, kind: 'call' | 'other', signal: AbortSignal, own: PostOptions = {}): Promise<HttpReply> {
+    const { url = this.url } = own;
+    const headers = {
+      ...own.headers,
+      accept: 'application/json, text/event-stream',
+      'content-type': 'application/json',
+    };
     return this.exchange({ method: 'POST', url, headers, body, kind, signal });
   }
 
@@ -165,7 +176,7 @@ export interface HttpChannel {
   /**
    * Resolves at once for a request, whose outcome is delivered, and for other messages when the server has taken them.
    */
-  send(message: JSONRPCMessage): Promise<void>;
+  send(message: JSONRPCMessage, options?: ServerSendOptions): Promise<void>;
   /** Ends every exchange. Nothing is delivered afterwards, and no death is reported. */
   close(): Promise<void>;
 }

@@ -56,7 +56,7 @@ export class LegacySseChannel implements HttpChannel {
 
   private async post(message: JSONRPCMessage): Promise<void> {
     const { endpoint } = this.deps;
-    const reply = await endpoint.post(JSON.stringify(message), 'call', this.closing.signal, this.target);
+    const reply = await endpoint.post(JSON.stringify(message), 'call', this.closing.signal, { url: this.target });
     if (reply.status < 200 || reply.status > 299) throw await statusFailure(reply);
     reply.body.resume();
   }

@@ -13,7 +13,7 @@ import { broken, readShort, shown, type HttpReply } from './exchange.js';
 import type { HttpEndpoint } from './endpoint.js';
 import { readWholeAnswer } from './resumption.js';
 import { readInitializeAnswer, versionHeader } from '../handshake.js';
-import { TransportFailure } from '../transport.js';
+import { TransportFailure, type ServerSendOptions } from '../transport.js';
 
 interface HttpSessionDeps {
   readonly endpoint: HttpEndpoint;
@@ -41,13 +41,25 @@ export class HttpSession {
   constructor(private readonly deps: HttpSessionDeps) {}
 
   /** @param kind the sockets that it uses */
-  async post(message: JSONRPCMessage, kind: 'call' | 'other', signal: AbortSignal): Promise<HttpReply> {
-    if ('method' in message && message.method === 'initialize') return await this.initialize(message, kind, signal);
+  async post(
+    message: JSONRPCMessage,
+    kind: 'call' | 'other',
+    signal: AbortSignal,
+    { headers }: ServerSendOptions = {},
+  ): Promise<HttpReply> {
+    const method = 'method' in message ? message.method : undefined;
+    if (method === 'initialize') return await this.initialize(message, kind, signal);
     const { endpoint } = this.deps;
+    if (method === 'server/discover') {
+      const url = endpoint.configured;
+      const reply = await endpoint.post(JSON.stringify(message), kind, signal, { url, headers });
+      if (reply.status <= 299) endpoint.url = reply.url;
+      return reply;
+    }
     await this.renewing?.catch(() => undefined);
     const body = JSON.stringify(message);
     const session = endpoint.sessionId;
-    const reply = await endpoint.post(body, kind, signal);
+    const reply = await endpoint.post(body, kind, signal, { headers });
     const accepted = session === undefined ? reply : await this.unlessRefused(reply);
     if (accepted || session === undefined) return accepted ?? reply;
     await this.renew(session);
@@ -58,7 +70,7 @@ export class HttpSession {
   private async initialize(message: JSONRPCMessage, kind: 'call' | 'other', signal: AbortSignal): Promise<HttpReply> {
     const { endpoint } = this.deps;
     this.first = message;
-    const reply = await endpoint.post(JSON.stringify(message), kind, signal, endpoint.configured);
+    const reply = await endpoint.post(JSON.stringify(message), kind, signal, { url: endpoint.configured });
     if (reply.status > 299) return reply;
     endpoint.url = reply.url;
     const session = reply.headers['mcp-session-id'];

@@ -20,7 +20,8 @@ import { Liveness } from './liveness.js';
 import { readWholeAnswer } from './resumption.js';
 import { ServerStream } from './serverStream.js';
 import { HttpSession } from './session.js';
-import { failureAnswer, TransportFailure } from '../transport.js';
+import { modernVersion } from '../../protocol/versions.js';
+import { failureAnswer, TransportFailure, type ServerSendOptions } from '../transport.js';
 
 interface StreamableChannelDeps extends HttpChannelDeps {
   readonly endpoint: HttpEndpoint;
@@ -46,14 +47,15 @@ export class StreamableChannel implements HttpChannel {
     this.session.onDidRenew(deps.onRenewed);
   }
 
-  async send(message: JSONRPCMessage): Promise<void> {
+  async send(message: JSONRPCMessage, options?: ServerSendOptions): Promise<void> {
     const id = requestId(message);
     if (id !== undefined) {
-      void this.request(id, message);
+      void this.request(id, message, options);
       return;
     }
-    await this.tell(message);
     const cancelled = cancelledRequest(message);
+    // A modern server takes the end of the answer's stream for the cancellation.
+    if (cancelled === undefined || this.deps.endpoint.protocolVersion !== modernVersion) await this.tell(message);
     if (cancelled !== undefined) this.open.get(cancelled)?.abort();
     if ('method' in message && message.method === 'notifications/initialized') this.stream.restart();
   }
@@ -78,21 +80,25 @@ export class StreamableChannel implements HttpChannel {
     timer.dispose();
   }
 
-  private async request(id: RequestId, message: JSONRPCMessage): Promise<void> {
-    const failure = await this.answerTo(id, message);
+  private async request(id: RequestId, message: JSONRPCMessage, options?: ServerSendOptions): Promise<void> {
+    const failure = await this.answerTo(id, message, options);
     if (!failure) return;
     this.deps.deliver(failureAnswer(id, failure));
     this.liveness.judge(failure);
   }
 
   /** Delivers the answer, or resolves with why there is none. */
-  private async answerTo(id: RequestId, message: JSONRPCMessage): Promise<TransportFailure | undefined> {
+  private async answerTo(
+    id: RequestId,
+    message: JSONRPCMessage,
+    options?: ServerSendOptions,
+  ): Promise<TransportFailure | undefined> {
     const controller = new AbortController();
     const { signal } = controller;
     if (this.closing.signal.aborted) controller.abort();
     this.open.set(id, controller);
     try {
-      const reply = await this.session.post(message, 'call', signal);
+      const reply = await this.session.post(message, 'call', signal, options);
       await readWholeAnswer(this.deps, id, reply, (received) => this.deps.deliver(received, id), signal);
       return undefined;
     } catch (error) {

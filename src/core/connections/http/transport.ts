@@ -15,7 +15,7 @@ import { requestId, type HttpAccess, type HttpChannel, type HttpChannelDeps, Htt
 import { versionHeader } from '../handshake.js';
 import { LegacySseChannel } from './legacySse.js';
 import { StreamableChannel } from './streamable.js';
-import { failureAnswer, type ServerTransport } from '../transport.js';
+import { failureAnswer, type ServerSendOptions, type ServerTransport } from '../transport.js';
 
 interface HttpTransportDeps {
   readonly launch: HttpLaunch;
@@ -41,6 +41,7 @@ export class HttpTransport implements ServerTransport {
   onerror?: ((error: Error) => void) | undefined;
   onmessage?: (<T extends JSONRPCMessage>(message: T, extra?: MessageExtraInfo) => void) | undefined;
   onsend?: ((message: JSONRPCMessage) => void) | undefined;
+  readonly hasHeaders = true;
 
   private state: State = { kind: 'idle' };
   private readonly origins = new WeakMap<object, RequestId>();
@@ -80,13 +81,16 @@ export class HttpTransport implements ServerTransport {
     this.endpoint.protocolVersion = versionHeader(version);
   }
 
-  async send(message: JSONRPCMessage): Promise<void> {
+  async send(message: JSONRPCMessage, options?: ServerSendOptions): Promise<void> {
     if (this.state.kind === 'ended') throw new Error(this.state.cause);
     this.onsend?.(message);
-    if (this.state.kind === 'open') return await this.state.channel.send(message);
     const id = requestId(message);
-    if (id === undefined) throw new Error('Initialize comes first');
-    void this.initialize(id, message);
+    if (id !== undefined && 'method' in message && message.method === 'initialize') {
+      void this.initialize(id, message);
+      return;
+    }
+    const channel = this.state.kind === 'open' ? this.state.channel : this.openStreamable();
+    await channel.send(message, options);
   }
 
   close(): Promise<void> {
@@ -94,9 +98,8 @@ export class HttpTransport implements ServerTransport {
   }
 
   private async initialize(id: RequestId, message: JSONRPCMessage): Promise<void> {
-    const { endpoint, channelDeps } = this;
-    const streamable = new StreamableChannel({ ...channelDeps, endpoint, onRenewed: this.deps.onRenewed });
-    this.state = { kind: 'open', channel: streamable };
+    const { channelDeps } = this;
+    const streamable = this.openStreamable();
     const failure = await streamable.initialize(id, message);
     if (!failure || this.hasEnded()) return;
     const { reason } = failure;
@@ -106,8 +109,17 @@ export class HttpTransport implements ServerTransport {
     }
     if (reason.kind === 'status' && legacyStatuses.includes(reason.status)) {
       if (await this.fallBack(streamable, message, reason.status)) return;
+      // What comes next, if anything does, is `server/discover`.
+      if (!this.hasEnded()) this.openStreamable();
     }
     channelDeps.deliver(failureAnswer(id, failure));
+  }
+
+  private openStreamable(): StreamableChannel {
+    const { channelDeps, endpoint } = this;
+    const channel = new StreamableChannel({ ...channelDeps, endpoint, onRenewed: this.deps.onRenewed });
+    this.state = { kind: 'open', channel };
+    return channel;
   }
 
   /**

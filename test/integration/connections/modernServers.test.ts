@@ -1,0 +1,321 @@
+/** Rule X8: servers that speak 2026-07-28 and nothing else, over stdio and over Streamable HTTP. */
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Fields, ServerClient } from '../../../src/core/protocol/client.js';
+import type { Launch } from '../../../src/core/config/model.js';
+import type { Connection } from '../../../src/core/connections/connection.js';
+import { callTool, fixture, http, once, Rig, servers, stdio, textOf } from './rig.js';
+
+type Ask = (method: string, params: Fields | undefined, signal: AbortSignal) => Promise<Fields>;
+
+const able: Fields = { elicitation: { form: {}, url: {} }, sampling: {}, roots: { listChanged: true } };
+
+function clientWith(ask: Ask, own: Partial<ServerClient> = {}): ServerClient {
+  return { session: {}, capabilities: able, logLevel: undefined, ask, tell: () => {}, ...own };
+}
+
+/** Answers a form with the message that it shows, under the name of its one field. */
+const echoing: Ask = (_method, params) => {
+  const { message, requestedSchema } = params as { message: string; requestedSchema?: { properties: object } };
+  const [field = 'answer'] = Object.keys(requestedSchema?.properties ?? {});
+  return Promise.resolve({ action: 'accept', content: { [field]: message } });
+};
+
+for (const transport of ['stdio', 'http'] as const) {
+  describe(`a server of the modern era over ${transport} (X8)`, function () {
+    this.timeout(60_000);
+    let rig: Rig;
+    beforeEach(() => (rig = new Rig()));
+    afterEach(() => rig.end());
+    const launched = async (...args: string[]): Promise<Launch> => {
+      if (transport === 'stdio') return fixture('modern', ...args);
+      return http((await rig.listen('modern', '--http', ...args)).url);
+    };
+    const connect = async (): Promise<Connection> => (await rig.start(await launched())).connection;
+
+    it('is found by its refusal of initialize, and says what it is', async () => {
+      const { connection, listing } = await rig.start(await launched());
+      assert.deepEqual(connection.serverInfo, { name: 'modern', version: '1.0.0' });
+      assert.equal(connection.protocolVersion, '2026-07-28');
+      assert.equal(connection.instructions, 'Ask when in doubt.');
+      assert.deepEqual(listing.prompts?.prompts, [{ name: 'greet', arguments: [{ name: 'name' }] }]);
+      assert.deepEqual(
+        listing.resources?.resources.map(({ uri }) => uri),
+        ['note://one', 'note://asked'],
+      );
+      assert.equal(await textOf(connection, 'echo', { text: 'hello' }), 'hello');
+    });
+
+    it('is asked to discover first when the same launch starts again', async () => {
+      rig.traces = true;
+      const launch = await launched();
+      await rig.start(launch);
+      assert.match(await rig.logged('→ server/discover'), /2026-07-28/);
+      const before = rig.lines.length;
+      await rig.start(launch);
+      const again = rig.lines.slice(before).filter(({ text }) => text.startsWith('→'));
+      assert.match(again[0]?.text ?? '', /^→ server\/discover/);
+      assert(!again.some(({ text }) => text.startsWith('→ initialize')));
+    });
+
+    it('says version, capabilities and name with every request, and hands out results without what is said to us', async () => {
+      const connection = await connect();
+      const client = clientWith(echoing, {
+        capabilities: { elicitation: {}, roots: { listChanged: true } },
+        logLevel: 'info',
+      });
+      const outcome = await callTool(connection, 'received', {}, { client, meta: { 'example.com/own': 1 } });
+      assert(outcome.kind === 'result');
+      assert.deepEqual(Object.keys(outcome.result), ['content']);
+      const [content] = outcome.result.content;
+      assert(content?.type === 'text');
+      const { meta, envelope } = JSON.parse(content.text) as { meta: Fields; envelope: Fields };
+      assert.equal(meta['example.com/own'], 1);
+      assert.deepEqual(envelope, {
+        'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+        'io.modelcontextprotocol/clientInfo': { name: 'mcp-toolsets', version: '9.9.9' },
+        'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {} }, roots: {} },
+        'io.modelcontextprotocol/logLevel': 'info',
+      });
+    });
+
+    it('tells errors, errors of tools, progress and log messages', async () => {
+      const connection = await connect();
+      const failed = await callTool(connection, 'fails');
+      assert.deepEqual(failed, {
+        kind: 'result',
+        result: { content: [{ type: 'text', text: 'it failed' }], isError: true },
+      });
+      const raised = await callTool(connection, 'raises', { code: 77 });
+      assert.deepEqual(raised, { kind: 'error', code: 77, message: 'it was raised', data: { why: 'asked for' } });
+      const steps: unknown[] = [];
+      await callTool(connection, 'steps', { count: 3 }, { onProgress: ({ message }) => steps.push(message) });
+      assert.deepEqual(steps, ['step 1', 'step 2', 'step 3']);
+      const told: unknown[] = [];
+      const client = clientWith(echoing, { logLevel: 'debug', tell: (_method, params) => told.push(params['data']) });
+      await callTool(connection, 'log', { text: 'heard' }, { client });
+      assert.deepEqual(told, ['heard']);
+    });
+
+    it('is told of a cancelled call', async () => {
+      const connection = await connect();
+      const stop = new AbortController();
+      const outcome = await callTool(connection, 'hold', {}, { signal: stop.signal, onProgress: () => stop.abort() });
+      assert.equal(outcome.kind, 'cancelled');
+      assert.equal(await textOf(connection, 'cancelled'), '1');
+    });
+
+    it('asks the client of the call: by form, URL, for a message and for roots', async () => {
+      const connection = await connect();
+      const asked: unknown[] = [];
+      const client = clientWith((method, params, signal) => {
+        asked.push([method, params?.['mode'], typeof params?.['elicitationId']]);
+        if (method === 'roots/list') return Promise.resolve({ roots: [{ uri: 'file:///a' }] });
+        if (method === 'elicitation/create') return echoing(method, params, signal);
+        return Promise.resolve({ role: 'assistant', model: 'm', content: { type: 'text', text: 'said' } });
+      });
+      const ask = async (tool: string, args: object = {}): Promise<unknown> =>
+        JSON.parse(await textOf(connection, tool, args, { client }));
+      assert.deepEqual(await ask('elicit', { message: 'Who?' }), { action: 'accept', content: { answer: 'Who?' } });
+      assert.deepEqual(await ask('elicit_url'), { action: 'accept', content: { answer: 'Look' } });
+      assert.equal(((await ask('sample', { prompt: 'Say' })) as { model: string }).model, 'm');
+      assert.deepEqual(await ask('roots'), ['file:///a']);
+      assert.deepEqual(asked, [
+        ['elicitation/create', 'form', 'undefined'],
+        ['elicitation/create', 'url', 'string'],
+        ['sampling/createMessage', undefined, 'undefined'],
+        ['roots/list', undefined, 'undefined'],
+      ]);
+    });
+
+    it('asks several times, and gets its request state back', async () => {
+      const connection = await connect();
+      assert.equal(await textOf(connection, 'twice', {}, { client: clientWith(echoing) }), 'Which name? Which colour?');
+      assert.equal(await textOf(connection, 'waits', { rounds: 2 }), '2');
+      const endless = await callTool(connection, 'endless', {}, { client: clientWith(echoing) });
+      assert.deepEqual(endless, {
+        kind: 'error',
+        code: -32603,
+        message: 'The server asked for more input 16 times, and then once more.',
+      });
+    });
+
+    it('asks before a resource is read', async () => {
+      const connection = await connect();
+      const outcome = await connection.request({
+        method: 'resources/read',
+        params: { uri: 'note://asked' },
+        timeouts: { call: 10_000, callMax: 30_000 },
+        signal: new AbortController().signal,
+        client: clientWith(echoing),
+      });
+      assert(outcome.kind === 'result');
+      assert.deepEqual(outcome.result['contents'], [{ uri: 'note://asked', text: 'The word?' }]);
+    });
+
+    it('asks the client of each of several calls at once', async () => {
+      const connection = await connect();
+      const names = Array.from({ length: 20 }, (_, index) => `client ${index}`);
+      const answers = await Promise.all(
+        names.map((name) => {
+          const client = clientWith(() => Promise.resolve({ action: 'accept', content: { answer: name } }));
+          return textOf(connection, 'elicit', { message: name }, { client });
+        }),
+      );
+      assert.deepEqual(
+        answers.map((answer) => (JSON.parse(answer) as { content: { answer: string } }).content.answer),
+        names,
+      );
+    });
+
+    it('a question ends with the call that it belongs to, and nothing is sent again', async () => {
+      const connection = await connect();
+      const stop = new AbortController();
+      let questionEnded: () => void = () => {};
+      const ended = new Promise<void>((resolve) => (questionEnded = resolve));
+      const client = clientWith((_method, _params, signal) => {
+        signal.addEventListener('abort', questionEnded);
+        stop.abort();
+        return new Promise(() => {});
+      });
+      const outcome = await callTool(connection, 'elicit', { message: 'Who?' }, { client, signal: stop.signal });
+      assert.equal(outcome.kind, 'cancelled');
+      await ended;
+    });
+
+    it('a question that the client cannot answer fails the call with the reason', async () => {
+      const connection = await connect();
+      const client = clientWith(echoing, { capabilities: {} });
+      const refused = await callTool(connection, 'elicit', { message: 'Who?' }, { client });
+      assert(refused.kind === 'error');
+      assert.equal(refused.code, -32021);
+      const failing = clientWith(() => Promise.reject(Object.assign(new Error('nobody is there'), { code: -32001 })));
+      const failed = await callTool(connection, 'elicit', { message: 'Who?' }, { client: failing });
+      assert(failed.kind === 'error');
+      assert.match(failed.message, /nobody is there/);
+    });
+
+    it('tells what changes', async () => {
+      const connection = await connect();
+      const changed = once(connection.onDidChangeOffer);
+      await textOf(connection, 'add', { name: 'new_one' });
+      assert.equal(await changed, 'tools');
+      const listing = await connection.listTools({ signal: new AbortController().signal, timeoutMs: 10_000 });
+      assert(listing.tools.some(({ name }) => name === 'new_one'));
+    });
+
+    it('tells what happens to the resources that somebody subscribed to, and to no others', async () => {
+      const connection = await connect();
+      const subscription = async (what: 'subscribe' | 'unsubscribe', uri: string): Promise<void> => {
+        const { signal } = new AbortController();
+        const timeouts = { call: 10_000, callMax: 30_000 };
+        const outcome = await connection.request({ method: `resources/${what}`, params: { uri }, timeouts, signal });
+        assert.equal(outcome.kind, 'result');
+      };
+      const updates: unknown[] = [];
+      connection.onDidUpdateResource((params) => updates.push(params));
+      await Promise.all([subscription('subscribe', 'note://one'), subscription('subscribe', 'note://two')]);
+      await textOf(connection, 'touch', { uri: 'note://one' });
+      await textOf(connection, 'touch', { uri: 'note://three' });
+      await subscription('unsubscribe', 'note://one');
+      await textOf(connection, 'touch', { uri: 'note://two' });
+      await textOf(connection, 'echo', { text: 'after' });
+      assert.deepEqual(updates, [{ uri: 'note://one' }, { uri: 'note://two' }]);
+    });
+
+    it('its death loses the call and is told', async () => {
+      const connection = await connect();
+      const died = once(connection.onDidDie);
+      const outcome = await callTool(connection, 'end');
+      assert.equal(outcome.kind, 'lost');
+      assert.match(await died, transport === 'stdio' ? /exit code 3/ : /cannot be reached|refused/);
+    });
+  });
+}
+
+describe('which era a server speaks (X8)', function () {
+  this.timeout(60_000);
+  let rig: Rig;
+  beforeEach(() => (rig = new Rig()));
+  afterEach(() => rig.end());
+
+  it('is asked as an old one again when the same launch has become one, even one that ends at the question', async () => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'era-'));
+    const program = path.join(folder, 'server.mjs');
+    const become = (name: string, before = ''): void => {
+      const url = pathToFileURL(path.join(servers, name)).href;
+      writeFileSync(program, `${before}\nawait import(${JSON.stringify(url)});\nprocess.stdin.resume();`);
+    };
+    const strict = `
+      const first = await new Promise((resolve) => process.stdin.once('data', resolve));
+      if (!String(first).includes('"initialize"')) process.exit(9);
+      process.stdin.pause();
+      process.stdin.unshift(first);`;
+    const launch = stdio(process.execPath, [program]);
+    const versions: string[] = [];
+    const start = async (): Promise<void> => {
+      versions.push((await rig.start(launch)).connection.protocolVersion);
+    };
+    become('modern.mjs');
+    await start();
+    become('plain.mjs');
+    await start();
+    become('modern.mjs');
+    await start();
+    become('plain.mjs', strict);
+    await start();
+    await start();
+    rmSync(folder, { recursive: true });
+    assert.deepEqual(versions, ['2026-07-28', '2025-11-25', '2026-07-28', '2025-11-25', '2025-11-25']);
+  });
+
+  it('a server of unknown versions says which ones it speaks', async () => {
+    const failure = await rig.failure(fixture('modern', '--speaks', '2031-01-01'));
+    assert.equal(failure.code, 'server-protocol');
+    assert.match(
+      failure.message,
+      /speaks the protocol versions 2031-01-01, and none of those that are known here: 2026/,
+    );
+  });
+
+  it('HTTP requests say in headers what they are, with the original names and the parameters that want it', async () => {
+    const { url } = await rig.listen('modern', '--http');
+    const { connection } = await rig.start(http(url));
+    const region = async (args: object): Promise<unknown> => JSON.parse(await textOf(connection, 'region', args));
+    const common = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'region' };
+    assert.deepEqual(await region({ region: 'us-west1', deep: { shard: 42 } }), {
+      ...common,
+      'mcp-param-region': 'us-west1',
+      'mcp-param-shard': '42',
+    });
+    const odd = ['größe', ' padded ', 'two\nlines', '=?base64?literal?='];
+    for (const value of odd) {
+      const encoded = `=?base64?${Buffer.from(value).toString('base64')}?=`;
+      assert.deepEqual(await region({ region: value }), { ...common, 'mcp-param-region': encoded });
+    }
+    assert.deepEqual(await region({}), common);
+  });
+
+  it('a tool that mirrors its parameters wrongly is left out over HTTP, and named', async () => {
+    const { url } = await rig.listen('modern', '--http', '--mirrors-wrongly');
+    const { listing } = await rig.start(http(url));
+    assert(!listing.tools.some(({ name }) => name === 'region'));
+    assert.deepEqual(listing.malformed, [
+      { name: 'region', detail: 'has an `x-mcp-header` where it may not stand: only `properties` may lead to it' },
+    ]);
+    const { listing: overStdio } = await rig.start(fixture('modern', '--mirrors-wrongly'));
+    assert.deepEqual(overStdio.malformed, []);
+  });
+
+  it('a server that speaks both is initialized, as it always was', async () => {
+    const { url } = await rig.listen('modern', '--http', '--both');
+    for (const launch of [fixture('modern', '--both'), http(url)]) {
+      const { connection } = await rig.start(launch);
+      assert.equal(connection.protocolVersion, '2025-11-25');
+      assert.equal(await textOf(connection, 'echo', { text: 'hello' }), 'hello');
+    }
+  });
+});
