@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isAlive } from '../support/processes.js';
 import type { AgentRun } from './agentRun.js';
+import type { OfferedTool } from './models/protocol.js';
 import type { ModelResult, ScriptedModel } from './models/scriptedModel.js';
 import type { Place } from './place.js';
 
@@ -48,14 +49,11 @@ async function untilEnded(pid: number): Promise<number> {
   return performance.now() - begun;
 }
 
-/** The tool of the toolset that gives the instance back, as the model sees it. */
-async function releaseTool({ talk }: AgentRun): Promise<{ readonly name: string; readonly args: object }> {
+/** The tool of the toolset's own endpoint that gives the instance back, as the model sees it (L2a). */
+async function releaseTool({ talk }: AgentRun): Promise<OfferedTool> {
   const offered = await talk.tools();
-  const own = offered.find(({ name }) => /counter.*release|release.*counter/.test(name));
-  if (own) return { name: own.name, args: {} };
-  const shared = offered.find(({ name }) => /release$/.test(name));
-  assert.ok(shared, `no tool to release with: ${offered.map(({ name }) => name).join(', ')}`);
-  return { name: shared.name, args: { serverId: 'counter' } };
+  const own = offered.find(({ name }) => name.endsWith('mcp_release_counter'));
+  return own ?? assert.fail(`no tool to release with: ${offered.map(({ name }) => name).join(', ')}`);
 }
 
 export const steps = {
@@ -137,8 +135,7 @@ export const steps = {
 
   release: async ({ run }) => {
     const { pid } = await tallyOf(run);
-    const { name, args } = await releaseTool(run);
-    const { text } = await run.talk.call(name, args);
+    const { text } = await run.talk.callAs(await releaseTool(run));
     assert.doesNotMatch(text, /no instance/i);
     await untilEnded(pid);
     assert.equal((await tallyOf(run)).count, 1);
