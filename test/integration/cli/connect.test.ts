@@ -77,6 +77,25 @@ describe('mcp-toolsets connect', () => {
     await untilNone(() => cli.processes(), 10_000);
   });
 
+  it('without a toolset it offers all of them under their published names, as one conversation', async () => {
+    const onlyFolder = await connect([]);
+    await serve();
+    for (const client of [onlyFolder, await connect([])]) {
+      const names = (await client.listTools()).tools.map(({ name }) => name);
+      for (const wanted of ['alpha_count', 'mcp_release', 'mcp_status', 'level'])
+        assert.ok(names.includes(wanted), wanted);
+      assert.deepEqual(
+        names.filter((name) => name.startsWith('mcp_release')),
+        ['mcp_release'],
+      );
+      assert.equal(new Set(names).size, names.length);
+      assert.deepEqual([await call(client, 'alpha_count'), await call(client, 'alpha_count')], ['1', '2']);
+      assert.doesNotMatch(await call(client, 'mcp_release', { serverId: 'alpha' }), /no instance/i);
+      assert.equal(await call(client, 'alpha_count'), '1');
+      assert.ok((await client.listPrompts()).prompts.length > 0);
+    }
+  });
+
   it('shows its token to nobody who cannot prove to know it, a relay included', async () => {
     const tokenFile = path.join(cli.folder, 'own.token');
     const served = await serve('--token-file', tokenFile);
