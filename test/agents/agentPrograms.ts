@@ -2,6 +2,7 @@
 import type { AgentProgram } from './agentProgram.js';
 import { claudeCode } from './programs/claudeCode.js';
 import { cline } from './programs/cline.js';
+import { continueCli } from './programs/continue.js';
 import { codex } from './programs/codex.js';
 import { copilotCli } from './programs/copilotCli.js';
 import { kilo } from './programs/kilo.js';
@@ -18,12 +19,12 @@ export const agentPrograms: readonly AgentProgram[] = [
   geminiCli,
   qwenCode,
   cline,
+  continueCli,
 ];
 
 const noPackage = 'it is an editor of its own, and no package of a registry';
 
 export const notRun = {
-  Continue: 'entries are not written for it yet',
   Cursor: noPackage,
   Windsurf: noPackage,
   Antigravity: noPackage,

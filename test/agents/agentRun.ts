@@ -35,10 +35,12 @@ export class AgentRun {
     await within(this.closed, 'the end of the agent', () => this.output.slice(-1_500), 60_000);
   }
 
-  /** Ends it as a crash would. */
+  /** Ends it as a crash would, with what it started: Gemini CLI starts itself again, and that one would live on. */
   async kill(): Promise<void> {
-    if (this.hasEnded) return;
-    this.child.kill('SIGKILL');
+    const { pid } = this.child;
+    if (this.hasEnded || pid === undefined) return;
+    if (process.platform === 'win32') this.child.kill('SIGKILL');
+    else process.kill(-pid, 'SIGKILL');
     await this.closed;
   }
 }

@@ -39,9 +39,9 @@ export class Place {
     try {
       place.save(['late']);
       await place.serve();
-      await place.writeEntries();
       mkdirSync(place.home, { recursive: true });
       agent.settle({ folder: place.folder, home: place.home, modelUrl: model.url }, writeFile);
+      await place.writeEntries();
     } catch (error) {
       await place.close();
       throw error;
@@ -117,6 +117,8 @@ export class Place {
         ...env,
       },
       stdio: ['ignore', 'pipe', 'pipe'],
+      // A group of its own, so that it ends with all that it starts.
+      detached: process.platform !== 'win32',
     });
     const run = new AgentRun(child, talk);
     this.runs.push(run);

@@ -14,6 +14,7 @@ export type AgentKind =
   | 'qwen-code'
   | 'cursor'
   | 'cline'
+  | 'continue'
   | 'windsurf'
   | 'antigravity';
 
@@ -31,7 +32,7 @@ export interface Agent {
   readonly kind: AgentKind;
   /** Its name for a person. */
   readonly program: string;
-  readonly form: 'json' | 'toml';
+  readonly form: 'json' | 'toml' | 'yaml';
   /** The key under which its file has its servers. */
   readonly container: 'mcpServers' | 'mcp_servers' | 'mcp';
   /** The key of an entry that has the address. */
@@ -52,6 +53,7 @@ export const agents: Readonly<Record<AgentKind, Agent>> = {
   'qwen-code': { ...inJson, kind: 'qwen-code', program: 'Qwen Code', address: 'httpUrl' },
   cursor: { ...inJson, kind: 'cursor', program: 'Cursor', readByEditor: true },
   cline: { ...inJson, kind: 'cline', program: 'Cline' },
+  continue: { ...inJson, kind: 'continue', program: 'Continue', form: 'yaml' },
   windsurf: { ...inJson, kind: 'windsurf', program: 'Windsurf', address: 'serverUrl' },
   antigravity: { ...inJson, kind: 'antigravity', program: 'Antigravity', address: 'serverUrl' },
 };
@@ -79,6 +81,8 @@ export function fileOf(kind: AgentKind, folders: AgentFolders): string | undefin
       return inFolder('.cursor', 'mcp.json');
     case 'kilo':
       return path.join(configHome || path.join(home, '.config'), 'kilo', 'kilo.json');
+    case 'continue':
+      return path.join(home, '.continue', 'config.yaml');
     case 'windsurf':
       return path.join(home, '.codeium', 'windsurf', 'mcp_config.json');
     case 'antigravity':

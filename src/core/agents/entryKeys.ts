@@ -72,6 +72,8 @@ export function entryKeys(kind: AgentKind, { id, url }: ServedAt, source: TokenS
     case 'cline':
       // Without `timeout`, in seconds, it gives a program three seconds to begin.
       return { type: 'stdio', ...connect(id, launcher), timeout: longestCallSeconds };
+    case 'continue':
+      return { type: 'stdio', ...connect(id, launcher) };
     case 'windsurf':
     case 'antigravity':
       return connect(id, launcher);
@@ -94,7 +96,7 @@ export function tokenFrom(
 ): 'command' | 'file' | 'variable' | 'connect' {
   // The commands are those of a POSIX shell.
   if (kind === 'claude-code' || kind === 'codex') return platform === 'win32' ? 'variable' : 'command';
-  if (kind === 'cline' || kind === 'windsurf' || kind === 'antigravity') return 'connect';
+  if (['cline', 'continue', 'windsurf', 'antigravity'].includes(kind)) return 'connect';
   return kind === 'opencode' || kind === 'kilo' ? 'file' : 'variable';
 }
 

@@ -15,6 +15,7 @@ import { agents, type Agent, type AgentKind } from './agents.js';
 import { entryKeys, exportCommand, tokenFrom, type Launcher, type ServedAt, type TokenSource } from './entryKeys.js';
 import { withJsonEntries, type EntryChange } from './jsonEntries.js';
 import { withTomlEntries } from './tomlEntries.js';
+import { namedEntries, readYamlRoot, withYamlEntries } from './yamlEntries.js';
 
 interface EntriesRequest {
   readonly agent: AgentKind;
@@ -81,10 +82,7 @@ export function planEntries({
     else if (!isSame) changes.push({ name, keys, isNew: held === undefined });
     wanted[name] = entry;
   }
-  const after =
-    changes.length === 0
-      ? text
-      : (agent.form === 'json' ? withJsonEntries : withTomlEntries)(text, agent.container, changes);
+  const after = changes.length === 0 ? text : writers[agent.form](text, agent.container, changes);
   const expected = changes.length === 0 ? before.root : { ...before.root, [agent.container]: wanted };
   const reached = readEntries(after, agent);
   if (reached.kind === 'impossible' || canonicalJson(reached.root) !== canonicalJson(expected)) {
@@ -115,7 +113,26 @@ type Read =
   | { readonly kind: 'impossible'; readonly reason: string }
   | { readonly kind: 'read'; readonly root: Entries; readonly entries: Entries };
 
-function readEntries(text: string, { form, container }: Agent): Read {
+const writers = { json: withJsonEntries, toml: withTomlEntries, yaml: withYamlEntries } as const;
+
+/** Reads a list of named entries as a map of them, so that it is compared as one. */
+function readYamlEntries(text: string, { program, container }: Agent): Read {
+  const root = readYamlRoot(text);
+  if (!root) {
+    // A file with servers alone would take the place of the models that the program has without one.
+    const reason =
+      text.trim() === '' ? `${program} has its models in this file: make it there first` : 'it is not YAML';
+    return { kind: 'impossible', reason };
+  }
+  const named = namedEntries(root[container] ?? []);
+  if (!named) return { kind: 'impossible', reason: `\`${container}\` is no list of servers, each with a name` };
+  const entries = Object.fromEntries(Object.entries(named).map(([key, { name: _, ...entry }]) => [key, entry]));
+  return { kind: 'read', root: { ...root, [container]: entries }, entries };
+}
+
+function readEntries(text: string, agent: Agent): Read {
+  const { form, container } = agent;
+  if (form === 'yaml') return readYamlEntries(text, agent);
   if (text.trim() === '') return { kind: 'read', root: {}, entries: {} };
   const read = readSource(text, form);
   if (read.kind === 'unreadable') return { kind: 'impossible', reason: read.reason };

@@ -18,7 +18,7 @@ export const qwenCode: AgentProgram = {
   },
   start: ({ modelUrl }, prompt) => ({
     args: ['--yolo', '-p', prompt],
-    env: { OPENAI_API_KEY: 'scripted', OPENAI_BASE_URL: `${modelUrl}/v1`, OPENAI_MODEL: 'qwen3-coder-plus' },
+    env: { OPENAI_API_KEY: 'scripted', OPENAI_BASE_URL: `${modelUrl}/v1`, OPENAI_MODEL: 'qwen3-vl-plus' },
   }),
   limits: { change: 'it lists the tools once' },
 };

@@ -29,6 +29,7 @@ const files: Record<AgentKind, string> = {
   'qwen-code': '.qwen/settings.json',
   cursor: '.cursor/mcp.json',
   cline: 'cline_mcp_settings.json',
+  continue: 'config.yaml',
   windsurf: 'mcp_config.json',
   antigravity: 'mcp_config.json',
 };
@@ -84,6 +85,19 @@ const cases: Record<string, readonly [AgentKind, string | undefined, object?]> =
     'cline',
     '{ "mcpServers": { "files": { "command": "node", "args": ["/old/cli.js", "connect", "-C", "/other", "files"] } } }',
   ],
+  'continue, beside the models': [
+    'continue',
+    `name: mine\nversion: 1.0.0\nschema: v1\nmodels:\n  - name: o4 # kept\n    provider: openai\n# at the end\n`,
+  ],
+  'continue, beside others and the entry of another folder': [
+    'continue',
+    `models: []\nmcpServers:\n  # by hand\n  - name: other # kept\n    command: npx\n  - name: files\n    command: node\n    args: [/old/cli.js, connect, -C, /other, files]\nrules:\n  - be brief\n`,
+  ],
+  'continue, what a person added': [
+    'continue',
+    `mcpServers:\n  - name: mine\n    command: /old/node\n    args: [/old/cli.js, connect, -C, /ws, files]\n    connectionTimeout: 9000\n  - { name: other, command: x } # kept\n`,
+  ],
+  'continue, a list in flow style': ['continue', `{ "mcpServers": [{ "name": "other", "command": "x" }] }\n`],
   'windsurf, no file': ['windsurf', undefined],
   'antigravity, no file': ['antigravity', undefined],
   'codex, comments and other tables': [
@@ -97,7 +111,8 @@ const cases: Record<string, readonly [AgentKind, string | undefined, object?]> =
 };
 
 describe('entries for other agents', () => {
-  for (const agent of Object.keys(files) as AgentKind[]) {
+  // The file of Continue is YAML, and not one that is imported.
+  for (const agent of (Object.keys(files) as AgentKind[]).filter((kind) => agents[kind].form !== 'yaml')) {
     for (const platform of ['linux', 'win32'] as const) {
       it(`${agent}, ${platform}: are not imported as servers, others are (C6)`, () => {
         const { after } = planned(agent, undefined, { source: { ...source, platform } });
@@ -168,6 +183,10 @@ describe('entries for other agents', () => {
     ['cursor', '{ "mcpServers": ', /\.cursor\/mcp\.json: it is not JSON/],
     ['cursor', '[]', /it is not a JSON object/],
     ['cline', '{ "mcpServers": [] }', /`mcpServers` is no map/],
+    ['continue', '', /Continue has its models in this file/],
+    ['continue', 'a: [', /it is not YAML/],
+    ['continue', 'mcpServers: { a: { command: x } }', /`mcpServers` is no list of servers/],
+    ['continue', 'mcpServers: [{ command: x }]', /`mcpServers` is no list of servers/],
     ['codex', 'a = ', /it is not TOML in line 1/],
     ['codex', 'mcp_servers = { a = { command = "x" } }\n', /cannot be changed without touching more/],
     ['codex', 'mcp_servers.files.url = "http://127.0.0.1:9/mcp/files"\n', /cannot be changed without touching more/],
@@ -194,6 +213,7 @@ describe('entries for other agents', () => {
         '/ws/.qwen/settings.json',
         '/ws/.cursor/mcp.json',
         '/data/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json',
+        '/home/ada/.continue/config.yaml',
         '/home/ada/.codeium/windsurf/mcp_config.json',
         '/home/ada/.gemini/config/mcp_config.json',
       ],

@@ -1,0 +1,83 @@
+/**
+ * Entries in the YAML file of another program, which has its servers as a list of maps with a `name`. Each is written by
+ * the least change of the text: comments, order and layout of everything else stay. Everything here is pure.
+ */
+import { isObject } from '../base/isObject.js';
+import { EditNodes, isSeq } from '../yaml/editNodes.js';
+import { appendItem, applyEdits, scalarText } from '../yaml/edits.js';
+import { plainValue } from '../yaml/valueNodes.js';
+import { readYaml } from '../yaml/yamlTree.js';
+import type { EntryChange } from './jsonEntries.js';
+
+type Entries = Readonly<Record<string, unknown>>;
+
+/** Returns undefined for a text that is no map in YAML. */
+export function readYamlRoot(text: string): Entries | undefined {
+  const { errors, root } = readYaml(text);
+  const value = plainValue(root);
+  return errors.length === 0 && isObject(value) ? value : undefined;
+}
+
+/** Returns the entries of a list by their names, or undefined where it is no list of named maps, each name once. */
+export function namedEntries(list: unknown): Readonly<Record<string, Entries>> | undefined {
+  if (!Array.isArray(list)) return undefined;
+  const entries = list.map((item: unknown) => [isObject(item) ? item['name'] : undefined, item] as const);
+  const names = new Set(entries.map(([name]) => name));
+  const isNamed = entries.every(([name]) => typeof name === 'string') && names.size === entries.length;
+  return isNamed ? (Object.fromEntries(entries) as Readonly<Record<string, Entries>>) : undefined;
+}
+
+/** @param text well-formed; what cannot be written without touching more is left as it is, so the caller compares */
+export function withYamlEntries(text: string, container: string, changes: readonly EntryChange[]): string {
+  let result = text;
+  for (const { name, keys, isNew, isWhole = false } of changes) {
+    const entry = { name, ...keys };
+    result = isNew ? appended(result, container, entry) : replaced(result, container, entry, isWhole);
+  }
+  return result;
+}
+
+function appended(text: string, container: string, entry: Entries): string {
+  const nodes = EditNodes.read(text);
+  if (!nodes) return text;
+  const place = nodes.pairOf(nodes.root, container);
+  if (!place) {
+    const gap = text === '' || text.endsWith('\n') ? '' : nodes.lineBreak;
+    return `${text}${gap}${container}:${nodes.lineBreak}  - ${block(entry, '    ', nodes.lineBreak)}${nodes.lineBreak}`;
+  }
+  const list = place.pair.value;
+  if (!isSeq(list)) return text;
+  const first: unknown = list.items[0];
+  const value =
+    list.flow || first === undefined
+      ? JSON.stringify(entry)
+      : block(entry, ' '.repeat(nodes.column(nodes.startOf(first))), nodes.lineBreak);
+  return applyEdits(text, appendItem(nodes, list, value) ?? []);
+}
+
+/** An entry that is ours is written anew, with what a person added to it. */
+function replaced(text: string, container: string, entry: Entries, isWhole: boolean): string {
+  const nodes = EditNodes.read(text);
+  const list = nodes?.pairOf(nodes.root, container)?.pair.value;
+  const held = namedEntries(readYamlRoot(text)?.[container]);
+  if (!nodes || !isSeq(list) || !held) return text;
+  const name = String(entry['name']);
+  const item: unknown = list.items[Object.keys(held).indexOf(name)];
+  if (item === undefined) return text;
+  const merged = isWhole ? entry : { ...held[name], ...entry };
+  const [start, end] = [nodes.startOf(item), nodes.endOf(item)];
+  const isFlow = list.flow === true || text[start] === '{';
+  const written = isFlow ? JSON.stringify(merged) : block(merged, ' '.repeat(nodes.column(start)), nodes.lineBreak);
+  return text.slice(0, start) + written + text.slice(end);
+}
+
+/** Writes a map in block style, its values in flow style, which is JSON. */
+function block(entry: Entries, indent: string, lineBreak: string): string {
+  return Object.entries(entry)
+    .map(([key, value]) => `${key}: ${typeof value === 'string' ? scalar(value) : JSON.stringify(value)}`)
+    .join(lineBreak + indent);
+}
+
+function scalar(value: string): string {
+  return scalarText(value) === value ? value : JSON.stringify(value);
+}
