@@ -224,13 +224,14 @@ export class Endpoint {
   private revived(
     { method }: IncomingMessage,
     id: string,
-    protocolVersion: string | string[] | undefined,
+    said: string | string[] | undefined,
     { toolset, clientKind }: Route,
   ): Session | undefined {
     const { sessions, methods } = this.deps;
     if (clientKind === 'editor' || method === 'DELETE' || !sessions.isFree(id)) return undefined;
-    if (typeof protocolVersion !== 'string' || !isProtocolVersion(protocolVersion)) return undefined;
     const traits = traitsIn(id);
+    const protocolVersion = typeof said === 'string' && isProtocolVersion(said) ? said : traits?.version;
+    if (!protocolVersion) return undefined;
     const { backend } = methods;
     if (!traits || !(backend.toolset(toolset, clientKind) ?? backend.placeholder(toolset, clientKind))) {
       return undefined;

@@ -6,6 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import { isObject } from '../base/isObject.js';
 import type { Fields } from '../protocol/client.js';
+import { isProtocolVersion, type ProtocolVersion } from '../protocol/versions.js';
 
 /** Longer declarations are not carried: an id is a header of every request. */
 const longestDeclaration = 400;
@@ -16,13 +17,20 @@ export interface SessionTraits {
   readonly declared: Fields;
   /** Whether its model gets nothing of a result but the structured content, where there is one. */
   readonly readsStructureAlone: boolean;
+  /** The version that was agreed on, where the id is of a session that has begun. Some clients send no header with it. */
+  readonly version?: ProtocolVersion;
 }
 
-export function newSessionId({ declared, readsStructureAlone }: SessionTraits): string {
+export function newSessionId({ declared, readsStructureAlone }: SessionTraits, version: ProtocolVersion): string {
   const id = randomUUID();
-  const said = { ...(Object.keys(declared).length > 0 && { declared }), ...(readsStructureAlone && { alone: true }) };
+  const said = {
+    version,
+    ...(Object.keys(declared).length > 0 && { declared }),
+    ...(readsStructureAlone && { alone: true }),
+  };
   const json = JSON.stringify(said);
-  return json === '{}' || json.length > longestDeclaration ? id : `${id}.${Buffer.from(json).toString('base64url')}`;
+  const kept = json.length > longestDeclaration ? JSON.stringify({ version }) : json;
+  return `${id}.${Buffer.from(kept).toString('base64url')}`;
 }
 
 /** Returns what the client of a session said of itself, or undefined where the id is none of ours. */
@@ -33,8 +41,10 @@ export function traitsIn(id: string): SessionTraits | undefined {
   try {
     const said: unknown = JSON.parse(Buffer.from(declaration, 'base64url').toString());
     if (!isObject(said)) return undefined;
-    const { declared = {}, alone } = said;
-    return isObject(declared) ? { declared, readsStructureAlone: alone === true } : undefined;
+    const { declared = {}, alone, version } = said;
+    if (!isObject(declared)) return undefined;
+    const spoken = typeof version === 'string' && isProtocolVersion(version) ? { version } : {};
+    return { declared, readsStructureAlone: alone === true, ...spoken };
   } catch {
     return undefined;
   }

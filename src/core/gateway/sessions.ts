@@ -42,7 +42,7 @@ export class Sessions {
       if (!idlest) return undefined;
       this.close(idlest, { cancelCalls: false });
     }
-    const id = revived ?? newSessionId(traits);
+    const id = revived ?? newSessionId(traits, protocolVersion);
     const now = this.clock.now();
     const session = new Session(id, listing(id), protocolVersion, now, traits, revived !== undefined);
     this.byId.set(session.id, session);

@@ -19,7 +19,7 @@ import { responses } from './responses.js';
 const protocols: readonly ModelProtocol[] = [messages, responses, chat, gemini];
 
 /** How long an agent may take to start, and to bring a result. */
-const startMs = 90_000;
+const startMs = 180_000;
 
 interface Waiting {
   readonly protocol: ModelProtocol;

@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { newSessionId, traitsIn } from '../../../src/core/gateway/sessionId.js';
 
 describe('gateway: ids of sessions', () => {
+  const version = '2025-11-25';
+
   for (const [declared, readsStructureAlone] of [
     [{}, false],
     [{}, true],
@@ -10,17 +12,25 @@ describe('gateway: ids of sessions', () => {
   ] as const) {
     it(`carry ${JSON.stringify(declared)} and ${readsStructureAlone}`, () => {
       const traits = { declared, readsStructureAlone };
-      const [one, two] = [newSessionId(traits), newSessionId(traits)];
+      const [one, two] = [newSessionId(traits, version), newSessionId(traits, version)];
       assert.notEqual(one, two);
-      assert.deepEqual(traitsIn(one), traits);
+      assert.deepEqual(traitsIn(one), { ...traits, version });
       assert.match(one, /^[\x21-\x7e]+$/, 'as the protocol wants it');
     });
   }
 
   it('stay short where much was declared', () => {
-    const id = newSessionId({ declared: { extensions: { x: 'y'.repeat(2_000) } }, readsStructureAlone: false });
-    assert.ok(id.length < 40);
-    assert.deepEqual(traitsIn(id)?.declared, {});
+    const id = newSessionId(
+      { declared: { extensions: { x: 'y'.repeat(2_000) } }, readsStructureAlone: false },
+      version,
+    );
+    assert.ok(id.length < 80);
+    assert.deepEqual(traitsIn(id), { declared: {}, readsStructureAlone: false, version });
+  });
+
+  it('carry no version that is not spoken here', () => {
+    const id = `8f3c3f0e-6f63-4a3f-8b1e-0123456789ab.${Buffer.from('{"version":"1999-01-01"}').toString('base64url')}`;
+    assert.deepEqual(traitsIn(id), { declared: {}, readsStructureAlone: false });
   });
 
   const uuid = '8f3c3f0e-6f63-4a3f-8b1e-0123456789ab';
