@@ -27,8 +27,8 @@ Commands
                     passes on to the editor or \`serve\` of the folder, or serves it alone where there is none
   renew-token       make a new token for other agents of the folder and cut off whoever shows the old one (--token-file FILE)
   entries <agent>   show what entries for the toolsets would change in the file of another agent: claude-code, codex,
-                    copilot-cli, opencode, kilo, gemini-cli, qwen-code, cursor, cline, windsurf or antigravity
-                    (--write writes them; --port and --token-file as for serve)
+                    copilot-cli, opencode, kilo, gemini-cli, qwen-code, cursor, cline, continue, windsurf or
+                    antigravity (--write writes them; --port and --token-file as for serve)
   import <file>     show what importing another program's servers would change in .minds/mcp.yaml
                     (--format NAME names the program, --write writes it)
 

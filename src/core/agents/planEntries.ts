@@ -185,7 +185,8 @@ const words = { added: 'new', updated: 'changed', same: 'there already' } as con
 const trustNotes: Partial<Record<AgentKind, string>> = {
   'claude-code': `In a folder that you have not trusted in Claude Code, it does not run the command: it then takes the token from the variable \`${tokenVariable}\`.`,
   codex: 'Codex reads this file in folders that you trust in Codex.',
-  'copilot-cli': 'Copilot CLI reads this file in folders that you trust in Copilot CLI.',
+  'copilot-cli':
+    'Copilot CLI reads this file in folders that you trust in Copilot CLI. It reads `.mcp.json` too: where that has entries for Claude Code, it needs none here, and would have each toolset twice.',
 };
 
 function report(
