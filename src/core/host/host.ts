@@ -240,7 +240,8 @@ class ToolsetHost implements Host {
    * waited for.
    */
   private askAgain(server: string): void {
-    if (this.servers.find((entry) => entry.id === server)?.kind === 'invalid') void this.reload();
+    const entry = this.servers.find(({ id }) => id === server);
+    if (entry?.kind === 'invalid' && entry.enabled) void this.reload();
   }
 
   private known(server: string): ServerUnit {

@@ -782,6 +782,14 @@ describe('a person’s actions (E3)', () => {
     await stage.host.restart('a');
     assert.equal(stage.connector.connects, 0);
   });
+
+  it('start of a server that is switched off asks for no other, though its entry is wrong (C1)', async () => {
+    const edited = stage.edit(file({ a: 'command: a, enabled: false, args: 3', b: 'command: b' }));
+    (await stage.connector.nextConnect()).fail(failure);
+    await edited;
+    await stage.host.start('a');
+    assert.equal(stage.connector.connects, 1);
+  });
 });
 
 describe('what a file says of a toolset (C1)', () => {
