@@ -6,6 +6,7 @@ import type { StatusSnapshot } from '../../../src/core/reconcile/status.js';
 import { CommandLine, type Output } from '../../support/core/commandLine.js';
 import { configText, fixture, officialServer, rawWith, type Servers } from '../../support/core/configText.js';
 import { within } from '../../support/core/within.js';
+import { posixIt } from '../../support/notHere.js';
 
 describe('command line', () => {
   let cli: CommandLine;
@@ -455,7 +456,7 @@ describe('command line', () => {
 
   describe('interrupted', () => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-      it(`by ${signal} in a call it cancels it and ends everything`, async () => {
+      posixIt('Windows has no signals')(`by ${signal} in a call it cancels it and ends everything`, async () => {
         cli.save({ a: fixture('hangs-on-call', [], { env: { X: 'y' } }) });
         const child = cli.begin('call', 'trickle', '--debug');
         const begun = new Promise<void>((resolve) => {
@@ -469,7 +470,7 @@ describe('command line', () => {
       });
     }
 
-    it('while servers start it ends them', async () => {
+    posixIt('Windows has no signals')('while servers start it ends them', async () => {
       cli.save({ a: fixture('never-initialises'), b: fixture('stubborn') });
       const child = cli.begin('status');
       await cli.untilRuns('never-initialises');

@@ -1,6 +1,5 @@
 /** `mcp-toolsets connect` (G6): an MCP server over stdio, joined to the gateway of the folder. */
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -185,7 +184,7 @@ describe('mcp-toolsets connect', () => {
     const { folder } = cli;
     const packed = await cli.packed();
     const npm = async (...args: string[]): Promise<void> => {
-      const { code, stderr } = await cli.finishBeside(spawn('npm', args, { cwd: folder, env: cli.env }));
+      const { code, stderr } = await cli.finishBeside(cli.npm('npm', args));
       assert.equal(code, 0, stderr);
     };
     await npm('install', '--offline', '--no-audit', '--no-fund', '--prefix', folder, packed);

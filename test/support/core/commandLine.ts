@@ -37,7 +37,7 @@ async function build(): Promise<string> {
   ]) {
     cpSync(path.join(repository, name), path.join(root, name), { recursive: true });
   }
-  symlinkSync(path.join(repository, 'node_modules'), path.join(root, 'node_modules'));
+  symlinkSync(path.join(repository, 'node_modules'), path.join(root, 'node_modules'), 'junction');
   const { code, stderr } = await outputOf(spawn(process.execPath, ['esbuild.mjs'], { cwd: root }));
   assert.equal(code, 0, stderr);
   return path.join(root, 'dist', 'cli.js');
@@ -92,11 +92,24 @@ export class CommandLine {
     return spawn(process.execPath, [this.script, ...args], { cwd: this.folder, env: this.env });
   }
 
+  /** npm or npx, which on Windows are batch files that no program can start. */
+  npm(name: 'npm' | 'npx', args: readonly string[], cwd = this.folder): ChildProcess {
+    const cli = path.join(path.dirname(process.execPath), 'node_modules/npm/bin', `${name}-cli.js`);
+    const onWindows = process.platform === 'win32';
+    return spawn(onWindows ? process.execPath : name, onWindows ? [cli, ...args] : args, { cwd, env: this.env });
+  }
+
   /** Its end, at which nothing that it started may be left. */
   async finish(child: ChildProcess): Promise<Output> {
     const output = await outputOf(child);
-    assert.deepEqual(this.processes(), [], 'processes are left');
+    await this.leftNothing(child);
     return output;
+  }
+
+  /** On Windows a signal is a sudden death, after which the system ends the rest (X5). */
+  async leftNothing({ signalCode }: ChildProcess): Promise<void> {
+    if (process.platform === 'win32' && signalCode !== null) await untilNone(() => this.processes(), 5000);
+    assert.deepEqual(this.processes(), [], 'processes are left');
   }
 
   /** Its end while another run goes on. */
@@ -108,7 +121,7 @@ export class CommandLine {
   async packed(): Promise<string> {
     const root = path.join(path.dirname(this.script), '..');
     const args = ['pack', '--json', '--ignore-scripts', '--pack-destination', this.folder];
-    const { code, stdout, stderr } = await outputOf(spawn('npm', args, { cwd: root, env: this.env }));
+    const { code, stdout, stderr } = await outputOf(this.npm('npm', args, root));
     assert.equal(code, 0, stderr);
     const [{ filename }] = JSON.parse(stdout) as [{ filename: string }];
     return path.join(this.folder, filename);

@@ -83,7 +83,7 @@ export class Serving {
     const closed = once(this.process, 'close') as Promise<[number | null]>;
     this.process.kill(signal);
     const [code] = await within(closed, 'the end of serve', () => `${this.stdout}\n${this.stderr}`);
-    assert.deepEqual(this.cli.processes(), [], 'processes are left');
+    await this.cli.leftNothing(this.process);
     return code;
   }
 }

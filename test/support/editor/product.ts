@@ -75,21 +75,29 @@ export function untilTools(expected: readonly string[]): Promise<string[]> {
 
 /** The list that VS Code 1.103 gives extensions keeps the tools that the editor has dropped. */
 const keepsDropped = /^1\.10[0-3]\./.test(vscode.version);
+/** Those that were found to be in the list alone. */
+const dropped = new Set<string>();
 
 /** What is not expected counts too, unless the editor does not know it any more when it is called. */
 async function idsThatCount(expected: readonly string[]): Promise<string[]> {
   const ids = toolIds();
-  if (!keepsDropped) return ids;
-  const counts = await Promise.all(ids.map(async (id) => expected.includes(id) || !(await isDropped(id))));
-  return ids.filter((_, index) => counts[index]);
+  if (!keepsDropped || expected.some((id) => !ids.includes(id))) return ids;
+  for (const id of ids.filter((each) => dropped.has(each) || !expected.includes(each))) {
+    if (await isKnown(id)) dropped.delete(id);
+    else dropped.add(id);
+  }
+  return ids.filter((id) => !dropped.has(id));
 }
 
-async function isDropped(id: string): Promise<boolean> {
+async function isKnown(id: string): Promise<boolean> {
+  const source = new vscode.CancellationTokenSource();
+  const call = vscode.lm.invokeTool(id, { input: {}, toolInvocationToken: undefined }, source.token);
+  source.cancel();
   try {
-    await vscode.lm.invokeTool(id, { input: {}, toolInvocationToken: undefined });
-    return false;
+    await call;
+    return true;
   } catch (error) {
-    return String(error).includes(`Tool ${id} was not contributed`);
+    return !String(error).includes(`Tool ${id} was not contributed`);
   }
 }
 

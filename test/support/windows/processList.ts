@@ -57,33 +57,42 @@ export function windowsProcesses(): WindowsProcess[] {
   return found;
 }
 
+/** On a busy machine Wine cannot always read the memory of another process at once. */
+const mostReadings = 5;
+
 /** Undefined when it has ended or is the system's. */
 function startOf(pid: number): Pick<WindowsProcess, 'command' | 'environment'> | undefined {
-  const { open, close, exit, read, basics } = (system ??= load());
+  const { open, close, exit } = (system ??= load());
   const opened = open(accessToRead, false, pid);
   if (!opened) return undefined;
+  try {
+    for (let reading = 1; ; reading++) {
+      const code = Buffer.alloc(4);
+      const stillActive = 259;
+      if (!exit(opened, code) || code.readUInt32LE() !== stillActive) return undefined;
+      const found = readStart(opened);
+      if (found || reading === mostReadings) return found ?? { command: '', environment: [] };
+    }
+  } finally {
+    close(opened);
+  }
+}
+
+function readStart(opened: unknown): Pick<WindowsProcess, 'command' | 'environment'> | undefined {
+  const { read, basics } = (system ??= load());
   const memory = (at: bigint, size: number): Buffer | undefined => {
     const bytes = Buffer.alloc(size);
     return at !== 0n && size > 0 && read(opened, at, bytes, size, null) ? bytes : undefined;
   };
-  try {
-    const code = Buffer.alloc(4);
-    const stillActive = 259;
-    if (!exit(opened, code) || code.readUInt32LE() !== stillActive) return undefined;
-    const basic = Buffer.alloc(48);
-    if (basics(opened, 0, basic, basic.length, null) !== 0) return undefined;
-    const pointer = memory(basic.readBigUInt64LE(8) + BigInt(block.parameters), 8);
-    const all = pointer && memory(pointer.readBigUInt64LE(), parameters.size);
-    if (!all) return undefined;
-    const commandSize = all.readUInt16LE(parameters.commandLine);
-    const command = memory(all.readBigUInt64LE(parameters.commandLine + 8), commandSize);
-    const size = Number(all.readBigUInt64LE(parameters.environmentSize));
-    const environment = memory(all.readBigUInt64LE(parameters.environment), Math.min(size, 1 << 20));
-    return {
-      command: command?.toString('utf16le') ?? '',
-      environment: environment?.toString('utf16le').split('\0') ?? [],
-    };
-  } finally {
-    close(opened);
-  }
+  const basic = Buffer.alloc(48);
+  if (basics(opened, 0, basic, basic.length, null) !== 0) return undefined;
+  const pointer = memory(basic.readBigUInt64LE(8) + BigInt(block.parameters), 8);
+  const all = pointer && memory(pointer.readBigUInt64LE(), parameters.size);
+  if (!all) return undefined;
+  const commandSize = all.readUInt16LE(parameters.commandLine);
+  const command = memory(all.readBigUInt64LE(parameters.commandLine + 8), commandSize);
+  const size = Number(all.readBigUInt64LE(parameters.environmentSize));
+  const environment = memory(all.readBigUInt64LE(parameters.environment), Math.min(size, 1 << 20));
+  if (!command || !environment) return undefined;
+  return { command: command.toString('utf16le'), environment: environment.toString('utf16le').split('\0') };
 }

@@ -1,8 +1,12 @@
-/** Writes one JSON line for each test as it ends, so that what is known survives a run that breaks off. */
+/**
+ * Writes one JSON line for each test as it ends, so that what is known survives a run that breaks off. Tests and hooks
+ * have as many times their own limits as the run has patience.
+ */
 import Mocha from 'mocha';
 import { appendFileSync } from 'node:fs';
 
-const { EVENT_TEST_PASS, EVENT_TEST_FAIL, EVENT_TEST_PENDING, EVENT_RUN_END } = Mocha.Runner.constants;
+const { EVENT_TEST_BEGIN, EVENT_HOOK_BEGIN, EVENT_TEST_PASS, EVENT_TEST_FAIL, EVENT_TEST_PENDING, EVENT_RUN_END } =
+  Mocha.Runner.constants;
 
 /** What `notHere` in test/support/notHere.ts left at the test or at a suite around it. */
 function reasonOf(test) {
@@ -13,6 +17,14 @@ function reasonOf(test) {
 export default class JsonLines {
   constructor(runner) {
     const write = (entry) => appendFileSync(process.env.MCP_TOOLSETS_TEST_LINES, `${JSON.stringify(entry)}\n`);
+    const patience = Number(process.env.MCP_TOOLSETS_TEST_PATIENCE);
+    const extended = new WeakSet();
+    const extend = (runnable) => {
+      if (!extended.has(runnable)) runnable.timeout(runnable.timeout() * patience);
+      extended.add(runnable);
+    };
+    runner.on(EVENT_TEST_BEGIN, extend);
+    runner.on(EVENT_HOOK_BEGIN, extend);
     runner.on(EVENT_TEST_PASS, (test) => write({ kind: 'passed', title: test.fullTitle() }));
     runner.on(EVENT_TEST_PENDING, (test) =>
       write({ kind: 'skipped', title: test.fullTitle(), reason: reasonOf(test) }),
