@@ -1,14 +1,13 @@
 /** `mcp-toolsets entries`: shows what entries for the toolsets would change in another agent's file, and writes them when asked to. */
-import { mkdirSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { realPath } from '../core/base/paths.js';
-import { agentKinds, fileOf, type AgentKind } from '../core/agents/agents.js';
+import { agentKinds, fileOf, rootOf, type AgentKind } from '../core/agents/agents.js';
 import { planEntries, type EntriesPlan } from '../core/agents/planEntries.js';
 import { largestForeignFile, readTextFileSync } from '../core/base/textFile.js';
 import { ConfigState } from '../core/config/merge.js';
 import { isEnabled } from '../core/config/model.js';
-import { leadsOutside } from '../core/files/realFiles.js';
+import { leadsOutside, writeInside } from '../core/files/realFiles.js';
 import { tokenFileOf } from '../core/files/tokenFile.js';
 import { builtInToolset } from '../core/config/model.js';
 import { readConfigFiles } from './configFile.js';
@@ -29,7 +28,8 @@ export function writeEntries(run: Run, { agent, port, tokenFile, write }: Entrie
   if (!isAgentKind(agent)) return misuse(`There is no agent "${agent}". Known are ${agentKinds.join(', ')}.`);
   const home = homedir();
   const { platform, env } = process;
-  const file = fileOf(agent, { folder: run.folder, home, configHome: env['XDG_CONFIG_HOME'] });
+  const around = { folder: run.folder, home, configHome: env['XDG_CONFIG_HOME'] };
+  const file = fileOf(agent, around);
   if (file === undefined) return complain('This agent keeps its servers in a folder, and there is none.');
   const before = textOf(file);
   const label = file.startsWith(run.folder + path.sep) ? path.relative(run.folder, file) : file;
@@ -43,11 +43,10 @@ export function writeEntries(run: Run, { agent, port, tokenFile, write }: Entrie
   });
   if (plan.kind === 'impossible') return complain(`Nothing was written: ${plan.reason}.`);
   if (write && plan.edits.length > 0) {
-    const base = [run.folder, env['CODEX_HOME'] ?? home, home].find((each) => file.startsWith(each + path.sep));
-    const outside = base === undefined ? undefined : leadsOutside(base, file);
+    const root = rootOf(agent, around);
+    const outside = leadsOutside(root, file);
     if (outside !== undefined) return complain(`Nothing was written: ${outside}`);
-    mkdirSync(path.dirname(file), { recursive: true });
-    writeFileSync(file, (before?.startsWith('\uFEFF') ? '\uFEFF' : '') + plan.after);
+    writeInside(root, file, (before?.startsWith('\uFEFF') ? '\uFEFF' : '') + plan.after);
   }
   tell(run, plan, { file, label, before: before ?? '', write });
   return 0;

@@ -1,5 +1,4 @@
 /** `mcp-toolsets import`: shows what an import of another program's file would change, and writes it when asked to. */
-import { mkdirSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { largestForeignFile, readTextFileSync } from '../core/base/textFile.js';
@@ -8,7 +7,7 @@ import type { ImportFormat } from '../core/import/imported.js';
 import { planImport, type ImportPlan } from '../core/import/plan.js';
 import { textOfBytes } from '../core/import/readSource.js';
 import { mindsPath } from '../core/config/sources.js';
-import { leadsOutside } from '../core/files/realFiles.js';
+import { leadsOutside, writeInside } from '../core/files/realFiles.js';
 import { lineDifference } from './lineDifference.js';
 
 export { importFormats };
@@ -39,7 +38,13 @@ export function isImportFormat(word: string): word is ImportFormat {
 
 export function runImport({ folder, file, format, write }: ImportRun): ImportOutcome {
   const target = path.join(folder, mindsPath);
-  const [text, config] = [textOf(path.resolve(file)), textOf(target)];
+  let text: string | undefined;
+  let config: string | undefined;
+  try {
+    [text, config] = [textOf(path.resolve(file)), textOf(target)];
+  } catch (error) {
+    return { kind: 'impossible', reason: (error as Error).message.replace(/\.$/, '') };
+  }
   if (text === undefined) return { kind: 'impossible', reason: `there is no file ${file}` };
   const plan = planImport({
     text,
@@ -55,8 +60,7 @@ export function runImport({ folder, file, format, write }: ImportRun): ImportOut
   if (write && after !== before) {
     const outside = leadsOutside(folder, target);
     if (outside !== undefined) return { kind: 'impossible', reason: outside.replace(/\.$/, '') };
-    mkdirSync(path.dirname(target), { recursive: true });
-    writeFileSync(target, after);
+    writeInside(folder, target, after);
   }
   const { report, imported } = plan;
   return { kind: 'done', target, difference: lineDifference(before, after, mindsPath), report, imported };

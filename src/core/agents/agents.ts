@@ -93,3 +93,13 @@ export function fileOf(kind: AgentKind, folders: AgentFolders): string | undefin
         : path.join(globalStorage, 'saoudrizwan.claude-dev', 'settings', 'cline_mcp_settings.json');
   }
 }
+
+/** Returns the folder that the agent's file is in and that nothing written for it may leave (S1a). */
+export function rootOf(kind: AgentKind, folders: AgentFolders): string {
+  const { folder, home, globalStorage, configHome } = folders;
+  const roots =
+    kind === 'kilo' ? [configHome] : kind === 'cline' ? [globalStorage] : isInHome.has(kind) ? [] : [folder];
+  return roots.find((root) => root !== undefined && root !== '') ?? home;
+}
+
+const isInHome: ReadonlySet<AgentKind> = new Set(['windsurf', 'antigravity']);

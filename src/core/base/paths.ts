@@ -21,6 +21,15 @@ export function realPath(file: string, hops = 16): string {
   }
 }
 
+/** Where an open file is; undefined where the system does not tell. */
+export function openedPath(descriptor: number): string | undefined {
+  try {
+    return readlinkSync(`/proc/self/fd/${descriptor}`);
+  } catch {
+    return undefined;
+  }
+}
+
 function linkTarget(file: string): string | undefined {
   try {
     return path.resolve(path.dirname(file), readlinkSync(file));

@@ -3,9 +3,10 @@
  * that know neither port nor token (G6). It names the process too: a port that another program has taken since is never
  * shown the token.
  */
-import { unlink, writeFile } from 'node:fs/promises';
+import { unlink } from 'node:fs/promises';
 import path from 'node:path';
 import { largestConfigFile, readTextFile } from '../base/textFile.js';
+import { makePrivateFile } from './privateFile.js';
 
 function fileOf(tokenFile: string): string {
   const { dir, name } = path.parse(tokenFile);
@@ -14,7 +15,7 @@ function fileOf(tokenFile: string): string {
 
 /** Notes that this process listens at the port. */
 export async function noteAddress(tokenFile: string, port: number): Promise<void> {
-  await writeFile(fileOf(tokenFile), `${JSON.stringify({ port, pid: process.pid })}\n`, { mode: 0o600 });
+  await makePrivateFile(fileOf(tokenFile), `${JSON.stringify({ port, pid: process.pid })}\n`);
 }
 
 /** Removes the note of this process; what another process has noted since stays. */

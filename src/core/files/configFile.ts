@@ -1,9 +1,8 @@
 /** The config file of a folder as something that programs add servers to (G7). */
-import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { largestConfigFile, readTextFile } from '../base/textFile.js';
 import { mindsPath } from '../config/sources.js';
-import { leadsOutside } from './realFiles.js';
+import { leadsOutside, writeInside } from './realFiles.js';
 
 /** The file that new servers are written to. */
 export interface ConfigFileAccess {
@@ -11,7 +10,8 @@ export interface ConfigFileAccess {
   readonly folder: string;
   /** Resolves to undefined where there is none yet. Rejects as `readTextFile` does. */
   read(): Promise<string | undefined>;
-  write(text: string): Promise<void>;
+  /** Throws as `writeInside` does. */
+  write(text: string): void;
   /** Returns a sentence if links lead out of the folder, so that it is never written. */
   outside(): string | undefined;
   /** Returns a sentence that says why it must not be written now. */
@@ -33,12 +33,7 @@ export function configFileOf(
         throw error;
       }),
     outside: () => leadsOutside(folder, file),
-    write: async (text) => {
-      const why = leadsOutside(folder, file);
-      if (why !== undefined) throw new Error(why);
-      await mkdir(path.dirname(file), { recursive: true });
-      await writeFile(file, text);
-    },
+    write: (text) => writeInside(folder, file, text),
     blocked: () => blocked(file),
   };
 }

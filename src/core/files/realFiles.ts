@@ -1,13 +1,75 @@
-/** Finds where files really are, with links followed (S1a): nothing is written outside the folder that it names. */
-import { isBelow, realPath, samePath } from '../base/paths.js';
+/**
+ * Finds where files really are, with links followed, and is the one way to write a file of a folder that others may have filled
+ * (S1a): nothing is written outside the folder that it names. `test/unit/writers.test.ts` refuses another way.
+ */
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  ftruncateSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  writeFileSync,
+  type BigIntStats,
+} from 'node:fs';
+import path from 'node:path';
+import { isBelow, openedPath, realPath, samePath } from '../base/paths.js';
 
-/** Returns a sentence that says why a file must not be written, because links lead out of its folder; else undefined. */
+/**
+ * Returns a sentence that says why a file must not be written, because links lead out of its folder; else undefined. A
+ * file with a second name (a hard link) may be outside by that name.
+ */
 export function leadsOutside(folder: string, file: string): string | undefined {
-  if (isBelow(file, folder)) return undefined;
-  return `${file} is not written: links lead to ${realPath(file)}, which is outside ${folder}.`;
+  if (!isBelow(file, folder)) {
+    return `${file} is not written: links lead to ${realPath(file)}, which is outside ${folder}.`;
+  }
+  const there = lstatSync(realPath(file), { bigint: true, throwIfNoEntry: false });
+  if (!there || !hasOtherNames(there)) return undefined;
+  return `${file} is not written: it is a hard link, so it may also be a file outside ${folder}. Replace it with a copy.`;
+}
+
+/**
+ * Writes a file of a folder, and makes the folders on the way to it. Throws as `node:fs` does, and where links lead out.
+ *
+ * What is written is what was opened, and where that is, is looked at before anything of it changes. A link that is put in
+ * the way meanwhile can cause an empty file or folder elsewhere. It changes none that is there on Linux, which tells where
+ * an open file is; elsewhere whoever puts links in the way would have to change them back and forth at the right moments.
+ */
+export function writeInside(folder: string, file: string, text: string): void {
+  refuseOutside(folder, file);
+  const [root, real] = [realPath(folder), realPath(file)];
+  mkdirSync(path.dirname(real), { recursive: true });
+  // Windows has neither flag. Without the second, a pipe would be waited for.
+  const { O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants as Partial<typeof constants>;
+  const opened = openSync(real, constants.O_WRONLY | constants.O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o666);
+  try {
+    const stats = fstatSync(opened, { bigint: true });
+    refuseOutside(folder, file);
+    const there = lstatSync(realPath(file), { bigint: true });
+    const isSame = stats.ino === there.ino && stats.dev === there.dev;
+    const isInside = openedPath(opened)?.startsWith(root + path.sep) ?? true;
+    if (!stats.isFile() || hasOtherNames(stats) || !isSame || !isInside) {
+      throw new Error(`${file} is not written: it is no regular file, or was replaced at this moment.`);
+    }
+    ftruncateSync(opened, 0);
+    writeFileSync(opened, text);
+  } finally {
+    closeSync(opened);
+  }
+}
+
+/** Throws the sentence of `leadsOutside`. */
+export function refuseOutside(folder: string, file: string): void {
+  const why = leadsOutside(folder, file);
+  if (why !== undefined) throw new Error(why);
 }
 
 /** Says whether a folder is inside one of these, links followed. */
 export function isInsideAny(folder: string, folders: readonly string[]): boolean {
   return folders.some((other) => samePath(folder, other) || isBelow(folder, other));
+}
+
+function hasOtherNames(stats: BigIntStats): boolean {
+  return stats.isFile() && stats.nlink > 1n;
 }

@@ -7,10 +7,11 @@
  * read, or is not long enough to be a secret, is replaced and never used.
  */
 import { createHash, randomBytes } from 'node:crypto';
-import { link, lstat, mkdir, rename, unlink, writeFile } from 'node:fs/promises';
+import { link, lstat, rename, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import { realPath } from '../base/paths.js';
 import { largestConfigFile, readTextFile } from '../base/textFile.js';
+import { makePrivateFile } from './privateFile.js';
 
 /** @param folder absolute: it has one secret by whatever way it is reached */
 export function tokenFileOf(folder: string, home: string): string {
@@ -32,14 +33,7 @@ export function newToken(): string {
 export async function tokenIn(file: string): Promise<string> {
   const kept = await usableToken(file);
   if (kept.kind === 'token') return kept.token;
-  await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
-  const own = `${file}.${randomBytes(6).toString('hex')}`;
-  await writeFile(own, `${newToken()}\n`, { mode: 0o600, flag: 'wx' });
-  try {
-    await (kept.kind === 'absent' ? linkOrRename(own, file) : rename(own, file));
-  } finally {
-    await unlink(own).catch(() => undefined);
-  }
+  await makePrivateFile(file, `${newToken()}\n`, kept.kind === 'absent' ? linkOrRename : rename);
   const made = await usableToken(file);
   if (made.kind === 'token') return made.token;
   throw new Error(`${file} cannot be kept from other users of this machine`);

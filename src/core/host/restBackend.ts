@@ -79,7 +79,7 @@ export function createRestBackend(host: Host, clock: Clock, config: () => Config
     const blocked = file.blocked();
     if (blocked !== undefined) return restError(409, 'config-unsaved', blocked);
     if ((await file.read()) !== before) return restError(409, 'config-changed', 'The config file changed meanwhile.');
-    await file.write((before?.startsWith('\uFEFF') ? '\uFEFF' : '') + after);
+    file.write((before?.startsWith('\uFEFF') ? '\uFEFF' : '') + after);
     const server = await whenKnown(id);
     const upstream = server ? described(host, server, urlOf) : { id, state: 'written' };
     return { kind: 'value', status: 201, value: { upstream } };

@@ -12,7 +12,7 @@ import { basename, join } from 'node:path';
 import { inert } from '../../core/base/inert.js';
 import { window } from '../views/inertEditor.js';
 import { nextEvent } from '../../core/base/events.js';
-import { agentKinds, agents, fileOf, type AgentKind, type AgentFolders } from '../../core/agents/agents.js';
+import { agentKinds, agents, fileOf, rootOf, type AgentKind, type AgentFolders } from '../../core/agents/agents.js';
 import {
   exportCommand,
   tokenFrom,
@@ -23,6 +23,7 @@ import {
 import { tokenVariable } from '../../core/base/tokenVariable.js';
 import { planEntries, type EntriesPlan } from '../../core/agents/planEntries.js';
 import { textOf, writeEdits } from '../commands/configEdits.js';
+import { refuseOutside } from '../../core/files/realFiles.js';
 import { localFolders } from '../engine/configFiles.js';
 import type { Engine } from '../engine/engine.js';
 import { pathLabel } from '../views/fileLabels.js';
@@ -57,7 +58,12 @@ async function hasPort(endpoint: AgentEndpoint): Promise<boolean> {
       validateInput: (text) => (isPort(text) ? undefined : inert`A number from 1024 to 65535.`),
     });
     if (port === undefined) return false;
-    const target = localFolders().length > 0 ? vscode.ConfigurationTarget.Workspace : vscode.ConfigurationTarget.Global;
+    const [folder] = localFolders();
+    // The editor follows links when it writes settings.
+    if (folder && !vscode.workspace.workspaceFile) {
+      refuseOutside(folder.uri.fsPath, join(folder.uri.fsPath, '.vscode', 'settings.json'));
+    }
+    const target = folder ? vscode.ConfigurationTarget.Workspace : vscode.ConfigurationTarget.Global;
     await vscode.workspace.getConfiguration('mcpToolsets').update('endpoint.port', Number(port), target);
   }
   const isSettled = (): boolean => endpoint.state.kind !== 'off' && endpoint.state.kind !== 'starting';
@@ -90,6 +96,8 @@ async function freePort(): Promise<number> {
 interface Chosen {
   readonly kind: AgentKind;
   readonly file: string;
+  /** The folder that nothing written may leave. */
+  readonly root: string;
 }
 
 async function chooseAgent(globalStorage: string): Promise<Chosen | undefined> {
@@ -101,10 +109,13 @@ async function chooseAgent(globalStorage: string): Promise<Chosen | undefined> {
   };
   const files = agentKinds.flatMap((kind): Chosen[] => {
     const file = fileOf(kind, folders);
-    return file === undefined ? [] : [{ kind, file }];
+    return file === undefined ? [] : [{ kind, file, root: rootOf(kind, folders) }];
   });
-  const alone = fileOf('cline', { ...folders, globalStorage: undefined });
-  if (alone !== undefined && existsSync(alone)) files.push({ kind: 'cline', file: alone });
+  const outside = { ...folders, globalStorage: undefined };
+  const alone = fileOf('cline', outside);
+  if (alone !== undefined && existsSync(alone)) {
+    files.push({ kind: 'cline', file: alone, root: rootOf('cline', outside) });
+  }
   const items = files.map((each) => ({
     label: inert`${agents[each.kind].program}`,
     description: inert`${pathLabel(each.file)}`,
@@ -126,7 +137,11 @@ async function chooseToolsets({ host }: Engine, endpoint: AgentEndpoint): Promis
   return chosen && chosen.length > 0 ? chosen.map(({ id, url }) => ({ id, url })) : undefined;
 }
 
-async function writeEntries({ kind, file }: Chosen, toolsets: readonly ServedAt[], source: TokenSource): Promise<void> {
+async function writeEntries(
+  { kind, file, root }: Chosen,
+  toolsets: readonly ServedAt[],
+  source: TokenSource,
+): Promise<void> {
   const label = pathLabel(file);
   const entries = toolsets.length === 1 ? 'this entry' : `these ${toolsets.length} entries`;
   const agreed = await agreedChange<Extract<EntriesPlan, { kind: 'planned' }>>({
@@ -160,7 +175,7 @@ async function writeEntries({ kind, file }: Chosen, toolsets: readonly ServedAt[
     void tellHow(kind, `${label} already has these entries.`, source);
     return;
   }
-  const { isSaved } = await writeEdits(file, label, agreed.edits);
+  const { isSaved } = await writeEdits({ file, root, name: label }, agreed.edits);
   void tellHow(kind, isSaved ? `${label} was written.` : `${label} has other unsaved changes. Save it.`, source);
 }
 

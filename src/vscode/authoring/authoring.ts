@@ -11,6 +11,7 @@ import type { Suggestion } from '../../core/authoring/suggestion.js';
 import { inert, formatted, markdownList, noMarkdown, type Inert, type Markdown } from '../../core/base/inert.js';
 import type { Problem } from '../../core/base/problem.js';
 import { samePath } from '../../core/base/paths.js';
+import { leadsOutside } from '../../core/files/realFiles.js';
 import type { TextEdit } from '../../core/yaml/edits.js';
 import type { Span } from '../../core/yaml/textPositions.js';
 import type { ServerStatus } from '../../core/reconcile/status.js';
@@ -78,12 +79,14 @@ export function createAuthoring({ slot, env }: AuthoringDeps) {
   ): vscode.CodeAction[] {
     const problems = slot.state.snapshot.problems.filter(({ place }) => samePath(place.file, document.uri.fsPath));
     if (problems.length === 0) return [];
+    // What a fix changes is saved through links (S1a).
+    const isOutside = leadsOutside(folderOf(document), document.uri.fsPath) !== undefined;
     const fixes = new QuickFixes(document.getText(), {
       variables: setVariables(),
       toolNames: (server) => knownTools(statusOf(document, server)).map(({ original }) => original),
       restartable: (server) => actionsOf(statusOf(document, server)).includes('restartable'),
     });
-    const all = fixes.all(problems);
+    const all = isOutside ? [] : fixes.all(problems);
     const fixAll = (kind: vscode.CodeActionKind, title: Inert): vscode.CodeAction[] => {
       if (all.length === 0) return [];
       const action = new CodeAction(title, kind);
@@ -100,7 +103,10 @@ export function createAuthoring({ slot, env }: AuthoringDeps) {
       return diagnostic ? [{ problem, diagnostic }] : [];
     });
     const found = asked.flatMap(({ problem, diagnostic }) =>
-      fixes.for(problem).map((fix) => toAction(document, fix, diagnostic)),
+      fixes
+        .for(problem)
+        .filter(({ does }) => !isOutside || does.kind === 'command')
+        .map((fix) => toAction(document, fix, diagnostic)),
     );
     return [
       ...found,

@@ -111,5 +111,5 @@ function take<Value>(answer: Answer<Value>, keep: (value: Value) => void): Answe
 async function write({ kind, text, target: { target }, id }: Draft): Promise<void> {
   const edits = addServers(await textOf(target.file), [{ id, entry: newEntry(kind, text) }]);
   if (!edits) throw new Error(`${fileLabel(target.file)} could not be changed. Correct its errors first.`);
-  await writeServers(target.file, edits, id);
+  await writeServers(target, edits, id);
 }

@@ -7,6 +7,7 @@ import { window } from '../views/inertEditor.js';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
 import type { Host } from '../../core/host/hostContract.js';
 import type { ServerStatus } from '../../core/reconcile/status.js';
+import { writeInside } from '../../core/files/realFiles.js';
 import { configPath, localFolders } from '../engine/configFiles.js';
 import { toLocation } from '../views/diagnostics.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
@@ -121,14 +122,14 @@ export function registerCommands({ slot, logs, manifest }: CommandDeps): Disposa
   register('openWalkthrough', async () => {
     await vscode.commands.executeCommand('workbench.action.openWalkthrough', walkthrough, false);
   });
-  register('createConfig', () => createConfig());
+  register('createConfig', () => orShowFailure(createConfig));
   register('addServer', () => orShowFailure(async () => (await import('./addServer.js')).addServer()));
   register('import', (subject) =>
     orShowFailure(async () =>
       (await import('./importing.js')).importServersInto(typeof subject === 'string' ? subject : undefined),
     ),
   );
-  register('openConfig', () => openConfig());
+  register('openConfig', () => orShowFailure(openConfig));
   return store;
 }
 
@@ -143,7 +144,7 @@ async function createConfig(): Promise<void> {
   const folder = await chooseFolder();
   if (!folder) return;
   const uri = configUri(folder);
-  if (!existsSync(uri.fsPath)) await vscode.workspace.fs.writeFile(uri, new TextEncoder().encode(exampleConfig));
+  if (!existsSync(uri.fsPath)) writeInside(folder.uri.fsPath, uri.fsPath, exampleConfig);
   await vscode.window.showTextDocument(uri);
 }
 

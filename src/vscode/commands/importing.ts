@@ -48,7 +48,7 @@ export async function importServersInto(given: string | undefined): Promise<void
     },
     yes: 'Import',
   });
-  if (agreed) await writeServers(target.file, agreed.edits, agreed.imported.servers[0]?.id);
+  if (agreed) await writeServers(target, agreed.edits, agreed.imported.servers[0]?.id);
 }
 
 async function planOf(file: string, target: Target): Promise<ImportPlan> {

@@ -11,6 +11,8 @@ import { configPath, localFolders } from '../engine/configFiles.js';
 
 export interface Target {
   readonly file: string;
+  /** The folder that nothing written may leave. */
+  readonly root: string;
   /** The folder at which relative paths of the file begin. */
   readonly folder: string;
 }
@@ -25,14 +27,14 @@ export function targetItems(): TargetItem[] {
     label: inert`${new Icon('folder')} ${name}`,
     description: inert`${configPath}`,
     detail: inert`For everyone who works in this folder`,
-    target: { file: join(uri.fsPath, configPath), folder: uri.fsPath },
+    target: { file: join(uri.fsPath, configPath), root: uri.fsPath, folder: uri.fsPath },
   }));
   const home = homedir();
   const own = {
     label: inert`${new Icon('account')} You`,
     description: inert`~/${configPath}`,
     detail: inert`For you, in every window`,
-    target: { file: userFile(home), folder: localFolders()[0]?.uri.fsPath ?? home },
+    target: { file: userFile(home), root: home, folder: localFolders()[0]?.uri.fsPath ?? home },
   };
   return [...folders, own];
 }

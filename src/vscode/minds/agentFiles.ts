@@ -3,6 +3,7 @@
  * request and then kept up to date. What a person wrote in it stays, and a file that cannot be read is left alone.
  */
 import * as vscode from 'vscode';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { inert } from '../../core/base/inert.js';
 import { window } from '../views/inertEditor.js';
@@ -11,8 +12,10 @@ import type { Log } from '../../core/base/log.js';
 import { SingleFlight } from '../../core/base/singleFlight.js';
 import { grantedOf } from '../../core/team/grants.js';
 import type { Member, Team } from '../../core/team/team.js';
+import { writeInside } from '../../core/files/realFiles.js';
 import { configuredToolsets } from '../../core/host/dialogTools.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
+import { messageOf } from '../views/messages.js';
 import { teamPath, type TeamFiles } from './teamFiles.js';
 
 interface AgentFilesDeps {
@@ -38,7 +41,8 @@ export function registerAgentFiles({ slot, team, log }: AgentFilesDeps): Disposa
 
   async function followTeam({ file, members }: Team, create: boolean): Promise<void> {
     const agents = await import('../../core/team/agentFiles.js');
-    const folder = join(file, '../..', agents.agentFolder);
+    const root = join(file, '../..');
+    const folder = join(root, agents.agentFolder);
     const described = members.map((member) => agentOf(member));
     for (const agent of described) {
       const uri = vscode.Uri.file(join(folder, agents.agentFileName(agent.id)));
@@ -50,10 +54,7 @@ export function registerAgentFiles({ slot, team, log }: AgentFilesDeps): Disposa
           void window.showWarningMessage(
             inert`${vscode.workspace.asRelativePath(uri)} was not written by this command, so it was left as it is.`,
           );
-      } else if (after !== before) {
-        await vscode.workspace.fs.writeFile(uri, new TextEncoder().encode(after));
-        log.write('info', `Written: ${uri.fsPath}`);
-      }
+      } else if (after !== before) write(root, uri.fsPath, after, create);
     }
     // A member who left the team keeps the file but loses everything in it that was granted.
     for (const [name, kind] of await list(vscode.Uri.file(folder))) {
@@ -63,8 +64,18 @@ export function registerAgentFiles({ slot, team, log }: AgentFilesDeps): Disposa
       const id = before === undefined ? undefined : agents.memberOf(before);
       if (before === undefined || id === undefined || members.some((member) => member.id === id)) continue;
       const after = agents.withGrants(before, { id, name: id, purpose: undefined, toolsets: [] });
-      if (after !== undefined && after !== before)
-        await vscode.workspace.fs.writeFile(uri, new TextEncoder().encode(after));
+      if (after !== undefined && after !== before) write(root, uri.fsPath, after, create);
+    }
+  }
+
+  /** A file that cannot be written costs no other one. */
+  function write(root: string, file: string, text: string, isAsked: boolean): void {
+    try {
+      writeInside(root, file, text);
+      log.write('info', `Written: ${file}`);
+    } catch (error) {
+      log.write('warn', messageOf(error));
+      if (isAsked) void window.showWarningMessage(inert`${messageOf(error)}`);
     }
   }
 
@@ -107,7 +118,7 @@ export function registerAgentFiles({ slot, team, log }: AgentFilesDeps): Disposa
       if (!first) return;
       const { agentFolder, agentFileName } = await import('../../core/team/agentFiles.js');
       const uri = vscode.Uri.file(join(first.file, '../..', agentFolder, agentFileName(first.members[0]?.id ?? '')));
-      await vscode.window.showTextDocument(uri, { preview: true });
+      if (existsSync(uri.fsPath)) await vscode.window.showTextDocument(uri, { preview: true });
     }),
   );
   return store;

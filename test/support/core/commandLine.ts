@@ -55,7 +55,7 @@ export class CommandLine {
   readonly folder = mkdtempSync(path.join(tmpdir(), 'mcp-toolsets-cli-'));
   readonly file = path.join(this.folder, '.minds', 'mcp.yaml');
   /** Not there until a test makes it. */
-  readonly home = path.join(this.folder, 'home');
+  home = path.join(this.folder, 'home');
   readonly env: Record<string, string | undefined> = {
     ...process.env,
     HOME: this.home,
@@ -72,6 +72,11 @@ export class CommandLine {
     const opened = new CommandLine(await builtCommandLine());
     if (config !== undefined) opened.save(config);
     return opened;
+  }
+
+  /** Takes a home folder that is not in the workspace. */
+  useHome(home: string): void {
+    this.home = this.env['HOME'] = this.env['USERPROFILE'] = home;
   }
 
   save(config: Servers | string): void {

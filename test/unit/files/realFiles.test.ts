@@ -1,10 +1,20 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { isUserFile } from '../../../src/core/config/sources.js';
 import { configFileOf } from '../../../src/core/files/configFile.js';
-import { isInsideAny, leadsOutside } from '../../../src/core/files/realFiles.js';
+import { isInsideAny, leadsOutside, writeInside } from '../../../src/core/files/realFiles.js';
 
 describe('files and links (S1a)', () => {
   let root: string;
@@ -33,26 +43,44 @@ describe('files and links (S1a)', () => {
     ['a link to what is not there yet', () => link(path.join(home, '.minds/new.yaml'), '.minds/mcp.yaml')],
     ['a relative link', () => link('../home/.minds', '.minds')],
   ] as const) {
-    it(`${what} is not written through`, async () => {
+    it(`${what} is not written through`, () => {
       make();
       const file = configFileOf(folder);
       assert.match(file.outside() ?? '', /outside/);
-      await assert.rejects(file.write('version: 1\nservers: {}\n'), /outside/);
+      assert.throws(() => file.write('version: 1\nservers: {}\n'), /outside/);
       assert.ok(!existsSync(path.join(home, '.minds/new.yaml')));
     });
   }
 
-  it('a link that stays in the folder is followed, and a folder may be reached by a link', async () => {
+  it('a link that stays in the folder is followed, and a folder may be reached by a link', () => {
     mkdirSync(path.join(folder, 'shared'));
     link('shared', '.minds');
     symlinkSync(folder, path.join(root, 'alias'));
     for (const each of [folder, path.join(root, 'alias')]) {
       const file = configFileOf(each);
       assert.equal(file.outside(), undefined);
-      await file.write('version: 1\n');
+      file.write('version: 1\n');
     }
     assert.ok(existsSync(path.join(folder, 'shared/mcp.yaml')));
     assert.equal(leadsOutside(folder, path.join(folder, 'not/there/yet')), undefined);
+  });
+
+  it('a hard link is not written, because its other name may be outside', () => {
+    mkdirSync(path.join(folder, '.minds'));
+    linkSync(own(), path.join(folder, '.minds/mcp.yaml'));
+    const file = configFileOf(folder);
+    assert.match(file.outside() ?? '', /hard link/);
+    assert.throws(() => file.write('version: 1\nservers: {}\n'), /hard link/);
+    assert.equal(readFileSync(own(), 'utf8'), 'version: 1\n');
+  });
+
+  it('a shorter text leaves nothing of the longer one, and a folder in its place is an error', () => {
+    const file = path.join(folder, 'a/b/text');
+    writeInside(folder, file, 'long '.repeat(10_000));
+    writeInside(folder, file, 'short');
+    assert.equal(readFileSync(file, 'utf8'), 'short');
+    assert.throws(() => writeInside(folder, path.join(folder, 'a'), 'text'), /EISDIR/);
+    assert.throws(() => writeInside(folder, path.join(folder, '../home/new'), 'text'), /outside/);
   });
 
   it('the user’s file is theirs until a workspace brings the same file along', () => {

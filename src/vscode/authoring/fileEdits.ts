@@ -1,0 +1,43 @@
+/**
+ * The one way in which the extension changes a file through the editor: on the document, so that it can be undone, and
+ * saved unless the document has other unsaved changes. No link leads out of the folder that is named (S1a). It is loaded
+ * when it is first needed.
+ */
+import * as vscode from 'vscode';
+import { existsSync } from 'node:fs';
+import { refuseOutside, writeInside } from '../../core/files/realFiles.js';
+import { applyEdits, type TextEdit } from '../../core/yaml/edits.js';
+import { workspaceEdit } from './authoring.js';
+
+export interface EditedFile {
+  readonly file: string;
+  /** The folder that nothing written may leave. */
+  readonly root: string;
+  /** The file as it is shown to a person. */
+  readonly name: string;
+}
+
+interface Edited {
+  readonly document: vscode.TextDocument;
+  /** False where it had other unsaved changes, which are left for the person to save. */
+  readonly isSaved: boolean;
+}
+
+/** Creates the file if there is none. Rejects with what a person can do. */
+export async function editFile({ file, root, name }: EditedFile, edits: readonly TextEdit[]): Promise<Edited> {
+  if (!existsSync(file)) {
+    writeInside(root, file, applyEdits('', edits));
+    return { document: await vscode.workspace.openTextDocument(file), isSaved: true };
+  }
+  refuseOutside(root, file);
+  const document = await vscode.workspace.openTextDocument(file);
+  const wasDirty = document.isDirty;
+  if (edits.length > 0 && !(await vscode.workspace.applyEdit(workspaceEdit(document, edits)))) {
+    throw new Error(`${name} could not be changed.`);
+  }
+  if (wasDirty) return { document, isSaved: false };
+  // The editor follows links when it saves, so nothing may have been put in the way since.
+  refuseOutside(root, file);
+  if (!(await document.save())) throw new Error(`${name} could not be saved.`);
+  return { document, isSaved: true };
+}

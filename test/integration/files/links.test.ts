@@ -1,0 +1,202 @@
+/** Nothing is written outside the folder that it names (S1a), with real links, by the command line and under a race. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { writeInside } from '../../../src/core/files/realFiles.js';
+import { CommandLine } from '../../support/core/commandLine.js';
+import { configText, rawWith } from '../../support/core/configText.js';
+import { Serving } from '../../support/core/serving.js';
+import { posixIt } from '../../support/notHere.js';
+
+const own = 'version: 1\nservers: {}\n';
+const whileOthersWork = posixIt('A folder with an open file cannot be renamed there.');
+
+describe('links in a workspace (S1a)', () => {
+  let cli: CommandLine;
+  const ofHome = (...names: string[]): string => path.join(outside, ...names);
+  let outside: string;
+
+  beforeEach(async () => {
+    cli = await CommandLine.open();
+    // Beside the workspace, as a home folder is.
+    outside = realpathSync(mkdtempSync(path.join(tmpdir(), 'links-home-')));
+    cli.useHome(outside);
+    mkdirSync(ofHome('.minds'));
+    writeFileSync(ofHome('.minds', 'mcp.yaml'), own);
+  });
+
+  afterEach(async () => {
+    await cli.close();
+    rmSync(outside, { recursive: true });
+  });
+
+  const link = (target: string, at: string): void => {
+    rmSync(path.join(cli.folder, at.split('/')[0] ?? at), { recursive: true, force: true });
+    mkdirSync(path.dirname(path.join(cli.folder, at)), { recursive: true });
+    symlinkSync(target, path.join(cli.folder, at));
+  };
+  const everything = (): string[] => readdirSync(outside, { recursive: true }).map(String).sort();
+
+  it('`import --write` does not write through them', async () => {
+    const source = path.join(cli.folder, 'claude.json');
+    writeFileSync(source, JSON.stringify({ mcpServers: { evil: { command: 'evil' } } }));
+    for (const [target, at] of [
+      [ofHome('.minds'), '.minds'],
+      [ofHome('.minds', 'mcp.yaml'), '.minds/mcp.yaml'],
+      [ofHome('.minds', 'new.yaml'), '.minds/mcp.yaml'],
+    ] as const) {
+      link(target, at);
+      const before = everything();
+      const { code, stderr } = await cli.run('import', source, '--format', 'claude-code', '--write');
+      assert.equal(code, 1, stderr);
+      assert.match(stderr, /outside/);
+      assert.deepEqual([everything(), readFileSync(ofHome('.minds', 'mcp.yaml'), 'utf8')], [before, own]);
+    }
+  });
+
+  it('`entries --write` does not write through them, into no agent’s file', async () => {
+    cli.save({ a: rawWith(['echo']) });
+    for (const [agent, at] of [
+      ['claude-code', '.mcp.json'],
+      ['codex', '.codex'],
+      ['copilot-cli', '.github'],
+      ['opencode', 'opencode.json'],
+      ['gemini-cli', '.gemini'],
+      ['qwen-code', '.qwen'],
+      ['cursor', '.cursor'],
+    ] as const) {
+      const target = ofHome(`of-${agent}`);
+      if (at.endsWith('.json')) writeFileSync(target, '{}');
+      else mkdirSync(target);
+      link(target, at);
+      const before = everything();
+      const { code, stderr } = await cli.run('entries', agent, '--write');
+      assert.deepEqual([code, /outside/.test(stderr)], [1, true], stderr);
+      assert.deepEqual(everything(), before);
+      if (at.endsWith('.json')) assert.equal(readFileSync(target, 'utf8'), '{}');
+    }
+  });
+
+  it('REST adds no server through them, and what it would have added never runs', async () => {
+    writeFileSync(ofHome('.minds', 'mcp.yaml'), configText({ mine: rawWith(['echo']) }));
+    const before = readFileSync(ofHome('.minds', 'mcp.yaml'), 'utf8');
+    link(ofHome('.minds'), '.minds');
+    const serving = await Serving.begin(cli, ['mine', 'mcp_admin']);
+    try {
+      const response = await fetch(`${serving.base}/api/v1/users/mcp/upstreams`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${serving.token}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ id: 'evil', transport: 'stdio', command: 'evil' }),
+      });
+      assert.equal(response.status, 409);
+      assert.match(await response.text(), /outside/);
+    } finally {
+      await serving.end();
+    }
+    assert.equal(readFileSync(ofHome('.minds', 'mcp.yaml'), 'utf8'), before);
+  });
+
+  it('in the other direction, the user’s file that leads into the workspace is the workspace’s', async () => {
+    rmSync(ofHome('.minds'), { recursive: true });
+    cli.save({ a: rawWith(['echo']) });
+    symlinkSync(path.join(cli.folder, '.minds'), ofHome('.minds'));
+    const { stdout } = await cli.run('status', '--json');
+    const { servers } = JSON.parse(stdout) as { servers: { id: string; origin: string }[] };
+    assert.deepEqual(
+      servers.map(({ id, origin }) => [id, origin]),
+      [['a', 'folder']],
+    );
+  });
+
+  it('the note of the address is not written through a link beside a token file', async () => {
+    cli.save({ a: rawWith(['echo']) });
+    const precious = ofHome('precious');
+    writeFileSync(precious, 'mine');
+    link(precious, 'own.address');
+    const serving = await Serving.begin(cli, ['a', 'mcp_admin'], '--token-file', 'own.token');
+    try {
+      assert.equal(readFileSync(precious, 'utf8'), 'mine');
+      assert.ok(lstatSync(path.join(cli.folder, 'own.address')).isFile());
+    } finally {
+      await serving.end();
+    }
+  });
+
+  whileOthersWork('a link that is put in the way during the write changes nothing outside', async () => {
+    const theirs = ofHome('.minds', 'mcp.yaml');
+    const at = path.join(cli.folder, '.minds');
+    writeFileSync(path.join(at, 'mcp.yaml'), own);
+    const flip = spawn(process.execPath, ['-e', flipping, at, ofHome('.minds')], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    const ended = once(flip, 'close');
+    try {
+      await once(flip.stdout, 'data');
+      const outcomes = new Set<string>();
+      for (let round = 0; round < 20_000 && !(outcomes.size > 1 && round >= 1_000); round++) {
+        try {
+          writeInside(cli.folder, path.join(at, round % 2 === 0 ? 'mcp.yaml' : 'new.yaml'), 'version: 1 # ours\n');
+          outcomes.add('written');
+        } catch {
+          outcomes.add('refused');
+        }
+        assert.equal(readFileSync(theirs, 'utf8'), own, `round ${round}`);
+        if (existsSync(ofHome('.minds', 'new.yaml'))) {
+          assert.equal(readFileSync(ofHome('.minds', 'new.yaml'), 'utf8'), '', `round ${round}`);
+        }
+      }
+      assert.deepEqual([...outcomes].sort(), ['refused', 'written'], 'the race was run');
+    } finally {
+      flip.stdin.end();
+      await ended;
+    }
+  });
+});
+
+/** Puts a link in the place of the folder and the folder back, until its input ends. */
+const flipping = `
+  const { existsSync, mkdirSync, renameSync, rmSync, symlinkSync, unlinkSync } = require('node:fs');
+  const [at, target] = process.argv.slice(1);
+  let going = true;
+  process.stdin.on('end', () => (going = false)).resume();
+  console.log('going');
+  // The writer makes the folder where there is none, and its file, at any moment.
+  const mend = () => {
+    for (;;) {
+      try {
+        rmSync(at, { recursive: true, force: true });
+        if (existsSync(at + '-real')) renameSync(at + '-real', at);
+        else mkdirSync(at);
+        return;
+      } catch {}
+    }
+  };
+  const turn = () => {
+    for (let i = 0; i < 50; i++) {
+      try {
+        renameSync(at, at + '-real');
+        symlinkSync(target, at);
+        unlinkSync(at);
+        renameSync(at + '-real', at);
+      } catch {
+        mend();
+      }
+    }
+    if (going) setImmediate(turn);
+  };
+  turn();
+`;

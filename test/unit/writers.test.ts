@@ -1,0 +1,139 @@
+/**
+ * Who may change files (S1a). A repository can have links in every folder, and what is written through one lands outside;
+ * therefore files of a workspace are written by `core/files/realFiles` alone, and through the editor by
+ * `vscode/authoring/fileEdits`, which asks it first. Everyone else who changes a file stands here with the reason.
+ */
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import ts from 'typescript';
+
+const src = path.resolve(__dirname, '../../src');
+
+/** What of `node:fs` only reads. Everything else of it can change a file. */
+const readers = new Set([
+  'closeSync',
+  'constants',
+  'existsSync',
+  'fstatSync',
+  'lstat',
+  'lstatSync',
+  'readFile',
+  'readFileSync',
+  'readSync',
+  'readdir',
+  'readdirSync',
+  'readlinkSync',
+  'realpath',
+  'realpathSync',
+  'stat',
+  'statSync',
+]);
+
+const allowed: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'core/files/realFiles.ts': {
+    'ftruncateSync mkdirSync openSync writeFileSync':
+      'The writer: it looks where links lead, before and after it opens.',
+  },
+  'core/files/privateFile.ts': {
+    'mkdir rename unlink writeFile': 'It makes a new file beside and renames it, which follows no link at its end.',
+  },
+  'core/files/tokenFile.ts': { 'link rename unlink': 'It puts a private file in its place, and removes the old one.' },
+  'core/files/addressFile.ts': { unlink: 'To remove a link removes nothing else.' },
+  'core/results/diskArtifacts.ts': {
+    'mkdir open rename rm': 'It writes to the storage of the editor, to new files alone.',
+  },
+  'core/results/artifactQuota.ts': { rm: 'It removes files in the storage of the editor.' },
+  'core/base/textFile.ts': { 'open openSync': 'It opens files to read them.' },
+  'core/connections/stdio/processTable.ts': { openSync: 'It opens files below /proc to read them.' },
+  'core/connections/stdio/windowsCommand.ts': { openSync: 'It reads the beginning of a program.' },
+  'vscode/authoring/fileEdits.ts': {
+    'applyEdit save': 'The writer of the editor: it asks where links lead, before and after.',
+  },
+  'vscode/authoring/authoring.ts': { WorkspaceEdit: 'It makes the edits that `fileEdits` and quick fixes apply.' },
+};
+
+function sources(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const full = path.join(folder, entry.name);
+    return entry.isDirectory() ? sources(full) : /\.[cm]?tsx?$/.test(entry.name) ? [full] : [];
+  });
+}
+
+/** Ways to change a file that a module uses. */
+function writersIn(file: string, text: string): string[] {
+  const tree = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
+  const found = new Set<string>();
+  const isFs = (node: ts.Node | undefined): boolean =>
+    node !== undefined && ts.isStringLiteralLike(node) && /^(node:)?fs(\/promises)?$/.test(node.text);
+  const visit = (node: ts.Node): void => {
+    if (ts.isImportDeclaration(node) && isFs(node.moduleSpecifier) && !node.importClause?.isTypeOnly) {
+      const named = node.importClause?.namedBindings;
+      if (named && ts.isNamedImports(named) && !node.importClause.name) {
+        for (const each of named.elements) {
+          const { text } = each.propertyName ?? each.name;
+          if (!each.isTypeOnly && !readers.has(text)) found.add(text);
+        }
+      } else found.add('all of node:fs');
+    }
+    if (ts.isExportDeclaration(node) && isFs(node.moduleSpecifier)) found.add('all of node:fs');
+    if (ts.isCallExpression(node)) {
+      const called = node.expression;
+      const isLoaded = called.kind === ts.SyntaxKind.ImportKeyword || called.getText(tree) === 'require';
+      if (isLoaded && isFs(node.arguments[0])) found.add('all of node:fs');
+      // Of a document; nothing else of ours is saved by a call without arguments.
+      if (ts.isPropertyAccessExpression(called) && called.name.text === 'save' && node.arguments.length === 0)
+        found.add('save');
+    }
+    if (ts.isPropertyAccessExpression(node)) {
+      const { text: name } = node.name;
+      if (['applyEdit', 'saveAll', 'saveAs', 'WorkspaceEdit', 'createFile', 'renameFile', 'deleteFile'].includes(name))
+        found.add(name);
+      const whole = node.getText(tree).replace(/\s|\?/g, '');
+      if (/\bworkspace\.fs$/.test(whole) && !isReading(node)) found.add('workspace.fs');
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(tree);
+  return [...found].sort((a, b) => (a < b ? -1 : 1));
+}
+
+/** `vscode.workspace.fs.readFile(…)` and the like. */
+function isReading({ parent }: ts.Node): boolean {
+  return ts.isPropertyAccessExpression(parent) && ['readFile', 'readDirectory', 'stat'].includes(parent.name.text);
+}
+
+describe('who may change files (S1a)', () => {
+  it('nobody but those named here', () => {
+    const found = Object.fromEntries(
+      sources(src).flatMap((full) => {
+        const file = path.relative(src, full).split(path.sep).join('/');
+        const writers = writersIn(file, readFileSync(full, 'utf8'));
+        return writers.length === 0 ? [] : [[file, writers.join(' ')]];
+      }),
+    );
+    const expected = Object.fromEntries(Object.entries(allowed).map(([file, ways]) => [file, Object.keys(ways)[0]]));
+    assert.deepEqual(found, expected);
+  });
+
+  for (const [what, text] of [
+    ['a namespace', `import * as fs from 'node:fs';`],
+    ['a default', `import fs from 'fs';`],
+    ['another name', `import { writeFileSync as put } from 'node:fs';`],
+    ['promises', `import { appendFile } from 'node:fs/promises';`],
+    ['a late import', `const { writeFile } = await import('node:fs/promises');`],
+    ['require', `const fs = require('fs');`],
+    ['passing it on', `export * from 'node:fs';`],
+    ['the editor’s file system', `await vscode.workspace.fs.delete(uri);`],
+    ['the editor’s file system under another name', `const { fs } = vscode; const disk = vscode.workspace.fs;`],
+    ['an edit', `void workspace.applyEdit(edit);`],
+    ['saving', `await (await openTextDocument(file)).save();`],
+  ] as const) {
+    it(`it sees ${what}`, () => assert.notDeepEqual(writersIn('x.ts', text), []));
+  }
+
+  it('and lets readers be', () => {
+    const text = `import { readFileSync, type Stats } from 'node:fs'; vscode.workspace.fs.readFile(uri); log.save(origin, content);`;
+    assert.deepEqual(writersIn('x.ts', text), []);
+  });
+});
