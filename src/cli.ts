@@ -13,7 +13,7 @@ import { importFormats, isImportFormat, runImport } from './cli/importCommand.js
 import { prompt, prompts, read, resources } from './cli/offersCommands.js';
 import { complain, help, misuse, print, report, toJson } from './cli/output.js';
 import { readPort } from './cli/port.js';
-import { readPermissions } from './cli/toolPermissions.js';
+import { PersonsPermissions } from './cli/toolPermissions.js';
 import { problemLine, statusTable, toolsTable } from './cli/render.js';
 import { directoryExists } from './core/host/assemble.js';
 import { configDeps, withServers, type Run } from './cli/withHost.js';
@@ -43,6 +43,7 @@ async function main(argv: string[]): Promise<number> {
         port: { type: 'string' },
         'token-file': { type: 'string' },
         'approve-edits': { type: 'boolean', default: false },
+        'approve-cwd': { type: 'boolean', default: false },
         'hold-changed': { type: 'boolean', default: false },
         server: { type: 'string' },
         allow: { type: 'string', multiple: true },
@@ -63,12 +64,16 @@ async function main(argv: string[]): Promise<number> {
   if (!directoryExists(folder)) return misuse(`There is no folder ${folder}.`);
   const guardianScript = path.join(__dirname, 'guardian.js');
   const { allow, ask, deny, 'hold-changed': holdChanged } = values;
-  const permissions = readPermissions(homedir(), { allow, ask, deny });
+  const permissions = PersonsPermissions.read(homedir(), { allow, ask, deny });
   if (typeof permissions === 'string') return complain(permissions);
-  const run = { folder, json: values.json, debug: values.debug, toolPermissions: permissions, guardianScript };
+  const { json, debug, 'approve-cwd': approveCwd } = values;
+  const run = { folder, json, debug, approveCwd, permissions, guardianScript };
   switch (command) {
     case 'check':
-      return values.start ? withServers(run, ({ host }) => report(run.json, host.snapshot.problems)) : check(run);
+      if (!values.start) return check(run);
+      return withServers(run, ({ host: { snapshot } }) =>
+        Math.max(report(run.json, snapshot.problems), snapshot.servers.some(isPending) ? 1 : 0),
+      );
     case 'status':
       return withServers(run, ({ host }) => {
         print(run.json ? toJson(host.snapshot) : statusTable(host.snapshot));
@@ -150,7 +155,11 @@ function importFile(run: Run, file: string | undefined, format: string | undefin
 }
 
 function isBroken({ state }: ServerStatus): boolean {
-  return state.kind === 'failed' || state.kind === 'invalid' || state.kind === 'signInNeeded';
+  return ['failed', 'invalid', 'signInNeeded', 'pending'].includes(state.kind);
+}
+
+function isPending({ state }: ServerStatus): boolean {
+  return state.kind === 'pending';
 }
 
 // Whoever read the output has gone, `head` for one: that is no error of ours.

@@ -19,9 +19,8 @@ import { foundGateway } from './foundGateway.js';
 import { Interruption } from './interruption.js';
 import { complain } from './output.js';
 import { problemLine } from './render.js';
-import { StartApprovals } from './startApprovals.js';
 import { startOffers } from './startOffers.js';
-import { configDeps, withHost, type Run, type RunningHost } from './withHost.js';
+import { withHost, type Run, type RunningHost } from './withHost.js';
 
 export interface ConnectRequest {
   /** The toolset; all of them where it is undefined. */
@@ -87,16 +86,14 @@ class OwnGateway {
     if (problems.length > 0) return Promise.reject(new Error(problems.map(problemLine).join(' ')));
     return new Promise((resolve, reject) => {
       this.ended = withHost(
-        this.run,
+        // The input is the client's, which must not answer a question itself.
+        { ...this.run, asks: false },
         async (running) => {
           resolve(await this.serve(running));
           await untilAborted(this.ending.signal);
           return 0;
         },
-        (sources) => ({
-          approvals: new StartApprovals(sources, configDeps, folder),
-          offerReview: startOffers(this.holdChanged),
-        }),
+        { editsWait: true, offerReview: startOffers(this.holdChanged) },
       ).catch(reject);
     });
   }
@@ -113,6 +110,7 @@ class OwnGateway {
     });
     await gateway.start();
     followConfig(host, this.run.folder, store);
+    this.run.permissions.follow(host, store);
     const { toolset } = this;
     const isThere = (): boolean => toolset === undefined || host.catalogue.toolsets.some(({ id }) => id === toolset);
     if (!isThere()) await Promise.race([started, nextEvent(host.onDidChange, isThere, this.ending.signal)]);

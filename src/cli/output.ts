@@ -34,6 +34,7 @@ Commands
 
 Options
   -C, --folder DIR  the folder that holds .minds/mcp.yaml (default: the current one)
+  --approve-cwd     let servers of your own ~/.minds/mcp.yaml run inside that folder, if their cwd says so
   --json            print JSON
   --allow, --ask, --deny PATTERN
                     what may be called of the tools that PATTERN matches; goes before ~/.minds/permissions.json, which
@@ -42,28 +43,62 @@ Options
   --help, --version
 `;
 
+/** What waits until a question on the terminal is answered. */
+let held: (() => void)[] | undefined;
+
+function put(stream: NodeJS.WriteStream, text: string | Uint8Array): void {
+  if (held && stream.isTTY) held.push(() => stream.write(text));
+  else stream.write(text);
+}
+
+/** Lets nothing else be written to the terminal until `ask` has its answer. One question stands at a time. */
+export async function aloneOnTerminal<Answer>(
+  ask: (write: (text: string) => void) => Promise<Answer>,
+): Promise<Answer> {
+  const waiting: (() => void)[] = [];
+  held = waiting;
+  try {
+    return await ask((text) => void process.stderr.write(forTerminal(text)));
+  } finally {
+    held = undefined;
+    for (const write of waiting) write();
+  }
+}
+
 export function print(text: string): 0 {
-  process.stdout.write(`${forTerminal(text)}\n`);
+  put(process.stdout, `${forTerminal(text)}\n`);
   return 0;
 }
 
 /** Writes what is no text, for a file or a pipe. */
 export function printBytes(bytes: Uint8Array): void {
-  process.stdout.write(bytes);
+  put(process.stdout, bytes);
 }
 
 export function complain(text: string): 1 {
-  process.stderr.write(`${forTerminal(text)}\n`);
+  put(process.stderr, `${forTerminal(text)}\n`);
   return 1;
 }
 
 export function misuse(text: string): 2 {
-  process.stderr.write(`${forTerminal(text)}\n\n${usage}`);
+  put(process.stderr, `${forTerminal(text)}\n\n${usage}`);
   return 2;
 }
 
 export function help(): 0 {
   return print(usage.trimEnd());
+}
+
+/** Writes those of the lines that hold now that did not hold before. */
+export class NewLines {
+  private last: readonly string[] = [];
+
+  constructor(private readonly write: (line: string) => void) {}
+
+  say(lines: readonly string[]): void {
+    for (const line of lines) if (!this.last.includes(line)) this.write(line);
+    this.last = lines;
+  }
 }
 
 export function toJson(value: unknown): string {

@@ -18,11 +18,10 @@ import { createRestBackend } from '../core/host/restBackend.js';
 import { StableEndpoint, type EndpointState } from '../core/gateway/stableEndpoint.js';
 import { version } from '../../package.json';
 import { followConfig } from './followConfig.js';
-import { complain, print } from './output.js';
+import { complain, NewLines, print } from './output.js';
 import { inOrder, problemLine } from './render.js';
-import { configDeps, withHost, type Run, type RunningHost } from './withHost.js';
-import { StartApprovals } from './startApprovals.js';
 import { startOffers } from './startOffers.js';
+import { withHost, type Run, type RunningHost } from './withHost.js';
 
 export interface ServeRequest {
   /** The system chooses one where it is 0. */
@@ -37,14 +36,8 @@ export interface ServeRequest {
 
 export async function serveFolder(run: Run, request: ServeRequest): Promise<number> {
   const tokenFile = path.resolve(request.tokenFile ?? tokenFileOf(run.folder, homedir()));
-  return withHost(
-    run,
-    (running) => serve(run, running, request.port, tokenFile),
-    (sources) => ({
-      approvals: request.approveEdits ? undefined : new StartApprovals(sources, configDeps, run.folder),
-      offerReview: startOffers(request.holdChanged),
-    }),
-  );
+  const guards = { editsWait: !request.approveEdits, offerReview: startOffers(request.holdChanged) };
+  return withHost(run, (running) => serve(run, running, request.port, tokenFile), guards);
 }
 
 async function serve(run: Run, running: RunningHost, port: number, tokenFile: string): Promise<number> {
@@ -78,6 +71,7 @@ async function serve(run: Run, running: RunningHost, port: number, tokenFile: st
       return complain(`Nothing can listen: ${endpoint.state.kind === 'failed' ? endpoint.state.reason : 'it ended'}.`);
   }
   followConfig(host, run.folder, store);
+  run.permissions.follow(host, store);
   tell(run, host, endpoint, tokenFile, store);
   await untilAborted(signal);
   return 0;
@@ -122,25 +116,7 @@ function whereabouts(state: EndpointState, tokenFile: string): string {
   }
 }
 
-/** Writes those of the lines that hold now that did not hold before. */
-class NewLines {
-  private last: readonly string[] = [];
-
-  constructor(private readonly write: (line: string) => void) {}
-
-  say(lines: readonly string[]): void {
-    for (const line of lines) if (!this.last.includes(line)) this.write(line);
-    this.last = lines;
-  }
-}
-
 function linesOf({ snapshot }: Host): string[] {
   const wrong = snapshot.problems.filter(({ severity }) => severity !== 'information');
-  const problems = inOrder(wrong).map(problemLine);
-  const pending = snapshot.servers.flatMap(({ id, approval }) => (approval.kind === 'pending' ? [waiting(id)] : []));
-  return [...problems, ...pending];
-}
-
-function waiting(id: string): string {
-  return `${id} waits for approval: what it starts was not in the file when \`serve\` began. Read it, and start \`serve\` again.`;
+  return inOrder(wrong).map(problemLine);
 }

@@ -1,55 +1,72 @@
 /**
  * What a person lets tools be called for on the command line and by `serve` (S4): their own file
  * `~/.minds/permissions.json`, of the form that the editor's setting has, and options, which count for the same pattern
- * before it. Where a call is to be asked about, the terminal asks; where there is none, the answer is no.
+ * before it.
  */
 import path from 'node:path';
-import { createInterface } from 'node:readline/promises';
+import { systemClock } from '../core/base/clock.js';
+import type { DisposableStore } from '../core/base/disposables.js';
 import { largestConfigFile, readTextFileSync } from '../core/base/textFile.js';
-import type { CallAnswer, CallQuestion } from '../core/host/permission.js';
+import { watchFile } from '../core/files/watchedFile.js';
+import type { Host } from '../core/host/hostContract.js';
 import { toolPermissions, type ToolPermission } from '../core/tools/permissions.js';
 import { readObject } from './jsonObject.js';
+import { complain } from './output.js';
 
-export type PermissionRules = Readonly<Record<string, unknown>>;
+type Rules = Readonly<Record<string, unknown>>;
 
 /** The patterns that options name. */
 type PermissionOptions = Readonly<Partial<Record<ToolPermission, readonly string[] | undefined>>>;
 
-/** Returns the rules, or a sentence that says why the file cannot be read: nothing may be called then. */
-export function readPermissions(home: string, options: PermissionOptions): PermissionRules | string {
-  const file = path.join(home, '.minds', 'permissions.json');
-  let text: string | undefined;
-  try {
-    text = readTextFileSync(file, largestConfigFile).replace(/^\uFEFF/, '');
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code !== 'ENOENT' && code !== 'ENOTDIR') return `${file} cannot be read: ${message}`;
+export class PersonsPermissions {
+  private constructor(
+    private readonly file: string,
+    private readonly options: PermissionOptions,
+    private own: Rules,
+  ) {}
+
+  /** Returns a sentence that says why the file cannot be read: nothing may be called then. */
+  static read(home: string, options: PermissionOptions): PersonsPermissions | string {
+    const file = path.join(home, '.minds', 'permissions.json');
+    let text: string | undefined;
+    try {
+      text = readTextFileSync(file, largestConfigFile);
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException;
+      if (code !== 'ENOENT' && code !== 'ENOTDIR') return `${file} cannot be read: ${message}`;
+    }
+    const own = rulesOf(file, text);
+    return typeof own === 'string' ? own : new PersonsPermissions(file, options, own);
   }
-  const own = text === undefined ? {} : readObject(`The permissions in ${file}`, text);
-  if (typeof own === 'string') return own;
-  const given = toolPermissions.flatMap((permission) =>
-    (options[permission] ?? []).map((pattern) => [pattern, permission]),
-  );
-  return { ...own, ...(Object.fromEntries(given) as PermissionRules) };
+
+  get rules(): Rules {
+    const given = toolPermissions.flatMap((permission) =>
+      (this.options[permission] ?? []).map((pattern) => [pattern, permission]),
+    );
+    return { ...this.own, ...(Object.fromEntries(given) as Rules) };
+  }
+
+  /** Has an edit of the file count at once. What cannot be read or is no such object changes nothing, and that is said. */
+  follow({ permission }: Pick<Host, 'permission'>, store: DisposableStore): void {
+    const watched = store.add(watchFile(this.file, { clock: systemClock, pollMs: 500 }));
+    store.add(
+      watched.onDidChange((content) => {
+        const own =
+          content.kind === 'unreadable'
+            ? `${this.file} cannot be read: ${content.reason}`
+            : rulesOf(this.file, content.kind === 'text' ? content.text : undefined);
+        if (typeof own === 'string') {
+          complain(`${own.replace(/\.$/, '')}. The permissions stay as they were.`);
+          return;
+        }
+        if (JSON.stringify(own) === JSON.stringify(this.own)) return;
+        this.own = own;
+        permission.recheck();
+      }),
+    );
+  }
 }
 
-/** Asks on the terminal. What a server or an agent says is written so that it cannot act on the terminal. */
-export async function askOnTerminal({ toolset, tool, arguments: given }: CallQuestion): Promise<CallAnswer> {
-  if (!process.stdin.isTTY || !process.stderr.isTTY) return 'no';
-  const lines = createInterface({ input: process.stdin, output: process.stderr, terminal: false });
-  try {
-    const shown = plain(JSON.stringify(given ?? {}));
-    const question = `Call "${plain(tool)}" of "${plain(toolset)}" with ${shown}? [y]es, [c]onversation, [N]o: `;
-    const answer = (await lines.question(question)).trim().toLowerCase();
-    return /^y(es)?$/.test(answer) ? 'once' : /^c(onversation)?$/.test(answer) ? 'inConversation' : 'no';
-  } finally {
-    lines.close();
-  }
-}
-
-const longestShown = 2_000;
-
-function plain(text: string): string {
-  const short = text.length > longestShown ? `${text.slice(0, longestShown)}… (${text.length} characters)` : text;
-  return short.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
+function rulesOf(file: string, text: string | undefined): Rules | string {
+  return text === undefined ? {} : readObject(`The permissions in ${file}`, text.replace(/^\uFEFF/, ''));
 }

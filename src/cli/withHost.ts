@@ -1,9 +1,8 @@
 /** Makes a host for one command from the config files as they are, and ends it with everything that it started. */
-import type { Approvals } from '../core/approval/approvals.js';
 import type { OfferReview } from '../core/approval/offerPrints.js';
 import { systemClock } from '../core/base/clock.js';
 import type { Log } from '../core/base/log.js';
-import type { ConfigDeps, SourceText } from '../core/config/model.js';
+import type { ConfigDeps } from '../core/config/model.js';
 import type { SecretStore } from '../core/connections/http/oauth/contract.js';
 import { readEnvFile } from '../core/files/envFile.js';
 import { assemble, directoryExists, type Core } from '../core/host/assemble.js';
@@ -14,8 +13,10 @@ import { readConfigFiles } from './configFile.js';
 import { formAnswers } from './formAnswers.js';
 import { agentsByEnvironment } from './proxies.js';
 import { Interruption } from './interruption.js';
-import { complain, report } from './output.js';
-import { askOnTerminal, type PermissionRules } from './toolPermissions.js';
+import { complain, NewLines, report } from './output.js';
+import { StartApprovals } from './startApprovals.js';
+import { askOnTerminal } from './terminalQuestion.js';
+import type { PersonsPermissions } from './toolPermissions.js';
 
 export interface Run {
   /** The absolute path. */
@@ -25,7 +26,11 @@ export interface Run {
   /** The answers to forms that a called tool asks; where it is undefined, the tool is told that nobody can be asked. */
   readonly answers?: Fields | undefined;
   /** What the person lets tools be called for (S4). */
-  readonly toolPermissions: PermissionRules;
+  readonly permissions: PersonsPermissions;
+  /** Whether the terminal is asked about calls. By default it is, where there is one. */
+  readonly asks?: boolean;
+  /** Whether servers of the person's own file may run inside the folder (S1a). */
+  readonly approveCwd: boolean;
   /** The path of the built guardian. */
   readonly guardianScript: string;
 }
@@ -45,8 +50,8 @@ export interface RunningHost {
 
 /** What decides for a command that goes on while files and servers change. */
 interface Guards {
-  /** Absent: everything may start. */
-  readonly approvals?: Approvals | undefined;
+  /** Whether what is written into the config files from now on waits for approval. */
+  readonly editsWait: boolean;
   readonly offerReview: OfferReview;
 }
 
@@ -74,14 +79,11 @@ export function withServers(run: Run, use: (running: RunningHost) => number): Pr
   });
 }
 
-/**
- * @param guardsOf says of the files as they are now what may start, and what is told of what servers offer; by default
- * everything may, because the person who typed the command named the folder.
- */
+/** @param guards by default, the person who typed the command has approved what the files say */
 export async function withHost(
   run: Run,
   use: (running: RunningHost) => Promise<number>,
-  guardsOf?: (sources: readonly SourceText[]) => Guards,
+  guards?: Guards,
 ): Promise<number> {
   const { sources, problems } = readConfigFiles(run.folder);
   if (problems.length > 0) return report(run.json, problems);
@@ -94,7 +96,9 @@ export async function withHost(
   const interruption = new Interruption();
   // Nobody is asked before the core is there.
   const client = run.answers && formAnswers(run.answers, (text) => complain(core.redactor.redact(text)));
-  const { approvals, offerReview } = guardsOf?.(sources) ?? {};
+  const { folder, approveCwd } = run;
+  const only = guards?.editsWait ? { sources, deps: configDeps } : undefined;
+  const approvals = new StartApprovals({ folder, approveCwd, only });
   const core = assemble({
     clock: systemClock,
     log,
@@ -107,12 +111,17 @@ export async function withHost(
     secrets: memoryOnlySecrets,
     agents: agentsByEnvironment,
     filteredTools: () => 'information',
-    toolPermissions: { settings: () => [run.toolPermissions], ask: askOnTerminal },
+    toolPermissions: {
+      settings: () => [run.permissions.rules],
+      ask: run.asks === false ? () => Promise.resolve('no') : askOnTerminal,
+    },
     expectedClient: () => ({ ...noClient, ...(client && { capabilities: client.capabilities }) }),
-    ...(approvals && { approvals }),
-    ...(offerReview && { offerReview }),
+    approvals,
+    ...(guards && { offerReview: guards.offerReview }),
   });
   const { host } = core;
+  const waiting = new NewLines(complain);
+  host.onDidChange((snapshot) => waiting.say(approvals.waiting(snapshot)));
   const closings: (() => Promise<void>)[] = [];
   try {
     const started = host.setSources(sources);

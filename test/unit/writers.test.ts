@@ -44,6 +44,9 @@ const allowed: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'mkdir open rename rm': 'It writes to the storage of the editor, to new files alone.',
   },
   'core/results/artifactQuota.ts': { rm: 'It removes files in the storage of the editor.' },
+  'core/approval/offerTexts.ts': {
+    'mkdir rename rm writeFile': 'It writes to the storage of the editor, to new files alone.',
+  },
   'core/base/textFile.ts': { 'open openSync': 'It opens files to read them.' },
   'core/connections/stdio/processTable.ts': { openSync: 'It opens files below /proc to read them.' },
   'core/connections/stdio/windowsCommand.ts': { openSync: 'It reads the beginning of a program.' },

@@ -103,7 +103,7 @@ export class ApprovalLedger implements Approvals, Disposable {
 }
 
 /** Returns the folder in which a launch runs a program, as the description shows it. */
-function directoryOf({ parts }: LaunchDescription): string | undefined {
+export function directoryOf({ parts }: LaunchDescription): string | undefined {
   const shown = parts.find(({ label }) => label === 'directory')?.shown;
   // Where the path holds anything unusual it stands in quotes, like a text in JSON.
   return shown?.startsWith('"') ? shown.slice(1, -1).replace(/\\(["\\])/g, '$1') : shown;

@@ -29,8 +29,11 @@ export type CallAnswer = 'no' | 'once' | 'inConversation';
 export interface PermissionDeps {
   /** Returns the values of the setting, one for each place where it can be set, the person's own first. */
   readonly settings: () => readonly unknown[];
-  /** Resolves when the person has answered; to close the question is `no`, and so is a rejection. */
-  readonly ask: (question: CallQuestion) => PromiseLike<CallAnswer>;
+  /**
+   * Resolves when the person has answered; to close the question is `no`, and so is a rejection. The signal aborts when
+   * the call is no longer waited for.
+   */
+  readonly ask: (question: CallQuestion, signal: AbortSignal) => PromiseLike<CallAnswer>;
 }
 
 /** A tool as `@minds` has it. */
@@ -105,7 +108,7 @@ export class Permission {
     if (signal.aborted) return false;
     const key = JSON.stringify([dialog, question.tool]);
     if (this.allowed.has(key)) return true;
-    const answer = await this.deps.ask(question);
+    const answer = await this.deps.ask(question, signal);
     if (answer === 'inConversation') this.allowed.add(key);
     return answer !== 'no';
   }

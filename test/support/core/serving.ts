@@ -65,12 +65,15 @@ export class Serving {
 
   /** The SDK's client in a session of its own. */
   async connect(toolset: string, token = this.token): Promise<Client> {
-    const client = new Client({ name: 'independent', version: '1' });
+    const client = await Serving.clientOf(`${this.base}/mcp/${toolset}`, token);
     this.clients.push(client);
+    return client;
+  }
+
+  static async clientOf(url: string, token: string): Promise<Client> {
+    const client = new Client({ name: 'independent', version: '1' });
     const headers = { Authorization: `Bearer ${token}` };
-    const transport = new StreamableHTTPClientTransport(new URL(`${this.base}/mcp/${toolset}`), {
-      requestInit: { headers },
-    });
+    const transport = new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } });
     // The SDK's class does not agree with its own interface under exactOptionalPropertyTypes.
     await client.connect(transport as unknown as Parameters<Client['connect']>[0]);
     return client;

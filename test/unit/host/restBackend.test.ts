@@ -37,7 +37,6 @@ describe('REST: adding a server', () => {
         text = after;
         servers.push(status([...after.matchAll(/\n {2}(\w+):\n/g)].at(-1)?.[1] ?? ''));
         queueMicrotask(() => changes.fire(snapshot()));
-        return Promise.resolve();
       },
       outside: () => outside,
       blocked: () => blocked,

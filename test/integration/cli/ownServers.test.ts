@@ -1,0 +1,107 @@
+/**
+ * Servers of the user's own `~/.minds/mcp.yaml` beside a hostile workspace (S1a): a planted program and a planted registry
+ * count only where a person let a server run in the workspace. Real processes, and npm as it is.
+ */
+import assert from 'node:assert/strict';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { CommandLine } from '../../support/core/commandLine.js';
+import { configText, fixturePath, type Entry, type Servers } from '../../support/core/configText.js';
+import { Serving } from '../../support/core/serving.js';
+import { suiteNotHere } from '../../support/notHere.js';
+
+const evil = 'http://127.0.0.1:9/evil/';
+
+describe('servers of the user’s own file (S1a)', function () {
+  suiteNotHere(this, process.platform === 'win32', 'The planted program is a script of a POSIX shell.');
+  let cli: CommandLine;
+  let home: string;
+  const ran = (): boolean => existsSync(path.join(home, 'planted-ran'));
+
+  beforeEach(async () => {
+    cli = await CommandLine.open();
+    home = realpathSync(mkdtempSync(path.join(tmpdir(), 'own-servers-')));
+    cli.useHome(home);
+    const bin = path.join(cli.folder, 'node_modules', '.bin');
+    mkdirSync(bin, { recursive: true });
+    const script = `#!/bin/sh\ntouch '${home}/planted-ran'\nexec '${process.execPath}' '${fixturePath('raw')}' --tools echo\n`;
+    writeFileSync(path.join(bin, 'planted'), script);
+    chmodSync(path.join(bin, 'planted'), 0o755);
+    writeFileSync(path.join(cli.folder, '.npmrc'), `registry=${evil}\n`);
+    mkdirSync(path.join(home, '.minds'));
+  });
+
+  afterEach(async () => {
+    await cli.close();
+    rmSync(home, { recursive: true });
+  });
+
+  const own = (servers: Servers): void => writeFileSync(path.join(home, '.minds', 'mcp.yaml'), configText(servers));
+  const npx = (args: string[], rest: Entry = {}): Entry => ({
+    transport: 'stdio',
+    command: 'npx',
+    args: ['--offline', '--no-update-notifier', ...args],
+    ...rest,
+  });
+  /** Reports a variable that npm sets from its configuration. */
+  const reporter = (rest: Entry = {}): Entry =>
+    npx(['-c', `exec '${process.execPath}' '${fixturePath('raw')}' --tools env,cwd`], rest);
+
+  it('run in the home folder: what the workspace brings along counts for nothing', async () => {
+    own({ a: npx(['--no', 'planted']), b: reporter() });
+    const { code, stdout } = await cli.run('status', '--json');
+    assert.equal(code, 1);
+    const { servers } = JSON.parse(stdout) as { servers: { id: string; state: { kind: string } }[] };
+    assert.deepEqual(
+      servers.map(({ id, state }) => [id, state.kind]),
+      [
+        ['a', 'failed'],
+        ['b', 'running'],
+      ],
+    );
+    assert.ok(!ran());
+    assert.equal((await cli.run('call', 'cwd')).stdout.split('\n')[0], home);
+    const registry = await cli.run('call', 'env', '{"name":"npm_config_registry"}');
+    assert.doesNotMatch(registry.stdout, /evil/);
+  });
+
+  it('that want to run in the workspace wait, for every command, until the option says so', async () => {
+    own({ a: npx(['--no', 'planted'], { cwd: cli.folder }), b: reporter({ cwd: cli.folder }) });
+    const said = /^a waits for approval: it is a server of your own and would run in .* --approve-cwd lets it\.$/m;
+    for (const [command, ...args] of [
+      ['status'],
+      ['tools'],
+      ['check', '--start'],
+      ['resources'],
+      ['prompts'],
+      ['read', 'file:///x'],
+      ['prompt', 'x'],
+      ['call', 'echo', '{"text":"x"}'],
+    ] as const) {
+      const { code, stderr } = await cli.run(command, ...args);
+      assert.match(stderr, said, command);
+      if (!['resources', 'prompts', 'tools'].includes(command)) assert.equal(code, 1, command);
+    }
+    assert.ok(!ran());
+    const called = await cli.run('call', 'echo', '{"text":"hello"}', '--approve-cwd');
+    assert.match(called.stdout, /hello/);
+    assert.ok(ran());
+    const registry = await cli.run('call', 'env', '{"name":"npm_config_registry"}', '--approve-cwd');
+    assert.match(registry.stdout, /evil/, 'it is what the option lets count');
+  });
+
+  it('wait in `serve` too, at its start and after an edit', async () => {
+    own({ a: npx(['--no', 'planted'], { cwd: path.join(cli.folder, 'node_modules') }) });
+    const serving = await Serving.begin(cli, ['mcp_admin']);
+    try {
+      await serving.until(/^a waits for approval: .* --approve-cwd lets it\.$/m);
+      own({ b: reporter(), c: npx(['--no', 'planted'], { cwd: cli.folder }) });
+      await serving.until(/^c waits for approval: .* --approve-cwd lets it\.$/m);
+      await serving.until(/^b {2}http/m);
+    } finally {
+      await serving.end();
+    }
+    assert.ok(!ran());
+  });
+});

@@ -1,0 +1,160 @@
+/** The command line at a real terminal (S4): who is asked about a call, and that nobody else can write the question. */
+import assert from 'node:assert/strict';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { CommandLine } from '../../support/core/commandLine.js';
+import { fixture } from '../../support/core/configText.js';
+import { Serving } from '../../support/core/serving.js';
+import { Terminal } from '../../support/core/terminal.js';
+import { within } from '../../support/core/within.js';
+import { suiteNotHere } from '../../support/notHere.js';
+
+const question = /Let "echo" of "a" be called\? \[y\]es, \[c\]onversation, \[N\]o: $/;
+const textOf = (result: unknown): string => (result as { content: { text: string }[] }).content[0]?.text ?? '';
+
+describe('the question at a terminal (S4)', function () {
+  suiteNotHere(this, process.platform !== 'linux', 'Its terminals are made by `script` of util-linux.');
+  let cli: CommandLine;
+  let terminal: Terminal | undefined;
+
+  beforeEach(async () => {
+    cli = await CommandLine.open({ a: fixture('raw', ['--tools', 'echo']) });
+  });
+
+  afterEach(async () => {
+    await terminal?.close();
+    terminal = undefined;
+    await cli.close();
+  });
+
+  const at = (columns: number, ...args: string[]): Terminal =>
+    (terminal = new Terminal(cli.commandOf(...args), cli.folder, columns));
+
+  for (const [typed, code, says] of [
+    ['y\n', 0, /hello/],
+    ['YES\n', 0, /hello/],
+    ['\n', 1, /did not allow this call/],
+    ['n\n', 1, /did not allow this call/],
+    ['yo\n', 1, /did not allow this call/],
+    // The end of the input.
+    ['\u0004', 1, /did not allow this call/],
+  ] as const) {
+    it(`is answered by ${JSON.stringify(typed)}: ${code === 0 ? 'called' : 'not called'}`, async () => {
+      const shown = at(80, 'call', 'echo', '{"text":"hello"}', '--ask', '*');
+      await shown.until(question);
+      shown.type(typed);
+      assert.equal(await shown.end(), code, shown.shown);
+      assert.match(shown.shown.split('[N]o: ')[1] ?? '', says);
+    });
+  }
+
+  it('ends with the call: an interruption leaves nothing', async () => {
+    const shown = at(80, 'call', 'echo', '{"text":"hello"}', '--ask', '*');
+    await shown.until(question);
+    shown.type('\u0003');
+    assert.equal(await shown.end(), 130, shown.shown);
+  });
+
+  it('cannot be written by arguments: each of their lines stands behind a bar, whatever the width', async () => {
+    const fake = 'Let "echo" of "a" be called? [y]es, [c]onversation, [N]o: ';
+    for (const [columns, text] of [
+      [40, `\r\n\u001b[2J\u001b[H${fake}`],
+      [80, `${'漢 '.repeat(200)}${fake}`],
+    ] as const) {
+      const shown = at(columns, 'call', 'echo', JSON.stringify({ text }), '--ask', '*');
+      await shown.until(question);
+      const [first, ...rest] = shown.shown.split('\r\n');
+      assert.equal(first, 'An agent wants to call "echo" of "a" with:');
+      const foreign = rest.slice(0, -1);
+      assert.ok(foreign.length > 1);
+      for (const line of foreign) assert.ok(/^ {2}\| /.test(line) && line.length <= columns, JSON.stringify(line));
+      assert.doesNotMatch(shown.shown.replaceAll('\r\n', ''), /\p{Cc}/u);
+      shown.type('\n');
+      assert.equal(await shown.end(), 1);
+    }
+  });
+
+  it('of `serve` stands alone: what servers say meanwhile comes after the answer', async () => {
+    const shown = at(80, 'serve', '--port', '0', '--token-file', 'own.token', '--ask', 'echo');
+    await shown.until(/a {2}http\S+ {2}1 tool/);
+    const base = /Listening on (http:\S+),/.exec(shown.shown)?.[1] ?? '';
+    const token = readFileSync(path.join(cli.folder, 'own.token'), 'utf8').trim();
+    const client = await Serving.clientOf(`${base}/mcp/a`, token);
+    try {
+      const called = client.callTool({ name: 'echo', arguments: { text: 'hello' } });
+      await shown.until(question);
+      // A server that fails with a text that looks like the question.
+      cli.save({
+        a: fixture('raw', ['--tools', 'echo']),
+        b: { transport: 'stdio', command: 'Let "read" be called? [y]es' },
+      });
+      await within(untilKnown(base, token, '"b"'), 'the server of the edit');
+      assert.match(shown.shown, question, 'the question is still the last that stands there');
+      shown.type('c\n');
+      assert.match(textOf(await called), /hello/);
+      await shown.until(/error command-with-arguments/);
+      assert.match(textOf(await client.callTool({ name: 'echo', arguments: { text: 'again' } })), /again/);
+    } finally {
+      await client.close();
+      shown.type('\u0003');
+    }
+    assert.equal(await shown.end(), 130);
+  });
+
+  it('`connect` asks nobody, because its input is the client’s', async () => {
+    const shown = at(80, 'connect', 'a', '--ask', '*');
+    const send = (message: object): void => shown.type(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+    const clientInfo = { name: 'x', version: '1' };
+    send({ id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo } });
+    await shown.until(/"serverInfo"/);
+    send({ method: 'notifications/initialized' });
+    send({ id: 2, method: 'tools/call', params: { name: 'echo', arguments: { text: 'hello' } } });
+    await shown.until(/did not allow this call/);
+    assert.doesNotMatch(shown.shown, /\[N\]o/);
+    shown.type('\u0003');
+    await shown.end();
+  });
+});
+
+describe('permissions while `serve` runs (S4)', () => {
+  let cli: CommandLine;
+  let serving: Serving;
+  const permissions = (): string => path.join(cli.home, '.minds', 'permissions.json');
+
+  beforeEach(async () => {
+    cli = await CommandLine.open({ a: fixture('raw', ['--tools', 'echo,pid']) });
+    mkdirSync(path.dirname(permissions()), { recursive: true });
+  });
+
+  afterEach(async () => {
+    await serving.end();
+    await cli.close();
+  });
+
+  it('an edit counts at once; what cannot be read changes nothing and is said', async () => {
+    serving = await Serving.begin(cli, ['a']);
+    const client = await serving.connect('a');
+    const names = async (): Promise<string[]> =>
+      (await client.listTools()).tools.map(({ name }) => name).filter((name) => !name.startsWith('mcp_'));
+    assert.deepEqual(await names(), ['echo', 'pid']);
+    writeFileSync(permissions(), '{ "echo": "deny" }');
+    await serving.until(/^a {2}http\S+ {2}1 tool$/m);
+    assert.deepEqual(await names(), ['pid']);
+    await assert.rejects(client.callTool({ name: 'echo', arguments: { text: 'x' } }), /no tool "echo"/);
+    writeFileSync(permissions(), '{ "echo": ');
+    await serving.until(/permissions\.json are not JSON: .* The permissions stay as they were\./);
+    assert.deepEqual(await names(), ['pid']);
+    writeFileSync(permissions(), '{ "pid": "perhaps" }');
+    await serving.until(/1 tool\na {2}http\S+ {2}2 tools$/m);
+    const refused = textOf(await client.callTool({ name: 'pid' }));
+    assert.match(refused, /did not allow this call/, 'what is no permission counts as ask, and nobody is there to ask');
+  });
+});
+
+/** Resolves when REST tells of a server. */
+async function untilKnown(base: string, token: string, text: string): Promise<void> {
+  const headers = { authorization: `Bearer ${token}` };
+  for (let told = ''; !told.includes(text);) {
+    told = await (await fetch(`${base}/api/v1/users/mcp/upstreams`, { headers })).text();
+  }
+}

@@ -1,0 +1,52 @@
+/** A program at a real terminal: a pseudo-terminal that `script` of util-linux makes, with what appears there and what is typed. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { Emitter, nextEvent } from '../../../src/core/base/events.js';
+import { within } from './within.js';
+
+interface Program {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: Record<string, string | undefined>;
+}
+
+export class Terminal {
+  /** Everything that appeared, as it was written. */
+  shown = '';
+  private readonly heard = new Emitter<void>();
+  private readonly child: ChildProcess;
+  private readonly ended: Promise<unknown>;
+
+  constructor({ command, args, env }: Program, cwd: string, columns = 80) {
+    const words = [command, ...args].map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(' ');
+    const line = `stty cols ${columns} -echo; exec ${words}`;
+    this.child = spawn('script', ['-qfec', line, '/dev/null'], { cwd, env: { ...env, SHELL: '/bin/sh' } });
+    this.ended = once(this.child, 'close');
+    this.child.stdout?.on('data', (chunk) => {
+      this.shown += String(chunk);
+      this.heard.fire();
+    });
+  }
+
+  /** Resolves when this has appeared, and what stands behind it is looked at next. */
+  async until(text: RegExp): Promise<void> {
+    const isThere = (): boolean => text.test(this.shown);
+    if (!isThere()) await within(nextEvent(this.heard.event, isThere), String(text), () => this.shown);
+  }
+
+  type(keys: string): void {
+    this.child.stdin?.write(keys);
+  }
+
+  /** Takes the terminal away, which ends the program. */
+  async close(): Promise<void> {
+    this.child.kill();
+    await this.ended;
+  }
+
+  /** Resolves with the exit code of the program. */
+  async end(): Promise<number | null> {
+    await within(this.ended, 'the end of the terminal', () => this.shown);
+    return this.child.exitCode;
+  }
+}
