@@ -10,6 +10,7 @@ const root = path.resolve(__dirname, '../..');
 const readme = readFileSync(path.join(root, 'README.md'), 'utf8');
 const pages = [
   'README.md',
+  'SECURITY.md',
   'CHANGELOG.md',
   'src/README.md',
   'src/rules.md',

@@ -44,6 +44,26 @@ describe('manifest', () => {
     }
   });
 
+  it('lets no workspace, and no dev container, set what weakens safety or costs the person (S1, S4)', () => {
+    /** Everything else has the scope of the application. Machine scope would let a dev container answer. */
+    const ofWorkspaces: Record<string, string> = {
+      'mcpToolsets.toolPermissions': 'The strictest of all places counts, so a workspace can only forbid.',
+      'mcpToolsets.problems.filteredTools': 'It changes how the Problems view looks.',
+      'mcpToolsets.endpoint.port':
+        'Two windows cannot have one port. Whoever gets through has the token, which lies outside of every workspace.',
+    };
+    const settings = Object.entries(contributes.configuration.properties) as [string, { scope: string }][];
+    assert.deepEqual(
+      settings.filter(([, { scope }]) => scope !== 'application').map(([name]) => name),
+      Object.keys(ofWorkspaces),
+    );
+  });
+
+  it('opens nothing of its own by a link from outside, and starts nothing by a default of other extensions’ settings', () => {
+    assert.ok(!('uriHandlers' in contributes) && !manifest.activationEvents.includes('onUri'));
+    assert.deepEqual(Object.keys(contributes.configurationDefaults), ['workbench.editorAssociations']);
+  });
+
   it('has the pictures and pages that it names, small enough to be carried along', () => {
     const named = contributes.walkthroughs.flatMap(({ steps }) =>
       steps.map(({ media }) => ('image' in media ? media.image : media.markdown)),

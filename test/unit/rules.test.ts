@@ -33,6 +33,7 @@ describe('rules', () => {
   it('are there when they are cited', () => {
     const files = [
       path.join(root, 'README.md'),
+      path.join(root, 'SECURITY.md'),
       ...['src', 'test'].flatMap((name) => filesBelow(path.join(root, name))),
     ];
     const missing = files.flatMap((file) =>

@@ -33,6 +33,7 @@ async function build(): Promise<string> {
     'native.mjs',
     '.npmignore',
     'README.md',
+    'SECURITY.md',
     'LICENSE',
   ]) {
     cpSync(path.join(repository, name), path.join(root, name), { recursive: true });

@@ -1,0 +1,50 @@
+/** SECURITY.md promises only what a rule says, goes where people look for it, and names all places that keep secrets. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+
+const root = path.resolve(__dirname, '../..');
+const textOf = (file: string): string => readFileSync(path.join(root, file), 'utf8');
+const page = textOf('SECURITY.md');
+const rules = textOf('src/rules.md');
+const known = new Set([...rules.matchAll(/^### (\S+)$/gm)].map(([, number]) => number ?? ''));
+
+function section(title: string): string {
+  return new RegExp(`^## ${title}\\n([^]*?)(?=^## |$(?![^]))`, 'm').exec(page)?.[1] ?? assert.fail(title);
+}
+
+describe('SECURITY.md', () => {
+  it('gives a rule that is there for each promise', () => {
+    const promises = section('What is promised')
+      .split(/\n(?=- )/)
+      .slice(1);
+    assert.ok(promises.length >= 12);
+    for (const promise of promises) {
+      const text = promise.split('\n\n')[0]?.trim() ?? '';
+      const cited = [...text.matchAll(/\(([A-Z]\d+[a-z]?)\)/g)].map(([, number]) => number ?? '');
+      assert.ok(cited.length > 0, `no rule is cited: ${text}`);
+      assert.deepEqual(
+        cited.filter((number) => !known.has(number)),
+        [],
+        text,
+      );
+      assert.match(text, /\)\.?$|\)\.\s/, text);
+    }
+  });
+
+  it('says how to report, what approval does not see, and where secrets lie', () => {
+    assert.match(section('Reporting a vulnerability'), /privately/);
+    for (const words of ['npx', '@latest', 'script', 'sandbox', 'renew-token']) {
+      assert.ok(section('What is not promised').includes(words), words);
+    }
+    const places = section('Where tokens and secrets lie');
+    for (const words of ['secret storage', '~/.minds/endpoints/', 'artifacts/mcp/', 'Logs', 'agent host', 'Entries']) {
+      assert.ok(places.includes(words), words);
+    }
+  });
+
+  it('is found from the README, and is in both packages', () => {
+    assert.match(textOf('README.md'), /\]\(SECURITY\.md\)/);
+    for (const list of ['.vscodeignore', '.npmignore']) assert.match(textOf(list), /^!SECURITY\.md$/m);
+  });
+});
