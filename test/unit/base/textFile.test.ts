@@ -66,12 +66,13 @@ describe('files that others put in place (S2)', () => {
 
 describe('the source', () => {
   const root = path.resolve(__dirname, '../../..');
-  /** These read what the system or we ourselves wrote, or a bounded beginning. */
+  /** These read what the system or we ourselves wrote, or a bounded beginning, or open a file to write it. */
   const allowed = [
     'src/core/base/textFile.ts',
     'src/core/connections/stdio/processTable.ts',
     'src/core/connections/stdio/guardian.ts',
     'src/core/connections/stdio/windowsCommand.ts',
+    'src/core/files/realFiles.ts',
     'src/core/results/diskArtifacts.ts',
     'src/vscode/minds/artifactLinks.ts',
   ];
