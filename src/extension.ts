@@ -92,7 +92,12 @@ export function activate(context: vscode.ExtensionContext): void {
         toolPermissions: { settings: toolPermissions, ask: askForCall },
         secrets: context.secrets,
         secret: (name) => secrets.get(name),
-        address: { workspace: workspaceName(), secrets: context.secrets, ports: context.workspaceState },
+        address: {
+          workspace: workspaceName(),
+          editor: vscode.env.appName,
+          secrets: context.secrets,
+          ports: context.workspaceState,
+        },
         agents: agentsOptions(),
       });
     },

@@ -87,6 +87,7 @@ export const problemCodes = [
   'entry-left-out',
   'editor-id-too-long',
   'editor-schema-refused',
+  'agent-host-name',
   'editor-toolset-hidden',
   'too-many-tools',
   // These concern starting and running (S1, X, R).

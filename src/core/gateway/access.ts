@@ -13,7 +13,7 @@ export interface Route {
   readonly toolset: string;
 }
 
-const segments = { editor: 'editor', plain: 'mcp' } as const satisfies Record<ClientKind, string>;
+const segments = { editor: 'editor', agentHost: 'editor', plain: 'mcp' } as const satisfies Record<ClientKind, string>;
 const routePattern = /^\/(editor|mcp)(?:\/([A-Za-z0-9_-]{1,64}))?\/?(?:\?|$)/;
 
 export function parseRoute(url: string | undefined): Route | undefined {
@@ -23,6 +23,11 @@ export function parseRoute(url: string | undefined): Route | undefined {
   const [, , toolset = everyToolset] = match;
   // The editor is offered each toolset by itself.
   return clientKind === 'editor' && toolset === everyToolset ? undefined : { clientKind, toolset };
+}
+
+/** Says whether a session of this kind is served at the path. Which client came to the editor's path shows at `initialize`. */
+export function isServedAt(route: Pick<Route, 'clientKind'>, clientKind: ClientKind): boolean {
+  return segments[route.clientKind] === segments[clientKind];
 }
 
 export function routePath(route: Route): string {

@@ -22,7 +22,8 @@ export function callTool(params: Fields, context: MethodContext): Answer {
     send: (terms): Promise<ToolOutcome> => deps.backend.callTool({ ...terms, tool: name, arguments: given }),
     write: async ({ result, toolset = session.toolset, publishedName = name, notes = [] }, { dialog, clientKind }) => {
       session.noteLinks(result, { toolset, dialog });
-      const isEditor = clientKind === 'editor';
+      // What is done for the editor suits the agents that it runs, too.
+      const isEditor = clientKind !== 'plain';
       const origin = { server: toolset, tool: publishedName, dialog };
       const own = await deps.delivery[isEditor ? 'forEditor' : 'forOthers'](result, origin);
       return JSON.stringify(

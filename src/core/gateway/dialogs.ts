@@ -8,8 +8,9 @@ import type { Fields } from '../protocol/client.js';
 const sessionPrefix = 'mcp-session:';
 const conversationKey = 'vscode.conversationId';
 
-export function dialogOf(meta: Fields | undefined, sessionId: string): string {
-  return conversationOf(meta) ?? sessionDialog(sessionId);
+/** @param own the dialog of the session, for what names no conversation */
+export function dialogOf(meta: Fields | undefined, own: string): string {
+  return conversationOf(meta) ?? own;
 }
 
 /** Returns the dialog of a client that names no conversation. */

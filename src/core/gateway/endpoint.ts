@@ -11,7 +11,6 @@ import type { Route } from './access.js';
 import type { ServedToolset } from './backend.js';
 import type { MethodDeps } from './requests.js';
 import { capabilitiesKey, type ClientKind, type Fields } from '../protocol/client.js';
-import { sessionDialog } from './dialogs.js';
 import { clientCapabilities, readsStructureAlone, serverCapabilities } from './dialect.js';
 import { ListenStream, PostReply, type Heartbeat } from './eventStreams.js';
 import { errorCodes, type RpcError } from '../protocol/errors.js';
@@ -23,11 +22,15 @@ import { readBody, type BodyLimits } from './requestBody.js';
 import type { Session } from './session.js';
 import { traitsIn, type SessionTraits } from './sessionId.js';
 import type { Sessions } from './sessions.js';
+import type { Succession } from './succession.js';
 
 interface EndpointDeps {
   readonly methods: MethodDeps;
   readonly listings: Listings;
   readonly sessions: Sessions;
+  readonly succession: Succession;
+  /** The name by which the editor calls itself; absent where everybody at its paths is the editor. */
+  readonly editorName?: string;
   readonly heartbeat: Heartbeat;
   readonly clock: Clock;
   readonly body: BodyLimits;
@@ -41,6 +44,12 @@ interface EndpointDeps {
  * impatient client gives up.
  */
 const startLimitMs = 8_000;
+
+/** The name of a program is part of the ids of its sessions. */
+const longestProgram = 80;
+
+/** Completes the note to a conversation that may have held something before (L2a). */
+const unclear = 'the sessions of all conversations were begun anew, and nothing told which of them had had an instance';
 
 export class Endpoint {
   constructor(private readonly deps: EndpointDeps) {}
@@ -97,11 +106,19 @@ export class Endpoint {
     const version = negotiate(requested);
     const { capabilities, clientInfo } = params;
     const declared = clientCapabilities(version, isObject(capabilities) ? capabilities : {});
-    const traits = { declared, readsStructureAlone: readsStructureAlone(clientInfo) };
+    const agentHost = this.agentHost(route, clientInfo);
+    const traits = {
+      declared,
+      readsStructureAlone: readsStructureAlone(clientInfo),
+      ...(agentHost !== undefined && { agentHost }),
+    };
+    const beginning = this.deps.succession.begin(route.toolset, agentHost);
     const session = this.deps.sessions.open({
-      listing: (id) => this.listing(route, version, traits, id),
+      listing: (dialog) => this.listing(route, version, traits, dialog),
       protocolVersion: version,
       traits,
+      ...(beginning.kind === 'heir' && { dialog: beginning.dialog }),
+      ...(beginning.kind === 'unclear' && { lostBefore: unclear }),
     });
     if (!session) {
       const message = 'Too many sessions are open.';
@@ -114,7 +131,7 @@ export class Endpoint {
       ...(served.instructions === undefined ? {} : { instructions: served.instructions }),
     });
     this.answerAlone(response, resultMessage(id, result), { 'mcp-session-id': session.id });
-    this.deps.onClient(route.clientKind, declared);
+    this.deps.onClient(session.clientKind, declared);
     this.deps.methods.noteActivity(route.toolset);
   }
 
@@ -228,16 +245,17 @@ export class Endpoint {
     { toolset, clientKind }: Route,
   ): Session | undefined {
     const { sessions, methods } = this.deps;
-    if (clientKind === 'editor' || method === 'DELETE' || !sessions.isFree(id)) return undefined;
+    if (method === 'DELETE' || !sessions.isFree(id)) return undefined;
     const traits = traitsIn(id);
     const protocolVersion = typeof said === 'string' && isProtocolVersion(said) ? said : traits?.version;
     if (!protocolVersion) return undefined;
     const { backend } = methods;
-    if (!traits || !(backend.toolset(toolset, clientKind) ?? backend.placeholder(toolset, clientKind))) {
+    if (!traits || (clientKind === 'editor' && traits.agentHost === undefined)) return undefined;
+    if (!(backend.toolset(toolset, clientKind) ?? backend.placeholder(toolset, clientKind))) {
       return undefined;
     }
     const session = sessions.open({
-      listing: () => this.listing({ toolset, clientKind }, protocolVersion, traits, id),
+      listing: (dialog) => this.listing({ toolset, clientKind }, protocolVersion, traits, dialog),
       protocolVersion,
       traits,
       revived: id,
@@ -248,15 +266,26 @@ export class Endpoint {
 
   /** The editor has one list of tools for all its conversations; a session of another client is one conversation (G3). */
   private listing(
-    { toolset, clientKind }: Route,
+    { toolset, clientKind: routed }: Route,
     version: ProtocolVersion,
     traits: SessionTraits,
-    id: string,
+    dialog: string,
   ): Listing {
-    const { declared, readsStructureAlone: alone } = traits;
-    const audience =
-      clientKind === 'editor' ? undefined : { dialog: sessionDialog(id), declares: capabilitiesKey(declared) };
+    const { declared, readsStructureAlone: alone, agentHost } = traits;
+    const clientKind = routed === 'editor' && agentHost !== undefined ? 'agentHost' : routed;
+    const audience = clientKind === 'editor' ? undefined : { dialog, declares: capabilitiesKey(declared) };
     return this.deps.listings.of(toolset, clientKind, version, alone, audience);
+  }
+
+  /** Returns the program, with its version, of an agent host of the editor. */
+  private agentHost({ clientKind }: Route, clientInfo: unknown): string | undefined {
+    const { editorName } = this.deps;
+    const { name, version } = isObject(clientInfo) ? clientInfo : {};
+    if (clientKind !== 'editor' || editorName === undefined || name === editorName) return undefined;
+    return [name, version]
+      .filter((part) => typeof part === 'string')
+      .join(' ')
+      .slice(0, longestProgram);
   }
 
   /**

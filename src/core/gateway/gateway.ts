@@ -28,6 +28,7 @@ import { isRestPath, Rest, restRefusals, type RestBackend } from './rest.js';
 import { discardBody, strangersBody } from './requestBody.js';
 import { Sessions } from './sessions.js';
 import { Strangers } from './strangers.js';
+import { Succession } from './succession.js';
 
 export interface GatewayLimits {
   readonly maxBodyBytes: number;
@@ -59,6 +60,11 @@ export interface GatewayDeps {
   /** The version of this software, for `serverInfo`. */
   readonly version: string;
   readonly limits?: Partial<GatewayLimits>;
+  /**
+   * The name by which the editor calls itself as a client. Whoever else comes to its paths is an agent host of it. If this
+   * is absent, everybody there is the editor.
+   */
+  readonly editorName?: string;
   /** Called when a client has begun a session and declared these capabilities. */
   readonly onClient?: (clientKind: ClientKind, capabilities: Fields) => void;
   /** Decides what clients are sent of results. By default no file is written. */
@@ -121,6 +127,7 @@ class HttpGateway implements Gateway {
   private readonly bearer: BearerCheck;
   private readonly rest: Rest | undefined;
   private readonly sessions: Sessions;
+  private readonly succession: Succession;
   private readonly endpointOfAll: Endpoint;
   private readonly server: Server;
   private readonly strangers = new Strangers();
@@ -139,10 +146,12 @@ class HttpGateway implements Gateway {
     const limits = { ...usualLimits, ...deps.limits };
     const delivery = deps.delivery ?? deliveryWithoutFiles();
     const noteActivity = (toolset: string): void => this.activity.fire(toolset);
-    this.sessions = new Sessions(clock, limits.maxSessions, ({ toolset, client, listing }) => {
-      listings.forget(listing);
-      backend.noteClient(client, 'gone');
-      noteActivity(toolset);
+    this.succession = new Succession(clock, ({ client }) => backend.noteClient(client, 'gone'));
+    this.sessions = new Sessions(clock, limits.maxSessions, (session, byClient) => {
+      listings.forget(session.listing);
+      if (byClient) this.succession.leave(session);
+      else backend.noteClient(session.client, 'gone');
+      noteActivity(session.toolset);
     });
     const listings = this.store.add(
       new Listings({
@@ -167,6 +176,8 @@ class HttpGateway implements Gateway {
       },
       listings,
       sessions: this.sessions,
+      succession: this.succession,
+      ...(deps.editorName !== undefined && { editorName: deps.editorName }),
       heartbeat: this.store.add(new Heartbeat(clock, limits.keepAliveMs)),
       clock,
       body: { maxBytes: limits.maxBodyBytes, timeoutMs: limits.bodyTimeoutMs },
@@ -234,6 +245,7 @@ class HttpGateway implements Gateway {
   dispose(): Promise<void> {
     this.disposal ??= new Promise((resolve) => {
       this.sessions.closeAll();
+      this.succession.dispose();
       this.store.dispose();
       this.server.close(() => resolve());
       this.server.closeAllConnections();

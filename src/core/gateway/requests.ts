@@ -88,10 +88,11 @@ export function forward<Result, Beside>(
 
   const call: CallInFlight = { controller: new AbortController(), reply, listVersion: session.listing.version };
   session.calls.set(id, call);
+  session.hasCalled = true;
   if (session.calls.size === 1) deps.noteActivity(session.toolset);
   const { toolset, dialog } = forwarding.destination ?? {
     toolset: session.toolset,
-    dialog: dialogOf(deps.namesConversations ? meta : undefined, session.id),
+    dialog: dialogOf(deps.namesConversations ? meta : undefined, session.dialog),
   };
   const terms: ForwardTerms = {
     toolset,

@@ -26,6 +26,9 @@ const maxStreams = 8;
 /** This many links of results are remembered; the oldest is forgotten. */
 const mostLinks = 1_000;
 
+/** Completes the note to the conversation of a session that is revived (L2a). */
+const restarted = 'its session had ended, or MCP Toolsets was started again';
+
 export interface CallInFlight {
   readonly controller: AbortController;
   readonly reply: Reply;
@@ -40,16 +43,22 @@ export class Session {
   /** The requests of servers that the client has not answered yet. */
   readonly clientRequests = new ClientRequests();
   readonly client: SessionClient;
+  /** The dialog of what names no conversation. */
+  readonly dialog: string;
+  /** Why what its dialog held before is gone, if it may have held something (L2a). */
+  readonly lostBefore: string | undefined;
   /** The place where a link of a result was made, by the URI of the link. */
   readonly links = new BoundedMap<string, Destination>(mostLinks);
   /** The lowest level of log messages that the client wants; undefined until it says so. */
   logLevel: string | undefined;
   hasListed = false;
+  /** Says whether it has asked an instance for anything, so that its dialog may hold one. */
+  hasCalled = false;
   isClosed = false;
   private readonly streams: OpenStream[] = [];
   private readonly knowledge: Readonly<Record<Topic, Knowledge>>;
 
-  /** @param isRevived whether an earlier session of that id has ended, with what its dialog held (L2a) */
+  /** @param start says how it begins; by default it is a new one, and its dialog too */
   constructor(
     readonly id: string,
     readonly listing: Listing,
@@ -57,9 +66,12 @@ export class Session {
     /** The time of the last use in milliseconds since the epoch. */
     public lastUsed: number,
     readonly traits: SessionTraits = { declared: {}, readsStructureAlone: false },
-    readonly isRevived = false,
+    start: { readonly dialog?: string; readonly isRevived?: boolean; readonly lostBefore?: string } = {},
   ) {
-    this.client = new SessionClient(this, undefined, sessionDialog(id));
+    const { isRevived = false } = start;
+    this.lostBefore = start.lostBefore ?? (isRevived ? restarted : undefined);
+    this.dialog = start.dialog ?? sessionDialog(id);
+    this.client = new SessionClient(this, undefined, this.dialog);
     this.toolset = listing.toolset;
     this.clientKind = listing.clientKind;
     // Nobody knows what the client of a revived session was told last.
@@ -177,8 +189,7 @@ export class SessionClient implements ServerClient {
   }
 
   get lostBefore(): string | undefined {
-    if (!this.session.isRevived) return undefined;
-    return 'its session had ended, or MCP Toolsets was started again';
+    return this.session.lostBefore;
   }
 
   ask(

@@ -19,12 +19,16 @@ export interface SessionTraits {
   readonly readsStructureAlone: boolean;
   /** The version that was agreed on, where the id is of a session that has begun. Some clients send no header with it. */
   readonly version?: ProtocolVersion;
+  /** The program, with its version, of an agent-host session of the editor; absent for all others. */
+  readonly agentHost?: string;
 }
 
-export function newSessionId({ declared, readsStructureAlone }: SessionTraits, version: ProtocolVersion): string {
+export function newSessionId(traits: SessionTraits, version: ProtocolVersion): string {
+  const { declared, readsStructureAlone, agentHost } = traits;
   const id = randomUUID();
   const said = {
     version,
+    ...(agentHost !== undefined && { host: agentHost }),
     ...(Object.keys(declared).length > 0 && { declared }),
     ...(readsStructureAlone && { alone: true }),
   };
@@ -41,10 +45,11 @@ export function traitsIn(id: string): SessionTraits | undefined {
   try {
     const said: unknown = JSON.parse(Buffer.from(declaration, 'base64url').toString());
     if (!isObject(said)) return undefined;
-    const { declared = {}, alone, version } = said;
+    const { declared = {}, alone, version, host } = said;
     if (!isObject(declared)) return undefined;
     const spoken = typeof version === 'string' && isProtocolVersion(version) ? { version } : {};
-    return { declared, readsStructureAlone: alone === true, ...spoken };
+    const program = typeof host === 'string' && { agentHost: host };
+    return { declared, readsStructureAlone: alone === true, ...spoken, ...program };
   } catch {
     return undefined;
   }

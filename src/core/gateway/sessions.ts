@@ -2,6 +2,8 @@
 import { BoundedMap } from '../base/boundedMap.js';
 import type { Clock } from '../base/clock.js';
 import type { Disposable } from '../base/disposables.js';
+import { isServedAt, type Route } from './access.js';
+import { sessionDialog } from './dialogs.js';
 import type { Listing } from './listings.js';
 import type { ProtocolVersion } from '../protocol/versions.js';
 import { Session } from './session.js';
@@ -16,12 +18,15 @@ const quietLimitMs = 45_000;
 const mostDeleted = 1_000;
 
 interface SessionStart {
-  /** Makes the listing of the session of this id. */
-  readonly listing: (id: string) => Listing;
+  /** Makes the listing of the session of this dialog. */
+  readonly listing: (dialog: string) => Listing;
   readonly protocolVersion: ProtocolVersion;
   readonly traits: SessionTraits;
   /** The id of the session that is revived; absent for a new one. */
   readonly revived?: string;
+  /** The dialog that goes on in it; absent where it has one of its own. */
+  readonly dialog?: string;
+  readonly lostBefore?: string;
 }
 
 export class Sessions {
@@ -32,11 +37,12 @@ export class Sessions {
   constructor(
     private readonly clock: Clock,
     private readonly max: number,
-    private readonly closed: (session: Session) => void,
+    /** Called when a session has ended; `byClient` says that its client has deleted it. */
+    private readonly closed: (session: Session, byClient: boolean) => void,
   ) {}
 
   /** Returns undefined where there is no room, because every session has calls in flight. */
-  open({ listing, protocolVersion, traits, revived }: SessionStart): Session | undefined {
+  open({ listing, protocolVersion, traits, revived, dialog, lostBefore }: SessionStart): Session | undefined {
     if (this.byId.size >= this.max) {
       const idlest = this.idlest();
       if (!idlest) return undefined;
@@ -44,15 +50,20 @@ export class Sessions {
     }
     const id = revived ?? newSessionId(traits, protocolVersion);
     const now = this.clock.now();
-    const session = new Session(id, listing(id), protocolVersion, now, traits, revived !== undefined);
+    const own = dialog ?? sessionDialog(id);
+    const session = new Session(id, listing(own), protocolVersion, now, traits, {
+      dialog: own,
+      isRevived: revived !== undefined,
+      ...(lostBefore !== undefined && { lostBefore }),
+    });
     this.byId.set(session.id, session);
     return session;
   }
 
   /** Finds a session, which belongs to one toolset and one kind of client, and notes the use. */
-  find(id: string, listing: { readonly toolset: string; readonly clientKind: string }): Session | undefined {
+  find(id: string, route: Route): Session | undefined {
     const session = this.byId.get(id);
-    if (session?.toolset !== listing.toolset || session.clientKind !== listing.clientKind) return undefined;
+    if (session?.toolset !== route.toolset || !isServedAt(route, session.clientKind)) return undefined;
     session.lastUsed = this.clock.now();
     return session;
   }
@@ -65,15 +76,19 @@ export class Sessions {
   /** Ends a session because its client wants that. */
   delete(session: Session, options: { cancelCalls: boolean }): void {
     this.deleted.set(session.id, true);
-    this.close(session, options);
+    this.end(session, options, true);
   }
 
   close(session: Session, options: { cancelCalls: boolean }): void {
+    this.end(session, options, false);
+  }
+
+  private end(session: Session, options: { cancelCalls: boolean }, byClient: boolean): void {
     if (!this.byId.delete(session.id)) return;
     this.quiet.get(session)?.dispose();
     this.quiet.delete(session);
     session.close(options);
-    this.closed(session);
+    this.closed(session, byClient);
   }
 
   closeAll(): void {

@@ -5,6 +5,7 @@
  * so that whoever compares sees what changed; `mcp_admin` is there where servers are.
  */
 import type { ChangedOffer, OfferReview } from '../approval/offerPrints.js';
+import { assertNever } from '../base/assertNever.js';
 import { BoundedMap } from '../base/boundedMap.js';
 import type { Disposable } from '../base/disposables.js';
 import { Emitter } from '../base/events.js';
@@ -14,21 +15,37 @@ import type { ConfiguredServer } from '../config/model.js';
 import type { Audience, ClientKind } from '../protocol/client.js';
 import type { ToolsetCall } from '../protocol/request.js';
 import { offersChanged } from '../reconcile/problems.js';
-import { toolsForEditor, type Catalogue, type ServedTool, type Toolset } from '../tools/catalogue.js';
+import {
+  toolsForAgentHost,
+  toolsForEditor,
+  type Catalogue,
+  type ServedTool,
+  type Toolset,
+} from '../tools/catalogue.js';
 import { shortNames } from '../tools/editorNames.js';
 import { publish, sameToolset } from '../tools/registry.js';
-import { adminNames, adminToolset, ownReleaseName, ownReleaseTool, releaseTool } from './admin.js';
+import { adminId, adminNames, adminToolset, ownReleaseName, ownReleaseTool, releaseTool } from './admin.js';
 import { candidateOf, changedOffers, placesOf, type Offering, type ServingFacts } from './offering.js';
 import type { Permission } from './permission.js';
 
 /** Returns the name under which a kind of client sees a tool (G3a). */
 export function nameFor(tool: ServedTool, clientKind: ClientKind = 'plain'): string {
-  return clientKind === 'editor' ? tool.editorName : tool.published;
+  return clientKind === 'plain' ? tool.published : tool.editorName;
 }
 
 /** Returns the tools that a kind of client gets (N7). */
 export function toolsFor(toolset: Toolset, clientKind: ClientKind = 'plain'): readonly ServedTool[] {
-  return clientKind === 'editor' ? toolsForEditor(toolset) : toolset.tools;
+  switch (clientKind) {
+    case 'plain':
+      return toolset.tools;
+    case 'editor':
+      return toolsForEditor(toolset);
+    case 'agentHost':
+      // Each toolset is a session of its own there, so that of `mcp_admin` holds no instance that it could release.
+      return toolsForAgentHost(toolset).filter(({ original }) => toolset.id !== adminId || original !== releaseTool);
+    default:
+      return assertNever(clientKind);
+  }
 }
 
 interface PublicationDeps {

@@ -7,7 +7,7 @@ import { isObject } from '../base/isObject.js';
 import { everyToolset, type ServedToolset } from '../gateway/backend.js';
 import type { ClientKind, Fields } from '../protocol/client.js';
 import type { Catalogue, ServedTool, Toolset } from '../tools/catalogue.js';
-import { shortNames } from '../tools/editorNames.js';
+import { agentHostName, longestEditorId, shortNames } from '../tools/editorNames.js';
 import { toolsAlone } from '../tools/features.js';
 import { admitsResource } from '../tools/promptsAndResources.js';
 import type { ServerStatus } from '../reconcile/status.js';
@@ -26,8 +26,9 @@ export function releaseAdvice(
   toolsets: Toolsets,
   { clientKind = 'plain', sees }: { readonly clientKind?: ClientKind | undefined; readonly sees: string },
 ): ReleaseAdvice {
-  if (clientKind === 'plain' && sees !== everyToolset) {
-    return toolset.release && releaseByEnding(toolset.release.published);
+  if (clientKind === 'agentHost' || (clientKind === 'plain' && sees !== everyToolset)) {
+    const release = ownRelease(toolset, clientKind);
+    return release && releaseByEnding(release.published);
   }
   const name = releaseNameFor(clientKind);
   const admin = toolsets.find(({ id }) => id === adminId);
@@ -35,12 +36,20 @@ export function releaseAdvice(
   return clientKind === 'editor' ? releaseByName(name, toolset.id) : releaseByEnding(name, toolset.id);
 }
 
+/** Returns the tool by which a client ends its instance at the toolset's own endpoint (L2a). */
+function ownRelease({ id, release, tools }: Toolset, clientKind: ClientKind): ServedTool | undefined {
+  if (clientKind !== 'agentHost') return clientKind === 'plain' ? release : undefined;
+  const fits = release && agentHostName(id, release.published).length <= longestEditorId;
+  return fits && tools.every(({ editorName }) => editorName !== release.published) ? release : undefined;
+}
+
 export function servedAlone(toolset: Toolset, toolsets: Toolsets, clientKind: ClientKind): ServedToolset {
-  const { id, shortName, features, resources, release } = toolset;
-  const tools = [...toolsFor(toolset, clientKind), ...(clientKind === 'plain' && release ? [release] : [])];
+  const { id, shortName, features, resources } = toolset;
+  const release = ownRelease(toolset, clientKind);
+  const tools = [...toolsFor(toolset, clientKind), ...(release ? [release] : [])];
   return {
     id,
-    serverName: clientKind === 'editor' ? shortName : id,
+    serverName: clientKind === 'plain' ? id : shortName,
     instructions: instructionsOf(toolset, releaseAdvice(toolset, toolsets, { clientKind, sees: id })),
     tools: tools.map((tool) => servedTool(tool, clientKind)),
     prompts: toolset.prompts.map(({ prompt, published }): Prompt => ({ ...prompt, name: published })),
@@ -58,7 +67,7 @@ export function servedWithout(
 ): ServedToolset {
   return {
     id,
-    serverName: clientKind === 'editor' ? (shortNames([id]).get(id) ?? id) : id,
+    serverName: clientKind === 'plain' ? id : (shortNames([id]).get(id) ?? id),
     instructions: `The toolset "${id}" has no tools now: its server is ${whyDown(state)}.`,
     tools: [],
     prompts: [],
@@ -129,6 +138,6 @@ function instructionsOf(toolset: Toolset, advice: ReleaseAdvice): string | undef
 /** The editor is sent what a model can read, not always the structured content that a schema would promise. */
 function servedTool(tool: ServedTool, clientKind: ClientKind): Tool {
   const served: Tool = { ...tool.tool, name: nameFor(tool, clientKind) };
-  if (clientKind === 'editor') delete served.outputSchema;
+  if (clientKind !== 'plain') delete served.outputSchema;
   return served;
 }

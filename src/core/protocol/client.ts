@@ -12,9 +12,10 @@ export type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * How a toolset is served: `editor` gets short names, and results made up for what the editor drops (V1, G3a); `plain`
- * gets published names.
+ * gets published names. `agentHost` is an agent that the editor runs outside its window and gives its own addresses: it
+ * gets what the editor gets, and each of its sessions is a conversation.
  */
-export type ClientKind = 'editor' | 'plain';
+export type ClientKind = 'editor' | 'agentHost' | 'plain';
 
 /** For whom a list of tools is made (G3); where there is none, it is for all who are offered the catalogue. */
 export interface Audience {

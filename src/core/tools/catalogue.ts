@@ -86,6 +86,8 @@ export interface ServedTool extends PublishedTool {
   readonly editorName: string;
   /** The id that the editor makes of it: `mcp_<short name>_<editor name>`. */
   readonly editorId: string;
+  /** Says that agent-host sessions of the editor do not get it, because they would cut or confuse its name (G3a). */
+  readonly noAgentHostName?: true;
   /** The server whose instance it ends, where it is a tool of ours for that. */
   readonly releases?: string;
 }
@@ -93,6 +95,11 @@ export interface ServedTool extends PublishedTool {
 /** The tools that the editor gets; every other client gets them all (N7). */
 export function toolsForEditor({ tools }: Pick<Toolset, 'tools'>): readonly ServedTool[] {
   return tools.filter(({ editorRefuses }) => editorRefuses === undefined);
+}
+
+/** Returns the tools that agent-host sessions of the editor get. */
+export function toolsForAgentHost(toolset: Pick<Toolset, 'tools'>): readonly ServedTool[] {
+  return toolsForEditor(toolset).filter(({ noAgentHostName }) => !noAgentHostName);
 }
 
 /** Holds every toolset in file order. `version` counts up with each applied change (R5). */

@@ -235,6 +235,23 @@ export function editorIdTooLong(at: At, published: string, editorId: string): Pr
   };
 }
 
+/** @param holder the toolset that has the name already; undefined where the name is too long */
+export function agentHostNameUnusable(at: At, published: string, name: string, holder: string | undefined): Problem {
+  const why =
+    holder === undefined
+      ? `which has ${name.length} characters, and they cut names at 64`
+      : `which is the name of a tool of "${holder}" there`;
+  return {
+    code: 'agent-host-name',
+    severity: 'information',
+    message: `Agent sessions that the editor runs outside its window do not get the tool "${published}" of "${at.server}": they would call it "${name}", ${why}. All other clients get it.`,
+    fix: 'Give the tool another name by a transform, or the server a shorter id.',
+    place: at.places.keyAt(['transform']),
+    server: at.server,
+    tool: published,
+  };
+}
+
 export function tooManyTools(at: At, total: number, limit: number): Problem {
   return {
     code: 'too-many-tools',

@@ -14,8 +14,8 @@ import type {
 } from './catalogue.js';
 import type { ServerFeatures } from './features.js';
 import type { ToolNames } from './permissions.js';
-import { editorId, editorNames, longestEditorId } from './editorNames.js';
-import { editorIdTooLong, nameReserved, nameTaken, tooManyTools } from './problems.js';
+import { editorId, editorNames, longestEditorId, agentHostName } from './editorNames.js';
+import { agentHostNameUnusable, editorIdTooLong, nameReserved, nameTaken, tooManyTools } from './problems.js';
 
 /** The editor and providers take this many tools in one request for a model that cannot search among tools. */
 const mostTools = 128;
@@ -48,6 +48,8 @@ export function publish(
   deniedBy: DenyingPattern = () => undefined,
 ): Publication {
   const holders = new Map<string, Candidate>();
+  /** The toolsets that have names in agent-host sessions. */
+  const hosted = new Map<string, string>();
   const problems: Problem[] = [];
   const toolsets = candidates.map((candidate): Toolset => {
     const at = { server: candidate.id, places: candidate.places };
@@ -80,9 +82,19 @@ export function publish(
       const name = names[index] ?? tool.published;
       const id = editorId(candidate.shortName, name);
       const served = { ...tool, editorName: name, editorId: id };
-      if (tool.editorRefuses || id.length <= longestEditorId) return served;
-      problems.push(editorIdTooLong(at, tool.published, id));
-      return { ...served, editorRefuses: { kind: 'idTooLong' } };
+      if (tool.editorRefuses) return served;
+      if (id.length > longestEditorId) {
+        problems.push(editorIdTooLong(at, tool.published, id));
+        return { ...served, editorRefuses: { kind: 'idTooLong' } };
+      }
+      const inHost = agentHostName(candidate.id, name);
+      const holder = hosted.get(inHost);
+      if (holder === undefined && inHost.length <= longestEditorId) {
+        hosted.set(inHost, candidate.id);
+        return served;
+      }
+      problems.push(agentHostNameUnusable(at, tool.published, inHost, holder));
+      return { ...served, noAgentHostName: true };
     });
     return {
       id: candidate.id,
@@ -121,6 +133,7 @@ export function sameToolset(a: Toolset, b: Toolset): boolean {
     a.tools.every((tool, index) => {
       const other = b.tools[index];
       if (!other || tool.published !== other.published || tool.editorName !== other.editorName) return false;
+      if (tool.noAgentHostName !== other.noAgentHostName) return false;
       if (!isSame(tool.editorRefuses, other.editorRefuses)) return false;
       return tool.tool === other.tool || JSON.stringify(tool.tool) === JSON.stringify(other.tool);
     }) &&

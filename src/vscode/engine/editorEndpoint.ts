@@ -25,6 +25,8 @@ interface PortStore {
 export interface EditorAddress {
   /** The same for every window of the folder or workspace, and different for others. */
   readonly workspace: string;
+  /** The name by which the editor calls itself as a client; absent where nobody else is expected. */
+  readonly editor?: string;
   readonly secrets: SecretStore;
   readonly ports: PortStore;
 }

@@ -140,6 +140,7 @@ export function createEngine(deps: EngineDeps): Engine {
         log: hostLog,
         delivery,
         stable: { ...stable, audience: 'editor' },
+        ...(deps.address.editor !== undefined && { editorName: deps.address.editor }),
         onClient: (kind, capabilities) => kind === 'editor' && deps.editor?.note(capabilities),
       });
     },

@@ -43,7 +43,11 @@ function create(product: Product): engineModule.Engine {
     trace: () => false,
     maxInstances: () => 64,
     // The secret storage and the ports of a window that is the only one of its folder.
-    address: { workspace: process.cwd(), secrets: new Secrets(), ports: { get: () => undefined, update: noted } },
+    address: {
+      workspace: process.cwd(),
+      secrets: new Secrets(),
+      ports: { get: () => undefined, update: noted },
+    },
     results: {
       folder: join(dirname(product.guardian), 'artifacts'),
       quota: () => 200 * 1024 * 1024,

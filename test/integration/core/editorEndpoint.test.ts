@@ -36,6 +36,7 @@ describe('the address of the editor (G2)', () => {
     const window = new EditorEndpoint({
       address: {
         workspace,
+        editor: 'Editor',
         secrets,
         ports: { get: (key) => ports.get(key), update: (key, value) => Promise.resolve(void ports.set(key, value)) },
       },

@@ -14,7 +14,7 @@ describe('gateway: dialogs (G3)', () => {
     ['an id that is no string', { 'vscode.conversationId': 5 }],
     ['an id that looks like a session', { 'vscode.conversationId': 'mcp-session:other' }],
   ] as const) {
-    it(`with ${name} the session is the dialog`, () => assert.equal(dialogOf(meta, 's'), 'mcp-session:s'));
+    it(`with ${name} the session is the dialog`, () => assert.equal(dialogOf(meta, 'mcp-session:s'), 'mcp-session:s'));
   }
 
   it("the server gets the client's meta without what is private to client and gateway", () => {

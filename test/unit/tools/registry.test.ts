@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { noResources } from '../../../src/core/tools/catalogue.js';
 import { toolsAlone } from '../../../src/core/tools/features.js';
 import { editorNames, shortNames } from '../../../src/core/tools/editorNames.js';
+import { toolsForAgentHost, toolsForEditor } from '../../../src/core/tools/catalogue.js';
 import { publish, type Candidate } from '../../../src/core/tools/registry.js';
 import { fakePlaces } from '../../support/places.js';
 
@@ -104,6 +105,31 @@ describe('names in the editor (G3a)', () => {
       problems.map(({ code, place }) => [code, place.file]),
       [['editor-id-too-long', '/ws/a/transform/key']],
     );
+  });
+
+  it('keeps a tool from agent-host sessions alone that would have a cut name or another tool’s name there (G3a)', () => {
+    const id = 'a-toolset-with-a-long-id';
+    const long = 'x'.repeat(64 - id.length);
+    const { toolsets, problems } = publish(
+      [candidate('a', ['b-c']), candidate('a-b', ['c', 'd']), candidate(id, [long, long.slice(1)], 'a-toolset-wit')],
+      none,
+    );
+    assert.deepEqual(
+      toolsets.map((toolset) => [toolsForEditor(toolset).length, toolsForAgentHost(toolset).length]),
+      [
+        [1, 1],
+        [2, 1],
+        [2, 1],
+      ],
+    );
+    assert.deepEqual(
+      problems.map(({ code, tool, severity }) => [code, tool, severity]),
+      [
+        ['agent-host-name', 'c', 'information'],
+        ['agent-host-name', long, 'information'],
+      ],
+    );
+    assert.match(problems[0]?.message ?? '', /"a-b-c", which is the name of a tool of "a" there/);
   });
 
   it('leaves a name with the first in the file, also where the editor does not get it', () => {

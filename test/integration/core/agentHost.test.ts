@@ -1,0 +1,183 @@
+/**
+ * Sessions of an agent host of the editor (G3, G3b, L2a, L3): it is given the editor's own addresses, tells no
+ * conversation, and deletes all sessions when a server is added or removed.
+ */
+import assert from 'node:assert/strict';
+import { createGateway, type Gateway } from '../../../src/core/gateway/gateway.js';
+import { FakeClock } from '../../support/fakes/fakeClock.js';
+import { fixture } from '../../support/core/configText.js';
+import { endStages, startStage, type Stage } from '../../support/core/stage.js';
+
+interface Answer {
+  readonly status: number;
+  readonly session: string | null;
+  readonly result: { readonly [key: string]: unknown } | undefined;
+}
+
+/** Says what the editor's Copilot runtime says, in the same form. */
+class HostSession {
+  session: string | null = null;
+  private id = 0;
+
+  constructor(
+    private readonly gateway: Gateway,
+    private readonly toolset: string,
+    private readonly program = 'copilot-cli',
+  ) {}
+
+  async post(method: string, params: object = {}, version: string | null = '2025-11-25'): Promise<Answer> {
+    const { url, headers } = this.gateway.endpoint(this.toolset, 'editor');
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: {
+        ...headers,
+        'content-type': 'application/json',
+        // The window that is reloaded closes the sockets of the one before.
+        connection: 'close',
+        accept: 'application/json, text/event-stream',
+        ...(this.session !== null && { 'mcp-session-id': this.session }),
+        ...(version !== null && { 'mcp-protocol-version': version }),
+      },
+      body: JSON.stringify({ jsonrpc: '2.0', id: this.id++, method, params }),
+    });
+    const messages = [...(await response.text()).matchAll(/^data: (.*)$/gm)].map(
+      ([, data = '{}']) => JSON.parse(data) as { result?: Record<string, unknown> },
+    );
+    const { result } = messages.find((message) => message.result) ?? { result: undefined };
+    return { status: response.status, session: response.headers.get('mcp-session-id'), result };
+  }
+
+  async begin(): Promise<this> {
+    const clientInfo = { name: this.program, version: '1' };
+    const { session } = await this.post(
+      'initialize',
+      { protocolVersion: '2025-11-25', capabilities: {}, clientInfo },
+      null,
+    );
+    assert.ok(session);
+    this.session = session;
+    return this;
+  }
+
+  async names(): Promise<string[]> {
+    const { result } = await this.post('tools/list');
+    return (result?.['tools'] as { name: string }[]).map(({ name }) => name);
+  }
+
+  async call(name: string): Promise<string> {
+    const { result } = await this.post('tools/call', { name, arguments: {} });
+    return (result?.['content'] as { text: string }[]).map(({ text }) => text).join('');
+  }
+
+  async delete(): Promise<void> {
+    const { url, headers } = this.gateway.endpoint(this.toolset, 'editor');
+    const own = { ...headers, 'mcp-session-id': this.session ?? '', 'mcp-protocol-version': '2025-11-25' };
+    assert.equal((await fetch(url, { method: 'DELETE', headers: own })).status, 204);
+  }
+}
+
+describe('core: agent-host sessions of the editor', () => {
+  let stage: Stage;
+  let clock: FakeClock;
+  let gateway: Gateway;
+  const address = { port: 0, token: 'T'.repeat(43), audience: 'editor' } as const;
+
+  async function open(port = 0): Promise<Gateway> {
+    const { backend, log } = stage.core;
+    const opened = createGateway({
+      backend,
+      clock,
+      log,
+      version: '0',
+      stable: { ...address, port },
+      editorName: 'The Editor',
+    });
+    await opened.start();
+    stage.onDispose(() => opened.dispose());
+    return opened;
+  }
+
+  beforeEach(async () => {
+    stage = await startStage();
+    await stage.edit({ a: fixture('plain') });
+    clock = new FakeClock();
+    gateway = await open();
+  });
+
+  afterEach(endStages);
+
+  const begin = (program?: string): Promise<HostSession> => new HostSession(gateway, 'a', program).begin();
+  const leased = (): number => stage.instances('a').filter(({ use }) => use.kind === 'leased').length;
+  const untilLeased = (count: number): Promise<unknown> => stage.until(() => leased() === count, `${count} leases`);
+  const pidIn = (text: string): string => /\d+/.exec(text)?.[0] ?? '';
+
+  it('give an instance back by a tool of the toolset, which the note names in words', async () => {
+    const session = await begin();
+    const release = 'mcp_release_a';
+    assert.ok((await session.names()).includes(release));
+    assert.match(await session.call('pid'), /\n\[MCP Toolsets\].*the tool whose name ends in "mcp_release_a"/);
+    await untilLeased(1);
+    assert.match(await session.call(release), /has ended/);
+    await untilLeased(0);
+  });
+
+  it('do not see the tool of mcp_admin that could release nothing there', async () => {
+    const admin = await new HostSession(gateway, 'mcp_admin').begin();
+    assert.deepEqual(await admin.names(), ['status', 'restart', 'reload']);
+    const editor = await new HostSession(gateway, 'mcp_admin', 'The Editor').begin();
+    assert.deepEqual(await editor.names(), ['release', 'status', 'restart', 'reload']);
+    assert.ok(!(await (await begin('The Editor')).names()).includes('mcp_release_a'));
+  });
+
+  it('that are deleted go on in the next one of the same program, with their instance', async () => {
+    const before = await begin();
+    const pid = pidIn(await before.call('pid'));
+    await before.delete();
+    assert.equal(leased(), 1);
+    const after = await begin();
+    assert.equal(await after.call('pid'), pid);
+    clock.advance(60_000);
+    assert.equal(await after.call('pid'), pid);
+  });
+
+  it('that are deleted and have no successor end their instance after 5 s', async () => {
+    const session = await begin();
+    await session.call('pid');
+    await session.delete();
+    await (await begin('another program')).call('pid');
+    assert.equal(leased(), 2);
+    clock.advance(5_000);
+    await untilLeased(1);
+  });
+
+  it('of two conversations are never taken for each other: both are told that what they held is gone', async () => {
+    const [one, two] = [await begin(), await begin()];
+    const pids = [pidIn(await one.call('pid')), pidIn(await two.call('pid'))];
+    await one.delete();
+    await two.delete();
+    for (const again of [await begin(), await begin()]) {
+      const text = await again.call('pid');
+      assert.ok(!pids.includes(pidIn(text)), text);
+      assert.match(text, /is gone \(the sessions of all conversations were begun anew/);
+    }
+    clock.advance(5_000);
+    await untilLeased(2);
+  });
+
+  it('go on under their id after a reload of the window, and are told what is gone', async () => {
+    const session = await begin();
+    await session.call('pid');
+    const { port } = gateway;
+    await gateway.dispose();
+    gateway = await open(port);
+    const after = Object.assign(new HostSession(gateway, 'a'), { session: session.session });
+    assert.match(await after.call('pid'), /is gone \(its session had ended, or MCP Toolsets was started again\)/);
+    assert.ok((await after.names()).includes('mcp_release_a'));
+  });
+
+  it('are not answered `server/discover`, because nothing else would tell their conversations apart', async () => {
+    const { status, result } = await new HostSession(gateway, 'a').post('server/discover', {}, '2026-07-28');
+    assert.equal(result, undefined);
+    assert.equal(status, 400);
+  });
+});
