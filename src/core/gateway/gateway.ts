@@ -94,7 +94,7 @@ export interface GatewayEndpoint {
 /** The use that clients make of one toolset, as one kind of client or as both. */
 export interface ToolsetActivity {
   readonly sessions: number;
-  /** The number of sessions that have listed the tools at least once. */
+  /** The number of sessions that have listed the tools at least once and whose client has not left. */
   readonly listed: number;
   readonly callsInFlight: number;
 }
@@ -237,7 +237,7 @@ class HttpGateway implements Gateway {
     const sessions = clientKind === undefined ? all : all.filter((session) => session.clientKind === clientKind);
     return {
       sessions: sessions.length,
-      listed: sessions.filter((session) => session.hasListed).length,
+      listed: sessions.filter((session) => session.hasListed && !session.hasLeft).length,
       callsInFlight: sessions.reduce((sum, session) => sum + session.calls.size, 0),
     };
   }

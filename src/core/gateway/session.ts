@@ -55,6 +55,7 @@ export class Session {
   /** Says whether it has asked an instance for anything, so that its dialog may hold one. */
   hasCalled = false;
   isClosed = false;
+  private hasListened = false;
   private readonly streams: OpenStream[] = [];
   private readonly knowledge: Readonly<Record<Topic, Knowledge>>;
 
@@ -89,7 +90,13 @@ export class Session {
     return this.streams.length > 0;
   }
 
+  /** The client listened once and does not now. VS Code 1.103 ends its sessions so, without a `DELETE`. */
+  get hasLeft(): boolean {
+    return this.hasListened && !this.isListening;
+  }
+
   listen(stream: OpenStream): void {
+    this.hasListened = true;
     this.streams.push(stream);
     if (this.streams.length > maxStreams) this.streams.shift()?.end();
     this.listing.refreshIfStale();

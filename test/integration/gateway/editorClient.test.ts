@@ -57,6 +57,18 @@ describe('gateway: a client like the editor', () => {
     assert.equal(await listed, 'play');
   });
 
+  it('a session that the editor leaves without a word is none that has listed, until it listens again', async () => {
+    await client.initialize();
+    const stream = await client.listen();
+    await toolNames();
+    const closed = rig.socketClosed();
+    stream.close();
+    await closed;
+    assert.deepEqual(rig.gateway.activityOf('play'), { sessions: 1, listed: 0, callsInFlight: 0 });
+    await client.listen();
+    assert.equal(rig.gateway.activityOf('play').listed, 1);
+  });
+
   for (const [asked, answered] of [
     ['2025-11-25', '2025-11-25'],
     ['2025-06-18', '2025-06-18'],
