@@ -92,10 +92,12 @@ async function main(argv: string[]): Promise<number> {
     case 'prompt':
       return prompt(run, rest[0], rest[1], values.server);
     case 'serve':
+    case 'headers':
     case 'entries': {
       const port = readPort(values.port);
       if (port === undefined) return misuse(`"${values.port}" is not a port.`);
       const { 'token-file': tokenFile, 'approve-edits': approveEdits, write } = values;
+      if (command === 'headers') return (await import('./cli/headersCommand.js')).headers({ folder, tokenFile, port });
       if (command === 'entries') return writeEntries(run, { agent: rest[0], port, tokenFile, write });
       const { serveFolder } = await import('./cli/serveCommand.js');
       return serveFolder(run, { port, tokenFile, approveEdits, holdChanged });

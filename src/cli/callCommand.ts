@@ -6,7 +6,7 @@ import { oneLine } from '../core/base/inert.js';
 import type { Host } from '../core/host/hostContract.js';
 import type { Toolset } from '../core/tools/catalogue.js';
 import { readObject } from './jsonObject.js';
-import { complain, misuse, print, toJson } from './output.js';
+import { complain, misuse, print, printContent, toJson } from './output.js';
 import { inOrder, problemLine, resultTexts } from './render.js';
 import { withHost, type Run } from './withHost.js';
 
@@ -39,9 +39,11 @@ export async function call(
         complain(`${progress}${total === undefined ? '' : ` of ${total}`}${message ? ` ${oneLine(message)}` : ''}`),
     });
     if (outcome.kind === 'cancelled') return complain('Cancelled.');
-    if (outcome.kind === 'error') return complain(`The server answered with error ${outcome.code}: ${outcome.message}`);
+    if (outcome.kind === 'error')
+      return complain(oneLine(`The server answered with error ${outcome.code}: ${outcome.message}`));
     const { result } = outcome;
-    for (const text of run.json ? [toJson(result)] : resultTexts(result)) print(text);
+    if (run.json) print(toJson(result));
+    else for (const text of resultTexts(result)) printContent(text);
     return result.isError === true ? 1 : 0;
   });
 }

@@ -4,6 +4,7 @@
  * the question is cancelled and a message says so, because a value is never made up.
  */
 import type { Fields, ServerClient } from '../core/protocol/client.js';
+import { oneLine } from '../core/base/inert.js';
 import { errorCodes, RpcFailure } from '../core/protocol/errors.js';
 
 type FormAnswer =
@@ -24,7 +25,9 @@ export function formAnswers(given: Fields, complain: (text: string) => void): Se
       const answer = answerForm(params?.['requestedSchema'], given);
       if (answer.kind === 'accept') return Promise.resolve({ action: 'accept', content: answer.content });
       const names = answer.missing.map((name) => `"${name}"`).join(', ');
-      complain(`The tool asks: ${String(params?.['message'])} It needs ${names}, which --answers does not give.`);
+      complain(
+        oneLine(`The tool asks: ${String(params?.['message'])} It needs ${names}, which --answers does not give.`),
+      );
       return Promise.resolve({ action: 'cancel' });
     },
     tell: () => {},

@@ -3,7 +3,8 @@ import { errorCodes } from '../core/protocol/errors.js';
 import type { OtherOutcome } from '../core/protocol/request.js';
 import type { Toolset } from '../core/tools/catalogue.js';
 import { readObject } from './jsonObject.js';
-import { complain, misuse, print, printBytes, toJson } from './output.js';
+import { oneLine } from '../core/base/inert.js';
+import { complain, misuse, print, printBytes, printContent, toJson } from './output.js';
 import { contentsOf, inOrder, messageTexts, problemLine, promptsTable, resourcesTable } from './render.js';
 import { withHost, type Run, type RunningHost } from './withHost.js';
 
@@ -48,11 +49,11 @@ export function read(run: Run, uri: string | undefined, server: string | undefin
       }
       if (outcome.kind !== 'result') return failed(outcome);
       if (run.json) return print(toJson(outcome.result));
+      let code = 0;
       for (const content of contentsOf(outcome.result)) {
-        if (typeof content === 'string') print(content);
-        else printBytes(content);
+        code = Math.max(code, typeof content === 'string' ? printContent(content) : printBytes(content));
       }
-      return 0;
+      return code;
     }
     if (last?.kind === 'error' && toolsets.some(lists)) return failed(last);
     return nothing(running, `No server has a resource "${uri}". \`mcp-toolsets resources\` lists what there is.`);
@@ -84,7 +85,7 @@ export function prompt(
     const outcome = await request(running, holder.id, 'prompts/get', { name, arguments: given });
     if (outcome.kind !== 'result') return failed(outcome);
     if (run.json) return print(toJson(outcome.result));
-    for (const text of messageTexts(outcome.result)) print(text);
+    for (const text of messageTexts(outcome.result)) printContent(text);
     return 0;
   });
 }
@@ -121,7 +122,7 @@ function request(
 
 function failed(outcome: Exclude<OtherOutcome, { kind: 'result' }>): number {
   if (outcome.kind === 'cancelled') return complain('Cancelled.');
-  return complain(`The server answered with error ${outcome.code}: ${outcome.message}`);
+  return complain(oneLine(`The server answered with error ${outcome.code}: ${outcome.message}`));
 }
 
 function nothing({ host, signal }: RunningHost, why: string): number {

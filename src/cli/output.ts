@@ -25,6 +25,8 @@ Commands
                     and instructions from agents that change or come after the start)
   connect [toolset] be an MCP server over stdio with the tools of one toolset or of all, for a client that starts programs:
                     passes on to the editor or \`serve\` of the folder, or serves it alone where there is none
+  headers           print the header with the token, once whoever listens has proved to know it; the helpers in entries do
+                    (--port and --token-file as for serve)
   renew-token       make a new token for other agents of the folder and cut off whoever shows the old one (--token-file FILE)
   entries <agent>   show what entries for the toolsets would change in the file of another agent: claude-code, codex,
                     copilot-cli, opencode, kilo, gemini-cli, qwen-code, cursor, cline, continue, windsurf or
@@ -70,9 +72,21 @@ export function print(text: string): 0 {
   return 0;
 }
 
-/** Writes what is no text, for a file or a pipe. */
-export function printBytes(bytes: Uint8Array): void {
+/** Writes a text that a person asked for: a file or a pipe gets it as it is, and a terminal so that it cannot act there. */
+export function printContent(text: string): 0 {
+  put(process.stdout, `${process.stdout.isTTY ? forTerminal(text) : text}\n`);
+  return 0;
+}
+
+/** Writes what is no text, to a file or a pipe. A terminal would act on it. */
+export function printBytes(bytes: Uint8Array): number {
+  if (process.stdout.isTTY) {
+    return complain(
+      `This is no text (${bytes.length} bytes), so it is not written to the terminal. Send it to a file.`,
+    );
+  }
   put(process.stdout, bytes);
+  return 0;
 }
 
 export function complain(text: string): 1 {

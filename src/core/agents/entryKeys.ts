@@ -42,14 +42,14 @@ export function entryKeys(kind: AgentKind, { id, url }: ServedAt, source: TokenS
       return {
         type: 'http',
         url,
-        ...(tokenFrom(kind, source) === 'command' && { headersHelper: headersCommand(source) }),
+        ...(tokenFrom(kind, source) === 'command' && { headersHelper: headersCommand(url, source, launcher) }),
         ...bearer(`\${${tokenVariable}:-}`),
       };
     case 'codex':
       return {
         url,
         ...(tokenFrom(kind, source) === 'command'
-          ? { http_headers_helper: headersCommand(source) }
+          ? { http_headers_helper: headersCommand(url, source, launcher) }
           : { bearer_token_env_var: tokenVariable }),
         tool_timeout_sec: longestCallSeconds,
       };
@@ -100,8 +100,10 @@ export function tokenFrom(
   return kind === 'opencode' || kind === 'kilo' ? 'file' : 'variable';
 }
 
-function headersCommand(source: TokenSource): string {
-  return `printf '{"Authorization":"Bearer %s"}' "$(cat ${shellPath(source)})"`;
+/** It shows the token only to a listener that has proved to know it. */
+function headersCommand(url: string, source: TokenSource, { command, args }: Launcher): string {
+  const words = [command, ...args].map(shellWord).join(' ');
+  return `${words} headers --port ${new URL(url).port} --token-file ${shellPath(source)}`;
 }
 
 /** Returns the command for the shell in which a person starts an agent. */
@@ -113,7 +115,11 @@ export function exportCommand(source: TokenSource): string {
 
 function shellPath(source: TokenSource): string {
   const below = belowHome(source);
-  return below === undefined ? `'${source.tokenFile.replaceAll("'", `'\\''`)}'` : `"$HOME/${below}"`;
+  return below === undefined ? shellWord(source.tokenFile) : `"$HOME/${below}"`;
+}
+
+function shellWord(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
 function fileReference(source: TokenSource): string {

@@ -157,8 +157,7 @@ export class Bridge {
     const request = this.waiting.get(message.id);
     const failure =
       'error' in message && message.error.data instanceof TransportFailure ? message.error.data : undefined;
-    if (request && failure?.reason.kind === 'unreachable' && !this.repeated.has(message.id)) {
-      // The request was not delivered, because what listened there is gone.
+    if (request && failure && undelivered.has(failure.reason.kind) && !this.repeated.has(message.id)) {
       this.repeated.add(message.id);
       this.drop(from);
       void from.close();
@@ -191,6 +190,9 @@ export class Bridge {
     this.deps.output.write(`${JSON.stringify(message)}\n`);
   }
 }
+
+/** What listened there is gone, or refused the session before it looked at the request: with another token, for one. */
+const undelivered: ReadonlySet<string> = new Set(['unreachable', 'sessionLost']);
 
 function isRequest(message: JSONRPCMessage): message is JSONRPCRequest {
   return 'method' in message && 'id' in message && message.id !== undefined;

@@ -133,6 +133,26 @@ describe('mcp-toolsets connect', () => {
     assert.notEqual(await readFile(tokenFile, 'utf8'), before);
   });
 
+  it('follows a token that was renewed, beside `serve` that goes on', async () => {
+    const tokenFile = path.join(cli.folder, 'own.token');
+    const served = await serve('--token-file', tokenFile);
+    const client = await connect(['alpha', '--token-file', tokenFile]);
+    const pid = await call(client, 'alpha_pid');
+    const { code } = await cli.finishBeside(cli.begin('renew-token', '--token-file', tokenFile));
+    assert.equal(code, 0);
+    await served.until(/The token was renewed[^]*Listening on/);
+    const others = cli.processes().filter(({ command }) => command.includes('raw.mjs')).length;
+    // The session ended with the old token, so that the conversation goes on with an instance of its own.
+    const after = await call(client, 'alpha_pid');
+    assert.match(after, /^\d+$/);
+    assert.notEqual(after, pid);
+    assert.equal(await call(client, 'alpha_count'), '1');
+    assert.ok(
+      cli.processes().filter(({ command }) => command.includes('raw.mjs')).length <= others + 1,
+      'no host of its own',
+    );
+  });
+
   it('progress, cancellation and changes of the tools pass through', async () => {
     await serve();
     const client = await connect(['alpha']);

@@ -1,9 +1,10 @@
 /** `mcp-toolsets serve` (G6, H1, S1): programs that know nothing of us reach the toolsets without an editor. */
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { request, type OutgoingHttpHeaders } from 'node:http';
+import { createServer, request, type OutgoingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
@@ -36,6 +37,24 @@ describe('mcp-toolsets serve', () => {
     await serving.end();
     await cli.close();
   });
+
+  /** A listener that came first is asked for a proof and sees no token. @param helper up to the number of the port */
+  async function isShownNothing(helper: string): Promise<void> {
+    const seen: string[] = [];
+    const impostor = createServer((asked, response) => {
+      seen.push(`${asked.url?.split('?')[0]} ${asked.headers.authorization}`);
+      response.end('{"proof":"none"}');
+    });
+    await new Promise<void>((resolve) => impostor.listen(0, '127.0.0.1', resolve));
+    const { port } = impostor.address() as AddressInfo;
+    const [before, after] = helper.split('--port ');
+    const child = spawn('sh', ['-c', `${before}--port ${port}${after}`], { env: cli.env });
+    const { code, stdout, stderr } = await cli.finishBeside(child);
+    impostor.closeAllConnections();
+    await new Promise((resolve) => impostor.close(resolve));
+    assert.deepEqual([code, stdout, seen], [1, '', ['/proof undefined']]);
+    assert.match(stderr, /the token is not shown/);
+  }
 
   const serve = async (...args: string[]): Promise<Serving> =>
     (serving = await Serving.begin(cli, ['alpha', 'beta', 'mcp_admin'], ...args));
@@ -306,6 +325,7 @@ describe('mcp-toolsets serve', () => {
     const sent = headersHelper === undefined ? headers : headersOf(headersHelper);
     const authorization = String(sent['Authorization']).replace(/\$\{\w+:-\}/, serving.token);
     assert.equal((await statusOf(url, { authorization }))[0], 200);
+    if (headersHelper !== undefined) await isShownNothing(headersHelper.replace(`--port ${port}`, '--port '));
     const unknown = await cli.finishBeside(cli.begin('entries', 'emacs'));
     assert.deepEqual([unknown.code, unknown.stdout], [2, '']);
   });

@@ -1,0 +1,22 @@
+/**
+ * `mcp-toolsets headers`: the header with the token, for the helper programs in the entries of agents (G6). It is printed
+ * only once whoever listens on the port has proved to know the token.
+ */
+import { homedir } from 'node:os';
+import path from 'node:path';
+import { knowsToken } from '../core/files/proof.js';
+import { tokenFileOf, tokenIn } from '../core/files/tokenFile.js';
+import { complain, print } from './output.js';
+
+interface HeadersRequest {
+  readonly folder: string;
+  /** The path, relative to where the command runs; where it is undefined, the folder's own file counts. */
+  readonly tokenFile: string | undefined;
+  readonly port: number;
+}
+
+export async function headers({ folder, tokenFile, port }: HeadersRequest): Promise<number> {
+  const token = await tokenIn(path.resolve(tokenFile ?? tokenFileOf(folder, homedir())));
+  if (await knowsToken(port, token)) return print(JSON.stringify({ Authorization: `Bearer ${token}` }));
+  return complain(`Nothing that knows the token listens on port ${port}, so the token is not shown.`);
+}
