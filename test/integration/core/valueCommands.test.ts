@@ -2,8 +2,11 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { Emitter } from '../../../src/core/base/events.js';
+import { systemClock } from '../../../src/core/base/clock.js';
+import { Emitter, nextEvent } from '../../../src/core/base/events.js';
+import { watchFile } from '../../../src/core/files/watchedFile.js';
 import { fixture, http, type Entry } from '../../support/core/configText.js';
+import { within } from '../../support/core/within.js';
 import { endStages, startStage, type Stage } from '../../support/core/stage.js';
 
 const canary = (name: string): string => `canary-${name}-5ca1ab1e`;
@@ -131,7 +134,12 @@ describe('core: values that programs print', () => {
     const edit = stage.host.setSources([
       { file: stage.file, folder: stage.folder, text: readFileSync(stage.file, 'utf8') },
     ]);
-    await stage.until(() => runs() > 0, 'the program');
+    const mark = watchFile(path.join(stage.folder, 'runs'), { clock: systemClock, pollMs: 50 });
+    await within(
+      nextEvent(mark.onDidChange, ({ kind }) => kind === 'text'),
+      'the program',
+    );
+    mark.dispose();
     await stage.edit({});
     await edit;
     assert.equal(stage.host.snapshot.servers.length, 0);

@@ -1,0 +1,176 @@
+/** `{ secret: NAME }` in a real window (C2, E4): who is asked for it, who gets it, and that nothing writes it down in clear. */
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { startEditor, type Editor } from '../../support/editor/launch.ts';
+import type { EditorWindow } from '../../support/editor/window.ts';
+import { copyWorkspace } from '../../support/editor/workspaces.ts';
+
+const limit = 60_000;
+const [first, second, made] = ['canary-first-5ca1ab1e', 'canary-second-5ca1ab1e', 'canary-made-5ca1ab1e'];
+const canary = /canary-[a-z]+-5ca1ab1e/;
+
+describe('secrets that a person enters', () => {
+  let editor: Editor;
+  let window: EditorWindow;
+  const copy = copyWorkspace('enteredSecrets');
+  const file = join(copy.path, '.minds', 'mcp.yaml');
+
+  before(async () => {
+    editor = await startEditor({
+      settings: { 'mcpToolsets.trace': true, 'chat.tools.global.autoApprove': true, 'files.autoSave': 'off' },
+    });
+    window = await editor.openWindow(copy.path);
+    await window.evaluate(({ commands }) => {
+      void commands.executeCommand('setContext', 'vscode.chat.tools.global.autoApprove.testMode', true);
+    });
+  });
+
+  after(async () => {
+    await editor.close();
+    await copy.remove();
+  });
+
+  const problems = (expected: readonly string[]): Promise<string[]> =>
+    window.waitFor(
+      ({ languages, workspace }) =>
+        workspace.workspaceFolders
+          ? languages
+              .getDiagnostics()
+              .flatMap(([, found]) => found)
+              .filter(({ source }) => source === 'MCP Toolsets')
+              .map(({ code }) => String((code as { value: unknown }).value))
+          : [],
+      (codes) => JSON.stringify(codes.filter((code) => code.endsWith('-unset')).sort()) === JSON.stringify(expected),
+      limit,
+    );
+
+  /** Takes the quick fix of a problem, as a click on the light bulb does: its edit first, and then its command. */
+  const enterByQuickFix = (code: string): Promise<void> =>
+    window.evaluate(
+      async (api, [path, wanted]) => {
+        const uri = api.Uri.file(path as string);
+        const document = await api.workspace.openTextDocument(uri);
+        await api.window.showTextDocument(document);
+        const problem = api.languages
+          .getDiagnostics(uri)
+          .find((found) => (found.code as { value: unknown }).value === wanted);
+        if (!problem) throw new Error(`no ${wanted}`);
+        const actions: import('vscode').CodeAction[] = await api.commands.executeCommand(
+          'vscode.executeCodeActionProvider',
+          uri,
+          problem.range,
+        );
+        const action = actions.find(({ title }) => title.startsWith('Enter the value of'));
+        if (!action?.command) throw new Error(actions.map(({ title }) => title).join());
+        if (action.edit) await api.workspace.applyEdit(action.edit);
+        if (document.isDirty) await document.save();
+        void api.commands.executeCommand(action.command.command, ...(action.command.arguments ?? []));
+      },
+      [file, code] as const,
+    );
+
+  async function answer(value: string): Promise<void> {
+    const box = window.page.locator('.quick-input-widget input[type="password"]');
+    await box.waitFor();
+    await box.fill(value);
+    await window.page.keyboard.press('Enter');
+    await box.waitFor({ state: 'hidden' });
+  }
+
+  async function call(tool: string, input: object = {}): Promise<string> {
+    return await window.evaluate(
+      async ({ lm }, [name, given]) => {
+        const { content } = await lm.invokeTool(name as string, {
+          input: given as object,
+          toolInvocationToken: undefined,
+        });
+        return content.map((part) => (part as { value?: unknown }).value).join();
+      },
+      [tool, input] as const,
+    );
+  }
+
+  const untilTool = (name: string): Promise<unknown> =>
+    window.waitFor(
+      ({ lm }) => lm.tools.map((tool) => tool.name),
+      (names) => names.includes(name),
+      limit,
+    );
+
+  const servers = (): number =>
+    editor.processes().filter(({ command }) => command.includes('fixtures/servers/raw.mjs')).length;
+
+  it('hold their servers back, with a problem for each', async () => {
+    await problems(['env-unset', 'secret-unset']);
+    assert.equal(servers(), 0);
+  });
+
+  it('are asked for by the quick fix, and reach the process', async () => {
+    await enterByQuickFix('secret-unset');
+    await answer(first);
+    await untilTool('mcp_kept_env');
+    await problems(['env-unset']);
+    assert.equal(await call('mcp_kept_env', { name: 'GIVEN' }), `key ${first}`);
+    await call('mcp_kept_stderr', { text: `the key is ${first}` });
+  });
+
+  it('take the place of a variable that is not set, and comments stay', async () => {
+    await enterByQuickFix('env-unset');
+    await answer(made);
+    await untilTool('mcp_unset_env');
+    assert.equal(await call('mcp_unset_env', { name: 'GIVEN' }), `${made}!`);
+    const text = readFileSync(file, 'utf8');
+    assert.match(text, /GIVEN: \{ secret: UNSET_TOKEN, suffix: '!' \} # to be made a secret/);
+    assert.match(text, /# The first one wants a secret\./);
+    await problems([]);
+  });
+
+  it('are exchanged by Set Secret…, which restarts what uses them and nothing else', async () => {
+    const [kept, unset] = [await call('mcp_kept_pid'), servers()];
+    await window.evaluate(({ commands }) => void commands.executeCommand('mcpToolsets.setSecret', 'KEPT_TOKEN'));
+    await answer(second);
+    const text = await window.waitFor(
+      async ({ lm }) => {
+        const { content } = await lm.invokeTool('mcp_kept_env', {
+          input: { name: 'GIVEN' },
+          toolInvocationToken: undefined,
+        });
+        return content.map((part) => (part as { value?: unknown }).value).join();
+      },
+      (given) => !given.includes('first'),
+      limit,
+    );
+    assert.equal(text, `key ${second}`);
+    assert.notEqual(await call('mcp_kept_pid'), kept);
+    assert.ok(unset >= 2);
+  });
+
+  it('survive a reload of the window, and nobody is asked again', async () => {
+    await window.reload();
+    await untilTool('mcp_kept_env');
+    await untilTool('mcp_unset_env');
+    assert.equal(await call('mcp_kept_env', { name: 'GIVEN' }), `key ${second}`);
+    assert.equal(await call('mcp_unset_env', { name: 'GIVEN' }), `${made}!`);
+    await problems([]);
+    assert.equal(await window.page.locator('.quick-input-widget input[type="password"]').isVisible(), false);
+  });
+
+  it('stand in no file, log, problem or row in clear (E4)', async () => {
+    await window.evaluate(({ commands }) => void commands.executeCommand('mcpToolsets.servers.focus'));
+    await window.page.locator('.part.sidebar .monaco-list-row', { hasText: 'kept' }).first().waitFor();
+    assert.doesNotMatch(await window.page.content(), canary);
+    assert.doesNotMatch(await window.evaluate(({ languages }) => JSON.stringify(languages.getDiagnostics())), canary);
+    const paths = [editor.dataDir, copy.path].flatMap((root) =>
+      readdirSync(root, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map((entry) => join(entry.parentPath, entry.name)),
+    );
+    const logs = paths.filter((path) => /MCP Toolsets|mcp-toolsets/i.test(path) && path.endsWith('.log'));
+    assert.ok(
+      logs.some((path) => readFileSync(path, 'utf8').includes('the key is •••')),
+      'the log of the server is among them, and it is masked',
+    );
+    for (const path of paths) assert.doesNotMatch(readFileSync(path, 'latin1'), canary, path);
+  });
+});
