@@ -110,6 +110,10 @@ async function main(argv: string[]): Promise<number> {
       const { renew } = await import('./cli/renewCommand.js');
       return renew(folder, values['token-file']);
     }
+    case 'secret': {
+      const { secret } = await import('./cli/secretCommand.js');
+      return secret(run.json, rest[0], rest[1], rest.slice(2));
+    }
     case 'import':
       return importFile(run, rest[0], values.format, values.write);
     case undefined:

@@ -31,6 +31,8 @@ Commands
   entries <agent>   show what entries for the toolsets would change in the file of another agent: claude-code, codex,
                     copilot-cli, opencode, kilo, gemini-cli, qwen-code, cursor, cline, continue, windsurf or
                     antigravity (--write writes them; --port and --token-file as for serve)
+  secret set|delete <name>, secret list
+                    keep the value of { secret: NAME } in the keyring of the system; it is typed, or read from stdin
   import <file>     show what importing another program's servers would change in .minds/mcp.yaml
                     (--format NAME names the program, --write writes it)
 

@@ -12,6 +12,7 @@ import { version } from '../../package.json';
 import { readConfigFiles } from './configFile.js';
 import { formAnswers } from './formAnswers.js';
 import { agentsByEnvironment } from './proxies.js';
+import { secretOf } from './keyring.js';
 import { Interruption } from './interruption.js';
 import { complain, NewLines, report } from './output.js';
 import { StartApprovals } from './startApprovals.js';
@@ -55,11 +56,11 @@ interface Guards {
   readonly offerReview: OfferReview;
 }
 
-/** What every command runs in. A secret that has no other store is an environment variable (C2). */
+/** What every command runs in. Secrets come from the keyring or from environment variables (C2). */
 export const configDeps: ConfigDeps = {
   env: process.env,
   directoryExists,
-  secret: (name) => process.env[name],
+  secret: secretOf,
   envFile: readEnvFile,
 };
 
@@ -104,7 +105,7 @@ export async function withHost(
     log,
     serverLog,
     env: process.env,
-    secret: (name) => process.env[name],
+    secret: secretOf,
     trace: () => run.debug,
     version,
     guardianScript: run.guardianScript,

@@ -334,7 +334,7 @@ export const keyDocs: Docs = {
     secret: {
       summary: 'The name of a secret that you enter once; it is kept outside every file.',
       details:
-        'The editor keeps it in its secret storage: *MCP Toolsets: Set Secret…*. The command line takes the environment variable of that name.',
+        'The editor keeps it in its secret storage: *MCP Toolsets: Set Secret…*. The command line keeps it in the keyring of the system: `mcp-toolsets secret set NAME`.',
       value: { kind: 'text', of: 'secretName' },
       block: ': ',
     },

@@ -1,0 +1,76 @@
+/**
+ * `mcp-toolsets secret`: keeps the values of `{ secret: NAME }` in the system's keyring (C2). A value is typed at a terminal
+ * that does not show it, or read from the standard input; it is never an argument, which other programs could see.
+ */
+import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
+import { isSecretName } from '../core/config/references.js';
+import { deleteSecret, secretNames, storeSecret, type Attempt } from './keyring.js';
+import { complain, misuse, print, toJson } from './output.js';
+
+const largestValue = 64 * 1024;
+
+export async function secret(
+  json: boolean,
+  action: string | undefined,
+  name: string | undefined,
+  more: readonly string[],
+): Promise<number> {
+  if (action === 'list') {
+    const names = secretNames();
+    if (names.kind === 'noKeyring') return without(names, undefined);
+    if (json) return print(toJson(names.value));
+    return print(names.value.length === 0 ? 'No secrets are kept.' : names.value.join('\n'));
+  }
+  if (action !== 'set' && action !== 'delete')
+    return misuse('Say `secret set NAME`, `secret delete NAME` or `secret list`.');
+  if (name === undefined) return misuse('The name of a secret is missing.');
+  if (!isSecretName(name)) return misuse(`"${name}" is not the name of a secret: letters, digits and _.`);
+  if (more.length > 0) return misuse('A value is not taken from the command line, where other programs can see it.');
+  if (action === 'delete') {
+    const deleted = deleteSecret(name);
+    if (deleted.kind === 'noKeyring') return without(deleted, name);
+    return deleted.value ? print(`${name} is deleted.`) : complain(`There is no secret ${name} in the keyring.`);
+  }
+  const value = process.stdin.isTTY ? await typed(name) : await piped();
+  if (value === undefined) return complain('Nothing was stored.');
+  if (value === '') return complain('Nothing was stored: the value is empty.');
+  if (value.length > largestValue) return complain('Nothing was stored: the value is larger than 64 KiB.');
+  const stored = storeSecret(name, value);
+  return stored.kind === 'noKeyring' ? without(stored, name) : print(`${name} is kept in the keyring of the system.`);
+}
+
+function without({ why }: Extract<Attempt<unknown>, { kind: 'noKeyring' }>, name: string | undefined): number {
+  const instead = name === undefined ? 'the environment variables of their names' : `the environment variable ${name}`;
+  return complain(`There is no keyring here that can be used (${why}). Without one, ${instead} will do.`);
+}
+
+/** Returns undefined where the person gives up. */
+async function typed(name: string): Promise<string | undefined> {
+  const silent = new Writable({ write: (_piece, _encoding, done) => done() });
+  const lines = createInterface({ input: process.stdin, output: silent, terminal: true });
+  const givenUp = new AbortController();
+  lines.on('SIGINT', () => givenUp.abort());
+  lines.on('close', () => givenUp.abort());
+  process.stderr.write(`Value of ${name} (it is not shown): `);
+  try {
+    return await lines.question('', { signal: givenUp.signal });
+  } catch (error) {
+    if (givenUp.signal.aborted) return undefined;
+    throw error;
+  } finally {
+    lines.close();
+    process.stderr.write('\n');
+  }
+}
+
+/** Reads the standard input, without the line break at its end. */
+async function piped(): Promise<string> {
+  let text = '';
+  process.stdin.setEncoding('utf8');
+  for await (const piece of process.stdin) {
+    text += piece;
+    if (text.length > largestValue) break;
+  }
+  return text.replace(/\r?\n$/, '');
+}
