@@ -96,6 +96,11 @@ export function complain(text: string): 1 {
   return 1;
 }
 
+/** Writes a question, behind which the person types. */
+export function ask(text: string): void {
+  process.stderr.write(`${forTerminal(text)} `);
+}
+
 export function misuse(text: string): 2 {
   put(process.stderr, `${forTerminal(text)}\n\n${usage}`);
   return 2;

@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { isSecretName } from '../core/config/references.js';
 import { deleteSecret, secretNames, storeSecret, type Attempt } from './keyring.js';
-import { complain, misuse, print, toJson } from './output.js';
+import { ask, complain, misuse, print, toJson } from './output.js';
 
 const largestValue = 64 * 1024;
 
@@ -52,7 +52,7 @@ async function typed(name: string): Promise<string | undefined> {
   const givenUp = new AbortController();
   lines.on('SIGINT', () => givenUp.abort());
   lines.on('close', () => givenUp.abort());
-  process.stderr.write(`Value of ${name} (it is not shown): `);
+  ask(`Value of ${name} (it is not shown):`);
   try {
     return await lines.question('', { signal: givenUp.signal });
   } catch (error) {
@@ -60,7 +60,7 @@ async function typed(name: string): Promise<string | undefined> {
     throw error;
   } finally {
     lines.close();
-    process.stderr.write('\n');
+    complain('');
   }
 }
 
