@@ -33,7 +33,9 @@ import {
   holdsChangedTools,
   maxInstances,
   maxResultBytes,
+  onDidChangeServerLists,
   onDidChangeSetting,
+  serverLists,
   toolPermissions,
   trace,
 } from './vscode/engine/settings.js';
@@ -84,6 +86,7 @@ export function activate(context: vscode.ExtensionContext): void {
         guardianScript: join(context.extensionPath, 'dist', 'guardian.js'),
         filteredTools,
         maxInstances,
+        serverLists,
         results: { folder: context.storageUri?.fsPath, quota: artifactsQuota, maxResultBytes },
         trace,
         editor,
@@ -126,6 +129,7 @@ export function activate(context: vscode.ExtensionContext): void {
     slot.onDidChange(({ snapshot }) => logs.keep(snapshot.servers.map(({ id }) => id))),
     onDidChangeSetting('toolPermissions', () => slot.engine?.host.permission.recheck()),
     onDidChangeSetting('changedTools', () => offers.recheck()),
+    onDidChangeServerLists(() => void slot.engine?.host.reload()),
     onDidChangeSetting('problems.filteredTools', () => void slot.engine?.host.reload()),
     vscode.workspace.onDidGrantWorkspaceTrust(() => slot.start()),
   );

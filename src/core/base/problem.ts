@@ -92,6 +92,7 @@ export const problemCodes = [
   'too-many-tools',
   // These concern starting and running (S1, X, R).
   'approval-pending',
+  'server-barred',
   'value-command-failed',
   'tools-changed',
   'sign-in-needed',

@@ -34,6 +34,7 @@ import type { OtherOutcome, ToolOutcome, ToolsetCall, ToolsetRequest } from '../
 import type { Catalogue, ServedTool } from '../tools/catalogue.js';
 import { withoutDataUrls } from '../results/dataUrls.js';
 import { Publication } from './publication.js';
+import { withoutBarred } from './serverLists.js';
 
 export function createHost(deps: HostDeps): Host {
   return new ToolsetHost(deps);
@@ -123,11 +124,14 @@ class ToolsetHost implements Host {
     const applied = this.envFiles.whileReading((envFile) =>
       this.config.apply(sources, { env, directoryExists, envFile, ...(secret && { secret }) }),
     );
-    this.configProblems = applied.problems;
     this.refused = applied.refused.map(
       (file) => this.refused.find((earlier) => earlier.file === file) ?? { file, since: clock.now() },
     );
-    ({ servers: this.servers, shadowed: this.shadowed } = applied.model);
+    const lists = this.deps.serverLists?.() ?? { allowed: undefined, denied: undefined };
+    const { servers, problems } = withoutBarred(applied.model.servers, lists);
+    this.servers = servers;
+    this.shadowed = applied.model.shadowed;
+    this.configProblems = [...applied.problems, ...problems];
     for (const server of this.servers) if (server.kind === 'valid') this.keepSecret(server.definition);
     this.inOneSwap(() => {
       const wanted = new Set(this.servers.map((server) => server.id));

@@ -14,6 +14,7 @@ import type { ServerSignIns } from './signIns.js';
 import type { Catalogue } from '../tools/catalogue.js';
 import type { FilteredToolsReport } from '../tools/problems.js';
 import type { Permission, PermissionDeps } from './permission.js';
+import type { ServerLists } from './serverLists.js';
 
 export interface HostDeps {
   readonly clock: Clock;
@@ -33,6 +34,8 @@ export interface HostDeps {
   readonly drainLimitMs?: number;
   /** Returns how many instances may live at once (L2); read at each start. The default is 32. */
   readonly maxInstances?: () => number;
+  /** Returns the lists by which an organisation bars servers (S1); read with the sources. By default there are none. */
+  readonly serverLists?: () => ServerLists;
   /** Decides what may be started (S1). By default everything may. */
   readonly approvals?: Approvals;
   /** Decides what agents may do with tools (S4). By default they may call them all. */

@@ -46,6 +46,8 @@ export interface EngineDeps {
   readonly secret?: (name: string) => string | undefined;
   /** Returns how many instances may live at once. */
   readonly maxInstances: () => number;
+  /** Returns the lists by which an organisation bars servers; if this is absent, there are none. */
+  readonly serverLists?: () => { readonly allowed: unknown; readonly denied: unknown };
   /** Predicts what the editor declares as a client, and is told what it declared. */
   readonly editor?: Pick<EditorClient, 'expected' | 'note'>;
   /** Says where the editor finds the toolsets again. */
@@ -97,6 +99,7 @@ export function createEngine(deps: EngineDeps): Engine {
     guardianScript: deps.guardianScript,
     filteredTools: deps.filteredTools,
     maxInstances: deps.maxInstances,
+    ...(deps.serverLists && { serverLists: deps.serverLists }),
     ...(deps.secret && { secret: deps.secret }),
     ...(secrets && { secrets }),
     ...(editor && { expectedClient: editor.expected }),

@@ -24,6 +24,19 @@ export function maxInstances(): number {
   return Number.isInteger(value) && value > 0 ? value : 32;
 }
 
+/** Returns the lists by which an organisation allows and denies MCP servers in the editor (S1). */
+export function serverLists(): { readonly allowed: unknown; readonly denied: unknown } {
+  const chat = vscode.workspace.getConfiguration('chat.mcp');
+  return { allowed: chat.get('allowedServers'), denied: chat.get('deniedServers') };
+}
+
+export function onDidChangeServerLists(run: () => void): Disposable {
+  const settings = ['chat.mcp.allowedServers', 'chat.mcp.deniedServers'];
+  return vscode.workspace.onDidChangeConfiguration((change) => {
+    if (settings.some((setting) => change.affectsConfiguration(setting))) run();
+  });
+}
+
 /** Returns how many bytes all files of results may take together (V3). */
 export function artifactsQuota(): number {
   const value = vscode.workspace.getConfiguration(section).get<number>('artifactsQuota', 200);

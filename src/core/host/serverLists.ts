@@ -1,0 +1,103 @@
+/**
+ * Holds the lists by which an organisation allows and denies MCP servers in the editor (`chat.mcp.allowedServers` and
+ * `chat.mcp.deniedServers`) against the servers behind the toolsets (S1), which the editor itself does not see. An entry names a server by
+ * `serverName`, `serverUrl` (in which `*` stands for any text) or `serverCommand`, as in VS Code 1.139.1. Everything here is pure.
+ */
+import { isObject } from '../base/isObject.js';
+import type { Problem } from '../base/problem.js';
+import { isEnabled, type ConfiguredServer, type ServerDefinition } from '../config/model.js';
+
+/** The values of the settings, which are read without trust. */
+export interface ServerLists {
+  readonly allowed: unknown;
+  readonly denied: unknown;
+}
+
+/** Returns the servers without those that the lists bar, which count as switched off, and a problem for each of those. */
+export function withoutBarred(
+  servers: readonly ConfiguredServer[],
+  lists: ServerLists,
+): { readonly servers: readonly ConfiguredServer[]; readonly problems: readonly Problem[] } {
+  const problems: Problem[] = [];
+  const kept = servers.map((server): ConfiguredServer => {
+    if (server.kind !== 'valid' || !isEnabled(server)) return server;
+    const setting = barredBy(server.definition, lists);
+    if (setting === undefined) return server;
+    problems.push(serverBarred(server.definition, setting));
+    return { ...server, definition: { ...server.definition, enabled: false } };
+  });
+  return { servers: kept, problems };
+}
+
+/** Returns the setting that bars a server. What is denied is barred, also where it is allowed. */
+function barredBy(definition: ServerDefinition, { allowed, denied }: ServerLists): string | undefined {
+  if (entriesOf(denied)?.some((entry) => names(entry, definition))) return 'chat.mcp.deniedServers';
+  const permits = entriesOf(allowed);
+  return permits && !permits.some((entry) => names(entry, definition)) ? 'chat.mcp.allowedServers' : undefined;
+}
+
+/** Returns undefined where there is no list. An entry that names a server in no way, or in two, is none. */
+function entriesOf(list: unknown): readonly Record<string, unknown>[] | undefined {
+  if (!Array.isArray(list)) return undefined;
+  const ways = ['serverName', 'serverUrl', 'serverCommand'];
+  return list.filter(isObject).filter((entry) => ways.filter((way) => entry[way] !== undefined).length === 1);
+}
+
+function names(entry: Readonly<Record<string, unknown>>, { id, launch }: ServerDefinition): boolean {
+  const { serverName, serverUrl, serverCommand } = entry;
+  if (serverName !== undefined) return serverName === id;
+  if (launch.transport === 'streamable_http') {
+    return typeof serverUrl === 'string' && matchesUrl(serverUrl, launch.url);
+  }
+  const words = [launch.command, ...launch.args];
+  return (
+    Array.isArray(serverCommand) &&
+    serverCommand.length === words.length &&
+    words.every((word, index) => word === serverCommand[index])
+  );
+}
+
+function matchesUrl(pattern: string, url: string): boolean {
+  const address = plainUrl(url);
+  if (address === undefined) return false;
+  if (!pattern.includes('*')) return plainUrl(pattern)?.toLowerCase() === address.toLowerCase();
+  // A pattern without a path is one for the path `/`.
+  const whole = /^https?:\/\/[^/?#]*$/i.test(pattern) ? `${pattern}/` : pattern;
+  return matchesText(whole.toLowerCase(), address.toLowerCase());
+}
+
+/** Takes each part of the pattern where it comes first, so that no pattern costs more than the length of the text. */
+function matchesText(pattern: string, text: string): boolean {
+  const parts = pattern.split('*');
+  const [first = '', last = ''] = [parts.shift(), parts.pop()];
+  if (!text.startsWith(first) || !text.endsWith(last) || text.length < first.length + last.length) return false;
+  let at = first.length;
+  for (const part of parts) {
+    const found = text.indexOf(part, at);
+    if (found < 0) return false;
+    at = found + part.length;
+  }
+  return at <= text.length - last.length;
+}
+
+/** Returns the URL without credentials and fragment. */
+function plainUrl(url: string): string | undefined {
+  try {
+    const { protocol, origin, pathname, search } = new URL(url);
+    return protocol === 'http:' || protocol === 'https:' ? origin + pathname + search : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function serverBarred({ id, places }: ServerDefinition, setting: string): Problem {
+  const how = setting === 'chat.mcp.deniedServers' ? 'names it' : 'does not name it';
+  return {
+    code: 'server-barred',
+    severity: 'warning',
+    message: `The server "${id}" is not started, because the list "${setting}" of the editor ${how}.`,
+    fix: 'Ask whoever administers the editor to change that list, or remove the server.',
+    place: places.key,
+    server: id,
+  };
+}

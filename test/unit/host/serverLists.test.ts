@@ -1,0 +1,59 @@
+/** The lists of an organisation hold for the servers behind the toolsets, too (S1). */
+import assert from 'node:assert/strict';
+import { withoutBarred } from '../../../src/core/host/serverLists.js';
+import { ConfigState } from '../../../src/core/config/merge.js';
+
+const text = `version: 1
+servers:
+  files: { transport: stdio, command: npx, args: ['-y', 'files'] }
+  web: { transport: streamable_http, url: 'https://mcp.example.com/api/v1?x=1' }
+  off: { transport: stdio, command: npx, args: ['evil'], enabled: false }
+`;
+
+describe('lists of servers (S1)', () => {
+  const { servers } = new ConfigState().apply([{ file: '/ws/.minds/mcp.yaml', folder: '/ws', text }], {
+    env: {},
+    directoryExists: () => true,
+  }).model;
+
+  const barred = (allowed: unknown, denied: unknown): string[] =>
+    withoutBarred(servers, { allowed, denied }).problems.map(
+      ({ server, message }) => `${server} ${/chat\.mcp\.(\w+)/.exec(message)?.[1]}`,
+    );
+
+  it('bar nobody where there is none', () => {
+    assert.deepEqual(barred(undefined, undefined), []);
+    assert.deepEqual(barred(null, null), []);
+    assert.deepEqual(withoutBarred(servers, { allowed: null, denied: null }).servers, servers);
+  });
+
+  it('deny by name, by command and by URL', () => {
+    assert.deepEqual(barred(null, [{ serverName: 'files' }]), ['files deniedServers']);
+    assert.deepEqual(barred(null, [{ serverCommand: ['npx', '-y', 'files'] }]), ['files deniedServers']);
+    assert.deepEqual(barred(null, [{ serverCommand: ['npx'] }]), []);
+    for (const serverUrl of ['HTTPS://MCP.example.com/api/v1?x=1', 'https://*.example.com/*', '*://mcp*v1*']) {
+      assert.deepEqual(barred(null, [{ serverUrl }]), ['web deniedServers'], serverUrl);
+    }
+    for (const serverUrl of ['https://mcp.example.com/', 'https://*.example.com', 'https://*.example.org/*', 'x*']) {
+      assert.deepEqual(barred(null, [{ serverUrl }]), [], serverUrl);
+    }
+  });
+
+  it('allow what they name and nothing else, and a denial counts more', () => {
+    assert.deepEqual(barred([], null), ['files allowedServers', 'web allowedServers']);
+    assert.deepEqual(barred([{ serverName: 'web' }], null), ['files allowedServers']);
+    assert.deepEqual(barred([{ serverName: 'web' }, { serverName: 'files' }], [{ serverName: 'web' }]), [
+      'web deniedServers',
+    ]);
+  });
+
+  it('overlook entries that name a server in no way, or in two', () => {
+    const denied = [{}, 7, null, { serverName: 'files', serverUrl: 'https://x/' }, { serverUrl: 3 }];
+    assert.deepEqual(barred(null, denied), []);
+  });
+
+  it('switch off what they bar, so that what runs of it ends', () => {
+    const [files] = withoutBarred(servers, { allowed: null, denied: [{ serverName: 'files' }] }).servers;
+    assert.ok(files?.kind === 'valid' && !files.definition.enabled);
+  });
+});
