@@ -1,9 +1,11 @@
 /**
- * Every function that reads text of others is given a lot of it, in every shape that patterns and parsers have stumbled
- * over (S2). Nothing is measured by the clock alone: what each may take is told by a linear pass over the same text in the
- * same run, so a function that is not linear fails at the first size already.
+ * Every function that reads text of others is given a lot of it (S2). Those that take texts alone are found in the source
+ * and fed by themselves; any other is fed here, or is named with the reason why it is not.
  */
 import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import ts from 'typescript';
 import { readInitializeAnswer } from '../../src/core/connections/handshake.js';
 import { inShort } from '../../src/core/connections/http/exchange.js';
 import { readChallenge } from '../../src/core/connections/http/oauth/access.js';
@@ -11,93 +13,69 @@ import { inBrief, parseMessages, shortened } from '../../src/core/connections/js
 import { initializeRefused, listFailed } from '../../src/core/connections/openingFailures.js';
 import { likelyCause } from '../../src/core/connections/stdio/likelyCause.js';
 import { LineSplitter } from '../../src/core/connections/stdio/lineSplitter.js';
+import { sketch } from '../../src/core/yaml/sketch.js';
+import { outline } from '../../src/core/authoring/outline.js';
+import { curate, type CurationRules } from '../../src/core/tools/curate.js';
+import { compilePattern } from '../../src/core/tools/patterns.js';
+import { admitsResource, contentsRefused } from '../../src/core/tools/promptsAndResources.js';
+import { formatted, inert } from '../../src/core/base/inert.js';
+import { Redactor } from '../../src/core/base/log.js';
+import { withoutDataUrls } from '../../src/core/results/dataUrls.js';
+import { assertLinear } from './longTexts.js';
 
-const sizes = [16 * 1024, 1024 * 1024];
-/** How many linear passes over a mebibyte a function may take: it may go over the text many times. */
-const mostPasses = 60;
-
-/** What is repeated, up to the size that is asked for. */
-const shapes: readonly string[] = [
-  ...'a =-_.,:;/\\\'"`~!?@#$%^&*+|<>()[]{}0é\n\r\t\u0000\u2028\ud83d',
-  ...[
-    'a.',
-    'a-',
-    'a=',
-    'a:',
-    'a@',
-    'a ',
-    '--a ',
-    '-a=b ',
-    '?a=b&',
-    '://',
-    'a://',
-    'http://a@',
-    'http://[',
-    '../',
-    '%41',
-    '%2e',
-  ],
-  ...[
-    'bearer ',
-    'Bearer a',
-    'basic =',
-    'sk-',
-    'ghp_',
-    'eyJ',
-    'eyJa.',
-    'token=',
-    '"token":"',
-    'password: ',
-    'mcp-session-id:',
-  ],
-  ...[
-    '-----BEGIN ',
-    '-----BEGIN PRIVATE KEY-----',
-    '-----END',
-    'KEY="',
-    '\\"',
-    '\\\\',
-    '{"a":',
-    '[[',
-    '[]',
-    '{}',
-    '},{',
-  ],
-  ...[
-    '<a',
-    '<script',
-    '</script',
-    '<html',
-    '<title>',
-    '<!--',
-    '<![CDATA[',
-    '![](',
-    '[a](',
-    '](',
-    '**',
-    '> ',
-    '- ',
-    '\n\n',
-    '|a',
-  ],
-  ...[
-    'data:',
-    'data:image/png;base64,',
-    'Error: ',
-    'usage: ',
-    'Cannot find module ',
-    ' \n',
-    '\r\n',
-    '\u001b[',
-    '🙂',
-    'e\u0301',
-  ],
-  ...['Bearer realm="', ', a="b"', 'file:///', '{a}', '*a', '..', 'x'.repeat(63) + ' '],
-];
-
-const filled = (shape: string, size: number): string => shape.repeat(Math.ceil(size / shape.length)).slice(0, size);
+const noPlace = { file: '/f', range: { start: { line: 0, character: 0 }, end: { line: 0, character: 0 } } };
+const rules = (pattern: string): CurationRules => ({
+  id: 'a',
+  tools: { whitelist: [], blacklist: [pattern] },
+  transform: [{ kind: 'prefix', add: 'p_' }],
+  prompts: { filter: { whitelist: [], blacklist: [pattern] }, transform: [] },
+  resources: { whitelist: [], blacklist: [pattern] },
+  places: { key: noPlace, keyAt: () => noPlace, value: () => noPlace },
+});
+const curated = (pattern: string, text: string): unknown =>
+  curate(
+    rules(pattern),
+    {
+      tools: [
+        { name: text, description: text, inputSchema: { type: 'object', title: text } },
+        { name: 'x', description: text, inputSchema: { type: 'object', properties: { [text]: { pattern: text } } } },
+      ],
+      malformed: [{ name: text, detail: text }],
+      prompts: { prompts: [{ name: text, description: text }], malformed: [] },
+      resources: {
+        resources: [{ uri: text, name: text, mimeType: text }],
+        templates: [{ uriTemplate: text, name: text }],
+        malformed: [],
+      },
+    },
+    'warning',
+  );
+const resources = { resources: [], templates: [], filter: { whitelist: ['file:///*a*b*c*'], blacklist: [] } };
 
 const readers: Readonly<Record<string, (text: string) => unknown>> = {
+  'what a server lists': (text) => curated('*a*b*c*', text),
+  'what a server lists, and a pattern of the file': (text) => curated(text, 'a'.repeat(60)),
+  'a pattern with many wildcards': (text) => compilePattern('*a*b*a*b*c*d*'.repeat(20)).matches(text),
+  'a pattern that is long': (text) => compilePattern(`*${text}*`).matches(text.slice(0, 8 * 1024)),
+  'a resource that is asked for': (text) => [
+    admitsResource(resources, text),
+    admitsResource({ ...resources, templates: [{ uriTemplate: '{a}{b}/{c}{d}', name: 'x' }] }, text),
+    contentsRefused(resources, [{ uri: 'x', mimeType: text, text, blob: text }]),
+  ],
+  'a text that is shown': (text) => [inert`a ${text}`, formatted`a ${text}`],
+  'a text in a log': (text) => {
+    const redactor = new Redactor();
+    redactor.register(['a secret of some length']);
+    return redactor.redact(text);
+  },
+  'data: URLs in a result': (text) => withoutDataUrls({ content: [{ type: 'image', data: text, mimeType: text }] }),
+  'a config file that is typed': (text) => [
+    sketch(text),
+    sketch(text, text.length),
+    sketch(`a: [${text}`),
+    sketch(`x${text}`),
+  ],
+  'the outline of a config file': (text) => outline(`servers:\n  a: ${text}`),
   'a message of a server': (text) => parseMessages(text),
   'a text in a message of a server': (text) =>
     parseMessages(JSON.stringify({ jsonrpc: '2.0', id: 1, error: { code: 1, message: text } })),
@@ -129,40 +107,163 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
   },
 };
 
-async function time(run: () => unknown): Promise<number> {
-  const start = performance.now();
-  await run();
-  return performance.now() - start;
+/** What is exported here reads texts of others. */
+const rooms = [
+  'core/base',
+  'core/protocol',
+  'core/tools',
+  'core/results',
+  'core/gateway',
+  'core/connections',
+  'core/connections/http',
+  'core/connections/stdio',
+  'core/connections/http/oauth',
+  'core/dialog',
+];
+
+/** Why a function that takes a text of others is not fed. */
+const notFed: Readonly<Record<string, readonly string[]>> = {
+  'It is given names that are bounded: they have passed N4, or are clipped.': [
+    'shortNames',
+    'judge',
+    'transformName',
+    'publish',
+    'projectToolsForProvider',
+    'isToldTo',
+    'featuresOf',
+    'compilePermissions',
+    'patternsWithoutEffect',
+    'editorNames',
+    'nearest',
+    'nearestName',
+    'distance',
+    'withoutSeparators',
+  ],
+  'It puts the text into another one and does not look at it.': [
+    'markdownList',
+    'refusal',
+    'toolNameInvalid',
+    'publishedNameInvalid',
+    'nameTwiceInServer',
+    'toolListedTwice',
+    'nameTaken',
+    'nameReserved',
+    'schemaUnusable',
+    'editorSchemaRefused',
+    'toolMalformed',
+    'editorIdTooLong',
+    'promptTwice',
+    'entryMalformed',
+    'listIncomplete',
+    'withNotes',
+    'even',
+    'forwarded',
+    'clientRequest',
+    'dialogOf',
+    'refuse',
+    'resultMessage',
+    'requestParams',
+    'answerParams',
+    'logStrayEvent',
+    'broken',
+    'granted',
+  ],
+  'It takes a path of this machine or a text of our own.': [
+    'realPath',
+    'samePath',
+    'isBelow',
+    'readTextFile',
+    'readTextFileSync',
+    'artifactsRoot',
+    'secretInFile',
+    'searchPath',
+    'variable',
+    'overlaid',
+    'carryingMark',
+    'windowsProgram',
+    'checkAddress',
+    'oauthFetch',
+  ],
+  'Another function that is fed calls it with the text.': ['saveBinaries', 'answerRequest', 'takeNotification'],
+};
+const root = path.resolve(__dirname, '../../src');
+const isNamed = (name: string): boolean => Object.values(notFed).some((names) => names.includes(name));
+
+interface Taking {
+  readonly file: string;
+  readonly name: string;
+  /** The types of the parameters that have to be given. */
+  readonly parameters: readonly string[];
+  /** Whether nothing but texts has to be given. */
+  readonly isPlain: boolean;
+}
+
+/** Finds the exported functions that take a text. */
+function functions(): Taking[] {
+  return rooms.flatMap((room) =>
+    readdirSync(path.join(root, room))
+      .filter((name) => name.endsWith('.ts'))
+      .flatMap((name) => functionsOf(`${room}/${name}`)),
+  );
+}
+
+function functionsOf(file: string): Taking[] {
+  const tree = ts.createSourceFile(file, readFileSync(path.join(root, file), 'utf8'), ts.ScriptTarget.Latest, true);
+  return tree.statements.flatMap((statement): Taking[] => {
+    if (!ts.isFunctionDeclaration(statement) || !statement.name) return [];
+    if (!statement.modifiers?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword)) return [];
+    const types = statement.parameters.map(({ type }) => type?.getText() ?? '');
+    if (!types.some((type) => /\b(string|unknown)\b/.test(type) && !type.includes('=>'))) return [];
+    const needed = statement.parameters.filter(
+      ({ initializer, questionToken, dotDotDotToken }) => !initializer && !questionToken && !dotDotDotToken,
+    );
+    const parameters = needed.map(({ type }) => type?.getText() ?? '');
+    const isPlain = parameters.every((type) =>
+      /^(string|string \| undefined|unknown|number|readonly string\[\])$/.test(type),
+    );
+    return [{ file, name: statement.name.text, parameters, isPlain }];
+  });
 }
 
 describe('long texts of others', function () {
   this.timeout(300_000);
-  const largest = Math.max(...sizes);
 
-  /** A pass over the largest text, which looks at each character and makes another text of them; the median of five. */
-  async function linearPass(): Promise<number> {
-    const text = filled('a"', largest);
-    const taken: number[] = [];
-    for (let turn = 0; turn < 5; turn++) taken.push(await time(() => JSON.parse(JSON.stringify(text)) === text));
-    return taken.sort((a, b) => a - b)[2] ?? 0;
+  it('are given to every exported function that reads them', () => {
+    const found = functions().filter(({ isPlain }) => !isPlain);
+    const named = new Set(Object.values(notFed).flat());
+    const own = readFileSync(__filename, 'utf8');
+    const isFed = (name: string): boolean => new RegExp(`\\b${name}\\(`).test(own);
+    const missing = found.filter(({ name }) => !named.has(name) && !isFed(name));
+    assert.deepEqual(
+      missing.map(({ file, name }) => `${file} ${name}`),
+      [],
+    );
+    const known = new Set(functions().map(({ name }) => name));
+    assert.deepEqual(
+      [...named].filter((name) => !known.has(name)),
+      [],
+      'these are gone',
+    );
+  });
+
+  for (const { file, name, parameters } of functions().filter(({ isPlain, name }) => isPlain && !isNamed(name))) {
+    it(`${file} ${name}: takes linear time`, async () => {
+      const module = (await import(path.join(root, file))) as Readonly<
+        Record<string, (...given: unknown[]) => unknown>
+      >;
+      const read = module[name];
+      assert.ok(read);
+      await assertLinear((text) => {
+        try {
+          return read(...parameters.map((type) => (type === 'number' ? 1 : type.endsWith('[]') ? [text, text] : text)));
+        } catch {
+          return undefined; // It refuses the text, in time.
+        }
+      });
+    });
   }
 
   for (const [what, read] of Object.entries(readers)) {
-    it(`${what}: read in linear time`, async () => {
-      let bound = mostPasses * (await linearPass());
-      for (const size of sizes) {
-        for (const shape of shapes) {
-          const text = filled(shape, size);
-          let took = await time(() => read(text));
-          // What was slow because the machine was busy is not slow again.
-          for (let again = 0; took > bound && again < 2; again++) {
-            bound = Math.max(bound, mostPasses * (await linearPass()));
-            took = Math.min(took, await time(() => read(text)));
-          }
-          const found = `${took.toFixed(1)} ms, ${mostPasses} linear passes ${bound.toFixed(1)} ms`;
-          assert.ok(took <= bound, `${size} characters of ${JSON.stringify(shape)} took ${found}`);
-        }
-      }
-    });
+    it(`${what}: read in linear time`, () => assertLinear(read));
   }
 });

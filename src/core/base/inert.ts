@@ -158,7 +158,13 @@ export function visibleJson(json: string): string {
 
 /** Puts a visible text on one line. */
 export function oneLine(text: string): string {
-  return visible(text.replace(/\s*[\r\n\u2028\u2029]\s*/g, ' ')).trim();
+  const lines = text.split(/[\r\n\u2028\u2029]/);
+  // A pattern for the blanks around an end of line would look at each run of blanks again and again.
+  const trimmed = lines.map((line, index) => {
+    const rest = index > 0 ? line.trimStart() : line;
+    return index < lines.length - 1 ? rest.trimEnd() : rest;
+  });
+  return visible(trimmed.filter((line) => line !== '').join(' ')).trim();
 }
 
 /** Writes a character as its number. */

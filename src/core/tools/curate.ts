@@ -4,9 +4,10 @@
  */
 import { assertNever } from '../base/assertNever.js';
 import type { Problem } from '../base/problem.js';
+import { clipped } from '../base/text.js';
 import type { NameFilter, Transform } from '../config/model.js';
 import type { ExcludedTool, OfferedTool, PublishedPrompt, PublishedResources, PublishedTool } from './catalogue.js';
-import { isValidName, transformName } from './names.js';
+import { isValidName, longestMatched, transformName } from './names.js';
 import { compileFilter, judge } from './patterns.js';
 import {
   curatePromptsAndResources,
@@ -50,6 +51,9 @@ export type Curation =
   /** The transforms give two tools one name: the server's update is refused as a whole (N5). */
   | { readonly kind: 'refused'; readonly problems: readonly [Problem, ...Problem[]] };
 
+/** So much is kept of a name that is too long to be matched. */
+const longestShown = 100;
+
 export function curate(rules: CurationRules, listed: Listed, report: FilteredToolsReport): Curation {
   const at = { server: rules.id, places: rules.places };
   const filter = compileFilter(rules.tools);
@@ -59,7 +63,7 @@ export function curate(rules: CurationRules, listed: Listed, report: FilteredToo
     at,
     'tools',
     filter,
-    listed.tools.map(({ name }) => name),
+    listed.tools.flatMap(({ name }) => (name.length > longestMatched ? [] : [name])),
   );
   const out: NamesKeptOut = { whitelist: [], blacklist: [] };
   const originalOf = new Map<string, string>();
@@ -70,6 +74,11 @@ export function curate(rules: CurationRules, listed: Listed, report: FilteredToo
   for (const entry of listed.malformed) problems.push(toolMalformed(at, entry.name, entry.detail));
   for (const tool of listed.tools) {
     const original = tool.name;
+    if (original.length > longestMatched) {
+      problems.push(toolNameInvalid(at, original));
+      excluded.push({ original: clipped(original, longestShown), reason: { kind: 'originalNameInvalid' } });
+      continue;
+    }
     if (seen.has(original)) {
       if (originalOf.get(transformName(original, rules.transform)) !== original) continue;
       listedTwice.add(original);

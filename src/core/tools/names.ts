@@ -5,6 +5,9 @@ import type { Transform } from '../config/model.js';
 export const nameRule = '^[a-zA-Z0-9_-]{1,64}$';
 const validName = new RegExp(nameRule);
 
+/** A longer name, of a tool or a prompt, is dropped before anything looks at it (S2). */
+export const longestMatched = 1024;
+
 export function isValidName(name: string): boolean {
   return validName.test(name);
 }

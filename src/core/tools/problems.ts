@@ -2,7 +2,7 @@
 import type { Place, Problem } from '../base/problem.js';
 import { shortList } from '../base/shortList.js';
 import type { ServerPlaces } from '../config/model.js';
-import { nameRule } from './names.js';
+import { longestMatched, nameRule } from './names.js';
 import type { CompiledFilter, ListedPattern } from './patterns.js';
 
 interface At {
@@ -125,7 +125,7 @@ export function toolNameInvalid(at: At, name: string): Problem {
     fix: 'Blacklist the tool, or have its server name it within the rule.',
     place: at.places.key,
     server: at.server,
-    tool: name,
+    ...(name.length <= longestMatched && { tool: name }),
   };
 }
 

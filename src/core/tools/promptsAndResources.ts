@@ -14,9 +14,9 @@ import type {
   PublishedPrompt,
   PublishedResources,
 } from './catalogue.js';
-import { transformName } from './names.js';
+import { longestMatched, transformName } from './names.js';
 import { type CompiledFilter, compileFilter, judge } from './patterns.js';
-import { compileUriFilter, isMadeFrom } from './uris.js';
+import { compileUriFilter, isMadeFrom, longestUri } from './uris.js';
 import {
   entryMalformed,
   type FilteredToolsReport,
@@ -132,7 +132,7 @@ function sift<Entry>(
   { id, places }: PromptAndResourceRules,
   of: 'prompts' | 'resources',
   filter: CompiledFilter,
-  entries: readonly Entry[],
+  all: readonly Entry[],
   nameOf: (entry: Entry) => string,
   { malformed, failure }: { readonly malformed: readonly Malformed[]; readonly failure?: string },
   report: FilteredToolsReport,
@@ -141,6 +141,12 @@ function sift<Entry>(
   const at = { server: id, places };
   if (failure !== undefined) problems.push(listIncomplete(at, of, failure));
   for (const { name, detail } of malformed) problems.push(entryMalformed(at, of, name, detail));
+  const most = of === 'prompts' ? longestMatched : longestUri;
+  const entries = all.filter((entry) => {
+    const name = nameOf(entry);
+    if (name.length > most) problems.push(entryMalformed(at, of, name, `is named by more than ${most} characters`));
+    return name.length <= most;
+  });
   // What could not be listed may well match.
   if (failure === undefined) problems.push(...patternsWithoutEffect(at, of, filter, entries.map(nameOf)));
   const out: NamesKeptOut = { whitelist: [], blacklist: [] };

@@ -7,12 +7,12 @@
 import type { NameFilter } from '../config/model.js';
 import { compileFilter, compilePattern, type CompiledFilter, type ListedPattern, type Pattern } from './patterns.js';
 
-/** A longer URI has no form. */
-const longest = 8 * 1024;
+/** A longer URI has no form, and is not published. */
+export const longestUri = 8 * 1024;
 
 /** Returns undefined for what has no form, which no list lets in. */
 function canonicalUri(uri: string): string | undefined {
-  if (uri.length > longest || uri !== uri.trim()) return undefined;
+  if (uri.length > longestUri || uri !== uri.trim()) return undefined;
   const [, scheme = '', rest = ''] = /^([a-z][a-z0-9+.-]*:)?(.*)$/is.exec(uri) ?? [];
   const cut = rest.search(/[?#]/);
   const [location, more] = cut < 0 ? [rest, ''] : [rest.slice(0, cut), rest.slice(cut)];
@@ -85,7 +85,7 @@ export function isMadeFrom(uriTemplate: string, uri: string): boolean {
 
 /** @param unreadable the verdict on a URI that has no form */
 function uriMatcher(text: string, unreadable: boolean): Pattern['matches'] {
-  const pattern = text.length > longest ? undefined : compilePattern(canonicalUriPattern(text));
+  const pattern = text.length > longestUri ? undefined : compilePattern(canonicalUriPattern(text));
   return (uri) => {
     const canonical = canonicalUri(uri);
     return canonical === undefined ? unreadable : pattern?.matches(canonical) === true;

@@ -207,12 +207,21 @@ function keyAt(
   end: number,
 ): { name: string; end: number; colon: number; quote: '' | "'" | '"' } | undefined {
   const line = text.slice(at, end);
-  const found = /^(?:("(?:[^"\\]|\\.)*")|('(?:[^']|'')*')|([^\s#&*!|>'"%@`{}[\],?-][^#]*?|[?-][^\s#][^#]*?|[^\s'"{}[\],][^#]*?))([ \t]*):(?=\s|$)/.exec(line); // prettier-ignore
-  if (!found) return undefined;
-  const raw = found[1] ?? found[2] ?? found[3] ?? '';
-  const quote = found[1] ? '"' : found[2] ? "'" : '';
+  const found = /^(?:("(?:[^"\\]|\\.)*")|('(?:[^']|'')*'))([ \t]*):(?=\s|$)/.exec(line);
+  if (!found) return plainKeyAt(line, at);
+  const raw = found[1] ?? found[2] ?? '';
   const keyEnd = at + raw.length;
-  return { name: quote ? unquoted(raw) : raw, end: keyEnd, colon: keyEnd + (found[4]?.length ?? 0), quote };
+  const quote = found[1] ? '"' : "'";
+  return { name: unquoted(raw), end: keyEnd, colon: keyEnd + (found[3]?.length ?? 0), quote };
+}
+
+/** A key without quotes goes to the first colon with a blank behind it, and has no `#`. */
+function plainKeyAt(line: string, at: number): ReturnType<typeof keyAt> {
+  const colon = line.slice(1).search(/:(?=\s|$)/) + 1;
+  if (colon === 0 || !/^[^\s'"{}[\],]/.test(line) || line.slice(1, colon).includes('#')) return undefined;
+  let length = colon;
+  while (line[length - 1] === ' ' || line[length - 1] === '\t') length--;
+  return { name: line.slice(0, length), end: at + length, colon: at + colon, quote: '' };
 }
 
 function plainEnd(text: string, at: number, end: number): number {

@@ -24,6 +24,9 @@ export function scanFlow(
   let entry = owner;
   // The place of the next key or value begins here.
   let gap = from;
+  // A line is looked through for its end once, however many words it has.
+  let known = -1;
+  const endOfLine = (offset: number): number => (offset <= known ? known : (known = lineEnd(text, offset)));
   const top = (): SketchBox | undefined => (stack.length > outer ? stack.at(-1) : undefined);
   const note = (start: number, end: number, quote: '' | "'" | '"', complete = false): void => {
     const box = top();
@@ -49,14 +52,14 @@ export function scanFlow(
       continue;
     }
     if (character === '#' && /[\s,[{]/.test(text[at - 1] ?? ' ')) {
-      at = lineEnd(text, at);
+      at = endOfLine(at);
       continue;
     }
     blankUpTo(at);
     if (character === '{' || character === '[') {
       const box = state.open(character === '{' ? 'map' : 'list', true, indent, next, entry);
       entry = undefined;
-      next = box.kind === 'list' ? [...box.path, 0] : box.path;
+      next = box.kind === 'list' ? state.inside(box, 0) : box.path;
       gap = ++at;
       continue;
     }
@@ -73,7 +76,7 @@ export function scanFlow(
     }
     const box = top();
     if (character === ',') {
-      if (box?.kind === 'list') next = [...box.path, ++box.items];
+      if (box?.kind === 'list') next = state.inside(box, ++box.items);
       entry = undefined;
       gap = ++at;
       continue;
@@ -84,7 +87,11 @@ export function scanFlow(
     }
     const quote = character === "'" || character === '"' ? character : '';
     const mark = /^[&!][^\s,[\]{}]*/.exec(text.slice(at, at + 200))?.[0];
-    const end = mark ? at + mark.length : quote ? quoteEnd(text, at, lineEnd(text, at)) : flowWordEnd(text, at);
+    const end = mark
+      ? at + mark.length
+      : quote
+        ? quoteEnd(text, at, endOfLine(at))
+        : flowWordEnd(text, at, endOfLine(at));
     const word = text.slice(at, end);
     const behind = end + (/^[ \t]*/.exec(text.slice(end, end + 50))?.[0].length ?? 0);
     const isKey = text[behind] === ':' && (quote !== '' || /[\s,[\]{}]|^$/.test(text[behind + 1] ?? ''));
@@ -95,7 +102,7 @@ export function scanFlow(
       if (word.startsWith('*')) state.aliases.push({ name: word.slice(1), path: next });
       if (box?.kind === 'map' && entry === undefined && isKey) {
         entry = state.enter(box, quote ? unquoted(word) : word, { start: at, end });
-        next = [...box.path, entry.key];
+        next = state.inside(box, entry.key);
         at = behind + 1;
         gap = at;
         continue;
@@ -114,8 +121,8 @@ export function scanFlow(
   return at;
 }
 
-function flowWordEnd(text: string, at: number): number {
-  const rest = text.slice(at, lineEnd(text, at));
+function flowWordEnd(text: string, at: number, end: number): number {
+  const rest = text.slice(at, end);
   const stop = rest.search(/[,[\]{}]|:(?=[\s,[\]{}]|$)|\s#/);
   return at + (stop < 0 ? rest : rest.slice(0, stop)).trimEnd().length;
 }

@@ -43,6 +43,9 @@ export interface Slot {
   readonly complete: boolean;
 }
 
+/** What is nested deeper has no path of its own, so that paths take no more time than the text. Files count to 64. */
+const deepest = 100;
+
 export const pathKey = (path: SketchPath): string => JSON.stringify(path);
 
 export class SketchState {
@@ -67,7 +70,7 @@ export class SketchState {
   ): SketchBox {
     const box: SketchBox = { kind, flow, indent, path, entries: [], items: 0, owner };
     if (owner && !owner.child && owner.key === path.at(-1)) owner.child = box;
-    if (!this.boxes.has(pathKey(path))) this.boxes.set(pathKey(path), box);
+    if (this.stack.length < deepest && !this.boxes.has(pathKey(path))) this.boxes.set(pathKey(path), box);
     this.stack.push(box);
     return box;
   }
@@ -75,8 +78,14 @@ export class SketchState {
   private nextPath(): SketchPath {
     const top = this.stack.at(-1);
     if (!top) return [];
-    if (top.kind === 'list') return [...top.path, Math.max(0, top.items - 1)];
-    return [...top.path, top.entries.at(-1)?.key ?? ''];
+    if (this.stack.length >= deepest) return top.path;
+    if (top.kind === 'list') return this.inside(top, Math.max(0, top.items - 1));
+    return this.inside(top, top.entries.at(-1)?.key ?? '');
+  }
+
+  /** Returns the path of something in a box, which is that of the box itself where it is nested too deep. */
+  inside(box: SketchBox, key: string | number): SketchPath {
+    return box.path.length >= deepest ? box.path : [...box.path, key];
   }
 
   close(which: (box: SketchBox) => boolean): void {
@@ -98,7 +107,8 @@ export class SketchState {
 
   /** Extends everything that is open to this offset. */
   grow(end: number): void {
-    for (const { owner, entries } of this.stack) {
+    for (let index = 0; index < Math.min(deepest, this.stack.length); index++) {
+      const { owner, entries } = this.stack[index] as SketchBox;
       if (owner && owner.end < end) owner.end = end;
       const last = entries.at(-1);
       if (last && last.end < end) last.end = end;
