@@ -1,6 +1,9 @@
 /** What an attack may cost this process, beside a base that was measured in the same run. */
 import assert from 'node:assert/strict';
+import { problemLine, statusTable, toolsTable } from '../../src/cli/render.js';
+import type { StatusSnapshot } from '../../src/core/reconcile/status.js';
 import { heapNow, type Strain } from '../support/core/loopDelay.js';
+import type { Stage } from '../support/core/stage.js';
 
 const worseThanBase = 25;
 /** What waits for the collector counts in the first. */
@@ -25,4 +28,22 @@ export function assertWithinBounds(strain: Strain, { base, leastBaseMs, heapBefo
 
 export function assertNotPolluted(): void {
   assert.equal(({} as { polluted?: unknown }).polluted, undefined, 'Object.prototype is polluted');
+}
+
+/** Nothing that is secret stands in what people and other programs read. */
+export function assertKeepsSecrets(stage: Stage, secrets: readonly string[]): void {
+  const told = { logs: stage.logs.text(), snapshot: JSON.stringify(stage.host.snapshot) };
+  for (const secret of secrets) {
+    assert.ok(secret.length > 20, 'there is no such secret');
+    for (const [where, text] of Object.entries(told)) assert.ok(!text.includes(secret), `a secret is in the ${where}`);
+  }
+}
+
+/** What the command line makes of a snapshot has no character that acts on a terminal. */
+export function assertShownWithoutControl(snapshot: StatusSnapshot): void {
+  const shown = [statusTable(snapshot), toolsTable(snapshot.servers), ...snapshot.problems.map(problemLine)];
+  for (const text of shown) {
+    const found = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.exec(text);
+    assert.equal(found, null, `U+${found?.[0].codePointAt(0)?.toString(16)} in ${JSON.stringify(text.slice(0, 500))}`);
+  }
 }

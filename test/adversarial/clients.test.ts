@@ -5,6 +5,7 @@
  *     MCP_TOOLSETS_SEED=1 npx mocha --node-option import=tsx test/adversarial/clients.test.ts
  */
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { Agent, request } from 'node:http';
 import { damagedText, mutated, randomOf, type Draw } from '../fixtures/servers/shared/mutate.mjs';
 import { fixture } from '../support/core/configText.js';
@@ -13,7 +14,7 @@ import { SessionClient } from '../support/core/sessionClient.js';
 import { endStages, startStage, type Stage } from '../support/core/stage.js';
 import { within } from '../support/core/within.js';
 import { seedOf } from '../unit/stress/random.js';
-import { assertWithinBounds } from './bounds.js';
+import { assertKeepsSecrets, assertWithinBounds } from './bounds.js';
 
 const messages = 50_000;
 /** Few at once: to make them holds up the loop of this process too. */
@@ -74,6 +75,7 @@ const headerDamage: readonly ((headers: Headers, random: Draw) => void)[] = [
 describe('a client that damages what it sends', function () {
   this.timeout(300_000);
   const seed = seedOf('MCP_TOOLSETS_SEED');
+  const canary = `sk-live-${randomBytes(16).toString('hex')}`;
   let base: Strain;
   let stage: Stage;
   let agent: Agent;
@@ -81,9 +83,9 @@ describe('a client that damages what it sends', function () {
   beforeEach(async () => {
     console.log(`      MCP_TOOLSETS_SEED=${seed}`);
     agent = new Agent({ keepAlive: true, maxSockets: 8 });
-    stage = await startStage();
+    stage = await startStage({ env: { THE_CANARY: canary } });
     stage.onDispose(() => Promise.resolve(agent.destroy()));
-    await stage.edit({ a: fixture('raw', [], { 'truely-stateless': true }) });
+    await stage.edit({ a: fixture('raw', [], { 'truely-stateless': true, env: { CANARY: { env: 'THE_CANARY' } } }) });
   });
 
   afterEach(endStages);
@@ -164,5 +166,6 @@ describe('a client that damages what it sends', function () {
     assert.ok((statuses.get(undefined) ?? 0) < messages * 0.02, seen);
     assert.ok(![...statuses.keys()].some((status) => status !== undefined && status >= 500), seen);
     assertWithinBounds(strain, { base, leastBaseMs, heapBefore });
+    assertKeepsSecrets(stage, [canary, String(own['Authorization'] ?? own['authorization']).replace('Bearer ', '')]);
   });
 });

@@ -138,6 +138,7 @@ const notFed: Readonly<Record<string, readonly string[]>> = {
     'nearestName',
     'distance',
     'withoutSeparators',
+    'toolIn',
   ],
   'It puts the text into another one and does not look at it.': [
     'markdownList',

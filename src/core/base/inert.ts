@@ -149,11 +149,11 @@ export function forTerminal(text: string): string {
 
 /** Writes JSON in which every character shows; it says the same. */
 export function visibleJson(json: string): string {
-  return json.replace(hiddenCharacter, (one) =>
-    one === '\n'
-      ? one
-      : Array.from(one.split(''), (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`).join(''),
-  );
+  return json.replace(hiddenCharacter, (one) => {
+    if (one === '\n') return one;
+    const units = one.length === 1 ? [one] : one.split('');
+    return units.map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`).join('');
+  });
 }
 
 /** Puts a visible text on one line. */

@@ -29,10 +29,17 @@ const tooDeep = {
   message: `The server answered with a result that is nested more than ${deepestValue} levels deep.`,
 } as const;
 
+const noObject = {
+  kind: 'error',
+  code: errorCodes.internal,
+  message: 'The server answered with a result that is no object.',
+} as const;
+
 export function readCallResult(result: unknown): ServerOutcome<CallToolResult> {
   if (isTooDeep(result)) return tooDeep;
-  const { content, ...rest } = result as { content?: unknown };
-  if (Array.isArray(content)) return { kind: 'result', result: result as CallToolResult };
+  if (!isObject(result)) return noObject;
+  const { content, ...rest } = result;
+  if (Array.isArray(content)) return { kind: 'result', result: result as unknown as CallToolResult };
   // Older versions of the protocol allow that beside structured content.
   if (content === undefined || content === null) return { kind: 'result', result: { ...rest, content: [] } };
   return {
@@ -45,7 +52,7 @@ export function readCallResult(result: unknown): ServerOutcome<CallToolResult> {
 export function readOtherResult(result: unknown): ServerOutcome<Fields> {
   if (isTooDeep(result)) return tooDeep;
   if (isObject(result)) return { kind: 'result', result };
-  return { kind: 'error', code: errorCodes.internal, message: 'The server answered with a result that is no object.' };
+  return noObject;
 }
 
 /** This many characters of a progress message are passed on, which is one line in a view (S2). */
