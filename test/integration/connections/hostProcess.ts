@@ -7,6 +7,7 @@
  */
 import { spawn } from 'node:child_process';
 import { systemClock } from '../../../src/core/base/clock.js';
+import { patience } from '../../support/core/within.js';
 import { silentLog } from '../../support/fakes/silentLog.js';
 import type { StdioLaunch } from '../../../src/core/config/model.js';
 import { createConnector } from '../../../src/core/host/createConnector.js';
@@ -34,7 +35,7 @@ async function main(): Promise<void> {
       connector.connect({
         server: 'under-test',
         launch: { transport: 'stdio', command, args, cwd: process.cwd(), env: new Map() },
-        timeoutMs: 30_000,
+        timeoutMs: 30_000 * patience,
         signal: new AbortController().signal,
         log: silentLog,
       }),

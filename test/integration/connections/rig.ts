@@ -24,6 +24,7 @@ import type { ServerOutcome } from '../../../src/core/protocol/request.js';
 import { createConnector, type ConnectorDeps } from '../../../src/core/host/createConnector.js';
 import { processesWith, untilNone, type TestProcess } from '../../support/processes.js';
 import { inShell as behindShell } from '../../support/shells.js';
+import { patience } from '../../support/core/within.js';
 
 export const repository = path.resolve(__dirname, '../../..');
 export const servers = path.join(repository, 'test/fixtures/servers');
@@ -99,7 +100,7 @@ export class Rig {
     return this.connector.connect({
       server: 'under-test',
       launch,
-      timeoutMs: own.timeoutMs ?? 50_000,
+      timeoutMs: own.timeoutMs ?? 50_000 * patience,
       signal: own.signal ?? new AbortController().signal,
       log: {
         write: (level, text) => {
@@ -215,7 +216,7 @@ export async function callTool(
     tool: name,
     arguments: args as Record<string, unknown> | undefined,
     meta: undefined,
-    timeouts: { call: 10_000, callMax: 30_000 },
+    timeouts: { call: 10_000 * patience, callMax: 30_000 * patience },
     signal: new AbortController().signal,
     onProgress: () => {},
     ...own,

@@ -2,7 +2,8 @@
  * A limit for what a test waits for, so that a failure says what did not come; far longer than anything takes. The
  * variable is for systems on which all takes several times as long.
  */
-const patienceMs = 30_000 * Number(process.env['MCP_TOOLSETS_TEST_PATIENCE'] ?? 1);
+export const patience = Number(process.env['MCP_TOOLSETS_TEST_PATIENCE'] ?? 1);
+const patienceMs = 30_000 * patience;
 
 export async function within<T>(
   promise: Promise<T>,
