@@ -19,6 +19,8 @@ export interface ServedToolset {
   readonly resources: readonly Resource[];
   readonly templates: readonly ResourceTemplate[];
   readonly features: ServerFeatures;
+  /** Whether each conversation has an instance of its own, so that they have to be told apart (L1). */
+  readonly isLeased?: boolean;
   /** Says whether a later edit may give it what it does not have now, of which living sessions are told. */
   readonly canGain?: boolean;
 }

@@ -9,19 +9,19 @@
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { isObject } from '../base/isObject.js';
 import type { Fields } from '../protocol/client.js';
-import { errorCodes, RpcFailure } from '../protocol/errors.js';
-import { protocolVersions, type ProtocolVersion } from '../protocol/versions.js';
+import { errorCodes, RpcFailure, type RpcError } from '../protocol/errors.js';
+import { modernVersion, protocolVersions, type SpokenVersion } from '../protocol/versions.js';
 
 const [newest] = protocolVersions;
 
 /** Versions are dates, so their order is that of their text. */
-export function isAtLeast(version: ProtocolVersion, first: ProtocolVersion): boolean {
+export function isAtLeast(version: SpokenVersion, first: SpokenVersion): boolean {
   return version >= first;
 }
 
 /** Returns what a client of this version can have meant by what it declared. */
-export function clientCapabilities(version: ProtocolVersion, declared: Fields): Fields {
-  if (version === newest) return declared;
+export function clientCapabilities(version: SpokenVersion, declared: Fields): Fields {
+  if (isAtLeast(version, newest)) return declared;
   const { elicitation, sampling, ...rest } = declared;
   return {
     ...rest,
@@ -42,16 +42,16 @@ export function readsStructureAlone(clientInfo: unknown): boolean {
 }
 
 /** Completions were there before they were declared. */
-export function serverCapabilities(version: ProtocolVersion, { completions, ...rest }: Fields): Fields {
+export function serverCapabilities(version: SpokenVersion, { completions, ...rest }: Fields): Fields {
   return completions !== undefined && isAtLeast(version, '2025-03-26') ? { ...rest, completions } : rest;
 }
 
 /** Puts an entry of a list of tools, prompts, resources or templates into the words of the version. */
-export function entries<Entry extends object>(version: ProtocolVersion, list: readonly Entry[]): readonly Entry[] {
-  return version === newest ? list : list.map((entry) => plainer(version, entry as Fields) as Entry);
+export function entries<Entry extends object>(version: SpokenVersion, list: readonly Entry[]): readonly Entry[] {
+  return isAtLeast(version, newest) ? list : list.map((entry) => plainer(version, entry as Fields) as Entry);
 }
 
-function plainer(version: ProtocolVersion, entry: Fields): Fields {
+function plainer(version: SpokenVersion, entry: Fields): Fields {
   const known = without(entry, 'icons', 'execution');
   if (isAtLeast(version, '2025-06-18')) return known;
   const { annotations, arguments: given, ...older } = without(known, 'title', 'outputSchema', '_meta');
@@ -64,8 +64,9 @@ function plainer(version: ProtocolVersion, entry: Fields): Fields {
   };
 }
 
-export function toolResult(version: ProtocolVersion, result: CallToolResult): CallToolResult {
-  if (version === newest) return result;
+export function toolResult(version: SpokenVersion, result: CallToolResult): CallToolResult {
+  if (version === modernVersion) return { ...result, resultType: 'complete' };
+  if (isAtLeast(version, newest)) return result;
   const { structuredContent, ...rest } = result;
   const content = rest.content.map((part) => contentPart(version, part)) as CallToolResult['content'];
   if (structuredContent === undefined) return { ...rest, content };
@@ -75,26 +76,37 @@ export function toolResult(version: ProtocolVersion, result: CallToolResult): Ca
 }
 
 /** Puts the result of a request other than a tool's call into the words of the version. */
-export function otherResult(version: ProtocolVersion, result: Fields): Fields {
-  if (version === newest) return result;
-  const { messages, contents } = result;
+export function otherResult(version: SpokenVersion, result: Fields): Fields {
+  if (version === modernVersion) {
+    const hints = 'contents' in result ? { ttlMs: 0, cacheScope: 'private' } : {};
+    return { ...hints, ...result, resultType: 'complete' };
+  }
+  const known = 'ttlMs' in result || 'cacheScope' in result ? without(result, 'ttlMs', 'cacheScope') : result;
+  if (isAtLeast(version, newest)) return known;
+  const { messages, contents } = known;
   return {
-    ...result,
+    ...known,
     ...(Array.isArray(messages) && { messages: messages.map((message) => promptMessage(version, message)) }),
     ...(Array.isArray(contents) && { contents: contents.map((each) => resourceContents(version, each)) }),
   };
 }
 
-function promptMessage(version: ProtocolVersion, message: unknown): unknown {
+/** A resource that does not exist has no code of its own any more since 2026-07-28. */
+export function errorIn(version: SpokenVersion, error: RpcError): RpcError {
+  if (version !== modernVersion || error.code !== errorCodes.resourceNotFound) return error;
+  return { ...error, code: errorCodes.invalidParams };
+}
+
+function promptMessage(version: SpokenVersion, message: unknown): unknown {
   if (!isObject(message) || !isObject(message['content'])) return message;
   return { ...message, content: contentPart(version, message['content']) };
 }
 
-function resourceContents(version: ProtocolVersion, contents: unknown): unknown {
+function resourceContents(version: SpokenVersion, contents: unknown): unknown {
   return isAtLeast(version, '2025-06-18') ? contents : trimmed(contents, '_meta');
 }
 
-function contentPart(version: ProtocolVersion, part: unknown): unknown {
+function contentPart(version: SpokenVersion, part: unknown): unknown {
   if (!isObject(part)) return part;
   if (isAtLeast(version, '2025-06-18')) return without(part, 'icons');
   const { annotations, ...rest } = without(part, '_meta');
@@ -129,17 +141,13 @@ function text(value: string): { type: 'text'; text: string } {
  * Returns a server's request as a client of this version can read it. Throws the error that the server gets where the
  * version has no words for it.
  */
-export function clientRequest(
-  version: ProtocolVersion,
-  method: string,
-  params: Fields | undefined,
-): Fields | undefined {
-  if (version === newest || !params) return params;
+export function clientRequest(version: SpokenVersion, method: string, params: Fields | undefined): Fields | undefined {
+  if (isAtLeast(version, newest) || !params) return params;
   if (method === 'sampling/createMessage') return samplingRequest(version, params);
   return method === 'elicitation/create' ? formRequest(params) : params;
 }
 
-function samplingRequest(version: ProtocolVersion, { messages, ...rest }: Fields): Fields {
+function samplingRequest(version: SpokenVersion, { messages, ...rest }: Fields): Fields {
   const list = Array.isArray(messages) ? (messages as unknown[]) : [];
   return {
     ...without(rest, 'tools', 'toolChoice'),
@@ -148,7 +156,7 @@ function samplingRequest(version: ProtocolVersion, { messages, ...rest }: Fields
 }
 
 /** One message may have held several parts. */
-function samplingMessages(version: ProtocolVersion, message: unknown): unknown[] {
+function samplingMessages(version: SpokenVersion, message: unknown): unknown[] {
   if (!isObject(message)) return [message];
   const { content, ...rest } = without(message, '_meta');
   const parts: unknown[] = Array.isArray(content) ? content : [content];
@@ -187,7 +195,7 @@ function unsaid(what: string): RpcFailure {
 }
 
 /** Says whether a client of this version can be told this. */
-export function isToldTo(version: ProtocolVersion, notification: string): boolean {
+export function isToldTo(version: SpokenVersion, notification: string): boolean {
   return notification !== 'notifications/elicitation/complete' || version === newest;
 }
 

@@ -20,6 +20,8 @@ import { answerRequest, capabilitiesOf, takeNotification } from './methods.js';
 import { allowsBatches, isProtocolVersion, negotiate, type ProtocolVersion } from '../protocol/versions.js';
 import { readBody, type BodyLimits } from './requestBody.js';
 import type { Session } from './session.js';
+import type { Stateless } from './stateless.js';
+import { isStateless } from './statelessRequest.js';
 import { traitsIn, type SessionTraits } from './sessionId.js';
 import type { Sessions } from './sessions.js';
 import type { Succession } from './succession.js';
@@ -31,6 +33,7 @@ interface EndpointDeps {
   readonly succession: Succession;
   /** The name by which the editor calls itself; absent where everybody at its paths is the editor. */
   readonly editorName?: string;
+  readonly stateless: Stateless;
   readonly heartbeat: Heartbeat;
   readonly clock: Clock;
   readonly body: BodyLimits;
@@ -89,6 +92,12 @@ export class Endpoint {
     const payload = parsePayload(body.text);
     if (payload.kind === 'single' && payload.message.kind === 'request' && payload.message.method === 'initialize') {
       return this.initialize(response, route, payload.message.id, payload.message.params ?? {});
+    }
+    if (payload.kind === 'single' && route.clientKind === 'plain' && isStateless(request.headers, payload.message)) {
+      const served = await this.served(response, route);
+      if (response.destroyed) return;
+      if (!served) return refuse(response, 404, errorCodes.server, `There is no toolset "${route.toolset}".`);
+      return this.deps.stateless.take(request, response, route, payload.message, served);
     }
     const session = this.session(request, response, route);
     if (session) this.take(response, session, payload);

@@ -27,6 +27,7 @@ import { Listings } from './listings.js';
 import { isRestPath, Rest, restRefusals, type RestBackend } from './rest.js';
 import { discardBody, strangersBody } from './requestBody.js';
 import { Sessions } from './sessions.js';
+import { Stateless } from './stateless.js';
 import { Strangers } from './strangers.js';
 import { Succession } from './succession.js';
 
@@ -162,23 +163,28 @@ class HttpGateway implements Gateway {
         coalesceMs: limits.coalesceMs,
         announce: (listing) => {
           for (const session of this.sessions.of(listing.toolset)) if (session.listing === listing) session.announce();
+          stateless.announce(listing);
         },
       }),
     );
+    const methods = {
+      backend,
+      log,
+      delivery,
+      maxCalls: limits.maxCalls,
+      noteActivity,
+      namesConversations: !this.isForAgents,
+    };
+    const heartbeat = this.store.add(new Heartbeat(clock, limits.keepAliveMs));
+    const stateless = new Stateless({ methods, listings, heartbeat, clock, version });
     this.endpointOfAll = new Endpoint({
-      methods: {
-        backend,
-        log,
-        delivery,
-        maxCalls: limits.maxCalls,
-        noteActivity,
-        namesConversations: !this.isForAgents,
-      },
+      methods,
       listings,
       sessions: this.sessions,
       succession: this.succession,
       ...(deps.editorName !== undefined && { editorName: deps.editorName }),
-      heartbeat: this.store.add(new Heartbeat(clock, limits.keepAliveMs)),
+      stateless,
+      heartbeat,
       clock,
       body: { maxBytes: limits.maxBodyBytes, timeoutMs: limits.bodyTimeoutMs },
       version,

@@ -14,7 +14,7 @@ import { type ServerFeatures, toolsAlone } from '../tools/features.js';
 import type { Audience, ClientKind } from '../protocol/client.js';
 import type { GatewayBackend, ServedToolset } from './backend.js';
 import { entries } from './dialect.js';
-import { type ProtocolVersion, protocolVersions } from '../protocol/versions.js';
+import { type SpokenVersion, protocolVersions } from '../protocol/versions.js';
 import { notificationMessage } from './jsonRpc.js';
 
 export class Listing {
@@ -103,7 +103,7 @@ export class Listings implements Disposable {
   private readonly shared = new Map<string, Listing>();
   /** Those of one session each. */
   private readonly own = new Set<Listing>();
-  private readonly pages = new Map<ProtocolVersion, ToPages>();
+  private readonly pages = new Map<SpokenVersion, ToPages>();
   private readonly withoutSchemas = new WeakMap<ServedToolset, ServedToolset>();
   private readonly changed = new Set<Listing>();
   private timer: Disposable | undefined;
@@ -121,7 +121,7 @@ export class Listings implements Disposable {
   of(
     toolset: string,
     clientKind: ClientKind,
-    protocol: ProtocolVersion = protocolVersions[0],
+    protocol: SpokenVersion = protocolVersions[0],
     readsStructureAlone = false,
     audience?: Audience,
   ): Listing {
@@ -172,7 +172,7 @@ export class Listings implements Disposable {
     return without;
   }
 
-  private pagesIn(protocol: ProtocolVersion): ToPages {
+  private pagesIn(protocol: SpokenVersion): ToPages {
     const known = this.pages.get(protocol);
     if (known) return known;
     const made = new WeakMap<readonly object[], readonly string[]>();

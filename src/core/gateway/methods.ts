@@ -87,6 +87,14 @@ const methods: ReadonlyMap<string, Method> = new Map<string, Method>([
   ],
 ]);
 
+/** The methods that went with sessions. */
+const legacyMethods = ['ping', 'initialize', 'logging/setLevel', 'resources/subscribe', 'resources/unsubscribe'];
+
+/** Says whether the table has an answer for it also since 2026-07-28. */
+export function isOfModernEra(method: string): boolean {
+  return methods.has(method) && !legacyMethods.includes(method);
+}
+
 export function answerRequest(method: string, params: Fields | undefined, context: MethodContext): Answer {
   const answer = methods.get(method);
   return answer ? answer(params ?? {}, context) : unknownMethod();

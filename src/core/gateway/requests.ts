@@ -11,11 +11,12 @@ import { isObject } from '../base/isObject.js';
 import type { Log } from '../base/log.js';
 import type { ClientKind, Fields } from '../protocol/client.js';
 import { errorCodes, type RpcError } from '../protocol/errors.js';
+import { metaKeys } from '../protocol/requestMeta.js';
 import type { Destination, Outcome, RequestTerms } from '../protocol/request.js';
 import type { Delivery } from '../results/delivery.js';
 import type { GatewayBackend } from './backend.js';
 import { dialogOf } from './dialogs.js';
-import { isAtLeast } from './dialect.js';
+import { errorIn, isAtLeast } from './dialect.js';
 import type { Reply } from './eventStreams.js';
 import { errorMessage, isRequestId, notificationMessage, resultMessage, type RequestId } from './jsonRpc.js';
 import { type CallInFlight, type Session, SessionClient } from './session.js';
@@ -131,7 +132,9 @@ async function carryOut<Result, Beside>(
 ): Promise<void> {
   let message: string;
   try {
-    message = await toMessage(id, await forwarding.send(terms), forwarding, terms);
+    const outcome = await forwarding.send(terms);
+    const told = outcome.kind === 'error' ? { ...outcome, ...errorIn(session.protocolVersion, outcome) } : outcome;
+    message = await toMessage(id, told, forwarding, terms);
   } catch (error) {
     // A failure that is expected is an outcome. What is thrown is a defect of this software, and not for the client.
     const cause = error instanceof Error ? (error.stack ?? error.message) : String(error);
@@ -165,12 +168,14 @@ async function toMessage<Result, Beside>(
   }
 }
 
+const ownKeys: readonly string[] = ['progressToken', ...Object.values(metaKeys)];
+
 /**
- * Returns what of a client's `_meta` goes on to the server: all but the progress token, which holds between the client
- * and the gateway, and the editor's private keys.
+ * Returns what of a client's `_meta` goes on to the server: all but what holds between the client and the gateway, which
+ * are the progress token and what a request says of itself (X8), and the editor's private keys.
  */
 export function upstreamMeta(meta: Fields | undefined): Fields | undefined {
   if (meta === undefined) return undefined;
-  const kept = Object.entries(meta).filter(([key]) => key !== 'progressToken' && !key.startsWith('vscode.'));
+  const kept = Object.entries(meta).filter(([key]) => !ownKeys.includes(key) && !key.startsWith('vscode.'));
   return kept.length > 0 ? Object.fromEntries(kept) : undefined;
 }

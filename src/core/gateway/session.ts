@@ -16,7 +16,7 @@ import { BoundedMap } from '../base/boundedMap.js';
 import { notificationMessage, type RequestId } from './jsonRpc.js';
 import { changedMessages, type Knowledge, type Listing, type Topic, topics } from './listings.js';
 import type { Destination } from '../protocol/request.js';
-import type { ProtocolVersion } from '../protocol/versions.js';
+import { modernVersion, type SpokenVersion } from '../protocol/versions.js';
 import { clientRequest, isToldTo } from './dialect.js';
 import { isLoudEnough } from '../protocol/logLevels.js';
 
@@ -63,7 +63,7 @@ export class Session {
   constructor(
     readonly id: string,
     readonly listing: Listing,
-    readonly protocolVersion: ProtocolVersion,
+    readonly protocolVersion: SpokenVersion,
     /** The time of the last use in milliseconds since the epoch. */
     public lastUsed: number,
     readonly traits: SessionTraits = { declared: {}, readsStructureAlone: false },
@@ -116,6 +116,8 @@ export class Session {
 
   /** Has to be called when a call is about to be answered on `reply`. */
   tellBeforeResult(call: CallInFlight): void {
+    // On the stream of a call only that call is spoken of, since 2026-07-28.
+    if (this.protocolVersion === modernVersion) return;
     this.listing.refreshIfStale();
     const { version } = this.listing;
     const { known, told } = this.knowledge.tools;
@@ -216,6 +218,8 @@ export class SessionClient implements ServerClient {
 
   tell(method: string, params: Fields): void {
     if (!isToldTo(this.session.protocolVersion, method)) return;
+    const { protocolVersion, logLevel } = this.session;
+    if (method === 'notifications/message' && protocolVersion === modernVersion && logLevel === undefined) return;
     if (method === 'notifications/message' && !isLoudEnough(params['level'], this.logLevel)) return;
     this.stream?.send(notificationMessage(method, params));
   }

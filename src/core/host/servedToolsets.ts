@@ -56,13 +56,14 @@ export function servedAlone(toolset: Toolset, toolsets: Toolsets, clientKind: Cl
     resources: resources.resources,
     templates: resources.templates,
     features,
+    isLeased: toolset.leased,
     canGain: id !== adminId,
   };
 }
 
 /** Makes a toolset whose server gives it nothing now. */
 export function servedWithout(
-  { id, state }: Pick<ServerStatus, 'id' | 'state'>,
+  { id, state, trulyStateless }: Pick<ServerStatus, 'id' | 'state' | 'trulyStateless'>,
   clientKind: ClientKind,
 ): ServedToolset {
   return {
@@ -74,6 +75,7 @@ export function servedWithout(
     resources: [],
     templates: [],
     features: toolsAlone,
+    isLeased: trulyStateless !== true,
     canGain: true,
   };
 }
@@ -97,6 +99,7 @@ export function servedTogether(toolsets: Toolsets): ServedToolset {
     resources: toolsets.flatMap(({ resources }) => resources.resources),
     templates: toolsets.flatMap(({ resources }) => resources.templates),
     features: toolsAlone,
+    isLeased: toolsets.some(({ leased }) => leased),
     canGain: true,
   };
 }

@@ -15,6 +15,8 @@ export function isProtocolVersion(value: string): value is ProtocolVersion {
  */
 export const modernVersion = '2026-07-28';
 
+export type SpokenVersion = ProtocolVersion | typeof modernVersion;
+
 export type Era = 'legacy' | 'modern';
 
 /** Returns the version asked for, or else the newest: the client decides whether it can live with that. */
@@ -23,6 +25,6 @@ export function negotiate(requested: string): ProtocolVersion {
 }
 
 /** Says whether a version allows arrays of messages, which came with JSON-RPC and went with 2025-06-18. */
-export function allowsBatches(version: ProtocolVersion): boolean {
+export function allowsBatches(version: SpokenVersion): boolean {
   return version === '2025-03-26' || version === '2024-11-05';
 }

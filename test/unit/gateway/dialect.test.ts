@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import {
   clientCapabilities,
+  errorIn,
   isToldTo,
   otherResult,
   clientRequest,
@@ -53,5 +54,21 @@ describe('words of older versions', () => {
       isToldTo(version, 'notifications/elicitation/complete'),
     );
     assert.deepEqual(told, ['2025-11-25']);
+  });
+
+  it('since 2026-07-28 a result says that it is complete and how long it may be kept, and older ones say neither', () => {
+    const read = { contents: [], ttlMs: 5000, cacheScope: 'public' };
+    assert.deepEqual(otherResult('2026-07-28', read), { ...read, resultType: 'complete' });
+    const plain = { contents: [] };
+    const kept = { ttlMs: 0, cacheScope: 'private' };
+    assert.deepEqual(otherResult('2026-07-28', plain), { ...plain, ...kept, resultType: 'complete' });
+    assert.deepEqual(otherResult('2025-11-25', read), plain);
+    assert.deepEqual(toolResult('2026-07-28', { content: [] }), { content: [], resultType: 'complete' });
+  });
+
+  it('since 2026-07-28 a resource that does not exist has the code of a wrong parameter', () => {
+    const error = { code: -32002, message: 'none', data: { uri: 'a://b' } };
+    assert.deepEqual(errorIn('2026-07-28', error), { ...error, code: -32602 });
+    assert.equal(errorIn('2025-11-25', error), error);
   });
 });

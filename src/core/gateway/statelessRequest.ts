@@ -1,0 +1,86 @@
+/**
+ * Reads what a request of the modern era says of itself, in `_meta` and in its headers, and what is wrong with that
+ * (X8, G2). Everything here is pure.
+ */
+import type { IncomingHttpHeaders } from 'node:http';
+import { isObject } from '../base/isObject.js';
+import type { Fields } from '../protocol/client.js';
+import { errorCodes, type RpcError } from '../protocol/errors.js';
+import { isLogLevel } from '../protocol/logLevels.js';
+import { metaKeys } from '../protocol/requestMeta.js';
+import { modernVersion, protocolVersions } from '../protocol/versions.js';
+import type { Message } from './jsonRpc.js';
+
+type Request = Extract<Message, { kind: 'request' }>;
+
+export interface StatelessTraits {
+  readonly clientInfo: unknown;
+  readonly logLevel: string | undefined;
+}
+
+type Envelope =
+  { readonly kind: 'right'; readonly traits: StatelessTraits } | { readonly kind: 'wrong'; readonly error: RpcError };
+
+/** Every request of the modern era says its version itself; in the legacy one only the session and its header do. */
+export function isStateless(headers: IncomingHttpHeaders, message: Message): message is Request {
+  if (message.kind !== 'request' || message.method === 'initialize') return false;
+  return headers['mcp-protocol-version'] === modernVersion || metaOf(message)[metaKeys.protocolVersion] !== undefined;
+}
+
+export function readEnvelope(headers: IncomingHttpHeaders, message: Request): Envelope {
+  const meta = metaOf(message);
+  const version = meta[metaKeys.protocolVersion];
+  if (typeof version !== 'string')
+    return invalid(`\`_meta\` must name the version in \`${metaKeys.protocolVersion}\`.`);
+  if (!isObject(meta[metaKeys.clientCapabilities])) {
+    return invalid(`\`_meta\` must have the capabilities in \`${metaKeys.clientCapabilities}\`.`);
+  }
+  const level = meta[metaKeys.logLevel];
+  if (level !== undefined && !isLogLevel(level)) return invalid('Unknown log level.');
+  const mismatch = mismatchOf(headers, message, version);
+  if (mismatch !== undefined) return wrong({ code: errorCodes.headerMismatch, message: mismatch });
+  if (version !== modernVersion) {
+    const data = { supported: [modernVersion, ...protocolVersions], requested: version };
+    return wrong({ code: errorCodes.unsupportedVersion, message: 'Unsupported protocol version', data });
+  }
+  return { kind: 'right', traits: { clientInfo: meta[metaKeys.clientInfo], logLevel: level } };
+}
+
+/** The methods whose target a header names too, with the parameter that names it. */
+const targets: Readonly<Record<string, string>> = {
+  'tools/call': 'name',
+  'prompts/get': 'name',
+  'resources/read': 'uri',
+};
+
+function mismatchOf(headers: IncomingHttpHeaders, { method, params }: Request, version: string): string | undefined {
+  const target = targets[method];
+  return (
+    differs('MCP-Protocol-Version', headers['mcp-protocol-version'], version) ??
+    differs('Mcp-Method', headers['mcp-method'], method) ??
+    (target === undefined ? undefined : differs('Mcp-Name', decoded(headers['mcp-name']), params?.[target]))
+  );
+}
+
+function differs(name: string, said: string | string[] | undefined, meant: unknown): string | undefined {
+  if (said === undefined) return `The header ${name} is missing.`;
+  return said === meant ? undefined : `The header ${name} does not say what the body says.`;
+}
+
+function decoded(value: string | string[] | undefined): string | string[] | undefined {
+  const [, encoded] = typeof value === 'string' ? (/^=\?base64\?(.*)\?=$/s.exec(value) ?? []) : [];
+  return encoded === undefined ? value : Buffer.from(encoded, 'base64').toString('utf8');
+}
+
+function metaOf({ params }: Request): Fields {
+  const meta = params?.['_meta'];
+  return isObject(meta) ? meta : {};
+}
+
+function invalid(message: string): Envelope {
+  return wrong({ code: errorCodes.invalidParams, message });
+}
+
+function wrong(error: RpcError): Envelope {
+  return { kind: 'wrong', error };
+}

@@ -1,0 +1,176 @@
+/** Clients of SDK 2.x, which try 2026-07-28 first, at toolsets whose conversations share one instance, and at others (X8, G2, G3). */
+import assert from 'node:assert/strict';
+import { request } from 'node:http';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { fixture } from '../../support/core/configText.js';
+import { endStages, startStage, type Stage } from '../../support/core/stage.js';
+
+const shared = { 'truely-stateless': true };
+const version = '2026-07-28';
+
+async function connect(stage: Stage, toolset: string): Promise<Client> {
+  const { url, headers } = (await stage.gateway()).endpoint(toolset, 'plain');
+  const client = new Client({ name: 'modern', version: '1' }, { versionNegotiation: { mode: 'auto' } });
+  await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers: { ...headers } } }));
+  stage.onDispose(() => client.close());
+  return client;
+}
+
+interface Reply {
+  readonly status: number;
+  readonly body: string;
+}
+
+/** Posts a request as it stands. */
+async function post(stage: Stage, toolset: string, headers: Record<string, string>, body: object): Promise<Reply> {
+  const { url, headers: own } = (await stage.gateway()).endpoint(toolset, 'plain');
+  return await new Promise((resolve, reject) => {
+    const all = {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      ...own,
+      ...headers,
+    };
+    const sent = request(url, { method: 'POST', headers: all, agent: false }, (response) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (part: string) => (text += part));
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, body: text }));
+    });
+    sent.on('error', reject);
+    sent.end(JSON.stringify({ jsonrpc: '2.0', id: 1, ...body }));
+  });
+}
+
+const meta = {
+  'io.modelcontextprotocol/protocolVersion': version,
+  'io.modelcontextprotocol/clientCapabilities': {},
+};
+const says = (method: string, name?: string): Record<string, string> => ({
+  'mcp-protocol-version': version,
+  'mcp-method': method,
+  ...(name !== undefined && { 'mcp-name': name }),
+});
+
+describe('clients of the modern era (X8)', function () {
+  this.timeout(60_000);
+  let stage: Stage;
+  beforeEach(async () => (stage = await startStage()));
+  afterEach(endStages);
+
+  for (const [era, server] of [
+    ['legacy', 'features'],
+    ['modern', 'modern'],
+  ] as const) {
+    it(`use what a shared server of the ${era} era offers, without a session`, async () => {
+      await stage.edit({ s: fixture(server, [], { ...shared, transform: [{ prefix: 'my_' }] }) });
+      const client = await connect(stage, 's');
+      assert.equal(client.getProtocolEra(), 'modern');
+      assert.equal(client.getServerVersion()?.name, 's');
+      const { tools } = await client.listTools();
+      assert(tools.some(({ name }) => name === 'my_pid'));
+      const pid = await client.callTool({ name: 'my_pid', arguments: {} });
+      assert.equal(pid.content[0]?.type, 'text');
+      const [offered] = (await client.listPrompts()).prompts;
+      const prompt = await client.getPrompt({ name: offered?.name ?? '', arguments: { name: 'Ada' } });
+      assert.match(JSON.stringify(prompt.messages), /Ada/);
+      const { contents } = await client.readResource({ uri: 'note://one' });
+      assert.equal(contents.length, 1);
+      await assert.rejects(client.callTool({ name: 'nothing', arguments: {} }), /has no tool "nothing"/);
+      assert.equal(stage.instances('s').length, 1);
+    });
+  }
+
+  it('hear progress, cancel by closing the stream, and get errors of tools as such', async () => {
+    await stage.edit({ s: fixture('modern', [], shared) });
+    const client = await connect(stage, 's');
+    const steps: unknown[] = [];
+    const onprogress = ({ message }: { message?: string | undefined }): void => void steps.push(message);
+    await client.callTool({ name: 'steps', arguments: { count: 2 } }, { onprogress });
+    assert.deepEqual(steps, ['step 1', 'step 2']);
+    const stop = new AbortController();
+    const held = client.callTool(
+      { name: 'hold', arguments: {} },
+      { signal: stop.signal, onprogress: () => stop.abort('enough') },
+    );
+    await assert.rejects(held);
+    for (let count = '0'; count !== '1';) {
+      const [content] = (await client.callTool({ name: 'cancelled', arguments: {} })).content;
+      count = content?.type === 'text' ? content.text : '';
+    }
+    const failed = await client.callTool({ name: 'fails', arguments: {} });
+    assert.deepEqual([failed.isError, failed.content], [true, [{ type: 'text', text: 'it failed' }]]);
+  });
+
+  it('are told of changes of lists and of resources, on the stream that they asked for', async () => {
+    await stage.edit({ s: fixture('modern', [], shared) });
+    const client = await connect(stage, 's');
+    const heard: string[] = [];
+    let wake: () => void = () => {};
+    const until = async (what: string): Promise<void> => {
+      while (!heard.includes(what)) await new Promise<void>((resolve) => (wake = resolve));
+    };
+    const hear = (what: string): void => {
+      heard.push(what);
+      wake();
+    };
+    client.setNotificationHandler('notifications/tools/list_changed', () => hear('tools'));
+    client.setNotificationHandler('notifications/resources/updated', ({ params }) => hear(params.uri));
+    const subscription = await client.listen({ toolsListChanged: true, resourceSubscriptions: ['note://one'] });
+    await client.callTool({ name: 'add', arguments: { name: 'another' } });
+    await until('tools');
+    assert((await client.listTools()).tools.some(({ name }) => name === 'another'));
+    await client.callTool({ name: 'touch', arguments: { uri: 'note://one' } });
+    await until('note://one');
+    heard.length = 0;
+    await stage.edit({ s: fixture('modern', [], { ...shared, tools: { whitelist: ['echo'] } }) });
+    await until('tools');
+    assert.deepEqual(
+      (await client.listTools()).tools.map(({ name }) => name),
+      ['echo'],
+    );
+    await subscription.close();
+  });
+
+  it('take the legacy era where each conversation has an instance of its own, and keep theirs (G3)', async () => {
+    await stage.edit({ s: fixture('modern') });
+    const [one, two] = [await connect(stage, 's'), await connect(stage, 's')];
+    assert.deepEqual([one.getProtocolEra(), two.getProtocolEra()], ['legacy', 'legacy']);
+    const pid = async (client: Client): Promise<string> =>
+      JSON.stringify((await client.callTool({ name: 'pid', arguments: {} })).content[0]);
+    const pids = [await pid(one), await pid(two), await pid(one)];
+    assert.notEqual(pids[0], pids[1]);
+    const body = { method: 'tools/call', params: { name: 'pid', arguments: {}, _meta: meta } };
+    const refused = await post(stage, 's', says('tools/call', 'pid'), body);
+    assert.equal(refused.status, 400);
+    assert.match(refused.body, /begin one with `initialize`/);
+    assert.equal(stage.instances('s').length, 2);
+  });
+
+  it('are refused where headers and body differ, where something is missing, and for other versions', async () => {
+    await stage.edit({ s: fixture('raw', [], shared) });
+    const params = { name: 'echo', arguments: {}, _meta: meta };
+    const call = { method: 'tools/call', params };
+    const codeOf = async (headers: Record<string, string>, body: object): Promise<[number, number]> => {
+      const { status, body: text } = await post(stage, 's', headers, body);
+      const [json = ''] = /\{.*\}/s.exec(text) ?? [];
+      return [status, (JSON.parse(json) as { error: { code: number } }).error.code];
+    };
+    assert.deepEqual(await codeOf(says('tools/call', 'other'), call), [400, -32020]);
+    assert.deepEqual(await codeOf(says('tools/list', 'echo'), call), [400, -32020]);
+    assert.deepEqual(await codeOf(says('tools/call'), call), [400, -32020]);
+    assert.deepEqual(await codeOf({}, call), [400, -32020]);
+    assert.deepEqual(
+      await codeOf(says('tools/call', 'echo'), { ...call, params: { ...params, _meta: {} } }),
+      [400, -32602],
+    );
+    assert.deepEqual(await codeOf(says('ping'), { method: 'ping', params: { _meta: meta } }), [404, -32601]);
+    const later = { ...meta, 'io.modelcontextprotocol/protocolVersion': '2031-01-01' };
+    assert.deepEqual(
+      await codeOf(
+        { ...says('tools/list'), 'mcp-protocol-version': '2031-01-01' },
+        { method: 'tools/list', params: { _meta: later } },
+      ),
+      [400, -32022],
+    );
+  });
+});
