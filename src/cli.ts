@@ -11,7 +11,7 @@ import { readConfigFiles } from './cli/configFile.js';
 import { writeEntries } from './cli/entriesCommand.js';
 import { importFormats, isImportFormat, runImport } from './cli/importCommand.js';
 import { prompt, prompts, read, resources } from './cli/offersCommands.js';
-import { complain, help, misuse, print, report, toJson } from './cli/output.js';
+import { complain, complainLines, help, misuse, print, report, toJson } from './cli/output.js';
 import { readPort } from './cli/port.js';
 import { PersonsPermissions } from './cli/toolPermissions.js';
 import { problemLine, statusTable, toolsTable } from './cli/render.js';
@@ -154,8 +154,9 @@ function importFile(run: Run, file: string | undefined, format: string | undefin
   if (run.json) print(toJson(imported));
   else {
     if (difference !== '') print(difference);
-    complain(report.trimEnd());
-    if (difference !== '') complain(write ? `\n${target} is written.` : '\nNothing is written yet: --write does it.');
+    complainLines(report.trimEnd());
+    if (difference !== '')
+      complainLines(write ? `\n${target} is written.` : '\nNothing is written yet: --write does it.');
   }
   return imported.servers.length > 0 ? 0 : 1;
 }
@@ -180,7 +181,7 @@ void main(process.argv.slice(2)).then(
     process.exitCode = code;
   },
   (error: unknown) => {
-    complain(String(error instanceof Error ? error.stack : error));
+    complainLines(String(error instanceof Error ? error.stack : error));
     process.exitCode = 70;
   },
 );

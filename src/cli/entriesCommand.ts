@@ -12,7 +12,7 @@ import { tokenFileOf } from '../core/files/tokenFile.js';
 import { builtInToolset } from '../core/config/model.js';
 import { readConfigFiles } from './configFile.js';
 import { lineDifference } from './lineDifference.js';
-import { complain, misuse, print, toJson } from './output.js';
+import { complain, complainLines, misuse, print, toJson } from './output.js';
 import { configDeps, type Run } from './withHost.js';
 
 interface EntriesCommand {
@@ -62,8 +62,8 @@ function tell(
     return;
   }
   if (edits.length > 0) print(lineDifference(before, after, label));
-  complain(report.trimEnd());
-  if (edits.length > 0) complain(write ? `\n${file} is written.` : '\nNothing is written yet: --write does it.');
+  complainLines(report.trimEnd());
+  if (edits.length > 0) complainLines(write ? `\n${file} is written.` : '\nNothing is written yet: --write does it.');
 }
 
 /** Returns the toolsets that the config files name, without starting one. */
@@ -71,7 +71,8 @@ function toolsetsOf({ folder }: Run): string[] {
   const { sources } = readConfigFiles(folder);
   const { servers } = new ConfigState().apply(sources, configDeps).model;
   const on = servers.filter(isEnabled);
-  return [...on.map(({ id }) => id), builtInToolset];
+  // An id that is wrong is a problem of the file, and no toolset.
+  return [...on.map(({ id }) => id).filter((id) => /^[\w-]{1,64}$/.test(id)), builtInToolset];
 }
 
 function isAgentKind(word: string): word is AgentKind {

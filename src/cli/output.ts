@@ -2,7 +2,7 @@
  * Writes what the command line says, each with the exit code that goes with it: 0 is well, 1 means that something is
  * wrong, and 2 that it was used wrongly.
  */
-import { forTerminal, visibleJson } from '../core/base/inert.js';
+import { forTerminal, oneLine, visibleJson } from '../core/base/inert.js';
 import type { Problem } from '../core/base/problem.js';
 import { inOrder, problemLine } from './render.js';
 
@@ -91,7 +91,14 @@ export function printBytes(bytes: Uint8Array): number {
   return 0;
 }
 
+/** Writes one line: what a text from outside has of line breaks cannot begin another. */
 export function complain(text: string): 1 {
+  put(process.stderr, `${oneLine(text)}\n`);
+  return 1;
+}
+
+/** Writes a text of ours that has several lines. Each value in it has to stand on one. */
+export function complainLines(text: string): 1 {
   put(process.stderr, `${forTerminal(text)}\n`);
   return 1;
 }
@@ -102,7 +109,7 @@ export function ask(text: string): void {
 }
 
 export function misuse(text: string): 2 {
-  put(process.stderr, `${forTerminal(text)}\n\n${usage}`);
+  put(process.stderr, `${oneLine(text)}\n\n${usage}`);
   return 2;
 }
 

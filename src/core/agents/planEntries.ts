@@ -6,6 +6,7 @@
  * elsewhere is never taken over; no token stands in it.
  */
 import { canonicalJson } from '../base/canonicalJson.js';
+import { oneLine } from '../base/inert.js';
 import { isObject } from '../base/isObject.js';
 import { readSource } from '../import/readSource.js';
 import type { TextEdit } from '../yaml/edits.js';
@@ -218,7 +219,7 @@ function report(
         ]
       : [];
   return [
-    ...planned.map(({ id, name, change }) => `- \`${name}\`: the toolset \`${id}\` (${words[change]})`),
+    ...planned.map(({ id, name, change }) => oneLine(`- \`${name}\`: the toolset \`${id}\` (${words[change]})`)),
     '',
     ...token,
     ...(trust === undefined ? [] : ['', trust]),

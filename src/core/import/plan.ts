@@ -4,6 +4,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { addServers, plainEntry } from '../config/addServers.js';
+import { oneLine } from '../base/inert.js';
 import { applyEdits, type TextEdit } from '../yaml/edits.js';
 import { serverValues } from '../config/serverEdits.js';
 import type { Import, ImportedEntry, ImportNote } from './imported.js';
@@ -65,5 +66,6 @@ export function reportText(file: string, { servers, notes }: Extract<Import, { k
       lines.push(server === undefined ? `- ${message}` : `- \`${server}\`: ${message}`);
     }
   }
-  return `${lines.join('\n')}\n`;
+  // Names and values of the file may have line breaks of their own.
+  return `${lines.map(oneLine).join('\n')}\n`;
 }
