@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
+import { minimatch } from 'minimatch';
 import { compilePattern } from '../../../src/core/tools/patterns.js';
 
 /** N1 in one line: `*` is any substring, everything else is itself. */
@@ -46,6 +47,18 @@ describe('patterns (N1)', () => {
         assert.equal(compilePattern(pattern).matches(name), reference(pattern, name));
       }),
       { numRuns: 20_000 },
+    );
+  });
+
+  it('agrees with minimatch wherever a pattern has nothing else that minimatch would understand', () => {
+    const text = fc.array(fc.constantFrom(...'ab*_-'), { maxLength: 10 }).map((c) => c.join(''));
+    fc.assert(
+      fc.property(text, text, (pattern, name) => {
+        fc.pre(pattern !== '' && name !== '');
+        const options = { dot: true, noglobstar: true, platform: 'linux' } as const;
+        assert.equal(compilePattern(pattern).matches(name), minimatch(name, pattern, options));
+      }),
+      { numRuns: 5_000 },
     );
   });
 });
