@@ -81,7 +81,6 @@ describe('a client that damages what it sends', function () {
   let agent: Agent;
 
   beforeEach(async () => {
-    console.log(`      MCP_TOOLSETS_SEED=${seed}`);
     agent = new Agent({ keepAlive: true, maxSockets: 8 });
     stage = await startStage({ env: { THE_CANARY: canary } });
     stage.onDispose(() => Promise.resolve(agent.destroy()));

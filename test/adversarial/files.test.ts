@@ -114,8 +114,6 @@ describe('files that are nearly right', function () {
   this.timeout(300_000);
   const seed = seedOf('MCP_TOOLSETS_SEED');
 
-  before(() => console.log(`      MCP_TOOLSETS_SEED=${seed}`));
-
   for (const { what, texts, read } of readers) {
     it(`${what}: read without a throw`, () => {
       const all = texts();

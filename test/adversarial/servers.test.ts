@@ -43,7 +43,6 @@ describe('a server that damages what it sends', function () {
   }
 
   before(async () => {
-    console.log(`      MCP_TOOLSETS_SEED=${seed}`);
     stage = await startStage();
     base = await strainOf(async () => {
       await stage.edit({ good });

@@ -1,7 +1,7 @@
 /**
  * The random edits of test/unit/stress against real processes, with conversations that call through the gateway all the
  * while: no call is lost by an edit, what is published is what the oracle says, and no process lives that nobody knows
- * of. A failure prints its seed; `MCP_TOOLSETS_SEED=n` runs it again.
+ * of. Every run prints its seed; `MCP_TOOLSETS_SEED=n` runs it again.
  */
 import assert from 'node:assert/strict';
 import { adminId, adminNames } from '../../../src/core/host/admin.js';

@@ -1,5 +1,5 @@
 /**
- * Random edits, calls, deaths and persons against an oracle (spec R, L, X4). A failure prints its seed;
+ * Random edits, calls, deaths and persons against an oracle (spec R, L, X4). Every run prints its seed;
  * `MCP_TOOLSETS_SEED=n` runs it again, `MCP_TOOLSETS_EDITS=n` makes more of them.
  */
 import { Random, seedOf } from './random.js';

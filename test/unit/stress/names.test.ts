@@ -1,6 +1,6 @@
 /**
- * Names and states against Dominds' documents, and against a second reading of the rules (N1–N5, C1). A failure prints
- * its seed; `MCP_TOOLSETS_NAMES_SEED=n` runs it again.
+ * Names and states against Dominds' documents, and against a second reading of the rules (N1–N5, C1). Every run
+ * prints its seed; `MCP_TOOLSETS_NAMES_SEED=n` runs it again.
  */
 import assert from 'node:assert/strict';
 import { parseMindsFile } from '../../../src/core/config/parse.js';

@@ -59,8 +59,10 @@ export class Random {
   }
 }
 
-/** From the environment, else of this moment: every run is another. */
+/** Takes the seed from the environment, else from this moment, so that every run is another, and prints it on every run. */
 export function seedOf(variable: string): number {
   const given = process.env[variable];
-  return given === undefined ? Date.now() % 2 ** 31 : Number(given);
+  const seed = given === undefined ? Date.now() % 2 ** 31 : Number(given);
+  console.log(`      ${variable}=${seed}`);
+  return seed;
 }
