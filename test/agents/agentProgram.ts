@@ -7,6 +7,8 @@ export interface Around {
   readonly folder: string;
   readonly home: string;
   readonly modelUrl: string;
+  /** The command line that joins a client over stdio to all toolsets of the folder. */
+  readonly connect: { readonly command: string; readonly args: readonly string[] };
 }
 
 /** @param value an object is written as JSON */
@@ -16,8 +18,8 @@ export interface AgentProgram {
   readonly id: ProgramId;
   /** For a person. */
   readonly title: string;
-  /** Whose entries are written. */
-  readonly entries: AgentKind;
+  /** Whose entries are written; where it is undefined, the settings have what a person writes by hand. */
+  readonly entries: AgentKind | undefined;
   /** Whether its entries name the variable of the token, so that a person exports it. */
   readonly takesVariable: boolean;
   /** Settings that say nothing of the toolsets: the model, that the folder is trusted, that tools run without a question. */

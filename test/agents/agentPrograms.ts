@@ -1,10 +1,10 @@
 /** The agents that are checked, and those that are not, with the reason. */
 import type { AgentProgram } from './agentProgram.js';
 import { claudeCode } from './programs/claudeCode.js';
-import { cline } from './programs/cline.js';
+import { cline, clineWithAll } from './programs/cline.js';
 import { continueCli } from './programs/continue.js';
 import { codex } from './programs/codex.js';
-import { copilotCli } from './programs/copilotCli.js';
+import { copilotCli, copilotCliBesideClaudeCode } from './programs/copilotCli.js';
 import { kilo } from './programs/kilo.js';
 import { qwenCode } from './programs/qwenCode.js';
 import { geminiCli } from './programs/geminiCli.js';
@@ -14,11 +14,13 @@ export const agentPrograms: readonly AgentProgram[] = [
   claudeCode,
   codex,
   copilotCli,
+  copilotCliBesideClaudeCode,
   opencode,
   kilo,
   geminiCli,
   qwenCode,
   cline,
+  clineWithAll,
   continueCli,
 ];
 

@@ -44,9 +44,9 @@ async function main(): Promise<number> {
 
 function chosenOf<T>(words: string | undefined, all: readonly T[], idOf: (one: T) => string): readonly T[] {
   if (words === undefined) return all;
-  return words.split(',').map((word) => {
-    const found = all.find((one) => idOf(one) === word);
-    if (found === undefined) throw new Error(`There is no "${word}"; known are ${all.map(idOf).join(', ')}.`);
+  return words.split(',').flatMap((word) => {
+    const found = all.filter((one) => idOf(one) === word);
+    if (found.length === 0) throw new Error(`There is no "${word}"; known are ${all.map(idOf).join(', ')}.`);
     return found;
   });
 }

@@ -11,7 +11,7 @@ import { tokenVariable } from '../../src/core/base/tokenVariable.js';
 import { CommandLine } from '../support/core/commandLine.js';
 import { fixture } from '../support/core/configText.js';
 import { Serving } from '../support/core/serving.js';
-import type { AgentProgram } from './agentProgram.js';
+import type { AgentProgram, Around } from './agentProgram.js';
 import { AgentRun } from './agentRun.js';
 import type { ScriptedModel, Talk } from './models/scriptedModel.js';
 import { commandOf, install } from './programs.js';
@@ -40,7 +40,7 @@ export class Place {
       place.save(['late']);
       await place.serve();
       mkdirSync(place.home, { recursive: true });
-      agent.settle({ folder: place.folder, home: place.home, modelUrl: model.url }, writeFile);
+      agent.settle(place.around(), writeFile);
       await place.writeEntries();
     } catch (error) {
       await place.close();
@@ -88,18 +88,23 @@ export class Place {
     await closed;
   }
 
+  private around(): Around {
+    const { command, args } = this.cli.commandOf('connect', '-C', this.folder);
+    return { folder: this.folder, home: this.home, modelUrl: this.model.url, connect: { command, args } };
+  }
+
   private async writeEntries(): Promise<void> {
     const { entries } = this.agent;
+    if (entries === undefined) return;
     const told = await this.cli.finishBeside(this.cli.begin('entries', entries, '--port', this.port, '--write'));
     assert.equal(told.code, 0, told.stderr);
   }
 
   /** Starts the agent with the prompt of the conversation; it then asks its model. */
   begin(talk: Talk): AgentRun {
-    const { agent, folder, home, model } = this;
+    const { agent, folder, home } = this;
     const token = agent.takesVariable && this.serving ? { [tokenVariable]: this.serving.token } : {};
-    const around = { folder, home, modelUrl: model.url };
-    const { args, env } = agent.start(around, talk.prompt);
+    const { args, env } = agent.start(this.around(), talk.prompt);
     const child = spawn(this.command, args, {
       cwd: folder,
       env: {

@@ -49,11 +49,16 @@ async function untilEnded(pid: number): Promise<number> {
   return performance.now() - begun;
 }
 
-/** The tool of the toolset's own endpoint that gives the instance back, as the model sees it (L2a). */
-async function releaseTool({ talk }: AgentRun): Promise<OfferedTool> {
+/**
+ * The tool that gives the instance back, as the model sees it (L2a): that of the toolset's own endpoint, or that of
+ * `mcp_admin` where one server has all toolsets.
+ */
+async function releaseTool({ place, run: { talk } }: Scene): Promise<[OfferedTool, object]> {
   const offered = await talk.tools();
-  const own = offered.find(({ name }) => name.endsWith('mcp_release_counter'));
-  return own ?? assert.fail(`no tool to release with: ${offered.map(({ name }) => name).join(', ')}`);
+  const isAlone = place.agent.entries !== undefined;
+  const found = offered.find(({ name }) => name.endsWith(isAlone ? 'mcp_release_counter' : 'mcp_release'));
+  assert.ok(found, `no tool to release with: ${offered.map(({ name }) => name).join(', ')}`);
+  return [found, isAlone ? {} : { serverId: 'counter' }];
 }
 
 export const steps = {
@@ -133,9 +138,10 @@ export const steps = {
     return 'ok';
   },
 
-  release: async ({ run }) => {
+  release: async (scene) => {
+    const { run } = scene;
     const { pid } = await tallyOf(run);
-    const { text } = await run.talk.callAs(await releaseTool(run));
+    const { text } = await run.talk.callAs(...(await releaseTool(scene)));
     assert.doesNotMatch(text, /no instance/i);
     await untilEnded(pid);
     assert.equal((await tallyOf(run)).count, 1);

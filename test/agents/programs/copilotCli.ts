@@ -22,3 +22,10 @@ export const copilotCli: AgentProgram = {
   }),
   limits: { image: 'it sends images only to models that it knows to see' },
 };
+
+/** The same by the entries that are written for Claude Code, which it reads too. */
+export const copilotCliBesideClaudeCode: AgentProgram = {
+  ...copilotCli,
+  title: 'Copilot CLI by `.mcp.json`',
+  entries: 'claude-code',
+};
