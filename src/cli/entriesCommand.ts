@@ -2,11 +2,13 @@
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { realPath } from '../core/base/paths.js';
-import { agentKinds, fileOf, rootOf, type AgentKind } from '../core/agents/agents.js';
+import { agentKinds, agents, fileOf, rootOf, type AgentKind } from '../core/agents/agents.js';
+import { tokenFrom, type TokenSource } from '../core/agents/entryKeys.js';
 import { planEntries, type EntriesPlan } from '../core/agents/planEntries.js';
 import { largestForeignFile, readTextFileSync } from '../core/base/textFile.js';
 import { ConfigState } from '../core/config/merge.js';
 import { isEnabled } from '../core/config/model.js';
+import { notedPort } from '../core/files/addressFile.js';
 import { leadsOutside, writeInside } from '../core/files/realFiles.js';
 import { tokenFileOf } from '../core/files/tokenFile.js';
 import { builtInToolset } from '../core/config/model.js';
@@ -23,7 +25,8 @@ interface EntriesCommand {
   readonly write: boolean;
 }
 
-export function writeEntries(run: Run, { agent, port, tokenFile, write }: EntriesCommand): number {
+export async function writeEntries(run: Run, request: EntriesCommand): Promise<number> {
+  const { agent, port, tokenFile, write } = request;
   if (agent === undefined) return misuse('The name of an agent is missing.');
   if (!isAgentKind(agent)) return misuse(`There is no agent "${agent}". Known are ${agentKinds.join(', ')}.`);
   const home = homedir();
@@ -33,12 +36,13 @@ export function writeEntries(run: Run, { agent, port, tokenFile, write }: Entrie
   if (file === undefined) return complain('This agent keeps its servers in a folder, and there is none.');
   const before = textOf(file);
   const label = file.startsWith(run.folder + path.sep) ? path.relative(run.folder, file) : file;
+  const source = { tokenFile: path.resolve(tokenFile ?? tokenFileOf(run.folder, home)), home, platform };
   const plan = planEntries({
     agent,
     text: before?.replace(/^\uFEFF/, ''),
     label,
     toolsets: toolsetsOf(run).map((id) => ({ id, url: `http://127.0.0.1:${port}/mcp/${id}` })),
-    source: { tokenFile: path.resolve(tokenFile ?? tokenFileOf(run.folder, home)), home, platform },
+    source,
     launcher: { command: process.execPath, args: [realPath(process.argv[1] ?? '.')], folder: realPath(run.folder) },
   });
   if (plan.kind === 'impossible') return complain(`Nothing was written: ${plan.reason}.`);
@@ -49,7 +53,19 @@ export function writeEntries(run: Run, { agent, port, tokenFile, write }: Entrie
     writeInside(root, file, (before?.startsWith('\uFEFF') ? '\uFEFF' : '') + plan.after);
   }
   tell(run, plan, { file, label, before: before ?? '', write });
+  const step = run.json ? undefined : await stepBefore(agent, source, port);
+  if (step !== undefined) complain(`\n${step}`);
   return 0;
+}
+
+/** Returns what has to be done before the agent gets through by entries that have the address. */
+async function stepBefore(agent: AgentKind, source: TokenSource, port: number): Promise<string | undefined> {
+  if (tokenFrom(agent, source) === 'connect') return undefined;
+  const served = await notedPort(source.tokenFile);
+  if (served === port) return undefined;
+  return served === undefined
+    ? `Nothing serves this folder to other agents now. Run \`mcp-toolsets serve --port ${port}\` before you start ${agents[agent].program}, or open the folder in the editor with "mcpToolsets.endpoint.port" set to ${port}.`
+    : `This folder is served on port ${served}, and these entries name port ${port}. Run this command again with \`--port ${served}\`.`;
 }
 
 function tell(

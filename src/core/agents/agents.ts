@@ -102,4 +102,4 @@ export function rootOf(kind: AgentKind, folders: AgentFolders): string {
   return roots.find((root) => root !== undefined && root !== '') ?? home;
 }
 
-const isInHome: ReadonlySet<AgentKind> = new Set(['windsurf', 'antigravity']);
+const isInHome: ReadonlySet<AgentKind> = new Set(['continue', 'windsurf', 'antigravity']);

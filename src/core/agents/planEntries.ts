@@ -122,7 +122,9 @@ function readYamlEntries(text: string, { program, container }: Agent): Read {
   if (!root) {
     // A file with servers alone would take the place of the models that the program has without one.
     const reason =
-      text.trim() === '' ? `${program} has its models in this file: make it there first` : 'it is not YAML';
+      text.trim() === ''
+        ? `there is no such file yet. ${program} has its models in it, so set those up first`
+        : 'it is not YAML';
     return { kind: 'impossible', reason };
   }
   const named = namedEntries(root[container] ?? []);

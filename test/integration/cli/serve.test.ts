@@ -326,7 +326,24 @@ describe('mcp-toolsets serve', () => {
     const authorization = String(sent['Authorization']).replace(/\$\{\w+:-\}/, serving.token);
     assert.equal((await statusOf(url, { authorization }))[0], 200);
     if (headersHelper !== undefined) await isShownNothing(headersHelper.replace(`--port ${port}`, '--port '));
+    assert.doesNotMatch(written.stderr, /serves this folder|is served on port/);
+    const elsewhere = await cli.finishBeside(cli.begin('entries', 'codex', '--port', '7'));
+    assert.match(
+      elsewhere.stderr,
+      new RegExp(`served on port ${port}, and these entries name port 7\\. .*--port ${port}`),
+    );
+    assert.doesNotMatch((await cli.finishBeside(cli.begin('entries', 'cline'))).stderr, /is served on port/);
     const unknown = await cli.finishBeside(cli.begin('entries', 'emacs'));
     assert.deepEqual([unknown.code, unknown.stdout], [2, '']);
+  });
+
+  it('`entries` says what has to run before an agent gets through by them', async () => {
+    const told = async (agent: string): Promise<string> =>
+      (await cli.finish(cli.begin('entries', agent, '--port', '7430'))).stderr;
+    assert.match(
+      await told('codex'),
+      /Nothing serves this folder .*`mcp-toolsets serve --port 7430` before you start Codex/,
+    );
+    assert.doesNotMatch(await told('cline'), /Nothing serves/);
   });
 });

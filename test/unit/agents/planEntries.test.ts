@@ -183,7 +183,7 @@ describe('entries for other agents', () => {
     ['cursor', '{ "mcpServers": ', /\.cursor\/mcp\.json: it is not JSON/],
     ['cursor', '[]', /it is not a JSON object/],
     ['cline', '{ "mcpServers": [] }', /`mcpServers` is no map/],
-    ['continue', '', /Continue has its models in this file/],
+    ['continue', '', /no such file yet\. Continue has its models in it/],
     ['continue', 'a: [', /it is not YAML/],
     ['continue', 'mcpServers: { a: { command: x } }', /`mcpServers` is no list of servers/],
     ['continue', 'mcpServers: [{ command: x }]', /`mcpServers` is no list of servers/],
