@@ -61,7 +61,7 @@ const readers: readonly Reader[] = [
   },
   {
     what: '.minds/team.yaml',
-    texts: () => corpus('editor/wsspaces', /team\.yaml$/),
+    texts: () => corpus('editor/workspaces', /team\.yaml$/),
     read: (text) => void parseTeam(source(text, '.minds/team.yaml')),
   },
   {

@@ -153,6 +153,7 @@ const notFed: Readonly<Record<string, readonly string[]>> = {
     'editorSchemaRefused',
     'toolMalformed',
     'editorIdTooLong',
+    'agentHostNameUnusable',
     'promptTwice',
     'entryMalformed',
     'listIncomplete',

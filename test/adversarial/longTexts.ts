@@ -7,8 +7,11 @@ import assert from 'node:assert/strict';
 
 const sizes = [16 * 1024, 128 * 1024];
 const largest = 1024 * 1024;
-/** How many linear passes over a mebibyte a function may take: it may go over the text many times. */
-const mostPasses = 60;
+/**
+ * How many linear passes over a mebibyte a function may take: it may go over the text many times, in ways that are slower
+ * than that pass. One that is quadratic takes thousands.
+ */
+const mostPasses = 300;
 
 /** What is repeated, up to the size that is asked for. */
 const shapes: readonly string[] = [

@@ -122,7 +122,9 @@ export function scanFlow(
 }
 
 function flowWordEnd(text: string, at: number, end: number): number {
-  const rest = text.slice(at, end);
-  const stop = rest.search(/[,[\]{}]|:(?=[\s,[\]{}]|$)|\s#/);
-  return at + (stop < 0 ? rest : rest.slice(0, stop)).trimEnd().length;
+  const stop = text.slice(at, end).search(/[,[\]{}]|:(?=[\s,[\]{}]|$)|\s#/);
+  let last = stop < 0 ? end : at + stop;
+  // No other blank may be cut off: a word of nothing else would end where it begins, and be looked through again.
+  while (last > at && /[ \t]/.test(text[last - 1] ?? '')) last--;
+  return last;
 }
