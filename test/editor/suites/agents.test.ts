@@ -1,6 +1,6 @@
 /** Agents outside the editor (G6, G7): the endpoint by its setting, and the entries that other programs are given. */
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
@@ -8,6 +8,7 @@ import { createServer, type AddressInfo, type Server } from 'node:net';
 import { freePort } from '../../support/freePort.ts';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import * as vscode from 'vscode';
@@ -40,6 +41,12 @@ async function listen(): Promise<{ server: Server; port: number }> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return { server, port: (server.address() as AddressInfo).port };
+}
+
+/** What a command prints. The endpoint that it asks is in this process, which must not wait for it idly. */
+async function printed(command: string): Promise<string> {
+  const { stdout } = await promisify(execFile)('sh', ['-c', command]);
+  return stdout;
 }
 
 const codes = async (): Promise<string[]> => (await problems()).map(({ code }) => code);
@@ -218,7 +225,7 @@ describe('other agents', () => {
         JSON.parse(text.replace(' // by hand', '')) as { mcpServers: Record<string, Record<string, string>> }
       ).mcpServers['mine-toolset'] as { headersHelper: string; url: string };
       assert.equal(written, url('/mcp/mine'));
-      const headers = execFileSync('sh', ['-c', headersHelper], { encoding: 'utf8' });
+      const headers = await printed(headersHelper);
       assert.deepEqual(JSON.parse(headers), { Authorization: `Bearer ${token()}` });
       await until(answers, Boolean, 'the port');
       await page.screenshot('written');
@@ -239,7 +246,7 @@ describe('other agents', () => {
       );
       assert.ok(text.startsWith(`model = "x" # by hand\n\n[mcp_servers.mine]\nurl = "${url('/mcp/mine')}"\n`), text);
       const helper = /^http_headers_helper = (".*")$/m.exec(text)?.[1] ?? assert.fail(text);
-      const headers = execFileSync('sh', ['-c', JSON.parse(helper) as string], { encoding: 'utf8' });
+      const headers = await printed(JSON.parse(helper) as string);
       assert.deepEqual(JSON.parse(headers), { Authorization: `Bearer ${token()}` });
     });
 

@@ -23,7 +23,7 @@ interface ListeningDeps {
   readonly log: Log;
   /** What requests say of their client. */
   readonly meta: Fields;
-  /** Of the server. */
+  /** What the server declared. */
   readonly capabilities: Fields;
   readonly deliver: (message: JSONRPCMessage) => void;
 }

@@ -33,7 +33,7 @@ interface ModernSessionDeps {
   readonly log: Log;
   /** What a request says of its client where no client is behind it. */
   readonly meta: Fields;
-  /** Of the server. */
+  /** What the server declared. */
   readonly capabilities: Fields;
   /** Takes what the SDK's client is to hear. */
   readonly deliver: (message: JSONRPCMessage) => void;
@@ -95,7 +95,7 @@ export class ModernSession {
 
   async fromClient(message: JSONRPCMessage): Promise<void> {
     if (!('method' in message)) return this.answered(message);
-    // Of the client's notifications only this one has a meaning in the modern era.
+    // The other notifications of a client mean nothing in the modern era.
     if (!('id' in message))
       return message.method === 'notifications/cancelled' ? this.cancel(message.params) : undefined;
     switch (message.method) {
