@@ -53,6 +53,7 @@ const allowed: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'vscode/authoring/fileEdits.ts': {
     'applyEdit save': 'The writer of the editor: it asks where links lead, before and after.',
   },
+  'vscode/minds/agentFiles.ts': { 'workspace.fs': 'It asks where links lead, and has the editor write.' },
   'vscode/authoring/authoring.ts': { WorkspaceEdit: 'It makes the edits that `fileEdits` and quick fixes apply.' },
 };
 

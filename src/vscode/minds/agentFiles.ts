@@ -12,7 +12,7 @@ import type { Log } from '../../core/base/log.js';
 import { SingleFlight } from '../../core/base/singleFlight.js';
 import { grantedOf } from '../../core/team/grants.js';
 import type { Member, Team } from '../../core/team/team.js';
-import { writeInside } from '../../core/files/realFiles.js';
+import { refuseOutside } from '../../core/files/realFiles.js';
 import { configuredToolsets } from '../../core/host/dialogTools.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
 import { messageOf } from '../views/messages.js';
@@ -54,7 +54,7 @@ export function registerAgentFiles({ slot, team, log }: AgentFilesDeps): Disposa
           void window.showWarningMessage(
             inert`${vscode.workspace.asRelativePath(uri)} was not written by this command, so it was left as it is.`,
           );
-      } else if (after !== before) write(root, uri.fsPath, after, create);
+      } else if (after !== before) await write(root, uri, after, create);
     }
     // A member who left the team keeps the file but loses everything in it that was granted.
     for (const [name, kind] of await list(vscode.Uri.file(folder))) {
@@ -64,15 +64,19 @@ export function registerAgentFiles({ slot, team, log }: AgentFilesDeps): Disposa
       const id = before === undefined ? undefined : agents.memberOf(before);
       if (before === undefined || id === undefined || members.some((member) => member.id === id)) continue;
       const after = agents.withGrants(before, { id, name: id, purpose: undefined, toolsets: [] });
-      if (after !== undefined && after !== before) write(root, uri.fsPath, after, create);
+      if (after !== undefined && after !== before) await write(root, uri, after, create);
     }
   }
 
-  /** A file that cannot be written costs no other one. */
-  function write(root: string, file: string, text: string, isAsked: boolean): void {
+  /**
+   * A file that cannot be written costs no other one. The editor itself writes it, because what looks for agents hears at once
+   * of what the editor writes; its watcher may miss a file in a folder that is as new.
+   */
+  async function write(root: string, uri: vscode.Uri, text: string, isAsked: boolean): Promise<void> {
     try {
-      writeInside(root, file, text);
-      log.write('info', `Written: ${file}`);
+      refuseOutside(root, uri.fsPath);
+      await vscode.workspace.fs.writeFile(uri, new TextEncoder().encode(text));
+      log.write('info', `Written: ${uri.fsPath}`);
     } catch (error) {
       log.write('warn', messageOf(error));
       if (isAsked) void window.showWarningMessage(inert`${messageOf(error)}`);
