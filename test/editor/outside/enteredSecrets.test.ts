@@ -82,19 +82,6 @@ describe('secrets that a person enters', () => {
     await box.waitFor({ state: 'hidden' });
   }
 
-  async function call(tool: string, input: object = {}): Promise<string> {
-    return await window.evaluate(
-      async ({ lm }, [name, given]) => {
-        const { content } = await lm.invokeTool(name as string, {
-          input: given as object,
-          toolInvocationToken: undefined,
-        });
-        return content.map((part) => (part as { value?: unknown }).value).join();
-      },
-      [tool, input] as const,
-    );
-  }
-
   const untilTool = (name: string): Promise<unknown> =>
     window.waitFor(
       ({ lm }) => lm.tools.map((tool) => tool.name),
@@ -107,7 +94,7 @@ describe('secrets that a person enters', () => {
     const end = Date.now() + limit;
     let given = '';
     do {
-      given = await call(tool, { name: 'GIVEN' }).catch(String);
+      given = await window.invokeTool(tool, { name: 'GIVEN' }).catch(String);
     } while (given !== value && Date.now() < end);
     assert.equal(given, value);
   }
@@ -125,15 +112,15 @@ describe('secrets that a person enters', () => {
     await answer(first);
     await untilTool('mcp_kept_env');
     await problems(['env-unset']);
-    assert.equal(await call('mcp_kept_env', { name: 'GIVEN' }), `key ${first}`);
-    await call('mcp_kept_stderr', { text: `the key is ${first}` });
+    assert.equal(await window.invokeTool('mcp_kept_env', { name: 'GIVEN' }), `key ${first}`);
+    await window.invokeTool('mcp_kept_stderr', { text: `the key is ${first}` });
   });
 
   it('take the place of a variable that is not set, and comments stay', async () => {
     await enterByQuickFix('env-unset');
     await answer(made);
     await untilTool('mcp_unset_env');
-    assert.equal(await call('mcp_unset_env', { name: 'GIVEN' }), `${made}!`);
+    assert.equal(await window.invokeTool('mcp_unset_env', { name: 'GIVEN' }), `${made}!`);
     const text = readFileSync(file, 'utf8');
     assert.match(text, /GIVEN: \{ secret: UNSET_TOKEN, suffix: '!' \} # to be made a secret/);
     assert.match(text, /# The first one wants a secret\./);
@@ -141,11 +128,11 @@ describe('secrets that a person enters', () => {
   });
 
   it('are exchanged by Set Secret…, which restarts what uses them and nothing else', async () => {
-    const [kept, unset] = [await call('mcp_kept_pid'), servers()];
+    const [kept, unset] = [await window.invokeTool('mcp_kept_pid'), servers()];
     await window.evaluate(({ commands }) => void commands.executeCommand('mcpToolsets.setSecret', 'KEPT_TOKEN'));
     await answer(second);
     await untilGiven('mcp_kept_env', `key ${second}`);
-    assert.notEqual(await call('mcp_kept_pid'), kept);
+    assert.notEqual(await window.invokeTool('mcp_kept_pid'), kept);
     assert.ok(unset >= 2);
   });
 

@@ -86,19 +86,6 @@ describe('secrets in a window (E4)', () => {
     return [...new Set(text.match(canary) ?? [])];
   }
 
-  async function call(tool: string, input: object): Promise<string> {
-    return await window.evaluate(
-      async ({ lm }, [name, given]) => {
-        const { content } = await lm.invokeTool(name as string, {
-          input: given as object,
-          toolInvocationToken: undefined,
-        });
-        return content.map((part) => (part as { value?: unknown }).value).join();
-      },
-      [tool, input] as const,
-    );
-  }
-
   it('do not show where a person is asked to approve', async () => {
     await window.page.getByText('3 to approve').waitFor();
     await untilQuestion('3 MCP servers');
@@ -123,10 +110,14 @@ describe('secrets in a window (E4)', () => {
       ({ lm }) => lm.tools.map(({ name }) => name),
       (names) => names.includes('mcp_quotes_env'),
     );
-    assert.match(await call('mcp_quotes_env', { name: 'HOST' }), /canary-host/, 'the agent gets what the tool says');
-    await call('mcp_quotes_stderr', { text: 'token canary-literal-5ca1ab1e is wrong' });
-    await call('mcp_quotes_fail', { text: 'canary-host-5ca1ab1e' });
-    await call('mcp_quotes_content', {});
+    assert.match(
+      await window.invokeTool('mcp_quotes_env', { name: 'HOST' }),
+      /canary-host/,
+      'the agent gets what the tool says',
+    );
+    await window.invokeTool('mcp_quotes_stderr', { text: 'token canary-literal-5ca1ab1e is wrong' });
+    await window.invokeTool('mcp_quotes_fail', { text: 'canary-host-5ca1ab1e' });
+    await window.invokeTool('mcp_quotes_content', {});
     for (const server of ['quotes', 'exits', 'far']) {
       await row(server).first().locator('.monaco-tl-twistie').click();
       await row(server).first().hover();

@@ -89,6 +89,20 @@ export class EditorWindow {
     }
   }
 
+  /** Invokes a tool as an extension does; resolves with the text of its result. */
+  async invokeTool(tool: string, input: object = {}): Promise<string> {
+    return await this.evaluate(
+      async ({ lm }, [name, given]) => {
+        const { content } = await lm.invokeTool(name as string, {
+          input: given as object,
+          toolInvocationToken: undefined,
+        });
+        return content.map((part) => (part as { value?: unknown }).value).join();
+      },
+      [tool, input] as const,
+    );
+  }
+
   /** Reloads the window as a person does, and waits for its new extension host. */
   async reload(): Promise<ExtensionHost> {
     this.#others.add(this.#host ?? (await this.host()));
