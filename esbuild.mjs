@@ -11,7 +11,6 @@ import { chmod, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { windowsBinaries } from './native.mjs';
 
 const root = dirname(fileURLToPath(import.meta.url));
 const outdir = join(root, 'dist');
@@ -128,10 +127,6 @@ async function finish(partsResult) {
   for (const program of programs.filter(({ entryPoints }) => entryPoints.length > 0)) {
     const { outputFiles } = await build(program);
     files.push(...outputFiles.map(({ path, text }) => ({ path, text })));
-  }
-  if (production) {
-    const binaries = await windowsBinaries(root);
-    files.push(...binaries.map(({ path, contents }) => ({ path: join(outdir, 'node_modules', path), text: contents })));
   }
   await write(files);
   const scripts = files.filter(({ path }) => path.endsWith('.js'));

@@ -10,10 +10,18 @@ export function suiteNotHere(suite: Mocha.Suite, condition: boolean, reason: str
   if (condition) Object.assign(suite as Skipped, { pending: true, notHere: reason });
 }
 
-/** `it` for a rule about something that Windows does not have. */
-export function posixIt(reason: string): (title: string, run: Mocha.Func | Mocha.AsyncFunc) => void {
+/** `it`, skipped where `condition` holds. */
+export function itNotHere(
+  condition: boolean,
+  reason: string,
+): (title: string, run: Mocha.Func | Mocha.AsyncFunc) => void {
   return (title, run) => {
-    if (process.platform !== 'win32') it(title, run as Mocha.AsyncFunc);
-    else Object.assign(it(title) as Skipped, { notHere: reason });
+    if (condition) Object.assign(it(title) as Skipped, { notHere: reason });
+    else it(title, run as Mocha.AsyncFunc);
   };
+}
+
+/** `it` for a rule about something that Windows does not have. */
+export function posixIt(reason: string): ReturnType<typeof itNotHere> {
+  return itNotHere(process.platform === 'win32', reason);
 }

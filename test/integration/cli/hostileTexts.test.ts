@@ -8,10 +8,12 @@ import path from 'node:path';
 import { CommandLine } from '../../support/core/commandLine.js';
 import { fixture } from '../../support/core/configText.js';
 import { Serving } from '../../support/core/serving.js';
-import { Terminal } from '../../support/core/terminal.js';
+import { Terminal, terminalsMissing } from '../../support/core/terminal.js';
+import { itNotHere } from '../../support/notHere.js';
 
 const evil = 'x\u001b[2J\u001b]0;owned\u0007\u009b31m\r\u202e\u2028\nmcp.yaml:1:1: error fake: y\u0008\u007f';
 const steering = /[\0-\u0009\u000b-\u001f\u007f-\u009f\u202e\u2028]/u;
+const onTerminal = itNotHere(terminalsMissing.here, terminalsMissing.reason);
 /** A line that only a text from outside can have begun. */
 const forged = /^mcp\.yaml:1:1: error fake/m;
 
@@ -109,8 +111,7 @@ describe('hostile texts on the command line (S1a)', () => {
     }
   });
 
-  it('and to a terminal so that it cannot act there, like everything else', async function () {
-    if (process.platform !== 'linux') return this.skip();
+  onTerminal('and to a terminal so that it cannot act there, like everything else', async () => {
     for (const args of [...content, ['status'], ['tools'], ['import', 'evil.json'], ['call', 'fails', '--debug']]) {
       const terminal = new Terminal(cli.commandOf(...args), cli.folder, 200);
       await terminal.end();

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { CommandLine } from '../../support/core/commandLine.js';
 import { fixture } from '../../support/core/configText.js';
 import { Serving } from '../../support/core/serving.js';
-import { Terminal } from '../../support/core/terminal.js';
+import { Terminal, terminalsMissing } from '../../support/core/terminal.js';
 import { within } from '../../support/core/within.js';
 import { suiteNotHere } from '../../support/notHere.js';
 
@@ -13,7 +13,7 @@ const question = /Let "echo" of "a" be called\? \[y\]es, \[c\]onversation, \[N\]
 const textOf = (result: unknown): string => (result as { content: { text: string }[] }).content[0]?.text ?? '';
 
 describe('the question at a terminal (S4)', function () {
-  suiteNotHere(this, process.platform !== 'linux', 'Its terminals are made by `script` of util-linux.');
+  suiteNotHere(this, terminalsMissing.here, terminalsMissing.reason);
   let cli: CommandLine;
   let terminal: Terminal | undefined;
 

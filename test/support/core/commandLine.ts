@@ -30,7 +30,6 @@ async function build(): Promise<string> {
     'package.json',
     'tsconfig.json',
     'esbuild.mjs',
-    'native.mjs',
     '.npmignore',
     'README.md',
     'SECURITY.md',

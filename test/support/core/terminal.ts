@@ -10,6 +10,11 @@ interface Program {
   readonly env: Record<string, string | undefined>;
 }
 
+export const terminalsMissing = {
+  here: process.platform !== 'linux',
+  reason: 'the terminals of tests are made by `script` of util-linux',
+} as const;
+
 export class Terminal {
   /** Everything that appeared, as it was written. */
   shown = '';

@@ -74,7 +74,8 @@ async function runPart(major: NodeMajor, { name, files }: Part, grep: string | u
     ...['--reporter', 'file:///Z:/project/test/support/windows/reporter.mjs'],
     ...(grep === undefined ? [] : ['--grep', grep]),
   ];
-  const script = 'cd /project && exec timeout "$0" wine64 "$@" >/out/output.txt 2>&1 </dev/null';
+  // The shell stays, to reap what loses its parent.
+  const script = 'cd /project; timeout "$0" wine64 "$@" >/out/output.txt 2>&1 </dev/null; code=$?; exit $code';
   const variables = [
     'env',
     'MCP_TOOLSETS_TEST_LINES=Z:\\out\\lines.jsonl',

@@ -2,7 +2,8 @@
  * Loaded into the Node that runs the tests under Wine; makes up for two things that Windows does and Wine does not.
  *
  * - Links: Wine cannot make reparse points, but follows links that the system beneath it has made. To Wine such a link
- *   is a folder, so it is removed before anything is removed recursively, or what it leads to would be emptied.
+ *   is a folder, so it is removed before anything is removed recursively, or what it leads to would be emptied. Where it
+ *   leads to is known from its making.
  * - `cmd.exe /c missing` exits with 1 on Windows, with 9009 under Wine.
  */
 import { ChildProcess, spawnSync } from 'node:child_process';
@@ -11,7 +12,8 @@ import { syncBuiltinESMExports } from 'node:module';
 import path from 'node:path';
 
 const start = path.join(process.env.SystemRoot, 'System32', 'start.exe');
-const links = new Set();
+/** What each link that was made leads to, by its path in lower case. */
+const links = new Map();
 
 /** The path of the system beneath. */
 function below(windowsPath) {
@@ -40,15 +42,18 @@ fs.symlinkSync = (target, at) => {
   const to = path.isAbsolute(String(target)) ? below(target) : String(target).replaceAll('\\', '/');
   const dangling = !fs.existsSync(path.resolve(path.dirname(String(at)), String(target)));
   run('/usr/bin/ln', ['-s', '--', to, below(at)], () => dangling || linked(at));
-  links.add(path.resolve(String(at)).toLowerCase());
+  links.set(path.resolve(String(at)).toLowerCase(), String(target));
 };
 fs.promises.symlink = async (...args) => fs.symlinkSync(...args);
+
+const readLink = fs.readlinkSync;
+fs.readlinkSync = (at, ...rest) => links.get(path.resolve(String(at)).toLowerCase()) ?? readLink(at, ...rest);
 
 /** Whether `at` itself was a link. */
 function cut(at) {
   const top = path.resolve(String(at)).toLowerCase();
   let itself = false;
-  for (const link of links) {
+  for (const link of links.keys()) {
     if (link !== top && !link.startsWith(`${top}\\`)) continue;
     const inside = ['-c', 'find "$0" -ipath "$1" -type l -delete', below(path.dirname(String(at))), below(link)];
     run('/bin/sh', inside, () => !linked(link));

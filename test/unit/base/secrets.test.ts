@@ -301,10 +301,13 @@ describe('looking for secrets', () => {
       for (const unit of units) {
         const text = filled(unit, size);
         const part = text.slice(0, size / shorter);
-        // Eight times the text takes eight times the time; sixty-four times if it is quadratic. Below 3 ms is noise.
-        let ratio = Infinity;
-        for (let turn = 0; turn < 4 && ratio > 3.5; turn++) {
-          ratio = timeOf(way, text) / shorter / Math.max(3, timeOf(way, part));
+        // Eight times the text takes eight times the time; sixty-four times if it is quadratic. Below 3 ms is noise, and
+        // so is what a busy machine adds, of which the best of some turns has least.
+        let [ratio, whole, eighth] = [Infinity, Infinity, Infinity];
+        for (let turn = 0; turn < 8 && ratio > 3.5; turn++) {
+          whole = Math.min(whole, timeOf(way, text));
+          eighth = Math.min(eighth, timeOf(way, part));
+          ratio = whole / shorter / Math.max(3, eighth);
         }
         assert.ok(ratio <= 3.5, `${JSON.stringify(unit)}: ${ratio.toFixed(1)} times the time for the same text`);
       }

@@ -3,9 +3,10 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { posixIt } from '../../support/notHere.js';
 import { readTextFile, readTextFileSync } from '../../../src/core/base/textFile.js';
 
-const onPosix = process.platform === 'win32' ? it.skip : it;
+const onPosix = posixIt('Windows has no pipes and no devices among its files');
 const most = 1024 * 1024;
 
 describe('files that others put in place (S2)', () => {

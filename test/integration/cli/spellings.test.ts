@@ -1,0 +1,53 @@
+/**
+ * The home folder as a workspace, by every spelling of its path (C5, G6): the editor writes `c:\`, the system `C:\`, and
+ * a link may lead to either.
+ */
+import assert from 'node:assert/strict';
+import { realpathSync, symlinkSync } from 'node:fs';
+import path from 'node:path';
+import { CommandLine } from '../../support/core/commandLine.js';
+import { fixture } from '../../support/core/configText.js';
+
+describe('spellings of the folder', () => {
+  let cli: CommandLine;
+  let spellings: string[];
+
+  beforeEach(async () => {
+    cli = await CommandLine.open({ a: fixture('raw', ['--tools', 'echo']) });
+    const system = realpathSync.native(cli.folder);
+    const link = path.join(system, 'link');
+    symlinkSync(system, link, 'junction');
+    const others =
+      process.platform === 'win32'
+        ? [system.toUpperCase(), system.replace(/^[A-Z]/, (drive) => drive.toLowerCase())]
+        : [];
+    spellings = [system, link, ...others];
+  });
+  afterEach(() => cli.close());
+
+  it('serve each server once, as one of the workspace', async () => {
+    for (const home of [spellings[0], spellings.at(-1)] as string[]) {
+      cli.useHome(home);
+      for (const folder of spellings) {
+        const { code, stdout, stderr } = await cli.run('status', '--json', '-C', folder);
+        const status = JSON.parse(stdout) as {
+          servers: { id: string; state: { kind: string } }[];
+          problems: unknown[];
+        };
+        const found = status.servers.map(({ id, state }) => `${id} ${state.kind}`);
+        assert.deepEqual(
+          { code, found, problems: status.problems },
+          { code: 0, found: ['a running'], problems: [] },
+          `${folder} at ${home}: ${stderr}`,
+        );
+      }
+    }
+  }).timeout(300_000);
+
+  it('have one token file', async () => {
+    cli.useHome(spellings[0] ?? '');
+    const said = new Set<string>();
+    for (const folder of spellings) said.add((await cli.run('renew-token', '-C', folder)).stdout);
+    assert.equal(said.size, 1, [...said].join(''));
+  });
+});

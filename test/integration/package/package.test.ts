@@ -1,0 +1,118 @@
+/** What the packages hold: the program for job objects only where it runs, and nothing that nobody loads (X5). */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+
+const repository = path.resolve(__dirname, '../../..');
+const sources = [
+  'src',
+  'media',
+  'package.json',
+  'tsconfig.json',
+  'esbuild.mjs',
+  'native.mjs',
+  'package.mjs',
+  '.vscodeignore',
+  'LICENSE',
+];
+const pages = ['README.md', 'CHANGELOG.md', 'SECURITY.md'];
+/** Not to be loaded here: it only has to be as large as it is and as hard to compress. */
+const program = randomBytes(1_000_000);
+const most = 1_000_000;
+
+/** The names in a zip archive, in its own order, from its central directory. */
+function namesIn(archive: Buffer): string[] {
+  const end = archive.lastIndexOf('PK\x05\x06');
+  const names: string[] = [];
+  let at = archive.readUInt32LE(end + 16);
+  for (let left = archive.readUInt16LE(end + 10); left > 0; left--) {
+    const [name, extra, comment] = [28, 30, 32].map((field) => archive.readUInt16LE(at + field)) as [
+      number,
+      number,
+      number,
+    ];
+    names.push(archive.toString('utf8', at + 46, at + 46 + name));
+    at += 46 + name + extra + comment;
+  }
+  return names;
+}
+
+describe('packages', function () {
+  this.timeout(180_000);
+  let folder: string;
+  const packages = new Map<string, string[]>();
+  let universal: string;
+  /** The editor's name of a Windows, and the package for it. */
+  let windowsTargets: Record<string, string>;
+
+  before(async () => {
+    folder = mkdtempSync(path.join(tmpdir(), 'packages-'));
+    for (const name of [...sources, ...pages]) {
+      cpSync(path.join(repository, name), path.join(folder, name), { recursive: true });
+    }
+    symlinkSync(path.join(repository, 'node_modules'), path.join(folder, 'node_modules'), 'junction');
+    const node = async (...args: string[]): Promise<string> =>
+      (await promisify(execFile)(process.execPath, args, { cwd: folder })).stdout;
+    const script = async (text: string): Promise<unknown> =>
+      JSON.parse((await node('--input-type=module', '--eval', text)).trimEnd().split('\n').at(-1) ?? '');
+    windowsTargets = (await script(
+      `import { windowsTargets } from './native.mjs'; console.log(JSON.stringify(windowsTargets));`,
+    )) as Record<string, string>;
+    await node('esbuild.mjs', '--production');
+    for (const binary of Object.values(windowsTargets)) {
+      const at = path.join(folder, 'dist', 'node_modules', binary);
+      mkdirSync(at, { recursive: true });
+      for (const name of ['package.json', 'index.js']) writeFileSync(path.join(at, name), '{}');
+      writeFileSync(path.join(at, 'koffi.node'), program);
+    }
+    const made = (await script(
+      `import { makePackages } from './package.mjs'; console.log(JSON.stringify(await makePackages(process.cwd())));`,
+    )) as string[];
+    for (const file of made) packages.set(path.basename(file), namesIn(readFileSync(file)));
+    universal = made[0] ?? '';
+  });
+  after(() => rmSync(folder, { recursive: true }));
+
+  const binariesIn = (names: readonly string[]): string[] => names.filter((name) => name.includes('node_modules'));
+
+  it('are one for each processor of Windows, and one for all other systems', () => {
+    const targets = [...packages.keys()].map((name) => /^mcp-toolsets(?:-(win32-\w+))?-[\d.]+\.vsix$/.exec(name)?.[1]);
+    assert.deepEqual(targets, [undefined, ...Object.keys(windowsTargets)]);
+  });
+
+  it('bring the program for job objects on Windows, for the one processor that they are for', () => {
+    for (const [target, binary] of Object.entries(windowsTargets)) {
+      const [names = []] = [...packages].flatMap(([file, held]) => (file.includes(target) ? [held] : []));
+      const expected = ['index.js', 'koffi.node', 'package.json'].map(
+        (name) => `extension/dist/node_modules/${binary}/${name}`,
+      );
+      assert.deepEqual(binariesIn(names).sort(), expected);
+    }
+  });
+
+  it('are below a megabyte where there is no Windows, and bring no program that is not ours', () => {
+    assert.deepEqual(binariesIn(packages.get(path.basename(universal)) ?? []), []);
+    const { size } = statSync(universal);
+    assert(size < most, `${size} bytes`);
+  });
+
+  it('hold the build, its pictures and its pages, and nothing else', () => {
+    const allowed =
+      /^(\[Content_Types\]\.xml|extension\.vsixmanifest|extension\/((package\.json|readme\.md|changelog\.md|LICENSE\.txt|SECURITY\.md)|media\/.+|dist\/(chunks\/|webview\/)?[\w-]+\.js))$/;
+    for (const [file, names] of packages) {
+      const own = names.filter((name) => !binariesIn(names).includes(name));
+      assert.deepEqual(
+        own.filter((name) => !allowed.test(name)),
+        [],
+        file,
+      );
+      for (const needed of ['extension.js', 'cli.js', 'guardian.js', 'webview/tryTool.js']) {
+        assert(own.includes(`extension/dist/${needed}`), `${file} lacks ${needed}`);
+      }
+    }
+  });
+});
