@@ -21,10 +21,13 @@ export function processOf(pid: number): TestProcess | undefined {
   return onWindows ? windowsList().find((found) => found.pid === pid) : linuxProcess(pid);
 }
 
+/** The consoles of programs, which go right after them, and Wine's desktop, which whoever first shows a window starts. */
+const ofSystem = /\\conhost\.exe"? |\\explorer\.exe" \/desktop/i;
+
 function windowsList(having = ''): TestProcess[] {
   return windowsProcesses()
     .filter(({ environment }) => having === '' || environment.includes(having))
-    .filter(({ command }) => !/\\explorer\.exe" \/desktop/.test(command)) // Wine's own, started by whoever first shows a window
+    .filter(({ command }) => !ofSystem.test(command))
     .map(({ pid, parent, command }) => ({ pid, parent, session: 0, command }));
 }
 

@@ -9,6 +9,7 @@ import type { ProblemCode } from '../../../src/core/base/problem.js';
 import { fixture, fixturePath, http, rawWith, type Entry } from '../../support/core/configText.js';
 import { freePort } from '../../support/freePort.js';
 import { endStages, startStage, type Stage } from '../../support/core/stage.js';
+import { patience } from '../../support/core/within.js';
 import { inShell } from '../../support/shells.js';
 
 interface Row {
@@ -23,7 +24,8 @@ interface Row {
 
 const onWindows = process.platform === 'win32';
 const missing = 'no-such-command-in-a-shell';
-const quickly = { timeouts: { connect: '4s' } };
+const seconds = 4 * patience;
+const quickly = { timeouts: { connect: `${seconds}s` } };
 const command = (name: string, ...args: string[]): Entry => ({ transport: 'stdio', command: name, args });
 
 describe('core: servers that do not start', () => {
@@ -108,7 +110,7 @@ describe('core: servers that do not start', () => {
         code: 'server-exited',
         says: onWindows ? /recogni[sz]e/ : /exit code 127/,
       },
-      { id: 'silent', entry: fixture('never-initialises', [], quickly), code: 'server-silent', says: /within 4 s/ },
+      { id: 'silent', entry: fixture('never-initialises', [], quickly), code: 'server-silent', says: new RegExp(`within ${seconds} s`) },
       {
         id: 'noise',
         entry: fixture('noisy-stdout', ['--only'], quickly),
@@ -180,7 +182,7 @@ describe('core: servers that do not start', () => {
       }),
       await httpRow('page', ['--html'], { code: 'http-not-mcp', says: /html/i }),
       await httpRow('self-signed', ['--tls', 'self-signed'], { code: 'http-tls', says: /certificate/i }),
-      await httpRow('speechless', ['--silent'], { at: 'speechless', code: 'server-silent', says: /4 s/ }, quickly),
+      await httpRow('speechless', ['--silent'], { at: 'speechless', code: 'server-silent', says: new RegExp(`${seconds} s`) }, quickly),
       await httpRow('loop', ['--redirect', 'loop'], { code: 'http-status', says: /redirect/i }),
     ];
     const good: Record<string, Entry> = { good: rawWith(['echo']), also: rawWith(['count']) };

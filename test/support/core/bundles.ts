@@ -1,5 +1,5 @@
 /** Programs of the product and of the tests, bundled once a run into a folder that goes with this process. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { build } from 'esbuild';
@@ -9,10 +9,11 @@ export const repository = path.resolve(__dirname, '../../..');
 let folder: string | undefined;
 const bundles = new Map<string, Promise<string>>();
 
-/** A folder that is removed when this process ends. */
+/** A folder that is removed when this process ends. What is in it finds the packages that are not bundled. */
 export function runFolder(): string {
   if (folder === undefined) {
     const made = mkdtempSync(path.join(tmpdir(), 'mcp-toolsets-run-'));
+    symlinkSync(path.join(repository, 'node_modules'), path.join(made, 'node_modules'), 'junction');
     process.once('exit', () => rmSync(made, { recursive: true, force: true }));
     folder = made;
   }

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { untilNone, type TestProcess } from '../processes.js';
@@ -37,7 +37,6 @@ async function build(): Promise<string> {
   ]) {
     cpSync(path.join(repository, name), path.join(root, name), { recursive: true });
   }
-  symlinkSync(path.join(repository, 'node_modules'), path.join(root, 'node_modules'), 'junction');
   const { code, stderr } = await outputOf(spawn(process.execPath, ['esbuild.mjs'], { cwd: root }));
   assert.equal(code, 0, stderr);
   return path.join(root, 'dist', 'cli.js');
