@@ -110,7 +110,12 @@ describe('core: servers that do not start', () => {
         code: 'server-exited',
         says: onWindows ? /recogni[sz]e/ : /exit code 127/,
       },
-      { id: 'silent', entry: fixture('never-initialises', [], quickly), code: 'server-silent', says: new RegExp(`within ${seconds} s`) },
+      {
+        id: 'silent',
+        entry: fixture('never-initialises', [], quickly),
+        code: 'server-silent',
+        says: new RegExp(`within ${seconds} s`),
+      },
       {
         id: 'noise',
         entry: fixture('noisy-stdout', ['--only'], quickly),
@@ -182,7 +187,12 @@ describe('core: servers that do not start', () => {
       }),
       await httpRow('page', ['--html'], { code: 'http-not-mcp', says: /html/i }),
       await httpRow('self-signed', ['--tls', 'self-signed'], { code: 'http-tls', says: /certificate/i }),
-      await httpRow('speechless', ['--silent'], { at: 'speechless', code: 'server-silent', says: new RegExp(`${seconds} s`) }, quickly),
+      await httpRow(
+        'speechless',
+        ['--silent'],
+        { at: 'speechless', code: 'server-silent', says: new RegExp(`${seconds} s`) },
+        quickly,
+      ),
       await httpRow('loop', ['--redirect', 'loop'], { code: 'http-status', says: /redirect/i }),
     ];
     const good: Record<string, Entry> = { good: rawWith(['echo']), also: rawWith(['count']) };
