@@ -136,6 +136,15 @@ describe('secrets that a person enters', () => {
     assert.ok(unset >= 2);
   });
 
+  it('survive a reload of the window, and nobody is asked again', async () => {
+    await window.reload();
+    await approveCalls();
+    await untilGiven('mcp_kept_env', `key ${second}`);
+    await untilGiven('mcp_unset_env', `${made}!`);
+    await problems([]);
+    assert.equal(await window.page.locator('.quick-input-widget input[type="password"]').isVisible(), false);
+  });
+
   // What the log of a server says of them is tested with the core: this form of the editor writes no log files.
   it('stand in no file, problem or row in clear (E4)', async () => {
     await window.evaluate(({ commands }) => void commands.executeCommand('mcpToolsets.servers.focus'));

@@ -5,6 +5,7 @@
  * the windows of one person do. Closing an editor ends all its processes and removes the folder, also when the run is
  * interrupted.
  */
+import { randomBytes } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { BrowserContext } from 'playwright-core';
@@ -129,6 +130,7 @@ export async function startEditor(options: EditorOptions): Promise<Editor> {
   });
   const browser = await sharedBrowser(form.chromium);
   const context = await browser.newContext({ viewport: { width: 1400, height: 900 } });
+  await keepSecrets(context);
   const opened = new Editor({ ...options, outputDir }, dataDir, home, server, bridge, context, async () => {
     openEditors.delete(opened);
     await context.close().catch(() => undefined);
@@ -138,6 +140,15 @@ export async function startEditor(options: EditorOptions): Promise<Editor> {
   });
   openEditors.add(opened);
   return (editor = opened);
+}
+
+/**
+ * Answers as the program in front of the server does, which has half of the key of the secret storage. Without it the page
+ * keeps secrets in memory, and a reload forgets them.
+ */
+async function keepSecrets(context: BrowserContext): Promise<void> {
+  const body = randomBytes(32);
+  await context.route('**/mint-key', (route) => route.fulfill({ contentType: 'application/octet-stream', body }));
 }
 
 export class Editor {
