@@ -144,7 +144,11 @@ function claudeCode(root: Table, { folder }: ImportFolders, servers: Servers, no
 
 function inputsOf(inputs: readonly Table[], notes: ImportNote[]): Map<string, Input> {
   if (inputs.length > 0) {
-    notes.push({ kind: 'lost', message: '`inputs`: nobody is asked for values here; variables have them.' });
+    notes.push({
+      kind: 'lost',
+      message:
+        '`inputs`: each is a variable here; write `secret` in place of `env`, and the value is asked for once and kept.',
+    });
   }
   return new Map(
     inputs.map((input) => [

@@ -76,6 +76,17 @@ describe('mcp-toolsets connect', () => {
     await untilNone(() => cli.processes(), 10_000);
   });
 
+  it('serves what wants secrets and files of variables, which are read before it is judged what the folder said', async () => {
+    const values = { GIVEN: { secret: 'KEPT_TOKEN', suffix: '!' } };
+    cli.save({ alpha: fixture('raw', ['--tools', 'env'], { env: values, envFile: '.env' }) });
+    await writeFile(path.join(cli.folder, '.env'), 'OF_FILE=in-the-file\n');
+    cli.env['KEPT_TOKEN'] = 'canary-kept-5ca1ab1e';
+    cli.env['DBUS_SESSION_BUS_ADDRESS'] = `unix:path=${path.join(cli.folder, 'no-bus')}`;
+    const client = await connect(['alpha']);
+    assert.equal(await call(client, 'env', { name: 'GIVEN' }), 'canary-kept-5ca1ab1e!');
+    assert.equal(await call(client, 'env', { name: 'OF_FILE' }), 'in-the-file');
+  });
+
   it('without a toolset it offers all of them under their published names, as one conversation', async () => {
     const onlyFolder = await connect([]);
     await serve();

@@ -1,6 +1,6 @@
 /** Spec X7 behind the host: what the views are told of a sign-in, and what a server does when there is one. */
 import assert from 'node:assert/strict';
-import { http } from '../../support/core/configText.js';
+import { http, type Entry } from '../../support/core/configText.js';
 import { control, issuerOf, Person, Secrets } from '../../support/core/person.js';
 import { endStages, startStage, type Stage } from '../../support/core/stage.js';
 
@@ -66,6 +66,27 @@ describe('core: servers that want a sign-in', () => {
     assert.equal(await stage.text('far', 'whoami'), 'ada files:write');
     const seen = `${stage.logs.text()}\n${JSON.stringify(stage.host.snapshot)}`;
     for (const secret of ['secret-of-the-program', 'another-secret-of-it']) assert.ok(!seen.includes(secret), secret);
+  });
+
+  it('the secret of a program may come from another program, at each start; a failure stands at its place', async () => {
+    const { url } = await stage.http('oauth', '--no-registration');
+    const oauthWith = async (...script: string[]): Promise<Entry> => ({
+      grant: 'client_credentials',
+      clientId: 'program',
+      issuer: await issuerOf(url),
+      clientSecret: { command: [process.execPath, '-e', ...script] } as unknown as string,
+    });
+    // The secret stands in no argument, so that what is found of it was printed.
+    const printing = "console.log(['secret', 'of', 'the', 'program'].join('-'))";
+    await stage.edit({ far: http(url, { oauth: await oauthWith(printing) }) });
+    assert.deepEqual(stage.problems(), []);
+    assert.equal(await stage.text('far', 'whoami'), 'program files:read');
+    const seen = `${stage.logs.text()}\n${JSON.stringify(stage.host.snapshot)}`;
+    assert.ok(!seen.includes('secret-of-the-program'));
+
+    await stage.edit({ far: http(url, { oauth: await oauthWith('process.exit(3)') }) });
+    assert.match(stage.problem('value-command-failed').message, /3/);
+    assert.deepEqual(stage.published(), ['far/whoami', 'far/write'], 'what served goes on');
   });
 
   it('a sign-in that has ended keeps the tools; the call says why, and works after the next sign-in', async () => {

@@ -47,6 +47,12 @@ describe('core: servers that do not start', () => {
       const { url } = await stage.http('http', ...args);
       return { id, entry: http(url, own), at: url, ...rest };
     };
+    const cacheOfNpx = path.join(folder, '.npm', '_npx', '9833c18b2d85bc59');
+    const installed = path.join(cacheOfNpx, 'node_modules', 'a-server');
+    mkdirSync(installed, { recursive: true });
+    writeFileSync(path.join(installed, 'module.mjs'), "import 'a-dependency';\n");
+    writeFileSync(path.join(installed, 'common.cjs'), "require('a-dependency');\n");
+    const incomplete = { code: 'server-exited', says: /in \S+9833c18b2d85bc59 is incomplete/ } as const;
     const refused = `http://127.0.0.1:${await freePort()}/mcp`;
     const notThere = await stage.http('http');
     rows = [
@@ -104,6 +110,8 @@ describe('core: servers that do not start', () => {
         code: 'server-exited',
         says: /Node did not find/,
       },
+      { id: 'half-installed', entry: command(process.execPath, path.join(installed, 'module.mjs')), ...incomplete },
+      { id: 'half-common', entry: command(process.execPath, path.join(installed, 'common.cjs')), ...incomplete },
       {
         id: 'shell',
         entry: onWindows ? { transport: 'stdio', ...inShell([missing]) } : command('sh', '-c', missing),

@@ -34,6 +34,14 @@ const clues: readonly Clue[] = [
     }),
   ],
   [
+    // The error names the file that wanted the other one, or the one that is missing: either may be in npx's cache.
+    /(?:Cannot find (?:module|package)|ERR_INVALID_PACKAGE_CONFIG|ENOTEMPTY)[^]{0,600}?((?:\/|\b[A-Za-z]:\\)[^\s'"][^'"\n]{0,300}?[\\/]_npx[\\/][0-9a-f]{8,64})(?=[\\/'"\s]|$)/,
+    (match) => ({
+      cause: `What npx installed for it in ${match[1]} is incomplete, as when an installation was ended halfway.`,
+      fix: `Delete the folder ${match[1]} and restart the server: npx then installs the package again.`,
+    }),
+  ],
+  [
     /Cannot find (?:module|package) '([^']+)'/,
     (match) => ({
       cause: `Node did not find ${match[1]}: the path is wrong, or its dependencies are not installed.`,

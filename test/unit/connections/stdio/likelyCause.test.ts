@@ -31,6 +31,28 @@ describe('likely cause', () => {
     });
   }
 
+  it('an installation of npx that was ended halfway: which folder has to go', () => {
+    const windows = 'C:\\Users\\Ada Lovelace\\AppData\\Local\\npm-cache\\_npx\\9833c18b2d85bc59';
+    const unix = '/home/ada lovelace/.npm/_npx/9833c18b2d85bc59';
+    for (const [folder, words] of [
+      [unix, `Error [ERR_MODULE_NOT_FOUND]: Cannot find package 'zod' imported from ${unix}/node_modules/x/index.js`],
+      [unix, `Error: Cannot find module 'zod'\nRequire stack:\n- ${unix}/node_modules/x/index.js`],
+      [unix, `Error: Cannot find module '${unix}/node_modules/zod/index.js'`],
+      [unix, `npm error code ENOTEMPTY\nnpm error path ${unix}/node_modules/zod`],
+      [windows, `Error: Cannot find module 'zod'\nRequire stack:\n- ${windows}\\node_modules\\x\\index.js`],
+    ] as const) {
+      const { cause, fix } = likelyCause({ code: 1, signal: null }, words.split('\n'));
+      assert.match(cause, /is incomplete/);
+      assert.ok(fix.includes(`Delete the folder ${folder} and`), fix);
+    }
+    for (const words of [
+      "Cannot find module '/srv/_npx/index.js'",
+      "Cannot find package 'x' imported from /srv/a.js",
+    ]) {
+      assert.match(likelyCause({ code: 1, signal: null }, [words]).cause, /Node did not find/);
+    }
+  });
+
   it('without words: by code and signal', () => {
     for (const [code, signal, cause] of [
       [0, null, /may not be an MCP server/],
