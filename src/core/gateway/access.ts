@@ -11,18 +11,22 @@ export interface Route {
   readonly clientKind: ClientKind;
   /** The toolset; it is `everyToolset` where the path names none. */
   readonly toolset: string;
+  /** What makes the path the address of one conversation alone (G3); whoever uses it has chosen it. */
+  readonly address?: string;
 }
 
 const segments = { editor: 'editor', agentHost: 'editor', plain: 'mcp' } as const satisfies Record<ClientKind, string>;
-const routePattern = /^\/(editor|mcp)(?:\/([A-Za-z0-9_-]{1,64}))?\/?(?:\?|$)/;
+/** An address is as long as makes it unlikely that somebody else has chosen the same. */
+const routePattern = /^\/(editor|mcp)(?:\/([A-Za-z0-9_-]{1,64}))?(?:\/c\/([A-Za-z0-9_-]{22,64}))?\/?(?:\?|$)/;
 
 export function parseRoute(url: string | undefined): Route | undefined {
   const match = routePattern.exec(url ?? '');
   if (!match) return undefined;
   const clientKind = match[1] === segments.editor ? 'editor' : 'plain';
-  const [, , toolset = everyToolset] = match;
-  // The editor is offered each toolset by itself.
-  return clientKind === 'editor' && toolset === everyToolset ? undefined : { clientKind, toolset };
+  const [, , toolset = everyToolset, address] = match;
+  // The editor is offered each toolset by itself, and says which of its conversations calls.
+  if (clientKind === 'editor' && (toolset === everyToolset || address !== undefined)) return undefined;
+  return { clientKind, toolset, ...(address !== undefined && { address }) };
 }
 
 /** Says whether a session of this kind is served at the path. Which client came to the editor's path shows at `initialize`. */
@@ -32,7 +36,8 @@ export function isServedAt(route: Pick<Route, 'clientKind'>, clientKind: ClientK
 
 export function routePath(route: Route): string {
   const path = `/${segments[route.clientKind]}`;
-  return route.toolset === everyToolset ? path : `${path}/${route.toolset}`;
+  const ofToolset = route.toolset === everyToolset ? path : `${path}/${route.toolset}`;
+  return route.address === undefined ? ofToolset : `${ofToolset}/c/${route.address}`;
 }
 
 /** Judges by the path alone, also where nothing is served: the editor must never see a 403. */

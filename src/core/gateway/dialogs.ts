@@ -1,27 +1,40 @@
 /**
  * Finds the dialog that a request belongs to (G3). A conversation goes by the bare id that the editor gives it, so that
- * whoever else knows that id means the same dialog; a session goes by its id with a prefix that no conversation can
- * take.
+ * whoever else knows that id means the same dialog; what else tells conversations apart has a prefix each that no
+ * conversation of the editor can take, so that one way of telling them apart never leads to what another one told.
  */
 import type { Fields } from '../protocol/client.js';
 
-const sessionPrefix = 'mcp-session:';
+const prefixes = {
+  session: 'mcp-session:',
+  address: 'mcp-address:',
+  handle: 'mcp-handle:',
+  named: 'mcp-named:',
+} as const;
 const conversationKey = 'vscode.conversationId';
-
-/** @param own the dialog of the session, for what names no conversation */
-export function dialogOf(meta: Fields | undefined, own: string): string {
-  return conversationOf(meta) ?? own;
-}
 
 /** Returns the dialog of a client that names no conversation. */
 export function sessionDialog(sessionId: string): string {
-  return sessionPrefix + sessionId;
+  return prefixes.session + sessionId;
+}
+
+/** Returns the dialog of a conversation that has an address of its own. */
+export function addressDialog(address: string): string {
+  return prefixes.address + address;
+}
+
+export function handleDialog(id: string): string {
+  return prefixes.handle + id;
+}
+
+/** Returns the dialog of a conversation that a program names; it has no part in those of other programs. */
+export function namedDialog(program: string, name: string): string {
+  return `${prefixes.named}${program}:${name}`;
 }
 
 /** Returns the conversation that a client names, or undefined where it names none. */
 export function conversationOf(meta: Fields | undefined): string | undefined {
   const conversation = meta?.[conversationKey];
-  if (typeof conversation !== 'string' || conversation === '' || conversation.startsWith(sessionPrefix))
-    return undefined;
-  return conversation;
+  if (typeof conversation !== 'string' || conversation === '') return undefined;
+  return Object.values(prefixes).some((prefix) => conversation.startsWith(prefix)) ? undefined : conversation;
 }

@@ -15,6 +15,10 @@ import { clientCapabilities, readsStructureAlone, serverCapabilities } from './d
 import { ListenStream, PostReply, type Heartbeat } from './eventStreams.js';
 import { errorCodes, type RpcError } from '../protocol/errors.js';
 import { errorMessage, parsePayload, resultMessage, type Message, type Payload, type RequestId } from './jsonRpc.js';
+import type { ConversationTraits, Conversations } from './conversations.js';
+import { addressDialog } from './dialogs.js';
+import type { Fallbacks } from './fallbacks.js';
+import { namerOf } from './identities.js';
 import type { Listing, Listings } from './listings.js';
 import { answerRequest, capabilitiesOf, takeNotification } from './methods.js';
 import { allowsBatches, isProtocolVersion, negotiate, type ProtocolVersion } from '../protocol/versions.js';
@@ -34,6 +38,8 @@ interface EndpointDeps {
   /** The name by which the editor calls itself; absent where everybody at its paths is the editor. */
   readonly editorName?: string;
   readonly stateless: Stateless;
+  readonly conversations: Conversations;
+  readonly fallbacks: Fallbacks;
   readonly heartbeat: Heartbeat;
   readonly clock: Clock;
   readonly body: BodyLimits;
@@ -116,9 +122,11 @@ export class Endpoint {
     const { capabilities, clientInfo } = params;
     const declared = clientCapabilities(version, isObject(capabilities) ? capabilities : {});
     const agentHost = this.agentHost(route, clientInfo);
+    this.deps.fallbacks.noteSession(clientInfo);
     const traits = {
       declared,
       readsStructureAlone: readsStructureAlone(clientInfo),
+      namer: namerOf(clientInfo),
       ...(agentHost !== undefined && { agentHost }),
     };
     const beginning = this.deps.succession.begin(route.toolset, agentHost);
@@ -201,6 +209,8 @@ export class Endpoint {
   }
 
   private listen(request: IncomingMessage, response: ServerResponse, route: Route): void {
+    const conversation = atAddress(request, route);
+    if (conversation) return this.attend(response, conversation);
     const session = this.session(request, response, route);
     if (!session) return;
     const stream = new ListenStream(response, this.deps.heartbeat);
@@ -211,11 +221,24 @@ export class Endpoint {
     session.listen(stream);
   }
 
+  /** Holds a conversation of the modern era open, as long as whoever gave it its address lives (L2a). */
+  private attend(response: ServerResponse, conversation: ConversationTraits): void {
+    const attendance = this.deps.conversations.attend(conversation);
+    new ListenStream(response, this.deps.heartbeat);
+    response.once('close', () => attendance.dispose());
+  }
+
   /**
    * Whoever deletes a session wants nothing of its calls any more. It is different where the toolset is gone: then the
    * editor deletes because we took the toolset away, and calls in flight finish on what they started on (R4).
    */
   private delete(request: IncomingMessage, response: ServerResponse, route: Route): void {
+    const conversation = atAddress(request, route);
+    if (conversation) {
+      this.deps.conversations.end(conversation);
+      response.writeHead(204).end();
+      return;
+    }
     const session = this.session(request, response, route);
     if (!session) return;
     session.listing.refresh();
@@ -283,7 +306,7 @@ export class Endpoint {
     const { declared, readsStructureAlone: alone, agentHost } = traits;
     const clientKind = routed === 'editor' && agentHost !== undefined ? 'agentHost' : routed;
     const audience = clientKind === 'editor' ? undefined : { dialog, declares: capabilitiesKey(declared) };
-    return this.deps.listings.of(toolset, clientKind, version, alone, audience);
+    return this.deps.listings.of(toolset, clientKind, version, { readsStructureAlone: alone, audience });
   }
 
   /** Returns the program, with its version, of an agent host of the editor. */
@@ -323,6 +346,12 @@ export class Endpoint {
   private reply(response: ServerResponse, requests: number, headers: Record<string, string> = {}): PostReply {
     return new PostReply(response, { heartbeat: this.deps.heartbeat, requests, headers });
   }
+}
+
+/** Returns the conversation that a request means by the address that it comes to, and not by a session. */
+function atAddress({ headers }: IncomingMessage, { toolset, address }: Route): ConversationTraits | undefined {
+  if (address === undefined || headers['mcp-session-id'] !== undefined) return undefined;
+  return { toolset, dialog: addressDialog(address) };
 }
 
 export function refuse(response: ServerResponse, status: number, code: number, message: string): void {

@@ -15,6 +15,7 @@ import { DisposableStore } from '../base/disposables.js';
 import { Emitter, type Event } from '../base/events.js';
 import type { Log } from '../base/log.js';
 import { deliveryWithoutFiles, type Delivery } from '../results/delivery.js';
+import { Attribution } from './attribution.js';
 import { BearerCheck, isEditorPath, isLocalHost, isLocalOrigin, parseRoute, routePath, type Route } from './access.js';
 import type { ClientKind, Fields } from '../protocol/client.js';
 import { errorCodes } from '../protocol/errors.js';
@@ -22,10 +23,15 @@ import { proofOf, proofPath } from '../files/proof.js';
 import { newToken } from '../files/tokenFile.js';
 import type { GatewayBackend } from './backend.js';
 import { Endpoint, refuse } from './endpoint.js';
+import { Conversations } from './conversations.js';
 import { Heartbeat } from './eventStreams.js';
+import { Fallbacks } from './fallbacks.js';
+import { Handles } from './handles.js';
+import { ListenStreams } from './listenStreams.js';
 import { Listings } from './listings.js';
 import { isRestPath, Rest, restRefusals, type RestBackend } from './rest.js';
 import { discardBody, strangersBody } from './requestBody.js';
+import type { Session } from './session.js';
 import { Sessions } from './sessions.js';
 import { Stateless } from './stateless.js';
 import { Strangers } from './strangers.js';
@@ -129,6 +135,7 @@ class HttpGateway implements Gateway {
   private readonly rest: Rest | undefined;
   private readonly sessions: Sessions;
   private readonly succession: Succession;
+  private readonly stateless: Stateless;
   private readonly endpointOfAll: Endpoint;
   private readonly server: Server;
   private readonly strangers = new Strangers();
@@ -147,11 +154,12 @@ class HttpGateway implements Gateway {
     const limits = { ...usualLimits, ...deps.limits };
     const delivery = deps.delivery ?? deliveryWithoutFiles();
     const noteActivity = (toolset: string): void => this.activity.fire(toolset);
-    this.succession = new Succession(clock, ({ client }) => backend.noteClient(client, 'gone'));
+    const endOf = (session: Session): void => session.clients().forEach((client) => backend.noteClient(client, 'gone'));
+    this.succession = new Succession(clock, endOf);
     this.sessions = new Sessions(clock, limits.maxSessions, (session, byClient) => {
       listings.forget(session.listing);
       if (byClient) this.succession.leave(session);
-      else backend.noteClient(session.client, 'gone');
+      else endOf(session);
       noteActivity(session.toolset);
     });
     const listings = this.store.add(
@@ -163,7 +171,7 @@ class HttpGateway implements Gateway {
         coalesceMs: limits.coalesceMs,
         announce: (listing) => {
           for (const session of this.sessions.of(listing.toolset)) if (session.listing === listing) session.announce();
-          stateless.announce(listing);
+          listenStreams.announce(listing);
         },
       }),
     );
@@ -176,7 +184,19 @@ class HttpGateway implements Gateway {
       namesConversations: !this.isForAgents,
     };
     const heartbeat = this.store.add(new Heartbeat(clock, limits.keepAliveMs));
-    const stateless = new Stateless({ methods, listings, heartbeat, clock, version });
+    const listenStreams = new ListenStreams({ methods, heartbeat });
+    const fallbacks = new Fallbacks(clock);
+    const conversations = this.store.add(
+      new Conversations({
+        clock,
+        max: limits.maxSessions,
+        forgotten: ({ listing }) => listings.forget(listing),
+        ended: (client) => backend.noteClient(client, 'gone'),
+      }),
+    );
+    const attribution = new Attribution({ conversations, listings, fallbacks, handles: new Handles(this.token) });
+    const stateless = new Stateless({ methods, attribution, conversations, listenStreams, heartbeat, clock, version });
+    this.stateless = stateless;
     this.endpointOfAll = new Endpoint({
       methods,
       listings,
@@ -184,6 +204,8 @@ class HttpGateway implements Gateway {
       succession: this.succession,
       ...(deps.editorName !== undefined && { editorName: deps.editorName }),
       stateless,
+      conversations,
+      fallbacks,
       heartbeat,
       clock,
       body: { maxBytes: limits.maxBodyBytes, timeoutMs: limits.bodyTimeoutMs },
@@ -244,7 +266,10 @@ class HttpGateway implements Gateway {
     return {
       sessions: sessions.length,
       listed: sessions.filter((session) => session.hasListed && !session.hasLeft).length,
-      callsInFlight: sessions.reduce((sum, session) => sum + session.calls.size, 0),
+      callsInFlight:
+        sessions.reduce((sum, session) => sum + session.calls.size, 0) +
+        // Nobody but agents outside the editor is served without a session.
+        (clientKind === undefined || clientKind === 'plain' ? this.stateless.callsInFlight(toolset) : 0),
     };
   }
 

@@ -116,21 +116,21 @@ export class Listings implements Disposable {
 
   /**
    * Returns a fresh listing. For a toolset that was never there, it may be called only where the backend knows it.
-   * @param audience the session whose own listing this is, to be given back with `forget`
+   * @param client with an audience where the listing is its own, to be given back with `forget`
    */
   of(
     toolset: string,
     clientKind: ClientKind,
     protocol: SpokenVersion = protocolVersions[0],
-    readsStructureAlone = false,
-    audience?: Audience,
+    client: ListedFor = {},
   ): Listing {
+    const { audience, readsStructureAlone = false, as } = client;
     const make = (): Listing =>
       new Listing(
         toolset,
         clientKind,
         audience,
-        () => this.ask(toolset, clientKind, readsStructureAlone, audience),
+        () => this.ask(toolset, clientKind, client),
         this.pagesIn(protocol),
         () => (this.versions += 1),
       );
@@ -139,7 +139,7 @@ export class Listings implements Disposable {
       this.own.add(listing);
       return listing;
     }
-    const key = `${clientKind}/${protocol}/${readsStructureAlone}/${toolset}`;
+    const key = `${clientKind}/${protocol}/${readsStructureAlone}/${as !== undefined}/${toolset}`;
     const known = this.shared.get(key);
     if (known) {
       known.refresh();
@@ -163,10 +163,12 @@ export class Listings implements Disposable {
     this.changed.clear();
   }
 
-  private ask(...[toolset, clientKind, readsStructureAlone, audience]: AskedFor): ServedToolset | undefined {
-    const served = this.deps.backend.toolset(toolset, clientKind, audience);
+  private ask(toolset: string, clientKind: ClientKind, client: ListedFor): ServedToolset | undefined {
+    const { audience, readsStructureAlone, as } = client;
+    const plain = this.deps.backend.toolset(toolset, clientKind, audience);
+    const served = plain && as ? as(plain) : plain;
     // A note may take the place of the structure that an output schema would promise.
-    if (!served || !readsStructureAlone) return served;
+    if (!served || readsStructureAlone !== true) return served;
     const without = this.withoutSchemas.get(served) ?? withoutOutputSchemas(served);
     this.withoutSchemas.set(served, without);
     return without;
@@ -211,7 +213,14 @@ export class Listings implements Disposable {
   }
 }
 
-type AskedFor = [toolset: string, clientKind: ClientKind, readsStructureAlone: boolean, audience?: Audience];
+/** What of a client decides what it is listed. */
+interface ListedFor {
+  readonly readsStructureAlone?: boolean;
+  /** The session or conversation whose own listing this is. */
+  readonly audience?: Audience | undefined;
+  /** Changes what it is listed; the same function for all who ask without an audience, and of a toolset always the same. */
+  readonly as?: ((served: ServedToolset) => ServedToolset) | undefined;
+}
 
 function withoutOutputSchemas(served: ServedToolset): ServedToolset {
   return { ...served, tools: served.tools.map(({ outputSchema: _, ...tool }) => tool) };

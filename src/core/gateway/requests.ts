@@ -15,9 +15,11 @@ import { metaKeys } from '../protocol/requestMeta.js';
 import type { Destination, Outcome, RequestTerms } from '../protocol/request.js';
 import type { Delivery } from '../results/delivery.js';
 import type { GatewayBackend } from './backend.js';
-import { dialogOf } from './dialogs.js';
+import { conversationOf } from './dialogs.js';
 import { errorIn, isAtLeast } from './dialect.js';
 import type { Reply } from './eventStreams.js';
+import { handleKey } from './handles.js';
+import { namedBy } from './identities.js';
 import { errorMessage, isRequestId, notificationMessage, resultMessage, type RequestId } from './jsonRpc.js';
 import { type CallInFlight, type Session, SessionClient } from './session.js';
 
@@ -87,14 +89,14 @@ export function forward<Result, Beside>(
   session.listing.refreshIfStale();
   if (session.listing.isGone) return invalidParams(`The toolset ${session.toolset} has no tools now.`);
 
+  const destination = forwarding.destination ?? destinationOf(meta, session, deps);
+  if (!destination) return refusal(errorCodes.invalidRequest, severalConversations);
+
   const call: CallInFlight = { controller: new AbortController(), reply, listVersion: session.listing.version };
   session.calls.set(id, call);
   session.hasCalled = true;
   if (session.calls.size === 1) deps.noteActivity(session.toolset);
-  const { toolset, dialog } = forwarding.destination ?? {
-    toolset: session.toolset,
-    dialog: dialogOf(deps.namesConversations ? meta : undefined, session.dialog),
-  };
+  const { toolset, dialog } = destination;
   const terms: ForwardTerms = {
     toolset,
     clientKind: session.clientKind,
@@ -106,6 +108,17 @@ export function forward<Result, Beside>(
   };
   void carryOut(forwarding, terms, call, context);
   return { kind: 'later' };
+}
+
+const severalConversations = 'Several conversations share this session, and nothing tells which of them asks.';
+
+/** Returns undefined where nothing tells which conversation of the session it is. */
+function destinationOf(meta: Fields | undefined, session: Session, deps: MethodDeps): Destination | undefined {
+  const { toolset, traits } = session;
+  const ofEditor = deps.namesConversations ? conversationOf(meta) : undefined;
+  const name = traits.namer === undefined ? undefined : namedBy(traits.namer, meta);
+  const dialog = ofEditor ?? session.dialogOf(name);
+  return dialog === undefined ? undefined : { toolset, dialog };
 }
 
 function progressSink(token: unknown, id: RequestId, call: CallInFlight, session: Session): RequestTerms['onProgress'] {
@@ -168,7 +181,7 @@ async function toMessage<Result, Beside>(
   }
 }
 
-const ownKeys: readonly string[] = ['progressToken', ...Object.values(metaKeys)];
+const ownKeys: readonly string[] = ['progressToken', handleKey, ...Object.values(metaKeys)];
 
 /**
  * Returns what of a client's `_meta` goes on to the server: all but what holds between the client and the gateway, which

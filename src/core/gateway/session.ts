@@ -24,7 +24,7 @@ import { isLoudEnough } from '../protocol/logLevels.js';
 const maxStreams = 8;
 
 /** This many links of results are remembered; the oldest is forgotten. */
-const mostLinks = 1_000;
+export const mostLinks = 1_000;
 
 /** Completes the note to the conversation of a session that is revived (L2a). */
 const restarted = 'its session had ended, or MCP Toolsets was started again';
@@ -36,6 +36,14 @@ export interface CallInFlight {
   readonly listVersion: number;
 }
 
+interface SessionStart {
+  readonly dialog?: string;
+  readonly isRevived?: boolean;
+  readonly lostBefore?: string | undefined;
+  /** What it shares with the others of its conversation, where it serves one request alone. */
+  readonly partOf?: { readonly links: Map<string, Destination> };
+}
+
 export class Session {
   readonly toolset: string;
   readonly clientKind: ClientKind;
@@ -43,12 +51,17 @@ export class Session {
   /** The requests of servers that the client has not answered yet. */
   readonly clientRequests = new ClientRequests();
   readonly client: SessionClient;
-  /** The dialog of what names no conversation. */
+  /** The dialog of what names no conversation, and of the conversation that the client names first. */
   readonly dialog: string;
+  /** The conversation that the client named first, and the clients of the others, by their names. */
+  private first: string | undefined;
+  private readonly others = new Map<string, SessionClient>();
   /** Why what its dialog held before is gone, if it may have held something (L2a). */
   readonly lostBefore: string | undefined;
   /** The place where a link of a result was made, by the URI of the link. */
-  readonly links = new BoundedMap<string, Destination>(mostLinks);
+  readonly links: Map<string, Destination>;
+  /** The same for everything of one client: the session itself, or the conversation that a request of its own is part of. */
+  readonly identity: object;
   /** The lowest level of log messages that the client wants; undefined until it says so. */
   logLevel: string | undefined;
   hasListed = false;
@@ -67,11 +80,13 @@ export class Session {
     /** The time of the last use in milliseconds since the epoch. */
     public lastUsed: number,
     readonly traits: SessionTraits = { declared: {}, readsStructureAlone: false },
-    start: { readonly dialog?: string; readonly isRevived?: boolean; readonly lostBefore?: string } = {},
+    start: SessionStart = {},
   ) {
     const { isRevived = false } = start;
     this.lostBefore = start.lostBefore ?? (isRevived ? restarted : undefined);
     this.dialog = start.dialog ?? sessionDialog(id);
+    this.identity = start.partOf ?? this;
+    this.links = start.partOf?.links ?? new BoundedMap(mostLinks);
     this.client = new SessionClient(this, undefined, this.dialog);
     this.toolset = listing.toolset;
     this.clientKind = listing.clientKind;
@@ -79,6 +94,24 @@ export class Session {
     const version = (topic: Topic): number => (isRevived ? 0 : listing.versionOf(topic));
     const now = (topic: Topic): Knowledge => ({ known: version(topic), told: version(topic) });
     this.knowledge = { tools: now('tools'), prompts: now('prompts'), resources: now('resources') };
+  }
+
+  /**
+   * Returns the dialog of a conversation that the client names within its session, or of a request that names none.
+   * Returns undefined where that may be any of several.
+   */
+  dialogOf(name: string | undefined): string | undefined {
+    if (name === undefined) return this.others.size === 0 ? this.dialog : undefined;
+    this.first ??= name;
+    if (name === this.first) return this.dialog;
+    const dialog = `${this.dialog}/${name}`;
+    if (!this.others.has(name)) this.others.set(name, new SessionClient(this, undefined, dialog));
+    return dialog;
+  }
+
+  /** Returns the clients of all conversations that it has had. */
+  clients(): readonly SessionClient[] {
+    return [this.client, ...this.others.values()];
   }
 
   /** The client hears here what belongs to none of its requests. */
@@ -176,29 +209,33 @@ export class Session {
 export class SessionClient implements ServerClient {
   /** @param ofCall the stream of the call, as long as the call is in flight */
   constructor(
-    readonly session: Session,
+    private readonly owner: Session,
     private readonly ofCall: () => MessageStream | undefined = () => undefined,
     readonly dialog: string | undefined = undefined,
   ) {}
 
+  get session(): object {
+    return this.owner.identity;
+  }
+
   get isGone(): boolean {
-    return this.session.isClosed;
+    return this.owner.isClosed;
   }
 
   get capabilities(): Fields {
-    return this.session.traits.declared;
+    return this.owner.traits.declared;
   }
 
   get logLevel(): string | undefined {
-    return this.session.logLevel;
+    return this.owner.logLevel;
   }
 
   get audience(): Audience | undefined {
-    return this.session.listing.audience;
+    return this.owner.listing.audience;
   }
 
   get lostBefore(): string | undefined {
-    return this.session.lostBefore;
+    return this.owner.lostBefore;
   }
 
   ask(
@@ -209,22 +246,22 @@ export class SessionClient implements ServerClient {
   ): Promise<Fields> {
     let asked: Fields | undefined;
     try {
-      asked = clientRequest(this.session.protocolVersion, method, params);
+      asked = clientRequest(this.owner.protocolVersion, method, params);
     } catch (error) {
       return Promise.reject(error as Error);
     }
-    return this.session.clientRequests.ask(this.stream, method, asked, signal, onProgress);
+    return this.owner.clientRequests.ask(this.stream, method, asked, signal, onProgress);
   }
 
   tell(method: string, params: Fields): void {
-    if (!isToldTo(this.session.protocolVersion, method)) return;
-    const { protocolVersion, logLevel } = this.session;
+    if (!isToldTo(this.owner.protocolVersion, method)) return;
+    const { protocolVersion, logLevel } = this.owner;
     if (method === 'notifications/message' && protocolVersion === modernVersion && logLevel === undefined) return;
     if (method === 'notifications/message' && !isLoudEnough(params['level'], this.logLevel)) return;
     this.stream?.send(notificationMessage(method, params));
   }
 
   private get stream(): MessageStream | undefined {
-    return this.ofCall() ?? this.session.listening;
+    return this.ofCall() ?? this.owner.listening;
   }
 }

@@ -19,18 +19,21 @@ export interface SessionTraits {
   readonly readsStructureAlone: boolean;
   /** The version that was agreed on, where the id is of a session that has begun. Some clients send no header with it. */
   readonly version?: ProtocolVersion;
+  /** The program, where it is one that says with every call which of its conversations calls. */
+  readonly namer?: string | undefined;
   /** The program, with its version, of an agent-host session of the editor; absent for all others. */
   readonly agentHost?: string;
 }
 
 export function newSessionId(traits: SessionTraits, version: ProtocolVersion): string {
-  const { declared, readsStructureAlone, agentHost } = traits;
+  const { declared, readsStructureAlone, agentHost, namer } = traits;
   const id = randomUUID();
   const said = {
     version,
     ...(agentHost !== undefined && { host: agentHost }),
     ...(Object.keys(declared).length > 0 && { declared }),
     ...(readsStructureAlone && { alone: true }),
+    ...(namer !== undefined && { namer }),
   };
   const json = JSON.stringify(said);
   const kept = json.length > longestDeclaration ? JSON.stringify({ version }) : json;
@@ -45,11 +48,12 @@ export function traitsIn(id: string): SessionTraits | undefined {
   try {
     const said: unknown = JSON.parse(Buffer.from(declaration, 'base64url').toString());
     if (!isObject(said)) return undefined;
-    const { declared = {}, alone, version, host } = said;
+    const { declared = {}, alone, version, host, namer } = said;
     if (!isObject(declared)) return undefined;
     const spoken = typeof version === 'string' && isProtocolVersion(version) ? { version } : {};
     const program = typeof host === 'string' && { agentHost: host };
-    return { declared, readsStructureAlone: alone === true, ...spoken, ...program };
+    const naming = typeof namer === 'string' && { namer };
+    return { declared, readsStructureAlone: alone === true, ...spoken, ...program, ...naming };
   } catch {
     return undefined;
   }

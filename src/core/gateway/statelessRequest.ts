@@ -15,6 +15,8 @@ type Request = Extract<Message, { kind: 'request' }>;
 
 export interface StatelessTraits {
   readonly clientInfo: unknown;
+  /** The capabilities that it declared. */
+  readonly declared: Fields;
   readonly logLevel: string | undefined;
 }
 
@@ -32,7 +34,8 @@ export function readEnvelope(headers: IncomingHttpHeaders, message: Request): En
   const version = meta[metaKeys.protocolVersion];
   if (typeof version !== 'string')
     return invalid(`\`_meta\` must name the version in \`${metaKeys.protocolVersion}\`.`);
-  if (!isObject(meta[metaKeys.clientCapabilities])) {
+  const declared = meta[metaKeys.clientCapabilities];
+  if (!isObject(declared)) {
     return invalid(`\`_meta\` must have the capabilities in \`${metaKeys.clientCapabilities}\`.`);
   }
   const level = meta[metaKeys.logLevel];
@@ -43,7 +46,7 @@ export function readEnvelope(headers: IncomingHttpHeaders, message: Request): En
     const data = { supported: [modernVersion, ...protocolVersions], requested: version };
     return wrong({ code: errorCodes.unsupportedVersion, message: 'Unsupported protocol version', data });
   }
-  return { kind: 'right', traits: { clientInfo: meta[metaKeys.clientInfo], logLevel: level } };
+  return { kind: 'right', traits: { clientInfo: meta[metaKeys.clientInfo], declared, logLevel: level } };
 }
 
 /** The methods whose target a header names too, with the parameter that names it. */

@@ -27,7 +27,18 @@ describe('gateway: access (G2)', () => {
       }
     });
 
+    it('an address is that of one conversation alone', () => {
+      const address = 'a_-'.repeat(8);
+      assert.deepEqual(parseRoute(`/mcp/c/c/${address}`), { clientKind: 'plain', toolset: 'c', address });
+      assert.deepEqual(parseRoute(`/mcp/c/${address}/`), { clientKind: 'plain', toolset: everyToolset, address });
+      assert.deepEqual(parseRoute('/mcp/c'), { clientKind: 'plain', toolset: 'c' });
+    });
+
     for (const url of [
+      `/editor/a/c/${'a'.repeat(24)}`,
+      `/mcp/a/c/${'a'.repeat(21)}`,
+      `/mcp/a/c/${'a'.repeat(65)}`,
+      `/mcp/a/d/${'a'.repeat(24)}`,
       undefined,
       '',
       '/',
@@ -52,6 +63,8 @@ describe('gateway: access (G2)', () => {
         { clientKind: 'editor', toolset: 'a' },
         { clientKind: 'plain', toolset: 'b' },
         { clientKind: 'plain', toolset: everyToolset },
+        { clientKind: 'plain', toolset: everyToolset, address: 'a'.repeat(22) },
+        { clientKind: 'plain', toolset: 'b', address: 'a'.repeat(22) },
       ] as const) {
         assert.deepEqual(parseRoute(routePath(route)), route);
       }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { dialogOf } from '../../../src/core/gateway/dialogs.js';
+import { conversationOf } from '../../../src/core/gateway/dialogs.js';
 import { upstreamMeta } from '../../../src/core/gateway/requests.js';
 
 describe('gateway: dialogs (G3)', () => {
   it('a conversation is named by its own id', () => {
-    assert.equal(dialogOf({ 'vscode.conversationId': 'c1' }, 's'), 'c1');
+    assert.equal(conversationOf({ 'vscode.conversationId': 'c1' }), 'c1');
   });
 
   for (const [name, meta] of [
@@ -13,8 +13,11 @@ describe('gateway: dialogs (G3)', () => {
     ['an empty id', { 'vscode.conversationId': '' }],
     ['an id that is no string', { 'vscode.conversationId': 5 }],
     ['an id that looks like a session', { 'vscode.conversationId': 'mcp-session:other' }],
+    ['an id that looks like an address', { 'vscode.conversationId': 'mcp-address:other' }],
+    ['an id that looks like a handle', { 'vscode.conversationId': 'mcp-handle:other' }],
+    ['an id that looks like a thread', { 'vscode.conversationId': 'mcp-named:codex-mcp-client:other' }],
   ] as const) {
-    it(`with ${name} the session is the dialog`, () => assert.equal(dialogOf(meta, 'mcp-session:s'), 'mcp-session:s'));
+    it(`with ${name} none is named`, () => assert.equal(conversationOf(meta), undefined));
   }
 
   it("the server gets the client's meta without what is private to client and gateway", () => {

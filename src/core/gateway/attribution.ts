@@ -1,0 +1,149 @@
+/**
+ * Says whose request a request of the modern era is, where no session does (G3). In this order: what the program is
+ * known to say of its conversations, an address of its own, the legacy era, into which a client that speaks it is sent,
+ * and a handle. What none of these tells belongs to nobody: it fails and says what to do, as two conversations must
+ * never share an instance because nothing told them apart.
+ */
+import type { ServedToolset } from './backend.js';
+import { capabilitiesKey } from '../protocol/client.js';
+import { isObject } from '../base/isObject.js';
+import { errorCodes, type RpcError } from '../protocol/errors.js';
+import { modernVersion } from '../protocol/versions.js';
+import type { Route } from './access.js';
+import type { Conversation, Conversations } from './conversations.js';
+import { readsStructureAlone } from './dialect.js';
+import { addressDialog, handleDialog, namedDialog } from './dialogs.js';
+import type { Fallbacks } from './fallbacks.js';
+import { handleKey, handleNote, withoutHandle, type Handle, type Handles } from './handles.js';
+import { namedBy, namerOf } from './identities.js';
+import type { Message } from './jsonRpc.js';
+import type { Listing, Listings } from './listings.js';
+import type { StatelessTraits } from './statelessRequest.js';
+
+type Request = Extract<Message, { kind: 'request' }>;
+
+/** A request of the modern era with what it says of itself. */
+interface Asked {
+  readonly route: Route;
+  readonly served: ServedToolset;
+  readonly message: Request;
+  readonly traits: StatelessTraits;
+}
+
+export type Attributed =
+  /** Nobody's in particular: one instance serves all, or it asks for what is the same for all. */
+  | { readonly kind: 'anybody'; readonly listing: Listing; readonly served: ServedToolset; readonly message: Request }
+  | {
+      readonly kind: 'conversation';
+      readonly conversation: Conversation;
+      readonly served: ServedToolset;
+      readonly message: Request;
+    }
+  /** The text tells the model what it has to do. */
+  | { readonly kind: 'told'; readonly text: string }
+  | { readonly kind: 'refused'; readonly status: number; readonly error: RpcError };
+
+interface AttributionDeps {
+  readonly conversations: Conversations;
+  readonly listings: Listings;
+  readonly handles: Handles;
+  readonly fallbacks: Fallbacks;
+}
+
+/** The methods that an instance answers. */
+const ofInstances = ['tools/call', 'prompts/get', 'resources/read', 'completion/complete'];
+
+/** Completes the note to a conversation that an earlier run of this program has known. */
+const restarted = 'MCP Toolsets was started again';
+
+export class Attribution {
+  private readonly withHandles = (served: ServedToolset): ServedToolset =>
+    served.isLeased === true ? this.deps.handles.takenBy(served) : served;
+
+  constructor(private readonly deps: AttributionDeps) {}
+
+  of(asked: Asked): Attributed {
+    const { route, served, message, traits } = asked;
+    if (served.isLeased !== true) return this.anybody(asked, served);
+    const meta = message.params?.['_meta'];
+    const said = isObject(meta) ? meta : undefined;
+    const namer = namerOf(traits.clientInfo);
+    const named = namer === undefined ? undefined : namedBy(namer, said);
+    if (namer !== undefined && named !== undefined) return this.conversation(asked, namedDialog(namer, named));
+    if (route.address !== undefined) return this.conversation(asked, addressDialog(route.address));
+    const isForInstance = ofInstances.includes(message.method);
+    if (namer !== undefined) return isForInstance ? refused(400, unnamed) : this.anybody(asked, served);
+    const handle = this.deps.handles.read(said?.[handleKey]);
+    if (handle) return this.ofHandle(asked, handle);
+    if (message.method === 'tools/call') return this.call(asked);
+    if (this.deps.fallbacks.refuses(traits.clientInfo)) return refused(400, leased);
+    return isForInstance ? refused(200, unnamed) : this.anybody(asked, this.deps.handles.takenBy(served), true);
+  }
+
+  /** A call says by a handle among its arguments whose it is, or is told how to. */
+  private call(asked: Asked): Attributed {
+    const { served, message, traits } = asked;
+    const { handles, fallbacks } = this.deps;
+    const { name, arguments: given } = message.params ?? {};
+    const tool = served.tools.find((one) => one.name === name);
+    const { handle: shown, rest } = tool ? withoutHandle(tool, given) : { handle: undefined, rest: undefined };
+    const handle = handles.read(shown);
+    if (handle) {
+      return this.ofHandle(
+        { ...asked, message: { ...message, params: { ...message.params, arguments: rest } } },
+        handle,
+      );
+    }
+    if (fallbacks.refuses(traits.clientInfo)) return refused(400, leased);
+    if (tool) return { kind: 'told', text: handleNote(tool, shown, handles.mint()) };
+    const error = {
+      code: errorCodes.invalidParams,
+      message: `The toolset "${served.id}" has no tool "${String(name)}".`,
+    };
+    return refused(200, error);
+  }
+
+  private ofHandle(asked: Asked, { id, isOfEarlierRun }: Handle): Attributed {
+    return this.conversation(asked, handleDialog(id), isOfEarlierRun ? restarted : undefined);
+  }
+
+  private conversation(asked: Asked, dialog: string, lostBefore?: string): Attributed {
+    const { route, served, message, traits } = asked;
+    const { toolset, clientKind } = route;
+    const audience = { dialog, declares: capabilitiesKey(traits.declared) };
+    const listing = (): Listing =>
+      this.deps.listings.of(toolset, clientKind, modernVersion, { ...alone(traits), audience });
+    const conversation = this.deps.conversations.of({ toolset, dialog, lostBefore }, listing);
+    if (!conversation) {
+      return refused(200, { code: errorCodes.server, message: 'Too many conversations are going on.' });
+    }
+    return { kind: 'conversation', conversation, served, message };
+  }
+
+  private anybody(asked: Asked, served: ServedToolset, takesHandles = false): Attributed {
+    const { route, message, traits } = asked;
+    const { toolset, clientKind } = route;
+    const as = takesHandles ? this.withHandles : undefined;
+    const listing = this.deps.listings.of(toolset, clientKind, modernVersion, { ...alone(traits), as });
+    return { kind: 'anybody', listing, served, message };
+  }
+}
+
+function alone({ clientInfo }: StatelessTraits): { readonly readsStructureAlone: boolean } {
+  return { readsStructureAlone: readsStructureAlone(clientInfo) };
+}
+
+function refused(status: number, error: RpcError): Attributed {
+  return { kind: 'refused', status, error };
+}
+
+const leased: RpcError = {
+  code: errorCodes.invalidRequest,
+  message:
+    'Each conversation has an instance of its own here, and sessions tell conversations apart: begin one with `initialize`, in a protocol version before 2026-07-28. A client that speaks no such version asks again.',
+};
+
+const unnamed: RpcError = {
+  code: errorCodes.invalidRequest,
+  message: `Each conversation has an instance of its own here, and nothing tells which one this is. Give each an address of its own, which is that of the toolset with /c/ and 22 or more random letters and digits, or send the handle that a tool was given in \`_meta["${handleKey}"]\`.`,
+};

@@ -1,0 +1,258 @@
+/** Whose conversation a request of the modern era is, where no session tells (G3, L1): never another's. */
+import assert from 'node:assert/strict';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { CallToolResultSchema } from '@modelcontextprotocol/sdk/types.js';
+import { everyToolset } from '../../../src/core/gateway/backend.js';
+import { fixture, http, rawWith } from '../../support/core/configText.js';
+import { ModernClient, textIn } from '../../support/core/modernClient.js';
+import { SessionClient } from '../../support/core/sessionClient.js';
+import { endStages, startStage, type Stage } from '../../support/core/stage.js';
+
+const address = (): string => randomBytes(16).toString('base64url');
+const codex = 'codex-mcp-client';
+
+/** The handle that the answer to a first call gives out. */
+function handleIn(text: string): Readonly<Record<string, string>> {
+  const [, argument = '', handle = ''] = /"(\w+)": "([\w-]{36})"/.exec(text) ?? [];
+  assert.notEqual(handle, '', text);
+  return { [argument]: handle };
+}
+
+/** A client that knows no other era: it was refused, and came again later without a session. */
+async function modernAlone(stage: Stage, toolset: string, name = `modern ${randomUUID()}`): Promise<ModernClient> {
+  const client = await ModernClient.open(stage, toolset, { name });
+  for (let status = 0; status !== 200;) ({ status } = await client.request('server/discover'));
+  return client;
+}
+
+describe('conversations of the modern era (G3)', function () {
+  this.timeout(60_000);
+  let stage: Stage;
+  beforeEach(async () => (stage = await startStage({ maxInstances: 200 })));
+  afterEach(endStages);
+
+  it('a client that speaks both eras takes sessions, and each of them has an instance of its own', async () => {
+    await stage.edit({ s: rawWith(['count', 'pid']) });
+    const { url, headers } = (await stage.gateway()).endpoint('s', 'plain');
+    const connect = async (): Promise<Client> => {
+      const client = new Client({ name: 'both', version: '1' }, { versionNegotiation: { mode: 'auto' } });
+      const transport = new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers: { ...headers } } });
+      await client.connect(transport);
+      stage.onDispose(() => client.close());
+      return client;
+    };
+    // Both are refused before either has begun a session.
+    const [one, two] = await Promise.all([connect(), connect()]);
+    assert.deepEqual([one.getProtocolEra(), two.getProtocolEra()], ['legacy', 'legacy']);
+    const pids = await Promise.all([one, two].map((client) => client.callTool({ name: 'pid', arguments: {} })));
+    assert.notDeepEqual(pids[0]?.content[0], pids[1]?.content[0]);
+  });
+
+  it('one at an address of its own keeps its instance, and gives it back there', async () => {
+    await stage.edit({ s: fixture('raw', [], { transform: [{ prefix: 'my_' }] }) });
+    const [one, two] = [address(), address()];
+    const first = await ModernClient.open(stage, 's', { address: one });
+    const second = await ModernClient.open(stage, 's', { address: two });
+    assert.equal((await first.request('server/discover')).status, 200);
+    assert.equal(await first.text('my_count'), '1');
+    assert.equal(await second.text('my_count'), '1');
+    assert.equal(await first.text('my_count'), '2');
+    const again = await ModernClient.open(stage, 's', { address: one, name: 'another program of the conversation' });
+    assert.equal(await again.text('my_count'), '3');
+    const schema = JSON.stringify((await first.request('tools/list')).result);
+    assert.doesNotMatch(schema, /mcp_toolsets_conversation/);
+    await first.call('mcp_release_s');
+    assert.equal(await first.text('my_count'), '1');
+    const before = stage.instances('s').length;
+    assert.equal((await second.send('DELETE')).statusCode, 204);
+    await stage.until(() => stage.instances('s').length === before - 1, 'the end of its instance');
+    assert.equal(await second.text('my_count'), '1');
+    assert.equal(await first.text('my_count'), '2');
+  });
+
+  it('a legacy session at such an address is a session, and does not share its instance', async () => {
+    await stage.edit({ s: rawWith(['count']) });
+    const own = address();
+    const modern = await ModernClient.open(stage, 's', { address: own });
+    assert.equal(await modern.text('count'), '1');
+    const initialize = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'old', version: '1' } };
+    const body = { jsonrpc: '2.0', id: 1, method: 'initialize', params: initialize };
+    const begun = await modern.send('POST', {}, JSON.stringify(body));
+    const session = String(begun.headers['mcp-session-id']);
+    begun.resume();
+    const call = { jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name: 'count', arguments: {} } };
+    const answer = await modern.send('POST', { 'mcp-session-id': session }, JSON.stringify(call));
+    const [text = ''] = (await answer.setEncoding('utf8').toArray()) as string[];
+    assert.match(text, /"text":"1"/);
+    assert.equal(await modern.text('count'), '2');
+  });
+
+  it('threads that Codex names have each an instance, in either era, and also within one session', async () => {
+    await stage.edit({ s: rawWith(['count']) });
+    const [one, two] = [randomUUID(), randomUUID()];
+    const client = await ModernClient.open(stage, 's', { name: codex });
+    assert.equal((await client.request('server/discover')).status, 200);
+    const count = (threadId: string): Promise<string> => client.text('count', {}, { meta: { threadId } });
+    assert.deepEqual([await count(one), await count(two), await count(one)], ['1', '1', '2']);
+    const unnamed = await client.call('count');
+    assert.match(unnamed.error?.message ?? '', /nothing tells which one/);
+    const short = await client.call('count', {}, { meta: { threadId: '1' } });
+    assert.match(short.error?.message ?? '', /nothing tells which one/);
+    const session = await SessionClient.open(stage, 's', { name: codex });
+    const inSession = async (threadId?: string): Promise<string> => {
+      const params = { name: 'count', arguments: {}, ...(threadId && { _meta: { threadId } }) };
+      const result = await session.client.request({ method: 'tools/call', params }, CallToolResultSchema);
+      const [part] = result.content;
+      return part?.type === 'text' ? part.text : '';
+    };
+    assert.deepEqual([await inSession(one), await inSession(), await inSession(two)], ['1', '2', '1']);
+    assert.deepEqual([await inSession(one), await inSession(two)], ['3', '2']);
+    await assert.rejects(inSession(), /nothing tells which of them/);
+    const before = stage.instances('s').length;
+    await session.close();
+    await stage.until(() => stage.instances('s').length === before - 2, 'the end of both');
+    assert.deepEqual([await count(one), await count(two)], ['3', '2']);
+  });
+
+  it('what one program names is no name of another', async () => {
+    await stage.edit({ s: rawWith(['count']) });
+    const threadId = randomUUID();
+    const codexClient = await ModernClient.open(stage, 's', { name: codex });
+    assert.equal(await codexClient.text('count', {}, { meta: { threadId } }), '1');
+    const other = await modernAlone(stage, 's');
+    const meta = { threadId, 'vscode.conversationId': `mcp-named:${codex}:${threadId}` };
+    assert.equal((await other.call('count', {}, { meta })).result?.['isError'], true);
+    assert.equal(await codexClient.text('count', {}, { meta: { threadId } }), '2');
+  });
+
+  it('a client of the modern era alone passes the handle that the first answer gives out', async () => {
+    await stage.edit({ s: rawWith(['count', 'echo']) });
+    const client = await ModernClient.open(stage, 's', { name: 'modern alone' });
+    assert.deepEqual(
+      [(await client.request('server/discover')).status, (await client.call('count')).status],
+      [400, 400],
+      'it may speak the legacy era',
+    );
+    const alone = await modernAlone(stage, 's', 'modern alone');
+    const instructions = String((await alone.request('server/discover')).result?.['instructions']);
+    assert.match(instructions, /mcp_toolsets_conversation/);
+    const listed = (await alone.request('tools/list')).result?.['tools'] as { inputSchema: object }[];
+    for (const { inputSchema } of listed) assert.match(JSON.stringify(inputSchema), /"mcp_toolsets_conversation"/);
+    const started = stage.instances('s').map(({ use }) => use.kind);
+    const first = await alone.call('count');
+    assert.deepEqual([first.status, first.result?.['isError']], [200, true]);
+    assert.deepEqual(
+      stage.instances('s').map(({ use }) => use.kind),
+      started,
+      'nothing was called',
+    );
+    const one = handleIn(textIn(first));
+    const two = handleIn(textIn(await alone.call('count')));
+    assert.notDeepEqual(one, two);
+    assert.deepEqual(
+      [await alone.text('count', one), await alone.text('count', two), await alone.text('count', one)],
+      ['1', '1', '2'],
+    );
+    assert.equal(await alone.text('echo', { text: 'as it was', ...one }), 'as it was');
+    const [[argument = '', handle = ''] = []] = Object.entries(one);
+    for (const wrong of [`${handle.slice(0, -1)}${handle.endsWith('A') ? 'B' : 'A'}`, 'x', 5, null, { handle }]) {
+      const answer = await alone.call('count', { [argument]: wrong });
+      assert.match(textIn(answer), /is not a handle that was given out here/, JSON.stringify(wrong));
+    }
+    assert.equal(await alone.text('count', one), '3');
+  });
+
+  it('a handle is good in `_meta`, also for what takes no arguments; without it that fails and says so', async () => {
+    await stage.edit({ s: fixture('features') });
+    const alone = await modernAlone(stage, 's');
+    const [[, handle = ''] = []] = Object.entries(handleIn(textIn(await alone.call('pid'))));
+    const meta = { 'mcp-toolsets/conversation': handle };
+    const pid = await alone.text('pid', {}, { meta });
+    const link = { uri: `link://${pid}` };
+    const read = await alone.request('resources/read', link, { meta });
+    assert.match(JSON.stringify(read.result), new RegExp(pid));
+    const refused = await alone.request('resources/read', { uri: 'note://one' });
+    assert.match(refused.error?.message ?? '', /nothing tells which one this is/);
+    assert.doesNotMatch(
+      await alone.text('received', {}, { meta }),
+      /mcp-toolsets\/conversation/,
+      'ours is not passed on',
+    );
+  });
+
+  it('a handle is good for all toolsets at once, where `mcp_admin` ends an instance of its conversation', async () => {
+    const { url } = await stage.http('http');
+    await stage.edit({ s: http(url) });
+    const alone = await modernAlone(stage, everyToolset);
+    const handle = handleIn(textIn(await alone.call('remember', { text: 'x' })));
+    assert.equal(await alone.text('remember', { text: 'x', ...handle }), 'x');
+    assert.match(await alone.text('mcp_release', { serverId: 's', ...handle }), /ended/i);
+    assert.equal(await alone.text('remember', { text: 'y', ...handle }), 'y');
+  });
+
+  it('a program that attends to its address may be gone for a while', async () => {
+    await stage.edit({ s: rawWith(['count']) });
+    const attended = await ModernClient.open(stage, 's', { address: address() });
+    const stream = await attended.send('GET');
+    assert.equal(stream.statusCode, 200);
+    assert.equal(await attended.text('count'), '1');
+    const closed = new Promise((resolve) => stream.on('error', () => {}).once('close', resolve));
+    stream.destroy();
+    await closed;
+    assert.equal(await attended.text('count'), '2', 'it is waited for');
+  });
+
+  it('a hundred conversations at once never see a value of another', async function () {
+    this.timeout(120_000);
+    const { url } = await stage.http('http');
+    await stage.edit({ s: http(url, { timeouts: { connect: '60s' } }) });
+    const alone = await modernAlone(stage, 's');
+    const byThread = await ModernClient.open(stage, 's', { name: codex });
+    type Say = (text: string) => Promise<string>;
+    const conversations = await Promise.all(
+      Array.from({ length: 100 }, async (_, index): Promise<Say> => {
+        if (index % 3 === 0) {
+          const client = await ModernClient.open(stage, 's', { address: address() });
+          return (text) => client.text('remember', { text });
+        }
+        if (index % 3 === 1) {
+          const threadId = randomUUID();
+          return (text) => byThread.text('remember', { text }, { meta: { threadId } });
+        }
+        const handle = handleIn(textIn(await alone.call('remember', { text: 'nothing yet' })));
+        return (text) => alone.text('remember', { text, ...handle });
+      }),
+    );
+    const oracle = conversations.map((): string[] => []);
+    const seed = Number(process.env['SEED'] ?? randomBytes(4).readUInt32LE());
+    console.log(`      seed ${seed}`);
+    const order = shuffled(
+      conversations.flatMap((_, index) => [index, index, index]),
+      seed,
+    );
+    /** The calls of one conversation follow one another; those of all others run meanwhile. */
+    const last = conversations.map((): Promise<void> => Promise.resolve());
+    for (const [step, index] of order.entries()) {
+      last[index] = (last[index] ?? Promise.resolve()).then(async () => {
+        const value = `v${index}-${step}`;
+        oracle[index]?.push(value);
+        assert.equal(await conversations[index]?.(value), oracle[index]?.join(' '));
+      });
+    }
+    await Promise.all(last);
+    assert.equal(stage.instances('s').length, 100);
+  });
+});
+
+/** As a generator of Lehmer would have it. */
+function shuffled<T>(list: readonly T[], seed: number): readonly T[] {
+  const copy = [...list];
+  let state = (seed % 2147483646) + 1;
+  for (let at = copy.length - 1; at > 0; at--) {
+    state = (state * 48271) % 2147483647;
+    const other = state % (at + 1);
+    [copy[at], copy[other]] = [copy[other] as T, copy[at] as T];
+  }
+  return copy;
+}

@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { type Conversation, Conversations } from '../../../src/core/gateway/conversations.js';
+import type { Listing } from '../../../src/core/gateway/listings.js';
+import { FakeClock } from '../../support/fakes/fakeClock.js';
+
+describe('gateway: conversations of the modern era (G3, L2a)', () => {
+  let clock: FakeClock;
+  let conversations: Conversations;
+  let told: string[];
+  const traits = (dialog: string): { toolset: string; dialog: string } => ({ toolset: 't', dialog });
+  const of = (dialog: string): Conversation | undefined => conversations.of(traits(dialog), () => ({}) as Listing);
+
+  beforeEach(() => {
+    clock = new FakeClock();
+    told = [];
+    conversations = new Conversations({
+      clock,
+      max: 2,
+      forgotten: ({ dialog }) => told.push(`forgotten ${dialog}`),
+      ended: ({ dialog }) => told.push(`ended ${dialog}`),
+    });
+  });
+  afterEach(() => conversations.dispose());
+
+  it('stay the same from request to request; the idlest makes room, and loses nothing that it leases', () => {
+    const a = of('a');
+    clock.advance(1);
+    of('b');
+    clock.advance(1);
+    assert.equal(of('a'), a);
+    clock.advance(1);
+    of('c');
+    assert.deepEqual(told, ['forgotten b']);
+  });
+
+  it('are refused where all are in use', () => {
+    const [a, b] = [of('a'), of('b')];
+    assert.ok(a && b);
+    const uses = [a, b].map((one) => conversations.use(one));
+    assert.equal(of('c'), undefined);
+    uses[0]?.dispose();
+    assert.ok(of('c'));
+  });
+
+  it('end 45 s after nobody attends to them and nothing came', () => {
+    of('a');
+    const [first, second] = [conversations.attend(traits('a')), conversations.attend(traits('a'))];
+    first.dispose();
+    clock.advance(100_000);
+    second.dispose();
+    clock.advance(44_000);
+    of('a');
+    clock.advance(44_000);
+    assert.deepEqual(told, [], 'something came');
+    clock.advance(1_000);
+    assert.deepEqual(told, ['forgotten a', 'ended a']);
+  });
+
+  it('do not end where somebody attends to them again, or while a request is served', () => {
+    const a = of('a');
+    assert.ok(a);
+    conversations.attend(traits('a')).dispose();
+    const again = conversations.attend(traits('a'));
+    clock.advance(100_000);
+    assert.deepEqual(told, []);
+    const use = conversations.use(a);
+    again.dispose();
+    clock.advance(100_000);
+    assert.deepEqual(told, []);
+    use.dispose();
+    clock.advance(90_000);
+    assert.deepEqual(told, ['forgotten a', 'ended a']);
+  });
+
+  it('are only forgotten, and never ended, where nobody attended', () => {
+    of('a');
+    clock.advance(10_000_000);
+    assert.deepEqual(told, []);
+    conversations.end(traits('a'));
+    conversations.end(traits('unknown'));
+    assert.deepEqual(told, ['forgotten a', 'ended a']);
+  });
+});
