@@ -9,6 +9,7 @@ import type { OtherOutcome, ToolOutcome } from '../protocol/request.js';
 import { withNotes } from '../results/notes.js';
 import { otherResult, toolResult } from './dialect.js';
 import { conversationOf } from './dialogs.js';
+import { withoutCarriage } from './parking.js';
 import { forward, invalidParams, type Answer, type MethodContext } from './requests.js';
 
 export function callTool(params: Fields, context: MethodContext): Answer {
@@ -46,7 +47,8 @@ export function forwarded(method: string, check: Check): (params: Fields, contex
     const wrong = check(params);
     if (wrong !== undefined) return invalidParams(wrong);
     const { session, deps } = context;
-    const { _meta: meta, ...own } = params;
+    const { _meta: meta } = params;
+    const own = withoutCarriage(params);
     // A link that a call returned is read where it was made, whoever reads it: the editor names no conversation then.
     const named = deps.namesConversations && conversationOf(isObject(meta) ? meta : undefined) !== undefined;
     const { uri } = own as { uri?: unknown };

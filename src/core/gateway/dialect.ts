@@ -142,9 +142,16 @@ function text(value: string): { type: 'text'; text: string } {
  * version has no words for it.
  */
 export function clientRequest(version: SpokenVersion, method: string, params: Fields | undefined): Fields | undefined {
+  if (version === modernVersion) return params && inputRequest(params);
   if (isAtLeast(version, newest) || !params) return params;
   if (method === 'sampling/createMessage') return samplingRequest(version, params);
   return method === 'elicitation/create' ? formRequest(params) : params;
+}
+
+/** Since 2026-07-28 a question has no progress of its own, and no other id than its key. */
+function inputRequest({ _meta: meta, elicitationId: _, ...rest }: Fields): Fields {
+  const kept = isObject(meta) ? without(meta, 'progressToken') : {};
+  return Object.keys(kept).length > 0 ? { ...rest, _meta: kept } : rest;
 }
 
 function samplingRequest(version: SpokenVersion, { messages, ...rest }: Fields): Fields {

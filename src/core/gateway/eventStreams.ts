@@ -25,6 +25,8 @@ export interface Reply extends MessageStream {
   sendIfReading(message: string): void;
   /** Settles one request of the POST, with its answer or (cancelled) without; the last one ends the stream. */
   settle(answer: string | undefined): void;
+  /** Returns the token under which its client wants to hear of progress now, where that may have become another. */
+  progressToken?(): unknown;
 }
 
 const comment = ': keep-alive\n\n';

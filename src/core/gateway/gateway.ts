@@ -195,7 +195,9 @@ class HttpGateway implements Gateway {
       }),
     );
     const attribution = new Attribution({ conversations, listings, fallbacks, handles: new Handles(this.token) });
-    const stateless = new Stateless({ methods, attribution, conversations, listenStreams, heartbeat, clock, version });
+    const stateless = this.store.add(
+      new Stateless({ methods, attribution, conversations, listenStreams, heartbeat, clock, version }),
+    );
     this.stateless = stateless;
     this.endpointOfAll = new Endpoint({
       methods,

@@ -91,6 +91,12 @@ export function errorMessage(id: RequestId | null, error: RpcError): string {
   return JSON.stringify({ jsonrpc: '2.0', id, error: { code, message, ...(data === undefined ? {} : { data }) } });
 }
 
+/** Returns an answer as the answer to another request. */
+export function withId(answer: string, from: RequestId, to: RequestId): string {
+  const head = (id: RequestId): string => `{"jsonrpc":"2.0","id":${JSON.stringify(id)},`;
+  return answer.startsWith(head(from)) ? head(to) + answer.slice(head(from).length) : answer;
+}
+
 export function notificationMessage(method: string, params?: Fields): string {
   return JSON.stringify({ jsonrpc: '2.0', method, ...(params === undefined ? {} : { params }) });
 }

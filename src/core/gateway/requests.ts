@@ -127,8 +127,10 @@ function progressSink(token: unknown, id: RequestId, call: CallInFlight, session
   return ({ progress, total, message }) => {
     // A client forgets the token of a request that has been settled.
     if (session.calls.get(id) !== call) return;
+    const progressToken = call.reply.progressToken ? call.reply.progressToken() : token;
+    if (!isRequestId(progressToken)) return;
     const params = {
-      progressToken: token,
+      progressToken,
       progress,
       ...(total === undefined ? {} : { total }),
       ...(message === undefined || !hasMessages ? {} : { message }),

@@ -36,10 +36,17 @@ export interface CallInFlight {
   readonly listVersion: number;
 }
 
+/** Puts to the client what a server asks. */
+export interface Asker {
+  ask(method: string, params: Fields | undefined, signal: AbortSignal): Promise<Fields>;
+}
+
 interface SessionStart {
   readonly dialog?: string;
   readonly isRevived?: boolean;
   readonly lostBefore?: string | undefined;
+  /** Where its client is asked, in place of the streams. */
+  readonly asker?: Asker;
   /** What it shares with the others of its conversation, where it serves one request alone. */
   readonly partOf?: { readonly links: Map<string, Destination> };
 }
@@ -62,6 +69,7 @@ export class Session {
   readonly links: Map<string, Destination>;
   /** The same for everything of one client: the session itself, or the conversation that a request of its own is part of. */
   readonly identity: object;
+  readonly asker: Asker | undefined;
   /** The lowest level of log messages that the client wants; undefined until it says so. */
   logLevel: string | undefined;
   hasListed = false;
@@ -86,6 +94,7 @@ export class Session {
     this.lostBefore = start.lostBefore ?? (isRevived ? restarted : undefined);
     this.dialog = start.dialog ?? sessionDialog(id);
     this.identity = start.partOf ?? this;
+    this.asker = start.asker;
     this.links = start.partOf?.links ?? new BoundedMap(mostLinks);
     this.client = new SessionClient(this, undefined, this.dialog);
     this.toolset = listing.toolset;
@@ -250,6 +259,7 @@ export class SessionClient implements ServerClient {
     } catch (error) {
       return Promise.reject(error as Error);
     }
+    if (this.owner.asker) return this.owner.asker.ask(method, asked, signal);
     return this.owner.clientRequests.ask(this.stream, method, asked, signal, onProgress);
   }
 

@@ -7,9 +7,10 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../base/clock.js';
+import type { Disposable } from '../base/disposables.js';
 import { isObject } from '../base/isObject.js';
 import type { Fields } from '../protocol/client.js';
-import { errorCodes, type RpcError } from '../protocol/errors.js';
+import { errorCodes, RpcFailure, type RpcError } from '../protocol/errors.js';
 import { metaKeys } from '../protocol/requestMeta.js';
 import { modernVersion, protocolVersions } from '../protocol/versions.js';
 import type { Route } from './access.js';
@@ -20,9 +21,11 @@ import { errorIn, readsStructureAlone, serverCapabilities, toolResult } from './
 import { PostReply, type Heartbeat } from './eventStreams.js';
 import { errorMessage, resultMessage, type Message } from './jsonRpc.js';
 import type { ListenStreams } from './listenStreams.js';
+import { ParkableCall } from './parkableCall.js';
+import { Parking } from './parking.js';
 import { answerRequest, capabilitiesOf, isOfModernEra } from './methods.js';
 import type { MethodDeps } from './requests.js';
-import { Session } from './session.js';
+import { Session, type Asker } from './session.js';
 import { readEnvelope, type StatelessTraits } from './statelessRequest.js';
 
 type Request = Extract<Message, { kind: 'request' }>;
@@ -44,10 +47,16 @@ type Owned = Extract<Attributed, { readonly served: ServedToolset }>;
 /** Lists may change with any edit of the config file, so nobody is to keep them without being told of changes. */
 const cacheHints = '"ttlMs":0,"cacheScope":"private"';
 
-export class Stateless {
+export class Stateless implements Disposable {
   private readonly inFlight = new Map<string, number>();
 
+  private readonly parking = new Parking<ParkableCall>();
+
   constructor(private readonly deps: StatelessDeps) {}
+
+  dispose(): void {
+    this.parking.dispose();
+  }
 
   /** The number of calls of a toolset that are in flight. */
   callsInFlight(toolset: string): number {
@@ -100,45 +109,59 @@ export class Stateless {
   }
 
   private call(response: ServerResponse, owned: Owned, traits: StatelessTraits): void {
-    const { methods } = this.deps;
-    const { id, method, params } = owned.message;
-    const session = this.sessionOf(owned, traits);
-    const { toolset } = session;
+    const { methods, clock } = this.deps;
+    const { id, method, params = {} } = owned.message;
+    const { toolset } = owned.kind === 'conversation' ? owned.conversation : owned.listing;
+    const fail = (error: RpcError): void => answerWith(response, 200, errorMessage(id, errorIn(modernVersion, error)));
+    const dialog = owned.kind === 'conversation' ? owned.conversation.dialog : '';
+    const target = { toolset, dialog, method, params };
+    const reply = this.reply(response);
+    const meta = isObject(params['_meta']) ? params['_meta'] : {};
+    const carrier = { id, reply, progressToken: meta['progressToken'] };
+    const { requestState, inputResponses } = params;
+    if (mayBeAsked.includes(method) && (requestState !== undefined || inputResponses !== undefined)) {
+      const parked = this.parking.take(requestState, target);
+      if (!parked) return fail(noneParked);
+      response.once('close', () => parked.closed(carrier));
+      return parked.goOn(carrier, isObject(inputResponses) ? inputResponses : {});
+    }
     if (this.callsInFlight(toolset) >= methods.maxCalls) {
-      const message = 'Too many calls are in flight.';
-      return answerWith(response, 200, errorMessage(id, { code: errorCodes.server, message }));
+      return fail({ code: errorCodes.server, message: 'Too many calls are in flight.' });
     }
     const use = owned.kind === 'conversation' ? this.deps.conversations.use(owned.conversation) : undefined;
     this.count(toolset, 1);
-    const reply = this.reply(response);
-    response.once('close', () => {
+    const end = (): void => {
       this.count(toolset, -1);
       session.close({ cancelCalls: true });
       use?.dispose();
       // What a conversation holds outlives its requests.
       if (!use) methods.backend.noteClient(session.client, 'gone');
-    });
+    };
+    const call = new ParkableCall({ target, parking: this.parking, clock, end }, carrier);
+    const session = this.sessionOf(owned, traits, mayBeAsked.includes(method) ? call : nobody);
+    response.once('close', () => call.closed(carrier));
     let error: RpcError;
     try {
-      const answer = answerRequest(method, params, { id, session, reply, deps: methods });
+      const answer = answerRequest(method, params, { id, session, reply: call, deps: methods });
       if (answer.kind === 'later') return reply.release();
-      if (answer.kind === 'result') return reply.settle(resultMessage(id, this.listResult(method, answer.json)));
+      if (answer.kind === 'result') return call.settle(resultMessage(id, this.listResult(method, answer.json)));
       error = errorIn(modernVersion, answer.error);
     } catch (cause) {
       methods.log.write('error', `A request of ${toolset} threw: ${String(cause)}`);
       error = { code: errorCodes.internal, message: 'The request failed inside MCP Toolsets; its log says more.' };
     }
-    reply.settle(errorMessage(id, error));
+    call.settle(errorMessage(id, error));
   }
 
-  /** Makes the session of one request alone. */
-  private sessionOf(owned: Owned, { clientInfo, logLevel }: StatelessTraits): Session {
+  /** Makes the session of one call alone. */
+  private sessionOf(owned: Owned, { clientInfo, declared, logLevel }: StatelessTraits, asker: Asker): Session {
     const { clock } = this.deps;
-    const traits = { declared: {}, readsStructureAlone: readsStructureAlone(clientInfo) };
+    const traits = { declared, readsStructureAlone: readsStructureAlone(clientInfo) };
     const conversation = owned.kind === 'conversation' ? owned.conversation : undefined;
     const listing = owned.kind === 'conversation' ? owned.conversation.listing : owned.listing;
     const { dialog, lostBefore } = conversation ?? {};
     const session = new Session(randomUUID(), listing, modernVersion, clock.now(), traits, {
+      asker,
       lostBefore,
       ...(dialog !== undefined && { dialog }),
       ...(conversation && { partOf: conversation }),
@@ -185,6 +208,18 @@ export class Stateless {
     return new PostReply(response, { heartbeat: this.deps.heartbeat, requests: 1 });
   }
 }
+
+/** Servers may ask something while they are asked these. */
+const mayBeAsked: readonly string[] = ['tools/call', 'prompts/get', 'resources/read'];
+
+const nobody: Asker = {
+  ask: () => Promise.reject(new RpcFailure(errorCodes.server, 'The client cannot be asked while it asks this.')),
+};
+
+const noneParked: RpcError = {
+  code: errorCodes.invalidParams,
+  message: 'No call waits with this request state: it is of another call, was used, or has expired. Nothing was sent.',
+};
 
 const unknown: RpcError = { code: errorCodes.methodNotFound, message: 'Unknown method.' };
 

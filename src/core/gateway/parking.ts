@@ -1,0 +1,83 @@
+/**
+ * Keeps the calls of the modern era that wait for their clients (G4), by the request state with which the client goes
+ * on. The state is signed with a key of this process and bound to the conversation and to the call, and it is good
+ * once. Whoever shows it has the token and its rights: what is kept out is an answer that reaches a call which did not
+ * ask. Invariant: their number is bounded.
+ */
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { canonicalJson } from '../base/canonicalJson.js';
+import type { Disposable } from '../base/disposables.js';
+import type { Fields } from '../protocol/client.js';
+
+/** This many calls may wait for their clients. */
+const mostParked = 256;
+
+const idBytes = 16;
+const signatureBytes = 16;
+const statePattern = /^[\w-]{43}$/;
+
+/** What a call is: the same for the request that was parked and for the one that brings the answers. */
+export interface CallTarget {
+  readonly toolset: string;
+  /** Empty where one instance serves all conversations, and nothing tells them apart. */
+  readonly dialog: string;
+  readonly method: string;
+  readonly params: Fields;
+}
+
+interface Parked {
+  /** Ends it, as nobody will bring the answers. */
+  abandon(): void;
+}
+
+export class Parking<Call extends Parked> implements Disposable {
+  private readonly key = randomBytes(32);
+  private readonly parked = new Map<string, Call>();
+
+  get hasRoom(): boolean {
+    return this.parked.size < mostParked;
+  }
+
+  /** Parks a call. Returns the state that takes it out, or `forget`s it. */
+  put(call: Call, target: CallTarget): string {
+    const id = randomBytes(idBytes);
+    const state = Buffer.concat([id, this.signature(id, target)]).toString('base64url');
+    this.parked.set(state, call);
+    return state;
+  }
+
+  /** Takes out the call that waits with this state; undefined where none does, or it is another one. */
+  take(state: unknown, target: CallTarget): Call | undefined {
+    if (typeof state !== 'string' || !statePattern.test(state)) return undefined;
+    const bytes = Buffer.from(state, 'base64url');
+    const id = bytes.subarray(0, idBytes);
+    if (!timingSafeEqual(bytes.subarray(idBytes), this.signature(id, target))) return undefined;
+    const call = this.parked.get(state);
+    this.parked.delete(state);
+    return call;
+  }
+
+  forget(state: string): void {
+    this.parked.delete(state);
+  }
+
+  dispose(): void {
+    for (const call of [...this.parked.values()]) call.abandon();
+    this.parked.clear();
+  }
+
+  private signature(id: Buffer, { toolset, dialog, method, params }: CallTarget): Buffer {
+    const own = withoutCarriage(params);
+    const digest = createHash('sha256')
+      .update(canonicalJson([toolset, dialog, method, own]))
+      .digest();
+    return createHmac('sha256', this.key).update(id).update(digest).digest().subarray(0, signatureBytes);
+  }
+}
+
+/** Returns what of the parameters is the call itself, and not how this request of it came. */
+export function withoutCarriage(params: Fields): Fields {
+  return Object.fromEntries(Object.entries(params).filter(([key]) => !carriage.includes(key)));
+}
+
+const carriage: readonly string[] = ['_meta', 'requestState', 'inputResponses'];
