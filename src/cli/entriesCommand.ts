@@ -9,7 +9,7 @@ import { largestForeignFile, readTextFileSync } from '../core/base/textFile.js';
 import { ConfigState } from '../core/config/merge.js';
 import { isEnabled } from '../core/config/model.js';
 import { notedPort } from '../core/files/addressFile.js';
-import { leadsOutside, writeInside } from '../core/files/realFiles.js';
+import { writeInside } from '../core/files/realFiles.js';
 import { tokenFileOf } from '../core/files/tokenFile.js';
 import { builtInToolset } from '../core/config/model.js';
 import { readConfigFiles } from './configFile.js';
@@ -48,9 +48,11 @@ export async function writeEntries(run: Run, request: EntriesCommand): Promise<n
   if (plan.kind === 'impossible') return complain(`Nothing was written: ${plan.reason}.`);
   if (write && plan.edits.length > 0) {
     const root = rootOf(agent, around);
-    const outside = leadsOutside(root, file);
-    if (outside !== undefined) return complain(`Nothing was written: ${outside}`);
-    writeInside(root, file, (before?.startsWith('\uFEFF') ? '\uFEFF' : '') + plan.after);
+    try {
+      writeInside(root, file, (before?.startsWith('\uFEFF') ? '\uFEFF' : '') + plan.after);
+    } catch (error) {
+      return complain(`Nothing was written: ${(error as Error).message.replace(/\.$/, '')}.`);
+    }
   }
   tell(run, plan, { file, label, before: before ?? '', write });
   const step = run.json ? undefined : await stepBefore(agent, source, port);

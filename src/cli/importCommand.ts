@@ -7,7 +7,7 @@ import type { ImportFormat } from '../core/import/imported.js';
 import { planImport, type ImportPlan } from '../core/import/plan.js';
 import { textOfBytes } from '../core/import/readSource.js';
 import { mindsPath } from '../core/config/sources.js';
-import { leadsOutside, writeInside } from '../core/files/realFiles.js';
+import { writeInside } from '../core/files/realFiles.js';
 import { lineDifference } from './lineDifference.js';
 
 export { importFormats };
@@ -43,7 +43,7 @@ export function runImport({ folder, file, format, write }: ImportRun): ImportOut
   try {
     [text, config] = [textOf(path.resolve(file)), textOf(target)];
   } catch (error) {
-    return { kind: 'impossible', reason: (error as Error).message.replace(/\.$/, '') };
+    return { kind: 'impossible', reason: reasonOf(error) };
   }
   if (text === undefined) return { kind: 'impossible', reason: `there is no file ${file}` };
   const plan = planImport({
@@ -58,12 +58,18 @@ export function runImport({ folder, file, format, write }: ImportRun): ImportOut
   const before = config ?? '';
   const after = plan.edits.length === 0 ? before : (before.startsWith('\uFEFF') ? '\uFEFF' : '') + plan.after;
   if (write && after !== before) {
-    const outside = leadsOutside(folder, target);
-    if (outside !== undefined) return { kind: 'impossible', reason: outside.replace(/\.$/, '') };
-    writeInside(folder, target, after);
+    try {
+      writeInside(folder, target, after);
+    } catch (error) {
+      return { kind: 'impossible', reason: reasonOf(error) };
+    }
   }
   const { report, imported } = plan;
   return { kind: 'done', target, difference: lineDifference(before, after, mindsPath), report, imported };
+}
+
+function reasonOf(error: unknown): string {
+  return (error as Error).message.replace(/\.$/, '');
 }
 
 function textOf(file: string): string | undefined {

@@ -6,7 +6,7 @@ import type { StatusSnapshot } from '../../../src/core/reconcile/status.js';
 import { CommandLine, type Output } from '../../support/core/commandLine.js';
 import { configText, fixture, officialServer, rawWith, type Servers } from '../../support/core/configText.js';
 import { within } from '../../support/core/within.js';
-import { posixIt } from '../../support/notHere.js';
+import { itNotHere, posixIt } from '../../support/notHere.js';
 
 describe('command line', () => {
   let cli: CommandLine;
@@ -43,7 +43,7 @@ describe('command line', () => {
       [['check', '--strat'], /--strat/],
       [['call'], /name of a tool is missing/],
       [['call', 'x', '{}', '--answers', 'no'], /answers are not JSON/],
-      [['check', '-C', 'no/such/folder'], /no folder .*no\/such\/folder/],
+      [['check', '-C', 'no/such/folder'], /no folder .*no[\\/]such[\\/]folder/],
     ] as const) {
       it(`used wrongly it exits with 2: ${args.join(' ') || 'nothing'}`, async () => {
         const { code, stdout, stderr } = await cli.run(...args);
@@ -181,7 +181,7 @@ describe('command line', () => {
         assert.match(stdout, /^mine .* ~\/\.minds\/mcp\.yaml +running$/m);
         const checked = await cli.run('check');
         assert.equal(checked.code, 0);
-        assert.match(checked.stdout, /home\/\.minds\/mcp\.yaml:\d+:\d+: information server-shadowed: .*\.mcprc/);
+        assert.match(checked.stdout, /home[\\/]\.minds[\\/]mcp\.yaml:\d+:\d+: information server-shadowed: .*\.mcprc/);
         writeFileSync(mcprc, '{\n  "kode": { "command" "node" }\n}');
         assert.match((await cli.run('check')).stdout, /\.mcprc:2:23: error json-syntax: .*a colon is missing/);
       } finally {
@@ -211,6 +211,21 @@ describe('command line', () => {
 
     beforeEach(() => writeFileSync(theirs(), JSON.stringify({ mcpServers: { github: server } })));
     afterEach(() => rmSync(theirs()));
+
+    itNotHere(process.platform !== 'linux', 'folders that nobody can write to are in /sys')(
+      'and `entries` say in a line why they cannot write',
+      async () => {
+        const runs = [
+          ['import', theirs(), '--write'],
+          ['entries', 'claude-code', '--write'],
+        ];
+        for (const args of runs) {
+          const { code, stdout, stderr } = await cli.run(...args, '-C', '/sys');
+          assert.deepEqual([code, stdout], [1, ''], stderr);
+          assert.match(stderr, /^Nothing was (imported|written): E\w+: .*\.\n$/);
+        }
+      },
+    );
 
     it('shows what it would change and what is to do, and writes nothing', async () => {
       const { code, stdout, stderr } = await run(kept, 'import', '.mcp.json');

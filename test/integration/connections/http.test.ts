@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
-import { setImmediate } from 'node:timers/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Connection } from '../../../src/core/connections/connection.js';
 import { posixIt } from '../../support/notHere.js';
 import { callTool, http, literal, once, repository, Rig, textOf } from './rig.js';
@@ -213,7 +213,8 @@ describe('http', function () {
       const { connection } = await rig.start(http(url));
       await untilStreams(connection, 1);
       await rig.kill(child);
-      await setImmediate(); // the ends of the idle sockets are read
+      // The ends of the idle sockets are read.
+      while (process.getActiveResourcesInfo().includes('TCPSocketWrap')) await pause(5);
       const died = once(connection.onDidDie);
       const outcome = await callTool(connection, 'echo', { text: 'x' });
       assert.deepEqual(outcome, {

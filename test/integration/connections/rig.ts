@@ -85,7 +85,7 @@ export class Rig {
       clock: {
         now: () => systemClock.now(),
         after: (ms, run) => {
-          if (ms !== untilSaid) return systemClock.after(ms, run);
+          if (ms !== untilSaid) return systemClock.after(ms * patience, run);
           this.limits.push(run);
           return { dispose: () => {} };
         },
@@ -100,7 +100,7 @@ export class Rig {
     return this.connector.connect({
       server: 'under-test',
       launch,
-      timeoutMs: own.timeoutMs ?? 50_000 * patience,
+      timeoutMs: own.timeoutMs ?? 50_000,
       signal: own.signal ?? new AbortController().signal,
       log: {
         write: (level, text) => {
@@ -216,7 +216,7 @@ export async function callTool(
     tool: name,
     arguments: args as Record<string, unknown> | undefined,
     meta: undefined,
-    timeouts: { call: 10_000 * patience, callMax: 30_000 * patience },
+    timeouts: { call: 10_000, callMax: 30_000 },
     signal: new AbortController().signal,
     onProgress: () => {},
     ...own,

@@ -51,22 +51,23 @@ describe('links in a workspace (S1a)', () => {
   };
   const everything = (): string[] => readdirSync(outside, { recursive: true }).map(String).sort();
 
-  it('`import --write` does not write through them', async () => {
-    const source = path.join(cli.folder, 'claude.json');
-    writeFileSync(source, JSON.stringify({ mcpServers: { evil: { command: 'evil' } } }));
-    for (const [target, at] of [
-      [ofHome('.minds'), '.minds'],
-      [ofHome('.minds', 'mcp.yaml'), '.minds/mcp.yaml'],
-      [ofHome('.minds', 'new.yaml'), '.minds/mcp.yaml'],
-    ] as const) {
-      link(target, at);
+  const whereReadable = posixIt('Wine tells no program where a link leads whose target is missing');
+  for (const [what, test, target, at] of [
+    ['a folder that is a link', it, '.minds', '.minds'],
+    ['a file that is a link', it, '.minds/mcp.yaml', '.minds/mcp.yaml'],
+    ['a link to what is not there yet', whereReadable, '.minds/new.yaml', '.minds/mcp.yaml'],
+  ] as const) {
+    test(`\`import --write\` does not write through ${what}`, async () => {
+      const source = path.join(cli.folder, 'claude.json');
+      writeFileSync(source, JSON.stringify({ mcpServers: { evil: { command: 'evil' } } }));
+      link(ofHome(target), at);
       const before = everything();
       const { code, stderr } = await cli.run('import', source, '--format', 'claude-code', '--write');
       assert.equal(code, 1, stderr);
       assert.match(stderr, /outside/);
       assert.deepEqual([everything(), readFileSync(ofHome('.minds', 'mcp.yaml'), 'utf8')], [before, own]);
-    }
-  });
+    });
+  }
 
   it('`entries --write` does not write through them, into no agent’s file', async () => {
     cli.save({ a: rawWith(['echo']) });

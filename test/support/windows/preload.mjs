@@ -9,8 +9,10 @@
 import { ChildProcess, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
+import os from 'node:os';
 import path from 'node:path';
 
+const remove = fs.rmSync;
 const start = path.join(process.env.SystemRoot, 'System32', 'start.exe');
 /** What each link that was made leads to, by its path in lower case. */
 const links = new Map();
@@ -21,27 +23,34 @@ function below(windowsPath) {
   return (/^z:/i.test(full) ? '' : '/prefix/wine/drive_c') + full.slice(2).replaceAll('\\', '/');
 }
 
-/** `start /unix` does not wait. */
-function run(program, args, until) {
-  spawnSync(start, ['/wait', '/unix', program, ...args], { stdio: 'ignore' });
-  const limit = Date.now() + 5000;
-  while (!until() && Date.now() < limit) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20);
-  if (!until()) throw Object.assign(new Error(`ENOTSUP: ${program} ${args.join(' ')}`), { code: 'ENOTSUP' });
+let runs = 0;
+
+/** Runs a line of a shell of the system beneath. `start /unix` does not wait, so the line says itself when it is done. */
+function run(line, ...args) {
+  const done = path.join(os.tmpdir(), `beneath-${process.pid}-${++runs}`);
+  spawnSync(start, ['/unix', '/bin/sh', '-c', `${line}; echo $? >"$0"`, below(done), ...args], { stdio: 'ignore' });
+  const limit = Date.now() + 30_000;
+  let code = '';
+  while (!code.endsWith('\n') && Date.now() < limit) {
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20);
+    code = readFile(done);
+  }
+  remove(done, { force: true });
+  if (code !== '0\n')
+    throw Object.assign(new Error(`ENOTSUP: ${line} ${args.join(' ')}: ${code}`), { code: 'ENOTSUP' });
 }
 
-function linked(at) {
+function readFile(file) {
   try {
-    fs.lstatSync(at);
-    return true;
+    return fs.readFileSync(file, 'utf8');
   } catch {
-    return false;
+    return '';
   }
 }
 
 fs.symlinkSync = (target, at) => {
   const to = path.isAbsolute(String(target)) ? below(target) : String(target).replaceAll('\\', '/');
-  const dangling = !fs.existsSync(path.resolve(path.dirname(String(at)), String(target)));
-  run('/usr/bin/ln', ['-s', '--', to, below(at)], () => dangling || linked(at));
+  run('ln -s -- "$1" "$2"', to, below(at));
   links.set(path.resolve(String(at)).toLowerCase(), String(target));
 };
 fs.promises.symlink = async (...args) => fs.symlinkSync(...args);
@@ -49,16 +58,15 @@ fs.promises.symlink = async (...args) => fs.symlinkSync(...args);
 const readLink = fs.readlinkSync;
 fs.readlinkSync = (at, ...rest) => links.get(path.resolve(String(at)).toLowerCase()) ?? readLink(at, ...rest);
 
-/** Whether `at` itself was a link. */
+/** Returns whether `at` itself was a link; something else may have been put in its place. */
 function cut(at) {
   const top = path.resolve(String(at)).toLowerCase();
   let itself = false;
   for (const link of links.keys()) {
     if (link !== top && !link.startsWith(`${top}\\`)) continue;
-    const inside = ['-c', 'find "$0" -ipath "$1" -type l -delete', below(path.dirname(String(at))), below(link)];
-    run('/bin/sh', inside, () => !linked(link));
+    run('find "$1" -ipath "$2" -type l -delete', below(path.dirname(String(at))), below(link));
     links.delete(link);
-    itself ||= link === top;
+    itself ||= link === top && !fs.existsSync(at);
   }
   return itself;
 }
