@@ -57,6 +57,17 @@ describe('mcp-toolsets connect', () => {
   const call = async (client: Client, name: string, args: Record<string, unknown> = {}): Promise<string> =>
     textOf(await client.callTool({ name, arguments: args }));
 
+  /** The names of its tools, once these are among them: each server joins when it has listed its own. */
+  async function untilNames(client: Client, wanted: readonly string[]): Promise<string[]> {
+    const names = async (): Promise<string[]> => {
+      for (;;) {
+        const all = (await client.listTools()).tools.map(({ name }) => name);
+        if (wanted.every((name) => all.includes(name))) return all;
+      }
+    };
+    return await within(names(), `tools ${wanted.join()}`);
+  }
+
   it('each client is a conversation of `serve`, which ends with it', async () => {
     await serve();
     const [one, two] = [await connect(['alpha']), await connect(['alpha'])];
@@ -91,9 +102,7 @@ describe('mcp-toolsets connect', () => {
     const onlyFolder = await connect([]);
     await serve();
     for (const client of [onlyFolder, await connect([])]) {
-      const names = (await client.listTools()).tools.map(({ name }) => name);
-      for (const wanted of ['alpha_count', 'mcp_release', 'mcp_status', 'level'])
-        assert.ok(names.includes(wanted), wanted);
+      const names = await untilNames(client, ['alpha_count', 'mcp_release', 'mcp_status', 'level']);
       assert.deepEqual(
         names.filter((name) => name.startsWith('mcp_release')),
         ['mcp_release'],

@@ -82,7 +82,7 @@ export class Serving {
   /** Its exit code after the signal; nothing of it is left then. */
   async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
     for (const client of this.clients) await client.close().catch(() => undefined);
-    if (this.process.exitCode !== null) return this.process.exitCode;
+    if (this.process.exitCode !== null || this.process.signalCode !== null) return this.process.exitCode;
     const closed = once(this.process, 'close') as Promise<[number | null]>;
     this.process.kill(signal);
     const [code] = await within(closed, 'the end of serve', () => `${this.stdout}\n${this.stderr}`);
