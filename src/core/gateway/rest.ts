@@ -73,7 +73,8 @@ export class Rest {
     const body = await readBody(request, bodyLimits, clock);
     if (body.kind === 'aborted') return;
     if (body.kind !== 'read') {
-      response.setHeader('connection', 'close');
+      // A client that still sends reads the answer only on a connection that stays.
+      if (body.kind === 'tooSlow') response.setHeader('connection', 'close');
       const [status, code] = body.kind === 'tooLarge' ? [413, 'body-too-large'] : [408, 'body-too-slow'];
       return send(response, restError(status as number, code as string, 'The body is too large or came too slowly.'));
     }

@@ -1,7 +1,8 @@
 /** Spec X4, X6: every way in which a call can end, over stdio and over HTTP. */
 import assert from 'node:assert/strict';
 import type { Connection } from '../../../src/core/connections/connection.js';
-import { callTool, fixture, http, once, Rig, textOf, wasKilled } from './rig.js';
+import { callTool, fixture, http, once, Rig, textOf } from './rig.js';
+import { wasKilled } from '../../support/processes.js';
 
 interface Way {
   readonly name: string;

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { ListError } from '../../../src/core/connections/connection.js';
 import { posixIt } from '../../support/notHere.js';
-import { callTool, fixture, http, once, Rig, stdio, wasKilled } from './rig.js';
+import { callTool, fixture, http, once, Rig, stdio } from './rig.js';
+import { wasKilled } from '../../support/processes.js';
 
 const listOptions = (): { signal: AbortSignal; timeoutMs: number } => ({
   signal: new AbortController().signal,

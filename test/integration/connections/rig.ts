@@ -30,9 +30,6 @@ export const repository = path.resolve(__dirname, '../../..');
 export const servers = path.join(repository, 'test/fixtures/servers');
 export const runVariable = 'CONNECTIONS_TEST_RUN';
 
-/** How the end of a process that was killed is told. */
-export const wasKilled = process.platform === 'win32' ? 'ended with exit code 1.' : 'was ended by SIGKILL.';
-
 /** A time limit that does not end by itself. */
 const untilSaid = 777_000;
 

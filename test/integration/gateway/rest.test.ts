@@ -88,7 +88,7 @@ describe('gateway: REST', () => {
   });
 
   it('a body that is too large or too slow is refused; what was thrown stays in the log', async () => {
-    fails(await send('POST', path, `"${'x'.repeat(2 ** 20)}"`), 413, 'body-too-large');
+    fails(await send('POST', path, `"${'x'.repeat(2 ** 24)}"`), 413, 'body-too-large');
     const slow = client.open('POST', {}, at(path));
     const answer = client.answer(slow);
     slow.write('{');

@@ -32,7 +32,8 @@ export default class JsonLines {
     runner.on(EVENT_TEST_FAIL, (test, error) => {
       const { actual, expected } = error ?? {};
       const difference = expected === undefined ? '' : `\n${JSON.stringify({ actual, expected })?.slice(0, 1500)}`;
-      write({ kind: 'failed', title: test.fullTitle(), error: `${error?.stack ?? error}${difference}` });
+      const cause = error?.cause ? `\nbecause of ${error.cause.stack ?? error.cause}` : '';
+      write({ kind: 'failed', title: test.fullTitle(), error: `${error?.stack ?? error}${difference}${cause}` });
     });
     runner.on(EVENT_RUN_END, () => write({ kind: 'end' }));
   }

@@ -36,7 +36,7 @@ export function jobsMissing(): string | undefined {
   try {
     kernel = loadKernel();
   } catch (error) {
-    missing = `Windows’ job objects cannot be used: ${(error as Error).message.split('\n', 1)[0]}`;
+    missing = `Windows’ job objects cannot be used: ${(error as Error).message.split('\n', 1)[0]}.`;
   }
   return missing;
 }
