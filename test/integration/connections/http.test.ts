@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { connect, type AddressInfo } from 'node:net';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Connection } from '../../../src/core/connections/connection.js';
@@ -14,6 +14,14 @@ const json = async <T>(connection: Connection, tool: string): Promise<T> =>
   JSON.parse(await textOf(connection, tool)) as T;
 const requestsOf = (connection: Connection): Promise<string[]> => json(connection, 'requests');
 const own = { headers: new Map([['X-Own', literal('mine')]]) };
+
+function isRefused(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => socket.destroy());
+    socket.once('error', ({ code }: NodeJS.ErrnoException) => resolve(code === 'ECONNREFUSED'));
+    socket.once('close', () => resolve(false));
+  });
+}
 
 describe('http', function () {
   this.timeout(60_000);
@@ -213,6 +221,8 @@ describe('http', function () {
       const { connection } = await rig.start(http(url));
       await untilStreams(connection, 1);
       await rig.kill(child);
+      // Wine closes the sockets of a process some time after its end.
+      while (!(await isRefused(Number(new URL(url).port))));
       // The ends of the idle sockets are read.
       while (process.getActiveResourcesInfo().includes('TCPSocketWrap')) await pause(5);
       const died = once(connection.onDidDie);
