@@ -131,7 +131,7 @@ function changedSince(stage: Stage): () => boolean {
 
 /** What was done to the server, or a tool that went before the call came, explains a failure; else the call is lost. */
 function failed({ toolset, tool, changed }: Called, started: number, text: string): void {
-  const went = /has no tool|not there any more|no such toolset/.test(text) && changed();
+  const went = /has no tool|not there any more|There is no toolset/.test(text) && changed();
   if (went || (excused.get(toolset) ?? 0) > started) calls.failedAsExpected++;
   else calls.lost.push(`${toolset}/${tool} ${started}: ${text.slice(0, 300)}`);
 }

@@ -125,7 +125,7 @@ describe('random edits of real servers', function () {
         if (result.isError === true) lost.push(`${id}/${tool.published}: ${textOf(result)}`);
         else answered++;
       } catch (error) {
-        const went = /has no tool|not there any more|no such toolset|404/.test(String(error));
+        const went = /has no tool|not there any more|There is no toolset/.test(String(error));
         if (!went || stage.host.catalogue.version === version) lost.push(`${id}/${tool.published}: ${String(error)}`);
         // Where the toolset had gone when the client came, there is no session to go on with.
         agents.delete(id);

@@ -47,13 +47,17 @@ interface Part {
   readonly files: readonly string[];
 }
 
-/** The files that were asked for, as one part; or folders, each a part. */
+/** The files that were asked for, as one part; and folders, each a part. */
 function parts(asked: readonly string[]): Part[] {
   const names = asked.map((name) => relative(repoRoot, resolve(name)));
-  if (names.some((name) => name.endsWith('.ts'))) return [{ name: names.join(' '), files: names }];
+  const files = names.filter((name) => name.endsWith('.ts'));
   const integration = readdirSync(join(repoRoot, 'test/integration')).map((name) => join('test/integration', name));
-  const folders = names.length === 0 ? ['test/unit', 'test/integration'] : names;
-  return folders.flatMap((name) => (name === 'test/integration' ? integration.sort() : [name])).map(testsIn);
+  const folders =
+    names.length === 0 ? ['test/unit', 'test/integration'] : names.filter((name) => !files.includes(name));
+  return [
+    ...(files.length > 0 ? [{ name: files.join(' '), files }] : []),
+    ...folders.flatMap((name) => (name === 'test/integration' ? integration.sort() : [name])).map(testsIn),
+  ];
 }
 
 function testsIn(folder: string): Part {
