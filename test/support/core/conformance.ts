@@ -10,6 +10,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { provisionNode } from '../editor/provision.ts';
 import { repoRoot } from '../npm.mjs';
+import { patience } from './within.js';
+
+const clientLimitMs = 30_000 * patience;
 
 export type ConformanceRun =
   /** A client of ours: the server's address is appended to its command, which runs in a shell. */
@@ -18,8 +21,6 @@ export type ConformanceRun =
       readonly scenario: string;
       readonly command: string;
       readonly env?: Readonly<Record<string, string>>;
-      /** How long the client may take, in milliseconds; default 30 s. */
-      readonly timeoutMs?: number;
     }
   /** A server of ours: what speaks to it sends no token. */
   | { readonly side: 'server'; readonly scenario: string; readonly url: string };
@@ -48,9 +49,7 @@ export async function runConformance(run: ConformanceRun): Promise<ConformanceOu
   try {
     const suite = path.join(repoRoot, 'node_modules/@modelcontextprotocol/conformance/dist/index.js');
     const own =
-      run.side === 'server'
-        ? ['--url', run.url]
-        : ['--command', run.command, ...(run.timeoutMs === undefined ? [] : ['--timeout', String(run.timeoutMs)])];
+      run.side === 'server' ? ['--url', run.url] : ['--command', run.command, '--timeout', String(clientLimitMs)];
     const args = [suite, run.side, '--scenario', run.scenario, '--output-dir', folder, ...own];
     const env = { ...process.env, ...(run.side === 'client' ? run.env : {}) };
     delete env['NODE_OPTIONS'];

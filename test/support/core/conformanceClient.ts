@@ -8,6 +8,7 @@ import type { HttpLaunch, OAuthSettings } from '../../../src/core/config/model.j
 import type { Connection } from '../../../src/core/connections/connection.js';
 import { createConnector } from '../../../src/core/host/createConnector.js';
 import { OAuth } from '../../../src/core/connections/http/oauth/oauth.js';
+import { patience } from './within.js';
 import { issuerOf, Person, Secrets } from './person.js';
 
 interface Context {
@@ -65,7 +66,7 @@ async function use(): Promise<boolean> {
     server: 'suite',
     launch,
     capabilities: client.capabilities,
-    timeoutMs: 20_000,
+    timeoutMs: 20_000 * patience,
     signal,
     log,
   });
