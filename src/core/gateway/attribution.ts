@@ -5,7 +5,7 @@
  * never share an instance because nothing told them apart.
  */
 import type { ServedToolset } from './backend.js';
-import { capabilitiesKey } from '../protocol/client.js';
+import { showsApps, capabilitiesKey } from '../protocol/client.js';
 import { isObject } from '../base/isObject.js';
 import { errorCodes, type RpcError } from '../protocol/errors.js';
 import { modernVersion } from '../protocol/versions.js';
@@ -112,7 +112,7 @@ export class Attribution {
     const { toolset, clientKind } = route;
     const audience = { dialog, declares: capabilitiesKey(traits.declared) };
     const listing = (): Listing =>
-      this.deps.listings.of(toolset, clientKind, modernVersion, { ...alone(traits), audience });
+      this.deps.listings.of(toolset, clientKind, modernVersion, { ...readerOf(traits), audience });
     const conversation = this.deps.conversations.of({ toolset, dialog, lostBefore }, listing);
     if (!conversation) {
       return refused(200, { code: errorCodes.server, message: 'Too many conversations are going on.' });
@@ -124,13 +124,13 @@ export class Attribution {
     const { route, message, traits } = asked;
     const { toolset, clientKind } = route;
     const as = takesHandles ? this.withHandles : undefined;
-    const listing = this.deps.listings.of(toolset, clientKind, modernVersion, { ...alone(traits), as });
+    const listing = this.deps.listings.of(toolset, clientKind, modernVersion, { ...readerOf(traits), as });
     return { kind: 'anybody', listing, served, message };
   }
 }
 
-function alone({ clientInfo }: StatelessTraits): { readonly readsStructureAlone: boolean } {
-  return { readsStructureAlone: readsStructureAlone(clientInfo) };
+function readerOf({ clientInfo, declared }: StatelessTraits): { readsStructureAlone: boolean; showsApps: boolean } {
+  return { readsStructureAlone: readsStructureAlone(clientInfo), showsApps: showsApps(declared) };
 }
 
 function refused(status: number, error: RpcError): Attributed {

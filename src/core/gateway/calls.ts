@@ -2,11 +2,14 @@
  * Implements the methods that an instance answers: `tools/call`, and those for prompts, resources and completions.
  * Lists are answered by the gateway itself.
  */
+import { withScript } from '../apps/editorApps.js';
+import { assertNever } from '../base/assertNever.js';
 import { isObject } from '../base/isObject.js';
 import type { Fields } from '../protocol/client.js';
 import { errorCodes } from '../protocol/errors.js';
-import type { OtherOutcome, ToolOutcome } from '../protocol/request.js';
+import type { Destination, OtherOutcome, ToolOutcome } from '../protocol/request.js';
 import { withNotes } from '../results/notes.js';
+import { askedBy } from './appRequests.js';
 import { otherResult, toolResult } from './dialect.js';
 import { conversationOf } from './dialogs.js';
 import { withoutCarriage } from './parking.js';
@@ -16,20 +19,59 @@ export function callTool(params: Fields, context: MethodContext): Answer {
   const { name, arguments: given } = params;
   if (typeof name !== 'string' || name === '') return invalidParams('`name` must be a non-empty string.');
   if (given !== undefined && !isObject(given)) return invalidParams('`arguments` must be an object.');
+  const asked = askedBy(params, context);
+  switch (asked.kind) {
+    case 'refused':
+      return asked.answer;
+    case 'app':
+      return callFromApp(name, asked.asked, asked.destination, context);
+    case 'conversation':
+      return callFromConversation(name, given, params, context);
+    default:
+      return assertNever(asked);
+  }
+}
+
+function callFromConversation(name: string, given: Fields | undefined, params: Fields, context: MethodContext): Answer {
   const { session, deps } = context;
+  const app = session.listing.apps.get(name);
   return forward(params, context, {
     what: name,
     cancelled: 'The call was cancelled.',
-    send: (terms): Promise<ToolOutcome> => deps.backend.callTool({ ...terms, tool: name, arguments: given }),
+    send: (terms): Promise<ToolOutcome> => {
+      // The editor may read the page while the tool runs.
+      if (app !== undefined) session.links.set(app, { toolset: session.toolset, dialog: terms.dialog });
+      return deps.backend.callTool({ ...terms, tool: name, arguments: given });
+    },
     write: async ({ result, toolset = session.toolset, publishedName = name, notes = [] }, { dialog, clientKind }) => {
       session.noteLinks(result, { toolset, dialog });
       // What is done for the editor suits the agents that it runs, too.
       const isEditor = clientKind !== 'plain';
       const origin = { server: toolset, tool: publishedName, dialog };
-      const own = await deps.delivery[isEditor ? 'forEditor' : 'forOthers'](result, origin);
+      const opens = app !== undefined && clientKind === 'editor' && dialog !== session.dialog;
+      const own = opens
+        ? await deps.delivery.forEditorWithApp(result, origin, deps.openings.open({ toolset: session.toolset, dialog }))
+        : await deps.delivery[isEditor ? 'forEditor' : 'forOthers'](result, origin);
       return JSON.stringify(
         toolResult(session.protocolVersion, withNotes(own, notes, isEditor || session.traits.readsStructureAlone)),
       );
+    },
+  });
+}
+
+/** An app gets the result as the server gave it. */
+function callFromApp(name: string, asked: Fields, destination: Destination, context: MethodContext): Answer {
+  const { session, deps } = context;
+  const { arguments: given } = asked as { arguments?: Fields };
+  return forward(asked, context, {
+    what: name,
+    cancelled: 'The call was cancelled.',
+    destination,
+    send: (terms): Promise<ToolOutcome> =>
+      deps.backend.callTool({ ...terms, tool: name, arguments: given, fromApp: true, instance: 'held' }),
+    write: async ({ result, toolset = session.toolset, publishedName = name }, { dialog }) => {
+      const origin = { server: toolset, tool: publishedName, dialog };
+      return JSON.stringify(toolResult(session.protocolVersion, await deps.delivery.forOthers(result, origin)));
     },
   });
 }
@@ -47,22 +89,32 @@ export function forwarded(method: string, check: Check): (params: Fields, contex
     const wrong = check(params);
     if (wrong !== undefined) return invalidParams(wrong);
     const { session, deps } = context;
+    const by = askedBy(params, context);
+    if (by.kind === 'refused') return by.answer;
     const { _meta: meta } = params;
-    const own = withoutCarriage(params);
+    const own = withoutCarriage(by.kind === 'app' ? by.asked : params);
     // A link that a call returned is read where it was made, whoever reads it: the editor names no conversation then.
     const named = deps.namesConversations && conversationOf(isObject(meta) ? meta : undefined) !== undefined;
     const { uri } = own as { uri?: unknown };
+    const made = typeof uri === 'string' && !named ? session.links.get(uri) : undefined;
+    const isPage = session.clientKind === 'editor' && !named && session.listing.hasApp(uri);
     return forward(params, context, {
       what: method,
       cancelled: 'The request was cancelled.',
-      destination: typeof uri === 'string' && !named ? session.links.get(uri) : undefined,
+      destination: by.kind === 'app' ? by.destination : made,
       send: async (terms): Promise<OtherOutcome> => {
-        const outcome = await deps.backend.request({ ...terms, method, params: own });
+        const outcome = await deps.backend.request({
+          ...terms,
+          method,
+          params: own,
+          // The page of an app is the same wherever it is read, so nothing is started for it.
+          instance: isPage ? 'any' : by.kind === 'app' ? 'held' : undefined,
+        });
         // No server declares completions under 2024-11-05, so only this error tells that it has none.
         const lacks = outcome.kind === 'error' && outcome.code === errorCodes.methodNotFound;
         return lacks && method === 'completion/complete' ? { kind: 'result', result: emptyCompletion } : outcome;
       },
-      write: ({ result }) => JSON.stringify(otherResult(session.protocolVersion, result)),
+      write: ({ result }) => JSON.stringify(otherResult(session.protocolVersion, isPage ? withScript(result) : result)),
     });
   };
 }

@@ -10,7 +10,7 @@ import { isObject } from '../base/isObject.js';
 import type { Route } from './access.js';
 import type { ServedToolset } from './backend.js';
 import type { MethodDeps } from './requests.js';
-import { capabilitiesKey, type ClientKind, type Fields } from '../protocol/client.js';
+import { capabilitiesKey, showsApps, type ClientKind, type Fields } from '../protocol/client.js';
 import { clientCapabilities, readsStructureAlone, serverCapabilities } from './dialect.js';
 import { ListenStream, PostReply, type Heartbeat } from './eventStreams.js';
 import { errorCodes, type RpcError } from '../protocol/errors.js';
@@ -303,10 +303,11 @@ export class Endpoint {
     traits: SessionTraits,
     dialog: string,
   ): Listing {
-    const { declared, readsStructureAlone: alone, agentHost } = traits;
+    const { declared, readsStructureAlone, agentHost } = traits;
     const clientKind = routed === 'editor' && agentHost !== undefined ? 'agentHost' : routed;
     const audience = clientKind === 'editor' ? undefined : { dialog, declares: capabilitiesKey(declared) };
-    return this.deps.listings.of(toolset, clientKind, version, { readsStructureAlone: alone, audience });
+    const client = { readsStructureAlone, showsApps: showsApps(declared), audience };
+    return this.deps.listings.of(toolset, clientKind, version, client);
   }
 
   /** Returns the program, with its version, of an agent host of the editor. */

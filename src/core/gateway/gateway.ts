@@ -21,6 +21,7 @@ import type { ClientKind, Fields } from '../protocol/client.js';
 import { errorCodes } from '../protocol/errors.js';
 import { proofOf, proofPath } from '../files/proof.js';
 import { newToken } from '../files/tokenFile.js';
+import { AppOpenings } from './appOpenings.js';
 import type { GatewayBackend } from './backend.js';
 import { Endpoint, refuse } from './endpoint.js';
 import { Conversations } from './conversations.js';
@@ -182,6 +183,7 @@ class HttpGateway implements Gateway {
       maxCalls: limits.maxCalls,
       noteActivity,
       namesConversations: !this.isForAgents,
+      openings: new AppOpenings(),
     };
     const heartbeat = this.store.add(new Heartbeat(clock, limits.keepAliveMs));
     const listenStreams = new ListenStreams({ methods, heartbeat });

@@ -7,6 +7,7 @@
  * list as it was (instructions, a removal taken back at once) is no new version. A toolset that is gone has an empty
  * list: sessions outlive it, because only the client can end them without losing its calls in flight (R4).
  */
+import { appOf } from '../apps/toolMeta.js';
 import type { Clock } from '../base/clock.js';
 import { type Disposable, DisposableStore } from '../base/disposables.js';
 import type { Log } from '../base/log.js';
@@ -27,6 +28,7 @@ export class Listing {
   /** A toolset that was never served may have anything. */
   canGain = true;
   private served: ServedToolset | undefined;
+  private apps_: ReadonlyMap<string, string> | undefined;
   private isStale = false;
 
   constructor(
@@ -75,10 +77,35 @@ export class Listing {
       this.resources.set(served?.resources);
       this.templates.set(served?.templates);
     }
+    if (served !== this.served) this.apps_ = undefined;
     this.served = served;
     if (!served) return;
     this.features = served.features;
     this.canGain = served.canGain === true;
+  }
+
+  /** The URIs of apps, by the listed names of the tools that have one (G8). */
+  get apps(): ReadonlyMap<string, string> {
+    this.apps_ ??= new Map(
+      (this.served?.tools ?? []).flatMap((tool): [string, string][] => {
+        const uri = appOf(tool);
+        return uri === undefined ? [] : [[tool.name, uri]];
+      }),
+    );
+    return this.apps_;
+  }
+
+  hasApp(uri: unknown): boolean {
+    return [...this.apps.values()].some((one) => one === uri);
+  }
+
+  get isLeased(): boolean {
+    return this.served?.isLeased === true;
+  }
+
+  /** Says whether a tool is listed for apps alone. */
+  isForAppsAlone(name: string): boolean {
+    return this.served?.appTools?.some((tool) => tool.name === name) === true;
   }
 
   /** The result of `tools/list`. */
@@ -104,7 +131,8 @@ export class Listings implements Disposable {
   /** Those of one session each. */
   private readonly own = new Set<Listing>();
   private readonly pages = new Map<SpokenVersion, ToPages>();
-  private readonly withoutSchemas = new WeakMap<ServedToolset, ServedToolset>();
+  /** What of a toolset those are served who want it otherwise, made once. */
+  private readonly adapted = new WeakMap<ServedToolset, Map<string, ServedToolset>>();
   private readonly changed = new Set<Listing>();
   private timer: Disposable | undefined;
   private versions = 0;
@@ -124,7 +152,7 @@ export class Listings implements Disposable {
     protocol: SpokenVersion = protocolVersions[0],
     client: ListedFor = {},
   ): Listing {
-    const { audience, readsStructureAlone = false, as } = client;
+    const { audience, as } = client;
     const make = (): Listing =>
       new Listing(
         toolset,
@@ -139,7 +167,7 @@ export class Listings implements Disposable {
       this.own.add(listing);
       return listing;
     }
-    const key = `${clientKind}/${protocol}/${readsStructureAlone}/${as !== undefined}/${toolset}`;
+    const key = `${clientKind}/${protocol}/${keyOf(client)}/${as !== undefined}/${toolset}`;
     const known = this.shared.get(key);
     if (known) {
       known.refresh();
@@ -164,14 +192,16 @@ export class Listings implements Disposable {
   }
 
   private ask(toolset: string, clientKind: ClientKind, client: ListedFor): ServedToolset | undefined {
-    const { audience, readsStructureAlone, as } = client;
+    const { audience, readsStructureAlone, showsApps, as } = client;
     const plain = this.deps.backend.toolset(toolset, clientKind, audience);
     const served = plain && as ? as(plain) : plain;
-    // A note may take the place of the structure that an output schema would promise.
-    if (!served || readsStructureAlone !== true) return served;
-    const without = this.withoutSchemas.get(served) ?? withoutOutputSchemas(served);
-    this.withoutSchemas.set(served, without);
-    return without;
+    if (!served || !(readsStructureAlone || (showsApps && served.appTools?.length))) return served;
+    const made = this.adapted.get(served) ?? new Map<string, ServedToolset>();
+    this.adapted.set(served, made);
+    const key = keyOf(client);
+    const adapted = made.get(key) ?? adaptedTo(served, client);
+    made.set(key, adapted);
+    return adapted;
   }
 
   private pagesIn(protocol: SpokenVersion): ToPages {
@@ -213,17 +243,24 @@ export class Listings implements Disposable {
   }
 }
 
-/** What of a client decides what it is listed. */
 interface ListedFor {
   readonly readsStructureAlone?: boolean;
+  /** Says whether it shows apps, so that it gets what they alone call (G8). */
+  readonly showsApps?: boolean;
   /** The session or conversation whose own listing this is. */
   readonly audience?: Audience | undefined;
   /** Changes what it is listed; the same function for all who ask without an audience, and of a toolset always the same. */
   readonly as?: ((served: ServedToolset) => ServedToolset) | undefined;
 }
 
-function withoutOutputSchemas(served: ServedToolset): ServedToolset {
-  return { ...served, tools: served.tools.map(({ outputSchema: _, ...tool }) => tool) };
+function keyOf({ readsStructureAlone = false, showsApps = false }: ListedFor): string {
+  return `${readsStructureAlone} ${showsApps}`;
+}
+
+function adaptedTo(served: ServedToolset, { readsStructureAlone, showsApps }: ListedFor): ServedToolset {
+  const tools = showsApps ? [...served.tools, ...(served.appTools ?? [])] : served.tools;
+  // A note may take the place of the structure that an output schema would promise.
+  return { ...served, tools: readsStructureAlone ? tools.map(({ outputSchema: _, ...tool }) => tool) : tools };
 }
 
 /** Makes the pages of a list, as JSON without the brackets, and makes them once, whoever asks. */

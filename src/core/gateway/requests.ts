@@ -14,6 +14,7 @@ import { errorCodes, type RpcError } from '../protocol/errors.js';
 import { metaKeys } from '../protocol/requestMeta.js';
 import type { Destination, Outcome, RequestTerms } from '../protocol/request.js';
 import type { Delivery } from '../results/delivery.js';
+import type { AppOpenings } from './appOpenings.js';
 import type { GatewayBackend } from './backend.js';
 import { conversationOf } from './dialogs.js';
 import { errorIn, isAtLeast } from './dialect.js';
@@ -41,6 +42,7 @@ export interface MethodDeps {
   readonly noteActivity: (toolset: string) => void;
   /** Whether a client may say in `_meta` which conversation calls; if it may not, the session is the conversation. */
   readonly namesConversations: boolean;
+  readonly openings: AppOpenings;
 }
 
 export type Answer =

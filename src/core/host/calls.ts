@@ -11,7 +11,12 @@ import type { Destination, OtherOutcome, OtherRequest, ToolOutcome } from '../pr
 export const stopped: PoolFailure = { kind: 'lost', cause: 'the server was stopped' };
 
 export function isFailure(outcome: ToolOutcome | OtherOutcome | PoolFailure): outcome is PoolFailure {
-  return outcome.kind === 'lost' || outcome.kind === 'timedOut' || outcome.kind === 'startFailed';
+  return (
+    outcome.kind === 'lost' ||
+    outcome.kind === 'timedOut' ||
+    outcome.kind === 'startFailed' ||
+    outcome.kind === 'notHeld'
+  );
 }
 
 /** The text is the tool's result, marked as an error, because models see nothing else of it. */
@@ -39,6 +44,8 @@ export function callText(server: string, tool: string, failure: PoolFailure): st
         : `Error: result unknown. "${tool}" took longer than ${seconds(failure.ms)} (timeouts.callMax of server "${server}"), and the call was cancelled.`;
     case 'startFailed':
       return `Error: the server "${server}" did not start, and "${tool}" was not called. ${failure.failure.message} ${failure.failure.fix}`;
+    case 'notHeld':
+      return notHeldText(server);
     default:
       return assertNever(failure);
   }
@@ -53,9 +60,16 @@ export function requestText({ toolset, method }: Destination & OtherRequest, fai
       return `${method} was not answered by "${toolset}" within ${seconds(failure.ms)}.`;
     case 'startFailed':
       return `The server "${toolset}" did not start. ${failure.failure.message} ${failure.failure.fix}`;
+    case 'notHeld':
+      return notHeldText(toolset);
     default:
       return assertNever(failure);
   }
+}
+
+/** What an app is told whose conversation no longer holds what it was opened on (G8). */
+function notHeldText(server: string): string {
+  return `The conversation that opened this app holds no instance of "${server}" any more, so the call was not made. Ask for it again in the chat.`;
 }
 
 /** Some causes are sentences with a full stop of their own. */

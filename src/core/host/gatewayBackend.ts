@@ -106,7 +106,7 @@ class CatalogueBackend implements GatewayBackend, Disposable {
     if (!params) return refused(errorCodes.invalidParams, `${said(id)} such prompt.`);
     const outcome = await this.host.request({ ...request, toolset: toolset.id, params });
     if (method !== 'resources/read' || outcome.kind !== 'result') return outcome;
-    const why = contentsRefused(toolset.resources, outcome.result['contents']);
+    const why = contentsRefused(toolset.resources, outcome.result['contents'], String(uri));
     return why === undefined ? outcome : refused(errorCodes.invalidParams, `"${String(uri)}" was not read. ${why}`);
   }
 

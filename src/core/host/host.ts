@@ -226,7 +226,10 @@ class ToolsetHost implements Host {
     this.activity.ask();
     try {
       const outcome = (await unit.serving?.pool.call(dialog, { ...call, tool: original })) ?? stopped;
-      return isFailure(outcome) ? errorResult(this.warned(callText(toolset, published, outcome))) : plain(outcome);
+      if (!isFailure(outcome)) return plain(outcome);
+      const text = this.warned(callText(toolset, published, outcome));
+      // An app has words of its own for a call that fails, and shows a result as a result.
+      return call.fromApp ? { kind: 'error', code: errorCodes.server, message: text } : errorResult(text);
     } finally {
       this.activity.ask();
     }

@@ -27,11 +27,12 @@ export function candidateOf(
   review: OfferReview | undefined,
 ): Candidate {
   const { definition, instructions: said, features } = facts;
-  const { tools, excluded, prompts, resources } = offered.curated;
+  const { tools, appTools, excluded, prompts, resources } = offered.curated;
   const candidate: Candidate = {
     id: server.id,
     shortName,
     tools,
+    appTools,
     excluded,
     prompts,
     resources,
@@ -49,6 +50,7 @@ export function candidateOf(
   return {
     ...candidate,
     tools: tools.filter(({ original }) => !changes.tool.has(original)),
+    appTools: appTools.filter(({ original }) => !changes.tool.has(original)),
     excluded: [...excluded, ...kept],
     prompts: prompts.filter(({ original }) => !changes.prompt.has(original)),
     instructions: changes.instructions.size > 0 ? joined(undefined, definition.manual) : candidate.instructions,
@@ -80,7 +82,7 @@ export function changedOffers(
 }
 
 function published(
-  { curated: { tools, prompts } }: Offered,
+  { curated: { tools, appTools, prompts } }: Offered,
   changes: OfferChanges,
 ): Pick<ChangedOffer, 'kind' | 'original' | 'parts'>[] {
   const changeOf = (kind: ReviewedKind, original: string): ReturnType<typeof published> => {
@@ -88,7 +90,7 @@ function published(
     return parts ? [{ kind, original, parts }] : [];
   };
   return [
-    ...tools.flatMap(({ original }) => changeOf('tool', original)),
+    ...[...tools, ...appTools].flatMap(({ original }) => changeOf('tool', original)),
     ...prompts.flatMap(({ original }) => changeOf('prompt', original)),
     ...changeOf('instructions', ''),
   ];

@@ -5,48 +5,23 @@
  * so that whoever compares sees what changed; `mcp_admin` is there where servers are.
  */
 import type { ChangedOffer, OfferReview } from '../approval/offerPrints.js';
-import { assertNever } from '../base/assertNever.js';
 import { BoundedMap } from '../base/boundedMap.js';
 import type { Disposable } from '../base/disposables.js';
 import { Emitter } from '../base/events.js';
 import type { Log } from '../base/log.js';
 import type { Problem } from '../base/problem.js';
 import type { ConfiguredServer } from '../config/model.js';
-import type { Audience, ClientKind } from '../protocol/client.js';
+import { showsApps, type Audience } from '../protocol/client.js';
 import type { ToolsetCall } from '../protocol/request.js';
 import { offersChanged } from '../reconcile/problems.js';
-import {
-  toolsForAgentHost,
-  toolsForEditor,
-  type Catalogue,
-  type ServedTool,
-  type Toolset,
-} from '../tools/catalogue.js';
+import type { Catalogue, ServedTool, Toolset } from '../tools/catalogue.js';
 import { shortNames } from '../tools/editorNames.js';
 import { publish, sameToolset } from '../tools/registry.js';
-import { adminId, adminNames, adminToolset, ownReleaseName, ownReleaseTool, releaseTool } from './admin.js';
+import { adminNames, adminToolset, ownReleaseName, ownReleaseTool, releaseTool } from './admin.js';
+import { toolForApp } from './appTools.js';
+import { nameFor, toolsFor } from './clientTools.js';
 import { candidateOf, changedOffers, placesOf, type Offering, type ServingFacts } from './offering.js';
 import type { Permission } from './permission.js';
-
-/** Returns the name under which a kind of client sees a tool (G3a). */
-export function nameFor(tool: ServedTool, clientKind: ClientKind = 'plain'): string {
-  return clientKind === 'plain' ? tool.published : tool.editorName;
-}
-
-/** Returns the tools that a kind of client gets (N7). */
-export function toolsFor(toolset: Toolset, clientKind: ClientKind = 'plain'): readonly ServedTool[] {
-  switch (clientKind) {
-    case 'plain':
-      return toolset.tools;
-    case 'editor':
-      return toolsForEditor(toolset);
-    case 'agentHost':
-      // Each toolset is a session of its own there, so that of `mcp_admin` holds no instance that it could release.
-      return toolsForAgentHost(toolset).filter(({ original }) => toolset.id !== adminId || original !== releaseTool);
-    default:
-      return assertNever(clientKind);
-  }
-}
 
 interface PublicationDeps {
   readonly permission: Pick<Permission, 'deniedBy'>;
@@ -103,10 +78,14 @@ export class Publication implements Disposable {
   }
 
   /** Returns the tool that a call means by the name that its kind of client knows. */
-  tool({ toolset, tool, clientKind, client }: ToolsetCall): ServedTool | undefined {
+  tool({ toolset, tool, clientKind, client, fromApp }: ToolsetCall): ServedTool | undefined {
     const found = this.toolset(toolset, client?.audience);
+    if (found && fromApp) return toolForApp(found, tool, clientKind);
     if (clientKind !== 'editor' && found?.release?.published === tool) return found.release;
-    return found && toolsFor(found, clientKind).find((candidate) => nameFor(candidate, clientKind) === tool);
+    const named = found && toolsFor(found, clientKind).find((candidate) => nameFor(candidate, clientKind) === tool);
+    return (
+      named ?? (found && client && showsApps(client.capabilities) ? toolForApp(found, tool, clientKind) : undefined)
+    );
   }
 
   changed(server: string): readonly ChangedOffer[] | undefined {

@@ -13,7 +13,8 @@ import { admitsResource } from '../tools/promptsAndResources.js';
 import type { ServerStatus } from '../reconcile/status.js';
 import { adminId, releaseNameFor, whyDown } from './admin.js';
 import { leaseInstructions, releaseByEnding, releaseByName, type ReleaseAdvice } from './leaseNotes.js';
-import { nameFor, toolsFor } from './publication.js';
+import { entriesForApps, entriesForAppsOfAll, toolForApp } from './appTools.js';
+import { nameFor, toolsFor } from './clientTools.js';
 
 type Toolsets = Catalogue['toolsets'];
 
@@ -52,6 +53,7 @@ export function servedAlone(toolset: Toolset, toolsets: Toolsets, clientKind: Cl
     serverName: clientKind === 'plain' ? id : shortName,
     instructions: instructionsOf(toolset, releaseAdvice(toolset, toolsets, { clientKind, sees: id })),
     tools: tools.map((tool) => servedTool(tool, clientKind)),
+    appTools: entriesForApps(toolset, clientKind),
     prompts: toolset.prompts.map(({ prompt, published }): Prompt => ({ ...prompt, name: published })),
     resources: resources.resources,
     templates: resources.templates,
@@ -95,6 +97,7 @@ export function servedTogether(toolsets: Toolsets): ServedToolset {
     serverName: 'mcp-toolsets',
     instructions: about.length === 0 ? undefined : about.join('\n\n'),
     tools: toolsets.flatMap((toolset) => toolset.tools.map((tool) => servedTool(tool, 'plain'))),
+    appTools: entriesForAppsOfAll(toolsets),
     prompts: [...prompts.values()],
     resources: toolsets.flatMap(({ resources }) => resources.resources),
     templates: toolsets.flatMap(({ resources }) => resources.templates),
@@ -104,8 +107,16 @@ export function servedTogether(toolsets: Toolsets): ServedToolset {
   };
 }
 
-export function holderOfTool(toolsets: Toolsets, published: string): Toolset | undefined {
-  return toolsets.find(({ tools }) => tools.some((tool) => tool.published === published));
+/** Finds the toolset of a published tool, or else that of the tool that an app calls so. */
+export function holderOfTool(toolsets: Toolsets, name: string): Toolset | undefined {
+  return (
+    toolsets.find(({ tools }) => tools.some((tool) => tool.published === name)) ??
+    toolsets.find((toolset) => isUnique(toolsets, name) && toolForApp(toolset, name))
+  );
+}
+
+function isUnique(toolsets: Toolsets, name: string): boolean {
+  return entriesForAppsOfAll(toolsets).some((entry) => entry.name === name);
 }
 
 /** Finds the toolset that a request means without naming it: by its prompt, or by its resource, listed ones first. */

@@ -113,7 +113,9 @@ export class InstancePool {
 
   /** Finds the instance as a call does; the news of a lease waits for a call. */
   request(dialog: string, request: OtherRequest): Promise<PoolOutcome<OtherOutcome>> {
-    const timed = { ...request, timeouts: this.deps.timeouts() };
+    // What is asked of whichever lives is no word of that one's client.
+    const { client } = request.instance === 'any' ? {} : request;
+    const timed = { ...request, client, timeouts: this.deps.timeouts() };
     return this.use(dialog, request, (instance) => instance.request(timed));
   }
 
@@ -127,14 +129,15 @@ export class InstancePool {
     terms: RequestTerms,
     send: (instance: Instance) => Promise<Used>,
   ): Promise<Used | PoolFailure | { readonly kind: 'cancelled' }> {
-    const { client, signal } = terms;
-    const held = this.heldBy(dialog, client);
+    const { client, signal, instance } = terms;
+    const held = instance === undefined ? this.heldBy(dialog, client) : this.living(dialog, instance);
     if (held?.connection.isOver) {
       // The death of the instance is about to be told, and a call that was never sent must not be lost by it.
       await held.over;
       return this.use(dialog, terms, send);
     }
     if (held) return send(held);
+    if (instance === 'held' && !this.deps.trulyStateless) return { kind: 'notHeld' };
     if (this.closed) return { kind: 'lost', cause: 'the server was stopped' };
     // This is chained and not awaited: a drain that begins later must find this call in flight when the start is done.
     const begun = this.startFor(dialog, client).then((started): { outcome: Promise<Used> } | NotStarted => {
@@ -202,6 +205,15 @@ export class InstancePool {
 
   private get shared(): Instance | undefined {
     return this.deps.trulyStateless ? this.holders.get(everyDialog) : undefined;
+  }
+
+  /** Returns an instance that is there already, without giving it to anybody. */
+  private living(dialog: string, which: 'held' | 'any'): Instance | undefined {
+    const held = this.holders.get(this.deps.trulyStateless ? everyDialog : dialog);
+    if (held || which === 'held') return held;
+    return [...this.instances].find(({ connection, isEnding, use }) => {
+      return use.kind !== 'draining' && !isEnding && !connection.isOver;
+    });
   }
 
   private heldBy(dialog: string, client: ServerClient | undefined): Instance | undefined {
@@ -362,6 +374,8 @@ interface PoolDeps {
 /** Makes the outcome of a request to which the server gave no answer. */
 export type PoolFailure =
   | Extract<ServerOutcome<unknown>, { readonly kind: 'lost' | 'timedOut' }>
-  | { readonly kind: 'startFailed'; readonly failure: StartFailure };
+  | { readonly kind: 'startFailed'; readonly failure: StartFailure }
+  /** Only the instance of the dialog was meant, and it has none (any more). */
+  | { readonly kind: 'notHeld' };
 
 type PoolOutcome<Answered> = Answered | PoolFailure;

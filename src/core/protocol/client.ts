@@ -95,6 +95,11 @@ export function declaredCapabilities(capabilities: Fields): ClientCapabilities {
   return said;
 }
 
+/** Says whether a client that declared this shows the apps of servers (G8). */
+export function showsApps({ extensions }: Fields): boolean {
+  return isObject(extensions) && isObject(extensions[uiExtension]);
+}
+
 function parts(of: Fields, names: readonly string[]): Record<string, unknown> {
   return Object.fromEntries(names.filter((name) => isObject(of[name])).map((name) => [name, {}]));
 }

@@ -20,6 +20,11 @@ export interface RequestTerms {
   readonly onProgress?: ((progress: Progress) => void) | undefined;
   /** The client that the server may ask something meanwhile. */
   readonly client?: ServerClient | undefined;
+  /**
+   * The instance that may serve it. Absent: that of the dialog, which is started if there is none. `held`: that of the
+   * dialog if it holds one, and no other (G8). `any`: whichever lives, where each would answer the same.
+   */
+  readonly instance?: 'held' | 'any' | undefined;
 }
 
 /** A request `tools/call`. */
@@ -48,6 +53,8 @@ export interface Destination {
 export interface ToolsetCall extends ToolCall, Destination {
   /** The kind of client whose name for the tool is used; by default `plain`, which is the published name. */
   readonly clientKind?: ClientKind;
+  /** An app calls, which knows tools by their original names (G8). */
+  readonly fromApp?: true | undefined;
   /** A person has seen this very call and wants it, so `ask` of the tool policy is answered. */
   readonly consented?: true;
 }

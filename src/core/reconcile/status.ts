@@ -4,6 +4,7 @@
  */
 import type { ApprovalStatus } from '../approval/approvals.js';
 import type { ChangedOffer } from '../approval/offerPrints.js';
+import { isForAppAlone } from '../apps/toolMeta.js';
 import { assertNever } from '../base/assertNever.js';
 import type { Place, Problem } from '../base/problem.js';
 import { isEnabled, type ConfiguredServer, type ServerPlaces, type SourceOrigin } from '../config/model.js';
@@ -261,7 +262,7 @@ export function statusOf(
     changedOffers,
     prompts: toolset?.prompts ?? [],
     resources: toolset?.resources ?? noResources,
-    offered: facts.serving?.listing.tools.length ?? 0,
+    offered: facts.serving?.listing.tools.filter((tool) => !isForAppAlone(tool)).length ?? 0,
     instances: instancesOf(facts),
   };
 }

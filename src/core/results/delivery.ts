@@ -4,10 +4,12 @@
  * (V3). Other clients get the result as the server gave it: what they show and what they cut is their own business.
  */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import { withAppPart } from '../apps/editorApps.js';
 import { nowhere, type ArtifactOrigin, type ArtifactStore } from './artifacts.js';
 import { binaryOf, saveBinaries, type SavedParts } from './binaries.js';
 import { composed, isPlainText, marked } from './forEditor.js';
 import { hasModelImage } from './mediaTypes.js';
+import { isVisibleText } from './readable.js';
 import { fits, withShortStructure, withShortTexts, type TextLimit } from './textLimit.js';
 
 /** Counts bytes of UTF-8 in one result. */
@@ -36,6 +38,11 @@ interface ReadableResult {
 /** Makes results fit for clients. Nothing here rejects for what a result holds, or for a disk that does not take it. */
 export interface Delivery {
   forEditor(result: CallToolResult, origin: ArtifactOrigin): Promise<CallToolResult>;
+  /**
+   * Serves the editor where the result opens an app (G8): the model gets the text, and the app what the server gave.
+   * @param token stands for the conversation
+   */
+  forEditorWithApp(result: CallToolResult, origin: ArtifactOrigin, token: string): Promise<CallToolResult>;
   /** Serves a dialog of the chat participant, which shows a person the files. */
   forDialog(result: CallToolResult, origin: ArtifactOrigin): Promise<ReadableResult>;
   forOthers(result: CallToolResult, origin: ArtifactOrigin): Promise<CallToolResult>;
@@ -61,6 +68,12 @@ export function createDelivery({ artifacts, maxResultBytes }: DeliveryDeps): Del
   }
   return {
     forEditor: async (result, origin) => (await readable(result, origin)).result,
+    forEditorWithApp: async (result, origin, token) => {
+      const texts = { ...result };
+      if (Array.isArray(result.content) && result.content.some(isVisibleText)) delete texts.structuredContent;
+      const forModel = await readable(texts, origin);
+      return withAppPart(forModel.result, result, token);
+    },
     forDialog: readable,
     forOthers: async (result, origin) => {
       await saveBinaries(result.content, origin, artifacts);

@@ -35,6 +35,8 @@ export interface PublishedResources {
   readonly templates: readonly OfferedTemplate[];
   /** Also decides about what is read without being listed. */
   readonly filter: ResourceSelection;
+  /** The URIs of the apps of published tools (G8); absent where there are none. */
+  readonly apps?: readonly string[];
 }
 
 export const noResources: PublishedResources = {
@@ -70,6 +72,8 @@ export interface Toolset {
   readonly shortName: string;
   /** Stand in the server's own order (N6). */
   readonly tools: readonly ServedTool[];
+  /** What only apps call, by its original name (G8): outside every list that people and models see. */
+  readonly appTools?: readonly ServedTool[];
   readonly excluded: readonly ExcludedTool[];
   readonly prompts: readonly PublishedPrompt[];
   readonly resources: PublishedResources;

@@ -2,11 +2,18 @@
  * Passes what one server lists through its filters, transforms and name rules (N1–N4, N7). It is pure: the same listing
  * and definition give the same result. Which names other toolsets hold is not known here; `registry` decides that.
  */
-import { assertNever } from '../base/assertNever.js';
+import { appOf, isForAppAlone } from '../apps/toolMeta.js';
 import type { Problem } from '../base/problem.js';
 import { clipped } from '../base/text.js';
 import type { NameFilter, Transform } from '../config/model.js';
-import type { ExcludedTool, OfferedTool, PublishedPrompt, PublishedResources, PublishedTool } from './catalogue.js';
+import type {
+  ExcludedTool,
+  ExclusionReason,
+  OfferedTool,
+  PublishedPrompt,
+  PublishedResources,
+  PublishedTool,
+} from './catalogue.js';
 import { isValidName, longestMatched, transformName } from './names.js';
 import { compileFilter, judge } from './patterns.js';
 import {
@@ -43,6 +50,8 @@ export type Curation =
   | {
       readonly kind: 'curated';
       readonly tools: readonly PublishedTool[];
+      /** Stand apart, because no model and no count knows them. Each keeps its name, which its app calls it by (G8). */
+      readonly appTools: readonly PublishedTool[];
       readonly excluded: readonly ExcludedTool[];
       readonly prompts: readonly PublishedPrompt[];
       readonly resources: PublishedResources;
@@ -58,6 +67,7 @@ export function curate(rules: CurationRules, listed: Listed, report: FilteredToo
   const at = { server: rules.id, places: rules.places };
   const filter = compileFilter(rules.tools);
   const tools: PublishedTool[] = [];
+  const appTools: PublishedTool[] = [];
   const excluded: ExcludedTool[] = [];
   const problems: Problem[] = patternsWithoutEffect(
     at,
@@ -86,53 +96,58 @@ export function curate(rules: CurationRules, listed: Listed, report: FilteredToo
       continue;
     }
     seen.add(original);
+    const forAppAlone = isForAppAlone(tool);
+    // What only an app uses is in no list that people see, so it is not in that of what is left out either.
+    const leaveOut = (reason: ExclusionReason): void => void (forAppAlone || excluded.push({ original, reason }));
     const verdict = judge(filter, original);
-    switch (verdict.kind) {
-      case 'in':
-        break;
-      case 'blacklisted':
-        out.blacklist.push(original);
-        excluded.push({ original, reason: { kind: 'blacklist', pattern: verdict.pattern } });
-        continue;
-      case 'notWhitelisted':
-        out.whitelist.push(original);
-        excluded.push({ original, reason: { kind: 'whitelist' } });
-        continue;
-      default:
-        assertNever(verdict);
+    if (verdict.kind === 'blacklisted') {
+      out.blacklist.push(original);
+      leaveOut({ kind: 'blacklist', pattern: verdict.pattern });
+      continue;
+    }
+    if (verdict.kind === 'notWhitelisted' && !forAppAlone) {
+      out.whitelist.push(original);
+      leaveOut({ kind: 'whitelist' });
+      continue;
     }
     if (!isValidName(original)) {
       problems.push(toolNameInvalid(at, original));
-      excluded.push({ original, reason: { kind: 'originalNameInvalid' } });
+      leaveOut({ kind: 'originalNameInvalid' });
       continue;
     }
-    const published = transformName(original, rules.transform);
+    const published = forAppAlone ? original : transformName(original, rules.transform);
     if (!isValidName(published)) {
       problems.push(publishedNameInvalid(at, original, published));
-      excluded.push({ original, reason: { kind: 'publishedNameInvalid', published } });
+      leaveOut({ kind: 'publishedNameInvalid', published });
       continue;
     }
     const detail = unusableSchema(tool);
     if (detail !== undefined) {
       problems.push(schemaUnusable(at, original, detail));
-      excluded.push({ original, reason: { kind: 'schema', detail } });
+      leaveOut({ kind: 'schema', detail });
       continue;
     }
     const earlier = originalOf.get(published);
-    if (earlier !== undefined) {
+    if (earlier !== undefined && !forAppAlone) {
       twice.push(nameTwiceInServer(at, published, [earlier, original]));
       continue;
     }
-    originalOf.set(published, original);
     const refused = schemaRefusedByEditor(tool);
     if (refused !== undefined) problems.push(editorSchemaRefused(at, original, refused));
     const editorRefuses = refused === undefined ? {} : { editorRefuses: { kind: 'schema' as const, detail: refused } };
-    tools.push({ original, published, tool: withReadableSchemas(tool), ...editorRefuses });
+    const entry = { original, published, tool: withReadableSchemas(tool), ...editorRefuses };
+    if (forAppAlone) {
+      appTools.push(entry);
+      continue;
+    }
+    originalOf.set(published, original);
+    tools.push(entry);
   }
   const [first, ...more] = twice;
   if (first) return { kind: 'refused', problems: [first, ...more] };
   for (const name of listedTwice) problems.push(toolListedTwice(at, name));
   problems.push(...keptOut(at, 'tools', out, report));
-  const { problems: besides, ...curated } = curatePromptsAndResources(rules, listed, report);
-  return { kind: 'curated', tools, excluded, ...curated, problems: [...problems, ...besides] };
+  const apps = new Set(tools.flatMap(({ tool }) => appOf(tool) ?? []));
+  const { problems: besides, ...curated } = curatePromptsAndResources(rules, listed, report, apps);
+  return { kind: 'curated', tools, appTools, excluded, ...curated, problems: [...problems, ...besides] };
 }

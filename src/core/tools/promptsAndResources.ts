@@ -4,6 +4,7 @@
  * one name the second is left out. Resources are matched by the
  * canonical form of their URI, and keep the URI. Everything here is pure.
  */
+import { appTooLarge, bytesIn } from '../apps/appResource.js';
 import { isObject } from '../base/isObject.js';
 import type { Problem } from '../base/problem.js';
 import type { PromptSelection, ResourceSelection, ServerPlaces } from '../config/model.js';
@@ -63,15 +64,17 @@ export interface CuratedPromptsAndResources {
   readonly problems: readonly Problem[];
 }
 
+/** @param apps the URIs of the apps of published tools (G8) */
 export function curatePromptsAndResources(
   rules: PromptAndResourceRules,
   listed: PromptsAndResources,
   report: FilteredToolsReport,
+  apps: ReadonlySet<string> = new Set(),
 ): CuratedPromptsAndResources {
   const problems: Problem[] = [];
   return {
     prompts: publishPrompts(rules, listed.prompts, report, problems),
-    resources: publishResources(rules, listed.resources, report, problems),
+    resources: publishResources(rules, listed.resources, apps, report, problems),
     problems,
   };
 }
@@ -90,6 +93,7 @@ function publishPrompts(
     compileFilter(rules.prompts.filter),
     listed.prompts,
     ({ name }) => name,
+    new Set(),
     listed,
     report,
     problems,
@@ -112,28 +116,35 @@ function publishPrompts(
 function publishResources(
   rules: PromptAndResourceRules,
   listed: PromptsAndResources['resources'],
+  apps: ReadonlySet<string>,
   report: FilteredToolsReport,
   problems: Problem[],
 ): PublishedResources {
   const filter = rules.resources;
-  if (!listed) return { resources: [], templates: [], filter };
+  const withApps = apps.size > 0 ? { apps: [...apps] } : {};
+  if (!listed) return { resources: [], templates: [], filter, ...withApps };
   const uriOf = (entry: OfferedResource | OfferedTemplate): string =>
     'uri' in entry ? String(entry.uri) : entry.uriTemplate;
   const all: (OfferedResource | OfferedTemplate)[] = [...listed.resources, ...listed.templates];
-  const kept = new Set(sift(rules, 'resources', compileUriFilter(filter), all, uriOf, listed, report, problems));
+  const kept = new Set(sift(rules, 'resources', compileUriFilter(filter), all, uriOf, apps, listed, report, problems));
   return {
-    resources: listed.resources.filter((entry) => kept.has(entry) && admitsType(filter, entry.mimeType)),
+    resources: listed.resources.filter(
+      (entry) => kept.has(entry) && (apps.has(String(entry.uri)) || admitsType(filter, entry.mimeType)),
+    ),
     templates: listed.templates.filter((entry) => kept.has(entry) && admitsType(filter, entry.mimeType)),
     filter,
+    ...withApps,
   };
 }
 
+/** @param spared what a whitelist does not keep out */
 function sift<Entry>(
   { id, places }: PromptAndResourceRules,
   of: 'prompts' | 'resources',
   filter: CompiledFilter,
   all: readonly Entry[],
   nameOf: (entry: Entry) => string,
+  spared: ReadonlySet<string>,
   { malformed, failure }: { readonly malformed: readonly Malformed[]; readonly failure?: string },
   report: FilteredToolsReport,
   problems: Problem[],
@@ -153,6 +164,7 @@ function sift<Entry>(
   const kept = entries.filter((entry) => {
     const name = nameOf(entry);
     const verdict = judge(filter, name);
+    if (verdict.kind === 'notWhitelisted' && spared.has(name)) return true;
     if (verdict.kind !== 'in') out[verdict.kind === 'blacklisted' ? 'blacklist' : 'whitelist'].push(name);
     return verdict.kind === 'in';
   });
@@ -167,26 +179,32 @@ function admitsType({ mimeTypes }: ResourceSelection, type: unknown): boolean {
 }
 
 /** Says in a sentence why what was read may not be passed on; undefined where it may. */
-export function contentsRefused({ filter }: PublishedResources, contents: unknown): string | undefined {
+export function contentsRefused(
+  { filter, apps }: PublishedResources,
+  contents: unknown,
+  uri?: string,
+): string | undefined {
   if (!Array.isArray(contents)) return undefined;
+  // `resources` limits what models read, and no model reads an app.
+  if (uri !== undefined && apps?.includes(uri)) {
+    const why = appTooLarge(contents);
+    return why && `${why.charAt(0).toUpperCase()}${why.slice(1)}.`;
+  }
   const parts = (contents as unknown[]).filter(isObject);
   const foreign = parts.find(({ mimeType }) => !admitsType(filter, mimeType));
   if (foreign) return `Its media type ${String(foreign['mimeType'])} is not among \`resources.mimeTypes\`.`;
-  const bytes = parts.reduce((sum, { text, blob }) => sum + sizeOf(text, 1) + sizeOf(blob, 3 / 4), 0);
+  const bytes = bytesIn(parts);
   if (filter.maxBytes === undefined || bytes <= filter.maxBytes) return undefined;
   return `It has ${Math.ceil(bytes)} bytes, and \`resources.maxBytes\` is ${filter.maxBytes}.`;
 }
 
-function sizeOf(content: unknown, share: number): number {
-  return typeof content === 'string' ? Buffer.byteLength(content) * share : 0;
-}
-
 /**
  * Says whether a URI may be read: the filter lets it in, or it is made from a template that the filter lets in. What is
- * filtered out is out everywhere (N2).
+ * filtered out is out everywhere (N2). A whitelist is not about the apps of published tools (G8).
  */
-export function admitsResource({ templates, filter }: PublishedResources, uri: string): boolean {
+export function admitsResource({ templates, filter, apps }: PublishedResources, uri: string): boolean {
   const verdict = judge(compileUriFilter(filter), uri);
   if (verdict.kind !== 'notWhitelisted') return verdict.kind === 'in';
+  if (apps?.includes(uri)) return true;
   return templates.some(({ uriTemplate }) => isMadeFrom(uriTemplate, uri));
 }

@@ -24,6 +24,7 @@ export interface Candidate {
   readonly id: string;
   readonly shortName: string;
   readonly tools: readonly PublishedTool[];
+  readonly appTools?: readonly PublishedTool[];
   readonly excluded: readonly ExcludedTool[];
   readonly prompts: readonly PublishedPrompt[];
   readonly resources: PublishedResources;
@@ -96,10 +97,14 @@ export function publish(
       problems.push(agentHostNameUnusable(at, tool.published, inHost, holder));
       return { ...served, noAgentHostName: true };
     });
+    const appTools = (candidate.appTools ?? [])
+      .filter((tool) => deniedBy(tool) === undefined)
+      .map((tool) => ({ ...tool, editorName: tool.original, editorId: editorId(candidate.shortName, tool.original) }));
     return {
       id: candidate.id,
       shortName: candidate.shortName,
       tools,
+      ...(appTools.length > 0 && { appTools }),
       excluded,
       prompts: candidate.prompts,
       resources: candidate.resources,
@@ -137,6 +142,7 @@ export function sameToolset(a: Toolset, b: Toolset): boolean {
       if (!isSame(tool.editorRefuses, other.editorRefuses)) return false;
       return tool.tool === other.tool || JSON.stringify(tool.tool) === JSON.stringify(other.tool);
     }) &&
+    isSame(a.appTools, b.appTools) &&
     isSame(a.excluded, b.excluded) &&
     isSame(a.prompts, b.prompts) &&
     isSame(a.resources, b.resources) &&

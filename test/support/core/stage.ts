@@ -21,6 +21,7 @@ import type { SecretStore } from '../../../src/core/connections/http/oauth/contr
 import { watchFile, type WatchedFile } from '../../../src/core/files/watchedFile.js';
 import { createGateway, type Gateway } from '../../../src/core/gateway/gateway.js';
 import type { Core } from '../../../src/core/host/assemble.js';
+import type { PermissionDeps } from '../../../src/core/host/permission.js';
 import type { Host } from '../../../src/core/host/hostContract.js';
 import type { ToolOutcome, ToolsetCall } from '../../../src/core/protocol/request.js';
 import type { InstanceStatus, ServerStatus, StatusSnapshot } from '../../../src/core/reconcile/status.js';
@@ -47,6 +48,8 @@ export interface StageOptions {
   readonly approvals?: Approvals;
   /** Where sign-ins are kept. Absent: there are none. */
   readonly secrets?: SecretStore;
+  /** What agents may do with tools (S4). Absent: everything. */
+  readonly toolPermissions?: PermissionDeps;
 }
 
 export interface CallOptions {
@@ -93,7 +96,7 @@ export class Stage {
     for (const folder of [this.temporary, path.dirname(this.file)]) mkdirSync(folder, { recursive: true });
     this.env = { ...process.env, TMPDIR: this.temporary, [runVariable]: this.mark, ...options.env };
     delete this.env['NODE_OPTIONS'];
-    const { trace, approvals, secrets, drainLimitMs, maxInstances, expectedClient } = options;
+    const { trace, approvals, secrets, toolPermissions, drainLimitMs, maxInstances, expectedClient } = options;
     this.core = testCore({
       clock: systemClock,
       log: this.logs.sink(),
@@ -104,6 +107,7 @@ export class Stage {
       random: Math.random,
       ...(approvals && { approvals }),
       ...(secrets && { secrets }),
+      ...(toolPermissions && { toolPermissions }),
       ...(drainLimitMs !== undefined && { drainLimitMs }),
       ...(maxInstances !== undefined && { maxInstances: () => maxInstances }),
       ...(expectedClient && { expectedClient: () => expectedClient }),

@@ -2,6 +2,7 @@ import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import assert from 'node:assert/strict';
 import type { Answer, MethodDeps } from '../../../src/core/gateway/requests.js';
 import type { ClientKind } from '../../../src/core/protocol/client.js';
+import { AppOpenings } from '../../../src/core/gateway/appOpenings.js';
 import { Listings } from '../../../src/core/gateway/listings.js';
 import { answerRequest, takeNotification } from '../../../src/core/gateway/methods.js';
 import { Session } from '../../../src/core/gateway/session.js';
@@ -33,6 +34,7 @@ describe('gateway: methods', () => {
       maxCalls: 2,
       noteActivity: (toolset) => activity.push(toolset),
       namesConversations: true,
+      openings: new AppOpenings(),
     };
     session = open('plain');
   });

@@ -1,0 +1,34 @@
+/**
+ * Tells what an app of the editor asks from what its conversations ask (G8), and finds the conversation that opened it.
+ * Other clients are one conversation each, so their apps need none of this.
+ */
+import { withoutToken } from '../apps/editorApps.js';
+import { isObject } from '../base/isObject.js';
+import type { Fields } from '../protocol/client.js';
+import { errorCodes } from '../protocol/errors.js';
+import type { Destination } from '../protocol/request.js';
+import { conversationOf } from './dialogs.js';
+import { refusal, type Answer, type MethodContext } from './requests.js';
+
+type Asked =
+  | { readonly kind: 'conversation' }
+  /** `asked` is what the app asks, as its server is to get it. */
+  | { readonly kind: 'app'; readonly asked: Fields; readonly destination: Destination }
+  | { readonly kind: 'refused'; readonly answer: Answer };
+
+export function askedBy(params: Fields, { session, deps }: MethodContext): Asked {
+  const { _meta: meta } = params;
+  if (session.clientKind !== 'editor' || !deps.namesConversations) return { kind: 'conversation' };
+  if (conversationOf(isObject(meta) ? meta : undefined) !== undefined) return { kind: 'conversation' };
+  const { asked, token } = withoutToken(params);
+  const { name } = asked;
+  const { listing, toolset } = session;
+  if (token === undefined && !(typeof name === 'string' && listing.isForAppsAlone(name))) {
+    return { kind: 'conversation' };
+  }
+  const shared = listing.isLeased ? undefined : { toolset, dialog: session.dialog };
+  const destination = shared ?? deps.openings.find(toolset, token ?? '');
+  if (destination) return { kind: 'app', asked, destination };
+  const message = `This app was opened by a conversation that "${toolset}" knows no longer, so its call was not made. Ask for it again in the chat.`;
+  return { kind: 'refused', answer: refusal(errorCodes.server, message) };
+}

@@ -1,0 +1,48 @@
+/**
+ * The tools of a toolset as its apps know them (G8): by their original names, which stand in the app's own code. Clients
+ * that show apps look for a name among what is listed, so what models see under another name is listed once more, for
+ * apps alone. Everything here is pure.
+ */
+import type { Tool } from '@modelcontextprotocol/sdk/types.js';
+import { appOf, isForApps, metaForApps } from '../apps/toolMeta.js';
+import type { ClientKind } from '../protocol/client.js';
+import type { ServedTool, Toolset } from '../tools/catalogue.js';
+import { nameFor, toolsFor } from './clientTools.js';
+
+/**
+ * Finds the tool that an app means, by the original name before the one that the client knows. Without an app among the
+ * tools that are published, nobody may call so.
+ */
+export function toolForApp(toolset: Toolset, name: string, clientKind?: ClientKind): ServedTool | undefined {
+  const tools = callable(toolset, clientKind);
+  return tools.find(({ original }) => original === name) ?? tools.find((tool) => nameFor(tool, clientKind) === name);
+}
+
+/** Returns the entries that are listed for apps alone: none with a name that is listed already. */
+export function entriesForApps(toolset: Toolset, clientKind?: ClientKind): Tool[] {
+  const listed = new Set(toolsFor(toolset, clientKind).map((tool) => nameFor(tool, clientKind)));
+  return callable(toolset, clientKind)
+    .filter(({ original }) => !listed.has(original))
+    .map(({ tool }) => ({ ...tool, _meta: metaForApps(tool) }));
+}
+
+/**
+ * Returns those entries of all toolsets together without the names that mean more than one tool, because what an app
+ * calls must be a tool of its own server.
+ */
+export function entriesForAppsOfAll(toolsets: readonly Toolset[]): Tool[] {
+  const all = toolsets.flatMap((toolset) => entriesForApps(toolset));
+  const published = new Set(toolsets.flatMap(({ tools }) => tools.map((tool) => tool.published)));
+  const count = new Map<string, number>();
+  for (const { name } of all) count.set(name, (count.get(name) ?? 0) + 1);
+  return all.filter(({ name }) => count.get(name) === 1 && !published.has(name));
+}
+
+function callable(toolset: Toolset, clientKind: ClientKind | undefined): readonly ServedTool[] {
+  const tools = toolsFor(toolset, clientKind);
+  if (!tools.some(({ tool }) => appOf(tool) !== undefined)) return [];
+  const own = (toolset.appTools ?? []).filter(
+    ({ editorRefuses }) => !clientKind || clientKind === 'plain' || !editorRefuses,
+  );
+  return [...own, ...tools.filter(({ tool }) => isForApps(tool))];
+}

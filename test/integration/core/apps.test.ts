@@ -1,0 +1,211 @@
+/** Apps behind a filter, a rename and a lease (G8): what clients are listed and what they may call, on real servers. */
+import assert from 'node:assert/strict';
+import { CallToolResultSchema, type CallToolResult, type Tool } from '@modelcontextprotocol/sdk/types.js';
+import { fixture, type Entry } from '../../support/core/configText.js';
+import { SessionClient, type SessionOptions } from '../../support/core/sessionClient.js';
+import { endStages, startStage, textOf, type Stage, type StageOptions } from '../../support/core/stage.js';
+
+const uri = 'ui://counter/page';
+const appKey = 'mcp-toolsets/app';
+const extensions = { 'io.modelcontextprotocol/ui': { mimeTypes: ['text/html;profile=mcp-app'] } };
+const showing: SessionOptions = { capabilities: { extensions } };
+const editor: SessionOptions = { ...showing, kind: 'editor' };
+const renamed = { tools: { whitelist: ['show', 'count', 'inner'], transform: [{ prefix: 'my_' }] } };
+
+describe('apps (G8)', () => {
+  let stage: Stage;
+  const begin = async (entry: Entry, options: StageOptions = {}): Promise<void> => {
+    stage = await startStage({ ...options, expectedClient: { capabilities: { extensions }, roots: () => [] } });
+    await stage.edit({ a: entry });
+  };
+  afterEach(endStages);
+
+  const open = (options: SessionOptions): Promise<SessionClient> => SessionClient.open(stage, 'a', options);
+  const tools = async ({ client }: SessionClient): Promise<Tool[]> =>
+    (await client.listTools()).tools.filter(({ name }) => !name.startsWith('mcp_release'));
+  const names = async (session: SessionClient): Promise<string[]> => (await tools(session)).map(({ name }) => name);
+
+  function call({ client }: SessionClient, name: string, more: object = {}): Promise<CallToolResult> {
+    return client.request({ method: 'tools/call', params: { name, arguments: {}, ...more } }, CallToolResultSchema);
+  }
+  const from = (conversation: string): object => ({ _meta: { 'vscode.conversationId': conversation } });
+  const byApp = (token: string): object => ({ arguments: { [appKey]: token } });
+
+  /** Opens the app in a conversation of the editor, and returns its token. */
+  async function openApp(session: SessionClient, conversation: string): Promise<string> {
+    const { _meta: meta } = await call(session, 'my_show', from(conversation));
+    return (meta?.[appKey] as { token: string }).token;
+  }
+  const structure = ({ structuredContent }: CallToolResult): unknown => structuredContent;
+
+  describe('lists', () => {
+    it('original names and the tools of apps, for apps alone, to clients that show apps', async () => {
+      await begin(fixture('apps', [], renamed));
+      const [plain, inEditor, elsewhere] = [await open({}), await open(editor), await open(showing)];
+      const published = ['my_show', 'my_count', 'my_inner'];
+      assert.deepEqual(await names(plain), published);
+      for (const session of [inEditor, elsewhere]) {
+        const listed = await tools(session);
+        assert.deepEqual(await names(session), [...published, 'bump', 'note', 'show', 'count']);
+        for (const { name, _meta: meta } of listed.slice(3)) {
+          assert.deepEqual(meta, { ui: { visibility: ['app'] }, 'example/kept': true }, name);
+        }
+        assert.deepEqual(listed[0]?._meta, { ui: { resourceUri: uri }, 'example/kept': true });
+      }
+      await assert.rejects(call(plain, 'bump'), /no tool "bump"/);
+      await assert.rejects(call(elsewhere, 'inner'), /no tool "inner"/, 'models alone may call it, by its name');
+      assert.equal(textOf(await call(elsewhere, 'my_inner')).split('\n')[0], 'inner');
+    });
+
+    it('nothing of them where people and models look', async () => {
+      await begin(fixture('apps', [], renamed));
+      const { tools: published, excluded, offered } = stage.server('a');
+      assert.deepEqual([published.length, excluded.map(({ original }) => original), offered], [3, ['notes'], 4]);
+      assert.match(stage.problem('filtered-tools').message, /keeps out 1 tool of "a": notes/);
+      assert.deepEqual(stage.problems(), []);
+    });
+
+    it('no tool that a blacklist takes away, and none of apps without an app', async () => {
+      await begin(fixture('apps', [], { tools: { blacklist: ['bump', 'notes'] } }));
+      assert.deepEqual(await names(await open(editor)), ['show', 'count', 'inner', 'note']);
+      await stage.edit({ a: fixture('apps', [], { tools: { whitelist: ['inner'] } }) });
+      assert.deepEqual(await names(await open(editor)), ['inner']);
+    });
+
+    it('all of it as the server gives it to other agents where nothing is filtered', async () => {
+      await begin(fixture('apps'));
+      const own = (await tools(await open(showing))).map(({ name, _meta: meta }) => [name, meta]);
+      const kept = { 'example/kept': true };
+      assert.deepEqual(own.slice(0, 2), [
+        ['show', { ui: { resourceUri: uri }, ...kept }],
+        ['count', { ui: { resourceUri: uri, visibility: ['model', 'app'] }, ...kept }],
+      ]);
+      assert.deepEqual(
+        own.map(([name]) => name),
+        ['show', 'count', 'inner', 'notes', 'bump', 'note'],
+      );
+    });
+  });
+
+  describe('calls', () => {
+    it('go to the conversation that opened the app, under the original names, with the result as it is', async () => {
+      await begin(fixture('apps', [], renamed));
+      const session = await open(editor);
+      const [one, two] = [await openApp(session, 'one'), await openApp(session, 'two')];
+      assert.notEqual(one, two);
+      assert.equal(await openApp(session, 'one'), one);
+      for (const count of [1, 2]) {
+        const results = [await call(session, 'bump', byApp(one)), await call(session, 'count', byApp(two))];
+        const pids = results.map((result) => {
+          const { pid, ...rest } = structure(result) as { count: number; pid: number };
+          assert.deepEqual(rest, { count });
+          assert.equal(textOf(result), `Counted ${count} times by ${pid}.`);
+          return pid;
+        });
+        assert.equal(new Set(pids).size, 2);
+      }
+      assert.match(textOf(await call(session, 'my_count', from('one'))), /^Counted 3 times/);
+      assert.equal(stage.instances('a').length, 2);
+    });
+
+    it('without a token go there as long as there is one such conversation', async () => {
+      await begin(fixture('apps', [], renamed));
+      const session = await open(editor);
+      await assert.rejects(call(session, 'bump'), /opened by a conversation that "a" knows no longer/);
+      await openApp(session, 'one');
+      assert.match(textOf(await call(session, 'bump')), /^Counted 1 times/);
+      await openApp(session, 'two');
+      await assert.rejects(call(session, 'bump'), /knows no longer/);
+      await assert.rejects(call(session, 'bump', byApp('guessed')), /knows no longer/);
+      assert.equal(stage.instances('a').length, 2);
+    });
+
+    it('fail and say so when the conversation holds nothing any more, and start nothing', async () => {
+      await begin(fixture('apps', [], renamed));
+      const session = await open(editor);
+      const [one, two] = [await openApp(session, 'one'), await openApp(session, 'two')];
+      await stage.host.release('a', 'one');
+      await assert.rejects(call(session, 'bump', byApp(one)), /holds no instance of "a" any more/);
+      assert.match(textOf(await call(session, 'bump', byApp(two))), /^Counted 1 times/);
+      assert.equal(stage.instances('a').length, 1);
+      await openApp(session, 'one');
+      assert.match(textOf(await call(session, 'bump', byApp(one))), /^Counted 1 times/, 'it holds one again');
+    });
+
+    it('reach the instance that all share where there is one, whoever opened the app', async () => {
+      await begin(fixture('apps', [], { ...renamed, 'truely-stateless': true }));
+      const session = await open(editor);
+      assert.match(textOf(await call(session, 'bump', byApp('of an earlier window'))), /^Counted 1 times/);
+    });
+
+    it('are denied and asked about under either name', async () => {
+      const asked: string[] = [];
+      await begin(fixture('apps', [], renamed), {
+        toolPermissions: {
+          settings: () => [{ bump: 'deny', my_count: 'ask', note: 'ask' }],
+          ask: ({ tool }) => {
+            asked.push(tool);
+            return Promise.resolve(tool === 'note' ? 'once' : 'no');
+          },
+        },
+      });
+      const session = await open(editor);
+      const token = await openApp(session, 'one');
+      assert.ok(!(await names(session)).includes('bump'));
+      await assert.rejects(call(session, 'bump', byApp(token)), /no tool "bump"/);
+      assert.match(textOf(await call(session, 'count', byApp(token))), /did not allow this call of "my_count"/);
+      assert.equal(textOf(await call(session, 'note', byApp(token))), 'noted');
+      assert.deepEqual(asked, ['my_count', 'note']);
+    });
+  });
+
+  describe('pages', () => {
+    const read = async ({ client }: SessionClient, address = uri): Promise<Record<string, unknown>> =>
+      (await client.readResource({ uri: address })).contents[0] as Record<string, unknown>;
+    const ui = { csp: { connectDomains: ['https://api.example'] }, permissions: { camera: {} }, prefersBorder: true };
+    const args = ['--ui', JSON.stringify(ui)];
+
+    it('pass a whitelist and limits of resources, with type and `_meta` untouched', async () => {
+      const resources = { whitelist: ['x:nothing'], mimeTypes: ['text/plain'], maxBytes: 10 };
+      await begin(fixture('apps', args, { ...renamed, resources }));
+      const [plain, inEditor] = [await read(await open({})), await read(await open(editor))];
+      const { text, ...rest } = plain;
+      assert.deepEqual(rest, { uri, mimeType: 'text/html;profile=mcp-app', _meta: { ui } });
+      assert.ok(!String(text).includes(appKey));
+      const { text: marked, ...same } = inEditor;
+      assert.deepEqual(same, rest);
+      assert.equal(String(marked).replace(/<script>\(\(\) => [^]*?<\/script>/, ''), text, 'one script is added');
+      assert.notEqual(marked, text);
+    });
+
+    it('do not pass a blacklist, nor a whitelist whose tools are not published', async () => {
+      await begin(fixture('apps', [], { resources: { blacklist: ['ui://*'] } }));
+      await assert.rejects(async () => read(await open(editor)), /no resource "ui:/);
+      await stage.edit({
+        a: fixture('apps', [], { tools: { whitelist: ['inner'] }, resources: { whitelist: ['file:///*'] } }),
+      });
+      await assert.rejects(async () => read(await open(editor)), /no resource "ui:/);
+    });
+
+    it('are bounded in size', async () => {
+      await begin(fixture('apps', ['--bytes', String(9 << 20)]));
+      await assert.rejects(async () => read(await open(editor)), /was not read\. It has 9\d+ bytes/);
+    });
+
+    it('are read in the editor from whatever lives, and what the app reads where it was opened', async () => {
+      await begin(fixture('apps', [], renamed));
+      const session = await open(editor);
+      await read(session);
+      assert.deepEqual(
+        stage.instances('a').map(({ use }) => use.kind),
+        ['warm'],
+      );
+      const tokens = [await openApp(session, 'one'), await openApp(session, 'two')];
+      await read(session);
+      assert.equal(stage.instances('a').length, 2);
+      const by = await Promise.all(tokens.map((token) => read(session, `ui://counter/by#${appKey}=${token}`)));
+      assert.equal(new Set(by.map(({ text }) => text)).size, 2);
+      assert.deepEqual(by[0]?.['uri'], 'ui://counter/by');
+    });
+  });
+});

@@ -1,0 +1,119 @@
+/**
+ * What passes through the editor to an app and back (G8). The script of the page runs here in a context of its own, with a
+ * window whose parent takes another function as the editor's does; the real editor runs it in `editor/suites/apps`.
+ */
+import assert from 'node:assert/strict';
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import vm from 'node:vm';
+import { withAppPart, withoutToken, withScript } from '../../../src/core/apps/editorApps.js';
+
+const text = (value: string) => ({ type: 'text' as const, text: value });
+
+interface Message {
+  readonly method?: string;
+  readonly params?: Record<string, unknown>;
+}
+
+/** A page that has run the script. */
+class Page {
+  readonly sent: unknown[] = [];
+  private readonly parent = { postMessage: (message: unknown) => void this.sent.push(message) };
+  private listener: (event: { data: unknown }) => void = () => assert.fail('nothing listens');
+
+  constructor(html: string) {
+    const script = /<script>([^]*?)<\/script>/.exec(html)?.[1] ?? assert.fail('there is no script');
+    const addEventListener = (_: string, listener: (event: { data: unknown }) => void): void => {
+      this.listener = listener;
+    };
+    vm.runInNewContext(script, { window: { parent: this.parent, addEventListener } });
+  }
+
+  /** Returns what listeners of the app see. */
+  receive<Data>(data: Data): Data {
+    this.listener({ data });
+    return data;
+  }
+
+  post(message: Message): unknown {
+    this.parent.postMessage(message);
+    return JSON.parse(JSON.stringify(this.sent.at(-1)));
+  }
+}
+
+const pageOf = (html: string): string => {
+  const { contents } = withScript({ contents: [{ uri: 'ui://a', text: html }] }) as { contents: { text: string }[] };
+  return contents[0]?.text ?? '';
+};
+const opened = (result: CallToolResult): Message => ({
+  method: 'ui/notifications/tool-result',
+  params: structuredClone(result) as Record<string, unknown>,
+});
+
+describe('an app in the editor (G8)', () => {
+  const given: CallToolResult = { content: [text('a')], structuredContent: { count: 1 }, _meta: { own: true } };
+
+  it('sees the result as the server gave it, though the model reads another', () => {
+    const page = new Page(pageOf(''));
+    for (const forModel of [
+      { content: given.content, _meta: given._meta },
+      { content: [text('Error: a')], _meta: given._meta },
+    ]) {
+      const sent = withAppPart(forModel, given, 'T');
+      assert.equal(sent.structuredContent, undefined);
+      const noted = { ...sent, content: [...sent.content, text('a note')] };
+      assert.deepEqual(page.receive(opened(noted)).params, given);
+    }
+    const plain = { content: [text('b')] };
+    assert.deepEqual(page.receive(opened(withAppPart(plain, plain, 'T'))).params, plain);
+    const other = { method: 'ui/notifications/tool-input', params: { arguments: { _meta: {} } } };
+    assert.deepEqual(page.receive(structuredClone(other)), other);
+    assert.equal(page.receive('no object'), 'no object');
+    assert.deepEqual(page.receive(opened(plain)).params, plain);
+  });
+
+  it('sends its token with what it asks, which the server does not see', () => {
+    const page = new Page(pageOf(''));
+    const call = { method: 'tools/call', params: { name: 'bump', arguments: { by: 2 } } };
+    const read = { method: 'resources/read', params: { uri: 'ui://a#b' } };
+    const asked = (message: Message) =>
+      withoutToken((page.post(message) as { params: Record<string, unknown> }).params);
+    assert.deepEqual(asked(call), { asked: call.params, token: '' }, 'before it was told');
+    page.receive(opened(withAppPart({ content: given.content }, given, 'T')));
+    assert.deepEqual(asked(call), { asked: call.params, token: 'T' });
+    assert.deepEqual(asked(read), { asked: read.params, token: 'T' });
+    assert.deepEqual(asked({ method: 'tools/call', params: { name: 'bump' } }), {
+      asked: { name: 'bump', arguments: {} },
+      token: 'T',
+    });
+    const size = { method: 'ui/notifications/size-changed', params: { height: 7 } };
+    assert.deepEqual(page.post(size), size);
+    assert.deepEqual(page.post({ method: 'ping' }), { method: 'ping' });
+  });
+
+  it('asks nothing else of what conversations send', () => {
+    for (const params of [{ name: 'a' }, { name: 'a', arguments: { b: 1 } }, { uri: 'ui://a#b' }, { arguments: [] }]) {
+      assert.deepEqual(withoutToken(params), { asked: params });
+    }
+  });
+
+  for (const [what, html, begins] of [
+    ['in the head', '<!doctype html><html><head lang="x"><meta>', /^<!doctype html><html><head lang="x"><script>/],
+    ['after <html>', '<!doctype html><html lang="en"><p>', /^<!doctype html><html lang="en"><script>/],
+    ['at the beginning', '<p>hi</p>', /^<script>[^]*<\/script><p>hi<\/p>$/],
+  ] as const) {
+    it(`has the script ${what}`, () => assert.match(pageOf(html), begins));
+  }
+
+  it('keeps type, `_meta` and what is no page', () => {
+    const rest = { uri: 'ui://a', mimeType: 'text/html;profile=mcp-app', _meta: { ui: { csp: {} } } };
+    const blob = Buffer.from('<p>').toString('base64');
+    const read = withScript({ contents: [{ ...rest, blob }, { ...rest }, 7], _meta: { x: 1 } }) as {
+      contents: { blob: string }[];
+    };
+    const [{ blob: changed, ...kept } = { blob: '' }, ...others] = read.contents;
+    assert.match(Buffer.from(changed, 'base64').toString(), /^<script>[^]*<p>$/);
+    assert.deepEqual(kept, rest);
+    assert.deepEqual(others, [rest, 7]);
+    assert.deepEqual(withScript({ contents: 'none' }), { contents: 'none' });
+  });
+});
