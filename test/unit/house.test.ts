@@ -31,7 +31,14 @@ const arrows: Record<string, readonly string[]> = {
   'core/connections/stdio': ['core/base', 'core/config', 'core/connections', 'core/connections/eras'],
   'core/connections/http/oauth': ['core/base', 'core/config', 'core/connections/http'],
   'core/connections/http': ['core/base', 'core/protocol', 'core/config', 'core/connections', 'core/connections/eras'],
-  'core/bridge': ['core/base', 'core/protocol', 'core/connections', 'core/connections/stdio', 'core/connections/http'],
+  'core/bridge': [
+    'core/base',
+    'core/protocol',
+    'core/connections',
+    'core/connections/eras',
+    'core/connections/stdio',
+    'core/connections/http',
+  ],
   'core/instances': ['core/base', 'core/protocol', 'core/config', 'core/connections'],
   'core/reconcile': [
     'core/base',

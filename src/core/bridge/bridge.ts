@@ -1,25 +1,25 @@
 /**
  * One client that speaks MCP over stdio, joined to the gateway (G6): every message is passed on as it is, both ways,
- * requests of servers, progress and cancellation included.
+ * requests of servers, progress and cancellation included. A client of the legacy era is a session of the gateway, one
+ * of the modern era has an address of its own there; either is one conversation.
  *
- * If the gateway has gone, it is looked for again: the client's `initialize` is repeated, and a request that was not
- * delivered is sent then. Invariants: a request that may have been delivered is never sent again (X4); every request is
- * answered, unless the client cancelled it; stdout has nothing but messages.
+ * If the gateway has gone, it is looked for again: a legacy client's `initialize` is repeated, and a request that was
+ * not delivered is sent then. Invariants: a request that may have been delivered is never sent again (X4), but for one
+ * that only listens; every request is answered, unless the client cancelled it; stdout has nothing but messages.
  */
 import type { Readable, Writable } from 'node:stream';
 import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import type { Clock } from '../base/clock.js';
 import type { Log } from '../base/log.js';
-import { SingleFlight } from '../base/singleFlight.js';
-import { HttpTransport } from '../connections/http/transport.js';
+import { RequestHeaders } from '../connections/eras/requestHeaders.js';
+import type { HttpTransport } from '../connections/http/transport.js';
 import { LineSplitter } from '../connections/stdio/lineSplitter.js';
 import { TransportFailure } from '../connections/transport.js';
 import { errorCodes } from '../protocol/errors.js';
-
-export interface GatewayAddress {
-  readonly url: string;
-  readonly token: string;
-}
+import { metaKeys } from '../protocol/requestMeta.js';
+import { modernVersion, type Era } from '../protocol/versions.js';
+import { type GatewayAddress, Line } from './line.js';
+import { begunElsewhere, OwnAddress } from './ownAddress.js';
 
 interface BridgeDeps {
   readonly input: Readable;
@@ -31,27 +31,57 @@ interface BridgeDeps {
   readonly version: string;
 }
 
+/** A request that has no answer yet. */
+interface Waiting {
+  readonly request: JSONRPCRequest;
+  readonly era: Era;
+  /** Whether it was sent a second time. */
+  isRepeated: boolean;
+}
+
 /** The gateway takes this much in one body. */
 const longestLine = 16 << 20;
 
 /** These may have changed while there was no gateway. */
-const changes = ['tools', 'prompts', 'resources'].map((topic) => `notifications/${topic}/list_changed`);
+const topics = ['tools', 'prompts', 'resources'];
+const changes = topics.map((topic) => `notifications/${topic}/list_changed`);
 
 export class Bridge {
   /** The client's own `initialize`. */
   private first: JSONRPCRequest | undefined;
-  private upstream: HttpTransport | undefined;
-  private readonly opening = new SingleFlight(() => this.open());
-  /** The requests that have no answer yet. */
-  private readonly waiting = new Map<RequestId, JSONRPCRequest>();
-  /** Those of them that were sent a second time. */
-  private readonly repeated = new Set<RequestId>();
-  private failure = '';
-  private beginnings = 0;
+  private readonly lines: Readonly<Record<Era, Line>>;
+  private readonly address = new OwnAddress();
+  private readonly headers = new RequestHeaders();
+  private readonly waiting = new Map<RequestId, Waiting>();
 
-  constructor(private readonly deps: BridgeDeps) {}
+  constructor(private readonly deps: BridgeDeps) {
+    const onMessage =
+      (era: Era) =>
+      (from: HttpTransport, message: JSONRPCMessage): void =>
+        this.receive(era, from, message);
+    this.lines = {
+      legacy: new Line({
+        ...deps,
+        onMessage: onMessage('legacy'),
+        onRenewed: () => this.tellChanges(),
+        begin: (transport, _, times) => this.beginAgain(transport, times),
+      }),
+      modern: new Line({
+        ...deps,
+        find: async () => this.address.at(await deps.find()),
+        headers: (times): Record<string, string> => (times > 0 ? { [begunElsewhere]: '1' } : {}),
+        onMessage: onMessage('modern'),
+        onRenewed: () => {},
+        begin: (transport, gateway) => {
+          transport.setProtocolVersion(modernVersion);
+          this.address.attend(gateway);
+          return Promise.resolve();
+        },
+      }),
+    };
+  }
 
-  /** Resolves when the client has ended its input, or the signal is aborted; its session is over then. */
+  /** Resolves when the client has ended its input, or the signal is aborted; its conversation is over then. */
   async run(signal: AbortSignal): Promise<void> {
     const { input, output } = this.deps;
     const lines = new LineSplitter({
@@ -70,10 +100,8 @@ export class Bridge {
       else signal.addEventListener('abort', () => resolve(), { once: true });
     });
     input.pause();
-    await this.opening.settled();
-    const { upstream } = this;
-    this.upstream = undefined;
-    await upstream?.close();
+    await Promise.all(Object.values(this.lines).map((line) => line.close()));
+    await this.address.giveBack();
   }
 
   private hear(line: string): void {
@@ -85,18 +113,23 @@ export class Bridge {
       this.write({ jsonrpc: '2.0', id: null, error: { code: errorCodes.parse, message: 'This is not JSON.' } });
       return;
     }
-    if (isRequest(message)) this.waiting.set(message.id, message);
-    void this.pass(message);
+    if (isRequest(message)) {
+      const era = eraOf(message);
+      this.waiting.set(message.id, { request: message, era, isRepeated: false });
+      if (message.method === 'initialize') this.first = message;
+      void this.pass(era, message);
+      return;
+    }
+    const cancelled = cancelledBy(message);
+    const era = cancelled === undefined ? 'legacy' : (this.waiting.get(cancelled)?.era ?? 'legacy');
+    // To a request that the client has cancelled, no answer is due.
+    if (cancelled !== undefined) this.waiting.delete(cancelled);
+    void this.pass(era, message);
   }
 
-  private async pass(message: JSONRPCMessage): Promise<void> {
-    const isFirst = isRequest(message) && message.method === 'initialize';
-    if (isFirst) this.first = message;
-    if (!this.upstream) await this.opening.request();
-    const { upstream } = this;
+  private async pass(era: Era, message: JSONRPCMessage): Promise<void> {
     try {
-      if (!upstream) throw new Error(this.failure);
-      await upstream.send(message);
+      await this.lines[era].send(message, era === 'modern' ? { headers: this.headers.of(message) } : undefined);
     } catch (error) {
       const why = `The toolsets cannot be reached: ${(error as Error).message}`;
       if (isRequest(message))
@@ -105,39 +138,10 @@ export class Bridge {
     }
   }
 
-  /** Never rejects. */
-  private async open(): Promise<void> {
-    if (this.upstream) return;
-    try {
-      const { url, token } = await this.deps.find();
-      const transport = this.transportTo(url, token);
-      if (this.beginnings++ > 0) await this.beginAgain(transport);
-      this.upstream = transport;
-    } catch (error) {
-      this.failure = (error as Error).message;
-    }
-  }
-
-  private transportTo(url: string, token: string): HttpTransport {
-    const { log, clock, version } = this.deps;
-    const authorization = { kind: 'literal', value: `Bearer ${token}` } as const;
-    const headers = new Map([['Authorization', authorization]]);
-    const transport = new HttpTransport({
-      launch: { transport: 'streamable_http', url, headers, sessionId: '' },
-      log,
-      clock,
-      clientVersion: version,
-      onRenewed: () => this.tellChanges(),
-    });
-    transport.onmessage = (message) => this.receive(transport, message);
-    transport.onclose = () => this.drop(transport);
-    return transport;
-  }
-
   /** Says the client's `initialize` to another gateway. The client has had its answer already. */
-  private async beginAgain(transport: HttpTransport): Promise<void> {
-    if (!this.first) return;
-    const id = `bridge-${this.beginnings}`;
+  private async beginAgain(transport: HttpTransport, times: number): Promise<void> {
+    if (!this.first || times === 0) return;
+    const id = `bridge-${times}`;
     const passOn = transport.onmessage;
     const answer = await new Promise<JSONRPCMessage>((resolve, reject) => {
       transport.onmessage = (message) => {
@@ -152,33 +156,45 @@ export class Bridge {
     this.tellChanges();
   }
 
-  private receive(from: HttpTransport, message: JSONRPCMessage): void {
-    if ('method' in message || !('id' in message) || message.id === undefined) return this.write(message);
-    const request = this.waiting.get(message.id);
+  private receive(era: Era, from: HttpTransport, message: JSONRPCMessage): void {
+    if ('method' in message) return this.hearFrom(message);
+    if (message.id === undefined) return this.write(message);
+    const waiting = this.waiting.get(message.id);
+    if (!waiting) return;
+    const { request } = waiting;
     const failure =
       'error' in message && message.error.data instanceof TransportFailure ? message.error.data : undefined;
-    if (request && failure && undelivered.has(failure.reason.kind) && !this.repeated.has(message.id)) {
-      this.repeated.add(message.id);
-      this.drop(from);
+    if (failure && mayRepeat(request, failure, era) && !waiting.isRepeated) {
+      waiting.isRepeated = true;
+      this.lines[era].drop(from);
       void from.close();
-      void this.pass(request);
+      void this.pass(era, request);
       return;
     }
-    if (request?.method === 'initialize' && 'result' in message) {
+    if (request.method === 'initialize' && 'result' in message) {
       from.setProtocolVersion(String((message.result as { protocolVersion?: unknown }).protocolVersion));
     }
     this.answer(message);
   }
 
-  private drop(transport: HttpTransport): void {
-    if (this.upstream === transport) this.upstream = undefined;
+  /** A subscription that was repeated is the same to the client; it is told of what it may have missed instead. */
+  private hearFrom(message: Extract<JSONRPCMessage, { method: string }>): void {
+    const id = message.params?._meta?.[metaKeys.subscriptionId] as RequestId | undefined;
+    const waiting = id === undefined ? undefined : this.waiting.get(id);
+    if (message.method !== 'notifications/subscriptions/acknowledged' || waiting?.isRepeated !== true) {
+      return this.write(message);
+    }
+    waiting.isRepeated = false;
+    const wanted = (waiting.request.params?.['notifications'] ?? {}) as Readonly<Record<string, unknown>>;
+    for (const topic of topics) {
+      if (wanted[`${topic}ListChanged`] !== true) continue;
+      const params = { _meta: { [metaKeys.subscriptionId]: id } };
+      this.write({ jsonrpc: '2.0', method: `notifications/${topic}/list_changed`, params });
+    }
   }
 
   private answer(message: JSONRPCMessage): void {
-    if ('id' in message && message.id !== undefined) {
-      this.waiting.delete(message.id);
-      this.repeated.delete(message.id);
-    }
+    if ('id' in message && message.id !== undefined) this.waiting.delete(message.id);
     this.write(withoutObject(message));
   }
 
@@ -191,11 +207,29 @@ export class Bridge {
   }
 }
 
-/** What listened there is gone, or refused the session before it looked at the request: with another token, for one. */
-const undelivered: ReadonlySet<string> = new Set(['unreachable', 'sessionLost']);
+/** What listened there is gone, or refused the request before it looked at it: with another token, for one. */
+function wasNotDelivered({ reason }: TransportFailure, era: Era): boolean {
+  if (reason.kind === 'unreachable' || reason.kind === 'sessionLost') return true;
+  return era === 'modern' && reason.kind === 'status' && reason.status === 404;
+}
+
+function mayRepeat({ method }: JSONRPCRequest, failure: TransportFailure, era: Era): boolean {
+  if (wasNotDelivered(failure, era)) return true;
+  return method === 'subscriptions/listen' && failure.reason.kind === 'broken';
+}
 
 function isRequest(message: JSONRPCMessage): message is JSONRPCRequest {
   return 'method' in message && 'id' in message && message.id !== undefined;
+}
+
+function eraOf({ params }: JSONRPCRequest): Era {
+  const meta = params?._meta as Readonly<Record<string, unknown>> | undefined;
+  return meta?.[metaKeys.protocolVersion] === undefined ? 'legacy' : 'modern';
+}
+
+function cancelledBy(message: JSONRPCMessage): RequestId | undefined {
+  if (!('method' in message) || message.method !== 'notifications/cancelled') return undefined;
+  return (message.params as { requestId?: RequestId } | undefined)?.requestId;
 }
 
 /** Puts a failure of our own transport into words alone. */

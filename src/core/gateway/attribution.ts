@@ -70,7 +70,8 @@ export class Attribution {
     const namer = namerOf(traits.clientInfo);
     const named = namer === undefined ? undefined : namedBy(namer, said);
     if (namer !== undefined && named !== undefined) return this.conversation(asked, namedDialog(namer, named));
-    if (route.address !== undefined) return this.conversation(asked, addressDialog(route.address));
+    if (route.address !== undefined)
+      return this.conversation(asked, addressDialog(route.address), traits.begunElsewhere ? restarted : undefined);
     const isForInstance = ofInstances.includes(message.method);
     if (namer !== undefined) return isForInstance ? refused(400, unnamed) : this.anybody(asked, served);
     const handle = this.deps.handles.read(said?.[handleKey]);

@@ -18,6 +18,8 @@ export interface StatelessTraits {
   /** The capabilities that it declared. */
   readonly declared: Fields;
   readonly logLevel: string | undefined;
+  /** Whether its conversation had begun at another gateway, or at an earlier run of this one. */
+  readonly begunElsewhere: boolean;
 }
 
 type Envelope =
@@ -46,7 +48,15 @@ export function readEnvelope(headers: IncomingHttpHeaders, message: Request): En
     const data = { supported: [modernVersion, ...protocolVersions], requested: version };
     return wrong({ code: errorCodes.unsupportedVersion, message: 'Unsupported protocol version', data });
   }
-  return { kind: 'right', traits: { clientInfo: meta[metaKeys.clientInfo], declared, logLevel: level } };
+  return {
+    kind: 'right',
+    traits: {
+      clientInfo: meta[metaKeys.clientInfo],
+      declared,
+      logLevel: level,
+      begunElsewhere: headers['mcp-toolsets-begun-elsewhere'] !== undefined,
+    },
+  };
 }
 
 /** The methods whose target a header names too, with the parameter that names it. */

@@ -1,9 +1,12 @@
 /** `mcp-toolsets connect` (G6): an MCP server over stdio, joined to the gateway of the folder. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
+import { Client as ModernClient } from '@modelcontextprotocol/client';
+import { StdioClientTransport as ModernStdioTransport } from '@modelcontextprotocol/client/stdio';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import {
@@ -24,6 +27,7 @@ describe('mcp-toolsets connect', () => {
   let cli: CommandLine;
   let serving: Serving | undefined;
   const clients: Client[] = [];
+  const modern: ModernClient[] = [];
   const servers = {
     alpha: fixture('raw', ['--tools', 'count,pid,slow,quiet,cancelled'], { transform: [{ prefix: 'alpha_' }] }),
     forms: fixture('features'),
@@ -34,7 +38,7 @@ describe('mcp-toolsets connect', () => {
   });
 
   afterEach(async () => {
-    for (const client of clients.splice(0)) await client.close();
+    for (const client of [...clients.splice(0), ...modern.splice(0)]) await client.close();
     // A client that was refused closes its transport by itself, and does not say when that is done.
     await untilNone(() => cli.processes().filter(({ command }) => command.includes('cli.js connect')), 10_000);
     await serving?.end();
@@ -54,8 +58,24 @@ describe('mcp-toolsets connect', () => {
     return client;
   }
 
-  const call = async (client: Client, name: string, args: Record<string, unknown> = {}): Promise<string> =>
-    textOf(await client.callTool({ name, arguments: args }));
+  async function connectModern(args: string[]): Promise<ModernClient> {
+    const client = new ModernClient(
+      { name: 'modern', version: '1' },
+      { versionNegotiation: { mode: { pin: '2026-07-28' } }, capabilities: { elicitation: { form: {} } } },
+    );
+    client.setRequestHandler('elicitation/create', () => ({ action: 'accept', content: { answer: 'me' } }));
+    const { command, args: words, env } = cli.commandOf('connect', ...args);
+    modern.push(client);
+    const options = { command, args: words, cwd: cli.folder, env: env as Record<string, string> };
+    await client.connect(new ModernStdioTransport(options));
+    return client;
+  }
+
+  const call = async (
+    client: Pick<Client, 'callTool'> | ModernClient,
+    name: string,
+    args: Record<string, unknown> = {},
+  ): Promise<string> => textOf(await client.callTool({ name, arguments: args }));
 
   /** The names of its tools, once these are among them: each server joins when it has listed its own. */
   async function untilNames(client: Client, wanted: readonly string[]): Promise<string[]> {
@@ -78,6 +98,55 @@ describe('mcp-toolsets connect', () => {
     const before = instances();
     assert.notEqual(await call(one, 'alpha_pid'), await call(two, 'alpha_pid'));
     assert.equal(instances(), before);
+  });
+
+  it('a client of 2026-07-28 is a conversation too, is asked, hears of changes, and gives its instance back', async () => {
+    await serve();
+    const [one, two] = [await connectModern(['alpha']), await connectModern(['alpha'])];
+    assert.equal(one.getProtocolEra(), 'modern');
+    assert.deepEqual([await call(one, 'alpha_count'), await call(two, 'alpha_count')], ['1', '1']);
+    assert.equal(await call(one, 'alpha_count'), '2');
+    const pid = Number(await call(one, 'alpha_pid'));
+    let heard: () => void = () => {};
+    const changed = new Promise<void>((resolve) => (heard = resolve));
+    two.setNotificationHandler('notifications/tools/list_changed', () => heard());
+    const subscription = await two.listen({ toolsListChanged: true });
+    cli.save({ ...servers, alpha: { ...servers.alpha, tools: { whitelist: ['count', 'pid'] } } });
+    await changed;
+    assert.deepEqual(
+      (await two.listTools()).tools.map(({ name }) => name).filter((name) => name.startsWith('alpha_')),
+      ['alpha_count', 'alpha_pid'],
+    );
+    await subscription.close();
+    await one.close();
+    await untilNone(() => cli.processes().filter((each) => each.pid === pid), 20_000);
+    assert.equal(await call(two, 'alpha_count'), '2');
+    const asked = await connectModern(['forms']);
+    assert.match(await call(asked, 'elicit', { message: 'Who?' }), /"answer":"me"/);
+  });
+
+  it('a client of 2026-07-28 goes on at the gateway that is there next, and is told that its state is gone', async () => {
+    const first = await serve('--port', '0');
+    const client = await connectModern(['alpha']);
+    assert.equal(await call(client, 'alpha_count'), '1');
+    let changes = 0;
+    let heard: () => void = () => {};
+    client.setNotificationHandler('notifications/tools/list_changed', () => {
+      changes += 1;
+      heard();
+    });
+    const told = new Promise<void>((resolve) => (heard = resolve));
+    await client.listen({ toolsListChanged: true });
+    // Nothing asks for it, and yet the subscription goes on at a gateway of its own.
+    const ended = once(first.process, 'close');
+    first.process.kill('SIGTERM');
+    await ended;
+    serving = undefined;
+    await told;
+    assert.equal(changes, 1);
+    const after = await client.callTool({ name: 'alpha_count', arguments: {} });
+    assert.equal(textOf(after), '1');
+    assert.match(JSON.stringify(after.content), /is gone/);
   });
 
   it('without `serve` it serves the folder itself, and leaves nothing', async () => {

@@ -1,0 +1,88 @@
+/**
+ * One way from a client to the gateway, in one era. If the gateway has gone, it is looked for again with the next
+ * message. It does not send anything again by itself.
+ */
+import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import type { Clock } from '../base/clock.js';
+import type { Log } from '../base/log.js';
+import { SingleFlight } from '../base/singleFlight.js';
+import { HttpTransport } from '../connections/http/transport.js';
+import type { ServerSendOptions } from '../connections/transport.js';
+
+export interface GatewayAddress {
+  readonly url: string;
+  readonly token: string;
+}
+
+interface LineDeps {
+  /** Says where the gateway is now, and starts one where there is none. */
+  readonly find: () => Promise<GatewayAddress>;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly version: string;
+  /** Headers of every message. @param times how often there was a gateway before */
+  readonly headers?: (times: number) => Readonly<Record<string, string>>;
+  readonly onMessage: (transport: HttpTransport, message: JSONRPCMessage) => void;
+  /** The gateway has begun a new session for the old one. */
+  readonly onRenewed: () => void;
+  /** Readies a transport for the first message; `times` as above. */
+  readonly begin: (transport: HttpTransport, gateway: GatewayAddress, times: number) => Promise<void>;
+}
+
+export class Line {
+  private transport: HttpTransport | undefined;
+  private readonly opening = new SingleFlight(() => this.open());
+  private failure = '';
+  private times = 0;
+
+  constructor(private readonly deps: LineDeps) {}
+
+  /** Rejects where the message was not taken. */
+  async send(message: JSONRPCMessage, options?: ServerSendOptions): Promise<void> {
+    if (!this.transport) await this.opening.request();
+    const { transport } = this;
+    if (!transport) throw new Error(this.failure);
+    await transport.send(message, options);
+  }
+
+  /** The next message looks for the gateway again. */
+  drop(transport: HttpTransport): void {
+    if (this.transport === transport) this.transport = undefined;
+  }
+
+  async close(): Promise<void> {
+    await this.opening.settled();
+    const { transport } = this;
+    this.transport = undefined;
+    await transport?.close();
+  }
+
+  /** Never rejects. */
+  private async open(): Promise<void> {
+    if (this.transport) return;
+    try {
+      const gateway = await this.deps.find();
+      const transport = this.transportTo(gateway, this.times);
+      await this.deps.begin(transport, gateway, this.times++);
+      this.transport = transport;
+    } catch (error) {
+      this.failure = (error as Error).message;
+    }
+  }
+
+  private transportTo({ url, token }: GatewayAddress, times: number): HttpTransport {
+    const { log, clock, version, headers, onMessage, onRenewed } = this.deps;
+    const all = { Authorization: `Bearer ${token}`, ...headers?.(times) };
+    const literal = Object.entries(all).map(([name, value]) => [name, { kind: 'literal', value } as const] as const);
+    const transport = new HttpTransport({
+      launch: { transport: 'streamable_http', url, headers: new Map(literal), sessionId: '' },
+      log,
+      clock,
+      clientVersion: version,
+      onRenewed,
+    });
+    transport.onmessage = (message) => onMessage(transport, message);
+    transport.onclose = () => this.drop(transport);
+    return transport;
+  }
+}

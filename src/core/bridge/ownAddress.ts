@@ -1,0 +1,51 @@
+/**
+ * The address of its own that one client has at the gateway (G3), as in the modern era no session tells its conversation
+ * apart. It is attended to as long as the client lives, and given back with its end (L2a).
+ */
+import { randomBytes } from 'node:crypto';
+import type { GatewayAddress } from './line.js';
+
+/** Tells a gateway that the conversation had begun at another one. */
+export const begunElsewhere = 'mcp-toolsets-begun-elsewhere';
+
+/** The gateway has this long to hear that the address is given back, in milliseconds. */
+const endLimitMs = 2_000;
+
+export class OwnAddress {
+  private readonly id = randomBytes(16).toString('base64url');
+  private gateway: GatewayAddress | undefined;
+  private attendance = new AbortController();
+
+  at({ url, token }: GatewayAddress): GatewayAddress {
+    return { url: `${url}/c/${this.id}`, token };
+  }
+
+  /** Holds the address open until it is given back, or the gateway goes. */
+  attend(gateway: GatewayAddress): void {
+    this.attendance.abort();
+    this.attendance = new AbortController();
+    this.gateway = gateway;
+    void this.listen(gateway, this.attendance.signal);
+  }
+
+  /** Never rejects. */
+  async giveBack(): Promise<void> {
+    this.attendance.abort();
+    if (this.gateway) await ask('DELETE', this.gateway, AbortSignal.timeout(endLimitMs)).catch(() => undefined);
+  }
+
+  private async listen(gateway: GatewayAddress, signal: AbortSignal): Promise<void> {
+    try {
+      const { body } = await ask('GET', gateway, signal);
+      // What comes are signs of life alone.
+      await body?.pipeTo(new WritableStream());
+    } catch {
+      // The next message finds the gateway again, and attends there.
+    }
+  }
+}
+
+function ask(method: string, { url, token }: GatewayAddress, signal: AbortSignal): Promise<Response> {
+  const headers = { authorization: `Bearer ${token}`, accept: 'text/event-stream' };
+  return fetch(url, { method, headers, signal, redirect: 'error' });
+}
