@@ -6,8 +6,7 @@
  * untold: starts them as if it had no time to tell the guardian of them
  */
 import { spawn } from 'node:child_process';
-import { systemClock } from '../../../src/core/base/clock.js';
-import { patience } from '../../support/core/within.js';
+import { patientClock } from '../../support/core/within.js';
 import { silentLog } from '../../support/fakes/silentLog.js';
 import type { StdioLaunch } from '../../../src/core/config/model.js';
 import { createConnector } from '../../../src/core/host/createConnector.js';
@@ -25,7 +24,7 @@ async function main(): Promise<void> {
   if (untold) return startUntold(launches, guardianScript);
   const connector = createConnector({
     env: process.env,
-    clock: systemClock,
+    clock: patientClock,
     trace: () => false,
     clientVersion: '0',
     guardianScript,
@@ -35,7 +34,7 @@ async function main(): Promise<void> {
       connector.connect({
         server: 'under-test',
         launch: { transport: 'stdio', command, args, cwd: process.cwd(), env: new Map() },
-        timeoutMs: 30_000 * patience,
+        timeoutMs: 30_000,
         signal: new AbortController().signal,
         log: silentLog,
       }),

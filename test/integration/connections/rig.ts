@@ -8,7 +8,6 @@ import { randomUUID } from 'node:crypto';
 import { createInterface } from 'node:readline';
 import path from 'node:path';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
-import { systemClock } from '../../../src/core/base/clock.js';
 import type { Event } from '../../../src/core/base/events.js';
 import type { LogLevel } from '../../../src/core/base/log.js';
 import type { EnvValue, HttpLaunch, Launch, OAuthSettings, StdioLaunch } from '../../../src/core/config/model.js';
@@ -24,7 +23,7 @@ import type { ServerOutcome } from '../../../src/core/protocol/request.js';
 import { createConnector, type ConnectorDeps } from '../../../src/core/host/createConnector.js';
 import { processesWith, untilNone, type TestProcess } from '../../support/processes.js';
 import { inShell as behindShell } from '../../support/shells.js';
-import { patience } from '../../support/core/within.js';
+import { patientClock } from '../../support/core/within.js';
 
 export const repository = path.resolve(__dirname, '../../..');
 export const servers = path.join(repository, 'test/fixtures/servers');
@@ -80,9 +79,9 @@ export class Rig {
     this.connector = createConnector({
       env: this.env,
       clock: {
-        now: () => systemClock.now(),
+        now: () => patientClock.now(),
         after: (ms, run) => {
-          if (ms !== untilSaid) return systemClock.after(ms * patience, run);
+          if (ms !== untilSaid) return patientClock.after(ms, run);
           this.limits.push(run);
           return { dispose: () => {} };
         },

@@ -12,7 +12,7 @@ import { createInterface } from 'node:readline';
 import { guardianScript, bundled, repository } from '../../support/core/bundles.js';
 import { configText, fixture, fixturePath, type Entry, type Servers } from '../../support/core/configText.js';
 import { endStages, everyProcessOf, startStage, type Stage } from '../../support/core/stage.js';
-import { patience, within } from '../../support/core/within.js';
+import { within } from '../../support/core/within.js';
 import { posixIt } from '../../support/notHere.js';
 import { untilNone, type TestProcess } from '../../support/processes.js';
 import { inShell } from '../../support/shells.js';
@@ -33,7 +33,6 @@ const trees: Servers = {
     command: 'npx',
     args: ['--offline', '-y', '@modelcontextprotocol/server-memory'],
     env: { npm_config_update_notifier: 'false', MEMORY_FILE_PATH: devNull },
-    timeouts: { connect: `${30 * patience}s` },
   },
   stubborn: fixture('stubborn'),
   ignores_term: fixture('stubborn', ['--term']),

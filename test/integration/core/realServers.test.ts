@@ -5,7 +5,6 @@ import path from 'node:path';
 import { repository } from '../../support/core/bundles.js';
 import { http, officialServer, type Entry } from '../../support/core/configText.js';
 import { endStages, startStage, type Stage } from '../../support/core/stage.js';
-import { patience } from '../../support/core/within.js';
 
 describe('core: servers from the registry', () => {
   let stage: Stage;
@@ -116,7 +115,6 @@ describe('core: servers from the registry', () => {
       command: 'npx',
       args: ['--offline', '-y', ...args],
       env: { npm_config_cache: path.join(stage.folder, 'npm-cache'), npm_config_update_notifier: 'false' },
-      timeouts: { connect: `${30 * patience}s` },
     });
     await stage.edit({
       everything: npx('@modelcontextprotocol/server-everything'),

@@ -302,7 +302,7 @@ describe('core: reload', () => {
         if (n % 4 === 2) stage.save(text);
         if (n % 4 === 3) {
           writeFileSync(`${stage.file}.new`, text);
-          renameSync(`${stage.file}.new`, stage.file);
+          await renamed(`${stage.file}.new`, stage.file);
         }
         await new Promise((resolve) => setImmediate(resolve));
       }
@@ -347,3 +347,15 @@ describe('core: reload', () => {
     });
   });
 });
+
+/** Windows does not replace a file while somebody reads it, so programs try again there. */
+async function renamed(from: string, to: string): Promise<void> {
+  for (;;) {
+    try {
+      return renameSync(from, to);
+    } catch (error) {
+      if (process.platform !== 'win32' || (error as NodeJS.ErrnoException).code !== 'EPERM') throw error;
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  }
+}

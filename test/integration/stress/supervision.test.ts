@@ -1,7 +1,6 @@
 /** Instances that end again and again, and HTTP servers that come and go (X4, X2). The clock of the back-off is the test's. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { systemClock } from '../../../src/core/base/clock.js';
 import { nextEvent } from '../../../src/core/base/events.js';
 import type { Connector } from '../../../src/core/connections/connection.js';
 import { createConnector } from '../../../src/core/host/createConnector.js';
@@ -14,7 +13,7 @@ import { configText, http, rawWith, type Servers } from '../../support/core/conf
 import { startHttpFixture, type HttpServer } from '../../support/core/httpServers.js';
 import { freePort } from '../../support/freePort.js';
 import { everyProcessOf, runVariable, textOf } from '../../support/core/stage.js';
-import { within } from '../../support/core/within.js';
+import { patientClock, within } from '../../support/core/within.js';
 import { wasKilled } from '../../support/processes.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
 
@@ -36,7 +35,7 @@ describe('supervision', function () {
     logs = new CapturedLogs();
     connector = createConnector({
       env,
-      clock: systemClock,
+      clock: patientClock,
       trace: () => false,
       clientVersion: '0.0.0-test',
       guardianScript: await guardianScript(),

@@ -3,12 +3,11 @@
  * the person who signs in where a server wants that, and who answers forms as the command line does. Everything that speaks is the product's own.
  */
 import { formAnswers } from '../../../src/cli/formAnswers.js';
-import { systemClock } from '../../../src/core/base/clock.js';
 import type { HttpLaunch, OAuthSettings } from '../../../src/core/config/model.js';
 import type { Connection } from '../../../src/core/connections/connection.js';
 import { createConnector } from '../../../src/core/host/createConnector.js';
 import { OAuth } from '../../../src/core/connections/http/oauth/oauth.js';
-import { patience } from './within.js';
+import { patientClock } from './within.js';
 import { issuerOf, Person, Secrets } from './person.js';
 
 interface Context {
@@ -29,14 +28,14 @@ const signal = new AbortController().signal;
 const log = { write: (level: string, text: string) => void process.stderr.write(`[${level}] ${text}\n`) };
 const oauth = new OAuth({
   secrets: new Secrets(),
-  clock: systemClock,
+  clock: patientClock,
   log,
   keepSecret: () => ({ dispose: () => {} }),
   clientVersion: '0.0.0',
 });
 const connector = createConnector({
   env: process.env,
-  clock: systemClock,
+  clock: patientClock,
   trace: () => true,
   clientVersion: '0.0.0',
   oauth,
@@ -66,7 +65,7 @@ async function use(): Promise<boolean> {
     server: 'suite',
     launch,
     capabilities: client.capabilities,
-    timeoutMs: 20_000 * patience,
+    timeoutMs: 20_000,
     signal,
     log,
   });

@@ -8,9 +8,9 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { adminId } from '../../../src/core/host/admin.js';
-import { systemClock } from '../../../src/core/base/clock.js';
 import type { Log } from '../../../src/core/base/log.js';
 import { testCore } from './testCore.js';
+import { patientClock } from './within.js';
 
 const [folder = '', guardianScript = '', mode] = process.argv.slice(2);
 const file = path.join(folder, '.minds', 'mcp.yaml');
@@ -19,7 +19,7 @@ const say = (value: unknown): void => void process.stdout.write(`${JSON.stringif
 
 async function main(): Promise<void> {
   const { host } = testCore({
-    clock: systemClock,
+    clock: patientClock,
     log,
     serverLog: () => log,
     env: process.env,

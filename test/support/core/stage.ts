@@ -32,7 +32,7 @@ import { testCore } from './testCore.js';
 import { configText, type Servers } from './configText.js';
 import { startEverything, startHttpFixture, type HttpServer } from './httpServers.js';
 import { processesWith, supported, type TestProcess } from '../processes.js';
-import { within } from './within.js';
+import { patientClock, within } from './within.js';
 
 /** A variable in the environment of everything a stage starts. It is not the variable of the whole run, which its children carry too. */
 export const runVariable = 'MCP_TOOLSETS_TEST_STAGE';
@@ -98,7 +98,7 @@ export class Stage {
     delete this.env['NODE_OPTIONS'];
     const { trace, approvals, secrets, toolPermissions, drainLimitMs, maxInstances, expectedClient } = options;
     this.core = testCore({
-      clock: systemClock,
+      clock: patientClock,
       log: this.logs.sink(),
       serverLog: (server) => this.logs.sink(server),
       env: this.env,

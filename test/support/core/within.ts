@@ -1,9 +1,17 @@
+import { systemClock, type Clock } from '../../../src/core/base/clock.js';
+
 /**
  * A limit for what a test waits for, so that a failure says what did not come; far longer than anything takes. The
  * variable is for systems on which all takes several times as long.
  */
 export const patience = Number(process.env['MCP_TOOLSETS_TEST_PATIENCE'] ?? 1);
 const patienceMs = 30_000 * patience;
+
+/** The clock of what is under test: where all takes longer, its limits are longer, too. */
+export const patientClock: Clock = {
+  now: () => systemClock.now(),
+  after: (ms, run) => systemClock.after(ms * patience, run),
+};
 
 export async function within<T>(
   promise: Promise<T>,
