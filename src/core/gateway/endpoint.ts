@@ -57,9 +57,6 @@ const startLimitMs = 8_000;
 /** The name of a program is part of the ids of its sessions. */
 const longestProgram = 80;
 
-/** Completes the note to a conversation that may have held something before (L2a). */
-const unclear = 'the sessions of all conversations were begun anew, and nothing told which of them had had an instance';
-
 export class Endpoint {
   constructor(private readonly deps: EndpointDeps) {}
 
@@ -129,13 +126,11 @@ export class Endpoint {
       namer: namerOf(clientInfo),
       ...(agentHost !== undefined && { agentHost }),
     };
-    const beginning = this.deps.succession.begin(route.toolset, agentHost);
     const session = this.deps.sessions.open({
       listing: (dialog) => this.listing(route, version, traits, dialog),
       protocolVersion: version,
       traits,
-      ...(beginning.kind === 'heir' && { dialog: beginning.dialog }),
-      ...(beginning.kind === 'unclear' && { lostBefore: unclear }),
+      dialog: this.deps.succession.begin(route.toolset, agentHost),
     });
     if (!session) {
       const message = 'Too many sessions are open.';

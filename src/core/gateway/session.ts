@@ -65,6 +65,8 @@ export class Session {
   private readonly others = new Map<string, SessionClient>();
   /** Why what its dialog held before is gone, if it may have held something (L2a). */
   readonly lostBefore: string | undefined;
+  /** Agent hosts begin sessions anew for conversations that had one, and say of none which it is for (G3b). */
+  readonly mayHaveLost: boolean;
   /** The place where a link of a result was made, by the URI of the link. */
   readonly links: Map<string, Destination>;
   /** The same for everything of one client: the session itself, or the conversation that a request of its own is part of. */
@@ -91,7 +93,8 @@ export class Session {
     start: SessionStart = {},
   ) {
     const { isRevived = false } = start;
-    this.lostBefore = start.lostBefore ?? (isRevived ? restarted : undefined);
+    this.lostBefore = isRevived ? restarted : undefined;
+    this.mayHaveLost = traits.agentHost !== undefined;
     this.dialog = start.dialog ?? sessionDialog(id);
     this.identity = start.partOf ?? this;
     this.asker = start.asker;
@@ -245,6 +248,10 @@ export class SessionClient implements ServerClient {
 
   get lostBefore(): string | undefined {
     return this.owner.lostBefore;
+  }
+
+  get mayHaveLost(): boolean {
+    return this.owner.mayHaveLost;
   }
 
   ask(

@@ -25,8 +25,7 @@ interface SessionStart {
   /** The id of the session that is revived; absent for a new one. */
   readonly revived?: string;
   /** The dialog that goes on in it; absent where it has one of its own. */
-  readonly dialog?: string;
-  readonly lostBefore?: string;
+  readonly dialog?: string | undefined;
 }
 
 export class Sessions {
@@ -42,7 +41,7 @@ export class Sessions {
   ) {}
 
   /** Returns undefined where there is no room, because every session has calls in flight. */
-  open({ listing, protocolVersion, traits, revived, dialog, lostBefore }: SessionStart): Session | undefined {
+  open({ listing, protocolVersion, traits, revived, dialog }: SessionStart): Session | undefined {
     if (this.byId.size >= this.max) {
       const idlest = this.idlest();
       if (!idlest) return undefined;
@@ -54,7 +53,6 @@ export class Sessions {
     const session = new Session(id, listing(own), protocolVersion, now, traits, {
       dialog: own,
       isRevived: revived !== undefined,
-      ...(lostBefore !== undefined && { lostBefore }),
     });
     this.byId.set(session.id, session);
     return session;

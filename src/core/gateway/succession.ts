@@ -3,8 +3,8 @@
  * sessions when a server is added or removed, and begins others for the same conversations at once; nothing in them says
  * which conversation is which.
  *
- * Invariant: a session goes on as an earlier one only where no other one waits for it. Two conversations are never taken
- * for each other; where that is unclear, the next ones are told that what they held is gone.
+ * Invariant: a session goes on as an earlier one only where no other one waits for it, so that two conversations that lost
+ * theirs are never taken for each other. Every other session is told what holds if it had one before (`mayHaveLost`).
  */
 import type { Clock } from '../base/clock.js';
 import type { Disposable } from '../base/disposables.js';
@@ -17,14 +17,6 @@ interface Waiting {
   readonly session: Session;
   readonly timer: Disposable;
 }
-
-/** Says how a new session begins. */
-type Beginning =
-  | { readonly kind: 'fresh' }
-  /** It goes on with the dialog of the only session that waited. */
-  | { readonly kind: 'heir'; readonly dialog: string }
-  /** Several waited, and some of them held something. */
-  | { readonly kind: 'unclear' };
 
 export class Succession implements Disposable {
   private readonly waiting = new Map<string, Waiting[]>();
@@ -49,16 +41,19 @@ export class Succession implements Disposable {
     this.waiting.set(key, [...(this.waiting.get(key) ?? []), waiting]);
   }
 
-  /** @param agentHost the program that begins a session of this toolset */
-  begin(toolset: string, agentHost: string | undefined): Beginning {
+  /**
+   * Returns the dialog with which a new session goes on, or undefined where it has one of its own.
+   *
+   * @param agentHost the program that begins a session of this toolset
+   */
+  begin(toolset: string, agentHost: string | undefined): string | undefined {
     const key = keyOf(toolset, agentHost);
     const candidates = (key === undefined ? undefined : this.waiting.get(key)) ?? [];
     const [only] = candidates;
-    if (key === undefined || !only || !candidates.some(({ session }) => session.hasCalled)) return { kind: 'fresh' };
-    if (candidates.length > 1) return { kind: 'unclear' };
+    if (key === undefined || !only?.session.hasCalled || candidates.length > 1) return undefined;
     only.timer.dispose();
     this.remove(key, only);
-    return { kind: 'heir', dialog: only.session.dialog };
+    return only.session.dialog;
   }
 
   dispose(): void {

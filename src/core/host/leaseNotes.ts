@@ -24,7 +24,10 @@ export function leaseNote(server: string, news: LeaseNews, advice: ReleaseAdvice
   const how = advice ?? 'It ends when it was idle for a while, or when the person releases it.';
   switch (news.kind) {
     case 'new':
-      return `\n[MCP Toolsets] This conversation now has an instance of "${server}" of its own, which keeps its state from call to call. ${how}`;
+    case 'newHere': {
+      const before = news.kind === 'new' ? '' : ' If it had one before, that one is gone, and with it what it held.';
+      return `\n[MCP Toolsets] This conversation now has an instance of "${server}" of its own, which keeps its state from call to call.${before} ${how}`;
+    }
     case 'replaced':
       return `\n[MCP Toolsets] The instance of "${server}" that this conversation had is gone (${news.cause}), and with it what it held. This result is of a new one. ${how}`;
     default:

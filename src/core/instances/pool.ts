@@ -10,6 +10,7 @@ import { PendingEnds } from '../base/pendingEnds.js';
 import type { Connection, Connector, OfferKind, StartFailure, ToolListing } from '../connections/connection.js';
 import { Instance, type InstanceUse } from './instance.js';
 import type {
+  LeaseNews,
   OtherOutcome,
   OtherRequest,
   RequestTerms,
@@ -242,12 +243,18 @@ export class InstancePool {
     } else {
       instance.use = { kind: 'leased', dialog, since: this.deps.clock.now() };
       instance.client = client;
-      const cause = this.deaths.get(dialog) ?? (this.met.has(dialog) ? undefined : client?.lostBefore);
+      instance.news = this.newsFor(dialog, client);
       this.met.set(dialog, true);
       this.deaths.delete(dialog);
-      instance.news = cause === undefined ? { kind: 'new' } : { kind: 'replaced', cause };
     }
     this.deps.onChange();
+  }
+
+  private newsFor(dialog: string, client: ServerClient | undefined): LeaseNews {
+    const isMet = this.met.has(dialog);
+    const cause = this.deaths.get(dialog) ?? (isMet ? undefined : client?.lostBefore);
+    if (cause !== undefined) return { kind: 'replaced', cause };
+    return { kind: !isMet && client?.mayHaveLost ? 'newHere' : 'new' };
   }
 
   private startFor(dialog: string | undefined, client?: ServerClient): Promise<StartOutcome> {

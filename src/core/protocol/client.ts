@@ -37,6 +37,8 @@ export interface ServerClient {
   readonly audience?: Audience | undefined;
   /** A clause that says why what its dialog held before this session is gone, where there may have been something. */
   readonly lostBefore?: string | undefined;
+  /** Says whether its conversation may have had another session before, of which nothing is known. */
+  readonly mayHaveLost?: boolean;
   /** Says whether its session has ended. */
   readonly isGone?: boolean;
   /** Rejects with an error that may have a JSON-RPC `code` and `data`. Aborting tells the client. */

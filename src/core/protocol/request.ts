@@ -78,6 +78,8 @@ export type ServerOutcome<Result> =
 /** What the dialog that leases an instance has to be told, once, with a result (L3, X4). */
 export type LeaseNews =
   | { readonly kind: 'new' }
+  /** The same, where nothing tells whether the conversation had another session, and an instance, before. */
+  | { readonly kind: 'newHere' }
   /** What an earlier instance of the dialog held is gone. */
   | { readonly kind: 'replaced'; readonly cause: string };
 

@@ -10,13 +10,14 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { Emitter, nextEvent } from '../../../src/core/base/events.js';
 import { within } from '../../support/core/within.js';
+import { agentHost } from './agentHost.js';
 import { chat } from './chat.js';
 import { gemini } from './gemini.js';
 import { messages } from './messages.js';
 import { sendJson, type Fields, type ModelAnswer, type ModelProtocol, type OfferedTool } from './protocol.js';
 import { responses } from './responses.js';
 
-const protocols: readonly ModelProtocol[] = [messages, responses, chat, gemini];
+const protocols: readonly ModelProtocol[] = [messages, responses, chat, gemini, agentHost];
 
 /** How long an agent may take to start, and to bring a result. */
 const startMs = 180_000;
@@ -174,7 +175,7 @@ function resultOf(news: readonly unknown[]): ModelResult {
   return { text: words.join('\n'), images };
 }
 
-const structural = new Set(['type', 'role', 'id', 'call_id', 'tool_call_id', 'tool_use_id', 'status', 'name']);
+const structural = new Set(['type', 'role', 'id', 'call_id', 'callId', 'tool_call_id', 'tool_use_id', 'status', 'name']);
 
 function isImage(fields: Fields): boolean {
   const inline = (fields['inlineData'] ?? fields['inline_data']) as Fields | undefined;

@@ -80,6 +80,7 @@ describe('core: agent-host sessions of the editor', () => {
   let stage: Stage;
   let clock: FakeClock;
   let gateway: Gateway;
+  const goneIfAny = /If it had one before, that one is gone, and with it what it held/;
   const address = { port: 0, token: 'T'.repeat(43), audience: 'editor' } as const;
 
   async function open(port = 0): Promise<Gateway> {
@@ -135,12 +136,12 @@ describe('core: agent-host sessions of the editor', () => {
     await before.delete();
     assert.equal(leased(), 1);
     const after = await begin();
-    assert.equal(await after.call('pid'), pid);
+    assert.equal(await after.call('pid'), pid, 'without a note, because nothing is gone');
     clock.advance(60_000);
     assert.equal(await after.call('pid'), pid);
   });
 
-  it('that are deleted and have no successor end their instance after 5 s', async () => {
+  it('that are deleted and have no successor end their instance after 5 s; a later one is told that it is gone', async () => {
     const session = await begin();
     await session.call('pid');
     await session.delete();
@@ -148,6 +149,18 @@ describe('core: agent-host sessions of the editor', () => {
     assert.equal(leased(), 2);
     clock.advance(5_000);
     await untilLeased(1);
+    assert.match(await (await begin()).call('pid'), goneIfAny);
+  });
+
+  it('that begin anew after a reload of the window are told what is gone, once', async () => {
+    await (await begin()).call('pid');
+    await gateway.dispose();
+    gateway = await open();
+    const after = await begin();
+    assert.match(await after.call('pid'), goneIfAny);
+    assert.doesNotMatch(await after.call('pid'), /MCP Toolsets/);
+    await after.call('mcp_release_a');
+    assert.doesNotMatch(await after.call('pid'), goneIfAny);
   });
 
   it('of two conversations are never taken for each other: both are told that what they held is gone', async () => {
@@ -158,7 +171,7 @@ describe('core: agent-host sessions of the editor', () => {
     for (const again of [await begin(), await begin()]) {
       const text = await again.call('pid');
       assert.ok(!pids.includes(pidIn(text)), text);
-      assert.match(text, /is gone \(the sessions of all conversations were begun anew/);
+      assert.match(text, goneIfAny);
     }
     clock.advance(5_000);
     await untilLeased(2);

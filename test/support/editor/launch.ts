@@ -15,7 +15,7 @@ import { sharedBrowser } from './browser.ts';
 import { onEnd, tempFolder } from './cleanup.ts';
 import { installHelper, installProduct, writableBuiltInExtensions } from './extensions.ts';
 import { waitUntilGone, type ProcessEntry } from './processes.ts';
-import { provisionServerForm } from './provision.ts';
+import { provisionServerForm, type ServerForm } from './provision.ts';
 import { editorEnvironment, ServerProcess } from './serverProcess.ts';
 import { agentModeSettings, defaultSettings } from './settings.ts';
 import { resultsDir } from './versions.ts';
@@ -38,6 +38,10 @@ export interface EditorOptions {
   env?: NodeJS.ProcessEnv;
   /** Files to write into the editor's home folder, which is an empty temporary one: path → text. */
   homeFiles?: Record<string, string>;
+  /** The same for the folder of its settings and state. */
+  dataFiles?: Record<string, string>;
+  /** The editor itself; default: that of `provision.ts`. */
+  form?: ServerForm;
   /** Where logs and screenshots go. Default: `test-results/editor`. */
   outputDir?: string;
   onTestEvent?: (event: TestEvent) => void;
@@ -73,10 +77,9 @@ export function prepareFolders(options: EditorOptions): EditorFolders {
     outputDir: options.outputDir ?? join(resultsDir, 'editor'),
     remove,
   };
-  const files: [string, string][] = Object.entries(options.homeFiles ?? {}).map(([file, text]) => [
-    join(folders.home, file),
-    text,
-  ]);
+  const below = (folder: string, given: Record<string, string> = {}): [string, string][] =>
+    Object.entries(given).map(([file, text]) => [join(folder, file), text]);
+  const files = [...below(folders.home, options.homeFiles), ...below(folders.dataDir, options.dataFiles)];
   const settings = { ...defaultSettings, ...(options.agentMode && agentModeSettings), ...options.settings };
   files.push([join(folders.dataDir, 'User/settings.json'), JSON.stringify(settings, undefined, 2)]);
   for (const folder of [folders.home, folders.temp, folders.extensionsDir, folders.outputDir]) {
@@ -97,7 +100,7 @@ export function prepareFolders(options: EditorOptions): EditorFolders {
 }
 
 export async function startEditor(options: EditorOptions): Promise<Editor> {
-  const form = await provisionServerForm();
+  const form = options.form ?? (await provisionServerForm());
   const folders = prepareFolders(options);
   const { dataDir, home, temp, extensionsDir, outputDir } = folders;
   if (options.agentMode) writableBuiltInExtensions(form.editorRoot, folders.builtInExtensionsDir);
