@@ -26,6 +26,8 @@ export interface AgentProgram {
   settle(around: Around, write: WriteFile): void;
   /** One conversation that begins with the prompt and ends with the model's last word. */
   start(around: Around, prompt: string): { readonly args: string[]; readonly env: Readonly<Record<string, string>> };
+  /** What its model is to call while its servers connect; absent where it asks the model when they have. */
+  readonly pastime?: { readonly tool: string; readonly args: object };
   /** What it cannot do whatever a server does, as a phrase: seen with the same server directly over stdio. */
   readonly limits: Partial<Record<StepId, string>>;
 }

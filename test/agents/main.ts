@@ -15,7 +15,7 @@ import { agentPrograms, notRun } from './agentPrograms.js';
 import type { AgentProgram } from './agentProgram.js';
 import { ScriptedModel } from './models/scriptedModel.js';
 import { Place } from './place.js';
-import { slowSteps, stepIds, steps, type Scene, type StepId } from './steps.js';
+import { begun, slowSteps, stepIds, steps, type Scene, type StepId } from './steps.js';
 import { printTable, type Outcome, type Row } from './table.js';
 
 interface Chosen {
@@ -84,9 +84,7 @@ async function check(agent: AgentProgram, chosen: Chosen): Promise<Row> {
 /** The conversation of the step before, or another where that has ended. */
 async function sceneOf(place: Place, model: ScriptedModel, last: Scene | undefined): Promise<Scene> {
   if (last && !last.run.hasEnded) return last;
-  const run = place.begin(model.talk());
-  await run.talk.ready();
-  return { place, model, run };
+  return { place, model, run: await begun(place, model) };
 }
 
 /** A step that fails where the agent is known to be unable is no failure of ours; one that succeeds there is told. */

@@ -22,10 +22,27 @@ export type Step = (scene: Scene) => Promise<string>;
 const longMs = 65_000;
 /** A client that is gone is given up after 45 s (L2a). */
 const goneMs = 75_000;
+/** How often an agent is given something to do while its servers connect. */
+const mostRounds = 50;
 
 interface Tally {
   readonly count: number;
   readonly pid: number;
+}
+
+/** A conversation whose model is offered something of the toolset, if the agent gets it at all. */
+export async function begun(place: Place, model: ScriptedModel): Promise<AgentRun> {
+  const run = place.begin(model.talk());
+  await run.talk.ready();
+  const { pastime } = place.agent;
+  for (let round = 0; pastime && round < mostRounds && !isOffered(await run.talk.tools()); round++) {
+    await run.talk.callAs({ name: pastime.tool }, pastime.args);
+  }
+  return run;
+}
+
+function isOffered(tools: readonly OfferedTool[]): boolean {
+  return tools.some(({ name }) => name.endsWith('c_tally'));
 }
 
 /** Which call of which instance it was. */
@@ -161,8 +178,7 @@ export const steps = {
   },
 
   two: async ({ run, place, model }) => {
-    const other = place.begin(model.talk());
-    await other.talk.ready();
+    const other = await begun(place, model);
     const [one, two] = [await tallyOf(run), await tallyOf(other)];
     assert.notEqual(one.pid, two.pid, 'two conversations share an instance');
     assert.equal(two.count, 1);
@@ -178,8 +194,7 @@ export const steps = {
   },
 
   crash: async ({ place, model }) => {
-    const run = place.begin(model.talk());
-    await run.talk.ready();
+    const run = await begun(place, model);
     const { pid } = await tallyOf(run);
     await run.kill();
     const took = await untilEnded(pid);

@@ -175,7 +175,17 @@ function resultOf(news: readonly unknown[]): ModelResult {
   return { text: words.join('\n'), images };
 }
 
-const structural = new Set(['type', 'role', 'id', 'call_id', 'callId', 'tool_call_id', 'tool_use_id', 'status', 'name']);
+const structural = new Set([
+  'type',
+  'role',
+  'id',
+  'call_id',
+  'callId',
+  'tool_call_id',
+  'tool_use_id',
+  'status',
+  'name',
+]);
 
 function isImage(fields: Fields): boolean {
   const inline = (fields['inlineData'] ?? fields['inline_data']) as Fields | undefined;

@@ -23,5 +23,6 @@ export const claudeCode: AgentProgram = {
       IS_SANDBOX: '1',
     },
   }),
+  pastime: { tool: 'Bash', args: { command: 'sleep 0.2', description: 'Wait' } },
   limits: {},
 };

@@ -8,7 +8,10 @@ export const cline: AgentProgram = {
   takesVariable: false,
   settle: settleModel,
   start: (_, prompt) => ({ args: ['-P', 'openai-compatible', '-m', 'scripted', prompt], env: {} }),
-  limits: { change: 'it lists the tools once' },
+  limits: {
+    change: 'it lists the tools once',
+    crash: 'a process of its own that it leaves behind keeps the connection, so that the idle limit ends the instance',
+  },
 };
 
 /** The same with one server for all toolsets, as a person writes it by hand. */

@@ -26,5 +26,6 @@ export const codex: AgentProgram = {
     args: ['exec', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox', prompt],
     env: {},
   }),
+  pastime: { tool: 'exec_command', args: { cmd: 'sleep 0.2' } },
   limits: { change: 'it lists the tools once' },
 };
