@@ -75,7 +75,10 @@ module.exports = { Database };
 export async function provisionAgentHost(): Promise<ServerForm> {
   const form = await provisionServerForm();
   const parts = patches.map(({ file, find, put }) => `${file} ${find.source} ${put('', '')}`);
-  const tag = createHash('sha256').update([form.editorRoot, ...parts].join('\n')).digest('hex').slice(0, 12);
+  const tag = createHash('sha256')
+    .update([form.editorRoot, ...parts].join('\n'))
+    .digest('hex')
+    .slice(0, 12);
   const editorRoot = join(installs, `agent-host-${tag}`);
   await alone(async () => {
     if (existsSync(editorRoot)) return;
@@ -103,8 +106,12 @@ async function apply({ file, find, put }: Patch, root: string): Promise<void> {
   const path = join(root, file);
   const text = await readFile(path, 'utf8');
   const found = [...text.matchAll(new RegExp(find.source, 'g'))].length;
-  if (found !== 1) throw new Error(`${file} has ${found} places to patch: this is another editor than the one that is pinned`);
+  if (found !== 1)
+    throw new Error(`${file} has ${found} places to patch: this is another editor than the one that is pinned`);
   // A new file: the one that is there is a link to that of the usual editor.
   await rm(path);
-  await writeFile(path, text.replace(find, (...groups: string[]) => put(...groups)));
+  await writeFile(
+    path,
+    text.replace(find, (...groups: string[]) => put(...groups)),
+  );
 }

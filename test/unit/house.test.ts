@@ -86,7 +86,7 @@ const arrows: Record<string, readonly string[]> = {
     'core/gateway',
     'core/host',
   ],
-  'vscode/views': ['core/base', 'core/tools', 'core/approval', 'core/reconcile', 'vscode/engine'],
+  'vscode/views': ['core/base', 'core/protocol', 'core/tools', 'core/approval', 'core/reconcile', 'vscode/engine'],
   'vscode/toolsets': ['core/base', 'core/tools', 'core/reconcile', 'core/gateway', 'vscode/engine', 'vscode/views'],
   'vscode/consent': [
     'core/base',

@@ -93,7 +93,7 @@ export class Session {
     start: SessionStart = {},
   ) {
     const { isRevived = false } = start;
-    this.lostBefore = isRevived ? restarted : undefined;
+    this.lostBefore = start.lostBefore ?? (isRevived ? restarted : undefined);
     this.mayHaveLost = traits.agentHost !== undefined;
     this.dialog = start.dialog ?? sessionDialog(id);
     this.identity = start.partOf ?? this;

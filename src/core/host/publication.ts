@@ -12,6 +12,7 @@ import type { Log } from '../base/log.js';
 import type { Problem } from '../base/problem.js';
 import type { ConfiguredServer } from '../config/model.js';
 import { showsApps, type Audience } from '../protocol/client.js';
+import { dialogLabel } from '../protocol/dialogLabel.js';
 import type { ToolsetCall } from '../protocol/request.js';
 import { offersChanged } from '../reconcile/problems.js';
 import type { Catalogue, ServedTool, Toolset } from '../tools/catalogue.js';
@@ -100,7 +101,7 @@ export class Publication implements Disposable {
     const offerings = this.offerings();
     const changes = this.reviewed(offerings);
     const { toolsets: next, problems } = this.published(offerings);
-    this.problems_ = [...changes, ...problems];
+    this.problems_ = [...changes, ...problems, ...this.problemsOfOne(problems)];
     const before = this.catalogue_.toolsets;
     if (next.length !== before.length || next.some((toolset, index) => toolset !== before[index])) {
       this.catalogue_ = { version: this.catalogue_.version + 1, toolsets: next };
@@ -150,6 +151,21 @@ export class Publication implements Disposable {
       .map((toolset) => before.find((earlier) => sameToolset(earlier, toolset)) ?? toolset);
     if (this.servers.length > 0) next.push(this.allowedAdmin());
     return { toolsets: next, problems };
+  }
+
+  /** Returns the problems that only single conversations have, with what their own instances list (N5, G3). */
+  private problemsOfOne(ofAll: readonly Problem[]): Problem[] {
+    const lists = this.servers.flatMap(({ id }) => this.serving(id)?.ownLists ?? []);
+    const audiences = new Map(lists.map((audience) => [audience.dialog, audience]));
+    const known = new Set(ofAll.map(({ message }) => message));
+    return [...audiences.values()].flatMap((audience) =>
+      this.published(this.offerings(audience))
+        .problems.filter(({ message }) => !known.has(message))
+        .map((problem) => {
+          const whose = dialogLabel(audience.dialog, 'conversation');
+          return { ...problem, message: `${problem.message} That holds in the ${whose}, whose instance lists other tools.` };
+        }),
+    );
   }
 
   private withRelease(toolset: Toolset): Toolset {

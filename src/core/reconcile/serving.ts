@@ -170,6 +170,15 @@ export class Serving {
     return { listing: offer.listing, curated, ...(offer !== common && { special: offer.id }) };
   }
 
+  /** The conversations that hold an instance which lists something else than the common list has. */
+  get ownLists(): readonly Audience[] {
+    if (!this.offers.isVaried) return [];
+    return this.pool.live.flatMap(({ use, client }) => {
+      const audience = use.kind === 'leased' ? client?.audience : undefined;
+      return audience && this.offeredTo(audience).special !== undefined ? [audience] : [];
+    });
+  }
+
   /** Returns what is offered to anybody, the common list first. */
   everyOffer(): readonly Offered[] {
     return this.offers.all(this.pool.live).flatMap((offer): Offered[] => {

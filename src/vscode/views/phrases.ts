@@ -5,6 +5,7 @@ import { assertNever } from '../../core/base/assertNever.js';
 import type { OfferedTool } from '../../core/tools/catalogue.js';
 import { estimatedTokensOf } from '../../core/tools/tokens.js';
 import type { WindowState } from '../engine/engineSlot.js';
+import { dialogLabel } from '../../core/protocol/dialogLabel.js';
 import { isTrial } from '../engine/trialDialog.js';
 import type { InstanceStatus, ServerState, ServerStatus, StatusSnapshot } from '../../core/reconcile/status.js';
 
@@ -69,19 +70,12 @@ export function instanceLabel(use: InstanceStatus['use']): string {
     case 'shared':
       return 'shared';
     case 'leased':
-      return isTrial(use.dialog) ? 'Try Tool' : dialogName(use.dialog, 'chat');
+      return isTrial(use.dialog) ? 'Try Tool' : dialogLabel(use.dialog, 'chat');
     case 'draining':
       return 'ending';
     default:
       return assertNever(use);
   }
-}
-
-/** Names a dialog by the beginning of its id, which is enough to tell a few apart. */
-function dialogName(dialog: string, word: string): string {
-  const own = /^minds-(?=.)/.exec(dialog)?.[0] ?? '';
-  const id = dialog.slice(own.length, own.length + 8);
-  return own === '' ? `${word} ${id}` : `@minds ${word} ${id}`;
 }
 
 export function instancePhrase(use: InstanceStatus['use']): string {
@@ -91,7 +85,7 @@ export function instancePhrase(use: InstanceStatus['use']): string {
     case 'shared':
       return 'shared by all conversations';
     case 'leased':
-      return isTrial(use.dialog) ? 'a tool that is being tried' : dialogName(use.dialog, 'conversation');
+      return isTrial(use.dialog) ? 'a tool that is being tried' : dialogLabel(use.dialog, 'conversation');
     case 'draining':
       return 'finishing its last calls';
     default:

@@ -91,6 +91,15 @@ describe('what conversations are offered (G3)', () => {
     const now = await names(all);
     assert.ok(now.indexOf('extra_1') < now.indexOf('echo_b'), 'the earlier server has it, in the order of the file');
     assert.deepEqual(stage.publishedBy('b'), ['echo_b', 'extra_1'], 'others still have that of b');
+
+    const said = (): string[] =>
+      stage.core.host.snapshot.problems.flatMap(({ code, message }) => (code === 'name-taken' ? [message] : []));
+    await stage.until(() => said().length > 0, 'a problem of the name');
+    const [message = '', ...rest] = said();
+    assert.match(message, /^The tool "extra_1" of "b" is left out: .*That holds in the conversation [0-9a-f]{8}, whose/);
+    assert.deepEqual(rest, []);
+    await all.call('mcp_release', { serverId: 'a' });
+    await stage.until(() => said().length === 0, 'that it goes with the instance');
   });
 
   it('a list that all its conversations see stays one: the editor, and servers that all share', async () => {

@@ -20,6 +20,8 @@ export interface AgentAnswer {
 const mostGreetings = 6;
 const greetingLimitMs = 10_000;
 const answerLimitMs = 60_000;
+/** On a machine that does much else at once, a window takes long to start everything. */
+const toolsLimitMs = 120_000;
 
 export class AgentWindow {
   constructor(
@@ -29,16 +31,22 @@ export class AgentWindow {
 
   /** Resolves when agents answer, in a new chat; calls of tools need no approval. */
   async enable(): Promise<void> {
-    await this.approveCalls();
-    await this.run('workbench.action.chat.manage');
-    await this.untilToolsOf('copilot_');
-    await this.run('workbench.action.closeAllEditors');
+    await this.enableTools();
     await this.untilAnswering();
     // What was asked too early has opened the dialog that signs in.
     const dialog = this.window.page.locator('.monaco-dialog-box');
     if (await dialog.isVisible()) await this.window.page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'hidden' });
     await this.run('workbench.action.chat.newChat');
+  }
+
+  /** Resolves when the editor's agent has its tools; it may not answer yet. */
+  async enableTools(): Promise<void> {
+    await this.approveCalls();
+    await this.untilCommand('workbench.action.chat.manage');
+    await this.run('workbench.action.chat.manage');
+    await this.untilToolsOf('copilot_');
+    await this.run('workbench.action.closeAllEditors');
   }
 
   /** Reloads the window with the chat it shows, which it does not always open again from the sidebar: from an editor it does. */
@@ -67,10 +75,20 @@ export class AgentWindow {
     );
   }
 
+  /** The workbench registers some of its commands after the extension host runs. */
+  untilCommand(id: string): Promise<unknown> {
+    return this.window.waitFor(
+      ({ commands }) => commands.getCommands(),
+      (all) => all.includes(id),
+      toolsLimitMs,
+    );
+  }
+
   untilToolsOf(prefix: string): Promise<unknown> {
     return this.window.waitFor(
       ({ lm }) => lm.tools.map(({ name }) => name),
       (names) => names.some((name) => name.startsWith(prefix)),
+      toolsLimitMs,
     );
   }
 

@@ -1,0 +1,11 @@
+/** Names dialogs for people: by the beginning of what makes each one unique, which is enough to tell a few apart. */
+
+/** The dialogs of `@minds`, and those of MCP sessions. */
+const kinds = /^(?:minds-|mcp-session:)(?=.)/;
+
+/** @param word what it is called, such as `conversation` */
+export function dialogLabel(dialog: string, word: string): string {
+  const own = kinds.exec(dialog)?.[0] ?? '';
+  const name = `${word} ${dialog.slice(own.length, own.length + 8)}`;
+  return own === 'minds-' ? `@minds ${name}` : name;
+}

@@ -1,0 +1,154 @@
+/**
+ * A window whose chats run in the agent host, driven from outside. Their model is scripted: a turn waits until the test has said
+ * what the model does next, so one turn lasts as long as the test wants, and several go on side by side.
+ */
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ScriptedModel, type Talk } from '../agents/models/scriptedModel.ts';
+import { AgentWindow } from '../support/editor/agentWindow.ts';
+import { startEditor, type Editor } from '../support/editor/launch.ts';
+import { waitUntil } from '../support/editor/processes.ts';
+import type { EditorWindow } from '../support/editor/window.ts';
+import { copyWorkspace } from '../support/editor/workspaces.ts';
+import { modelVariable, provisionAgentHost } from './patchedEditor.ts';
+
+const newSession = 'workbench.action.chat.openNewChatSessionInPlace.agent-host-copilotcli';
+
+/** A window, or a turn of an agent, may take so long to begin, in milliseconds. */
+const patience = 180_000;
+
+interface OfferedServer {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export class HostWindow {
+  private readonly agent: AgentWindow;
+
+  private constructor(
+    readonly editor: Editor,
+    readonly window: EditorWindow,
+    readonly workspace: string,
+    private readonly model: ScriptedModel,
+    readonly close: () => Promise<void>,
+  ) {
+    this.agent = new AgentWindow(editor, window);
+  }
+
+  static async open(): Promise<HostWindow> {
+    const form = await provisionAgentHost();
+    const model = await ScriptedModel.start();
+    const copy = copyWorkspace(join(__dirname, 'workspace'));
+    const editor = await startEditor({
+      form,
+      agentMode: true,
+      outputDir: join(__dirname, '../../test-results/agenthost'),
+      env: { [modelVariable]: `${model.url}/agent-host` },
+      settings: {
+        'chat.agentHost.allowSignedOutWhenUsable': true,
+        'chat.agentHost.byokModels.enabled': true,
+        'chat.agentHost.ahpJsonlLoggingEnabled': true,
+      },
+      dataFiles: {
+        // The editor passes these two on to the agent host of a desktop alone.
+        'User/globalStorage/agent-host-config.json': JSON.stringify({
+          byokModelsEnabled: true,
+          allowSignedOutWhenUsable: true,
+        }),
+      },
+    });
+    const close = async (): Promise<void> => {
+      await editor.close();
+      model.end();
+      await copy.remove();
+    };
+    const opened = new HostWindow(editor, await editor.openWindow(copy.path), copy.path, model, close);
+    await opened.agent.enableTools();
+    await opened.agent.untilCommand(newSession);
+    return opened;
+  }
+
+  /** Begins a chat. Resolves when its model is asked for the first time. */
+  async begin(): Promise<Talk> {
+    await this.window.evaluate(
+      async ({ commands }, command) => void (await commands.executeCommand(command as string, 'sidebar')),
+      newSession,
+    );
+    const talk = this.model.talk();
+    await this.say(talk);
+    return talk;
+  }
+
+  async reload(): Promise<void> {
+    await this.window.reload();
+    await this.agent.untilCommand(newSession);
+  }
+
+  /** Opens a chat whose turn has ended, and asks again in it. */
+  async goOn(talk: Talk): Promise<void> {
+    await this.window.evaluate(
+      async ({ commands, Uri }, uri) => void (await commands.executeCommand('vscode.open', Uri.parse(uri as string))),
+      `agent-host-copilotcli:/${await this.sessionOf(talk)}`,
+    );
+    const { page } = this.window;
+    await page
+      .locator('.part.editor .interactive-response')
+      .filter({ hasText: 'DONE' })
+      .first()
+      .waitFor({ timeout: patience });
+    await page.locator('.part.editor .interactive-input-editor').click();
+    await this.say(talk);
+  }
+
+  /** What the agent host was told of the toolsets, each time that it looked. */
+  offers(): Readonly<Record<string, OfferedServer>>[] {
+    return this.protocol().flatMap((line) => {
+      if (!line.includes('"encoding":"base64"')) return [];
+      const { result } = JSON.parse(line) as { result?: { data?: string } };
+      const text = Buffer.from(result?.data ?? '', 'base64').toString();
+      if (!text.includes('"mcpServers"')) return [];
+      return [(JSON.parse(text) as { mcpServers: Record<string, OfferedServer> }).mcpServers];
+    });
+  }
+
+  /** The codes of the problems of the config file. */
+  async untilProblem(code: string): Promise<string> {
+    const found = await this.window.waitFor(
+      ({ languages }) =>
+        languages
+          .getDiagnostics()
+          .flatMap(([, all]) => all)
+          .map(({ code, message }) => ({ code: String(typeof code === 'object' ? code.value : code), message })),
+      (all) => all.some((one) => one.code === code),
+      patience,
+    );
+    return found.find((one) => one.code === code)?.message ?? '';
+  }
+
+  private async say(talk: Talk): Promise<void> {
+    await this.window.evaluate(
+      async ({ commands }, query) => void (await commands.executeCommand('workbench.action.chat.open', { query })),
+      talk.prompt,
+    );
+    await talk.ready(patience);
+  }
+
+  private async sessionOf(talk: Talk): Promise<string> {
+    const find = (): string | undefined =>
+      this.protocol().flatMap((line) => {
+        const [, id] = (line.includes(talk.tag) && /"copilotcli:\/([0-9a-f-]{36})/.exec(line)) || [];
+        return id === undefined ? [] : [id];
+      })[0];
+    assert.ok(await waitUntil(() => find() !== undefined, patience), `no session of ${talk.tag}`);
+    return find() ?? '';
+  }
+
+  /** The lines of the protocol between window and agent host. */
+  private protocol(): string[] {
+    const logs = join(this.editor.dataDir, 'logs');
+    return readdirSync(logs, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile() && entry.parentPath.endsWith('ahp'))
+      .flatMap((entry) => readFileSync(join(entry.parentPath, entry.name), 'utf8').split('\n'));
+  }
+}

@@ -1,0 +1,161 @@
+/**
+ * Toolsets in chats of the editor's agent host (G2, G3, G3a, G3b, L2a, L3): the real editor, the real agent host, the real Copilot
+ * runtime; only the model is scripted. The steps build on each other: each leaves its chats as they are.
+ */
+import assert from 'node:assert/strict';
+import { readFile, writeFile } from 'node:fs/promises';
+import { isDeepStrictEqual } from 'node:util';
+import { join } from 'node:path';
+import type { Talk } from '../agents/models/scriptedModel.ts';
+import { waitUntil } from '../support/editor/processes.ts';
+import { isAlive } from '../support/processes.ts';
+import { HostWindow } from './hostWindow.ts';
+
+interface Tally {
+  readonly count: number;
+  readonly pid: number;
+  readonly text: string;
+}
+
+const goneIfAny = /If it had one before, that one is gone, and with it what it held/;
+
+describe('toolsets in the agent host', function () {
+  this.timeout(600_000);
+  let host: HostWindow;
+  let first: Talk;
+
+  before(async () => {
+    host = await HostWindow.open();
+    first = await host.begin();
+  });
+
+  after(() => host?.close());
+
+  const names = async (talk: Talk): Promise<string[]> => (await talk.tools()).map(({ name }) => name);
+
+  async function tally(talk: Talk): Promise<Tally> {
+    const { text } = await talk.callAs({ name: 'counter-tally' });
+    const [, count, pid] = /Call (\d+) of process (\d+)\./.exec(text) ?? [];
+    assert.ok(count && pid, `no tally in: ${text}`);
+    return { count: Number(count), pid: Number(pid), text };
+  }
+
+  async function edit(change: (text: string) => string): Promise<void> {
+    const file = join(host.workspace, '.minds/mcp.yaml');
+    await writeFile(file, change(await readFile(file, 'utf8')));
+  }
+
+  /** Calls until the model is offered a tool: the agent host looks after each call whether the tools are others. */
+  async function untilOffered(talk: Talk, tool: string): Promise<void> {
+    for (let calls = 0; calls < 200; calls++) {
+      if ((await names(talk)).includes(tool)) return;
+      await talk.callAs({ name: 'bash' }, { command: 'sleep 0.2', description: 'Wait' });
+    }
+    assert.fail(`${tool} was not offered: ${(await names(talk)).join(', ')}`);
+  }
+
+  it('names are whole under its cut; what would be cut is left out, and that is said (G3a)', async () => {
+    const offered = await names(first);
+    const wide = 'a-toolset-with-a-name-of-32-char-tally_with_a_suffix_of_26_chars';
+    assert.equal(wide.length, 64);
+    for (const name of ['counter-tally', 'counter-structured', wide, 'mcp_admin-status']) {
+      assert.ok(offered.includes(name), `${name} is not in ${offered.join(', ')}`);
+    }
+    assert.deepEqual(
+      offered.filter((name) => name.startsWith('a-toolset') && name.includes('structured')),
+      [],
+    );
+    assert.match(await host.untilProblem('agent-host-name'), /"structured_with_a_suffix_of_26_chars"/);
+  });
+
+  it('a chat has an instance, and is told how to give it back in words that fit what its model sees (L2a, L3)', async () => {
+    const one = await tally(first);
+    assert.equal(one.count, 1);
+    assert.match(one.text, /\.\n+\[MCP Toolsets\] This conversation now has an instance of "counter" of its own/);
+    assert.match(one.text, /the tool whose name ends in "mcp_release_counter"/);
+    const two = await tally(first);
+    assert.deepEqual([two.count, two.pid], [2, one.pid]);
+    assert.doesNotMatch(two.text, /MCP Toolsets/);
+    assert.match((await first.callAs({ name: 'mcp_admin-status' })).text, /counter: running/);
+
+    const { text } = await first.callAs({ name: 'counter-mcp_release_counter' });
+    assert.match(text, /has ended/);
+    assert.ok(await waitUntil(() => !isAlive(one.pid), 60_000), 'its instance goes on');
+    const next = await tally(first);
+    assert.equal(next.count, 1);
+    assert.doesNotMatch(next.text, goneIfAny, 'it was the model that gave it back');
+  });
+
+  it('a result with a structure reaches the model with its note', async () => {
+    await first.callAs({ name: 'counter-mcp_release_counter' });
+    const { text } = await first.callAs({ name: 'counter-structured' });
+    assert.match(text, /21\.5/);
+    assert.match(text, /mcp_release_counter/);
+  });
+
+  it('a server that fails, waits for approval or starts later deletes no session (G3b)', async () => {
+    const { count, pid } = await tally(first);
+    const before = host.offers();
+    assert.ok(
+      before.every((offer) => 'other' in offer),
+      'a server that fails is offered',
+    );
+    await host.untilProblem('server-exited');
+    await host.window.evaluate(async ({ workspace }) => {
+      await workspace.getConfiguration('mcpToolsets').update('approval', 'ask', true);
+    });
+    await edit((text) => text.replace("exits.mjs'", "slow-start.mjs', '--tools', 'echo'"));
+    await host.untilProblem('approval-pending');
+    assert.equal((await tally(first)).count, count + 1);
+    await host.window.evaluate(async ({ workspace }) => {
+      await workspace.getConfiguration('mcpToolsets').update('approval', 'trustedWorkspace', true);
+    });
+    await untilOffered(first, 'other-echo');
+    const last = await tally(first);
+    assert.deepEqual([last.count, last.pid], [count + 2, pid]);
+    assert.ok(
+      host.offers().every((offer) => isDeepStrictEqual(offer, before[0])),
+      'the definitions have changed',
+    );
+  });
+
+  it('a server that is added deletes the sessions: the only chat goes on with its instance, or is told that it is gone (G3b)', async () => {
+    const before = await tally(first);
+    await edit((text) => `${text}  added:\n    transport: stdio\n    command: node\n    args: ['${rawServer}']\n`);
+    await first.finish();
+    await host.goOn(first);
+    await untilOffered(first, 'added-tally');
+    const after = await tally(first);
+    // The machine decides whether the host comes back within the time for which we wait.
+    if (after.pid === before.pid) assert.equal(after.count, before.count + 1);
+    else assert.match(after.text, goneIfAny);
+  });
+
+  it('two chats have two instances (G3)', async () => {
+    const second = await host.begin();
+    const [one, two] = [await tally(first), await tally(second)];
+    assert.notEqual(one.pid, two.pid);
+    assert.equal(two.count, 1);
+    assert.equal((await tally(first)).count, one.count + 1);
+    assert.equal((await tally(second)).count, 2);
+    await second.finish();
+  });
+
+  it('over a reload of the window the address stays; the next turn works by itself, and says what is gone (G2, L2a)', async () => {
+    const { pid } = await tally(first);
+    const before = host.offers().at(-1);
+    await first.finish();
+    await host.reload();
+    await host.goOn(first);
+    await untilOffered(first, 'counter-tally');
+    const after = await tally(first);
+    assert.equal(after.count, 1);
+    assert.notEqual(after.pid, pid);
+    assert.match(after.text, /(?:that one|that this conversation had) is gone/);
+    assert.deepEqual(host.offers().at(-1), before);
+    assert.match(before?.['counter']?.headers['Authorization'] ?? '', /^Bearer [\w-]{43}$/);
+    await first.finish();
+  });
+});
+
+const rawServer = join(__dirname, '../fixtures/servers/raw.mjs');

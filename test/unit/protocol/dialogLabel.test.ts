@@ -1,0 +1,15 @@
+/** What people read of a dialog (L2, E3). */
+import assert from 'node:assert/strict';
+import { dialogLabel } from '../../../src/core/protocol/dialogLabel.js';
+
+describe('the name of a dialog', () => {
+  for (const [dialog, name] of [
+    ['d694395b-0000-4000-8000-000000000000', 'chat d694395b'],
+    ['minds-0a1b2c3d-0000', '@minds chat 0a1b2c3d'],
+    ['mcp-session:7f00aa11-0000.eyJ9', 'chat 7f00aa11'],
+    ['minds-', 'chat minds-'],
+    ['mcp-session:', 'chat mcp-sess'],
+  ] as const) {
+    it(`${dialog} is ${name}`, () => assert.equal(dialogLabel(dialog, 'chat'), name));
+  }
+});
