@@ -71,6 +71,8 @@ export class HostWindow {
 
   /** Begins a chat. Resolves when its model is asked for the first time. */
   async begin(): Promise<Talk> {
+    // What is asked goes to the chat that had the focus last, also where that is in an editor.
+    await this.agent.run('workbench.action.closeAllEditors');
     await this.window.evaluate(
       async ({ commands }, command) => void (await commands.executeCommand(command as string, 'sidebar')),
       newSession,

@@ -65,6 +65,7 @@ describe('toolsets in the agent host', function () {
       offered.filter((name) => name.startsWith('a-toolset') && name.includes('structured')),
       [],
     );
+    assert.match(await host.untilProblem('agents-window-off'), /do not see the toolsets/);
     assert.match(await host.untilProblem('agent-host-name'), /"structured_with_a_suffix_of_26_chars"/);
   });
 
@@ -93,7 +94,7 @@ describe('toolsets in the agent host', function () {
     assert.match(text, /mcp_release_counter/);
   });
 
-  it('a server that fails, waits for approval or starts later deletes no session (G3b)', async () => {
+  it('a server that fails, and one that starts later, delete no session (G3b)', async () => {
     const { count, pid } = await tally(first);
     const before = host.offers();
     assert.ok(
@@ -101,18 +102,10 @@ describe('toolsets in the agent host', function () {
       'a server that fails is offered',
     );
     await host.untilProblem('server-exited');
-    await host.window.evaluate(async ({ workspace }) => {
-      await workspace.getConfiguration('mcpToolsets').update('approval', 'ask', true);
-    });
     await edit((text) => text.replace("exits.mjs'", "slow-start.mjs', '--tools', 'echo'"));
-    await host.untilProblem('approval-pending');
-    assert.equal((await tally(first)).count, count + 1);
-    await host.window.evaluate(async ({ workspace }) => {
-      await workspace.getConfiguration('mcpToolsets').update('approval', 'trustedWorkspace', true);
-    });
     await untilOffered(first, 'other-echo');
     const last = await tally(first);
-    assert.deepEqual([last.count, last.pid], [count + 2, pid]);
+    assert.deepEqual([last.count, last.pid], [count + 1, pid]);
     assert.ok(
       host.offers().every((offer) => isDeepStrictEqual(offer, before[0])),
       'the definitions have changed',
@@ -124,7 +117,7 @@ describe('toolsets in the agent host', function () {
     await edit((text) => `${text}  added:\n    transport: stdio\n    command: node\n    args: ['${rawServer}']\n`);
     await first.finish();
     await host.goOn(first);
-    await untilOffered(first, 'added-tally');
+    await untilOffered(first, 'added-count');
     const after = await tally(first);
     // The machine decides whether the host comes back within the time for which we wait.
     if (after.pid === before.pid) assert.equal(after.count, before.count + 1);

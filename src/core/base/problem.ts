@@ -88,6 +88,7 @@ export const problemCodes = [
   'editor-id-too-long',
   'editor-schema-refused',
   'agent-host-name',
+  'agents-window-off',
   'editor-toolset-hidden',
   'too-many-tools',
   // These concern starting and running (S1, X, R).

@@ -8,7 +8,10 @@ import type { ConfiguredServer, ServerPlaces } from '../config/model.js';
 import type { Offered, Serving } from '../reconcile/serving.js';
 import type { Candidate } from '../tools/registry.js';
 
-export type ServingFacts = Pick<Serving, 'definition' | 'instructions' | 'features' | 'offeredTo' | 'everyOffer' | 'ownLists'>;
+export type ServingFacts = Pick<
+  Serving,
+  'definition' | 'instructions' | 'features' | 'offeredTo' | 'everyOffer' | 'ownLists'
+>;
 
 export interface Offering {
   readonly server: ConfiguredServer;

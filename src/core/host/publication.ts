@@ -163,7 +163,10 @@ export class Publication implements Disposable {
         .problems.filter(({ message }) => !known.has(message))
         .map((problem) => {
           const whose = dialogLabel(audience.dialog, 'conversation');
-          return { ...problem, message: `${problem.message} That holds in the ${whose}, whose instance lists other tools.` };
+          return {
+            ...problem,
+            message: `${problem.message} That holds in the ${whose}, whose instance lists other tools.`,
+          };
         }),
     );
   }

@@ -1,11 +1,11 @@
 /** Names dialogs for people: by the beginning of what makes each one unique, which is enough to tell a few apart. */
 
 /** The dialogs of `@minds`, and those of MCP sessions. */
-const kinds = /^(?:minds-|mcp-session:)(?=.)/;
+const kinds = ['minds-', 'mcp-session:'] as const;
 
 /** @param word what it is called, such as `conversation` */
 export function dialogLabel(dialog: string, word: string): string {
-  const own = kinds.exec(dialog)?.[0] ?? '';
+  const own = kinds.find((kind) => dialog.startsWith(kind) && dialog.length > kind.length) ?? '';
   const name = `${word} ${dialog.slice(own.length, own.length + 8)}`;
   return own === 'minds-' ? `@minds ${name}` : name;
 }

@@ -1,7 +1,10 @@
 /** Reports what keeps agents from finding the toolsets of a window where they look for them (G2, G6). Pure. */
+import { isObject } from '../../core/base/isObject.js';
 import type { Place, Problem } from '../../core/base/problem.js';
 import type { AgentEndpointState } from '../engine/agentEndpoint.js';
 import type { EditorEndpoint } from '../engine/editorEndpoint.js';
+
+const extensionId = 'minds.mcp-toolsets';
 
 /** @param place The place of problems that belong to no server. */
 export function endpointProblems(state: AgentEndpointState, place: Place | undefined): Problem[] {
@@ -29,6 +32,33 @@ export function endpointProblems(state: AgentEndpointState, place: Place | undef
     ];
   }
   return [];
+}
+
+/** What decides whether sessions of the Agents window see the toolsets. */
+interface AgentsWindow {
+  /** Whether a session outside agent mode was seen here, so that the person uses such sessions. */
+  readonly isOfInterest: boolean;
+  /** The setting `extensions.supportAgentsWindow`; undefined in an editor that has none. */
+  readonly support: unknown;
+}
+
+/**
+ * Reports that the editor does not run this extension in the Agents window.
+ *
+ * @param place The place of problems that belong to no server.
+ */
+export function agentsWindowProblems({ isOfInterest, support }: AgentsWindow, place: Place | undefined): Problem[] {
+  if (!place || !isOfInterest || !isObject(support) || support[extensionId] === true) return [];
+  return [
+    {
+      code: 'agents-window-off',
+      severity: 'information',
+      message:
+        'Sessions in the Agents window of the editor do not see the toolsets: it runs no extension there that you have not allowed.',
+      fix: `If you use that window, set "extensions.supportAgentsWindow" to { "${extensionId}": true } in your user settings.`,
+      place,
+    },
+  ];
 }
 
 /**

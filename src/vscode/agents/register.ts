@@ -14,12 +14,24 @@ import { inert } from '../../core/base/inert.js';
 import { window } from '../views/inertEditor.js';
 import { orShowFailure } from '../views/messages.js';
 import { whyNothingRuns } from '../views/phrases.js';
-import { editorEndpointProblems, endpointProblems } from './endpointProblems.js';
+import { agentsWindowProblems, editorEndpointProblems, endpointProblems } from './endpointProblems.js';
 
 export function serveOtherAgents(slot: EngineSlot, globalStorage: vscode.Uri): Disposable {
   const store = new DisposableStore('other agents');
   slot.observe(() => endpointProblems(slot.engine?.endpoint?.state ?? { kind: 'off' }, placeOf(slot)));
   slot.observe(() => editorEndpointProblems(slot.engine?.editorEndpoint.state, placeOf(slot)));
+  slot.observe(() =>
+    agentsWindowProblems(
+      { isOfInterest: slot.engine?.servesAgentHost === true, support: agentsWindow() },
+      placeOf(slot),
+    ),
+  );
+  store.add(slot.onDidLoad(({ onDidServeAgentHost }) => store.add(onDidServeAgentHost(() => slot.refresh()))));
+  store.add(
+    vscode.workspace.onDidChangeConfiguration((change) => {
+      if (change.affectsConfiguration('extensions.supportAgentsWindow')) slot.refresh();
+    }),
+  );
   store.add(
     slot.onDidLoad(({ endpoint }) => {
       if (!endpoint) return;
@@ -38,6 +50,11 @@ export function serveOtherAgents(slot: EngineSlot, globalStorage: vscode.Uri): D
     vscode.commands.registerCommand('mcpToolsets.renewEditorToken', () => orShowFailure(() => renewOfEditor(slot))),
   );
   return store;
+}
+
+/** Says which extensions the editor runs in its Agents window; undefined in an editor that has none. */
+function agentsWindow(): unknown {
+  return vscode.workspace.getConfiguration('extensions').get('supportAgentsWindow');
 }
 
 async function renewOfEditor({ engine, state }: EngineSlot): Promise<void> {

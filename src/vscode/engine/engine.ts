@@ -5,6 +5,7 @@
 import type { Approvals } from '../../core/approval/approvals.js';
 import type { OfferReview } from '../../core/approval/offerPrints.js';
 import type { Clock } from '../../core/base/clock.js';
+import { Emitter, type Event } from '../../core/base/events.js';
 import type { Log } from '../../core/base/log.js';
 import type { SecretStore } from '../../core/connections/http/oauth/contract.js';
 import type { StableAddress } from '../../core/gateway/gateway.js';
@@ -79,6 +80,10 @@ export interface Engine {
   redact(text: string): string;
   /** The endpoint of the editor. */
   readonly editorEndpoint: EditorEndpoint;
+  /** Whether a session of an agent host of the editor has begun here. */
+  readonly servesAgentHost: boolean;
+  /** Fires when the first one begins. */
+  readonly onDidServeAgentHost: Event<void>;
   /** The endpoint for agents outside the editor. It is off until it is given a port. */
   readonly endpoint: AgentEndpoint | undefined;
   readonly dialogTools: DialogTools;
@@ -129,6 +134,8 @@ export function createEngine(deps: EngineDeps): Engine {
     });
   }
 
+  let servesAgentHost = false;
+  const agentHostBegan = new Emitter<void>();
   const editorEndpoint = new EditorEndpoint({
     address: deps.address,
     clock,
@@ -144,7 +151,12 @@ export function createEngine(deps: EngineDeps): Engine {
         delivery,
         stable: { ...stable, audience: 'editor' },
         ...(deps.address.editor !== undefined && { editorName: deps.address.editor }),
-        onClient: (kind, capabilities) => kind === 'editor' && deps.editor?.note(capabilities),
+        onClient: (kind, capabilities) => {
+          if (kind === 'editor') deps.editor?.note(capabilities);
+          if (kind !== 'agentHost' || servesAgentHost) return;
+          servesAgentHost = true;
+          agentHostBegan.fire();
+        },
       });
     },
   });
@@ -156,6 +168,10 @@ export function createEngine(deps: EngineDeps): Engine {
     host,
     redact: (text) => redactor.redact(text),
     editorEndpoint,
+    get servesAgentHost() {
+      return servesAgentHost;
+    },
+    onDidServeAgentHost: agentHostBegan.event,
     endpoint,
     dialogTools: createDialogTools(host, delivery),
     dispose: async () => {

@@ -1,5 +1,6 @@
 /** Reads the settings `mcpToolsets.*`. They are read where they are used, so that a change counts at once. */
 import * as vscode from 'vscode';
+import { effectiveLists } from './managedLists.js';
 import type { Disposable } from '../../core/base/disposables.js';
 
 const section = 'mcpToolsets';
@@ -27,11 +28,15 @@ export function maxInstances(): number {
 /** Returns the lists by which an organisation allows and denies MCP servers in the editor (S1). */
 export function serverLists(): { readonly allowed: unknown; readonly denied: unknown } {
   const chat = vscode.workspace.getConfiguration('chat.mcp');
-  return { allowed: chat.get('allowedServers'), denied: chat.get('deniedServers') };
+  return effectiveLists({
+    allowed: { value: chat.get('allowedServers'), ...chat.inspect('allowedServers') },
+    denied: { value: chat.get('deniedServers'), ...chat.inspect('deniedServers') },
+    managedOnly: chat.get('allowManagedServersOnly') === true,
+  });
 }
 
 export function onDidChangeServerLists(run: () => void): Disposable {
-  const settings = ['chat.mcp.allowedServers', 'chat.mcp.deniedServers'];
+  const settings = ['chat.mcp.allowedServers', 'chat.mcp.deniedServers', 'chat.mcp.allowManagedServersOnly'];
   return vscode.workspace.onDidChangeConfiguration((change) => {
     if (settings.some((setting) => change.affectsConfiguration(setting))) run();
   });

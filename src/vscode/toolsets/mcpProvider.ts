@@ -222,6 +222,9 @@ class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscode.McpHt
 function switchedOff(): string | undefined {
   const chat = vscode.workspace.getConfiguration('chat');
   if (chat.get('mcp.access') === 'none') return '"chat.mcp.access" is "none"';
+  if (chat.get('customizations.strictPluginOnlyCustomization') === true) {
+    return '"chat.customizations.strictPluginOnlyCustomization" is true';
+  }
   if (chat.get('agent.enabled') === false) return '"chat.agent.enabled" is false';
   if (chat.get('disableAIFeatures') === true) return '"chat.disableAIFeatures" is true';
   return undefined;

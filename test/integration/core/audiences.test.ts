@@ -96,7 +96,10 @@ describe('what conversations are offered (G3)', () => {
       stage.core.host.snapshot.problems.flatMap(({ code, message }) => (code === 'name-taken' ? [message] : []));
     await stage.until(() => said().length > 0, 'a problem of the name');
     const [message = '', ...rest] = said();
-    assert.match(message, /^The tool "extra_1" of "b" is left out: .*That holds in the conversation [0-9a-f]{8}, whose/);
+    assert.match(
+      message,
+      /^The tool "extra_1" of "b" is left out: .*That holds in the conversation [0-9a-f]{8}, whose/,
+    );
     assert.deepEqual(rest, []);
     await all.call('mcp_release', { serverId: 'a' });
     await stage.until(() => said().length === 0, 'that it goes with the instance');

@@ -1,0 +1,24 @@
+/** What keeps agents from finding the toolsets of a window (G2, G3b, G6). */
+import assert from 'node:assert/strict';
+import { agentsWindowProblems } from '../../../../src/vscode/agents/endpointProblems.js';
+
+const place = {
+  file: '/ws/.minds/mcp.yaml',
+  range: { start: { line: 0, character: 0 }, end: { line: 0, character: 0 } },
+};
+const codes = (isOfInterest: boolean, support: unknown, at: typeof place | undefined = place): string[] =>
+  agentsWindowProblems({ isOfInterest, support }, at).map(({ code }) => code);
+
+describe('an Agents window in which the extension does not run', () => {
+  it('is told of to whoever uses sessions of an agent host', () => {
+    assert.deepEqual(codes(true, {}), ['agents-window-off']);
+    assert.deepEqual(codes(true, { 'minds.mcp-toolsets': false, 'other.one': true }), ['agents-window-off']);
+  });
+
+  it('is told of to nobody else, nor where it runs, nor by an editor without that window', () => {
+    assert.deepEqual(codes(false, {}), []);
+    assert.deepEqual(codes(true, { 'minds.mcp-toolsets': true }), []);
+    assert.deepEqual(codes(true, undefined), []);
+    assert.deepEqual(agentsWindowProblems({ isOfInterest: true, support: {} }, undefined), []);
+  });
+});
