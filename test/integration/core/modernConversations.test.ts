@@ -174,11 +174,9 @@ describe('conversations of the modern era (G3)', function () {
     assert.match(JSON.stringify(read.result), new RegExp(pid));
     const refused = await alone.request('resources/read', { uri: 'note://one' });
     assert.match(refused.error?.message ?? '', /nothing tells which one this is/);
-    assert.doesNotMatch(
-      await alone.text('received', {}, { meta }),
-      /mcp-toolsets\/conversation/,
-      'ours is not passed on',
-    );
+    const received = await alone.text('received', {}, { meta: { ...meta, 'example.com/key': { of: 'theirs' } } });
+    assert.match(received, /"example\.com\/key":\{"of":"theirs"\}/);
+    assert.doesNotMatch(received, /mcp-toolsets\/conversation/, 'ours is not passed on');
   });
 
   it('a handle is good for all toolsets at once, where `mcp_admin` ends an instance of its conversation', async () => {
@@ -189,6 +187,48 @@ describe('conversations of the modern era (G3)', function () {
     assert.equal(await alone.text('remember', { text: 'x', ...handle }), 'x');
     assert.match(await alone.text('mcp_release', { serverId: 's', ...handle }), /ended/i);
     assert.equal(await alone.text('remember', { text: 'y', ...handle }), 'y');
+  });
+
+  it('each hears of the changes and updates of its own instance alone', async () => {
+    await stage.edit({ s: fixture('modern') });
+    const open = async (): Promise<{
+      client: ModernClient;
+      told: string[];
+      until: (what: string) => Promise<void>;
+    }> => {
+      const client = await ModernClient.open(stage, 's', { address: address() });
+      await client.text('pid');
+      const told: string[] = [];
+      let wake: () => void = () => {};
+      const onTold = (method: string, params: Readonly<Record<string, unknown>>): void => {
+        told.push(typeof params['uri'] === 'string' ? params['uri'] : method);
+        wake();
+      };
+      const stop = new AbortController();
+      stage.onDispose(() => Promise.resolve(stop.abort()));
+      const notifications = { toolsListChanged: true, resourceSubscriptions: ['note://one'] };
+      void client
+        .request('subscriptions/listen', { notifications }, { onTold, signal: stop.signal, isLong: true })
+        .catch(() => {});
+      const until = async (what: string): Promise<void> => {
+        while (!told.includes(what)) await new Promise<void>((resolve) => (wake = resolve));
+      };
+      await until('notifications/subscriptions/acknowledged');
+      return { client, told, until };
+    };
+    const [one, two] = [await open(), await open()];
+    await one.client.text('add', { name: 'another' });
+    await one.until('notifications/tools/list_changed');
+    const names = async ({ client }: { client: ModernClient }): Promise<boolean> =>
+      JSON.stringify((await client.request('tools/list')).result).includes('"another"');
+    assert.deepEqual([await names(one), await names(two)], [true, false]);
+    assert.equal(await one.client.text('another'), 'another');
+    // A subscription is made by the way, so the server may not know it yet.
+    for (let updated = false; !updated; updated = one.told.includes('note://one')) {
+      await one.client.text('touch', { uri: 'note://one' });
+    }
+    await two.client.text('pid');
+    assert.deepEqual(two.told, ['notifications/subscriptions/acknowledged']);
   });
 
   it('a program that attends to its address may be gone for a while', async () => {

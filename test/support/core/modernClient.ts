@@ -27,6 +27,8 @@ interface ModernOptions {
 export interface RequestOptions {
   readonly meta?: Fields;
   readonly signal?: AbortSignal;
+  /** The answer is a stream that the test ends. */
+  readonly isLong?: boolean;
   readonly onTold?: (method: string, params: Fields) => void;
 }
 
@@ -65,7 +67,8 @@ export class ModernClient {
     };
     const body = { jsonrpc: '2.0', id: nextId++, method, params: { ...params, _meta: meta } };
     const response = await this.send('POST', headers, JSON.stringify(body), options.signal);
-    return await within(this.read(response, options), `the answer to ${method}`);
+    const answer = this.read(response, options);
+    return await (options.isLong === true ? answer : within(answer, `the answer to ${method}`));
   }
 
   async call(tool: string, args: Fields = {}, options: RequestOptions & { more?: Fields } = {}): Promise<Message> {
