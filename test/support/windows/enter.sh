@@ -1,13 +1,13 @@
 #!/bin/sh
 # usage: env ROOT= PREFIX= NODE= PROJECT= MODULES= OUT= enter.sh COMMAND…
-# Runs a command beside Wine, with its own mounts and processes, which end with it:
+# Runs a command beside Wine, with its own mounts and processes, which end with it and with who runs it:
 #   /prefix   what Wine keeps; `C:` lies in it     /project  the repository, not writable, with MODULES as node_modules
 #   /out      for output: Wine cannot use the pipes of a Unix parent
 # Needs the rights of root, or a system on which others may make user namespaces.
 set -eu
 user=''
 [ "$(id -u)" = 0 ] || user=--map-root-user
-exec unshare $user --mount --pid --fork --kill-child --propagation private sh -eu -c '
+exec setpriv --pdeathsig KILL unshare $user --mount --pid --fork --kill-child --propagation private sh -eu -c '
 mount -t proc proc "$ROOT/proc"
 mount --rbind /dev "$ROOT/dev"
 mount --rbind /sys "$ROOT/sys"
