@@ -1,13 +1,30 @@
 /**
- * Judges what a server answers when the page of an app is read (G8): it must not be too large. Everything here
- * is pure.
+ * Judges what a server answers when the page of an app is read (G8): whether it is there, of the right type and not too
+ * large. Everything here is pure.
  */
 import { isObject } from '../base/isObject.js';
+
+/** The media type of an app. */
+const appType = 'text/html;profile=mcp-app';
 
 /** The largest page in bytes. One file with its libraries has a few hundred kilobytes, and three megabytes at most. */
 const largestApp = 8 << 20;
 
 type Contents = readonly Readonly<Record<string, unknown>>[];
+
+/** Says in a phrase what is wrong with an app; undefined where it is in order. */
+export function appFault(uri: string, contents: unknown): string | undefined {
+  if (!uri.startsWith('ui://')) return `its address does not begin with ui://`;
+  const [first] = objectsIn(contents);
+  if (!first) return 'the server has no such resource';
+  const tooLarge = appTooLarge(contents);
+  if (tooLarge !== undefined) return tooLarge;
+  const { mimeType, text, blob } = first;
+  if (plainType(mimeType) !== appType) {
+    return `its media type is ${typeof mimeType === 'string' ? JSON.stringify(mimeType) : 'not given'}, and an app's is ${appType}`;
+  }
+  return typeof text === 'string' || typeof blob === 'string' ? undefined : 'the resource has no content';
+}
 
 /** Says in a phrase that what was read is too large for an app; undefined where it is not. */
 export function appTooLarge(contents: unknown): string | undefined {
@@ -26,4 +43,9 @@ function sizeOf(content: unknown, share: number): number {
 
 function objectsIn(contents: unknown): Contents {
   return Array.isArray(contents) ? (contents as unknown[]).filter(isObject) : [];
+}
+
+/** Parameters of media types may have blanks before them, and case does not count. */
+function plainType(type: unknown): string {
+  return typeof type === 'string' ? type.replace(/\s+/g, '').toLowerCase() : '';
 }

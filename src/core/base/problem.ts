@@ -84,6 +84,7 @@ export const problemCodes = [
   'name-reserved',
   'schema-unusable',
   'tool-malformed',
+  'app-unusable',
   'entry-left-out',
   'editor-id-too-long',
   'editor-schema-refused',

@@ -161,7 +161,10 @@ class ToolsetHost implements Host {
     const { toolset, dialog } = request;
     const unit = this.units.get(toolset);
     if (!unit) return { kind: 'error', code: errorCodes.invalidParams, message: `There is no toolset "${toolset}".` };
-    const outcome = (await unit.serving?.pool.request(dialog, request)) ?? stopped;
+    const { serving } = unit;
+    const outcome = (await serving?.pool.request(dialog, request)) ?? stopped;
+    const { uri } = request.params;
+    if (request.method === 'resources/read' && typeof uri === 'string') serving?.pages.note(uri, outcome);
     if (!isFailure(outcome)) return plain(outcome);
     return { kind: 'error', code: errorCodes.server, message: this.warned(requestText(request, outcome)) };
   }

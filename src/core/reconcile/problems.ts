@@ -77,6 +77,25 @@ export function refreshFailed(server: string, places: ServerPlaces, detail: stri
   };
 }
 
+/** @param fault a phrase that says what is wrong with the page */
+export function appUnusable(
+  server: string,
+  places: ServerPlaces,
+  uri: string,
+  tools: readonly string[],
+  fault: string,
+): Problem {
+  const names = tools.map((tool) => `"${tool}"`);
+  return {
+    code: 'app-unusable',
+    severity: 'warning',
+    message: `The app ${uri} of "${server}" cannot be shown: ${fault}. It belongs to ${shortList(names, 5)}.`,
+    fix: 'Have the server corrected, or look at its log. The results of the tools are not affected.',
+    place: places.key,
+    server,
+  };
+}
+
 /** Prompts may have names of any length. */
 const longestName = 100;
 

@@ -22,6 +22,7 @@ import type { Audience, ExpectedClient, Fields } from '../protocol/client.js';
 import type { Curation } from '../tools/curate.js';
 import { featuresOf, type ServerFeatures } from '../tools/features.js';
 import type { FilteredToolsReport } from '../tools/problems.js';
+import { AppPages } from './appPages.js';
 import type { FailureCause } from './failure.js';
 import { ListRefresh } from './listRefresh.js';
 import type { Offer } from './offers.js';
@@ -86,6 +87,8 @@ export class Serving {
   private rejected: Offer | undefined;
   idleSince: number | undefined;
 
+  /** What the pages of apps are like, as far as they were read. */
+  readonly pages: AppPages;
   private readonly offers: Offers;
   private readonly refreshes = new WeakMap<Instance, ListRefresh>();
   /** Resolves when the last start that was asked for has ended. */
@@ -152,6 +155,13 @@ export class Serving {
       onGiveUp: () => this.unlessEnded(() => events.onFailure({ kind: 'lost', cause: this.lastCause, final: true })),
     });
     this.offers.note(this.pool.adopt(connection, declared), offer, true);
+    this.pages = new AppPages({
+      read: (request) => (this.pool.live.length > 0 ? this.pool.request('', request) : undefined),
+      signal: this.ending.signal,
+      redact: deps.redact,
+      onChange: events.onChange,
+    });
+    this.pages.follow(this.curated.tools);
   }
 
   /** The common list: of what all are offered who are not offered another. */
@@ -203,6 +213,7 @@ export class Serving {
     this.definition = definition;
     if (rejected && isNewer) this.take(rejected, curated);
     else this.curated = curated;
+    this.pages.follow(this.curated.tools);
     // Places move with every edit of the file; only what agents see is a change of the registry.
     if (!sameView) this.events.onCommit();
     return undefined;
@@ -261,6 +272,7 @@ export class Serving {
     this.rejected = undefined;
     this.offers.common = offer;
     this.curated = curated;
+    this.pages.follow(curated.tools);
   }
 
   /** An instance says that what it offers has changed. */

@@ -177,6 +177,7 @@ export function problemsOf(facts: UnitFacts, signIn: SignInStatus = notAsked): r
   const places = wanted?.kind === 'valid' ? wanted.definition.places : wanted?.places;
   if (!places) return problems;
   if (facts.approval.kind === 'pending') problems.push(approvalPending(id, places, serving !== undefined));
+  if (serving && facts.divergedAt === undefined) problems.push(...serving.pages.problems(id, places));
   if (serving?.refreshFailure !== undefined) problems.push(refreshFailed(id, places, serving.refreshFailure));
   if (signIn.kind === 'needed') problems.push(signInNeeded(id, places, signIn.why));
   if (signIn.kind === 'signedIn' && signIn.lacks !== undefined) problems.push(rightsLacking(id, places, signIn.lacks));

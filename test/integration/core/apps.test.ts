@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { CallToolResultSchema, type CallToolResult, type Tool } from '@modelcontextprotocol/sdk/types.js';
 import { fixture, type Entry } from '../../support/core/configText.js';
 import { SessionClient, type SessionOptions } from '../../support/core/sessionClient.js';
+import type { StatusSnapshot } from '../../../src/core/reconcile/status.js';
 import { endStages, startStage, textOf, type Stage, type StageOptions } from '../../support/core/stage.js';
 
 const uri = 'ui://counter/page';
@@ -206,6 +207,42 @@ describe('apps (G8)', () => {
       const by = await Promise.all(tokens.map((token) => read(session, `ui://counter/by#${appKey}=${token}`)));
       assert.equal(new Set(by.map(({ text }) => text)).size, 2);
       assert.deepEqual(by[0]?.['uri'], 'ui://counter/by');
+    });
+  });
+
+  describe('problems', () => {
+    for (const [what, args, said] of [
+      [
+        'is missing',
+        ['--missing'],
+        /ui:\/\/counter\/page of "a" cannot be shown: the server does not give it \(.*not found/,
+      ],
+      [
+        'has another type',
+        ['--type', 'text/html'],
+        /its media type is "text\/html", and an app's is text\/html;profile=mcp-app/,
+      ],
+      ['is too large', ['--bytes', String(9 << 20)], /it has 9\d+ bytes, and an app may have 8388608/],
+    ] as const) {
+      it(`name an app whose page ${what}, once it has been read, and start nothing for it`, async () => {
+        await begin(fixture('apps', args));
+        const isSaid = ({ problems }: StatusSnapshot): boolean => problems.some(({ code }) => code === 'app-unusable');
+        await stage.until(isSaid, 'the problem');
+        const { message, severity } = stage.problem('app-unusable');
+        assert.match(message, said);
+        assert.match(message, /It belongs to "show", "count"\.$/);
+        assert.equal(severity, 'warning');
+        assert.equal(stage.instances('a').length, 1);
+        await stage.edit({ a: fixture('apps', args, { tools: { whitelist: ['inner'] } }) });
+        await stage.until((snapshot) => !isSaid(snapshot), 'no problem of what is not published');
+      });
+    }
+
+    it('are none where the page is in order', async () => {
+      await begin(fixture('apps'));
+      const session = await open(editor);
+      await session.client.readResource({ uri });
+      assert.deepEqual(stage.problems(), []);
     });
   });
 });
