@@ -13,7 +13,8 @@ import type {
   JSONRPCRequest,
   RequestId,
 } from '@modelcontextprotocol/sdk/types.js';
-import type { Clock } from '../../base/clock.js';
+import { delay, type Clock } from '../../base/clock.js';
+import { isObject } from '../../base/isObject.js';
 import type { Log } from '../../base/log.js';
 import type { Fields, ServerClient } from '../../protocol/client.js';
 import { errorCodes } from '../../protocol/errors.js';
@@ -38,7 +39,10 @@ const beforeInitialize = '2024-11-05';
 
 type Answer = { readonly result: unknown } | { readonly error: JSONRPCErrorResponse['error'] };
 
-/** A server that was modern and does not answer `server/discover` within this is sent `initialize`. */
+/**
+ * A server that was modern and does not answer `server/discover` within this is sent `initialize` too: it may have become
+ * a legacy server that is silent about what it does not know, or it is slow to start.
+ */
 const discoverLimitMs = 5_000;
 
 export class EraTransport implements ServerTransport {
@@ -53,8 +57,8 @@ export class EraTransport implements ServerTransport {
   private modern: ModernSession | undefined;
   /** The answer to the client's initialize, while the server is asked to discover because of it. */
   private refusal: JSONRPCMessage | undefined;
-  /** Waits for the answer to a request of its own, or to the client's initialize. */
-  private awaited: { readonly id: RequestId; readonly take: (answer: Answer) => void } | undefined;
+  /** What waits for the answer to a request of its own, or to the client's initialize. */
+  private readonly awaited = new Map<RequestId, (answer: Answer) => void>();
 
   constructor(private readonly deps: EraTransportDeps) {
     const { transport } = deps;
@@ -64,7 +68,7 @@ export class EraTransport implements ServerTransport {
       this.modern?.dispose();
       // What the server said before it ended explains more than its end.
       if (this.refusal) this.onmessage?.(this.refusal);
-      else if (this.awaited?.id === discoverId) this.deps.era.onSeen('legacy');
+      else if (this.awaited.has(discoverId)) this.deps.era.onSeen('legacy');
       this.onclose?.();
     };
     transport.onerror = (error) => this.onerror?.(error);
@@ -112,11 +116,10 @@ export class EraTransport implements ServerTransport {
 
   private receive(message: JSONRPCMessage): void {
     this.onreceive?.(message);
-    const { awaited } = this;
-    if (awaited && !('method' in message) && message.id === awaited.id) {
-      this.awaited = undefined;
-      awaited.take(message);
-      return;
+    if (!('method' in message) && message.id !== undefined) {
+      const take = this.awaited.get(message.id);
+      this.awaited.delete(message.id);
+      if (take) return take(message);
     }
     if (this.modern) this.modern.fromServer(message);
     else this.onmessage?.(message);
@@ -124,17 +127,33 @@ export class EraTransport implements ServerTransport {
 
   private async open(initialize: JSONRPCRequest): Promise<void> {
     const { era } = this.deps;
+    let opened: Promise<Answer> | undefined;
     if (era.expected === 'modern') {
-      if (await this.settled(initialize, await this.discover(initialize))) return;
+      const discovery = this.discover(initialize);
+      let found = await this.within(discoverLimitMs, discovery);
+      if (!found) {
+        this.deps.transport.setProtocolVersion?.(beforeInitialize);
+        opened = this.ask(initialize);
+        // Only what opens a legacy session says that the server is legacy; one that was slow goes on with discovery.
+        found = await Promise.race([discovery, opened.then((answer) => (isOpened(answer) ? undefined : discovery))]);
+      }
+      if (found && (await this.settled(initialize, found))) return;
       era.onSeen('legacy');
       this.deps.transport.setProtocolVersion?.(beforeInitialize);
     }
-    const answer = await this.ask(initialize);
+    const answer = await (opened ?? this.ask(initialize));
     if ('result' in answer || !mayBeModern(answer.error)) return this.answer(initialize, answer);
     this.refusal = { jsonrpc: '2.0', id: initialize.id, error: answer.error };
-    const discovery = await this.discover(initialize);
+    const discovery = await this.within(discoverLimitMs, this.discover(initialize));
     this.refusal = undefined;
-    if (!(await this.settled(initialize, discovery))) this.answer(initialize, answer);
+    if (!discovery || !(await this.settled(initialize, discovery))) this.answer(initialize, answer);
+  }
+
+  /** Resolves to undefined when the time is over first. */
+  private async within<Result>(ms: number, work: Promise<Result>): Promise<Result | undefined> {
+    const isOver = new AbortController();
+    const over = delay(this.deps.clock, ms, isOver.signal).catch(() => undefined);
+    return await Promise.race([work, over.then(() => undefined)]).finally(() => isOver.abort());
   }
 
   /** Whether the client has its answer. */
@@ -151,6 +170,7 @@ export class EraTransport implements ServerTransport {
       case 'modern': {
         const { transport, clock, log, era } = this.deps;
         era.onSeen('modern');
+        transport.setProtocolVersion?.(modernVersion);
         const modern = new ModernSession({
           transport,
           headers: this.headers,
@@ -170,16 +190,10 @@ export class EraTransport implements ServerTransport {
   }
 
   private async discover(initialize: JSONRPCRequest): Promise<Discovery> {
-    const { transport, clock } = this.deps;
-    transport.setProtocolVersion?.(modernVersion);
-    const limit = clock.after(discoverLimitMs, () => {
-      const { awaited } = this;
-      this.awaited = undefined;
-      awaited?.take({ error: { code: errorCodes.internal, message: 'no answer' } });
-    });
+    this.deps.transport.setProtocolVersion?.(modernVersion);
     const _meta = requestMeta(initialize.params);
     const request = { jsonrpc: '2.0' as const, id: discoverId, method: 'server/discover', params: { _meta } };
-    const answer = await this.ask(request).finally(() => limit.dispose());
+    const answer = await this.ask(request);
     if ('result' in answer) return readDiscovery(answer.result);
     if (!mayBeModern(answer.error)) return { kind: 'unasked', error: answer.error };
     const isVersion = answer.error.code === errorCodes.unsupportedVersion;
@@ -187,7 +201,7 @@ export class EraTransport implements ServerTransport {
   }
 
   private async ask(request: JSONRPCRequest): Promise<Answer> {
-    const answer = new Promise<Answer>((take) => (this.awaited = { id: request.id, take }));
+    const answer = new Promise<Answer>((take) => this.awaited.set(request.id, take));
     await this.deps.transport.send(
       request,
       request.id === discoverId ? { headers: this.headers.of(request) } : undefined,
@@ -200,6 +214,10 @@ export class EraTransport implements ServerTransport {
     const message = error ? { jsonrpc: '2.0', id, error } : { jsonrpc: '2.0', id, result };
     this.onmessage?.(message as JSONRPCMessage);
   }
+}
+
+function isOpened(answer: Answer): boolean {
+  return 'result' in answer && isObject(answer.result) && typeof answer.result['protocolVersion'] === 'string';
 }
 
 /** An HTTP server says by its status that it does not take what it was sent; others have been reached or have not. */
