@@ -113,6 +113,7 @@ export const problemCodes = [
   'list-failed',
   'refresh-failed',
   'list-incomplete',
+  'list-too-long',
   'connection-lost',
   'too-many-instances',
   // These concern agents outside the editor (G6).

@@ -44,9 +44,18 @@ function readPatterns(reader: EntryReader, entry: MapEntry | undefined): readonl
 export function readTransform(reader: EntryReader, entry: MapEntry | undefined): readonly Transform[] {
   const list = reader.list(entry, "Write a list, for example `transform: [{ prefix: 'my_' }]`.");
   if (!entry || !list) return [];
+  if (list.items.length > mostSteps) {
+    const found = list.items.length.toLocaleString('en-US');
+    const expected = `a list of at most ${mostSteps} steps`;
+    return reader.note(problems.wrongType(reader.atValue(entry), '`transform`', expected, found, fewer)) ?? [];
+  }
   return list.items.map((item) => readStep(reader, entry, item)).filter((step) => step !== undefined);
 }
 
+/** Every name of a server goes through every step, and none that is much longer than the limit of N4 is published. */
+const mostSteps = 20;
+const longestAddition = 1024;
+const fewer = 'Write one prefix and one suffix.';
 const stepFix = "Write `- prefix: 'my_'`, `- prefix: { remove: 'old_', add: 'my_' }` or `- suffix: '_v2'`.";
 
 function readStep(reader: EntryReader, list: MapEntry, item: ValueNode): Transform | undefined {
@@ -92,11 +101,12 @@ function readReplacement(reader: EntryReader, entry: MapEntry, map: MapNode): Tr
 
 function readAddition(reader: EntryReader, entry: MapEntry): string | undefined {
   const { value } = entry;
-  if (value.kind === 'scalar' && typeof value.value === 'string') return value.value;
+  const text = value.kind === 'scalar' && typeof value.value === 'string' ? value.value : undefined;
+  if (text !== undefined && text.length <= longestAddition) return text;
+  const found = text === undefined ? describeKind(value) : `one of ${text.length.toLocaleString('en-US')}`;
+  const expected = text === undefined ? 'a text' : `a text of at most ${longestAddition} characters`;
   const fix = `Write a text in quotes, for example \`${entry.key}: 'my_'\`.`;
-  return reader.note(
-    problems.wrongType(reader.atValue(entry), `\`${entry.key}\``, 'a text', describeKind(entry.value), fix),
-  );
+  return reader.note(problems.wrongType(reader.atValue(entry), `\`${entry.key}\``, expected, found, fix));
 }
 
 /** Reads what a file that is shared with Dominds may say of resources besides their URIs. */

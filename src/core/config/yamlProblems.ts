@@ -81,6 +81,11 @@ function words(error: YamlError): Words {
         message: `Lists and maps are nested more than ${error.limit} levels deep.`,
         fix: 'Nest them less deeply.',
       };
+    case 'tokensTooMany':
+      return {
+        message: `The file has more than ${error.limit.toLocaleString('en-US')} tokens (keys, values, signs and line breaks).`,
+        fix: 'Shorten it, or move servers to another source.',
+      };
     case 'syntax':
       return libraryWords(error.id, error.message);
   }

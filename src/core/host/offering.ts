@@ -56,7 +56,7 @@ export function candidateOf(
     appTools: appTools.filter(({ original }) => !changes.tool.has(original)),
     excluded: [...excluded, ...kept],
     prompts: prompts.filter(({ original }) => !changes.prompt.has(original)),
-    instructions: changes.instructions.size > 0 ? joined(undefined, definition.manual) : candidate.instructions,
+    instructions: changes.instructions.size > 0 ? undefined : candidate.instructions,
   };
 }
 
@@ -99,11 +99,15 @@ function published(
   ];
 }
 
-function offersOf({ instructions }: ServingFacts, { listing: { tools, prompts } }: Offered): ReviewedOffers {
+/** The file's own text about the toolset is told to agents with the server's, so it is reviewed with it. */
+function offersOf(
+  { instructions, definition }: ServingFacts,
+  { listing: { tools, prompts } }: Offered,
+): ReviewedOffers {
   return {
     tool: tools,
     prompt: prompts?.prompts ?? [],
-    instructions,
+    instructions: joined(instructions, definition.manual),
     incomplete: prompts?.failure === undefined ? [] : ['prompt'],
   };
 }

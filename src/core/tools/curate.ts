@@ -15,7 +15,7 @@ import type {
   PublishedTool,
 } from './catalogue.js';
 import { isValidName, longestMatched, transformName } from './names.js';
-import { compileFilter, judge } from './patterns.js';
+import { compileFilter, isTooMuchToMatch, judge } from './patterns.js';
 import {
   curatePromptsAndResources,
   type PromptsAndResources,
@@ -24,6 +24,7 @@ import {
 import {
   type FilteredToolsReport,
   keptOut,
+  listTooLong,
   type NamesKeptOut,
   nameTwiceInServer,
   patternsWithoutEffect,
@@ -62,6 +63,7 @@ export type Curation =
 
 /** So much is kept of a name that is too long to be matched. */
 const longestShown = 100;
+const noLists: NameFilter = { whitelist: [], blacklist: [] };
 
 export function curate(rules: CurationRules, listed: Listed, report: FilteredToolsReport): Curation {
   const at = { server: rules.id, places: rules.places };
@@ -69,12 +71,12 @@ export function curate(rules: CurationRules, listed: Listed, report: FilteredToo
   const tools: PublishedTool[] = [];
   const appTools: PublishedTool[] = [];
   const excluded: ExcludedTool[] = [];
-  const problems: Problem[] = patternsWithoutEffect(
-    at,
-    'tools',
-    filter,
-    listed.tools.flatMap(({ name }) => (name.length > longestMatched ? [] : [name])),
-  );
+  const names = listed.tools.flatMap(({ name }) => (name.length > longestMatched ? [] : [name]));
+  if (isTooMuchToMatch(filter, names)) {
+    const { problems, ...rest } = curate({ ...rules, tools: noLists }, { ...listed, tools: [] }, report);
+    return { ...rest, problems: [listTooLong(at, 'tools'), ...problems] };
+  }
+  const problems: Problem[] = patternsWithoutEffect(at, 'tools', filter, names);
   const out: NamesKeptOut = { whitelist: [], blacklist: [] };
   const originalOf = new Map<string, string>();
   const twice: Problem[] = [];

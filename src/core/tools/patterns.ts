@@ -57,6 +57,17 @@ export function compileFilter(filter: NameFilter): CompiledFilter {
   return { whitelist: compiled(filter.whitelist), blacklist: compiled(filter.blacklist) };
 }
 
+/** Each name is matched against each pattern: so many characters of names, patterns counted, take a part of a second. */
+const mostMatched = 200_000_000;
+/** A pattern that fails at the first character takes as long as so many. */
+const leastForName = 20;
+
+/** Says whether names and patterns are so many and so long together that matching them would hold up everything (S2). */
+export function isTooMuchToMatch({ whitelist, blacklist }: CompiledFilter, names: readonly string[]): boolean {
+  const characters = names.reduce((sum, name) => sum + name.length + leastForName, 0);
+  return characters * (whitelist.length + blacklist.length) > mostMatched;
+}
+
 export function judge(filter: CompiledFilter, name: string): FilterVerdict {
   const whitelisted = filter.whitelist.some((pattern) => pattern.matches(name));
   if (filter.blacklist.length === 0) {

@@ -33,14 +33,24 @@ export function patternsWithoutEffect(
   filter: CompiledFilter,
   names: readonly string[],
 ): Problem[] {
+  const rescuers = new Map<string, ListedPattern | undefined>();
+  const rescuer = (name: string): ListedPattern | undefined => {
+    if (!rescuers.has(name)) {
+      rescuers.set(
+        name,
+        filter.whitelist.find((each) => each.matches(name)),
+      );
+    }
+    return rescuers.get(name);
+  };
   return lists.flatMap((list) =>
     filter[list].flatMap((pattern): Problem[] => {
-      const matched = names.filter((name) => pattern.matches(name));
-      if (matched.length === 0) return [patternMatchesNothing(at, of, list, pattern)];
-      if (list === 'whitelist') return [];
-      const rescuer = (name: string): ListedPattern | undefined => filter.whitelist.find((each) => each.matches(name));
-      const rescuers = matched.map(rescuer).filter((each) => each !== undefined);
-      return rescuers.length < matched.length ? [] : [patternOverruled(at, of, pattern, matched, rescuers)];
+      const first = names.findIndex((name) => pattern.matches(name));
+      if (first < 0) return [patternMatchesNothing(at, of, list, pattern)];
+      if (list === 'whitelist' || filter.whitelist.length === 0) return [];
+      const matched = names.slice(first).filter((name) => pattern.matches(name));
+      const found = matched.map(rescuer).filter((each) => each !== undefined);
+      return found.length < matched.length ? [] : [patternOverruled(at, of, pattern, matched, found)];
     }),
   );
 }
@@ -284,6 +294,17 @@ export function entryMalformed(at: At, of: ListKind, name: string, detail: strin
     severity: 'warning',
     message: `An entry of the ${of} of "${at.server}" (${shown(name)}) is left out: it ${detail}.`,
     fix: 'Have the server corrected; nothing else of it is affected.',
+    place: at.places.key,
+    server: at.server,
+  };
+}
+
+export function listTooLong(at: At, of: ListKind): Problem {
+  return {
+    code: 'list-too-long',
+    severity: 'error',
+    message: `The ${of} of "${at.server}" are too many, or their names too long, for its patterns to be matched; none of them is published.`,
+    fix: 'Use fewer patterns, or have the server list less.',
     place: at.places.key,
     server: at.server,
   };

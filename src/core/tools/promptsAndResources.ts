@@ -16,13 +16,14 @@ import type {
   PublishedResources,
 } from './catalogue.js';
 import { longestMatched, transformName } from './names.js';
-import { type CompiledFilter, compileFilter, judge } from './patterns.js';
+import { type CompiledFilter, compileFilter, isTooMuchToMatch, judge } from './patterns.js';
 import { compileUriFilter, isMadeFrom, longestUri } from './uris.js';
 import {
   entryMalformed,
   type FilteredToolsReport,
   keptOut,
   listIncomplete,
+  listTooLong,
   type NamesKeptOut,
   patternsWithoutEffect,
   promptTwice,
@@ -158,6 +159,10 @@ function sift<Entry>(
     if (name.length > most) problems.push(entryMalformed(at, of, name, `is named by more than ${most} characters`));
     return name.length <= most;
   });
+  if (isTooMuchToMatch(filter, entries.map(nameOf))) {
+    problems.push(listTooLong(at, of));
+    return [];
+  }
   // What could not be listed may well match.
   if (failure === undefined) problems.push(...patternsWithoutEffect(at, of, filter, entries.map(nameOf)));
   const out: NamesKeptOut = { whitelist: [], blacklist: [] };

@@ -73,8 +73,14 @@ function resolved(path: string, isRooted: boolean): string {
 /** Compiles the lists of a filter for URIs; what has no form is on every blacklist and on no whitelist. */
 export function compileUriFilter(filter: NameFilter): CompiledFilter {
   const { whitelist, blacklist } = compileFilter(filter);
+  // To find the form takes longer than to match it, and each URI is matched against each pattern.
+  const forms = new Map<string, string | undefined>();
+  const formOf = (uri: string): string | undefined => {
+    if (!forms.has(uri)) forms.set(uri, canonicalUri(uri));
+    return forms.get(uri);
+  };
   const compiled = (list: readonly ListedPattern[], unreadable: boolean): ListedPattern[] =>
-    list.map(({ text, index }) => ({ text, index, matches: uriMatcher(text, unreadable) }));
+    list.map(({ text, index }) => ({ text, index, matches: uriMatcher(text, unreadable, formOf) }));
   return { whitelist: compiled(whitelist, false), blacklist: compiled(blacklist, true) };
 }
 
@@ -84,10 +90,10 @@ export function isMadeFrom(uriTemplate: string, uri: string): boolean {
 }
 
 /** @param unreadable the verdict on a URI that has no form */
-function uriMatcher(text: string, unreadable: boolean): Pattern['matches'] {
+function uriMatcher(text: string, unreadable: boolean, formOf = canonicalUri): Pattern['matches'] {
   const pattern = text.length > longestUri ? undefined : compilePattern(canonicalUriPattern(text));
   return (uri) => {
-    const canonical = canonicalUri(uri);
+    const canonical = formOf(uri);
     return canonical === undefined ? unreadable : pattern?.matches(canonical) === true;
   };
 }

@@ -62,12 +62,11 @@ function firstTooDeep(text: string): number | undefined {
   const scanner = createScanner(text, true);
   let depth = 0;
   for (scanner.scan(); scanner.getTokenOffset() < text.length; scanner.scan()) {
-    const token = scanner.getTokenValue();
     const at = scanner.getTokenOffset();
-    // A text in quotes may be a bracket too.
-    if (text[at] === '"') continue;
-    if (token === '{' || token === '[') depth++;
-    else if (token === '}' || token === ']') depth--;
+    // The scanner says no value of a bracket. A text begins with its quote.
+    const bracket = text[at];
+    if (bracket === '{' || bracket === '[') depth++;
+    else if (bracket === '}' || bracket === ']') depth--;
     if (depth > deepestNesting) return at;
   }
   return undefined;

@@ -14,7 +14,8 @@ export type YamlError =
   | { readonly kind: 'aliasOfItself'; readonly name: string; readonly span: Span }
   | { readonly kind: 'aliasesTooMany'; readonly limit: number; readonly span: Span }
   | { readonly kind: 'aliasesTooDeep'; readonly limit: number; readonly span: Span }
-  | { readonly kind: 'nestedTooDeep'; readonly limit: number; readonly span: Span };
+  | { readonly kind: 'nestedTooDeep'; readonly limit: number; readonly span: Span }
+  | { readonly kind: 'tokensTooMany'; readonly limit: number; readonly span: Span };
 
 interface ComposedYaml {
   /** Empty if every node by itself is well-formed; aliases are not looked at. */
@@ -30,6 +31,12 @@ export const deepestNesting = 64;
 /** The height to which the parser's own stack may grow, which has one entry for each level and a few more. */
 const deepestStack = 4 * deepestNesting;
 
+/**
+ * What a text costs is told by its tokens, not by its characters: a mebibyte of brackets would take seconds. A line
+ * `- name` has five, the line break included.
+ */
+const mostTokens = 100_000;
+
 const options = {
   version: '1.2',
   schema: 'core',
@@ -41,11 +48,16 @@ const options = {
 } as const;
 
 export function composeYaml(source: string): ComposedYaml {
+  // The library makes an `Error` of each mistake, and the stack of it takes most of the time.
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0;
   try {
     return compose(source);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     return failed({ kind: 'syntax', id: 'IMPOSSIBLE', message, span: { start: 0, end: 0 } });
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
   }
 }
 
@@ -56,7 +68,12 @@ export function composeYaml(source: string): ComposedYaml {
 function compose(source: string): ComposedYaml {
   const parser = new Parser();
   const tokens: CST.Token[] = [];
+  let left = mostTokens;
   for (const lexeme of new Lexer().lex(source)) {
+    if (left-- === 0) {
+      const span = { start: parser.offset, end: parser.offset + 1 };
+      return failed({ kind: 'tokensTooMany', limit: mostTokens, span });
+    }
     for (const token of parser.next(lexeme)) tokens.push(token);
     if (parser.stack.length <= deepestStack) continue;
     const span = { start: parser.offset, end: parser.offset + 1 };

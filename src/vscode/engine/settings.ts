@@ -1,6 +1,7 @@
 /** Reads the settings `mcpToolsets.*`. They are read where they are used, so that a change counts at once. */
 import * as vscode from 'vscode';
 import { effectiveLists } from './managedLists.js';
+import { permissionsByScope } from './permissionScopes.js';
 import type { Disposable } from '../../core/base/disposables.js';
 
 const section = 'mcpToolsets';
@@ -81,21 +82,7 @@ export function filteredTools(): (typeof severities)[number] {
  * the editor's own merging would let a workspace loosen what the person set.
  */
 export function toolPermissions(): readonly unknown[] {
-  const set: SettingValues | undefined = vscode.workspace.getConfiguration(section).inspect('toolPermissions');
-  const { globalLocalValue, globalRemoteValue, globalValue, workspaceValue, workspaceFolderValue } = set ?? {};
-  // The editor tells the person's settings and those of the remote machine apart, though its types do not say so. A dev
-  // container, which the workspace describes, sets the latter.
-  const isTold = set !== undefined && ('globalLocalValue' in set || 'globalRemoteValue' in set);
-  const own = isTold ? globalLocalValue : globalValue;
-  return [own, globalRemoteValue, workspaceValue, workspaceFolderValue];
-}
-
-interface SettingValues {
-  readonly globalLocalValue?: unknown;
-  readonly globalRemoteValue?: unknown;
-  readonly globalValue?: unknown;
-  readonly workspaceValue?: unknown;
-  readonly workspaceFolderValue?: unknown;
+  return permissionsByScope(vscode.workspace.getConfiguration(section).inspect('toolPermissions'));
 }
 
 /** Returns whether a tool that changed after its server was approved is kept from agents (S3). */

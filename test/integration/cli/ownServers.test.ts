@@ -3,7 +3,16 @@
  * count only where a person let a server run in the workspace. Real processes, and npm as it is.
  */
 import assert from 'node:assert/strict';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { CommandLine } from '../../support/core/commandLine.js';
@@ -64,6 +73,15 @@ describe('servers of the user’s own file (S1a)', function () {
     assert.equal((await cli.run('call', 'cwd')).stdout.split('\n')[0], home);
     const registry = await cli.run('call', 'env', '{"name":"npm_config_registry"}');
     assert.doesNotMatch(registry.stdout, /evil/);
+  });
+
+  it('have the programs that print their values run in the home folder too, those of an HTTP server included (C2)', async () => {
+    const script = `pwd > '${home}/where'; npx --offline --no-update-notifier --no planted; echo value`;
+    const url = 'http://127.0.0.1:9/mcp';
+    own({ a: { transport: 'streamable_http', url, headers: { A: { command: ['sh', '-c', script] } } } });
+    await cli.run('status');
+    assert.equal(readFileSync(path.join(home, 'where'), 'utf8').trim(), home);
+    assert.ok(!ran());
   });
 
   it('that want to run in the workspace wait, for every command, until the option says so', async () => {

@@ -139,6 +139,39 @@ describe('any text (C4, S2)', () => {
     it(`that is large in an unkind way: ${name}`, () => assertSound(parse(text), text));
   }
 
+  it('of more tokens than may be read at a time is refused before it is read', () => {
+    for (const text of ['[]'.repeat(60_000), '- x\n'.repeat(30_000), '\n'.repeat(200_000)]) {
+      const parsed = parse(text);
+      assertSound(parsed, text);
+      assert.equal(parsed.kind, 'refused');
+      assert.match(parsed.problems[0]?.message ?? '', /^The file has more than 100,000 tokens/);
+    }
+    const large = `version: 1\nservers:\n  a:\n    transport: stdio\n    command: x\n    args:\n${'      - y\n'.repeat(15_000)}`;
+    assert.equal(parse(large).kind, 'accepted');
+  });
+
+  it('with more steps of a transform, or longer ones, than a name can bear costs its server', () => {
+    const entry = (transform: string): string =>
+      `version: 1\nservers: { a: { transport: stdio, command: x, transform: ${transform} } }`;
+    const steps = (count: number): string => `[${'{ prefix: a }, '.repeat(count)}]`;
+    const rows: [string, string, RegExp | undefined][] = [
+      ['as many steps as may be', steps(20), undefined],
+      ['one more', steps(21), /^`transform` must be a list of at most 20 steps; found 21\.$/],
+      [
+        'a long prefix',
+        `[{ prefix: ${'a'.repeat(1025)} }]`,
+        /^`prefix` must be a text of at most 1024 char.*found one of 1,025/,
+      ],
+    ];
+    for (const [what, transform, expected] of rows) {
+      const parsed = parse(entry(transform));
+      assertSound(parsed, entry(transform));
+      const [problem] = parsed.problems;
+      if (expected) assert.match(problem?.message ?? '', expected, what);
+      else assert.equal(problem, undefined, what);
+    }
+  });
+
   it('with the deepest nesting and the longest chain that are allowed', () => {
     const links = Array.from({ length: 16 }, (_, index) => {
       const inner = index === 0 ? '{}' : `*a${index - 1}`;

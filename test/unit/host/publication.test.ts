@@ -4,6 +4,7 @@ import { adminId } from '../../../src/core/host/admin.js';
 import { OfferLedger } from '../../../src/core/approval/offerLedger.js';
 import { Emitter, nextEvent } from '../../../src/core/base/events.js';
 import { testCore } from '../../support/core/testCore.js';
+import type { SourceText } from '../../../src/core/config/model.js';
 import type { Host } from '../../../src/core/host/hostContract.js';
 import type { ToolOutcome } from '../../../src/core/protocol/request.js';
 import type { CallQuestion } from '../../../src/core/host/permission.js';
@@ -111,6 +112,25 @@ describe('tools that changed since their server was approved (S3)', () => {
     const [problem] = host.snapshot.problems;
     assert.equal(problem?.code, 'tools-changed');
     assert.match(problem?.message ?? '', /tool "x" \(description changed\)/);
+  });
+
+  it('are told apart from another `manual` of the file, which is marked and held back like other instructions', async () => {
+    const text = (manual: string): string =>
+      `version: 1\nservers: { a: { transport: stdio, command: x, truely-stateless: true, manual: { content: ${manual} } } }\n`;
+    const source = (manual: string): SourceText[] => [
+      { file: '/ws/.minds/mcp.yaml', folder: '/ws', text: text(manual) },
+    ];
+    const instructions = (): string | undefined => host.catalogue.toolsets.find(({ id }) => id === 'a')?.instructions;
+    holdsBack = true;
+    const applied = host.setSources(source('one'));
+    (await connector.nextConnect()).succeed(listing('x'));
+    await applied;
+    assert.deepEqual([instructions(), host.snapshot.servers[0]?.changedOffers], ['one', []]);
+    await host.setSources(source('two'));
+    const [changed] = host.snapshot.servers[0]?.changedOffers ?? [];
+    assert.deepEqual([instructions(), changed?.kind, changed?.held], [undefined, 'instructions', true]);
+    await acceptAll();
+    assert.equal(instructions(), 'two');
   });
 
   it('are held back where a person wants that, until they accept', async () => {

@@ -56,6 +56,23 @@ describe('filter (N2)', () => {
     });
   }
 
+  it('what is too much to be matched is not published, in any of the lists (N4, S2)', () => {
+    const patterns = Array.from({ length: 1_000 }, (_, index) => `*a*b*${index}`);
+    const filter = { whitelist: [], blacklist: patterns };
+    const texts = Array.from({ length: 3_000 }, (_, index) => `${'ab'.repeat(30)}${index}x`);
+    const listed = {
+      ...offer(...texts),
+      prompts: { prompts: texts.map((name) => ({ name })), malformed: [] },
+      resources: { resources: texts.map((uri) => ({ uri, name: 'x' })), templates: [], malformed: [] },
+    };
+    const all = rules({ tools: filter, prompts: { filter, transform: [] }, resources: filter });
+    const result = curated(curate(all, listed, 'information'));
+    assert.deepEqual([result.tools, result.prompts, result.resources.resources], [[], [], []]);
+    assert.deepEqual(codes(result), ['list-too-long', 'list-too-long', 'list-too-long']);
+    const fewer = { ...listed, tools: listed.tools.slice(0, 1_000) };
+    assert.equal(curated(curate(all, fewer, 'information')).tools.length, 1_000);
+  });
+
   it('warns on the item of a pattern that matches nothing', () => {
     const filter = { whitelist: ['read', 'raed'], blacklist: ['none_*'] };
     const result = curate(rules({ tools: filter }), offer('read', 'list'), 'off');

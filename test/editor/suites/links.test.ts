@@ -1,0 +1,152 @@
+/**
+ * A repository whose config file is a link that leads out of it (S1a): nothing that the extension does for a person writes
+ * there, neither a command, nor a quick fix, nor an import.
+ */
+import assert from 'node:assert/strict';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import * as vscode from 'vscode';
+import { page } from '../../support/editor/bridge.ts';
+import { configFile, folder, problems, until } from '../../support/editor/product.ts';
+
+const input = '.quick-input-widget';
+const minds = (): string => join(folder(), '.minds');
+/** One mistake that has a quick fix, and one server that can be switched off. */
+const text =
+  'version: 1\nservers:\n  a:\n    transport: stdio\n    command: node\n    enabled: false\n    comand: node\n  b:\n    transport: stdio\n    command: no-such-program\n';
+
+describe('links that lead out of the folder', () => {
+  let outside: string;
+
+  /** Everything in the folder outside, as text. */
+  const there = (): Record<string, string> =>
+    Object.fromEntries(readdirSync(outside).map((name) => [name, readFileSync(join(outside, name), 'utf8')]));
+
+  const layouts: readonly (readonly [string, (to: string) => void])[] = [
+    ['`.minds` is a link', (to) => symlinkSync(to, minds())],
+    [
+      'the file in it is a link',
+      (to) => {
+        mkdirSync(minds());
+        symlinkSync(join(to, 'mcp.yaml'), configFile());
+      },
+    ],
+  ];
+
+  const put = async (content: string | undefined, link: (to: string) => void): Promise<void> => {
+    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+    rmSync(minds(), { recursive: true });
+    rmSync(outside, { recursive: true });
+    mkdirSync(outside);
+    if (content !== undefined) writeFileSync(join(outside, 'mcp.yaml'), content);
+    link(outside);
+    await vscode.commands.executeCommand('mcpToolsets.reload');
+  };
+
+  /** Waits for the message that says why nothing was written, and takes it away. */
+  const untilRefused = async (): Promise<void> => {
+    await until(
+      async () => {
+        await vscode.commands.executeCommand('notifications.showList');
+        return page.texts('.notifications-center .notification-list-item');
+      },
+      (texts) => texts.some((one) => /lead|outside/.test(one)),
+      'the refusal',
+    );
+    await vscode.commands.executeCommand('notifications.clearAll');
+  };
+
+  const press = async (key: string, shown: string): Promise<void> => {
+    await page.waitFor(`${input} ${shown}`);
+    await page.press(key);
+  };
+
+  before(() => {
+    outside = realpathSync(mkdtempSync(join(tmpdir(), 'outside-')));
+  });
+
+  after(async () => {
+    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+    rmSync(outside, { recursive: true });
+  });
+
+  // Whatever the link is, the way to the file is the same.
+  for (const [layout, link] of layouts.slice(0, 1)) {
+    describe(layout, () => {
+      beforeEach(() => put(text, link));
+
+      afterEach(() => assert.deepEqual(there(), { 'mcp.yaml': text }));
+
+      it('no quick fix is offered that edits, and none for all', async () => {
+        await vscode.window.showTextDocument(vscode.Uri.file(configFile()));
+        await until(problems, (found) => found.some(({ code }) => code === 'unknown-key'), 'the problem');
+        const diagnostic = vscode.languages
+          .getDiagnostics(vscode.Uri.file(configFile()))
+          .find(({ range }) => range.start.line === 6);
+        assert.ok(diagnostic);
+        const actions = await vscode.commands.executeCommand<vscode.CodeAction[]>(
+          'vscode.executeCodeActionProvider',
+          vscode.Uri.file(configFile()),
+          diagnostic.range,
+        );
+        assert.deepEqual(
+          actions.filter(({ edit }) => edit !== undefined).map(({ title }) => title),
+          [],
+        );
+      });
+
+      it('a server is not switched off', async () => {
+        await until(problems, (found) => found.some(({ code }) => code === 'unknown-key'), 'the servers');
+        await vscode.commands.executeCommand('mcpToolsets.disable', 'b');
+        await untilRefused();
+      });
+
+      it('“Add Server” writes nothing', async () => {
+        void vscode.commands.executeCommand('mcpToolsets.addServer');
+        await press('Enter', '.quick-input-title:has-text("(1/4)")');
+        await page.waitFor(`${input} .quick-input-title:has-text("(2/4)")`);
+        await page.type('node added.js');
+        await page.press('Enter');
+        await press('Enter', '.quick-input-title:has-text("(3/4)")');
+        await press('Enter', '.quick-input-title:has-text("(4/4)")');
+        await untilRefused();
+      });
+
+      it('an import writes nothing', async () => {
+        void vscode.commands.executeCommand('mcpToolsets.import', join(folder(), '.mcp.json'));
+        await press('Enter', '.quick-input-list-row:has-text("For everyone")');
+        await until(
+          async () => {
+            await vscode.commands.executeCommand('notifications.showList');
+            return page.texts('.notifications-center .notification-list-item');
+          },
+          (texts) => texts.some((one) => /Write this server|lead|outside/.test(one)),
+          'the question or the refusal',
+        );
+        if ((await page.texts('.notifications-center .monaco-button')).includes('Import')) {
+          await page.click('.notifications-center .monaco-button:text-is("Import")');
+        }
+        await untilRefused();
+      });
+    });
+  }
+
+  for (const [layout, link] of layouts) {
+    it(`a file is not created where ${layout} and leads to nothing`, async () => {
+      await put(undefined, link);
+      void vscode.commands.executeCommand('mcpToolsets.createConfig');
+      await untilRefused();
+      assert.deepEqual(there(), {});
+    });
+  }
+});

@@ -1,0 +1,22 @@
+import assert from 'node:assert/strict';
+import { readJson } from '../../../src/core/yaml/jsonTree.js';
+
+describe('JSON as a tree (C4, S2)', () => {
+  const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
+  const tooDeep = /nested deeper than 64/;
+
+  it('is read to the depth that YAML may have, and is refused beyond it, before anything recurses', () => {
+    assert.deepEqual(readJson(nested(64)).errors, []);
+    const deep = [nested(65), nested(100_000), '['.repeat(100_000), '{"a":'.repeat(100_000), '[{"a":'.repeat(33)];
+    for (const text of deep) {
+      const [error, ...more] = readJson(text).errors;
+      assert.match(error?.what ?? '', tooDeep);
+      assert.deepEqual(more, []);
+    }
+  });
+
+  it('counts no bracket in a text or a comment', () => {
+    assert.deepEqual(readJson(`["${'['.repeat(100)}", /* ${'{'.repeat(100)} */ 1]`).errors, []);
+    assert.deepEqual(readJson(`[${'[],'.repeat(100)}]`).errors, []);
+  });
+});
