@@ -61,8 +61,8 @@ describe('a server that was modern, and is silent at first (X8)', () => {
       await opened;
       assert.deepEqual(seen, ['modern']);
       assert.deepEqual(
-        received.map((message) => 'result' in message && message.id),
-        [0],
+        received.map((message) => [(message as { id?: unknown }).id, 'result' in message]),
+        [[0, true]],
       );
     }
   });
