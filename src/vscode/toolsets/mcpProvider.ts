@@ -87,7 +87,9 @@ class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscode.McpHt
     // The first answer replaces what the editor remembers of the last window; an empty one would take those tools away
     // until the files are read.
     await untilHolds(this.deps, () => !this.isBeginning(), firstAnswerLimit, this.ended.signal);
-    return this.announced.flatMap((label) => this.definitionOf(label) ?? []);
+    const definitions = this.announced.flatMap((label) => this.definitionOf(label) ?? []);
+    this.presenter.noteTaken(definitions.map(({ label }) => label));
+    return definitions;
   }
 
   /** Called before each connection, also for a definition that the editor remembers from another window. */

@@ -5,7 +5,7 @@
  *
  * A toolset that was shown and then stopped is not started again, because the person stopped it. The presenter never rejects
  * and never throws, and it knows the editor only through `Stage`. Invariants: a toolset has at most one start at a time, and
- * each change leads to a bounded number of starts.
+ * each change leads to a bounded number of starts, however often the editor asks for definitions.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../core/base/clock.js';
@@ -85,6 +85,14 @@ export class Presenter implements Disposable {
     for (const watch of this.watches.values()) watch.beginAgain();
   }
 
+  /**
+   * Takes note that the editor was given the definitions of these toolsets. It may ask for them late, when all starts of what
+   * it did not know are spent; so what it takes for the first time has a new chance.
+   */
+  noteTaken(ids: readonly string[]): void {
+    for (const id of ids) this.watches.get(id)?.noteTaken();
+  }
+
   /** Looks sooner, because the editor did something with a toolset and may show its tools already. */
   noteActivity(id: string): void {
     this.watches.get(id)?.hurry();
@@ -111,6 +119,8 @@ class Watch implements Disposable {
   private phase: 'awaited' | 'shown' | 'vanished' = 'awaited';
   private since: number;
   private connectedSince: number | undefined;
+  /** Whether the editor was given the definition. */
+  private taken = false;
   private timer: Disposable | undefined;
   private ended = false;
 
@@ -133,7 +143,14 @@ class Watch implements Disposable {
   }
 
   beginAgain(): void {
+    this.taken = false;
     this.begin('awaited');
+  }
+
+  noteTaken(): void {
+    if (this.taken) return;
+    this.taken = true;
+    if (this.phase === 'awaited') this.begin('awaited');
   }
 
   hurry(): void {

@@ -121,6 +121,45 @@ describe('Presenter', () => {
     assert.equal(changes, 2);
   });
 
+  it('begins anew when the editor takes the definitions after every start was spent, and only once', async () => {
+    presenter.expect([demo]);
+    await clock.flow(60_000);
+    const spent = stage.starts.length;
+    assert.equal(messages().length, 1);
+    presenter.noteTaken(['other']);
+    await clock.flow(60_000);
+    assert.equal(stage.starts.length, spent, 'the editor was not given this one');
+    presenter.noteTaken(['demo']);
+    await clock.flow(60_000);
+    const twice = stage.starts.length;
+    assert.ok(twice > spent && twice <= 2 * spent, `${spent}, then ${twice} starts`);
+    presenter.noteTaken(['demo']);
+    await clock.flow(60_000);
+    assert.equal(stage.starts.length, twice, 'an editor that asks again and again starts nothing for ever');
+    presenter.beginAgain();
+    await clock.flow(60_000);
+    const thrice = stage.starts.length;
+    stage.onStart = async (label) => {
+      stage.connections.add(label);
+      show('mcp_demo_a', 'mcp_demo_b');
+    };
+    presenter.noteTaken(['demo']);
+    await clock.flow(1_000);
+    assert.equal(stage.starts.length, thrice + 1, 'another address is another definition');
+    assert.deepEqual(messages(), []);
+  });
+
+  it('leaves alone what is shown when the editor takes the definitions', async () => {
+    stage.connections.add('demo');
+    show('mcp_demo_a', 'mcp_demo_b');
+    presenter.expect([demo]);
+    stage.connections.clear();
+    presenter.noteTaken(['demo']);
+    await clock.flow(60_000);
+    assert.deepEqual(stage.starts, [], 'the person has stopped it');
+    assert.equal(changes, 0);
+  });
+
   it('tells of tools that stay away although the editor listed them, and names the culprit', async () => {
     stage.connections.add('demo');
     stage.rivalsFound = [{ label: 'Demo', file: '.vscode/mcp.json', place: problem().place }];
