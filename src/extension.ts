@@ -9,6 +9,8 @@ import { OfferLedger } from './core/approval/offerLedger.js';
 import { offerTextsIn } from './core/approval/offerTexts.js';
 import { inert } from './core/base/inert.js';
 import { delay, systemClock } from './core/base/clock.js';
+import type { Log } from './core/base/log.js';
+import type { OfferFiles } from './core/remembered/offerFiles.js';
 import { agentsOptions, serveOtherAgents } from './vscode/agents/register.js';
 import { askForApprovals } from './vscode/consent/approvals.js';
 import { registerAuthoring } from './vscode/authoring/register.js';
@@ -76,7 +78,11 @@ export function activate(context: vscode.ExtensionContext): void {
     isTrusted: () => vscode.workspace.isTrusted,
     openConfigFiles: () => openConfigFiles(clock),
     loadEngine: async () => {
-      const [{ createEngine }] = await Promise.all([import('./vscode/engine/engine.js'), secrets.load()]);
+      const [{ createEngine }, kept] = await Promise.all([
+        import('./vscode/engine/engine.js'),
+        context.storageUri && keptOffers(join(context.storageUri.fsPath, 'listed'), logs.host),
+        secrets.load(),
+      ]);
       return createEngine({
         clock,
         log: logs.host,
@@ -92,6 +98,7 @@ export function activate(context: vscode.ExtensionContext): void {
         editor,
         approvals: ledger,
         offerReview: offers,
+        ...(kept && { kept }),
         toolPermissions: { settings: toolPermissions, ask: askForCall },
         secrets: context.secrets,
         secret: (name) => secrets.get(name),
@@ -135,6 +142,15 @@ export function activate(context: vscode.ExtensionContext): void {
   );
   // Watching files is the most expensive part of the start, and nothing waits for it.
   setImmediate(() => slot.start());
+}
+
+/** What servers listed in earlier windows. */
+async function keptOffers(folder: string, log: Log): Promise<OfferFiles> {
+  const { OfferFiles } = await import('./core/remembered/offerFiles.js');
+  return await OfferFiles.open({
+    folder,
+    onFailure: (error) => log.write('error', `What servers listed could not be stored: ${String(error)}`),
+  });
 }
 
 /** Resolves when everything that the window started has ended. */

@@ -51,6 +51,7 @@ const arrows: Record<string, readonly string[]> = {
     'core/connections/http/oauth',
     'core/instances',
   ],
+  'core/remembered': ['core/base', 'core/connections', 'core/reconcile'],
   'core/gateway': ['core/base', 'core/protocol', 'core/tools', 'core/apps', 'core/results', 'core/files'],
   'core/host': [
     'core/base',
@@ -170,6 +171,7 @@ const arrows: Record<string, readonly string[]> = {
   'extension.ts': [
     'core/base',
     'core/approval',
+    'core/remembered',
     'vscode/engine',
     'vscode/views',
     'vscode/toolsets',

@@ -47,6 +47,9 @@ const allowed: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'core/approval/offerTexts.ts': {
     'mkdir rename rm writeFile': 'It writes to the storage of the editor, to new files alone.',
   },
+  'core/remembered/offerFiles.ts': {
+    'mkdir rename rm writeFile': 'It writes to the storage of the editor, to new files alone.',
+  },
   'core/base/textFile.ts': { 'open openSync': 'It opens files to read them.' },
   'core/connections/stdio/processTable.ts': { openSync: 'It opens files below /proc to read them.' },
   'core/connections/stdio/windowsCommand.ts': { openSync: 'It reads the beginning of a program.' },

@@ -183,6 +183,42 @@ function withoutNulls(tool: OfferedTool): OfferedTool {
   return Object.fromEntries(kept) as OfferedTool;
 }
 
+/**
+ * Reads a listing that was kept as if its server had just given it. Returns undefined where any of it is not what a server
+ * may give.
+ */
+export function keptListing(value: unknown): ToolListing | undefined {
+  if (!isObject(value)) return undefined;
+  const { tools: ofTools, prompts: ofPrompts, resources: ofResources, malformed } = value;
+  if (!isListOf(tools, ofTools) || !areMalformed(malformed)) return undefined;
+  const listing = { tools: ofTools, malformed };
+  if (ofPrompts !== undefined && !isPart(ofPrompts, { prompts })) return undefined;
+  if (ofResources !== undefined && !isPart(ofResources, { resources, templates })) return undefined;
+  return {
+    ...listing,
+    ...(ofPrompts !== undefined && { prompts: ofPrompts as unknown as PromptListing }),
+    ...(ofResources !== undefined && { resources: ofResources as unknown as ResourceListing }),
+  };
+}
+
+function isPart(value: unknown, kinds: Readonly<Record<string, ListKind<unknown>>>): value is Fields {
+  if (!isObject(value) || !areMalformed(value['malformed'])) return false;
+  if (!['undefined', 'string'].includes(typeof value['failure'])) return false;
+  return Object.entries(kinds).every(([key, kind]) => isListOf(kind, value[key]));
+}
+
+function isListOf<Entry>(kind: ListKind<Entry>, value: unknown): value is Entry[] {
+  const isWell = (entry: unknown): boolean =>
+    (whatIsWrongWith(kind, entry) ?? measured(entry).whatIsWrong) === undefined;
+  return Array.isArray(value) && value.length <= kind.most && value.every(isWell);
+}
+
+function areMalformed(value: unknown): value is Malformed[] {
+  const isOne = (one: unknown): boolean =>
+    isObject(one) && typeof one['name'] === 'string' && typeof one['detail'] === 'string';
+  return Array.isArray(value) && value.every(isOne);
+}
+
 interface OfferListerDeps {
   readonly capabilities: ServerCapabilities;
   readonly clock: Clock;

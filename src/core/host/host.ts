@@ -12,6 +12,7 @@ import { Throttle } from '../base/clock.js';
 import { ConfigState } from '../config/merge.js';
 import type { ConfigModel, ConfiguredServer, ServerDefinition, SourceText } from '../config/model.js';
 import { LimitedConnector, defectTolerant } from '../instances/limit.js';
+import type { PoolFailure } from '../instances/pool.js';
 import {
   noClient,
   type Audience,
@@ -33,6 +34,7 @@ import { errorCodes } from '../protocol/errors.js';
 import type { OtherOutcome, ToolOutcome, ToolsetCall, ToolsetRequest } from '../protocol/request.js';
 import type { Catalogue, ServedTool } from '../tools/catalogue.js';
 import { withoutDataUrls } from '../results/dataUrls.js';
+import { offerMemory } from './offering.js';
 import { Publication } from './publication.js';
 import { withoutBarred } from './serverLists.js';
 
@@ -143,6 +145,13 @@ class ToolsetHost implements Host {
 
   async call(call: ToolsetCall): Promise<ToolOutcome> {
     let tool = this.publication.tool(call);
+    const unit = this.units.get(call.toolset);
+    if (tool && tool.releases === undefined && unit && !unit.serving) {
+      const ready = await unit.ready(call.signal);
+      if (!('pool' in ready)) return isFailure(ready) ? this.failed(tool, call, ready) : ready;
+      // What was listed in another window may be another tool by now, or none (P8).
+      tool = this.publication.tool(call);
+    }
     const permitted = tool && this.permission.permit(tool, call);
     if (tool && permitted !== true) {
       if (!(await permitted)) {
@@ -158,13 +167,13 @@ class ToolsetHost implements Host {
   }
 
   async request(request: ToolsetRequest): Promise<OtherOutcome> {
-    const { toolset, dialog } = request;
+    const { toolset, dialog, signal } = request;
     const unit = this.units.get(toolset);
     if (!unit) return { kind: 'error', code: errorCodes.invalidParams, message: `There is no toolset "${toolset}".` };
-    const { serving } = unit;
-    const outcome = (await serving?.pool.request(dialog, request)) ?? stopped;
+    const ready = unit.serving ?? (await unit.ready(signal));
+    const outcome = 'pool' in ready ? await ready.pool.request(dialog, request) : ready;
     const { uri } = request.params;
-    if (request.method === 'resources/read' && typeof uri === 'string') serving?.pages.note(uri, outcome);
+    if ('pool' in ready && request.method === 'resources/read' && typeof uri === 'string') ready.pages.note(uri, outcome);
     if (!isFailure(outcome)) return plain(outcome);
     return { kind: 'error', code: errorCodes.server, message: this.warned(requestText(request, outcome)) };
   }
@@ -229,13 +238,16 @@ class ToolsetHost implements Host {
     this.activity.ask();
     try {
       const outcome = (await unit.serving?.pool.call(dialog, { ...call, tool: original })) ?? stopped;
-      if (!isFailure(outcome)) return plain(outcome);
-      const text = this.warned(callText(toolset, published, outcome));
-      // An app has words of its own for a call that fails, and shows a result as a result.
-      return call.fromApp ? { kind: 'error', code: errorCodes.server, message: text } : errorResult(text);
+      return isFailure(outcome) ? this.failed({ published }, call, outcome) : plain(outcome);
     } finally {
       this.activity.ask();
     }
+  }
+
+  private failed(tool: Pick<ServedTool, 'published'>, call: ToolsetCall, failure: PoolFailure): ToolOutcome {
+    const text = this.warned(callText(call.toolset, tool.published, failure));
+    // An app has words of its own for a call that fails, and shows a result as a result.
+    return call.fromApp ? { kind: 'error', code: errorCodes.server, message: text } : errorResult(text);
   }
 
   private readonly adminDeps: AdminDeps = {
@@ -277,6 +289,7 @@ class ToolsetHost implements Host {
       subscriptions: new Subscriptions(),
       expected: this.deps.expectedClient ?? ((): ExpectedClient => noClient),
       judge: (definition) => judgeLaunch(definition, this.deps.approvals),
+      memory: this.deps.kept && offerMemory(this.deps.kept, this.deps),
       onCommit: () => this.republish(),
       onChange: () => this.announceChange(),
     });
@@ -301,7 +314,7 @@ class ToolsetHost implements Host {
 
   private republish(): void {
     if (this.applying || this.disposed) return;
-    this.publication.update(this.servers, (id) => this.units.get(id)?.serving);
+    this.publication.update(this.servers, (id) => this.units.get(id)?.published);
     this.announceChange();
   }
 

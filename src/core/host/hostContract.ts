@@ -9,6 +9,7 @@ import type { Connector } from '../connections/connection.js';
 import type { SignIns } from '../connections/http/oauth/contract.js';
 import type { Audience, ClientChange, ExpectedClient, ServerClient } from '../protocol/client.js';
 import type { OtherOutcome, ToolOutcome, ToolsetCall, ToolsetRequest } from '../protocol/request.js';
+import type { RememberedOffer } from '../reconcile/remembered.js';
 import type { StatusSnapshot } from '../reconcile/status.js';
 import type { ServerSignIns } from './signIns.js';
 import type { Catalogue } from '../tools/catalogue.js';
@@ -42,6 +43,8 @@ export interface HostDeps {
   readonly toolPermissions?: PermissionDeps;
   /** Says what servers offer that changed or came since their approval (S3). By default nobody looks. */
   readonly offerReview?: OfferReview;
+  /** Keeps what launches listed, by their fingerprints, for the next window (P8). By default nothing is kept. */
+  readonly kept?: KeptOffers;
   /** Signs in to HTTP servers, as the connector does. By default nobody can. */
   readonly signIns?: SignIns;
   /**
@@ -51,6 +54,14 @@ export interface HostDeps {
   readonly expectedClient?: () => ExpectedClient;
   /** Returns a number in [0, 1) for the jitter of reconnecting. The default is `Math.random`. */
   readonly random?: () => number;
+}
+
+/** What was listed, for the host's next life. */
+export interface KeptOffers {
+  recall(launch: string): RememberedOffer | undefined;
+  /** @param redact removes secrets from a text; what has one is not kept */
+  remember(launch: string, offer: RememberedOffer, redact: (text: string) => string): void;
+  forget(launch: string): void;
 }
 
 export interface Host {

@@ -2,16 +2,22 @@
  * What a server would publish, and what of it is not as it was when the server was approved (S3). A server may offer one
  * conversation what it offers no other, so the review looks at every list that somebody is offered.
  */
-import { describeLaunch } from '../approval/fingerprint.js';
+import { describeLaunch, type LaunchDescription } from '../approval/fingerprint.js';
 import type { ChangedOffer, OfferChanges, OfferReview, ReviewedKind, ReviewedOffers } from '../approval/offerPrints.js';
-import type { ConfiguredServer, ServerPlaces } from '../config/model.js';
+import type { ConfiguredServer, ServerDefinition, ServerPlaces } from '../config/model.js';
+import type { ToolListing } from '../connections/connection.js';
+import type { OfferMemory, RememberedOffer } from '../reconcile/remembered.js';
+import type { HostDeps, KeptOffers } from './hostContract.js';
 import type { Offered, Serving } from '../reconcile/serving.js';
 import type { Candidate } from '../tools/registry.js';
 
-export type ServingFacts = Pick<
+export interface ServingFacts extends Pick<
   Serving,
   'definition' | 'instructions' | 'features' | 'offeredTo' | 'everyOffer' | 'ownLists'
->;
+> {
+  /** Is there where it is what was listed in an earlier window. */
+  readonly rememberedAt?: number;
+}
 
 export interface Offering {
   readonly server: ConfiguredServer;
@@ -68,11 +74,14 @@ export function changedOffers(
 ): readonly ChangedOffer[] {
   const launch = describeLaunch(facts.definition);
   const all = facts.everyOffer().map((offered) => ({ offered, offers: offersOf(facts, offered) }));
-  review.note(
-    launch,
-    all.map(({ offers }) => offers),
-    redact,
-  );
+  // What is remembered is compared, and is never the base line.
+  if (facts.rememberedAt === undefined) {
+    review.note(
+      launch,
+      all.map(({ offers }) => offers),
+      redact,
+    );
+  }
   const held = review.holdsBack();
   const found = new Map<string, ChangedOffer>();
   for (const { offered, offers } of all) {
@@ -82,6 +91,30 @@ export function changedOffers(
     }
   }
   return [...found.values()];
+}
+
+/** Keeps what servers listed by the fingerprint of what was approved. What is held back is not recalled (S3). */
+export function offerMemory(
+  kept: KeptOffers,
+  { offerReview: review, redactor }: Pick<HostDeps, 'offerReview' | 'redactor'>,
+): OfferMemory {
+  const isHeld = (
+    launch: LaunchDescription,
+    definition: ServerDefinition,
+    { listing, instructions }: RememberedOffer,
+  ): boolean =>
+    review?.holdsBack() === true &&
+    Object.values(review.changesOf(launch, reviewedOf(listing, instructions, definition))).some(({ size }) => size > 0);
+  return {
+    recall: (definition) => {
+      const launch = describeLaunch(definition);
+      const offer = kept.recall(launch.fingerprint);
+      return offer && !isHeld(launch, definition, offer) ? offer : undefined;
+    },
+    remember: (definition, offer) =>
+      kept.remember(describeLaunch(definition).fingerprint, offer, (text) => redactor.redact(text, text.length)),
+    forget: (definition) => kept.forget(describeLaunch(definition).fingerprint),
+  };
 }
 
 function published(
@@ -99,15 +132,20 @@ function published(
   ];
 }
 
+function offersOf({ instructions, definition }: ServingFacts, { listing }: Offered): ReviewedOffers {
+  return reviewedOf(listing, instructions, definition);
+}
+
 /** The file's own text about the toolset is told to agents with the server's, so it is reviewed with it. */
-function offersOf(
-  { instructions, definition }: ServingFacts,
-  { listing: { tools, prompts } }: Offered,
+function reviewedOf(
+  { tools, prompts }: ToolListing,
+  instructions: string | undefined,
+  { manual }: Pick<ServerDefinition, 'manual'>,
 ): ReviewedOffers {
   return {
     tool: tools,
     prompt: prompts?.prompts ?? [],
-    instructions: joined(instructions, definition.manual),
+    instructions: joined(instructions, manual),
     incomplete: prompts?.failure === undefined ? [] : ['prompt'],
   };
 }

@@ -20,13 +20,20 @@ import {
   startableDefinition,
 } from './plan.js';
 import { Serving, type UnitDeps } from './serving.js';
+import { StandIn } from './standIn.js';
 import type { UnitFacts } from './status.js';
+import { untilAborted } from '../base/events.js';
+import type { PoolFailure } from '../instances/pool.js';
 
 type Connected = Extract<ConnectOutcome, { kind: 'connected' }>;
 
 export class ServerUnit {
   private wanted: ConfiguredServer | undefined;
   private current: Serving | undefined;
+  /** Is published while nothing serves yet; it belongs to what is starting. */
+  private standIn: StandIn | undefined;
+  /** What was remembered last, so that it is not written again. */
+  private remembered: { readonly listing: unknown; readonly instructions: unknown } | undefined;
   private attempt: StartAttempt | undefined;
   private stopped: { readonly definition: ServerDefinition; readonly since: number } | undefined;
   /** Says why the definition of the file does not serve. */
@@ -47,6 +54,27 @@ export class ServerUnit {
     return this.current;
   }
 
+  /** What agents are offered: what serves, or what stands in for it. */
+  get published(): Serving | StandIn | undefined {
+    return this.current ?? this.standIn;
+  }
+
+  /**
+   * Resolves with what serves, once it has started. A request that was made of a stand-in waits here, and finds what the
+   * server really has.
+   */
+  async ready(signal: AbortSignal): Promise<Serving | PoolFailure | { readonly kind: 'cancelled' }> {
+    while (!this.current && this.standIn && this.attempt && !signal.aborted) {
+      await Promise.race([this.attempt.done, untilAborted(signal)]);
+    }
+    if (this.current) return this.current;
+    if (signal.aborted) return { kind: 'cancelled' };
+    const { failure } = this;
+    return failure?.kind === 'startFailed'
+      ? { kind: 'startFailed', failure: failure.failure }
+      : { kind: 'lost', cause: 'the server was stopped' };
+  }
+
   /** Resolves when no start and no refresh of this unit is under way. */
   async settled(): Promise<void> {
     while (this.attempt) await this.attempt.done;
@@ -59,6 +87,7 @@ export class ServerUnit {
     const [serving, starting, stopped] = [this.current, this.attempt, this.stopped].map((each) => each?.definition);
     const step = planStep(wanted, { serving, starting, stopped }, this.permits());
     this.heldBack = step.kind === 'hold' || step.kind === 'revoke';
+    if (this.heldBack && wanted?.kind === 'valid') this.deps.memory?.forget(wanted.definition);
     switch (step.kind) {
       case 'none':
         break;
@@ -73,6 +102,7 @@ export class ServerUnit {
         if (step.kind === 'hold') this.stopped = undefined;
         this.overtake();
         this.failure = undefined;
+        this.standDown();
         break;
       case 'revoke':
         this.endNow('its approval was revoked');
@@ -84,6 +114,7 @@ export class ServerUnit {
         break;
       case 'redirect':
         if (this.attempt) this.attempt.definition = step.definition;
+        this.stand(step.definition);
         break;
       case 'start':
         this.stopped = undefined;
@@ -148,6 +179,7 @@ export class ServerUnit {
   async dispose(): Promise<void> {
     this.wanted = undefined;
     this.overtake();
+    this.standIn = undefined;
     const reason = 'the host is shutting down';
     if (this.current) this.ends.add(this.current.close(reason));
     this.current = undefined;
@@ -166,6 +198,7 @@ export class ServerUnit {
       id: this.deps.id,
       wanted: this.wanted,
       serving: this.current,
+      standIn: this.standIn,
       draining: [...this.draining],
       startingSince: this.attempt?.since,
       stoppedSince: this.stopped?.since,
@@ -186,6 +219,7 @@ export class ServerUnit {
 
   private begin(definition: ServerDefinition): void {
     this.overtake();
+    this.stand(definition);
     const { id: server, connector, serverLog: log, clock } = this.deps;
     const { launch, timeouts } = definition;
     const { capabilities } = this.deps.expected();
@@ -197,6 +231,7 @@ export class ServerUnit {
         this.attempt = undefined;
         if (outcome.kind === 'connected') this.succeed(attempt.definition, outcome, capabilities);
         if (outcome.kind === 'failed') this.fail({ kind: 'startFailed', failure: outcome.failure });
+        this.standDown();
         this.changed();
       },
     );
@@ -259,8 +294,9 @@ export class ServerUnit {
   /** Takes the one step in which what serves changes. What served before ends with its last call. */
   private replace(next: Serving | undefined, reason: string): void {
     const before = this.current;
-    if (!before && !next) return;
+    if (!before && !next) return this.standDown();
     this.current = next;
+    this.standIn = undefined;
     this.servingFailure = undefined;
     this.commit();
     if (!before) return;
@@ -268,9 +304,36 @@ export class ServerUnit {
     this.ends.add(before.drain(this.deps.drainLimitMs, reason).finally(() => this.draining.delete(before)));
   }
 
+  /** Publishes what this launch listed in another window, where nothing serves (P8). */
+  private stand(definition: ServerDefinition): void {
+    const { memory, filteredTools } = this.deps;
+    const isSame = this.standIn?.definition.launchHash === definition.launchHash;
+    if (isSame && this.standIn?.recurate(definition, filteredTools())) return this.commit();
+    const remembered = this.current || isSame ? undefined : memory?.recall(definition);
+    const next = remembered && StandIn.of(definition, remembered, filteredTools());
+    if (!next) return this.standDown();
+    this.standIn = next;
+    this.commit();
+  }
+
+  private standDown(): void {
+    if (!this.standIn) return;
+    this.standIn = undefined;
+    this.commit();
+  }
+
   private commit(): void {
     this.noteDivergence();
+    this.remember();
     this.deps.onCommit();
+  }
+
+  private remember(): void {
+    const serving = this.current;
+    const { listing, instructions } = serving ?? {};
+    if (!serving || (this.remembered?.listing === listing && this.remembered?.instructions === instructions)) return;
+    this.remembered = { listing, instructions };
+    this.deps.memory?.remember(serving.definition, serving.toRemember);
   }
 
   private changed(): void {

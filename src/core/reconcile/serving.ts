@@ -28,6 +28,7 @@ import { ListRefresh } from './listRefresh.js';
 import type { Offer } from './offers.js';
 import { Offers, type Curated } from './offers.js';
 import type { Judge } from './plan.js';
+import type { OfferMemory, RememberedOffer } from './remembered.js';
 
 /** What the host gives to the reconciliation of one server. */
 export interface UnitDeps {
@@ -48,6 +49,8 @@ export interface UnitDeps {
   readonly redact: (text: string) => string;
   /** Says whether a definition may run (S1); `reconsider` tells that this changed. */
   readonly judge: Judge;
+  /** Keeps what servers listed for the next window. Where it is absent, nothing is kept. */
+  readonly memory?: OfferMemory | undefined;
   /** Called in the same turn in which what is published changed. */
   readonly onCommit: () => void;
   /** Called when something that a view shows changed. */
@@ -95,6 +98,10 @@ export class Serving {
   private starting: Promise<unknown> | undefined;
   private readonly ending = new AbortController();
   private lastCause = '';
+  /** What the connection said of itself that listed first. */
+  private readonly spoken: Pick<Connection, 'capabilities' | 'protocolVersion'>;
+  /** The time in epoch milliseconds when the common list was given. */
+  private listedAt: number;
 
   /**
    * @param connection the connection that listed; it becomes the warm or shared instance (L4).
@@ -114,6 +121,8 @@ export class Serving {
     this.instructions = connection.instructions;
     this.features = featuresOf(connection.capabilities, connection.protocolVersion);
     this.since = deps.clock.now();
+    this.listedAt = this.since;
+    this.spoken = { capabilities: connection.capabilities, protocolVersion: connection.protocolVersion };
     this.offers = new Offers(offer, declared);
     this.pool = new InstancePool({
       server: deps.id,
@@ -167,6 +176,12 @@ export class Serving {
   /** The common list: of what all are offered who are not offered another. */
   get listing(): ToolListing {
     return this.offers.common.listing;
+  }
+
+  /** What another window may publish of it before it has started there. */
+  get toRemember(): RememberedOffer {
+    const { listing, serverInfo, instructions } = this;
+    return { at: this.listedAt, listing, serverInfo, instructions, ...this.spoken };
   }
 
   /** @param audience absent: the common list. */
@@ -270,6 +285,7 @@ export class Serving {
   private take(offer: Offer, curated: Curated): void {
     this.refreshFailure = undefined;
     this.rejected = undefined;
+    this.listedAt = this.deps.clock.now();
     this.offers.common = offer;
     this.curated = curated;
     this.pages.follow(curated.tools);

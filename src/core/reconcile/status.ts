@@ -27,6 +27,7 @@ import {
   startFailed,
 } from './problems.js';
 import type { Serving } from './serving.js';
+import type { StandIn } from './standIn.js';
 
 export type ServerState =
   | { readonly kind: 'disabled' }
@@ -82,6 +83,8 @@ export interface ServerStatus {
   readonly previous: PreviousDefinition | undefined;
   /** Absent where it has no sign-in and has not asked for one. */
   readonly signIn?: SignInStatus;
+  /** The time in epoch milliseconds when its tools were listed, where that was in an earlier window (P8). */
+  readonly rememberedAt?: number;
   readonly serverInfo: { readonly name: string; readonly version: string } | undefined;
   readonly tools: readonly ServedTool[];
   readonly excluded: readonly ExcludedTool[];
@@ -109,6 +112,8 @@ export interface UnitFacts {
   readonly id: string;
   readonly wanted: ConfiguredServer | undefined;
   readonly serving: Serving | undefined;
+  /** What is published of an earlier window while nothing serves. */
+  readonly standIn: StandIn | undefined;
   readonly draining: readonly Serving[];
   readonly startingSince: number | undefined;
   readonly stoppedSince: number | undefined;
@@ -127,6 +132,7 @@ export function emptyFacts(server: ConfiguredServer): UnitFacts {
     id: server.id,
     wanted: server,
     serving: undefined,
+    standIn: undefined,
     draining: [],
     startingSince: undefined,
     stoppedSince: undefined,
@@ -174,6 +180,7 @@ export function problemsOf(facts: UnitFacts, signIn: SignInStatus = notAsked): r
   const problems: Problem[] = [];
   // The problems of a definition that is no longer in the file have no place there.
   if (serving && facts.divergedAt === undefined) problems.push(...serving.curated.problems);
+  if (facts.standIn) problems.push(...facts.standIn.curated.problems);
   const places = wanted?.kind === 'valid' ? wanted.definition.places : wanted?.places;
   if (!places) return problems;
   if (facts.approval.kind === 'pending') problems.push(approvalPending(id, places, serving !== undefined));
@@ -244,6 +251,7 @@ export function statusOf(
   signIn: SignInStatus = notAsked,
 ): ServerStatus {
   const definition = server.kind === 'valid' ? server.definition : facts.serving?.definition;
+  const published = facts.serving ?? facts.standIn;
   return {
     id: server.id,
     source: server.source,
@@ -257,13 +265,14 @@ export function statusOf(
     approval: facts.approval,
     previous: previousOf(facts),
     ...(signIn.kind !== 'none' && { signIn }),
-    serverInfo: facts.serving?.serverInfo,
+    ...(facts.standIn && { rememberedAt: facts.standIn.rememberedAt }),
+    serverInfo: published?.serverInfo,
     tools: toolset?.tools ?? [],
     excluded: toolset?.excluded ?? [],
     changedOffers,
     prompts: toolset?.prompts ?? [],
     resources: toolset?.resources ?? noResources,
-    offered: facts.serving?.listing.tools.filter((tool) => !isForAppAlone(tool)).length ?? 0,
+    offered: published?.listing.tools.filter((tool) => !isForAppAlone(tool)).length ?? 0,
     instances: instancesOf(facts),
   };
 }

@@ -16,7 +16,7 @@ import { createRestBackend } from '../../core/host/restBackend.js';
 import { AgentEndpoint } from './agentEndpoint.js';
 import { EditorEndpoint, type EditorAddress } from './editorEndpoint.js';
 import { assemble } from '../../core/host/assemble.js';
-import type { Host } from '../../core/host/hostContract.js';
+import type { Host, KeptOffers } from '../../core/host/hostContract.js';
 import type { PermissionDeps } from '../../core/host/permission.js';
 import { nowhere, type ArtifactStore } from '../../core/results/artifacts.js';
 import { createDelivery, usualMaxResultBytes } from '../../core/results/delivery.js';
@@ -41,6 +41,8 @@ export interface EngineDeps {
   readonly offerReview?: OfferReview;
   /** Decides what agents may do with tools. If it is absent, they may call all of them. */
   readonly toolPermissions?: PermissionDeps;
+  /** Keeps what servers listed for the next window. If it is absent, nothing is kept. */
+  readonly kept?: KeptOffers & { settled(): Promise<void> };
   /** Keeps the sign-ins to HTTP servers. If it is absent, nobody can sign in. */
   readonly secrets?: SecretStore;
   /** Returns a secret that the person has entered. */
@@ -104,6 +106,7 @@ export function createEngine(deps: EngineDeps): Engine {
     guardianScript: deps.guardianScript,
     filteredTools: deps.filteredTools,
     maxInstances: deps.maxInstances,
+    ...(deps.kept && { kept: deps.kept }),
     ...(deps.serverLists && { serverLists: deps.serverLists }),
     ...(deps.secret && { secret: deps.secret }),
     ...(secrets && { secrets }),
@@ -176,7 +179,7 @@ export function createEngine(deps: EngineDeps): Engine {
     dialogTools: createDialogTools(host, delivery),
     dispose: async () => {
       await Promise.all([editorEndpoint.dispose(), core.dispose(), endpoint?.dispose()]);
-      await artifacts.settled();
+      await Promise.all([artifacts.settled(), deps.kept?.settled()]);
     },
   };
 }

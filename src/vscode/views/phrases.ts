@@ -115,6 +115,12 @@ export function durationPhrase(ms: number): string {
   return `${Math.floor(minutes / 60)} h${rest > 0 ? ` ${rest} min` : ''}`;
 }
 
+/** Says that tools were listed in an earlier window, and how long ago. */
+export function rememberedPhrase(at: number, now: number): string {
+  const days = Math.floor((now - at) / 86_400_000);
+  return `remembered, ${days > 0 ? `${days} d` : durationPhrase(now - at)} old`;
+}
+
 /** Returns whether agents can use the tools of a server now. */
 export function serves(server: ServerStatus): boolean {
   return server.state.kind === 'running' || server.state.kind === 'idle';

@@ -6,7 +6,7 @@ import { assertNever } from '../../core/base/assertNever.js';
 import { code, inert, formatted, markdownList, noMarkdown, type Markdown } from '../../core/base/inert.js';
 import type { ServerState, ServerStatus, StatusSnapshot } from '../../core/reconcile/status.js';
 import { estimatedTokensOf } from '../../core/tools/tokens.js';
-import { stateWord, timeOf, tokenPhrase, toolCount, transportWord } from './phrases.js';
+import { rememberedPhrase, stateWord, timeOf, tokenPhrase, toolCount, transportWord } from './phrases.js';
 import { approvalActions, launchNodes } from './approvalRows.js';
 import { instanceNodes } from './instanceRows.js';
 import { changedNodes, promptNodes, resourceNodes } from './promptRows.js';
@@ -75,6 +75,7 @@ function serverDescription(server: ServerStatus, now: number): string[] {
   return [
     ...(server.tools.length > 0 || state === 'running' ? [toolCount(server.tools.length, server.offered)] : []),
     ...(state === 'running' ? [] : [state === 'starting' ? 'starting…' : stateWord(server.state)]),
+    ...(server.rememberedAt === undefined ? [] : [rememberedPhrase(server.rememberedAt, now)]),
     ...(previous && server.approval.kind !== 'pending'
       ? [`previous definition since ${timeOf(previous.since, now)}`]
       : []),
@@ -127,6 +128,9 @@ function serverTooltip(server: ServerStatus, options: TreeOptions): Markdown {
     previous
       ? formatted`Serves its **previous definition** since ${at(previous.since)}: ${previous.reason}`
       : noMarkdown,
+    server.rememberedAt === undefined
+      ? noMarkdown
+      : formatted`Its tools are *remembered* from ${at(server.rememberedAt)}. A call waits until it has started.`,
     server.offered > 0 ? toolsLine(server) : noMarkdown,
     leaseLine(server),
     markdownList(

@@ -11,6 +11,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { randomBytes } from 'node:crypto';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { Approvals } from '../../../src/core/approval/approvals.js';
+import type { OfferReview } from '../../../src/core/approval/offerPrints.js';
 import { adminId } from '../../../src/core/host/admin.js';
 import { systemClock } from '../../../src/core/base/clock.js';
 import { DisposableStore } from '../../../src/core/base/disposables.js';
@@ -25,6 +26,7 @@ import type { PermissionDeps } from '../../../src/core/host/permission.js';
 import type { Host } from '../../../src/core/host/hostContract.js';
 import type { ToolOutcome, ToolsetCall } from '../../../src/core/protocol/request.js';
 import type { InstanceStatus, ServerStatus, StatusSnapshot } from '../../../src/core/reconcile/status.js';
+import { OfferFiles } from '../../../src/core/remembered/offerFiles.js';
 import type { Catalogue, Toolset } from '../../../src/core/tools/catalogue.js';
 import { guardianScript } from './bundles.js';
 import { CapturedLogs } from './capturedLogs.js';
@@ -50,6 +52,10 @@ export interface StageOptions {
   readonly secrets?: SecretStore;
   /** What agents may do with tools (S4). Absent: everything. */
   readonly toolPermissions?: PermissionDeps;
+  /** Says what servers offer that changed since their approval (S3). Absent: nobody looks. */
+  readonly offerReview?: OfferReview;
+  /** What servers listed is kept in `listed`, and `nextWindow` finds it there. */
+  readonly remembers?: boolean;
 }
 
 export interface CallOptions {
@@ -64,6 +70,7 @@ const open = new Set<Stage>();
 export async function startStage(options: StageOptions = {}): Promise<Stage> {
   const stage = new Stage(options, await guardianScript());
   open.add(stage);
+  if (options.remembers) await stage.nextWindow();
   return stage;
 }
 
@@ -76,11 +83,13 @@ export class Stage {
   readonly mark = randomBytes(8).toString('hex');
   readonly folder: string;
   readonly file: string;
-  readonly host: Host;
+  /** What servers listed, where it is kept. */
+  readonly listed: string;
   readonly logs = new CapturedLogs();
   /** The host's; children inherit it. Changes count from the next edit on. */
   readonly env: Record<string, string | undefined>;
-  readonly core: Core;
+  core: Core;
+  private kept: OfferFiles | undefined;
   private readonly root = mkdtempSync(path.join(tmpdir(), 'mcp-toolsets-stage-'));
   private readonly temporary = path.join(this.root, 'tmp');
   private readonly storesBefore = DisposableStore.liveNames();
@@ -90,20 +99,45 @@ export class Stage {
   private gateway_: Promise<Gateway> | undefined;
   private watched: WatchedFile | undefined;
 
-  constructor(options: StageOptions, guardian: string) {
+  constructor(
+    private readonly options: StageOptions,
+    private readonly guardian: string,
+  ) {
     this.folder = path.join(this.root, 'workspace');
     this.file = path.join(this.folder, '.minds', 'mcp.yaml');
+    this.listed = path.join(this.root, 'listed');
     for (const folder of [this.temporary, path.dirname(this.file)]) mkdirSync(folder, { recursive: true });
     this.env = { ...process.env, TMPDIR: this.temporary, [runVariable]: this.mark, ...options.env };
     delete this.env['NODE_OPTIONS'];
-    const { trace, approvals, secrets, toolPermissions, drainLimitMs, maxInstances, expectedClient } = options;
-    this.core = testCore({
+    this.core = this.open();
+  }
+
+  get host(): Host {
+    return this.core.host;
+  }
+
+  /** Ends the core and makes another one over the same files, as a reload of a window does. */
+  async nextWindow(): Promise<void> {
+    assert.equal(this.gateway_, undefined, 'a gateway is of one window');
+    await within(this.core.dispose(), 'the end of the core');
+    await this.kept?.settled();
+    const onFailure = (error: unknown): void => assert.fail(String(error));
+    this.kept = await OfferFiles.open({ folder: this.listed, onFailure });
+    this.core = this.open();
+  }
+
+  private open(): Core {
+    const { trace, approvals, secrets, toolPermissions, offerReview } = this.options;
+    const { drainLimitMs, maxInstances, expectedClient } = this.options;
+    return testCore({
       clock: patientClock,
       log: this.logs.sink(),
       serverLog: (server) => this.logs.sink(server),
       env: this.env,
       trace: () => trace === true,
-      guardianScript: guardian,
+      guardianScript: this.guardian,
+      ...(this.kept && { kept: this.kept }),
+      ...(offerReview && { offerReview }),
       random: Math.random,
       ...(approvals && { approvals }),
       ...(secrets && { secrets }),
@@ -112,7 +146,6 @@ export class Stage {
       ...(maxInstances !== undefined && { maxInstances: () => maxInstances }),
       ...(expectedClient && { expectedClient: () => expectedClient }),
     });
-    this.host = this.core.host;
   }
 
   /** Writes the file and gives it to the host; resolves when every server has started or failed. */
@@ -275,6 +308,7 @@ export class Stage {
       const gateway = await this.gateway_;
       const ended = Promise.all([this.core.dispose(), gateway?.dispose()]);
       await within(ended, 'the end of the core', () => this.describe());
+      await this.kept?.settled();
       assert.deepEqual(this.processes(), [], 'processes are left');
     } finally {
       await Promise.all(this.httpServers.map((server) => server.stop()));

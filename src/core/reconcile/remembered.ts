@@ -1,0 +1,21 @@
+/** What of a server is kept for the next window, and who keeps it. */
+import type { ServerDefinition } from '../config/model.js';
+import type { Connection, ToolListing } from '../connections/connection.js';
+
+/** What a server offers and says of itself, as it is kept for the next window. */
+export interface RememberedOffer extends Pick<
+  Connection,
+  'serverInfo' | 'instructions' | 'capabilities' | 'protocolVersion'
+> {
+  /** The time in epoch milliseconds when it was listed. */
+  readonly at: number;
+  readonly listing: ToolListing;
+}
+
+/** Keeps what servers listed last. It decides nothing about approval, but what it recalls may be published at once. */
+export interface OfferMemory {
+  recall(definition: ServerDefinition): RememberedOffer | undefined;
+  remember(definition: ServerDefinition, offer: RememberedOffer): void;
+  /** Forgets what a launch listed, because it waits for approval. */
+  forget(definition: ServerDefinition): void;
+}

@@ -1,0 +1,46 @@
+/**
+ * Reads and writes what a server listed last, as one text. What is read is foreign text, as it is when its server gives it,
+ * and passes the same judgement; a text of which anything is wrong is none.
+ */
+import { isObject } from '../base/isObject.js';
+import { keptListing } from '../connections/listing.js';
+import type { RememberedOffer } from '../reconcile/remembered.js';
+
+const version = 1;
+/** What is longer is not kept, in characters. */
+export const longestKept = 4 * 1024 * 1024;
+
+/** Returns undefined where it is not to be kept: too long, or with a secret in it. */
+export function keptText(offer: RememberedOffer, redact: (text: string) => string): string | undefined {
+  const text = JSON.stringify({ version, ...offer });
+  if (text.length > longestKept) return undefined;
+  // What is masked would be another offer, so all of it waits for the server.
+  return redact(text) === text ? text : undefined;
+}
+
+export function readKept(text: string): RememberedOffer | undefined {
+  const kept = parsed(text);
+  if (!isObject(kept) || kept['version'] !== version) return undefined;
+  const { at, serverInfo, instructions, capabilities, protocolVersion } = kept;
+  const listing = keptListing(kept['listing']);
+  if (!listing || typeof at !== 'number' || typeof protocolVersion !== 'string') return undefined;
+  if (!isObject(serverInfo) || !isObject(capabilities)) return undefined;
+  const { name, version: own, title } = serverInfo;
+  if (typeof name !== 'string' || typeof own !== 'string') return undefined;
+  return {
+    at,
+    listing,
+    capabilities,
+    protocolVersion,
+    serverInfo: { name, version: own, ...(typeof title === 'string' && { title }) },
+    instructions: typeof instructions === 'string' ? instructions : undefined,
+  };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,124 @@
+/**
+ * Keeps what servers listed last in a folder of the workspace's storage, one file for each launch. All of it is read when the
+ * window opens, so that it is there at once. Invariants: what a folder may hold is bounded; a file is whole or not there.
+ */
+import { randomUUID } from 'node:crypto';
+import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { readTextFile } from '../base/textFile.js';
+import type { RememberedOffer } from '../reconcile/remembered.js';
+import { keptText, longestKept, readKept } from './keptOffer.js';
+
+const mebibyte = 1024 * 1024;
+/** The limits of the folder; what was listed longest ago goes. */
+const mostFiles = 200;
+const mostBytes = 32 * mebibyte;
+/** UTF-8 takes up to three bytes for a unit of JavaScript's texts. */
+const largestFile = 3 * longestKept;
+const fileName = /^([0-9a-f]{64})\.json$/;
+
+interface OfferFilesDeps {
+  /** Need not exist. */
+  readonly folder: string;
+  /** Called when something could not be stored. */
+  readonly onFailure: (error: unknown) => void;
+}
+
+export class OfferFiles {
+  private readonly offers = new Map<string, RememberedOffer | undefined>();
+  private readonly toWrite = new Map<string, () => string | undefined>();
+  private writing: Promise<void> | undefined;
+
+  private constructor(
+    private readonly deps: OfferFilesDeps,
+    private readonly texts: Map<string, string>,
+  ) {}
+
+  /** Reads what is there. Never rejects: what cannot be read is not remembered. */
+  static async open(deps: OfferFilesDeps): Promise<OfferFiles> {
+    const names = await readdir(deps.folder).catch(() => []);
+    const files = await Promise.all(
+      names.map(async (name) => {
+        const file = path.join(deps.folder, name);
+        const stats = await stat(file).catch(() => undefined);
+        return { name, file, size: stats?.size ?? 0, at: stats?.mtimeMs ?? 0 };
+      }),
+    );
+    const texts = new Map<string, string>();
+    let left = mostBytes;
+    const kept = files
+      .filter(({ name, size }) => fileName.test(name) && size <= largestFile)
+      .sort((a, b) => b.at - a.at)
+      .slice(0, mostFiles)
+      .filter(({ size }) => (left -= size) >= 0);
+    await Promise.all(
+      kept.map(async ({ name, file }) => {
+        const text = await readTextFile(file, largestFile).catch(() => undefined);
+        if (text !== undefined) texts.set(name.slice(0, -'.json'.length), text);
+      }),
+    );
+    const surplus = files.filter((file) => !kept.includes(file));
+    await Promise.all(surplus.map(({ file }) => rm(file, { force: true }).catch(() => undefined)));
+    return new OfferFiles(deps, texts);
+  }
+
+  /** @param launch the fingerprint of a launch */
+  recall(launch: string): RememberedOffer | undefined {
+    const text = this.texts.get(launch);
+    if (text !== undefined) {
+      this.texts.delete(launch);
+      this.offers.set(launch, readKept(text));
+    }
+    return this.offers.get(launch);
+  }
+
+  /** @param redact removes secrets; what has one is not kept */
+  remember(launch: string, offer: RememberedOffer, redact: (text: string) => string): void {
+    this.texts.delete(launch);
+    this.offers.set(launch, offer);
+    this.write(launch, () => keptText(offer, redact));
+  }
+
+  forget(launch: string): void {
+    if (!this.offers.delete(launch) && !this.texts.delete(launch)) return;
+    this.write(launch, () => undefined);
+  }
+
+  /** Resolves when everything that is known by now is stored. */
+  async settled(): Promise<void> {
+    await this.writing;
+  }
+
+  private write(launch: string, text: () => string | undefined): void {
+    this.toWrite.set(launch, text);
+    // Nobody waits for it, and a server that has just started has the turn.
+    this.writing ??= new Promise<void>((resolve) => setImmediate(resolve))
+      .then(() => this.writeAll())
+      .catch(this.deps.onFailure)
+      .finally(() => (this.writing = undefined));
+  }
+
+  private async writeAll(): Promise<void> {
+    for (let next = firstOf(this.toWrite); next; next = firstOf(this.toWrite)) {
+      const [launch, make] = next;
+      this.toWrite.delete(launch);
+      if (!fileName.test(`${launch}.json`)) continue;
+      const file = path.join(this.deps.folder, `${launch}.json`);
+      const text = make();
+      if (text === undefined) await rm(file, { force: true });
+      else await replace(file, text);
+    }
+  }
+}
+
+async function replace(file: string, text: string): Promise<void> {
+  await mkdir(path.dirname(file), { recursive: true });
+  const unfinished = `${file}.${randomUUID()}.partial`;
+  await writeFile(unfinished, text, { mode: 0o600, flag: 'wx' });
+  await rename(unfinished, file);
+}
+
+function firstOf<Key, Value>(map: ReadonlyMap<Key, Value>): readonly [Key, Value] | undefined {
+  for (const entry of map) return entry;
+  return undefined;
+}

@@ -1,0 +1,68 @@
+/** In the second window of a workspace, tools are there before their server is, and a call of them waits for it (P8). */
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { startEditor, type Editor } from '../../support/editor/launch.ts';
+import type { EditorWindow } from '../../support/editor/window.ts';
+import { copyWorkspace } from '../../support/editor/workspaces.ts';
+
+const limit = 60_000;
+
+describe('toolsets of an earlier window', () => {
+  let editor: Editor;
+  let window: EditorWindow;
+  const copy = copyWorkspace('remembered');
+
+  before(async () => {
+    editor = await startEditor({ settings: { 'chat.tools.global.autoApprove': true } });
+    window = await editor.openWindow(copy.path);
+    await prepare();
+  });
+
+  after(async () => {
+    await editor.close();
+    await copy.remove();
+  });
+
+  const prepare = (): Promise<void> =>
+    window.evaluate(({ commands }) => {
+      void commands.executeCommand('setContext', 'vscode.chat.tools.global.autoApprove.testMode', true);
+      void commands.executeCommand('mcpToolsets.servers.focus');
+    });
+  const tell = (told: object): void => writeFileSync(join(copy.path, 'told.json'), JSON.stringify(told));
+  const starts = (): number => readFileSync(join(copy.path, 'starts'), 'utf8').trim().split('\n').length;
+  const row = (): ReturnType<EditorWindow['page']['locator']> =>
+    window.page.locator('.part.sidebar .monaco-list-row', { hasText: 'told' }).first();
+  const untilTools = (expected: readonly string[]): Promise<unknown> =>
+    window.waitFor(
+      ({ lm }) => lm.tools.map(({ name }) => name).filter((name) => name.startsWith('mcp_told_')),
+      (names) => JSON.stringify(names.sort()) === JSON.stringify(expected),
+      limit,
+    );
+
+  it('are there while the server is still starting, and a call waits for it', async () => {
+    await untilTools(['mcp_told_one', 'mcp_told_two']);
+    assert.equal(await window.invokeTool('mcp_told_one'), 'one');
+    tell({ hold: true });
+    await window.reload();
+    await prepare();
+    await untilTools(['mcp_told_one', 'mcp_told_two']);
+    await row().filter({ hasText: 'remembered' }).waitFor({ timeout: limit });
+    assert.match(await row().innerText(), /2 tools · starting… · remembered, <1 min old/);
+    const called = window.invokeTool('mcp_told_two');
+    called.catch(() => undefined);
+    tell({ tools: ['one', 'two'] });
+    assert.equal(await called, 'two');
+    await row().filter({ hasNotText: 'remembered' }).waitFor({ timeout: limit });
+    assert.equal(starts(), 2);
+  });
+
+  it('are what the server has now, once it has said so', async () => {
+    tell({ hold: true });
+    await window.reload();
+    await prepare();
+    await row().filter({ hasText: 'remembered' }).waitFor({ timeout: limit });
+    tell({ tools: ['two', 'three'] });
+    await untilTools(['mcp_told_three', 'mcp_told_two']);
+  });
+});

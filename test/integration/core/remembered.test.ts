@@ -1,0 +1,241 @@
+/** What servers listed in an earlier window is published at once, and never taken for what they have now (P8, S1, S3). */
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { ApprovalLedger, type Storage } from '../../../src/core/approval/ledger.js';
+import { OfferLedger } from '../../../src/core/approval/offerLedger.js';
+import { nextEvent } from '../../../src/core/base/events.js';
+import { fixture, http, officialServer, rawWith, type Entry } from '../../support/core/configText.js';
+import { within } from '../../support/core/within.js';
+import { endStages, startStage, type Stage, type StageOptions } from '../../support/core/stage.js';
+
+interface Told {
+  readonly tools?: readonly string[];
+  readonly description?: string;
+  readonly instructions?: string;
+  readonly hold?: boolean;
+  readonly exit?: number;
+}
+
+class MemoryStorage implements Storage {
+  private readonly values = new Map<string, unknown>();
+  get = (key: string): unknown => this.values.get(key);
+  update = (key: string, value: unknown): Promise<void> => {
+    this.values.set(key, structuredClone(value));
+    return Promise.resolve();
+  };
+}
+
+describe('core: what servers listed in an earlier window', () => {
+  let stage: Stage;
+  const open = async (options: StageOptions = {}): Promise<void> => {
+    stage = await startStage({ remembers: true, ...options });
+  };
+  afterEach(endStages);
+
+  const toldFile = (): string => path.join(stage.folder, 'told.json');
+  const tell = (told: Told): void => writeFileSync(toldFile(), JSON.stringify(told));
+  const told = (rest: Entry = {}): Entry =>
+    fixture('as-told', ['--told', toldFile(), '--starts', path.join(stage.folder, 'starts')], rest);
+  const starts = (): number => readFileSync(path.join(stage.folder, 'starts'), 'utf8').trim().split('\n').length;
+
+  /** Begins an edit whose servers are not waited for. */
+  const begin = (servers: Record<string, Entry>): Promise<void> => {
+    const applied = stage.edit(servers);
+    applied.catch(() => undefined);
+    return applied;
+  };
+
+  /** A window in which `a` listed this has gone, and in the next one its server holds its answers back. */
+  async function remembered(listed: Told, rest: Entry = {}): Promise<void> {
+    tell(listed);
+    await stage.edit({ a: told(rest) });
+    await stage.nextWindow();
+    tell({ hold: true });
+  }
+
+  it('is published before the server has answered, and stays as it is when that agrees', async () => {
+    await open();
+    await remembered({ tools: ['one', 'two'], instructions: 'Read this.' });
+    const applied = begin({ a: told() });
+    assert.deepEqual(stage.published(), ['a/one', 'a/two'], 'in the same turn');
+    const [toolset] = stage.toolsets();
+    assert.match(toolset?.instructions ?? '', /^Read this\./);
+    await stage.untilState('a', 'starting');
+    assert.ok((stage.server('a').rememberedAt ?? 0) > 0);
+    const { version } = stage.host.catalogue;
+    tell({ tools: ['one', 'two'], instructions: 'Read this.' });
+    await applied;
+    assert.equal(stage.server('a').state.kind, 'running');
+    assert.equal(stage.server('a').rememberedAt, undefined);
+    assert.equal(stage.host.catalogue.version, version, 'nobody is told of a change that is none');
+    assert.equal(await stage.text('a', 'two'), 'two');
+    assert.equal(starts(), 2, 'the server that listed served the call');
+  });
+
+  it('of real servers, prompts and resources included, is what they list again', async () => {
+    await open();
+    const servers = {
+      everything: officialServer('everything'),
+      features: fixture('features', [], { transform: [{ prefix: 'f_' }] }),
+    };
+    await stage.edit(servers);
+    const before = JSON.stringify(stage.toolsets());
+    await stage.nextWindow();
+    const applied = begin(servers);
+    assert.equal(JSON.stringify(stage.toolsets()), before);
+    const { version } = stage.host.catalogue;
+    await applied;
+    assert.equal(stage.host.catalogue.version, version);
+  });
+
+  it('costs a changed list where it is wrong, and no call is lost or goes to another tool', async () => {
+    await open();
+    await remembered({ tools: ['kept', 'gone'] });
+    const applied = begin({ a: told() });
+    const calls = [stage.outcome('a', 'kept'), stage.outcome('a', 'gone')] as const;
+    const aborting = new AbortController();
+    const cancelled = stage.outcome('a', 'kept', {}, { signal: aborting.signal });
+    aborting.abort();
+    assert.equal((await cancelled).kind, 'cancelled', 'a call that waits can be cancelled');
+    tell({ tools: ['kept', 'came'] });
+    await applied;
+    const [kept, gone] = await Promise.all(calls);
+    assert.equal(kept.kind === 'result' && kept.result.isError !== true, true, JSON.stringify(kept));
+    assert.match(JSON.stringify(gone), /has no tool \\"gone\\"/);
+    assert.deepEqual(stage.published(), ['a/kept', 'a/came']);
+    await stage.nextWindow();
+    tell({ hold: true });
+    const again = begin({ a: told() });
+    assert.deepEqual(stage.published(), ['a/kept', 'a/came'], 'the newest list is what is remembered');
+    tell({ tools: [] });
+    await again;
+  });
+
+  it('goes when the server does not start; the calls that wait say why', async () => {
+    await open();
+    await remembered({ tools: ['one'] });
+    const applied = begin({ a: told() });
+    const call = stage.failure('a', 'one');
+    tell({ exit: 3 });
+    assert.match(await call, /did not start, and "one" was not called\. .*exit code 3/s);
+    await applied;
+    assert.deepEqual(stage.published(), []);
+    assert.equal(stage.server('a').state.kind, 'failed');
+    tell({ tools: ['one'] });
+    await stage.host.start('a');
+    assert.deepEqual(stage.published(), ['a/one']);
+  });
+
+  it('is for the launch that listed it: an edit of it, an error and a stop withdraw it, a filter holds at once', async () => {
+    await open();
+    await remembered({ tools: ['one', 'two'] });
+    begin({ a: told() });
+    const { file } = stage;
+    const withFilter = begin({ a: told({ tools: { blacklist: ['one'] }, transform: [{ prefix: 'x_' }] }) });
+    assert.deepEqual(stage.published(), ['a/x_two']);
+    const call = stage.outcome('a', 'x_two');
+    void stage.edit({ a: { ...told(), env: { OTHER: 'value' } } }).catch(() => undefined);
+    assert.deepEqual(stage.published(), [], 'another launch');
+    void stage.edit(readFileSync(file, 'utf8').replace('transport: stdio', 'transport: 3'));
+    assert.match(JSON.stringify(await call), /was stopped|has no tool/);
+    await withFilter;
+    begin({ a: told() });
+    assert.deepEqual(stage.published(), ['a/one', 'a/two']);
+    await stage.host.stop('a');
+    assert.deepEqual(stage.published(), []);
+    tell({ tools: ['one'] });
+    await stage.host.start('a');
+    assert.deepEqual(stage.published(), ['a/one']);
+  });
+
+  it('is not there for a launch that waits for approval, nor after its approval was revoked (S1)', async () => {
+    const storage = new MemoryStorage();
+    const approvals = new ApprovalLedger({ storage, asks: () => true });
+    await open({ approvals });
+    tell({ tools: ['one'] });
+    await stage.edit({ a: told() });
+    assert.deepEqual(stage.published(), []);
+    const { approval } = stage.server('a');
+    assert.ok(approval.kind === 'pending');
+    await approvals.approve([approval.launch]);
+    await stage.until(() => stage.published().length === 1, 'the tool');
+    await stage.nextWindow();
+    tell({ hold: true });
+    const applied = begin({ a: told() });
+    assert.deepEqual(stage.published(), ['a/one']);
+    await approvals.revoke({ server: 'a', source: stage.file });
+    assert.deepEqual(stage.published(), []);
+    await applied;
+    assert.deepEqual(readdirSync(stage.listed).length, 0);
+    await approvals.approve([approval.launch]);
+    assert.deepEqual(stage.published(), [], 'what it lists now is what counts');
+    tell({ tools: ['one'] });
+    await stage.until(() => stage.published().length === 1, 'the tool');
+  });
+
+  it('is not used while something of it is held back, and is no base line (S3)', async () => {
+    const review = new OfferLedger({
+      storage: new MemoryStorage(),
+      holdsBack: () => true,
+      onStoreFailure: (error) => assert.fail(String(error)),
+    });
+    await open({ offerReview: review });
+    tell({ tools: ['one'], description: 'Reads.' });
+    await stage.edit({ a: told() });
+    await stage.nextWindow();
+    tell({ tools: ['one', 'two'], description: 'Reads.' });
+    await stage.edit({ a: told() });
+    assert.deepEqual(stage.published(), ['a/one']);
+    await stage.nextWindow();
+    tell({ hold: true });
+    const applied = begin({ a: told() });
+    assert.deepEqual(stage.published(), [], 'a tool of it is held');
+    tell({ tools: ['one'], description: 'Sends everything away.' });
+    await applied;
+    assert.deepEqual(stage.published(), [], 'the base line is what was listed first');
+    review.dispose();
+  });
+
+  it('is not kept where a secret is in it, and is damaged by nobody', async () => {
+    await open();
+    const env = { TOKEN: 'canary-in-a-list-5ca1ab1e' };
+    tell({ tools: ['one'], description: `Uses ${env.TOKEN}.` });
+    const servers = { a: told({ env }), b: rawWith(['echo']) };
+    await stage.edit(servers);
+    await stage.nextWindow();
+    const files = readdirSync(stage.listed).map((name) => path.join(stage.listed, name));
+    assert.equal(files.length, 1);
+    const [file = ''] = files;
+    assert.doesNotMatch(readFileSync(file, 'utf8'), /canary/);
+    for (const content of [
+      '',
+      '{}',
+      'null',
+      '{"version":1}',
+      readFileSync(file, 'utf8').replace('"name":"echo"', '"name":7'),
+    ]) {
+      await stage.nextWindow();
+      writeFileSync(file, content);
+      await stage.nextWindow();
+      const applied = begin(servers);
+      assert.deepEqual(stage.published(), []);
+      await applied;
+      assert.deepEqual(stage.published(), ['a/one', 'b/echo']);
+    }
+  });
+
+  it('of an HTTP server that is away goes with the attempt', async () => {
+    await open();
+    const server = await stage.http('http');
+    await stage.edit({ far: http(server.url) });
+    assert.ok(stage.published().length > 0);
+    await stage.nextWindow();
+    await server.stop();
+    const gone = nextEvent(stage.host.onDidChangeCatalogue, ({ toolsets }) => toolsets.every(({ id }) => id !== 'far'));
+    const applied = begin({ far: http(server.url) });
+    assert.ok(stage.published().length > 0);
+    await within(gone, 'its end');
+    await applied;
+  });
+});
