@@ -40,6 +40,7 @@ import {
   serverLists,
   toolPermissions,
   trace,
+  usualStart,
 } from './vscode/engine/settings.js';
 import { registerSignIn } from './vscode/consent/signIn.js';
 import { window } from './vscode/views/inertEditor.js';
@@ -99,6 +100,7 @@ export function activate(context: vscode.ExtensionContext): void {
         approvals: ledger,
         offerReview: offers,
         ...(kept && { kept }),
+        usualStart,
         toolPermissions: { settings: toolPermissions, ask: askForCall },
         secrets: context.secrets,
         secret: (name) => secrets.get(name),
@@ -137,6 +139,7 @@ export function activate(context: vscode.ExtensionContext): void {
     onDidChangeSetting('toolPermissions', () => slot.engine?.host.permission.recheck()),
     onDidChangeSetting('changedTools', () => offers.recheck()),
     onDidChangeServerLists(() => void slot.engine?.host.reload()),
+    onDidChangeSetting('start', () => void slot.engine?.host.reload()),
     onDidChangeSetting('problems.filteredTools', () => void slot.engine?.host.reload()),
     vscode.workspace.onDidGrantWorkspaceTrust(() => slot.start()),
   );

@@ -39,6 +39,7 @@ function stateWord(state: ServerState): string {
     case 'starting':
     case 'running':
     case 'idle':
+    case 'remembered':
     case 'stopped':
       return state.kind;
     default:

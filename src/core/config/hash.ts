@@ -42,17 +42,18 @@ export function launchHashOf(launch: Launch, trulyStateless: boolean): string {
   }
 }
 
-/** Hashes what decides how the tools of an instance are seen and how long it is waited for. */
+/** Hashes what decides how the tools of an instance are seen, when it starts and how long it is waited for. */
 export function viewHashOf(
-  view: Pick<ServerDefinition, 'tools' | 'transform' | 'prompts' | 'resources' | 'manual' | 'timeouts'>,
+  view: Pick<ServerDefinition, 'tools' | 'transform' | 'prompts' | 'resources' | 'manual' | 'timeouts' | 'start'>,
 ): string {
-  const { tools, transform, prompts, resources, manual, timeouts } = view;
+  const { tools, transform, prompts, resources, manual, timeouts, start } = view;
   return digest({
     tools: { ...tools },
     transform: transform.map((step) => ({ ...step })),
     prompts: { filter: { ...prompts.filter }, transform: prompts.transform.map((step) => ({ ...step })) },
     resources: { ...resources },
     ...(manual !== undefined && { manual }),
+    ...(start && { start }),
     timeouts: { ...timeouts },
   });
 }

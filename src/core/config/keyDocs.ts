@@ -186,6 +186,23 @@ export const keyDocs: Docs = {
       value: { kind: 'truth' },
       block: ': ',
     },
+    start: {
+      summary: 'When the server starts.',
+      details:
+        'It has to start once in a workspace to list its tools. Without this key the setting `mcpToolsets.start` decides. On the command line, where nothing is remembered, servers start at once.',
+      value: {
+        kind: 'choice',
+        values: [
+          { value: 'window', summary: 'With the window.' },
+          {
+            value: 'call',
+            summary:
+              'With the first call, *Try Tool* or *Start Server*; until then its tools are those that it listed last.',
+          },
+        ],
+      },
+      block: ': ',
+    },
     tools: {
       summary: 'Which tools of the server agents see.',
       details: 'What is kept out is registered nowhere.',

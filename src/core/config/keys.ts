@@ -6,6 +6,7 @@ export const knownKeys = {
   server: [
     'enabled',
     'truely-stateless',
+    'start',
     'transport',
     'command',
     'args',

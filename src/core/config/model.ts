@@ -146,11 +146,16 @@ export interface ServerPlaces {
   keyAt(path: readonly (string | number)[]): Place;
 }
 
+/** `call`: nothing of a server whose tools are remembered runs until it is needed. */
+export type StartTime = 'window' | 'call';
+
 export interface ServerDefinition {
   readonly id: string;
   readonly enabled: boolean;
   /** All dialogs share one instance (L1). */
   readonly trulyStateless: boolean;
+  /** When its process starts, where the entry says it (P8). */
+  readonly start?: StartTime;
   readonly launch: Launch;
   readonly tools: NameFilter;
   readonly transform: readonly Transform[];

@@ -9,7 +9,7 @@ import { builtInToolset, type ConfiguredServer, type ServerDefinition } from './
 import { serverPlaces } from './places.js';
 import * as problems from './problems.js';
 import { readManual } from './manual.js';
-import { readFilter, readResourceLimits, readTimeouts, readTransform } from './view.js';
+import { readFilter, readResourceLimits, readStart, readTimeouts, readTransform } from './view.js';
 import { isEmpty, type MapEntry } from '../yaml/valueNodes.js';
 
 export function readServer(reader: EntryReader, entry: MapEntry): ConfiguredServer {
@@ -49,6 +49,7 @@ function readDefinition(
     value.kind === 'map' ? reader.knownEntries('server', value, reader.places.key(entry)) : new Map();
   const enabled = reader.truth(entries.get('enabled')) ?? true;
   const trulyStateless = reader.truth(entries.get('truely-stateless')) ?? false;
+  const start = readStart(reader, entries.get('start'));
   const launch = readLaunch(reader, entry, entries, enabled);
   const tools = readFilter(reader, 'tools', entries.get('tools'));
   const transform = [
@@ -69,6 +70,7 @@ function readDefinition(
     resources: { ...resources.filter, ...resourceLimits },
     manual,
     timeouts,
+    ...(start && { start }),
   };
   const launchHash = launchHashOf(launch, trulyStateless);
   return { id: entry.key, enabled, trulyStateless, launch, ...view, places, launchHash, viewHash: viewHashOf(view) };

@@ -4,7 +4,7 @@
  */
 import { defaultTimeouts, milliseconds } from './durations.js';
 import { describe, describeKind, type Entries, type EntryReader } from './entryReader.js';
-import type { NameFilter, ResourceSelection, Timeouts, Transform } from './model.js';
+import type { NameFilter, ResourceSelection, StartTime, Timeouts, Transform } from './model.js';
 import * as problems from './problems.js';
 import { textOf, type MapEntry, type ValueNode, type MapNode } from '../yaml/valueNodes.js';
 
@@ -126,6 +126,15 @@ export function readResourceLimits(
     reader.note(problems.wrongType(reader.atValue(size), '`maxBytes`', 'a whole number above 0', found, advice));
   }
   return { ...(mimeTypes && mimeTypes.length > 0 && { mimeTypes }), ...(isSize && { maxBytes }) };
+}
+
+export function readStart(reader: EntryReader, entry: MapEntry | undefined): StartTime | undefined {
+  const fix = 'Write `window` (with the window) or `call` (with the first call, where its tools are remembered).';
+  const written = reader.string(entry, fix);
+  if (!entry || written === undefined) return undefined;
+  if (written === 'window' || written === 'call') return written;
+  const found = describe(entry.value);
+  return reader.note(problems.wrongType(reader.atValue(entry), '`start`', '`window` or `call`', found, fix));
 }
 
 /** Timers of Node and browsers overflow beyond this (about 24.8 days) and fire at once. */

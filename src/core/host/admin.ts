@@ -214,6 +214,7 @@ function previousPhrase({ since, reason }: NonNullable<ServerStatus['previous']>
 
 function stateText(state: ServerState): string {
   if (state.kind === 'pending') return 'waits for the person to approve its start';
+  if (state.kind === 'remembered') return 'not started; the first call starts it';
   return state.kind === 'reconnecting' ? `reconnecting (attempt ${state.attempt})` : state.kind;
 }
 
@@ -237,6 +238,7 @@ export function whyDown(state: ServerState): string {
       return 'stopped by a person';
     case 'running':
     case 'idle':
+    case 'remembered':
       return 'not ready';
     default:
       return assertNever(state);

@@ -289,6 +289,7 @@ class ToolsetHost implements Host {
       subscriptions: new Subscriptions(),
       expected: this.deps.expectedClient ?? ((): ExpectedClient => noClient),
       judge: (definition) => judgeLaunch(definition, this.deps.approvals),
+      startsOnCall: ({ start }) => (start ?? this.deps.usualStart?.()) === 'call',
       memory: this.deps.kept && offerMemory(this.deps.kept, this.deps),
       onCommit: () => this.republish(),
       onChange: () => this.announceChange(),

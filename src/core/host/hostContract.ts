@@ -4,7 +4,7 @@ import type { OfferReview } from '../approval/offerPrints.js';
 import type { Clock } from '../base/clock.js';
 import type { Event } from '../base/events.js';
 import type { Log, Redactor } from '../base/log.js';
-import type { SourceText } from '../config/model.js';
+import type { SourceText, StartTime } from '../config/model.js';
 import type { Connector } from '../connections/connection.js';
 import type { SignIns } from '../connections/http/oauth/contract.js';
 import type { Audience, ClientChange, ExpectedClient, ServerClient } from '../protocol/client.js';
@@ -43,6 +43,8 @@ export interface HostDeps {
   readonly toolPermissions?: PermissionDeps;
   /** Says what servers offer that changed or came since their approval (S3). By default nobody looks. */
   readonly offerReview?: OfferReview;
+  /** Returns when servers start whose entry does not say it; read at each reload. By default it is with the window. */
+  readonly usualStart?: () => StartTime;
   /** Keeps what launches listed, by their fingerprints, for the next window (P8). By default nothing is kept. */
   readonly kept?: KeptOffers;
   /** Signs in to HTTP servers, as the connector does. By default nobody can. */

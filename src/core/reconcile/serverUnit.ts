@@ -4,9 +4,11 @@
  * start is ended and changes nothing; what waits for approval never starts (S1); a disposed unit leaves nothing.
  */
 import { assertNever } from '../base/assertNever.js';
+import { untilAborted } from '../base/events.js';
 import { PendingEnds } from '../base/pendingEnds.js';
 import type { ConfiguredServer, ServerDefinition } from '../config/model.js';
 import type { ConnectOutcome } from '../connections/connection.js';
+import type { PoolFailure } from '../instances/pool.js';
 import type { Fields } from '../protocol/client.js';
 import { describeFailure, redactedCause, takesDown, type Failure, type FailureCause } from './failure.js';
 import { Offer } from './offers.js';
@@ -21,9 +23,8 @@ import {
 } from './plan.js';
 import { Serving, type UnitDeps } from './serving.js';
 import { StandIn } from './standIn.js';
+import { StartAttempt } from './startAttempt.js';
 import type { UnitFacts } from './status.js';
-import { untilAborted } from '../base/events.js';
-import type { PoolFailure } from '../instances/pool.js';
 
 type Connected = Extract<ConnectOutcome, { kind: 'connected' }>;
 
@@ -64,8 +65,14 @@ export class ServerUnit {
    * server really has.
    */
   async ready(signal: AbortSignal): Promise<Serving | PoolFailure | { readonly kind: 'cancelled' }> {
-    while (!this.current && this.standIn && this.attempt && !signal.aborted) {
-      await Promise.race([this.attempt.done, untilAborted(signal)]);
+    for (let isAsked = false; !this.current && this.standIn && !signal.aborted;) {
+      if (!this.attempt) {
+        if (isAsked) break;
+        isAsked = true;
+        this.launch(this.standIn.definition);
+        this.changed();
+      }
+      await Promise.race([this.attempt?.done, untilAborted(signal)]);
     }
     if (this.current) return this.current;
     if (signal.aborted) return { kind: 'cancelled' };
@@ -140,7 +147,7 @@ export class ServerUnit {
     const definition = this.startable();
     if (!definition) this.apply(this.wanted);
     else if (serving?.definition.launchHash !== definition.launchHash) {
-      if (!this.attempt) this.begin(definition);
+      if (!this.attempt) this.begin(definition, true);
     } else if (serving.pool.live.length === 0) {
       await serving.startAgain();
     }
@@ -217,9 +224,14 @@ export class ServerUnit {
     return permitsOf(this.deps.judge, this.wanted, this.current?.definition);
   }
 
-  private begin(definition: ServerDefinition): void {
+  /** @param isAsked whether a person wants it to start now, whatever its entry says */
+  private begin(definition: ServerDefinition, isAsked = false): void {
     this.overtake();
     this.stand(definition);
+    if (isAsked || !this.standIn || !this.deps.startsOnCall(definition)) this.launch(definition);
+  }
+
+  private launch(definition: ServerDefinition): void {
     const { id: server, connector, serverLog: log, clock } = this.deps;
     const { launch, timeouts } = definition;
     const { capabilities } = this.deps.expected();
@@ -231,7 +243,8 @@ export class ServerUnit {
         this.attempt = undefined;
         if (outcome.kind === 'connected') this.succeed(attempt.definition, outcome, capabilities);
         if (outcome.kind === 'failed') this.fail({ kind: 'startFailed', failure: outcome.failure });
-        this.standDown();
+        // What starts with a call is tried again by the next one.
+        if (!this.deps.startsOnCall(attempt.definition) || this.failure?.kind === 'refused') this.standDown();
         this.changed();
       },
     );
@@ -361,38 +374,5 @@ export class ServerUnit {
   private overtake(): void {
     this.attempt?.overtake();
     this.attempt = undefined;
-  }
-}
-
-/**
- * One start of one definition, which a later edit may overtake. Invariant: what an overtaken start connects is
- * ended, and its outcome is told to nobody.
- */
-class StartAttempt {
-  private readonly controller = new AbortController();
-  private overtaken = false;
-  /** Resolves when the outcome was told, or when what was started is gone. It never rejects for what a server does. */
-  readonly done: Promise<void>;
-
-  /**
-   * @param definition may be replaced by one of the same launch while the start is under way
-   * @param since when the start began, in epoch milliseconds
-   */
-  constructor(
-    public definition: ServerDefinition,
-    readonly since: number,
-    connect: (signal: AbortSignal) => Promise<ConnectOutcome>,
-    tell: (attempt: StartAttempt, outcome: ConnectOutcome) => void,
-  ) {
-    this.done = (async () => {
-      const outcome = await connect(this.controller.signal);
-      if (!this.overtaken) tell(this, outcome);
-      else if (outcome.kind === 'connected') await outcome.connection.close();
-    })();
-  }
-
-  overtake(): void {
-    this.overtaken = true;
-    this.controller.abort();
   }
 }

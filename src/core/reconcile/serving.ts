@@ -49,6 +49,8 @@ export interface UnitDeps {
   readonly redact: (text: string) => string;
   /** Says whether a definition may run (S1); `reconsider` tells that this changed. */
   readonly judge: Judge;
+  /** Whether nothing of a server whose tools are remembered runs before it is needed. */
+  readonly startsOnCall: (definition: ServerDefinition) => boolean;
   /** Keeps what servers listed for the next window. Where it is absent, nothing is kept. */
   readonly memory?: OfferMemory | undefined;
   /** Called in the same turn in which what is published changed. */

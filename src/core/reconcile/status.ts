@@ -40,6 +40,8 @@ export type ServerState =
   | { readonly kind: 'starting'; readonly since: number }
   /** At least one instance lives. */
   | { readonly kind: 'running'; readonly since: number }
+  /** It has not been started in this window; the tools are those of an earlier one, of this time, and a call starts it. */
+  | { readonly kind: 'remembered'; readonly since: number }
   /** No instance lives; the tools stay published and the next call starts one (L4). */
   | { readonly kind: 'idle'; readonly since: number }
   | { readonly kind: 'reconnecting'; readonly attempt: number; readonly at: number; readonly cause: string }
@@ -158,6 +160,7 @@ function stateOf(facts: UnitFacts): ServerState {
   const down = servingFailure && takesDown(servingFailure) ? servingFailure : failure;
   if (down && wanted?.kind === 'valid') return { kind: 'failed', since: down.since, ...describeFailure(down) };
   if (serving) return { kind: 'idle', since: serving.idleSince ?? serving.since };
+  if (facts.standIn) return { kind: 'remembered', since: facts.standIn.rememberedAt };
   if (facts.approval.kind === 'pending') return { kind: 'pending' };
   return { kind: 'invalid' };
 }

@@ -99,6 +99,8 @@ function icon(state: ServerState, previous: boolean): string {
     case 'running':
     case 'idle':
       return 'pass';
+    case 'remembered':
+      return 'history';
     case 'stopped':
       return 'circle-large-outline';
     default:

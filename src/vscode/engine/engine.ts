@@ -41,6 +41,8 @@ export interface EngineDeps {
   readonly offerReview?: OfferReview;
   /** Decides what agents may do with tools. If it is absent, they may call all of them. */
   readonly toolPermissions?: PermissionDeps;
+  /** Returns when servers start whose entry does not say it. */
+  readonly usualStart?: () => 'window' | 'call';
   /** Keeps what servers listed for the next window. If it is absent, nothing is kept. */
   readonly kept?: KeptOffers & { settled(): Promise<void> };
   /** Keeps the sign-ins to HTTP servers. If it is absent, nobody can sign in. */
@@ -107,6 +109,7 @@ export function createEngine(deps: EngineDeps): Engine {
     filteredTools: deps.filteredTools,
     maxInstances: deps.maxInstances,
     ...(deps.kept && { kept: deps.kept }),
+    ...(deps.usualStart && { usualStart: deps.usualStart }),
     ...(deps.serverLists && { serverLists: deps.serverLists }),
     ...(deps.secret && { secret: deps.secret }),
     ...(secrets && { secrets }),

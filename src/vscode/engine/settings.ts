@@ -7,7 +7,7 @@ import type { Disposable } from '../../core/base/disposables.js';
 const section = 'mcpToolsets';
 const usualMaxResultBytes = 2 ** 20;
 
-type Setting = 'approval' | 'changedTools' | 'endpoint.port' | 'problems.filteredTools' | 'toolPermissions';
+type Setting = 'approval' | 'changedTools' | 'endpoint.port' | 'problems.filteredTools' | 'start' | 'toolPermissions';
 
 export function onDidChangeSetting(setting: Setting, run: () => void): Disposable {
   return vscode.workspace.onDidChangeConfiguration((change) => {
@@ -24,6 +24,11 @@ export function trace(): boolean {
 export function maxInstances(): number {
   const value = vscode.workspace.getConfiguration(section).get<number>('maxInstances', 32);
   return Number.isInteger(value) && value > 0 ? value : 32;
+}
+
+/** Returns when servers start whose entry does not say it (P8). */
+export function usualStart(): 'window' | 'call' {
+  return vscode.workspace.getConfiguration(section).get('start') === 'call' ? 'call' : 'window';
 }
 
 /** Returns the lists by which an organisation allows and denies MCP servers in the editor (S1). */

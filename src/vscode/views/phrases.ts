@@ -28,6 +28,8 @@ export function stateWord(state: ServerState): string {
     case 'failed':
     case 'stopped':
       return state.kind;
+    case 'remembered':
+      return 'not started';
     case 'pending':
       return 'waits for approval';
     case 'signInNeeded':
@@ -123,7 +125,7 @@ export function rememberedPhrase(at: number, now: number): string {
 
 /** Returns whether agents can use the tools of a server now. */
 export function serves(server: ServerStatus): boolean {
-  return server.state.kind === 'running' || server.state.kind === 'idle';
+  return ['running', 'idle', 'remembered'].includes(server.state.kind);
 }
 
 /** Returns whether a person should look at a server. */

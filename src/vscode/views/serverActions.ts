@@ -13,6 +13,7 @@ export function actions(state: ServerState): readonly ('startable' | 'stoppable'
     case 'stopped':
     case 'failed':
       return ['startable'];
+    case 'remembered':
     case 'idle':
       return ['startable', 'stoppable', 'restartable'];
     case 'starting':

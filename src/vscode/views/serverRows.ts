@@ -105,6 +105,8 @@ function stateIcon(state: ServerState): TreeIcon {
       return { id: 'loading~spin' };
     case 'running':
       return { id: 'pass-filled', color: 'testing.iconPassed' };
+    case 'remembered':
+      return { id: 'history', color: 'testing.iconPassed' };
     case 'idle':
       return { id: 'pass', color: 'testing.iconPassed' };
     case 'reconnecting':
@@ -119,7 +121,7 @@ function stateIcon(state: ServerState): TreeIcon {
 function serverTooltip(server: ServerStatus, options: TreeOptions): Markdown {
   const { state, previous, serverInfo } = server;
   const at = (time: number): string => timeOf(time, options.now);
-  const since = 'since' in state ? ` since ${at(state.since)}` : '';
+  const since = 'since' in state && state.kind !== 'remembered' ? ` since ${at(state.since)}` : '';
   const lines = [
     formatted`**${server.id}** ${stateWord(state)}${since}`,
     state.kind === 'reconnecting' ? formatted`${state.cause}` : noMarkdown,
@@ -130,7 +132,7 @@ function serverTooltip(server: ServerStatus, options: TreeOptions): Markdown {
       : noMarkdown,
     server.rememberedAt === undefined
       ? noMarkdown
-      : formatted`Its tools are *remembered* from ${at(server.rememberedAt)}. A call waits until it has started.`,
+      : formatted`Its tools are *remembered* from ${at(server.rememberedAt)}. A call waits until its server has started.`,
     server.offered > 0 ? toolsLine(server) : noMarkdown,
     leaseLine(server),
     markdownList(

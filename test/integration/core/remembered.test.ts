@@ -225,6 +225,74 @@ describe('core: what servers listed in an earlier window', () => {
     }
   });
 
+  it('with `start: call` nothing runs until the first call, which starts it; a failed start is tried again by the next', async () => {
+    await open();
+    const entry = told({ start: 'call' });
+    tell({ tools: ['one', 'two'] });
+    await stage.edit({ a: entry });
+    assert.equal(starts(), 1, 'it has to list once');
+    await stage.nextWindow();
+    await stage.edit({ a: entry });
+    assert.deepEqual(stage.published(), ['a/one', 'a/two']);
+    assert.equal(stage.server('a').state.kind, 'remembered');
+    assert.deepEqual(stage.processes(), []);
+    await stage.edit({ a: { ...entry, tools: { whitelist: ['two'] } } });
+    assert.deepEqual(stage.published(), ['a/two']);
+    assert.equal(starts(), 1);
+
+    tell({ exit: 3 });
+    assert.match(await stage.failure('a', 'two'), /did not start, and "two" was not called/);
+    assert.equal(stage.server('a').state.kind, 'failed');
+    assert.deepEqual(stage.problems(), ['server-exited "a"']);
+    tell({ tools: ['two', 'three'] });
+    const calls = await Promise.all([stage.text('a', 'two'), stage.text('a', 'two')]);
+    assert.deepEqual(calls, ['two', 'two']);
+    assert.equal(starts(), 3, 'two calls of a conversation share the start');
+    assert.deepEqual(stage.problems(), []);
+    assert.equal(stage.server('a').state.kind, 'running');
+  });
+
+  it('with `start: call` a person starts it, and an edit to `window` does', async () => {
+    await open();
+    tell({ tools: ['one'] });
+    await stage.edit({ a: told({ start: 'call' }) });
+    await stage.nextWindow();
+    await stage.edit({ a: told({ start: 'call' }) });
+    await stage.host.start('a');
+    assert.equal(stage.server('a').state.kind, 'running');
+    await stage.nextWindow();
+    await stage.edit({ a: told({ start: 'call' }) });
+    assert.equal(stage.server('a').state.kind, 'remembered');
+    await stage.edit({ a: told({ start: 'window' }) });
+    assert.equal(stage.server('a').state.kind, 'running');
+    assert.equal(starts(), 3);
+  });
+
+  it('with `start: call` prompts and resources start it too, and a cancelled call leaves its start to the next', async () => {
+    await open();
+    const rich = fixture('features', [], { start: 'call' });
+    tell({ tools: ['one'] });
+    await stage.edit({ rich, a: told({ start: 'call' }) });
+    await stage.nextWindow();
+    tell({ hold: true });
+    await stage.edit({ rich, a: told({ start: 'call' }) });
+    assert.deepEqual(stage.processes(), []);
+    const got = await stage.host.request({
+      ...{ toolset: 'rich', dialog: 'd', method: 'prompts/get', params: { name: 'plan' } },
+      signal: new AbortController().signal,
+    });
+    assert.equal(got.kind, 'result', JSON.stringify(got));
+    const aborting = new AbortController();
+    const cancelled = stage.outcome('a', 'one', {}, { signal: aborting.signal });
+    await stage.untilState('a', 'starting');
+    aborting.abort();
+    assert.equal((await cancelled).kind, 'cancelled');
+    const called = stage.text('a', 'one');
+    tell({ tools: ['one'] });
+    assert.equal(await called, 'one');
+    assert.equal(starts(), 2);
+  });
+
   it('of an HTTP server that is away goes with the attempt', async () => {
     await open();
     const server = await stage.http('http');

@@ -29,7 +29,8 @@ function renderServer(server: ConfiguredServer): string[] {
 
 function renderDefinition(definition: ServerDefinition): string[] {
   const { launch, timeouts } = definition;
-  const lines = [`enabled: ${definition.enabled}, truely-stateless: ${definition.trulyStateless}`];
+  const start = definition.start ? `, start: ${definition.start}` : '';
+  const lines = [`enabled: ${definition.enabled}, truely-stateless: ${definition.trulyStateless}${start}`];
   lines.push(`transport: ${launch.transport}`);
   if (launch.transport === 'stdio') {
     lines.push(`command: ${JSON.stringify(launch.command)} ${JSON.stringify(launch.args)} in ${posixPath(launch.cwd)}`);
