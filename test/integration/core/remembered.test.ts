@@ -130,7 +130,7 @@ describe('core: what servers listed in an earlier window', () => {
   it('is for the launch that listed it: an edit of it, an error and a stop withdraw it, a filter holds at once', async () => {
     await open();
     await remembered({ tools: ['one', 'two'] });
-    begin({ a: told() });
+    void begin({ a: told() });
     const { file } = stage;
     const withFilter = begin({ a: told({ tools: { blacklist: ['one'] }, transform: [{ prefix: 'x_' }] }) });
     assert.deepEqual(stage.published(), ['a/x_two']);
@@ -140,7 +140,7 @@ describe('core: what servers listed in an earlier window', () => {
     void stage.edit(readFileSync(file, 'utf8').replace('transport: stdio', 'transport: 3'));
     assert.match(JSON.stringify(await call), /was stopped|has no tool/);
     await withFilter;
-    begin({ a: told() });
+    void begin({ a: told() });
     assert.deepEqual(stage.published(), ['a/one', 'a/two']);
     await stage.host.stop('a');
     assert.deepEqual(stage.published(), []);
