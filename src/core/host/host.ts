@@ -173,7 +173,8 @@ class ToolsetHost implements Host {
     const ready = unit.serving ?? (await unit.ready(signal));
     const outcome = 'pool' in ready ? await ready.pool.request(dialog, request) : ready;
     const { uri } = request.params;
-    if ('pool' in ready && request.method === 'resources/read' && typeof uri === 'string') ready.pages.note(uri, outcome);
+    if ('pool' in ready && request.method === 'resources/read' && typeof uri === 'string')
+      ready.pages.note(uri, outcome);
     if (!isFailure(outcome)) return plain(outcome);
     return { kind: 'error', code: errorCodes.server, message: this.warned(requestText(request, outcome)) };
   }
