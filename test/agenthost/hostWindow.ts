@@ -114,6 +114,12 @@ export class HostWindow {
     });
   }
 
+  /** Waits until the agent host was told of a toolset. */
+  async untilOffered(label: string): Promise<void> {
+    const isOffered = (): boolean => label in (this.offers().at(-1) ?? {});
+    assert.ok(await waitUntil(isOffered, patience), `the agent host was not told of ${label}`);
+  }
+
   /** The codes of the problems of the config file. */
   async untilProblem(code: string): Promise<string> {
     const found = await this.window.waitFor(

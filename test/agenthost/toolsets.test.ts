@@ -115,6 +115,8 @@ describe('toolsets in the agent host', function () {
   it('a server that is added deletes the sessions: the only chat goes on with its instance, or is told that it is gone (G3b)', async () => {
     const before = await tally(first);
     await edit((text) => `${text}  added:\n    transport: stdio\n    command: node\n    args: ['${rawServer}']\n`);
+    // A turn keeps the servers with which it began.
+    await host.untilOffered('added');
     await first.finish();
     await host.goOn(first);
     await untilOffered(first, 'added-count');
