@@ -128,7 +128,11 @@ export function activate(context: vscode.ExtensionContext): void {
     showStatusBar(slot),
     showDiagnostics(slot),
     registerCommands({ slot, logs, manifest: context.extension.packageJSON as Manifest }),
-    registerTryTool({ slot, extensionUri: context.extensionUri }),
+    registerTryTool({
+      slot,
+      version: (context.extension.packageJSON as { version: string }).version,
+      extensionUri: context.extensionUri,
+    }),
     registerSignIn({ slot, logs }),
     registerProblemPages(context.extensionUri),
     registerAuthoring({ slot, secrets, env: () => childEnvironment(process.env) }),

@@ -20,6 +20,8 @@ export type ToPage =
   | { readonly kind: 'started' }
   | { readonly kind: 'progress'; readonly progress: number; readonly total?: number; readonly message?: string }
   | { readonly kind: 'ended'; readonly outcome: TrialOutcome; readonly ms: number }
+  /** The result's app is shown beside it, unless something is wrong, as a phrase says. */
+  | { readonly kind: 'app'; readonly wrong?: string }
   /** The call was not made. */
   | { readonly kind: 'refused'; readonly reason: string };
 

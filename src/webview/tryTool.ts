@@ -93,6 +93,12 @@ function receive(message: ToPage): void {
       if (result.getBoundingClientRect().bottom > innerHeight) status.scrollIntoView({ block: 'start' });
       return;
     }
+    case 'app': {
+      const { wrong } = message;
+      const told = wrong === undefined ? 'Its app is shown beside.' : `Its app cannot be shown: ${wrong}.`;
+      result.prepend(element('p', { class: 'note' }, told));
+      return;
+    }
     case 'refused':
       setRunning(false);
       status.textContent = message.reason;

@@ -144,9 +144,11 @@ const arrows: Record<string, readonly string[]> = {
   ],
   'vscode/tryTool': [
     'core/base',
+    'core/apps',
     'core/protocol',
     'core/tools',
     'core/reconcile',
+    'core/host',
     'webview',
     'vscode/engine',
     'vscode/views',

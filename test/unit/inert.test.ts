@@ -27,6 +27,8 @@ const maker = 'src/core/base/inert.ts';
 const harmlessInWindow = new Set([
   'showTextDocument',
   'tabGroups',
+  'activeColorTheme',
+  'onDidChangeActiveColorTheme',
   'createOutputChannel',
   'registerUriHandler',
   'registerFileDecorationProvider',

@@ -12,6 +12,22 @@ const largestApp = 8 << 20;
 
 type Contents = readonly Readonly<Record<string, unknown>>[];
 
+/** The page of an app, and what it declares of itself. */
+export interface AppPage {
+  readonly html: string;
+  /** `_meta.ui` of the resource. */
+  readonly ui: Readonly<Record<string, unknown>>;
+}
+
+/** @returns the page, or a phrase that says what is wrong with it */
+export function readAppPage(uri: string, contents: unknown): AppPage | { readonly wrong: string } {
+  const wrong = appFault(uri, contents);
+  if (wrong !== undefined) return { wrong };
+  const [{ text, blob, _meta: meta } = {}] = objectsIn(contents);
+  const html = typeof text === 'string' ? text : Buffer.from(String(blob), 'base64').toString();
+  return { html, ui: isObject(meta) && isObject(meta['ui']) ? meta['ui'] : {} };
+}
+
 /** Says in a phrase what is wrong with an app; undefined where it is in order. */
 export function appFault(uri: string, contents: unknown): string | undefined {
   if (!uri.startsWith('ui://')) return `its address does not begin with ui://`;

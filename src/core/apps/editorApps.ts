@@ -8,6 +8,7 @@
  */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { isObject } from '../base/isObject.js';
+import { withHeadScript } from './headScript.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -48,7 +49,10 @@ export function withoutToken<Asked extends Fields>(asked: Asked): { readonly ask
   return { asked: { ...asked, uri: uri.slice(0, at) }, token: uri.slice(at + uriMark.length) };
 }
 
-/** Puts the script into the page of each app that was read. Media types and `_meta` stay as they are. */
+/**
+ * Puts the script into the page of each app that was read, where the editor puts its own, which comes before it. Media types
+ * and `_meta` stay as they are.
+ */
 export function withScript(result: Fields): Fields {
   const { contents } = result;
   if (!Array.isArray(contents)) return result;
@@ -58,17 +62,10 @@ export function withScript(result: Fields): Fields {
 function contentsWithScript(contents: unknown): unknown {
   if (!isObject(contents)) return contents;
   const { text, blob } = contents;
-  if (typeof text === 'string') return { ...contents, text: pageWithScript(text) };
+  if (typeof text === 'string') return { ...contents, text: withHeadScript(text, script) };
   if (typeof blob !== 'string') return contents;
-  const page = pageWithScript(Buffer.from(blob, 'base64').toString());
+  const page = withHeadScript(Buffer.from(blob, 'base64').toString(), script);
   return { ...contents, blob: Buffer.from(page).toString('base64') };
-}
-
-/** The place is that of the editor's own script, which comes before this one: the head, or else the beginning. */
-function pageWithScript(page: string): string {
-  const head = /<head[^>]*>/i.exec(page) ?? /<html[^>]*>/i.exec(page);
-  const at = head ? head.index + head[0].length : 0;
-  return `${page.slice(0, at)}<script>${script}</script>${page.slice(at)}`;
 }
 
 /** Nothing in it is replaced by a bundler, because it is a text. It must not hold the end of a script element. */

@@ -33,6 +33,8 @@ export interface ToolResult {
   readonly isError: boolean;
   /** The files that keep its images, audio, other bytes, and texts that are too long. */
   readonly files?: readonly ResultFile[];
+  /** Is there where the result opens an app of its server, and names it (G8). */
+  readonly app?: string;
 }
 
 export interface ResultFile {

@@ -2,9 +2,12 @@
  * Joins dialogs to the host and to results, which do not know each other: what a member is offered of the catalogue, and
  * how a call becomes a result that a model reads. Calls go to the host under the dialog's own name, past the gateway.
  */
-import type { ContentBlock } from '@modelcontextprotocol/sdk/types.js';
+import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/sdk/types.js';
+import { randomUUID } from 'node:crypto';
 import { adminId, releaseTool, whyDown } from './admin.js';
+import { appOf } from '../apps/toolMeta.js';
 import { assertNever } from '../base/assertNever.js';
+import { BoundedMap } from '../base/boundedMap.js';
 import type { ModelSetup } from '../dialog/dialog.js';
 import { grantedOf, type ConfiguredToolset, type Grant } from '../team/grants.js';
 import { instructionsOf } from '../dialog/instructions.js';
@@ -15,7 +18,20 @@ import type { ToolOutcome } from '../protocol/request.js';
 import type { StatusSnapshot } from '../reconcile/status.js';
 import type { Delivery } from '../results/delivery.js';
 import { withNotes } from '../results/notes.js';
-import type { Toolset } from '../tools/catalogue.js';
+import type { ServedTool, Toolset } from '../tools/catalogue.js';
+
+/** A result that opens an app of its server (G8), and the dialog on whose instance it was made. */
+export interface OpenedApp {
+  readonly toolset: string;
+  readonly tool: ServedTool;
+  readonly dialog: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+  /** The result as the server gave it. */
+  readonly result: CallToolResult;
+}
+
+/** So many results are kept for their apps; the oldest goes. */
+const mostApps = 32;
 
 /** Who speaks in a dialog. */
 export interface Speaker {
@@ -30,11 +46,20 @@ export interface DialogTools {
   offer(dialog: string, speaker: Speaker | undefined): ModelSetup;
   /** Runs calls that a person was asked about where that was needed. */
   runner(dialog: string, speaker: Speaker | undefined): ToolRunner;
+  /** Returns what a result named as its app, as long as it is kept. */
+  app(name: string): OpenedApp | undefined;
   /** Resolves with what its calls left on disk and is still there, oldest first. */
   files(dialog: string): Promise<readonly ResultFile[]>;
 }
 
 export function createDialogTools(host: Host, delivery: Delivery): DialogTools {
+  const apps = new BoundedMap<string, OpenedApp>(mostApps);
+  const appIn = (outcome: ToolOutcome, app: Omit<OpenedApp, 'result'>): string | undefined => {
+    if (outcome.kind !== 'result' || appOf(app.tool.tool) === undefined) return undefined;
+    const name = randomUUID();
+    apps.set(name, { ...app, result: outcome.result });
+    return name;
+  };
   const grantedTo = (speaker: Speaker | undefined) => {
     const { snapshot, catalogue } = host;
     const granted = grantedOf(speaker?.grants, configuredToolsets(snapshot, catalogue.toolsets));
@@ -59,6 +84,9 @@ export function createDialogTools(host: Host, delivery: Delivery): DialogTools {
     runner: (dialog, speaker) => ({
       run: async (tool, call, signal, onProgress) => {
         const { toolset, name } = tool;
+        const served = host.catalogue.toolsets
+          .find(({ id }) => id === toolset)
+          ?.tools.find(({ published }) => published === name);
         const outcome = await host.call({
           toolset,
           tool: name,
@@ -68,10 +96,13 @@ export function createDialogTools(host: Host, delivery: Delivery): DialogTools {
           onProgress,
           consented: true,
         });
-        const answer = await readable(outcome, tool, dialog, delivery, () => grantedTo(speaker).release);
-        return { callId: call.id, tool: name, ...answer };
+        const app = served && appIn(outcome, { toolset, tool: served, dialog, arguments: call.input });
+        const opens = app !== undefined;
+        const answer = await readable(outcome, tool, dialog, delivery, opens, () => grantedTo(speaker).release);
+        return { callId: call.id, tool: name, ...answer, ...(opens && { app }) };
       },
     }),
+    app: (name) => apps.get(name),
     files: (dialog) => delivery.filesOf(dialog),
   };
 }
@@ -108,11 +139,16 @@ async function readable(
   { toolset, name }: DialogTool,
   dialog: string,
   delivery: Delivery,
+  opens: boolean,
   release: () => string | undefined,
 ): Promise<Pick<ToolResult, 'parts' | 'isError' | 'files'>> {
   switch (outcome.kind) {
     case 'result': {
-      const { result, files } = await delivery.forDialog(outcome.result, { server: toolset, tool: name, dialog });
+      const { result, files } = await delivery.forDialog(
+        outcome.result,
+        { server: toolset, tool: name, dialog },
+        opens,
+      );
       const tool = release();
       const advice = tool === undefined ? undefined : releaseByName(tool, toolset);
       const notes = outcome.news ? [leaseNote(toolset, outcome.news, advice)] : [];

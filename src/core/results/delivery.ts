@@ -43,8 +43,11 @@ export interface Delivery {
    * @param token stands for the conversation
    */
   forEditorWithApp(result: CallToolResult, origin: ArtifactOrigin, token: string): Promise<CallToolResult>;
-  /** Serves a dialog of the chat participant, which shows a person the files. */
-  forDialog(result: CallToolResult, origin: ArtifactOrigin): Promise<ReadableResult>;
+  /**
+   * Serves a dialog of the chat participant, which shows a person the files.
+   * @param opens whether the result opens an app, for which its structure is
+   */
+  forDialog(result: CallToolResult, origin: ArtifactOrigin, opens: boolean): Promise<ReadableResult>;
   forOthers(result: CallToolResult, origin: ArtifactOrigin): Promise<CallToolResult>;
   /** Resolves to the files that a dialog's calls left and that still exist, oldest first. */
   filesOf(dialog: string): Promise<readonly SavedFile[]>;
@@ -69,12 +72,10 @@ export function createDelivery({ artifacts, maxResultBytes }: DeliveryDeps): Del
   return {
     forEditor: async (result, origin) => (await readable(result, origin)).result,
     forEditorWithApp: async (result, origin, token) => {
-      const texts = { ...result };
-      if (Array.isArray(result.content) && result.content.some(isVisibleText)) delete texts.structuredContent;
-      const forModel = await readable(texts, origin);
+      const forModel = await readable(forModelOfApp(result), origin);
       return withAppPart(forModel.result, result, token);
     },
-    forDialog: readable,
+    forDialog: (result, origin, opens) => readable(opens ? forModelOfApp(result) : result, origin),
     forOthers: async (result, origin) => {
       await saveBinaries(result.content, origin, artifacts);
       return result;
@@ -88,6 +89,14 @@ export function createDelivery({ artifacts, maxResultBytes }: DeliveryDeps): Del
 export function deliveryWithoutFiles(): Delivery {
   const artifacts = nowhere('there is no folder for files');
   return createDelivery({ artifacts, maxResultBytes: () => usualMaxResultBytes });
+}
+
+/** The structure is the app's; it is the model's too where there is no text (V1). */
+function forModelOfApp(result: CallToolResult): CallToolResult {
+  if (!Array.isArray(result.content) || !result.content.some(isVisibleText)) return result;
+  const texts = { ...result };
+  delete texts.structuredContent;
+  return texts;
 }
 
 function filesIn(saved: SavedParts): ReadableResult['files'] {

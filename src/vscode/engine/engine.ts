@@ -17,6 +17,7 @@ import { AgentEndpoint } from './agentEndpoint.js';
 import { EditorEndpoint, type EditorAddress } from './editorEndpoint.js';
 import { assemble } from '../../core/host/assemble.js';
 import type { Host, KeptOffers } from '../../core/host/hostContract.js';
+import type { OtherOutcome, ToolsetRequest } from '../../core/protocol/request.js';
 import type { PermissionDeps } from '../../core/host/permission.js';
 import { nowhere, type ArtifactStore } from '../../core/results/artifacts.js';
 import { createDelivery, usualMaxResultBytes } from '../../core/results/delivery.js';
@@ -91,6 +92,8 @@ export interface Engine {
   /** The endpoint for agents outside the editor. It is off until it is given a port. */
   readonly endpoint: AgentEndpoint | undefined;
   readonly dialogTools: DialogTools;
+  /** Asks a server as its clients do, behind its filters and under published names. */
+  request(request: ToolsetRequest): Promise<OtherOutcome>;
   /** Resolves when nothing runs and nothing listens anymore. */
   dispose(): Promise<void>;
 }
@@ -180,6 +183,7 @@ export function createEngine(deps: EngineDeps): Engine {
     onDidServeAgentHost: agentHostBegan.event,
     endpoint,
     dialogTools: createDialogTools(host, delivery),
+    request: (request) => backend.request(request),
     dispose: async () => {
       await Promise.all([editorEndpoint.dispose(), core.dispose(), endpoint?.dispose()]);
       await Promise.all([artifacts.settled(), deps.kept?.settled()]);

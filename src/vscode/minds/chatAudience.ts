@@ -63,6 +63,13 @@ export function chatAudience({ stream, pages, artifacts, files, redact, now }: C
       files.add(result.files ?? []);
       showCall(stream, call, result, pages.keep(call, result, redact), redact);
       showFilesOf(result);
+      if (result.app !== undefined) {
+        stream.button({
+          command: 'mcpToolsets.openApp',
+          title: inert`Open the App of ${call.tool}`,
+          arguments: [result.app],
+        });
+      }
     },
     shortened: ({ shortened, dropped }) => {
       const results =

@@ -2,15 +2,18 @@
 import { type Disposable, DisposableStore } from '../../core/base/disposables.js';
 import type { ServerStatus } from '../../core/reconcile/status.js';
 import type { ServedTool } from '../../core/tools/catalogue.js';
+import type { OpenedApp } from '../../core/host/dialogTools.js';
+import { AppPanel } from './appPanel.js';
 import { ArgumentDocuments } from './argumentDocuments.js';
 import { TrialPanel, type TrialPanelDeps } from './trialPanel.js';
 
-export type TryToolDeps = Pick<TrialPanelDeps, 'slot' | 'extensionUri'>;
+export type TryToolDeps = Pick<TrialPanelDeps, 'slot' | 'extensionUri' | 'version'>;
 
 export class Panels implements Disposable {
   private readonly store = new DisposableStore('trial panels');
   private readonly documents = this.store.add(new ArgumentDocuments());
   private readonly open = new Map<string, TrialPanel>();
+  private readonly apps = new Set<AppPanel>();
 
   constructor(private readonly deps: TryToolDeps) {}
 
@@ -33,7 +36,15 @@ export class Panels implements Disposable {
     this.open.set(key, panel);
   }
 
+  /** Shows the app of a result from elsewhere; resolves as `AppPanel.show` does. */
+  showApp(app: OpenedApp): Promise<string | undefined> {
+    const panel: AppPanel = new AppPanel(this.deps, () => this.apps.delete(panel));
+    this.apps.add(panel);
+    return panel.show(app);
+  }
+
   dispose(): void {
+    for (const panel of [...this.apps]) panel.dispose();
     this.store.dispose();
   }
 }

@@ -22,6 +22,19 @@ export function registerTryTool(deps: TryToolDeps): Disposable {
       if (found) (await (loading ??= load())).show(found.server, found.tool);
     }),
   );
+  store.add(
+    vscode.commands.registerCommand('mcpToolsets.openApp', async (name: unknown) => {
+      const app = typeof name === 'string' ? deps.slot.engine?.dialogTools.app(name) : undefined;
+      if (!app) {
+        void window.showInformationMessage(inert`This app is no longer kept. Ask for it again in the chat.`);
+        return;
+      }
+      const wrong = await (await (loading ??= load())).showApp(app);
+      if (wrong !== undefined) {
+        void window.showWarningMessage(inert`The app of ${app.tool.published} cannot be shown: ${wrong}.`);
+      }
+    }),
+  );
   return store;
 }
 

@@ -3,22 +3,23 @@
  * there is one call at a time, and the call and the lease end with the panel.
  */
 import * as vscode from 'vscode';
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { randomBytes } from 'node:crypto';
 import { inert } from '../../core/base/inert.js';
 import { window } from '../views/inertEditor.js';
+import { appOf } from '../../core/apps/toolMeta.js';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
 import type { ToolOutcome } from '../../core/protocol/request.js';
 import type { ServerStatus } from '../../core/reconcile/status.js';
 import type { ServedTool } from '../../core/tools/catalogue.js';
 import type { ToPage, ToPanel, TrialOutcome, TriedTool } from '../../webview/messages.js';
-import type { EngineSlot } from '../engine/engineSlot.js';
 import { messageOf } from '../views/messages.js';
 import { effects } from '../views/phrases.js';
+import { AppPanel, type AppPanelDeps } from './appPanel.js';
 import type { ArgumentDocuments } from './argumentDocuments.js';
 import { newTrialDialog } from '../engine/trialDialog.js';
 
-export interface TrialPanelDeps {
-  readonly slot: EngineSlot;
+export interface TrialPanelDeps extends AppPanelDeps {
   readonly extensionUri: vscode.Uri;
   readonly documents: ArgumentDocuments;
   readonly server: string;
@@ -34,6 +35,7 @@ export class TrialPanel implements Disposable {
   private shown: string | undefined;
   private call: AbortController | undefined;
   private last: unknown;
+  private app: AppPanel | undefined;
   private called = false;
   private ended = false;
 
@@ -61,6 +63,7 @@ export class TrialPanel implements Disposable {
     if (this.ended) return;
     this.ended = true;
     this.call?.abort();
+    this.app?.dispose();
     this.store.dispose();
     this.panel.dispose();
     this.deps.documents.forget(this.document);
@@ -138,6 +141,7 @@ export class TrialPanel implements Disposable {
     this.send({ kind: 'started' });
     const begun = Date.now();
     const { server, published } = this.deps;
+    let result: CallToolResult | undefined;
     try {
       const outcome = await host.call({
         toolset: server,
@@ -149,7 +153,7 @@ export class TrialPanel implements Disposable {
         signal: call.signal,
         onProgress: (progress) => this.send({ kind: 'progress', ...progress }),
       });
-      this.last = outcome.kind === 'result' ? outcome.result : undefined;
+      this.last = result = outcome.kind === 'result' ? outcome.result : undefined;
       this.send({ kind: 'ended', outcome: trialOutcome(outcome), ms: Date.now() - begun });
     } catch (error) {
       this.send({
@@ -160,6 +164,18 @@ export class TrialPanel implements Disposable {
     } finally {
       this.call = undefined;
     }
+    if (result) await this.showApp(given, result);
+  }
+
+  /** Shows the app of a result beside it, as the editor's chat does below it (G8). */
+  private async showApp(given: Readonly<Record<string, unknown>>, result: CallToolResult): Promise<void> {
+    const tool = this.find()?.tool;
+    if (!tool || appOf(tool.tool) === undefined || this.ended) return;
+    this.app ??= new AppPanel(this.deps, () => (this.app = undefined));
+    const { server: toolset } = this.deps;
+    const wrong = await this.app.show({ toolset, tool, dialog: this.dialog, arguments: given, result });
+    // Another result may have come, or be on its way, whose app is told of then.
+    if (this.last === result && !this.call) this.send({ kind: 'app', ...(wrong !== undefined && { wrong }) });
   }
 
   private send(message: ToPage): void {

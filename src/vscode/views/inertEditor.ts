@@ -72,7 +72,7 @@ interface InertWindow {
   createWebviewPanel(
     type: string,
     title: Inert,
-    column: vscode.ViewColumn,
+    column: vscode.ViewColumn | { readonly viewColumn: vscode.ViewColumn; readonly preserveFocus: boolean },
     options: vscode.WebviewPanelOptions & vscode.WebviewOptions,
   ): vscode.WebviewPanel;
 }

@@ -1,7 +1,7 @@
 /** The VS Code server as a process: its flags, its environment, its end with everything it started. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { createWriteStream } from 'node:fs';
+import { createWriteStream, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { onEnd } from './cleanup.ts';
@@ -68,7 +68,9 @@ export class ServerProcess {
 
   /** Every process that this editor started, its own parts excluded: language servers, extension hosts, watchers. */
   foreignProcesses(): ProcessEntry[] {
-    return this.#all().filter(({ command }) => !command.includes(this.#editorRoot));
+    // The editor starts its parts by their real path, which is another where a link leads to its folder.
+    const roots = [this.#editorRoot, realpathSync(this.#editorRoot)];
+    return this.#all().filter(({ command }) => !roots.some((root) => command.includes(root)));
   }
 
   extensionHosts(): ProcessEntry[] {

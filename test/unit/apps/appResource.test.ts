@@ -1,6 +1,6 @@
 /** What is wrong with the page of an app (G8). */
 import assert from 'node:assert/strict';
-import { appFault, appTooLarge } from '../../../src/core/apps/appResource.js';
+import { appFault, appTooLarge, readAppPage } from '../../../src/core/apps/appResource.js';
 
 const uri = 'ui://a/page';
 const mimeType = 'text/html;profile=mcp-app';
@@ -32,5 +32,12 @@ describe('the page of an app (G8)', () => {
 
   it('may have as many bytes as is said', () => {
     assert.equal(appTooLarge([{ ...page, text: 'x'.repeat(8 << 20) }]), undefined);
+  });
+
+  it('is read as text or data, with what it declares', () => {
+    const ui = { csp: { connectDomains: ['https://a.example'] } };
+    assert.deepEqual(readAppPage(uri, [{ ...page, _meta: { ui } }]), { html: '<p>hi</p>', ui });
+    assert.deepEqual(readAppPage(uri, [{ uri, mimeType, blob: 'PHA+', _meta: 7 }]), { html: '<p>', ui: {} });
+    assert.ok('wrong' in readAppPage(uri, []));
   });
 });

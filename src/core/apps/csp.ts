@@ -1,0 +1,52 @@
+/**
+ * Makes the content security policy under which the page of an app is shown (G8): what the page declares and nothing more.
+ * A source that is no origin is left out, so that none can say more than an origin. Everything here is pure.
+ */
+import { isObject } from '../base/isObject.js';
+
+/** A scheme, a host that may begin with one wildcard, and a port. */
+const origin =
+  /^(?:https|wss):\/\/(?:\*\.)?[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*(?::\d{1,5})?\/?$/i;
+/** A page may have to do with a program on this machine, which is seldom encrypted. */
+const local = /^(?:https?|wss?):\/\/(?:localhost|127\.0\.0\.1)(?::\d{1,5})?\/?$/i;
+
+const mostSources = 64;
+
+interface Policy {
+  /** The value for the page, without quotation marks. */
+  readonly policy: string;
+  /** What the page declares and is not granted. */
+  readonly refused: readonly string[];
+}
+
+/** @param ui `_meta.ui` of the page */
+export function contentSecurityPolicy(ui: Readonly<Record<string, unknown>>): Policy {
+  const csp = isObject(ui['csp']) ? ui['csp'] : {};
+  const refused: string[] = [];
+  const sources = (key: string): string => {
+    const declared: unknown[] = Array.isArray(csp[key]) ? csp[key] : [];
+    const granted = declared.filter((source, index): source is string => {
+      const isOrigin = typeof source === 'string' && (origin.test(source) || local.test(source));
+      if (isOrigin && index < mostSources) return true;
+      refused.push(String(source));
+      return false;
+    });
+    return granted.map((source) => ` ${source}`).join('');
+  };
+  const only = (list: string): string => (list === '' ? " 'none'" : list);
+  const resources = sources('resourceDomains');
+  const policy = [
+    "default-src 'none'",
+    `script-src 'unsafe-inline'${resources}`,
+    `style-src 'unsafe-inline'${resources}`,
+    `img-src data:${resources}`,
+    `media-src data:${resources}`,
+    `font-src data:${resources}`,
+    `connect-src${only(sources('connectDomains'))}`,
+    `frame-src${only(sources('frameDomains'))}`,
+    "object-src 'none'",
+    `base-uri${only(sources('baseUriDomains'))}`,
+    "form-action 'none'",
+  ].join('; ');
+  return { policy, refused };
+}

@@ -1,0 +1,139 @@
+/**
+ * Answers the app in a panel as the host of it (G8, MCP Apps 2026-01-26). An app may call tools and read resources of its
+ * own server, on the instance it was opened on; it can open no link, write nothing into a chat and get no more room.
+ * Invariants: nothing is sent before the app has begun; each request is answered once; after the end nothing is sent.
+ * Does not import `vscode`.
+ */
+import { isObject } from '../../core/base/isObject.js';
+import { errorCodes } from '../../core/protocol/errors.js';
+import type { Fields } from '../../core/protocol/client.js';
+import type { OtherOutcome, ToolOutcome } from '../../core/protocol/request.js';
+
+const version = '2026-01-26';
+/** Requests that an app may have in flight. */
+const mostRequests = 32;
+
+interface AppBridgeDeps {
+  /** The tool as its server gave it. */
+  readonly tool: Fields;
+  readonly arguments: Fields;
+  /** The result as the server gave it. */
+  readonly result: Fields;
+  readonly productVersion: string;
+  readonly theme: () => 'light' | 'dark';
+  /** Calls a tool of the server by its original name, if apps may call it. */
+  readonly call: (name: string, given: Fields, signal: AbortSignal) => Promise<ToolOutcome>;
+  /** Reads a resource of the server, if the filters let it in. */
+  readonly read: (uri: string, signal: AbortSignal) => Promise<OtherOutcome>;
+  readonly send: (message: Fields) => void;
+}
+
+export class AppBridge {
+  private readonly ending = new AbortController();
+  private inFlight = 0;
+  private hasBegun = false;
+
+  constructor(private readonly deps: AppBridgeDeps) {}
+
+  /** Takes whatever the app says; never throws. */
+  receive(message: unknown): void {
+    if (this.ending.signal.aborted || !isObject(message)) return;
+    const { id, method, params } = message;
+    if (typeof method !== 'string') return;
+    const given = isObject(params) ? params : {};
+    if (typeof id !== 'string' && typeof id !== 'number') return this.notified(method);
+    if (this.inFlight >= mostRequests) return this.refuse(id, errorCodes.server, 'Too many requests are in flight.');
+    this.inFlight += 1;
+    void this.answer(id, method, given).finally(() => (this.inFlight -= 1));
+  }
+
+  /** Has to be called when the theme of the editor changed. */
+  themeChanged(): void {
+    if (this.hasBegun)
+      this.send({ method: 'ui/notifications/host-context-changed', params: { theme: this.deps.theme() } });
+  }
+
+  dispose(): void {
+    this.ending.abort();
+  }
+
+  private notified(method: string): void {
+    if (method !== 'ui/notifications/initialized' || this.hasBegun) return;
+    this.hasBegun = true;
+    const { arguments: given, result } = this.deps;
+    this.send({ method: 'ui/notifications/tool-input', params: { arguments: given } });
+    this.send({ method: 'ui/notifications/tool-result', params: result });
+  }
+
+  private async answer(id: string | number, method: string, params: Fields): Promise<void> {
+    try {
+      const outcome = await this.outcomeOf(method, params);
+      switch (outcome?.kind) {
+        case 'result':
+          return this.send({ id, result: outcome.result });
+        case 'error':
+          return this.refuse(id, outcome.code, outcome.message);
+        case 'cancelled':
+          return this.refuse(id, errorCodes.server, 'The call was cancelled.');
+        default:
+          return this.refuse(id, errorCodes.methodNotFound, `Method not found: ${method}`);
+      }
+    } catch (error) {
+      this.refuse(id, errorCodes.internal, error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  private outcomeOf(method: string, params: Fields): Promise<Answer> | Answer {
+    const { signal } = this.ending;
+    const { name, arguments: given, uri } = params;
+    switch (method) {
+      case 'ui/initialize':
+        return { kind: 'result', result: this.initialized() };
+      case 'ping':
+        return { kind: 'result', result: {} };
+      case 'ui/request-display-mode':
+        return { kind: 'result', result: { mode: 'inline' } };
+      case 'ui/open-link':
+      case 'ui/message':
+      case 'ui/download-file':
+        return { kind: 'result', result: { isError: true } };
+      case 'tools/call':
+        if (typeof name !== 'string') return invalid('`name` must be a string.');
+        return this.deps.call(name, isObject(given) ? given : {}, signal);
+      case 'resources/read':
+        return typeof uri === 'string' ? this.deps.read(uri, signal) : invalid('`uri` must be a string.');
+      default:
+        return undefined;
+    }
+  }
+
+  private initialized(): Fields {
+    const { productVersion, tool, theme } = this.deps;
+    return {
+      protocolVersion: version,
+      hostInfo: { name: 'MCP Toolsets', version: productVersion },
+      hostCapabilities: { serverTools: {}, serverResources: {} },
+      hostContext: {
+        theme: theme(),
+        displayMode: 'inline',
+        availableDisplayModes: ['inline'],
+        platform: 'desktop',
+        toolInfo: { tool },
+      },
+    };
+  }
+
+  private refuse(id: string | number, code: number, message: string): void {
+    this.send({ id, error: { code, message } });
+  }
+
+  private send(message: Fields): void {
+    if (!this.ending.signal.aborted) this.deps.send({ jsonrpc: '2.0', ...message });
+  }
+}
+
+type Answer = { readonly kind: 'result'; readonly result: Fields } | ToolOutcome | OtherOutcome | undefined;
+
+function invalid(message: string): Answer {
+  return { kind: 'error', code: errorCodes.invalidParams, message };
+}

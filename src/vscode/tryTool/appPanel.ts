@@ -1,0 +1,124 @@
+/**
+ * Shows the app of a result beside it, in a tab of its own (G8). The tab is a webview without resources, and the app a frame
+ * within it, which `framePage` shuts off; what the app asks is answered by `AppBridge`, on the instance that made the
+ * result. Invariant: nothing of the app runs after the end.
+ */
+import * as vscode from 'vscode';
+import { readAppPage, type AppPage } from '../../core/apps/appResource.js';
+import { framePage } from '../../core/apps/framePage.js';
+import { appOf } from '../../core/apps/toolMeta.js';
+import { inert } from '../../core/base/inert.js';
+import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
+import type { OpenedApp } from '../../core/host/dialogTools.js';
+import type { EngineSlot } from '../engine/engineSlot.js';
+import { window } from '../views/inertEditor.js';
+import { messageOf } from '../views/messages.js';
+import { AppBridge } from './appBridge.js';
+
+export interface AppPanelDeps {
+  readonly slot: EngineSlot;
+  /** The version of the extension. */
+  readonly version: string;
+}
+
+export class AppPanel implements Disposable {
+  private readonly store = new DisposableStore('app panel');
+  private readonly panel: vscode.WebviewPanel;
+  private readonly ending = new AbortController();
+  private bridge: AppBridge | undefined;
+  private latest: OpenedApp | undefined;
+
+  constructor(
+    private readonly deps: AppPanelDeps,
+    private readonly onEnd: () => void,
+  ) {
+    this.panel = window.createWebviewPanel(
+      'mcpToolsets.app',
+      inert`App`,
+      { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true },
+      { enableScripts: true, enableCommandUris: false, retainContextWhenHidden: true, localResourceRoots: [] },
+    );
+    this.panel.onDidDispose(() => this.dispose());
+    this.panel.webview.onDidReceiveMessage((message: unknown) => this.bridge?.receive(message));
+    this.store.add(vscode.window.onDidChangeActiveColorTheme(() => this.bridge?.themeChanged()));
+  }
+
+  /**
+   * Shows the app in the place of the one before, also while that is read. Resolves with a phrase that says what is wrong
+   * with it, or undefined when it is shown. Never rejects.
+   */
+  async show(app: OpenedApp): Promise<string | undefined> {
+    this.bridge?.dispose();
+    this.bridge = undefined;
+    this.panel.webview.html = '';
+    this.panel.title = inert`${app.tool.published}`;
+    this.latest = app;
+    const page = await this.read(app).catch((error: unknown) => ({ wrong: messageOf(error) }));
+    if (this.ending.signal.aborted) return 'its tab was closed';
+    if (this.latest !== app) return 'another took its place';
+    if ('wrong' in page) return page.wrong;
+    this.bridge = this.bridgeOf(app);
+    this.panel.webview.html = framePage(page);
+    this.panel.reveal(undefined, true);
+    return undefined;
+  }
+
+  dispose(): void {
+    if (this.ending.signal.aborted) return;
+    this.ending.abort();
+    this.bridge?.dispose();
+    this.store.dispose();
+    this.panel.dispose();
+    this.onEnd();
+  }
+
+  private async read({ toolset, tool, dialog }: OpenedApp): Promise<AppPage | { readonly wrong: string }> {
+    const uri = appOf(tool.tool);
+    const { engine } = this.deps.slot;
+    if (uri === undefined || !engine) return { wrong: 'nothing serves it any more' };
+    const { signal } = this.ending;
+    const params = { uri };
+    const outcome = await engine.request({
+      toolset,
+      dialog,
+      method: 'resources/read',
+      params,
+      signal,
+      instance: 'any',
+    });
+    if (outcome.kind === 'result') return readAppPage(uri, outcome.result['contents']);
+    return { wrong: outcome.kind === 'error' ? outcome.message : 'reading it was cancelled' };
+  }
+
+  private bridgeOf({ toolset, tool, dialog, arguments: given, result }: OpenedApp): AppBridge {
+    const gone = { kind: 'error' as const, code: -32_000, message: 'No MCP server runs in this window.' };
+    const engine = (): EngineSlot['engine'] => this.deps.slot.engine;
+    return new AppBridge({
+      tool: { ...tool.tool },
+      arguments: given,
+      result: { ...result },
+      productVersion: this.deps.version,
+      theme: () => themeOf(vscode.window.activeColorTheme.kind),
+      call: async (name, args, signal) =>
+        (await engine()?.host.call({
+          toolset,
+          tool: name,
+          arguments: args,
+          dialog,
+          signal,
+          fromApp: true,
+          instance: 'held',
+        })) ?? gone,
+      read: async (uri, signal) => {
+        const params = { uri };
+        const asked = { toolset, dialog, method: 'resources/read', params, signal, instance: 'held' as const };
+        return (await engine()?.request(asked)) ?? gone;
+      },
+      send: (message) => void this.panel.webview.postMessage(message),
+    });
+  }
+}
+
+function themeOf(kind: vscode.ColorThemeKind): 'light' | 'dark' {
+  return kind === vscode.ColorThemeKind.Dark || kind === vscode.ColorThemeKind.HighContrast ? 'dark' : 'light';
+}

@@ -1,0 +1,70 @@
+/** What a page declares is what it gets, and no declaration says more than an origin (G8). */
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { contentSecurityPolicy } from '../../../src/core/apps/csp.js';
+
+const nothing =
+  "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; media-src data:; font-src data:; connect-src 'none'; frame-src 'none'; object-src 'none'; base-uri 'none'; form-action 'none'";
+
+describe('the policy of an app (G8)', () => {
+  for (const ui of [{}, { csp: {} }, { csp: 7 }, { csp: { connectDomains: 'https://a.example' } }]) {
+    it(`is closed where nothing is declared: ${JSON.stringify(ui)}`, () => {
+      assert.deepEqual(contentSecurityPolicy(ui), { policy: nothing, refused: [] });
+    });
+  }
+
+  it('opens what is declared', () => {
+    const { policy, refused } = contentSecurityPolicy({
+      csp: {
+        connectDomains: ['https://api.example:8443', 'wss://live.example', 'http://localhost:3000'],
+        resourceDomains: ['https://*.cdn.example/'],
+        frameDomains: ['https://video.example'],
+        baseUriDomains: ['https://base.example'],
+      },
+    });
+    assert.deepEqual(refused, []);
+    assert.match(policy, /connect-src https:\/\/api\.example:8443 wss:\/\/live\.example http:\/\/localhost:3000;/);
+    for (const directive of ['script', 'style', 'img', 'media', 'font']) {
+      assert.match(policy, new RegExp(`${directive}-src [^;]*https://\\*\\.cdn\\.example/`));
+    }
+    assert.match(policy, /frame-src https:\/\/video\.example;/);
+    assert.match(policy, /base-uri https:\/\/base\.example;/);
+  });
+
+  for (const source of [
+    '*',
+    'https:',
+    'https://*',
+    'data:',
+    "'unsafe-eval'",
+    'https://a.example; script-src *',
+    'https://a.example https://b.example',
+    'https://a.example"><script>',
+    'http://a.example',
+    'https://a.example/path',
+    'https://user@a.example',
+    'ws://a.example',
+    'javascript:alert(1)',
+    '',
+    7,
+  ]) {
+    it(`refuses ${JSON.stringify(source)}`, () => {
+      const refused = contentSecurityPolicy({ csp: { connectDomains: [source], resourceDomains: [source] } });
+      assert.deepEqual(refused, { policy: nothing, refused: [String(source), String(source)] });
+    });
+  }
+
+  it('never has another directive, whatever is declared', () => {
+    const names = nothing.split('; ').map((directive) => directive.split(' ', 1)[0]);
+    fc.assert(
+      fc.property(fc.array(fc.oneof(fc.string(), fc.webUrl(), fc.constant("https://a.example'"))), (declared) => {
+        const { policy } = contentSecurityPolicy({ csp: { connectDomains: declared, frameDomains: declared } });
+        assert.deepEqual(
+          policy.split('; ').map((directive) => directive.split(' ', 1)[0]),
+          names,
+        );
+        assert.doesNotMatch(policy, /["<>,]/);
+      }),
+    );
+  });
+});

@@ -1,0 +1,58 @@
+/**
+ * The page around an app (G8): nothing of the app gets out of its attribute, and only the app and the panel are heard. The
+ * script runs here in a context of its own; the real browser is in `editor/suites/appPanel`.
+ */
+import assert from 'node:assert/strict';
+import vm from 'node:vm';
+import { framePage } from '../../../src/core/apps/framePage.js';
+
+describe('the page around an app (G8)', () => {
+  const hostile = `"><script>parent.x = 1</script><iframe sandbox="allow-same-origin" srcdoc='&quot;'></iframe>&amp;`;
+  const page = framePage({ html: hostile, ui: {} });
+
+  it('holds the page of the app in one attribute, whole', () => {
+    const [, held = ''] = /srcdoc="([^"]*)"/.exec(page) ?? [];
+    const shown = held.replaceAll('&lt;', '<').replaceAll('&quot;', '"').replaceAll('&amp;', '&');
+    assert.equal(shown.replace(/^<script>[^]*?<\/script>/, ''), hostile);
+    assert.equal(page.split('<script>').length, 2, 'one script is ours');
+  });
+
+  it('has a sandbox without an origin, windows or links, and no permissions', () => {
+    assert.match(page, /sandbox="allow-scripts allow-forms" allow="" referrerpolicy="no-referrer"/);
+    assert.match(page, /http-equiv="Content-Security-Policy" content="default-src 'none';/);
+  });
+
+  it('passes messages between the app and the panel, and none from elsewhere, until the frame has another page', () => {
+    const toPanel: unknown[] = [];
+    const toApp: unknown[] = [];
+    const contentWindow = { postMessage: (data: unknown) => toApp.push(data) };
+    let frame: object | null = { contentWindow, remove: () => (frame = null) };
+    const body = { textContent: '' };
+    const heard = new Map<string, (event: object) => void>();
+    const addEventListener = (type: string, listener: (event: object) => void): void => void heard.set(type, listener);
+    vm.runInNewContext(/<script>([^]*?)<\/script>/.exec(page)?.[1] ?? '', {
+      acquireVsCodeApi: () => ({ postMessage: (data: unknown) => toPanel.push(data) }),
+      addEventListener,
+      document: { addEventListener, body, getElementById: () => frame },
+      self: { origin: 'https://panel.example' },
+    });
+    const app = frame;
+    const say = (source: object, origin: string, data: string): void =>
+      heard.get('message')?.({ source, origin, data });
+    const sayAll = (): void => {
+      say(contentWindow, 'null', 'of the app');
+      say({}, 'null', 'of a frame within the app');
+      say({}, 'https://panel.example', 'of the panel');
+      say({}, 'https://other.example', 'of another window');
+    };
+    heard.get('load')?.({ target: app });
+    sayAll();
+    assert.deepEqual([toPanel, toApp], [['of the app'], ['of the panel']]);
+    heard.get('load')?.({ target: body });
+    assert.equal(frame, app);
+    heard.get('load')?.({ target: app });
+    sayAll();
+    assert.deepEqual([frame, toPanel.length, toApp.length], [null, 1, 1]);
+    assert.match(body.textContent, /was closed/);
+  });
+});
