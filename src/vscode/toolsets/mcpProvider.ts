@@ -1,6 +1,6 @@
 /**
  * Offers each toolset to the editor as an MCP server of its own (G1, G3a, G3b, G5). The presenter sees that the editor shows
- * them.
+ * them. Cursor, which has another API for this, is offered them there, as a client like others (G6).
  *
  * Invariants: Definitions are in file order. The version of a definition does not change within a window, because that would
  * stop it, and it differs from that of any other window, because what the editor remembers of those may be outdated. The
@@ -19,9 +19,15 @@ import type { Gateway } from '../../core/gateway/gateway.js';
 import { toolsForEditor, type Toolset } from '../../core/tools/catalogue.js';
 import type { Engine } from '../engine/engine.js';
 import { untilHolds, type EngineSlot } from '../engine/engineSlot.js';
+import { cursorMcpOf, CursorServers } from './cursorServers.js';
 import { isStarting, labelsOf } from './labels.js';
 import { findRivals } from './rivals.js';
 import { Presenter, type Stage } from './presenter.js';
+
+declare module 'vscode' {
+  /** Cursor alone has it. */
+  export const cursor: unknown;
+}
 
 /** The same id stands in `package.json`. */
 const providerId = 'mcpToolsets';
@@ -56,6 +62,7 @@ class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscode.McpHt
   private readonly changes = this.store.add(new vscode.EventEmitter<void>());
   private readonly version = randomUUID();
   private readonly presenter: Presenter;
+  private readonly cursor: CursorServers | undefined;
   /** The gateway that is listened to. */
   private followed: { readonly gateway: Gateway; readonly listener: Disposable } | undefined;
   private saidFailure = false;
@@ -73,6 +80,8 @@ class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscode.McpHt
     const { slot, clock, log } = deps;
     this.presenter = this.store.add(new Presenter({ clock, log, stage: this.stage(), onChange: () => slot.refresh() }));
     slot.observe(() => this.presenter.problems());
+    const mcp = cursorMcpOf(vscode.cursor);
+    this.cursor = mcp && this.store.add(new CursorServers(mcp, log));
     this.store.add(slot.onDidLoad((engine) => this.follow(engine)));
     this.store.add({ dispose: () => this.followed?.listener.dispose() });
     this.store.add(
@@ -80,7 +89,7 @@ class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscode.McpHt
         if (change.affectsConfiguration('chat')) this.presenter.tryAgain();
       }),
     );
-    this.register();
+    if (!this.cursor) this.register();
   }
 
   async provideMcpServerDefinitions(): Promise<vscode.McpHttpServerDefinition[]> {
@@ -123,7 +132,7 @@ class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscode.McpHt
   private follow({ editorEndpoint, host }: Engine): void {
     const { slot } = this.deps;
     this.store.add(editorEndpoint.onDidChange(() => this.take()));
-    this.store.add(host.onDidChangeCatalogue(() => this.presenter.expect(this.presented())));
+    this.store.add(host.onDidChangeCatalogue(() => this.expect()));
     this.store.add(slot.onDidChange(() => this.announce()));
     this.take();
   }
@@ -148,10 +157,10 @@ class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscode.McpHt
     if (!gateway) return slot.refresh();
     this.announce();
     slot.refresh();
-    this.presenter.expect(this.presented());
+    this.expect();
     if (this.address !== undefined && this.address !== this.addressOf(gateway)) {
       // The definitions are others now, so the editor ends what it has of the old ones.
-      this.changes.fire();
+      this.tell();
       this.presenter.beginAgain();
     }
     this.address = this.addressOf(gateway);
@@ -166,15 +175,26 @@ class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscode.McpHt
     // Taking a definition away ends the editor's calls; those in flight finish first (R4). The gateway no longer
     // lists tools for them.
     this.leaving = announced.filter(
-      (label) => !labels.includes(label) && gateway.activityOf(label, 'editor').callsInFlight > 0,
+      (label) =>
+        !labels.includes(label) && gateway.activityOf(label, this.cursor ? 'plain' : 'editor').callsInFlight > 0,
     );
     this.announced = [...labels, ...this.leaving];
     if (isDeepStrictEqual(this.announced, announced)) return;
     this.deps.log.write('debug', `Announced to the editor: ${this.announced.join(', ') || 'nothing'}`);
     this.announcement ??= this.deps.clock.after(together, () => {
       this.announcement = undefined;
-      this.changes.fire();
+      this.tell();
     });
+  }
+
+  private tell(): void {
+    const { gateway } = this;
+    this.changes.fire();
+    if (gateway) this.cursor?.offer(new Map(this.announced.map((label) => [label, gateway.endpoint(label, 'plain')])));
+  }
+
+  private expect(): void {
+    if (!this.cursor) this.presenter.expect(this.presented());
   }
 
   /** Returns whether it is still unknown which servers there are. */
