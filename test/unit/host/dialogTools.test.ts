@@ -174,6 +174,26 @@ describe('tools of a dialog', () => {
     assert.deepEqual(await tools.files('other'), [], 'of its own dialog alone');
   });
 
+  it('a result that opens an app names it, and the structure is the app’s where there is text (G8)', async () => {
+    const served = servedTool('shop_count');
+    const opens = { ...served, tool: { ...served.tool, _meta: { ui: { resourceUri: 'ui://shop/page' } } } };
+    const { run, result, tools } = rig(undefined, [{ ...toolset('shop'), tools: [opens] }]);
+    const outcome = result([{ type: 'text', text: 'three' }], { structuredContent: { count: 3 } });
+    const read = await run(outcome);
+    assert.deepEqual(textsOf(read), ['three']);
+    assert.deepEqual(tools.app(read.app ?? ''), {
+      toolset: 'shop',
+      tool: opens,
+      dialog: 'mine',
+      arguments: { what: 'pears' },
+      result: (outcome as { result: CallToolResult }).result,
+    });
+    for (let later = 0; later < 32; later += 1) await run(outcome);
+    assert.equal(tools.app(read.app ?? ''), undefined, 'the oldest goes');
+    assert.equal((await run({ kind: 'cancelled' })).app, undefined);
+    assert.equal((await rig().run(outcome)).app, undefined);
+  });
+
   it('a text over the limit is a file too', async () => {
     const { run, result } = rig();
     const read = await run(result([{ type: 'text', text: 'x'.repeat(5_000) }]));
