@@ -20,7 +20,7 @@ interface ChatAudienceDeps {
 }
 
 interface ChatAudience extends Audience {
-  /** Has to be called when nothing follows. */
+  /** Has to be called once, when nothing follows. */
   end(): void;
 }
 
@@ -35,20 +35,28 @@ export function chatAudience({ stream, pages, artifacts, files, redact, now }: C
       stream.markdown(formatted`\n\n`);
     }
   };
-  const end = (): void => showPieces(stream, artifacts, links.end());
+  const endText = (): void => showPieces(stream, artifacts, links.end());
   const told = new Map<string, string>();
+  /** The app that each tool opened last. The chat folds what stands before the answer, so buttons follow it. */
+  const apps = new Map<string, string>();
   return {
-    end,
+    end: () => {
+      endText();
+      for (const [tool, app] of apps) {
+        const title = inert`Open the App of ${tool}`;
+        stream.button({ command: 'mcpToolsets.openApp', title, arguments: [app] });
+      }
+    },
     text: (text) => showPieces(stream, artifacts, links.push(text)),
     retrying: ({ attempt, at, cause }, brokeOff) => {
-      end();
+      endText();
       const seconds = Math.max(1, Math.round((at - now()) / 1000));
       const again = `Attempt ${attempt} of ${mostRetries} follows in ${seconds} s.`;
       if (brokeOff) stream.markdown(formatted`\n\n*The answer broke off here and begins again.*\n\n`);
       stream.progress(formatted`The model's provider did not answer: ${shortLine(redact(cause))}. ${again}`);
     },
     calling: (calls) => {
-      end();
+      endText();
       stream.markdown(formatted`\n\n`);
       stream.progress(formatted`Calling ${calls.map(({ tool }) => tool).join(', ')} …`);
     },
@@ -63,13 +71,7 @@ export function chatAudience({ stream, pages, artifacts, files, redact, now }: C
       files.add(result.files ?? []);
       showCall(stream, call, result, pages.keep(call, result, redact), redact);
       showFilesOf(result);
-      if (result.app !== undefined) {
-        stream.button({
-          command: 'mcpToolsets.openApp',
-          title: inert`Open the App of ${call.tool}`,
-          arguments: [result.app],
-        });
-      }
+      if (result.app !== undefined) apps.set(call.tool, result.app);
     },
     shortened: ({ shortened, dropped }) => {
       const results =

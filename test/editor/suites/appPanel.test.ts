@@ -1,13 +1,15 @@
-/** The app of a result beside *Try Tool* (G8): it works on the panel's own instance, and a hostile one gets nowhere. */
+/** The app of a result beside *Try Tool* and from `@minds` (G8): it works on the instance of the result, and a hostile one gets nowhere. */
 import assert from 'node:assert/strict';
 import * as vscode from 'vscode';
+import { calls, enableAgentMode, newChat } from '../../support/editor/agentMode.ts';
 import { inWebview, page } from '../../support/editor/bridge.ts';
+import { askMinds } from '../../support/editor/minds.ts';
 import { invoke, servers, until, untilTools } from '../../support/editor/product.ts';
 
 const enter = ' >> internal:control=enter-frame >> ';
 /** The page of the app stands in a frame of its own within its panel, which is the second webview. */
-const inApp = (selector: string): string =>
-  `iframe.webview.ready:visible >> nth=1${enter}#active-frame${enter}#app${enter}${selector}`;
+const inApp = (selector: string, at = 1): string =>
+  `iframe.webview.ready:visible >> nth=${at}${enter}#active-frame${enter}#app${enter}${selector}`;
 
 async function untilShown(selector: string, pattern: RegExp): Promise<string> {
   return until(
@@ -25,7 +27,10 @@ async function tryTool(server: string, tool: string): Promise<void> {
 }
 
 describe('the app of a result', () => {
-  before(() => untilTools(['mcp_counter_my_count', 'mcp_counter_my_show', 'mcp_hostile_bad_show']));
+  before(async () => {
+    await untilTools(['mcp_counter_my_count', 'mcp_counter_my_show', 'mcp_hostile_bad_show']);
+    await enableAgentMode();
+  });
 
   afterEach(async () => {
     await vscode.commands.executeCommand('workbench.action.closeAllEditors');
@@ -72,5 +77,16 @@ describe('the app of a result', () => {
     await page.click(inApp('#leave'));
     const around = `iframe.webview.ready:visible >> nth=1${enter}#active-frame${enter}body`;
     await untilShown(around, /The app has left its page and was closed/);
+  });
+
+  it('opens from @minds, on the instance of its conversation', async () => {
+    await newChat();
+    const { text } = await askMinds(calls({ tool: 'my_show' }));
+    const pid = /by (\d+)/.exec(text)?.[1];
+    await page.click('.chat-command-button a:has-text("Open the App of my_show")');
+    await untilShown(inApp('#text', 0), new RegExp(`^text Counted 0 times by ${pid}`));
+    await page.click(inApp('#bump', 0));
+    assert.equal(await untilShown(inApp('#answer', 0), /^bump/), `bump {"count":1,"pid":${pid}}`);
+    await page.screenshot('app-minds');
   });
 });
