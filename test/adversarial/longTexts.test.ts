@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import ts from 'typescript';
 import { readInitializeAnswer } from '../../src/core/connections/handshake.js';
 import { inShort } from '../../src/core/connections/http/exchange.js';
@@ -13,6 +14,9 @@ import { inBrief, parseMessages, shortened } from '../../src/core/connections/js
 import { initializeRefused, listFailed } from '../../src/core/connections/openingFailures.js';
 import { likelyCause } from '../../src/core/connections/stdio/likelyCause.js';
 import { LineSplitter } from '../../src/core/connections/stdio/lineSplitter.js';
+import { handleNote, withoutHandle } from '../../src/core/gateway/handles.js';
+import { namedBy } from '../../src/core/gateway/identities.js';
+import { withId } from '../../src/core/gateway/jsonRpc.js';
 import { sketch } from '../../src/core/yaml/sketch.js';
 import { outline } from '../../src/core/authoring/outline.js';
 import { curate, type CurationRules } from '../../src/core/tools/curate.js';
@@ -54,6 +58,15 @@ const resources = { resources: [], templates: [], filter: { whitelist: ['file://
 
 const readers: Readonly<Record<string, (text: string) => unknown>> = {
   'what a server lists': (text) => curated('*a*b*c*', text),
+  'what a client of 2026-07-28 says of its conversation': (text) => {
+    const tool: Tool = { name: 'x', inputSchema: { type: 'object', properties: { [text]: {} } } };
+    return [
+      namedBy('codex-mcp-client', { threadId: text }),
+      withoutHandle(tool, { [text]: text, conversation: text }),
+      handleNote(tool, text, 'minted'),
+      withId(text, 1, 2),
+    ];
+  },
   'what a server lists, and a pattern of the file': (text) => curated(text, 'a'.repeat(60)),
   'a pattern with many wildcards': (text) => compilePattern('*a*b*a*b*c*d*'.repeat(20)).matches(text),
   'a pattern that is long': (text) => compilePattern(`*${text}*`).matches(text.slice(0, 8 * 1024)),
@@ -161,7 +174,6 @@ const notFed: Readonly<Record<string, readonly string[]>> = {
     'even',
     'forwarded',
     'clientRequest',
-    'dialogOf',
     'refuse',
     'resultMessage',
     'requestParams',
@@ -186,7 +198,13 @@ const notFed: Readonly<Record<string, readonly string[]>> = {
     'checkAddress',
     'oauthFetch',
   ],
-  'Another function that is fed calls it with the text.': ['saveBinaries', 'answerRequest', 'takeNotification'],
+  'Another function that is fed calls it with the text.': [
+    'saveBinaries',
+    'answerRequest',
+    'takeNotification',
+    'isTooMuchToMatch',
+    'curatePromptsAndResources',
+  ],
 };
 const root = path.resolve(__dirname, '../../src');
 const isNamed = (name: string): boolean => Object.values(notFed).some((names) => names.includes(name));
