@@ -73,7 +73,9 @@ function shape(value: ValueShape): JsonSchema {
     case 'texts':
       return { type: ['array', 'null'], items: writtenText };
     case 'table':
-      return orNothing(level(value.level));
+      return value.orText
+        ? { anyOf: [{ type: 'string' }, orNothing(level(value.level))] }
+        : orNothing(level(value.level));
     case 'servers':
       return orNothing({
         type: 'object',

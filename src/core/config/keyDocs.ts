@@ -18,7 +18,8 @@ export type ValueShape =
     }
   | { readonly kind: 'duration' }
   | { readonly kind: 'texts'; readonly of: 'scope' | 'pattern' | 'mediaType' | 'word' }
-  | { readonly kind: 'table'; readonly level: KeyLevel }
+  /** With `orText`, a text may stand for the table. */
+  | { readonly kind: 'table'; readonly level: KeyLevel; readonly orText?: true }
   /** Server ids to settings. */
   | { readonly kind: 'servers' }
   /** Free names to texts or references. */
@@ -227,8 +228,8 @@ export const keyDocs: Docs = {
       block: ": { ${1|whitelist,blacklist|}: ['$2'] }",
     },
     manual: {
-      summary: 'What agents are told of the toolset, behind the instructions of the server.',
-      value: { kind: 'table', level: 'manual' },
+      summary: 'What agents are told of the toolset, behind the instructions of the server: a text, or a map.',
+      value: { kind: 'table', level: 'manual', orText: true },
       block: ":\n  content: '$1'",
       flow: ": { content: '$1' }",
     },

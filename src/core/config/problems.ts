@@ -132,6 +132,12 @@ export function keyNotUsed(spot: Spot, key: string): Problem {
   return problem('key-not-used', 'information', spot, message, 'Leave it for the program that reads it.');
 }
 
+/** Says of the `transform` of a server that the one below `tools` counts instead. */
+export function transformNotUsed(spot: Spot): Problem {
+  const message = '`transform` is not used here, because `tools.transform` stands for it.';
+  return problem('key-not-used', 'information', spot, message, 'Leave it for the program that reads it, or remove it.');
+}
+
 export function duplicateKey(spot: Spot, key: string, first: Place, ignoringCase = false): Problem {
   const message = ignoringCase
     ? `\`${shortened(key)}\` is written twice: upper and lower case do not tell headers apart.`

@@ -9,7 +9,7 @@ import { builtInToolset, type ConfiguredServer, type ServerDefinition } from './
 import { serverPlaces } from './places.js';
 import * as problems from './problems.js';
 import { readManual } from './manual.js';
-import { readFilter, readResourceLimits, readStart, readTimeouts, readTransform } from './view.js';
+import { readFilter, readResourceLimits, readStart, readTimeouts, readToolTransform, readTransform } from './view.js';
 import { isEmpty, type MapEntry } from '../yaml/valueNodes.js';
 
 export function readServer(reader: EntryReader, entry: MapEntry): ConfiguredServer {
@@ -52,10 +52,7 @@ function readDefinition(
   const start = readStart(reader, entries.get('start'));
   const launch = readLaunch(reader, entry, entries, enabled);
   const tools = readFilter(reader, 'tools', entries.get('tools'));
-  const transform = [
-    ...readTransform(reader, entries.get('transform')),
-    ...readTransform(reader, tools.entries.get('transform')),
-  ];
+  const transform = readToolTransform(reader, entries.get('transform'), tools.entries.get('transform'));
   const prompts = readFilter(reader, 'prompts', entries.get('prompts'));
   const promptTransform = readTransform(reader, prompts.entries.get('transform'));
   const resources = readFilter(reader, 'resources', entries.get('resources'));

@@ -6,7 +6,7 @@ import { defaultTimeouts, milliseconds } from './durations.js';
 import { describe, describeKind, type Entries, type EntryReader } from './entryReader.js';
 import type { NameFilter, ResourceSelection, StartTime, Timeouts, Transform } from './model.js';
 import * as problems from './problems.js';
-import { textOf, type MapEntry, type ValueNode, type MapNode } from '../yaml/valueNodes.js';
+import { isEmpty, textOf, type MapEntry, type ValueNode, type MapNode } from '../yaml/valueNodes.js';
 
 interface ReadFilter {
   readonly filter: NameFilter;
@@ -50,6 +50,21 @@ export function readTransform(reader: EntryReader, entry: MapEntry | undefined):
     return reader.note(problems.wrongType(reader.atValue(entry), '`transform`', expected, found, fewer)) ?? [];
   }
   return list.items.map((item) => readStep(reader, entry, item)).filter((step) => step !== undefined);
+}
+
+/**
+ * Reads the steps for tools, which may stand in either place.
+ * @param ofTools counts instead of the server's own where it is given, also where it is an empty list
+ */
+export function readToolTransform(
+  reader: EntryReader,
+  ofServer: MapEntry | undefined,
+  ofTools: MapEntry | undefined,
+): readonly Transform[] {
+  const steps = readTransform(reader, ofServer);
+  if (!ofTools || isEmpty(ofTools.value)) return steps;
+  if (ofServer && steps.length > 0) reader.note(problems.transformNotUsed(reader.atKey(ofServer)));
+  return readTransform(reader, ofTools);
 }
 
 /** Every name of a server goes through every step, and none that is much longer than the limit of N4 is published. */

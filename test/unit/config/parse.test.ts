@@ -172,6 +172,12 @@ describe('any text (C4, S2)', () => {
     }
   });
 
+  it('in file order, also of ids that are numbers (N6)', () => {
+    const entry = '{ transport: stdio, command: npx }';
+    const parsed = parse(`version: 1\nservers: { b: ${entry}, 10: ${entry}, '2': ${entry} }\n`);
+    assert.deepEqual(parsed.kind === 'accepted' && parsed.servers.map(({ id }) => id), ['b', '10', '2']);
+  });
+
   it('with the deepest nesting and the longest chain that are allowed', () => {
     const links = Array.from({ length: 16 }, (_, index) => {
       const inner = index === 0 ? '{}' : `*a${index - 1}`;

@@ -73,6 +73,40 @@ export const documentedCases: readonly DocumentedCase[] = [
     published: ['a/my_prefix_playwright_open_playwright', 'a/my_prefix_playwright_stock_prefix_close_playwright'],
   },
   {
+    what: 'transforms of `tools` stand for those of the server',
+    servers: {
+      a: 'transform: [{ prefix: a_ }], tools: { transform: [{ suffix: _t }] }',
+      b: 'transform: [{ prefix: b_ }], tools: { transform: [] }',
+      c: 'transform: [{ prefix: c_ }], tools: { transform: }',
+    },
+    lists: { a: ['x'], b: ['x'], c: ['x'] },
+    published: ['a/x_t', 'b/x', 'c/c_x'],
+    better: 'Dominds refuses a server whose `transform` is empty as a value; here that is the same as none.',
+  },
+  {
+    what: 'an item of `transform` has a prefix or a suffix, never both',
+    servers: { a: 'transform: [{ prefix: p_, suffix: _s }]', b: '' },
+    lists: { b: ['x'] },
+    published: ['b/x'],
+    problems: ['wrong-type a'],
+    states: { a: 'invalid', b: 'running' },
+    better: 'Dominds drops the suffix and says nothing; an order between the two cannot be told.',
+  },
+  {
+    what: 'a manual is a text or a map, and one that is neither costs nobody the tools',
+    servers: {
+      a: "manual: 'For pages.'",
+      b: 'manual: 42',
+      c: 'manual: [x]',
+      d: 'manual: { content: [x] }',
+      e: "manual: ''",
+    },
+    lists: { a: ['a'], b: ['b'], c: ['c'], d: ['d'], e: ['e'] },
+    published: ['a/a', 'b/b', 'c/c', 'd/d', 'e/e'],
+    problems: ['wrong-type c', 'wrong-type d'],
+    better: 'Dominds says nothing of a manual that it cannot read.',
+  },
+  {
     what: 'a prefix is replaced where it stands, and added where it does not',
     servers: { a: 'transform: [{ prefix: { remove: old_, add: new_ } }]' },
     lists: { a: ['old_x', 'y'] },
@@ -84,6 +118,13 @@ export const documentedCases: readonly DocumentedCase[] = [
     lists: { a: ['a.b', 'a b', 'ok', 'n'.repeat(62)] },
     published: ['a/ok_v2'],
     problems: ['published-name-invalid a', 'tool-name-invalid a', 'tool-name-invalid a'],
+  },
+  {
+    what: 'a name out of the rule that a list keeps out is kept out by the list, without a warning',
+    servers: { a: "tools: { blacklist: ['a.*'] }", b: 'tools: { whitelist: [x] }' },
+    lists: { a: ['a.b', 'y'], b: ['a.b', 'x'] },
+    published: ['a/y', 'b/x'],
+    better: 'Dominds rejects the name first, and warns of a tool that nobody wanted.',
   },
   {
     what: 'a name that another server has is skipped, with a warning',
@@ -106,6 +147,7 @@ export const documentedCases: readonly DocumentedCase[] = [
     published: ['b/search'],
     problems: ['name-twice-in-server a'],
     states: { a: 'failed', b: 'running' },
+    better: 'Dominds publishes the first of the two, so that the order of a list decides what a name means.',
   },
   {
     what: 'a name that the server lists twice counts once',
