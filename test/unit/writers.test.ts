@@ -35,7 +35,7 @@ const allowed: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'ftruncateSync mkdirSync openSync writeFileSync':
       'The writer: it looks where links lead, before and after it opens.',
   },
-  'core/files/privateFile.ts': {
+  'core/base/privateFile.ts': {
     'mkdir rename unlink writeFile': 'It makes a new file beside and renames it, which follows no link at its end.',
   },
   'core/files/tokenFile.ts': { 'link rename unlink': 'It puts a private file in its place, and removes the old one.' },
@@ -44,12 +44,9 @@ const allowed: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'mkdir open rename rm': 'It writes to the storage of the editor, to new files alone.',
   },
   'core/results/artifactQuota.ts': { rm: 'It removes files in the storage of the editor.' },
-  'core/approval/offerTexts.ts': {
-    'mkdir rename rm writeFile': 'It writes to the storage of the editor, to new files alone.',
-  },
-  'core/remembered/offerFiles.ts': {
-    'mkdir rename rm writeFile': 'It writes to the storage of the editor, to new files alone.',
-  },
+  'core/base/launchFiles.ts': { rm: 'It removes files in the storage of the editor.' },
+  'core/approval/offerTexts.ts': { rm: 'It removes files in the storage of the editor.' },
+  'core/remembered/offerFiles.ts': { rm: 'It removes files in the storage of the editor.' },
   'core/base/textFile.ts': { 'open openSync': 'It opens files to read them.' },
   'core/connections/stdio/processTable.ts': { openSync: 'It opens files below /proc to read them.' },
   'core/connections/stdio/windowsCommand.ts': { openSync: 'It reads the beginning of a program.' },

@@ -3,9 +3,9 @@
  * There is one file for each launch, `<folder>/<fingerprint>.json`, in the storage of the workspace. The ledger decides by
  * its hashes, and a text that was kept for another hash is not shown.
  */
-import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
+import { fileOfLaunch, launchOfFile, putLaunchFile, storedJson } from '../base/launchFiles.js';
 import { readTextFile } from '../base/textFile.js';
 import type { OfferPrint, OfferText } from './offerPrints.js';
 
@@ -26,29 +26,19 @@ const mebibyte = 1024 * 1024;
 /** What one launch has beyond this is not kept, the longest texts first. */
 const mostText = 8 * mebibyte;
 const largestFile = 64 * mebibyte;
-const fileName = /^([0-9a-f]{64})\.json$/;
 
 /** @param folder need not exist. */
 export function offerTextsIn(folder: string): OfferTexts {
-  const fileOf = (launch: string): string => path.join(folder, `${launch}.json`);
   return {
     read: async (launch) => {
-      const text = await readTextFile(fileOf(launch), largestFile).catch(() => '[]');
+      const text = await readTextFile(fileOfLaunch(folder, launch), largestFile).catch(() => '[]');
       return new Map(readEntries(text));
     },
-    write: async (launch, texts) => {
-      const content = JSON.stringify(withinLimit(texts));
-      if (!fileName.test(`${launch}.json`)) return;
-      await mkdir(folder, { recursive: true });
-      const file = fileOf(launch);
-      const unfinished = `${file}.${randomUUID()}.partial`;
-      await writeFile(unfinished, content, { mode: 0o600, flag: 'wx' });
-      await rename(unfinished, file);
-    },
+    write: (launch, texts) => putLaunchFile(folder, launch, JSON.stringify(withinLimit(texts))),
     retain: async (launches) => {
       const files = await readdir(folder).catch(() => []);
       const surplus = files.filter((name) => {
-        const launch = fileName.exec(name)?.[1];
+        const launch = launchOfFile(name);
         return launch !== undefined && !launches.has(launch);
       });
       await Promise.all(surplus.map((name) => rm(path.join(folder, name), { force: true })));
@@ -66,7 +56,7 @@ function withinLimit(texts: ReadonlyMap<string, KeptText>): [string, KeptText][]
 }
 
 function readEntries(text: string): [string, KeptText][] {
-  const entries = parsed(text);
+  const entries = storedJson(text);
   if (!Array.isArray(entries)) return [];
   return (entries as unknown[]).filter(
     (entry): entry is [string, KeptText] =>
@@ -82,12 +72,4 @@ function isKept(value: unknown): value is KeptText {
 
 function isTexts(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((one) => typeof one === 'string');
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

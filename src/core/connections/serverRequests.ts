@@ -15,6 +15,7 @@ import { isObject } from '../base/isObject.js';
 import { answerParams } from './handshake.js';
 import { refusal, type Fields, type ServerClient } from '../protocol/client.js';
 import { errorCodes, RpcFailure } from '../protocol/errors.js';
+import { metaOf } from '../protocol/requestMeta.js';
 
 /** One of our requests, as long as it has no answer. */
 interface InFlight {
@@ -148,8 +149,7 @@ export class ServerRequests {
 
   /** Forwards the client's progress under the token that the server gave. */
   private progressOf(params: Fields | undefined): ((progress: Fields) => void) | undefined {
-    const meta = params?.['_meta'];
-    const progressToken = isObject(meta) ? meta['progressToken'] : undefined;
+    const { progressToken } = metaOf(params);
     if (progressToken === undefined) return undefined;
     return (progress) => this.parts.notify('notifications/progress', { ...progress, progressToken });
   }

@@ -6,7 +6,7 @@
 import { unlink } from 'node:fs/promises';
 import path from 'node:path';
 import { largestConfigFile, readTextFile } from '../base/textFile.js';
-import { makePrivateFile } from './privateFile.js';
+import { makePrivateFile } from '../base/privateFile.js';
 
 function fileOf(tokenFile: string): string {
   const { dir, name } = path.parse(tokenFile);

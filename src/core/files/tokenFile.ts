@@ -11,7 +11,7 @@ import { link, lstat, rename, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import { realPath } from '../base/paths.js';
 import { largestConfigFile, readTextFile } from '../base/textFile.js';
-import { makePrivateFile } from './privateFile.js';
+import { makePrivateFile } from '../base/privateFile.js';
 
 /** @param folder absolute: it has one secret by whatever way it is reached */
 export function tokenFileOf(folder: string, home: string): string {

@@ -3,9 +3,9 @@
  * Other clients are one conversation each, so their apps need none of this.
  */
 import { withoutToken } from '../apps/editorApps.js';
-import { isObject } from '../base/isObject.js';
 import type { Fields } from '../protocol/client.js';
 import { errorCodes } from '../protocol/errors.js';
+import { metaOf } from '../protocol/requestMeta.js';
 import type { Destination } from '../protocol/request.js';
 import { conversationOf } from './dialogs.js';
 import { refusal, type Answer, type MethodContext } from './requests.js';
@@ -17,9 +17,8 @@ type Asked =
   | { readonly kind: 'refused'; readonly answer: Answer };
 
 export function askedBy(params: Fields, { session, deps }: MethodContext): Asked {
-  const { _meta: meta } = params;
   if (session.clientKind !== 'editor' || !deps.namesConversations) return { kind: 'conversation' };
-  if (conversationOf(isObject(meta) ? meta : undefined) !== undefined) return { kind: 'conversation' };
+  if (conversationOf(metaOf(params)) !== undefined) return { kind: 'conversation' };
   const { asked, token } = withoutToken(params);
   const { name } = asked;
   const { listing, toolset } = session;

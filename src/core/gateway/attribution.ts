@@ -6,8 +6,8 @@
  */
 import type { ServedToolset } from './backend.js';
 import { showsApps, capabilitiesKey } from '../protocol/client.js';
-import { isObject } from '../base/isObject.js';
 import { errorCodes, type RpcError } from '../protocol/errors.js';
+import { metaOf } from '../protocol/requestMeta.js';
 import { modernVersion } from '../protocol/versions.js';
 import type { Route } from './access.js';
 import type { Conversation, Conversations } from './conversations.js';
@@ -65,8 +65,7 @@ export class Attribution {
   of(asked: Asked): Attributed {
     const { route, served, message, traits } = asked;
     if (served.isLeased !== true) return this.anybody(asked, served);
-    const meta = message.params?.['_meta'];
-    const said = isObject(meta) ? meta : undefined;
+    const said = metaOf(message.params);
     const namer = namerOf(traits.clientInfo);
     const named = namer === undefined ? undefined : namedBy(namer, said);
     if (namer !== undefined && named !== undefined) return this.conversation(asked, namedDialog(namer, named));
@@ -74,7 +73,7 @@ export class Attribution {
       return this.conversation(asked, addressDialog(route.address), traits.begunElsewhere ? restarted : undefined);
     const isForInstance = ofInstances.includes(message.method);
     if (namer !== undefined) return isForInstance ? refused(400, unnamed) : this.anybody(asked, served);
-    const handle = this.deps.handles.read(said?.[handleKey]);
+    const handle = this.deps.handles.read(said[handleKey]);
     if (handle) return this.ofHandle(asked, handle);
     if (message.method === 'tools/call') return this.call(asked);
     if (this.deps.fallbacks.refuses(traits.clientInfo)) return refused(400, leased);

@@ -7,6 +7,7 @@ import { assertNever } from '../base/assertNever.js';
 import { isObject } from '../base/isObject.js';
 import type { Fields } from '../protocol/client.js';
 import { errorCodes } from '../protocol/errors.js';
+import { metaOf } from '../protocol/requestMeta.js';
 import type { Destination, OtherOutcome, ToolOutcome } from '../protocol/request.js';
 import { withNotes } from '../results/notes.js';
 import { askedBy } from './appRequests.js';
@@ -91,10 +92,9 @@ export function forwarded(method: string, check: Check): (params: Fields, contex
     const { session, deps } = context;
     const by = askedBy(params, context);
     if (by.kind === 'refused') return by.answer;
-    const { _meta: meta } = params;
     const own = withoutCarriage(by.kind === 'app' ? by.asked : params);
     // A link that a call returned is read where it was made, whoever reads it: the editor names no conversation then.
-    const named = deps.namesConversations && conversationOf(isObject(meta) ? meta : undefined) !== undefined;
+    const named = deps.namesConversations && conversationOf(metaOf(params)) !== undefined;
     const { uri } = own as { uri?: unknown };
     const made = typeof uri === 'string' && !named ? session.links.get(uri) : undefined;
     const isPage = session.clientKind === 'editor' && !named && session.listing.hasApp(uri);

@@ -13,9 +13,7 @@ import type { ServerClient } from '../protocol/client.js';
 import type { Destination } from '../protocol/request.js';
 import type { Listing } from './listings.js';
 import { mostLinks } from './session.js';
-
-/** A program that attended to its conversation may be silent this long, in milliseconds. */
-const quietLimitMs = 45_000;
+import { quietLimitMs } from './sessions.js';
 
 export interface ConversationTraits {
   readonly toolset: string;

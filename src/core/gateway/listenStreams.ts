@@ -4,10 +4,9 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
-import { isObject } from '../base/isObject.js';
 import type { Fields, ServerClient } from '../protocol/client.js';
 import { RpcFailure, errorCodes } from '../protocol/errors.js';
-import { metaKeys } from '../protocol/requestMeta.js';
+import { metaKeys, metaOf } from '../protocol/requestMeta.js';
 import type { ServedToolset } from './backend.js';
 import { ListenStream, type Heartbeat } from './eventStreams.js';
 import { notificationMessage, type RequestId } from './jsonRpc.js';
@@ -123,10 +122,6 @@ class ListeningClient implements ServerClient {
   tell(method: string, params: Fields): void {
     if (method === 'notifications/resources/updated') this.hear(method, params);
   }
-}
-
-function metaOf({ _meta: meta }: Fields): Fields {
-  return isObject(meta) ? meta : {};
 }
 
 function textsIn(value: unknown): string[] {

@@ -10,7 +10,7 @@ import { Session } from './session.js';
 import { newSessionId, type SessionTraits } from './sessionId.js';
 
 /** A client whose last stream has closed may be silent this long, in milliseconds (L2a). */
-const quietLimitMs = 45_000;
+export const quietLimitMs = 45_000;
 /**
  * This many ids are remembered of sessions that their clients ended and that must not be revived; the oldest is
  * forgotten.

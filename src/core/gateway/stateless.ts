@@ -11,7 +11,7 @@ import type { Disposable } from '../base/disposables.js';
 import { isObject } from '../base/isObject.js';
 import type { Fields } from '../protocol/client.js';
 import { errorCodes, RpcFailure, type RpcError } from '../protocol/errors.js';
-import { metaKeys } from '../protocol/requestMeta.js';
+import { metaKeys, metaOf } from '../protocol/requestMeta.js';
 import { modernVersion, protocolVersions } from '../protocol/versions.js';
 import type { Route } from './access.js';
 import type { Attributed, Attribution } from './attribution.js';
@@ -116,8 +116,7 @@ export class Stateless implements Disposable {
     const dialog = owned.kind === 'conversation' ? owned.conversation.dialog : '';
     const target = { toolset, dialog, method, params };
     const reply = this.reply(response);
-    const meta = isObject(params['_meta']) ? params['_meta'] : {};
-    const carrier = { id, reply, progressToken: meta['progressToken'] };
+    const carrier = { id, reply, progressToken: metaOf(params)['progressToken'] };
     const { requestState, inputResponses } = params;
     if (mayBeAsked.includes(method) && (requestState !== undefined || inputResponses !== undefined)) {
       const parked = this.parking.take(requestState, target);

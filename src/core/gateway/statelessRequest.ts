@@ -7,7 +7,7 @@ import { isObject } from '../base/isObject.js';
 import type { Fields } from '../protocol/client.js';
 import { errorCodes, type RpcError } from '../protocol/errors.js';
 import { isLogLevel } from '../protocol/logLevels.js';
-import { metaKeys } from '../protocol/requestMeta.js';
+import { metaKeys, metaOf } from '../protocol/requestMeta.js';
 import { modernVersion, protocolVersions } from '../protocol/versions.js';
 import type { Message } from './jsonRpc.js';
 
@@ -28,11 +28,13 @@ type Envelope =
 /** Every request of the modern era says its version itself; in the legacy one only the session and its header do. */
 export function isStateless(headers: IncomingHttpHeaders, message: Message): message is Request {
   if (message.kind !== 'request' || message.method === 'initialize') return false;
-  return headers['mcp-protocol-version'] === modernVersion || metaOf(message)[metaKeys.protocolVersion] !== undefined;
+  return (
+    headers['mcp-protocol-version'] === modernVersion || metaOf(message.params)[metaKeys.protocolVersion] !== undefined
+  );
 }
 
 export function readEnvelope(headers: IncomingHttpHeaders, message: Request): Envelope {
-  const meta = metaOf(message);
+  const meta = metaOf(message.params);
   const version = meta[metaKeys.protocolVersion];
   if (typeof version !== 'string')
     return invalid(`\`_meta\` must name the version in \`${metaKeys.protocolVersion}\`.`);
@@ -83,11 +85,6 @@ function differs(name: string, said: string | string[] | undefined, meant: unkno
 function decoded(value: string | string[] | undefined): string | string[] | undefined {
   const [, encoded] = typeof value === 'string' ? (/^=\?base64\?(.*)\?=$/s.exec(value) ?? []) : [];
   return encoded === undefined ? value : Buffer.from(encoded, 'base64').toString('utf8');
-}
-
-function metaOf({ params }: Request): Fields {
-  const meta = params?.['_meta'];
-  return isObject(meta) ? meta : {};
 }
 
 function invalid(message: string): Envelope {

@@ -1,3 +1,6 @@
+import { isObject } from '../base/isObject.js';
+import type { Fields } from './client.js';
+
 /** What requests, results and notifications say of themselves in `_meta` since 2026-07-28. */
 export const metaKeys = {
   protocolVersion: 'io.modelcontextprotocol/protocolVersion',
@@ -7,3 +10,9 @@ export const metaKeys = {
   serverInfo: 'io.modelcontextprotocol/serverInfo',
   subscriptionId: 'io.modelcontextprotocol/subscriptionId',
 } as const;
+
+/** Returns the `_meta` of parameters or of a result; empty where there is none. */
+export function metaOf(fields: Fields | undefined): Fields {
+  const meta = fields?.['_meta'];
+  return isObject(meta) ? meta : {};
+}

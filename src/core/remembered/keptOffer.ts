@@ -3,6 +3,7 @@
  * and passes the same judgement; a text of which anything is wrong is none.
  */
 import { isObject } from '../base/isObject.js';
+import { storedJson } from '../base/launchFiles.js';
 import { keptListing } from '../connections/listing.js';
 import type { RememberedOffer } from '../reconcile/remembered.js';
 
@@ -19,7 +20,7 @@ export function keptText(offer: RememberedOffer, redact: (text: string) => strin
 }
 
 export function readKept(text: string): RememberedOffer | undefined {
-  const kept = parsed(text);
+  const kept = storedJson(text);
   if (!isObject(kept) || kept['version'] !== version) return undefined;
   const { at, serverInfo, instructions, capabilities, protocolVersion } = kept;
   const listing = keptListing(kept['listing']);
@@ -35,12 +36,4 @@ export function readKept(text: string): RememberedOffer | undefined {
     serverInfo: { name, version: own, ...(typeof title === 'string' && { title }) },
     instructions: typeof instructions === 'string' ? instructions : undefined,
   };
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

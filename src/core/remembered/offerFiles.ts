@@ -2,9 +2,9 @@
  * Keeps what servers listed last in a folder of the workspace's storage, one file for each launch. All of it is read when the
  * window opens, so that it is there at once. Invariants: what a folder may hold is bounded; a file is whole or not there.
  */
-import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { launchOfFile, putLaunchFile } from '../base/launchFiles.js';
 import { readTextFile } from '../base/textFile.js';
 import type { RememberedOffer } from '../reconcile/remembered.js';
 import { keptText, longestKept, readKept } from './keptOffer.js';
@@ -15,7 +15,6 @@ const mostFiles = 200;
 const mostBytes = 32 * mebibyte;
 /** UTF-8 takes up to three bytes for a unit of JavaScript's texts. */
 const largestFile = 3 * longestKept;
-const fileName = /^([0-9a-f]{64})\.json$/;
 
 interface OfferFilesDeps {
   /** Need not exist. */
@@ -41,20 +40,20 @@ export class OfferFiles {
       names.map(async (name) => {
         const file = path.join(deps.folder, name);
         const stats = await stat(file).catch(() => undefined);
-        return { name, file, size: stats?.size ?? 0, at: stats?.mtimeMs ?? 0 };
+        return { launch: launchOfFile(name), file, size: stats?.size ?? 0, at: stats?.mtimeMs ?? 0 };
       }),
     );
     const texts = new Map<string, string>();
     let left = mostBytes;
     const kept = files
-      .filter(({ name, size }) => fileName.test(name) && size <= largestFile)
+      .filter(({ launch, size }) => launch !== undefined && size <= largestFile)
       .sort((a, b) => b.at - a.at)
       .slice(0, mostFiles)
       .filter(({ size }) => (left -= size) >= 0);
     await Promise.all(
-      kept.map(async ({ name, file }) => {
+      kept.map(async ({ launch, file }) => {
         const text = await readTextFile(file, largestFile).catch(() => undefined);
-        if (text !== undefined) texts.set(name.slice(0, -'.json'.length), text);
+        if (launch !== undefined && text !== undefined) texts.set(launch, text);
       }),
     );
     const surplus = files.filter((file) => !kept.includes(file));
@@ -102,20 +101,9 @@ export class OfferFiles {
     for (let next = firstOf(this.toWrite); next; next = firstOf(this.toWrite)) {
       const [launch, make] = next;
       this.toWrite.delete(launch);
-      if (!fileName.test(`${launch}.json`)) continue;
-      const file = path.join(this.deps.folder, `${launch}.json`);
-      const text = make();
-      if (text === undefined) await rm(file, { force: true });
-      else await replace(file, text);
+      await putLaunchFile(this.deps.folder, launch, make());
     }
   }
-}
-
-async function replace(file: string, text: string): Promise<void> {
-  await mkdir(path.dirname(file), { recursive: true });
-  const unfinished = `${file}.${randomUUID()}.partial`;
-  await writeFile(unfinished, text, { mode: 0o600, flag: 'wx' });
-  await rename(unfinished, file);
 }
 
 function firstOf<Key, Value>(map: ReadonlyMap<Key, Value>): readonly [Key, Value] | undefined {

@@ -22,18 +22,13 @@ describe('secrets that a person enters', () => {
       settings: { 'mcpToolsets.trace': true, 'chat.tools.global.autoApprove': true, 'files.autoSave': 'off' },
     });
     window = await editor.openWindow(copy.path);
-    await approveCalls();
+    await window.approveCalls();
   });
 
   after(async () => {
     await editor.close();
     await copy.remove();
   });
-
-  const approveCalls = (): Promise<void> =>
-    window.evaluate(({ commands }) => {
-      void commands.executeCommand('setContext', 'vscode.chat.tools.global.autoApprove.testMode', true);
-    });
 
   const problems = (expected: readonly string[]): Promise<string[]> =>
     window.waitFor(
@@ -138,7 +133,7 @@ describe('secrets that a person enters', () => {
 
   it('survive a reload of the window, and nobody is asked again', async () => {
     await window.reload();
-    await approveCalls();
+    await window.approveCalls();
     await untilGiven('mcp_kept_env', `key ${second}`);
     await untilGiven('mcp_unset_env', `${made}!`);
     await problems([]);

@@ -20,9 +20,7 @@ describe('tools of a window', () => {
     });
     window = await editor.openWindow(copy.path);
     // The editor’s own question is not what is tested here.
-    await window.evaluate(
-      (api) => void api.commands.executeCommand('setContext', 'vscode.chat.tools.global.autoApprove.testMode', true),
-    );
+    await window.approveCalls();
     await untilTools(['mcp_adder_add', 'mcp_talker_echo', 'mcp_talker_redescribe']);
   });
 

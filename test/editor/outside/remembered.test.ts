@@ -24,11 +24,10 @@ describe('toolsets of an earlier window', () => {
     await copy.remove();
   });
 
-  const prepare = (): Promise<void> =>
-    window.evaluate(({ commands }) => {
-      void commands.executeCommand('setContext', 'vscode.chat.tools.global.autoApprove.testMode', true);
-      void commands.executeCommand('mcpToolsets.servers.focus');
-    });
+  const prepare = async (): Promise<void> => {
+    await window.approveCalls();
+    await window.evaluate(({ commands }) => void commands.executeCommand('mcpToolsets.servers.focus'));
+  };
   const tell = (told: object): void => writeFileSync(join(copy.path, 'told.json'), JSON.stringify(told));
   const starts = (): number => readFileSync(join(copy.path, 'starts'), 'utf8').trim().split('\n').length;
   const row = (): ReturnType<EditorWindow['page']['locator']> =>

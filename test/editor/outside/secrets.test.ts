@@ -54,10 +54,8 @@ describe('secrets in a window (E4)', () => {
     writeFileSync(tokenFile, token, { mode: 0o600 });
     await editor.context.grantPermissions(['clipboard-read', 'clipboard-write']);
     window = await editor.openWindow(copy.path);
-    await window.evaluate(({ commands }) => {
-      void commands.executeCommand('setContext', 'vscode.chat.tools.global.autoApprove.testMode', true);
-      void commands.executeCommand('mcpToolsets.servers.focus');
-    });
+    await window.approveCalls();
+    await window.evaluate(({ commands }) => void commands.executeCommand('mcpToolsets.servers.focus'));
   });
 
   after(async () => {

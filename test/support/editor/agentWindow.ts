@@ -42,7 +42,7 @@ export class AgentWindow {
 
   /** Resolves when the editor's agent has its tools; it may not answer yet. */
   async enableTools(): Promise<void> {
-    await this.approveCalls();
+    await this.window.approveCalls();
     await this.untilCommand('workbench.action.chat.manage');
     await this.run('workbench.action.chat.manage');
     await this.untilToolsOf('copilot_');
@@ -58,7 +58,7 @@ export class AgentWindow {
     await this.window.reload();
     await this.untilToolsOf(prefix);
     await this.untilToolsOf('copilot_');
-    await this.approveCalls();
+    await this.window.approveCalls();
     await this.answers.filter({ hasText: lastWords }).waitFor();
     await this.window.page.locator('.part.editor .interactive-input-editor').click();
   }
@@ -108,12 +108,6 @@ export class AgentWindow {
       },
       [query, limitMs] as const,
     );
-  }
-
-  private approveCalls(): Promise<unknown> {
-    return this.window.evaluate(async ({ commands }) => {
-      await commands.executeCommand('setContext', 'vscode.chat.tools.global.autoApprove.testMode', true);
-    });
   }
 
   /** The agent is registered a moment after its tools; what is asked before is never answered. */

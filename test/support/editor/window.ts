@@ -103,6 +103,13 @@ export class EditorWindow {
     );
   }
 
+  /** The editor's own question before a call is answered by yes, where the settings say so. */
+  approveCalls(): Promise<void> {
+    return this.evaluate(async ({ commands }) => {
+      await commands.executeCommand('setContext', 'vscode.chat.tools.global.autoApprove.testMode', true);
+    });
+  }
+
   /** Reloads the window as a person does, and waits for its new extension host. */
   async reload(): Promise<ExtensionHost> {
     this.#others.add(this.#host ?? (await this.host()));
