@@ -10,6 +10,7 @@ import { offerTextsIn } from './core/approval/offerTexts.js';
 import { inert } from './core/base/inert.js';
 import { delay, systemClock } from './core/base/clock.js';
 import type { Log } from './core/base/log.js';
+import { ConversationCounts } from './core/remembered/conversations.js';
 import type { OfferFiles } from './core/remembered/offerFiles.js';
 import { agentsOptions, serveOtherAgents } from './vscode/agents/register.js';
 import { askForApprovals } from './vscode/consent/approvals.js';
@@ -24,6 +25,7 @@ import { showDiagnostics } from './vscode/views/diagnostics.js';
 import { EditorClient } from './vscode/engine/editorClient.js';
 import { EngineSlot } from './vscode/engine/engineSlot.js';
 import { EnteredSecrets } from './vscode/engine/enteredSecrets.js';
+import { isTrial } from './vscode/engine/trialDialog.js';
 import { Logs } from './vscode/engine/logs.js';
 import { registerMinds } from './vscode/minds/register.js';
 import { offerToolsets } from './vscode/toolsets/mcpProvider.js';
@@ -101,6 +103,7 @@ export function activate(context: vscode.ExtensionContext): void {
         offerReview: offers,
         ...(kept && { kept }),
         usualStart,
+        conversations: conversationCounts(context.workspaceState),
         toolPermissions: { settings: toolPermissions, ask: askForCall },
         secrets: context.secrets,
         secret: (name) => secrets.get(name),
@@ -149,6 +152,15 @@ export function activate(context: vscode.ExtensionContext): void {
   );
   // Watching files is the most expensive part of the start, and nothing waits for it.
   setImmediate(() => slot.start());
+}
+
+function conversationCounts(storage: vscode.Memento): ConversationCounts {
+  const key = 'conversations';
+  return new ConversationCounts({
+    stored: storage.get(key),
+    store: (counts) => void storage.update(key, counts),
+    isConversation: (dialog) => !isTrial(dialog),
+  });
 }
 
 /** What servers listed in earlier windows. */

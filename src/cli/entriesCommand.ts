@@ -34,7 +34,12 @@ export async function writeEntries(run: Run, request: EntriesCommand): Promise<n
   const around = { folder: run.folder, home, configHome: env['XDG_CONFIG_HOME'] };
   const file = fileOf(agent, around);
   if (file === undefined) return complain('This agent keeps its servers in a folder, and there is none.');
-  const before = textOf(file);
+  let before: string | undefined;
+  try {
+    before = textOf(file);
+  } catch (error) {
+    return complain(nothingWritten(error));
+  }
   const label = file.startsWith(run.folder + path.sep) ? path.relative(run.folder, file) : file;
   const source = { tokenFile: path.resolve(tokenFile ?? tokenFileOf(run.folder, home)), home, platform };
   const plan = planEntries({
@@ -51,13 +56,17 @@ export async function writeEntries(run: Run, request: EntriesCommand): Promise<n
     try {
       writeInside(root, file, (before?.startsWith('\uFEFF') ? '\uFEFF' : '') + plan.after);
     } catch (error) {
-      return complain(`Nothing was written: ${(error as Error).message.replace(/\.$/, '')}.`);
+      return complain(nothingWritten(error));
     }
   }
   tell(run, plan, { file, label, before: before ?? '', write });
   const step = run.json ? undefined : await stepBefore(agent, source, port);
   if (step !== undefined) complain(`\n${step}`);
   return 0;
+}
+
+function nothingWritten(error: unknown): string {
+  return `Nothing was written: ${(error as Error).message.replace(/\.$/, '')}.`;
 }
 
 /** Returns what has to be done before the agent gets through by entries that have the address. */

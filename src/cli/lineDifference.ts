@@ -1,5 +1,8 @@
-/** Shows what differs between two texts as one hunk in the form of `diff -u`. Everything here is pure. */
-const context = 3;
+/**
+ * Shows what differs between two texts as one hunk in the form of `diff -U0`. The lines around it are other people's, and may
+ * hold secrets (E4): they are left out, and what had to be written anew of them is shown without. Everything here is pure.
+ */
+import { withoutSecrets } from '../core/base/secrets.js';
 
 /** Returns an empty text where nothing differs. */
 export function lineDifference(before: string, after: string, label: string): string {
@@ -9,23 +12,22 @@ export function lineDifference(before: string, after: string, label: string): st
   while (start < old.length && start < now.length && old[start] === now[start]) start++;
   let end = 0;
   while (end < old.length - start && end < now.length - start && old.at(-1 - end) === now.at(-1 - end)) end++;
-  const head = old.slice(Math.max(0, start - context), start);
-  const tail = old.slice(old.length - end, old.length - end + context);
   const [removed, added] = [old.slice(start, old.length - end), now.slice(start, now.length - end)];
-  const from = start - head.length;
-  const range = (middle: readonly string[]): string => {
-    const count = head.length + middle.length + tail.length;
-    return `${count === 0 ? from : from + 1},${count}`;
-  };
+  const theirs = new Set(removed.map(bare));
+  const shown = (line: string): string => (theirs.has(bare(line)) ? withoutSecrets(line) : line);
+  const range = ({ length }: readonly string[]): string => `${length === 0 ? start : start + 1},${length}`;
   return [
     before === '' ? '--- /dev/null' : `--- ${label}`,
     `+++ ${label}`,
     `@@ -${range(removed)} +${range(added)} @@`,
-    ...head.map((line) => ` ${line}`),
-    ...removed.map((line) => `-${line}`),
-    ...added.map((line) => `+${line}`),
-    ...tail.map((line) => ` ${line}`),
+    ...removed.map((line) => `-${shown(line)}`),
+    ...added.map((line) => `+${shown(line)}`),
   ].join('\n');
+}
+
+/** A line that stands before another now may have a comma, or other blanks in front. */
+function bare(line: string): string {
+  return line.trim().replace(/,$/, '');
 }
 
 function linesOf(text: string): string[] {

@@ -8,6 +8,7 @@ import { readEnvFile } from '../core/files/envFile.js';
 import { assemble, directoryExists, type Core } from '../core/host/assemble.js';
 import type { Host } from '../core/host/hostContract.js';
 import { noClient, type Fields, type ServerClient } from '../core/protocol/client.js';
+import { ConversationCounts } from '../core/remembered/conversations.js';
 import { version } from '../../package.json';
 import { readConfigFiles } from './configFile.js';
 import { formAnswers } from './formAnswers.js';
@@ -118,6 +119,7 @@ export async function withHost(
     },
     expectedClient: () => ({ ...noClient, ...(client && { capabilities: client.capabilities }) }),
     approvals,
+    conversations: new ConversationCounts({ stored: undefined, store: () => {}, isConversation: () => true }),
     ...(guards && { offerReview: guards.offerReview }),
   });
   const { host } = core;

@@ -7,8 +7,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { agentKinds, agents } from '../../src/core/agents/agents.js';
-import { planEntries } from '../../src/core/agents/planEntries.js';
+import { agentKinds } from '../../src/core/agents/agents.js';
 import { parseMcprc } from '../../src/core/config/mcprc.js';
 import { parseMindsFile } from '../../src/core/config/parse.js';
 import { importFormats } from '../../src/core/import/dialects.js';
@@ -18,6 +17,7 @@ import { applyEdits } from '../../src/core/yaml/edits.js';
 import { damagedText, mutated, randomOf, type Draw } from '../fixtures/servers/shared/mutate.mjs';
 import { repository } from '../support/core/bundles.js';
 import { seedOf } from '../unit/stress/random.js';
+import { entriesIn } from './agentEntries.js';
 import { assertNotPolluted } from './bounds.js';
 
 const rounds = 4_000;
@@ -83,14 +83,7 @@ const readers: readonly Reader[] = [
     texts: () => [...jsonFiles(), ...tomlFiles()],
     read: (text, turn) => {
       const agent = agentKinds[turn % agentKinds.length] ?? assert.fail('There is no agent.');
-      const made = planEntries({
-        agent,
-        text,
-        label: agents[agent].program,
-        toolsets: [{ id: 'files', url: 'http://127.0.0.1:7427/mcp/files' }],
-        source: { tokenFile: '/home/ada/.minds/endpoints/a.token', home: '/home/ada', platform: 'linux' },
-        launcher: { command: 'node', args: ['/opt/cli.js'], folder: '/ws' },
-      });
+      const made = entriesIn(agent, text);
       if (made.kind === 'planned') assert.equal(applyEdits(text, made.edits), made.after);
     },
   },

@@ -2,12 +2,8 @@
  * Every function that reads text of others is given a lot of it (S2). Those that take texts alone are found in the source
  * and fed by themselves; any other is fed here, or is named with the reason why it is not.
  */
-import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
-import path from 'node:path';
-import type { Tool } from '@modelcontextprotocol/sdk/types.js';
-import ts from 'typescript';
-import { readInitializeAnswer } from '../../src/core/connections/handshake.js';
+import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
+import { keptFacts, readInitializeAnswer } from '../../src/core/connections/handshake.js';
 import { inShort } from '../../src/core/connections/http/exchange.js';
 import { readChallenge } from '../../src/core/connections/http/oauth/access.js';
 import { inBrief, parseMessages, shortened } from '../../src/core/connections/jsonRpc.js';
@@ -20,12 +16,36 @@ import { withId } from '../../src/core/gateway/jsonRpc.js';
 import { sketch } from '../../src/core/yaml/sketch.js';
 import { outline } from '../../src/core/authoring/outline.js';
 import { curate, type CurationRules } from '../../src/core/tools/curate.js';
+import { toolsAlone } from '../../src/core/tools/features.js';
 import { compilePattern } from '../../src/core/tools/patterns.js';
 import { admitsResource, contentsRefused } from '../../src/core/tools/promptsAndResources.js';
+import { systemClock } from '../../src/core/base/clock.js';
 import { formatted, inert } from '../../src/core/base/inert.js';
 import { Redactor } from '../../src/core/base/log.js';
+import { logMessage, TrafficTrace } from '../../src/core/connections/logging.js';
+import { readProgress } from '../../src/core/connections/outcomes.js';
+import { AnswerLinks } from '../../src/core/dialog/answerLinks.js';
+import { BearerCheck } from '../../src/core/gateway/access.js';
+import {
+  clientCapabilities,
+  extensionResult,
+  otherResult,
+  serverCapabilities,
+  toolResult,
+} from '../../src/core/gateway/dialect.js';
+import { deliveredTask } from '../../src/core/gateway/taskResults.js';
+import { isServed } from '../../src/core/gateway/methods.js';
+import { withoutCarriage } from '../../src/core/gateway/parking.js';
+import { capabilitiesKey, covers, declaredCapabilities, showsApps, union } from '../../src/core/protocol/client.js';
+import { mayBeOfExtension, mayBeToldByExtension } from '../../src/core/protocol/extensions.js';
+import { mirrorMismatch, toHeader } from '../../src/core/protocol/mirroredParams.js';
+import { metaOf } from '../../src/core/protocol/requestMeta.js';
+import { deliveryWithoutFiles } from '../../src/core/results/delivery.js';
+import { Excerpt } from '../../src/core/results/excerpt.js';
+import { silentLog } from '../support/fakes/silentLog.js';
 import { withoutDataUrls } from '../../src/core/results/dataUrls.js';
-import { assertLinear } from './longTexts.js';
+import { assertEachIsFed, plainReader, takingIn } from './foreignText.js';
+import { assertLinear, ofMany } from './longTexts.js';
 
 const noPlace = { file: '/f', range: { start: { line: 0, character: 0 }, end: { line: 0, character: 0 } } };
 const rules = (pattern: string): CurationRules => ({
@@ -99,6 +119,10 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
       serverInfo: { name: text, version: text, title: text },
       instructions: text,
     }),
+  'what was remembered of a server': (text) => [
+    keptFacts({ serverInfo: { name: text, version: text }, instructions: text, capabilities: { [text]: {} } }),
+    keptFacts({ protocolVersion: text }),
+  ],
   'another answer to initialize': (text) => readInitializeAnswer({ protocolVersion: text }),
   'a text that is shown in short': (text) => [shortened(text, 500), inBrief({ text }, 500)],
   'a page instead of an answer': (text) => [inShort(text), inShort(`<html>${text}`)],
@@ -112,6 +136,61 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
       { code: 1, signal: null },
       Array.from({ length: 25 }, (_, line) => text.slice(line * 500, (line + 1) * 500)),
     ),
+  'what a client declares': (text) => {
+    const declared = { experimental: { [text]: { text } }, extensions: { [text]: {} }, sampling: { [text]: {} } };
+    return [
+      declaredCapabilities(declared),
+      showsApps({ extensions: { 'io.modelcontextprotocol/ui': { mimeTypes: [text] } } }),
+      capabilitiesKey(declared),
+      covers(union(declared, { [text]: {} }), declared),
+      clientCapabilities('2025-06-18', declared),
+      serverCapabilities('2025-06-18', declared),
+      metaOf({ _meta: { [text]: text } }),
+      withoutCarriage({ requestState: text, inputResponses: { [text]: text } }),
+      mayBeOfExtension(text, declared),
+      isServed(text, { features: { ...toolsAlone, extensions: { [text]: {} } } }),
+      mayBeToldByExtension(text, declared),
+      extensionResult({ [text]: text }, true),
+    ];
+  },
+  'a parameter in a header': (text) => {
+    const params = [{ header: 'P', path: ['p'] }];
+    return [
+      mirrorMismatch(params, { p: text }, { 'mcp-param-p': toHeader(text) }),
+      mirrorMismatch(params, { p: text }, { 'mcp-param-p': `=?base64?${text}?=` }),
+    ];
+  },
+  'a token that a client shows': (text) => new BearerCheck('x').accepts(`Bearer ${text}`),
+  'a result on its way to a client': async (text) => {
+    const parts = [
+      { type: 'text', text },
+      { type: 'image', data: text, mimeType: text },
+      { type: 'resource', resource: { uri: text, text, mimeType: text } },
+      { type: 'resource_link', uri: text, name: text },
+    ];
+    const result = { content: parts, structuredContent: { [text]: text }, _meta: { [text]: text } } as CallToolResult;
+    const delivery = deliveryWithoutFiles();
+    const origin = { serverId: 'a', tool: 'b' } as never;
+    await delivery.forEditor(result, origin);
+    await delivery.forEditorWithApp(result, origin, 'token');
+    await deliveredTask({ status: 'completed', result }, {
+      delivery,
+      clientKind: 'agentHost',
+      ...(origin as object),
+    } as never);
+    return [
+      toolResult('2024-11-05', result),
+      otherResult('2024-11-05', { contents: [{ uri: text, text }], messages: [{ content: { text } }] }, false),
+    ];
+  },
+  'the ends of a text that goes to a file': (text) => [...new Excerpt({ head: 500, tail: 500 }).of([text])],
+  'the answer of a model': (text) => new AnswerLinks(() => undefined).push(text),
+  'what a server logs': (text) => {
+    logMessage(silentLog, { level: text, logger: text, data: { [text]: text } });
+    const trace = new TrafficTrace({ log: silentLog, clock: systemClock, enabled: () => true });
+    const message = { jsonrpc: '2.0' as const, method: text, params: { text } };
+    return [trace.sent(message), trace.received(message), readProgress({ progress: 1, message: text })];
+  },
   'the output of a process': (text) => {
     const lines = new LineSplitter({ limit: 8 * 1024, onLine: () => {}, onExcess: () => 'cut' });
     const bytes = Buffer.from(text);
@@ -201,92 +280,80 @@ const notFed: Readonly<Record<string, readonly string[]>> = {
     'checkAddress',
     'oauthFetch',
   ],
+  'It is part of the way of each message, which `longMessages.test.ts` sends.': [
+    'begin',
+    'end',
+    'find',
+    'askedBy',
+    'callTool',
+    'ask',
+    'progress',
+    'conversationOf',
+    'send',
+    'sendIfReading',
+    'settle',
+    'goOn',
+    'forget',
+    'forward',
+    'upstreamMeta',
+    'dialogOf',
+    'tell',
+    'of',
+    'page',
+    'take',
+    'receive',
+    'sent',
+    'notify',
+    'answer',
+    'noteRequired',
+    'takeAnswer',
+    'post',
+    'get',
+    'requestId',
+    'cancelledRequest',
+    'renew',
+    'initialize',
+  ],
+  'It looks up a text that is bounded: a name, an id, a token, a version.': [
+    'add',
+    'noteSession',
+    'refuses',
+    'after',
+    'read',
+    'hasApp',
+    'isForAppsAlone',
+    'noteLinks',
+    'isFinal',
+    'needsTask',
+    'thatWasGiven',
+    'completed',
+    'fail',
+    'isFree',
+    'urlOf',
+    'callsInFlight',
+    'setProtocolVersion',
+    'admit',
+    'refused',
+  ],
   'Another function that is fed calls it with the text.': [
     'saveBinaries',
+    'resultOfTask',
     'answerRequest',
     'takeNotification',
     'isTooMuchToMatch',
     'curatePromptsAndResources',
   ],
 };
-const root = path.resolve(__dirname, '../../src');
-const isNamed = (name: string): boolean => Object.values(notFed).some((names) => names.includes(name));
-
-interface Taking {
-  readonly file: string;
-  readonly name: string;
-  /** The types of the parameters that have to be given. */
-  readonly parameters: readonly string[];
-  /** Whether nothing but texts has to be given. */
-  readonly isPlain: boolean;
-}
-
-/** Finds the exported functions that take a text. */
-function functions(): Taking[] {
-  return rooms.flatMap((room) =>
-    readdirSync(path.join(root, room))
-      .filter((name) => name.endsWith('.ts'))
-      .flatMap((name) => functionsOf(`${room}/${name}`)),
-  );
-}
-
-function functionsOf(file: string): Taking[] {
-  const tree = ts.createSourceFile(file, readFileSync(path.join(root, file), 'utf8'), ts.ScriptTarget.Latest, true);
-  return tree.statements.flatMap((statement): Taking[] => {
-    if (!ts.isFunctionDeclaration(statement) || !statement.name) return [];
-    if (!statement.modifiers?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword)) return [];
-    const types = statement.parameters.map(({ type }) => type?.getText() ?? '');
-    if (!types.some((type) => /\b(string|unknown)\b/.test(type) && !type.includes('=>'))) return [];
-    const needed = statement.parameters.filter(
-      ({ initializer, questionToken, dotDotDotToken }) => !initializer && !questionToken && !dotDotDotToken,
-    );
-    const parameters = needed.map(({ type }) => type?.getText() ?? '');
-    const isPlain = parameters.every((type) =>
-      /^(string|string \| undefined|unknown|number|readonly string\[\])$/.test(type),
-    );
-    return [{ file, name: statement.name.text, parameters, isPlain }];
-  });
-}
-
 describe('long texts of others', function () {
-  this.timeout(300_000);
+  this.timeout(1_800_000);
 
-  it('are given to every exported function that reads them', () => {
-    const found = functions().filter(({ isPlain }) => !isPlain);
-    const named = new Set(Object.values(notFed).flat());
-    const own = readFileSync(__filename, 'utf8');
-    const isFed = (name: string): boolean => new RegExp(`\\b${name}\\(`).test(own);
-    const missing = found.filter(({ name }) => !named.has(name) && !isFed(name));
-    assert.deepEqual(
-      missing.map(({ file, name }) => `${file} ${name}`),
-      [],
-    );
-    const known = new Set(functions().map(({ name }) => name));
-    assert.deepEqual(
-      [...named].filter((name) => !known.has(name)),
-      [],
-      'these are gone',
-    );
-  });
+  it('are given to everything that reads them', () => assertEachIsFed(rooms, Object.values(readers), notFed));
 
-  for (const { file, name, parameters } of functions().filter(({ isPlain, name }) => isPlain && !isNamed(name))) {
-    it(`${file} ${name}: takes linear time`, async () => {
-      const module = (await import(path.join(root, file))) as Readonly<
-        Record<string, (...given: unknown[]) => unknown>
-      >;
-      const read = module[name];
-      assert.ok(read);
-      await assertLinear((text) => {
-        try {
-          return read(...parameters.map((type) => (type === 'number' ? 1 : type.endsWith('[]') ? [text, text] : text)));
-        } catch {
-          return undefined; // It refuses the text, in time.
-        }
-      });
-    });
+  const named = new Set(Object.values(notFed).flat());
+  for (const taking of takingIn(rooms).filter(({ isPlain, name }) => isPlain && !named.has(name))) {
+    it(`${taking.file} ${taking.name}: takes linear time`, async () => assertLinear(await plainReader(taking)));
   }
-
   for (const [what, read] of Object.entries(readers)) {
-    it(`${what}: read in linear time`, () => assertLinear(read));
+    it(`${what}: read in linear time`, () => assertLinear(read, ofMany));
   }
 });

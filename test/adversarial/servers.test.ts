@@ -7,23 +7,21 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { fixture, rawWith, type Entry } from '../support/core/configText.js';
-import { heapNow, strainOf, type Strain } from '../support/core/loopDelay.js';
+import { SessionClient } from '../support/core/sessionClient.js';
 import { endStages, startStage, type Stage } from '../support/core/stage.js';
+import { within } from '../support/core/within.js';
 import { seedOf } from '../unit/stress/random.js';
-import { assertKeepsSecrets, assertShownWithoutControl, assertWithinBounds } from './bounds.js';
+import { assertBounded, assertKeepsSecrets, assertShownWithoutControl } from './bounds.js';
 
-const messages = 50_000;
+/** In each version, and half of them for a client of the gateway. */
+const messages = 25_000;
 const burst = 250;
 const starts = 40;
-/** A hold-up of the loop in the base run is a few milliseconds; the machine's own noise is of that order. */
-const leastBaseMs = 10;
 
 describe('a server that damages what it sends', function () {
-  this.timeout(300_000);
+  this.timeout(1_800_000);
   const seed = seedOf('MCP_TOOLSETS_SEED');
   const canary = `sk-live-${randomBytes(16).toString('hex')}`;
-  let base: Strain;
-  let heapBefore: number;
   let stage: Stage;
 
   const good = rawWith(['echo']);
@@ -42,53 +40,60 @@ describe('a server that damages what it sends', function () {
     }
   }
 
-  before(async () => {
-    stage = await startStage();
-    base = await strainOf(async () => {
-      await stage.edit({ good });
-      for (let turn = 0; turn < 20; turn++) await goodAnswers();
-    });
-    await endStages();
-  });
-
   beforeEach(async () => {
     stage = await startStage({ env: { THE_CANARY: canary } });
-    heapBefore = heapNow();
   });
 
   afterEach(endStages);
 
-  it(`is survived for ${messages} messages`, async () => {
-    await stage.edit({ good, mutant: mutant(seed) });
-    const outcomes = new Map<string, number>();
-    const strain = await strainOf(async () => {
-      for (let sent = 0; sent < messages; sent += burst) {
-        // Its list may have lost the tool.
-        if (!stage.publishedBy('mutant').includes('m_burst')) await stage.host.restart('mutant');
-        const [outcome] = await Promise.all([
-          stage.outcome('mutant', 'm_burst', { count: burst, seed: seed + sent }, { onProgress: () => {} }),
-          goodAnswers(),
-        ]);
-        outcomes.set(outcome.kind, (outcomes.get(outcome.kind) ?? 0) + 1);
-      }
+  for (const version of ['2025-11-25', '2026-07-28']) {
+    it(`is survived for ${messages} messages of ${version}`, async () => {
+      await stage.edit({ good, mutant: mutant(seed, ...(version === '2026-07-28' ? ['--modern'] : [])) });
+      const client = await SessionClient.open(stage, 'mutant', {
+        capabilities: { elicitation: {}, sampling: {}, roots: {} },
+        elicit: () => ({ action: 'decline' }),
+        sample: (text) => ({ model: 'm', role: 'assistant', content: { type: 'text', text } }),
+        roots: () => ['file:///work'],
+      });
+      const outcomes = new Map<string, number>();
+      /** What is damaged may be no result, or one that the client's own schema refuses. */
+      const throughGateway = async (args: object): Promise<{ kind: string }> => {
+        const called = client.call('m_burst', args).then(
+          () => ({ kind: 'result' }),
+          (error: unknown) => ({ kind: error instanceof Error && error.name === 'ZodError' ? 'result' : 'failed' }),
+        );
+        return await within(called, 'the answer to a client', () => stage.describe());
+      };
+      await assertBounded(async () => {
+        for (let sent = 0; sent < messages; sent += burst) {
+          // Its list may have lost the tool.
+          if (!stage.publishedBy('mutant').includes('m_burst')) await stage.host.restart('mutant');
+          const args = { count: burst, seed: seed + sent };
+          const [outcome] = await Promise.all([
+            sent % (2 * burst) === 0
+              ? stage.outcome('mutant', 'm_burst', args, { onProgress: () => {} })
+              : throughGateway(args),
+            goodAnswers(),
+          ]);
+          outcomes.set(outcome.kind, (outcomes.get(outcome.kind) ?? 0) + 1);
+        }
+      });
+      // Most calls reach it; else nothing was tried. One that asks for input is an error where nobody can be asked.
+      const results = outcomes.get('result') ?? 0;
+      assert.ok(results > (messages / burst) * 0.3, JSON.stringify([...outcomes]));
+      assertKeepsSecrets(stage, [canary]);
+      assertShownWithoutControl(stage.host.snapshot);
     });
-    // Most calls reach it; else nothing was tried.
-    const results = outcomes.get('result') ?? 0;
-    assert.ok(results > (messages / burst) * 0.6, JSON.stringify([...outcomes]));
-    assertWithinBounds(strain, { base, leastBaseMs, heapBefore });
-    assertKeepsSecrets(stage, [canary]);
-    assertShownWithoutControl(stage.host.snapshot);
-  });
+  }
 
   it(`starts or fails, ${starts} times over, when what it says of itself is damaged`, async () => {
-    const strain = await strainOf(async () => {
+    await assertBounded(async () => {
       for (let start = 0; start < starts; start++) {
         await stage.edit({ good, mutant: mutant(seed + start, '--initialize') });
         assert.match(stage.server('mutant').state.kind, /^(running|failed)$/);
         await goodAnswers();
       }
     });
-    assertWithinBounds(strain, { base, leastBaseMs, heapBefore });
     assertKeepsSecrets(stage, [canary]);
     assertShownWithoutControl(stage.host.snapshot);
   });

@@ -46,6 +46,7 @@ export class HostWindow {
       outputDir: join(__dirname, '../../test-results/agenthost'),
       env: { [modelVariable]: `${model.url}/agent-host` },
       settings: {
+        'mcpToolsets.approval': 'ask',
         'chat.agentHost.allowSignedOutWhenUsable': true,
         'chat.agentHost.byokModels.enabled': true,
         'chat.agentHost.ahpJsonlLoggingEnabled': true,
@@ -118,6 +119,28 @@ export class HostWindow {
   async untilOffered(label: string): Promise<void> {
     const isOffered = (): boolean => label in (this.offers().at(-1) ?? {});
     assert.ok(await waitUntil(isOffered, patience), `the agent host was not told of ${label}`);
+  }
+
+  /** Waits until the start of a server waits for the person. */
+  async untilPending(server: string): Promise<void> {
+    await this.window.waitFor(
+      ({ languages }) =>
+        languages
+          .getDiagnostics()
+          .flatMap(([, all]) => all)
+          .filter(({ code }) => (typeof code === 'object' ? code.value : code) === 'approval-pending')
+          .map(({ message }) => message),
+      (messages) => messages.some((message) => message.includes(`"${server}"`)),
+      patience,
+    );
+  }
+
+  /** Approves what a server starts, as a person does. */
+  async approve(server: string): Promise<void> {
+    const dialog = this.window.page.locator('.monaco-dialog-box');
+    await this.window.evaluate(({ commands }, id) => void commands.executeCommand('mcpToolsets.approve', id), server);
+    await dialog.getByRole('button', { name: 'Approve' }).click({ timeout: patience });
+    await dialog.waitFor({ state: 'hidden' });
   }
 
   /** The codes of the problems of the config file. */

@@ -26,6 +26,7 @@ describe('toolsets in the agent host', function () {
 
   before(async () => {
     host = await HostWindow.open();
+    for (const server of ['counter', 'a-toolset-with-a-name-of-32-char', 'other']) await host.approve(server);
     first = await host.begin();
   });
 
@@ -103,7 +104,30 @@ describe('toolsets in the agent host', function () {
     );
     await host.untilProblem('server-exited');
     await edit((text) => text.replace("exits.mjs'", "slow-start.mjs', '--tools', 'echo'"));
+    await host.untilPending('other');
+    await host.approve('other');
     await untilOffered(first, 'other-echo');
+    const last = await tally(first);
+    assert.deepEqual([last.count, last.pid], [count + 1, pid]);
+    assert.ok(
+      host.offers().every((offer) => isDeepStrictEqual(offer, before[0])),
+      'the definitions have changed',
+    );
+  });
+
+  it('a server that waits for approval is offered without tools, and its approval deletes no session (G3b, S1)', async () => {
+    const { count, pid } = await tally(first);
+    const before = host.offers();
+    assert.ok(
+      before.every((offer) => 'waiting' in offer),
+      'a server that waits is offered',
+    );
+    assert.deepEqual(
+      (await names(first)).filter((name) => name.startsWith('waiting')),
+      [],
+    );
+    await host.approve('waiting');
+    await untilOffered(first, 'waiting-pid');
     const last = await tally(first);
     assert.deepEqual([last.count, last.pid], [count + 1, pid]);
     assert.ok(
@@ -117,13 +141,17 @@ describe('toolsets in the agent host', function () {
     await edit((text) => `${text}  added:\n    transport: stdio\n    command: node\n    args: ['${rawServer}']\n`);
     // A turn keeps the servers with which it began.
     await host.untilOffered('added');
+    await host.approve('added');
     await first.finish();
     await host.goOn(first);
     await untilOffered(first, 'added-count');
     const after = await tally(first);
     // The machine decides whether the host comes back within the time for which we wait.
     if (after.pid === before.pid) assert.equal(after.count, before.count + 1);
-    else assert.match(after.text, goneIfAny);
+    else {
+      assert.match(after.text, goneIfAny);
+      assert.ok(await waitUntil(() => !isAlive(before.pid), 60_000), 'the instance of the deleted session goes on');
+    }
   });
 
   it('two chats have two instances (G3)', async () => {

@@ -3,7 +3,7 @@ import type { AgentProgram } from './agentProgram.js';
 import { claudeCode } from './programs/claudeCode.js';
 import { cline, clineWithAll } from './programs/cline.js';
 import { continueCli } from './programs/continue.js';
-import { codex } from './programs/codex.js';
+import { codex, codexOf2026 } from './programs/codex.js';
 import { copilotCli, copilotCliBesideClaudeCode } from './programs/copilotCli.js';
 import { kilo } from './programs/kilo.js';
 import { qwenCode } from './programs/qwenCode.js';
@@ -13,6 +13,7 @@ import { opencode } from './programs/opencode.js';
 export const agentPrograms: readonly AgentProgram[] = [
   claudeCode,
   codex,
+  codexOf2026,
   copilotCli,
   copilotCliBesideClaudeCode,
   opencode,

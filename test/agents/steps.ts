@@ -20,8 +20,8 @@ export interface Scene {
 export type Step = (scene: Scene) => Promise<string>;
 
 const longMs = 65_000;
-/** A client that is gone is given up after 45 s (L2a). */
-const goneMs = 75_000;
+/** A client that is gone is given up after 45 s (L2a), and a machine that does much else takes longer to say so. */
+const goneMs = 120_000;
 /** How often an agent is given something to do while its servers connect. */
 const mostRounds = 50;
 

@@ -23,6 +23,8 @@ import { activation } from './activation.js';
 import { memory } from './memory.js';
 import { death } from './death.js';
 import { start } from './start.js';
+import { remembered } from './remembered.js';
+import { spare } from './spare.js';
 import { stopping } from './stopping.js';
 import { calls } from './calls.js';
 import { catalogue } from './catalogue.js';
@@ -35,6 +37,8 @@ const benches: Readonly<Record<string, (run: Run) => Promise<Findings>>> = {
   P5: catalogue,
   P6: death,
   P7: stopping,
+  P8: remembered,
+  P9: spare,
 };
 
 /** Of the machine's processor time. More than this taken by others, and its figures are not to be quoted. */

@@ -6,9 +6,9 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { largest, median, milliseconds, times } from './harness/figures.js';
 import { withProgram } from './harness/program.js';
-import { limited, plain, ratio, type Findings } from './harness/report.js';
+import { limited, plain, ratio, type Findings, type Row } from './harness/report.js';
 import type { Run } from './harness/run.js';
-import { configText, everything, filesystem, fixture, memory, type ServerEntry } from './harness/servers.js';
+import { configText, everything, filesystem, memory, fixture, numbered, type ServerEntry } from './harness/servers.js';
 
 interface Started {
   readonly loaded: number;
@@ -29,14 +29,13 @@ export async function start(run: Run): Promise<Findings> {
     { id: 'missing', command: join(folder, 'no-such-program'), args: [] },
   ];
   const product = await run.product();
-  const publishing = good.map(({ id }) => id);
-  const ours = (entries: readonly ServerEntry[]): Promise<Started> =>
+  const ours = (entries: readonly ServerEntry[], awaited: readonly ServerEntry[] = good): Promise<Started> =>
     withProgram(run, 'engine', {}, (engine) =>
-      engine.ask<Started>('start', { product, text: configText(entries), publishing }),
+      engine.ask<Started>('start', { product, text: configText(entries), publishing: awaited.map(({ id }) => id) }),
     );
-  const bare = (others: readonly ServerEntry[]): Promise<number> =>
+  const bare = (others: readonly ServerEntry[], commands: readonly ServerEntry[] = good): Promise<number> =>
     withProgram(run, 'bareClient', {}, async (client) =>
-      largest(await client.ask<number[]>('start', { commands: good, others })),
+      largest(await client.ask<number[]>('start', { commands, others })),
     );
   const alone = (entry: ServerEntry): Promise<number> =>
     withProgram(run, 'bareClient', {}, async (client) =>
@@ -57,6 +56,23 @@ export async function start(run: Run): Promise<Findings> {
     took.bareBeside.push(await bare(bad));
     // The bad ones stand first: nothing waits for what is before it in the file.
     took.oursBeside.push(largest(Object.values((await ours([...bad, ...good])).published)));
+  }
+  const many: Row[] = [];
+  for (const count of [20, 50]) {
+    const entries = numbered(count);
+    const all = { ours: [] as number[], bare: [] as number[] };
+    for (let round = 0; round < run.count(5, 2); round++) {
+      all.bare.push(await bare([], entries));
+      all.ours.push(largest(Object.values((await ours(entries, entries)).published)));
+    }
+    many.push(
+      plain(
+        `${count} synthetic servers, all tools published; bare client, all listed`,
+        milliseconds(median(all.ours)),
+        milliseconds(median(all.bare)),
+        times(median(all.ours) / median(all.bare)),
+      ),
+    );
   }
   const own: string[] = [];
   for (const entry of good) {
@@ -93,6 +109,7 @@ export async function start(run: Run): Promise<Findings> {
         milliseconds(median(took.bareBeside)),
         times(median(took.oursBeside) / median(took.bareBeside)),
       ),
+      ...many,
     ],
     notes: [
       `each toolset appears by itself: ${own.join(', ')}; each server alone, once: ${singles.join(', ')}`,

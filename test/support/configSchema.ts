@@ -56,6 +56,8 @@ function shape(value: ValueShape): JsonSchema {
       return { const: 1 };
     case 'truth':
       return { type: 'boolean' };
+    case 'zeroOrOne':
+      return { enum: [0, 1] };
     case 'choice':
       return {
         enum: value.values.map((one) => one.value),

@@ -1,14 +1,19 @@
 /**
  * Makes the content security policy under which the page of an app is shown (G8): what the page declares and nothing more.
- * A source that is no origin is left out, so that none can say more than an origin. Everything here is pure.
+ * A source that is no origin is left out, so that none can say more than an origin; ports of this machine alone may be
+ * left open. Everything here is pure.
  */
 import { isObject } from '../base/isObject.js';
+import { isLoopback } from '../base/loopback.js';
 
 /** A scheme, a host that may begin with one wildcard, and a port. */
 const origin =
   /^(?:https|wss):\/\/(?:\*\.)?[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*(?::\d{1,5})?\/?$/i;
-/** A page may have to do with a program on this machine, which is seldom encrypted. */
-const local = /^(?:https?|wss?):\/\/(?:localhost|127\.0\.0\.1)(?::\d{1,5})?\/?$/i;
+/**
+ * A page of a server of this machine may have to do with a program there, which is seldom encrypted and may have any port. The
+ * editor's chat lets every page (measured on VS Code 1.139.1).
+ */
+const local = /^(?:https?|wss?):\/\/(?:localhost|127\.0\.0\.1)(?::(?:\d{1,5}|\*))?\/?$/i;
 
 const mostSources = 64;
 
@@ -19,15 +24,18 @@ interface Policy {
   readonly refused: readonly string[];
 }
 
-/** @param ui `_meta.ui` of the page */
-export function contentSecurityPolicy(ui: Readonly<Record<string, unknown>>): Policy {
+/** Encrypted names of this machine are such as well. */
+const ofThisMachine = (source: string): boolean => isLoopback(/^[a-z]+:\/\/([^:/]+)/i.exec(source)?.[1] ?? '');
+
+/** @param ui `_meta.ui` of the page. @param isOfThisMachine whether its server is */
+export function contentSecurityPolicy(ui: Readonly<Record<string, unknown>>, isOfThisMachine: boolean): Policy {
   const csp = isObject(ui['csp']) ? ui['csp'] : {};
   const refused: string[] = [];
   const sources = (key: string): string => {
     const declared: unknown[] = Array.isArray(csp[key]) ? csp[key] : [];
     const granted = declared.filter((source, index): source is string => {
       const isOrigin = typeof source === 'string' && (origin.test(source) || local.test(source));
-      if (isOrigin && index < mostSources) return true;
+      if (isOrigin && index < mostSources && (isOfThisMachine || !ofThisMachine(source))) return true;
       refused.push(String(source));
       return false;
     });

@@ -8,9 +8,23 @@ import type { AppPage } from './appResource.js';
 import { contentSecurityPolicy } from './csp.js';
 import { withHeadScript } from './headScript.js';
 
-/** @returns HTML for a webview that may run scripts and has no resources */
-export function framePage({ html, ui }: AppPage): string {
-  const { policy } = contentSecurityPolicy(ui);
+/** Which page is shown: what one says is not taken for the words of the next in its place, and is not told to it. */
+interface FrameOptions {
+  /** Letters, digits and dashes, another for each page. */
+  readonly mark: string;
+  /** Whether the server of the app runs on this machine; else its page has nothing to do with what runs there. */
+  readonly isOfThisMachine: boolean;
+}
+
+/** A message between a page and the panel. */
+export interface Marked {
+  readonly page: string;
+  readonly message: unknown;
+}
+
+/** @returns HTML for a webview that may run scripts and has no resources; it says and hears what is `Marked` */
+export function framePage({ html, ui }: AppPage, { mark, isOfThisMachine }: FrameOptions): string {
+  const { policy } = contentSecurityPolicy(ui, isOfThisMachine);
   return `<!doctype html>
 <html lang="en" style="height: 100%">
   <head>
@@ -19,7 +33,7 @@ export function framePage({ html, ui }: AppPage): string {
     <title>App</title>
   </head>
   <body style="height: 100%; margin: 0; padding: 0; overflow: hidden">
-    <script>${relay}</script>
+    <script>${relay(mark)}</script>
     <iframe id="app" title="App" sandbox="allow-scripts allow-forms" allow="" referrerpolicy="no-referrer"
       style="border: 0; width: 100%; height: 100%; display: block" srcdoc="${attribute(withHeadScript(html, inertLinks))}"></iframe>
   </body>
@@ -40,14 +54,15 @@ function attribute(text: string): string {
  * Only the frame's own window and the panel are heard, the panel by the origin of this page, which no frame has. A frame
  * that has loaded another page, which can only be one that it may frame, is taken away.
  */
-const relay = `(() => {
+const relay = (mark: string): string => `(() => {
+  const page = ${JSON.stringify(mark)};
   const panel = acquireVsCodeApi();
   const frame = () => document.getElementById('app');
   let loads = 0;
   addEventListener('message', ({ source, origin, data }) => {
     const app = frame();
-    if (app && source === app.contentWindow) panel.postMessage(data);
-    else if (app && origin === self.origin) app.contentWindow.postMessage(data, '*');
+    if (app && source === app.contentWindow) panel.postMessage({ page, message: data });
+    else if (app && origin === self.origin && data.page === page) app.contentWindow.postMessage(data.message, '*');
   });
   document.addEventListener('load', ({ target }) => {
     if (target !== frame()) return;

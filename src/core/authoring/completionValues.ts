@@ -29,6 +29,8 @@ export async function valueDrafts(
       return [{ label: '1', kind: 'value', detail: 'the only version', writes: { kind: 'snippet', snippet: '1' } }];
     case 'truth':
       return raw(['true', 'false'], doc?.byDefault);
+    case 'zeroOrOne':
+      return raw(['0', '1'], doc?.byDefault);
     case 'duration':
       return raw(['10s', '30s', '1m', '5m', '10m', '15m', '30m', '60m'], doc?.byDefault);
     case 'choice':

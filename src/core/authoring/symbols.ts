@@ -115,6 +115,7 @@ class Walk {
       case 'duration':
       case 'port':
       case 'size':
+      case 'zeroOrOne':
       case 'sections':
         return;
     }

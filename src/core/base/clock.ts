@@ -1,4 +1,5 @@
 /** Time is a dependency: whatever waits or dates something is given a clock, so that tests own the time. */
+import type { CancelSignal } from './cancellation.js';
 import { type Disposable, toDisposable } from './disposables.js';
 
 export interface Clock {
@@ -18,7 +19,7 @@ export const systemClock: Clock = {
 };
 
 /** Resolves after `ms` milliseconds, or rejects with the signal's reason. */
-export function delay(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
+export function delay(clock: Clock, ms: number, signal?: CancelSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) {
       reject(signal.reason as Error);

@@ -1,4 +1,5 @@
 /** Events are typed. A listener that throws is reported and does not keep the others from hearing the event. */
+import type { CancelSignal } from './cancellation.js';
 import { toDisposable, type Disposable } from './disposables.js';
 
 export type Event<T> = (listener: (value: T) => void) => Disposable;
@@ -34,7 +35,7 @@ export class Emitter<T> implements Disposable {
 }
 
 /** Resolves when the signal is aborted. */
-export function untilAborted(signal: AbortSignal): Promise<void> {
+export function untilAborted(signal: CancelSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();
     else signal.addEventListener('abort', () => resolve(), { once: true });
@@ -42,7 +43,7 @@ export function untilAborted(signal: AbortSignal): Promise<void> {
 }
 
 /** Resolves with the first value for which `accept` holds; rejects with the signal's reason. */
-export function nextEvent<T>(event: Event<T>, accept: (value: T) => boolean, signal?: AbortSignal): Promise<T> {
+export function nextEvent<T>(event: Event<T>, accept: (value: T) => boolean, signal?: CancelSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) {
       reject(signal.reason as Error);

@@ -95,10 +95,7 @@ export function codeCell(text: string): Markdown {
 
 /** Takes the address of a link that we make ourselves, in a form that ends nowhere but at its end. */
 export function linkTarget(uri: string): Markdown {
-  return new Markdown(
-    uri.replace(/[\s()<>\\]/g, (one) => `%${(one.codePointAt(0) ?? 0).toString(16).toUpperCase()}`),
-    own,
-  );
+  return new Markdown(replacedEach(uri, /[\s()<>\\]+/g, percentEncoded), own);
 }
 
 /** Shows a text as a block of code. Long runs of blanks stay, because a block may be laid out by them. */
@@ -120,9 +117,10 @@ export function asMarkdown(text: string): Markdown {
  * text, fillers, and blanks that are so many that they push text out of sight. Ends of lines and tabs stay.
  */
 export function visible(text: string): string {
-  return withoutHidden(text).replace(/[ \t]{9,}/g, (blanks, at: number) =>
+  const shown = withoutHidden(text);
+  return shown.replace(/[ \t]{9,}/g, (blanks, at: number) =>
     // Indentation is not hidden by its length alone.
-    (at === 0 || text[at - 1] === '\n') && blanks.length <= 40 ? blanks : `\\u{20 × ${blanks.length}}`,
+    (at === 0 || shown[at - 1] === '\n') && blanks.length <= 40 ? blanks : `\\u{20 × ${blanks.length}}`,
   );
 }
 
@@ -137,9 +135,10 @@ export function bothEnds(text: string): string {
 
 /** Quotes a text so that every character of it can be told, and none can be pushed out of sight. */
 export function quoted(text: string): string {
-  return JSON.stringify(text)
-    .replace(hiddenCharacter, numbered)
-    .replace(/ {4,}/g, (blanks) => `\\u{20 × ${blanks.length}}`);
+  return replacedEach(JSON.stringify(text), hiddenCharacters, numbered).replace(
+    / {4,}/g,
+    (blanks) => `\\u{20 × ${blanks.length}}`,
+  );
 }
 
 /** Writes what a terminal is given: nothing in it steers the terminal. Lines and columns stay. */
@@ -147,13 +146,14 @@ export function forTerminal(text: string): string {
   return withoutHidden(text);
 }
 
+/** Writes an entry of a log. No line of it begins where the entries of the log begin, so that none can be forged. */
+export function forLog(text: string): string {
+  return withoutHidden(text).replaceAll('\n', '\n    ');
+}
+
 /** Writes JSON in which every character shows; it says the same. */
 export function visibleJson(json: string): string {
-  return json.replace(hiddenCharacter, (one) => {
-    if (one === '\n') return one;
-    const units = one.length === 1 ? [one] : one.split('');
-    return units.map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`).join('');
-  });
+  return replacedEach(json, hiddenCharacters, escapedInJson, (one) => one === '\n');
 }
 
 /** Puts a visible text on one line. */
@@ -167,30 +167,62 @@ export function oneLine(text: string): string {
   return visible(trimmed.filter((line) => line !== '').join(' ')).trim();
 }
 
+/**
+ * Replaces each character of the runs that the pattern finds. A text may be nothing but such characters, and most of the time
+ * would go into calls by the pattern and into making the same replacement again.
+ */
+function replacedEach(text: string, runs: RegExp, made: (one: string) => string, isKept?: Kept): string {
+  const known = new Map<string, string>();
+  return text.replace(runs, (run: string, at: number) => {
+    let result = '';
+    let next = at;
+    for (const one of run) {
+      let replaced = isKept?.(one, next) === true ? one : known.get(one);
+      if (replaced === undefined) known.set(one, (replaced = made(one)));
+      result += replaced;
+      next += one.length;
+    }
+    return result;
+  });
+}
+
+/** Says whether a character at an offset stays as it is. */
+type Kept = (one: string, at: number) => boolean;
+
 /** Writes a character as its number. */
 function numbered(character: string): string {
   return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
+}
+
+function percentEncoded(character: string): string {
+  return `%${(character.codePointAt(0) ?? 0).toString(16).toUpperCase()}`;
+}
+
+function escapedInJson(character: string): string {
+  const units = character.split('');
+  return units.map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`).join('');
 }
 
 /**
  * Characters that show nothing. Besides those that Unicode calls ignorable, Hangul fillers and the empty Braille pattern
  * are drawn as blanks.
  */
-const hiddenCharacter =
-  /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u{2800}\u{115f}\u{1160}\u{3164}\u{ffa0}]|(?! )\p{Zs}/gu;
+const hiddenCharacters =
+  /(?:[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u{2800}\u{115f}\u{1160}\u{3164}\u{ffa0}]|(?! )\p{Zs})+/gu;
 
 /** Joiners and variation selectors belong to letters and pictures before them. */
 const belongs = /^[\u{200c}\u{200d}\u{fe0e}\u{fe0f}]$/u;
 const carrier = /[\p{Extended_Pictographic}\p{Emoji_Modifier}\u{fe0f}]$|(?![\0-\u{7f}])[\p{L}\p{M}]$/u;
 
-function withoutHidden(text: string): string {
-  if (/^[\n\t -~]*$/.test(text)) return text;
-  return text.replace(hiddenCharacter, (one, at: number) => {
-    if (one === '\n' || one === '\t') return one;
-    if (one === '\r') return text[at + 1] === '\n' ? '' : numbered(one);
-    if (belongs.test(one) && carrier.test(text.slice(Math.max(0, at - 2), at))) return one;
-    return numbered(one);
-  });
+function withoutHidden(given: string): string {
+  if (/^[\n\t -~]*$/.test(given)) return given;
+  const text = given.replaceAll('\r\n', '\n');
+  const isKept: Kept = (one, at) => {
+    if (one === '\n' || one === '\t') return true;
+    // Most characters are told from joiners at a glance.
+    return one > '\u{7f}' && belongs.test(one) && carrier.test(text.slice(Math.max(0, at - 2), at));
+  };
+  return replacedEach(text, hiddenCharacters, numbered, isKept);
 }
 
 function shortened(text: string): string {

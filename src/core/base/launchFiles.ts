@@ -24,12 +24,3 @@ export async function putLaunchFile(folder: string, launch: string, text: string
   if (text === undefined) return await rm(file, { force: true });
   await makePrivateFile(file, text);
 }
-
-/** Returns undefined where a text is no JSON. */
-export function storedJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}

@@ -1,7 +1,8 @@
 /**
- * Logging is a dependency, and everything is redacted before it is written (E4). What is registered as a secret here
- * must not reach logs, problems, status or diagnostics; what is one by its name or shape is told by `secrets.ts`.
+ * Logging is a dependency, and everything is redacted and made inert before it is written (E4, S1a). What is registered as a
+ * secret here must not reach logs, problems, status or diagnostics; what is one by its name or shape is told by `secrets.ts`.
  */
+import { forLog } from './inert.js';
 import { KnownSecrets } from './knownSecrets.js';
 import { mask, secretsIn, withoutSecrets } from './secrets.js';
 
@@ -82,5 +83,5 @@ function inAddress(value: string): string {
 }
 
 export function redactingLog(target: Log, redactor: Redactor): Log {
-  return { write: (level, message) => target.write(level, redactor.redact(message, longestLogText)) };
+  return { write: (level, message) => target.write(level, forLog(redactor.redact(message, longestLogText))) };
 }

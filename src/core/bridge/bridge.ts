@@ -9,6 +9,7 @@
  */
 import type { Readable, Writable } from 'node:stream';
 import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import { TransientMap } from '../base/transientMap.js';
 import type { Clock } from '../base/clock.js';
 import type { Log } from '../base/log.js';
 import { RequestHeaders } from '../connections/eras/requestHeaders.js';
@@ -37,7 +38,12 @@ interface Waiting {
   readonly era: Era;
   /** Whether it was sent a second time. */
   isRepeated: boolean;
+  /** The tasks of which a subscription tells. */
+  tasks?: readonly unknown[];
 }
+
+/** Over stdio no client mirrors parameters in headers, and what it lists is not looked at here. */
+const overStdio = { 'mcp-toolsets-over': 'stdio' };
 
 /** The gateway takes this much in one body. */
 const longestLine = 16 << 20;
@@ -52,7 +58,7 @@ export class Bridge {
   private readonly lines: Readonly<Record<Era, Line>>;
   private readonly address = new OwnAddress();
   private readonly headers = new RequestHeaders();
-  private readonly waiting = new Map<RequestId, Waiting>();
+  private readonly waiting = new TransientMap<RequestId, Waiting>();
 
   constructor(private readonly deps: BridgeDeps) {
     const onMessage =
@@ -69,7 +75,7 @@ export class Bridge {
       modern: new Line({
         ...deps,
         find: async () => this.address.at(await deps.find()),
-        headers: (times): Record<string, string> => (times > 0 ? { [begunElsewhere]: '1' } : {}),
+        headers: (times) => ({ ...overStdio, ...(times > 0 && { [begunElsewhere]: '1' }) }),
         onMessage: onMessage('modern'),
         onRenewed: () => {},
         begin: (transport, gateway) => {
@@ -177,14 +183,29 @@ export class Bridge {
     this.answer(message);
   }
 
-  /** A subscription that was repeated is the same to the client; it is told of what it may have missed instead. */
+  /**
+   * A subscription that was repeated is the same to the client; it is told of what it may have missed instead. It ends
+   * where it does not tell of the same tasks any more, as the client may wait for these alone.
+   */
   private hearFrom(message: Extract<JSONRPCMessage, { method: string }>): void {
     const id = message.params?._meta?.[metaKeys.subscriptionId] as RequestId | undefined;
     const waiting = id === undefined ? undefined : this.waiting.get(id);
-    if (message.method !== 'notifications/subscriptions/acknowledged' || waiting?.isRepeated !== true) {
+    if (message.method !== 'notifications/subscriptions/acknowledged' || id === undefined || !waiting) {
       return this.write(message);
     }
+    const { taskIds = [] } = (message.params?.['notifications'] ?? {}) as { taskIds?: readonly unknown[] };
+    const { tasks = [], isRepeated } = waiting;
+    waiting.tasks = taskIds;
+    if (!isRepeated) return this.write(message);
     waiting.isRepeated = false;
+    if (!tasks.every((task) => taskIds.includes(task))) {
+      void this.pass('modern', { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id } });
+      return this.answer({
+        jsonrpc: '2.0',
+        id,
+        result: { resultType: 'complete', _meta: { [metaKeys.subscriptionId]: id } },
+      });
+    }
     const wanted = (waiting.request.params?.['notifications'] ?? {}) as Readonly<Record<string, unknown>>;
     for (const topic of topics) {
       if (wanted[`${topic}ListChanged`] !== true) continue;

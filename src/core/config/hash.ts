@@ -42,11 +42,14 @@ export function launchHashOf(launch: Launch, trulyStateless: boolean): string {
   }
 }
 
-/** Hashes what decides how the tools of an instance are seen, when it starts and how long it is waited for. */
+/** Hashes what decides how the tools of an instance are seen, when instances start and how long it is waited for. */
 export function viewHashOf(
-  view: Pick<ServerDefinition, 'tools' | 'transform' | 'prompts' | 'resources' | 'manual' | 'timeouts' | 'start'>,
+  view: Pick<
+    ServerDefinition,
+    'tools' | 'transform' | 'prompts' | 'resources' | 'manual' | 'timeouts' | 'start' | 'spare'
+  >,
 ): string {
-  const { tools, transform, prompts, resources, manual, timeouts, start } = view;
+  const { tools, transform, prompts, resources, manual, timeouts, start, spare } = view;
   return digest({
     tools: { ...tools },
     transform: transform.map((step) => ({ ...step })),
@@ -54,6 +57,7 @@ export function viewHashOf(
     resources: { ...resources },
     ...(manual !== undefined && { manual }),
     ...(start && { start }),
+    ...(spare !== undefined && { spare }),
     timeouts: { ...timeouts },
   });
 }

@@ -11,6 +11,7 @@ import type { Timeouts } from './model.js';
 export type ValueShape =
   | { readonly kind: 'one' }
   | { readonly kind: 'truth' }
+  | { readonly kind: 'zeroOrOne' }
   | { readonly kind: 'choice'; readonly values: readonly { readonly value: string; readonly summary: string }[] }
   | {
       readonly kind: 'text';
@@ -72,6 +73,8 @@ const blacklist = (things: string): KeyDoc => ({
   block: ":\n  - '$1'",
   flow: ": ['$1']",
 });
+
+const affix = (summary: string): KeyDoc => ({ summary, value: { kind: 'text', of: 'affix' }, block: ": '$1'" });
 
 const transform = (things: string): KeyDoc => ({
   summary: `How the names of the ${things} are changed, in the order written.`,
@@ -204,6 +207,14 @@ export const keyDocs: Docs = {
       },
       block: ': ',
     },
+    spare: {
+      summary: 'Whether an instance is started ahead for the next conversation.',
+      details:
+        '`1`: where conversations have instances of their own, and the workspace has had two conversations with the server, another instance is started when one is taken. `0`: the first call of a conversation starts it.',
+      byDefault: '1',
+      value: { kind: 'zeroOrOne' },
+      block: ': ',
+    },
     tools: {
       summary: 'Which tools of the server agents see.',
       details: 'What is kept out is registered nowhere.',
@@ -269,19 +280,11 @@ export const keyDocs: Docs = {
       value: { kind: 'prefix' },
       block: ": '$1'",
     },
-    suffix: { summary: 'Adds text to the end of each name.', value: { kind: 'text', of: 'affix' }, block: ": '$1'" },
+    suffix: affix('Adds text to the end of each name.'),
   },
   replacePrefix: {
-    remove: {
-      summary: 'What is taken off the front of a name that begins with it.',
-      value: { kind: 'text', of: 'affix' },
-      block: ": '$1'",
-    },
-    add: {
-      summary: 'What is added to the front of every name, also of one that had nothing taken off.',
-      value: { kind: 'text', of: 'affix' },
-      block: ": '$1'",
-    },
+    remove: affix('What is taken off the front of a name that begins with it.'),
+    add: affix('What is added to the front of every name, also of one that had nothing taken off.'),
   },
   timeouts: {
     connect: duration('To connect, initialize and list every page.', 'connect'),
@@ -363,16 +366,8 @@ export const keyDocs: Docs = {
       value: { kind: 'texts', of: 'word' },
       block: ": ['$1']",
     },
-    suffix: {
-      summary: 'The text behind the value.',
-      value: { kind: 'text', of: 'affix' },
-      block: ": '$1'",
-    },
-    default: {
-      summary: 'The text that counts where the variable or the secret has no value.',
-      value: { kind: 'text', of: 'affix' },
-      block: ": '$1'",
-    },
+    suffix: affix('The text behind the value.'),
+    default: affix('The text that counts where the variable or the secret has no value.'),
   },
 };
 

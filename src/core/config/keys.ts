@@ -7,6 +7,7 @@ export const knownKeys = {
     'enabled',
     'truely-stateless',
     'start',
+    'spare',
     'transport',
     'command',
     'args',

@@ -156,6 +156,8 @@ export interface ServerDefinition {
   readonly trulyStateless: boolean;
   /** When its process starts, where the entry says it (P8). */
   readonly start?: StartTime;
+  /** How many instances are started ahead of conversations, where the entry says it (P9). */
+  readonly spare?: 0 | 1;
   readonly launch: Launch;
   readonly tools: NameFilter;
   readonly transform: readonly Transform[];

@@ -16,6 +16,8 @@ export function redactedConfig(text: string): string | undefined {
 const harmless = new Set([
   'enabled',
   'truely-stateless',
+  'start',
+  'spare',
   'transport',
   'command',
   'cwd',

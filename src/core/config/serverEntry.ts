@@ -9,7 +9,15 @@ import { builtInToolset, type ConfiguredServer, type ServerDefinition } from './
 import { serverPlaces } from './places.js';
 import * as problems from './problems.js';
 import { readManual } from './manual.js';
-import { readFilter, readResourceLimits, readStart, readTimeouts, readToolTransform, readTransform } from './view.js';
+import {
+  readFilter,
+  readResourceLimits,
+  readSpare,
+  readStart,
+  readTimeouts,
+  readToolTransform,
+  readTransform,
+} from './view.js';
 import { isEmpty, type MapEntry } from '../yaml/valueNodes.js';
 
 export function readServer(reader: EntryReader, entry: MapEntry): ConfiguredServer {
@@ -50,6 +58,7 @@ function readDefinition(
   const enabled = reader.truth(entries.get('enabled')) ?? true;
   const trulyStateless = reader.truth(entries.get('truely-stateless')) ?? false;
   const start = readStart(reader, entries.get('start'));
+  const spare = readSpare(reader, entries.get('spare'));
   const launch = readLaunch(reader, entry, entries, enabled);
   const tools = readFilter(reader, 'tools', entries.get('tools'));
   const transform = readToolTransform(reader, entries.get('transform'), tools.entries.get('transform'));
@@ -68,6 +77,7 @@ function readDefinition(
     manual,
     timeouts,
     ...(start && { start }),
+    ...(spare !== undefined && { spare }),
   };
   const launchHash = launchHashOf(launch, trulyStateless);
   return { id: entry.key, enabled, trulyStateless, launch, ...view, places, launchHash, viewHash: viewHashOf(view) };

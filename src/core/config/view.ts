@@ -152,6 +152,15 @@ export function readStart(reader: EntryReader, entry: MapEntry | undefined): Sta
   return reader.note(problems.wrongType(reader.atValue(entry), '`start`', '`window` or `call`', found, fix));
 }
 
+export function readSpare(reader: EntryReader, entry: MapEntry | undefined): 0 | 1 | undefined {
+  if (!entry) return undefined;
+  const { value } = entry;
+  const written = value.kind === 'scalar' ? value.value : undefined;
+  if (written === 0 || written === 1) return written;
+  const fix = 'Write 1 (an instance is started ahead for the next conversation) or 0 (none is).';
+  return reader.note(problems.wrongType(reader.atValue(entry), '`spare`', '0 or 1', describe(value), fix));
+}
+
 /** Timers of Node and browsers overflow beyond this (about 24.8 days) and fire at once. */
 const longest = 2 ** 31 - 1;
 

@@ -1,7 +1,8 @@
 /**
  * What can end a call before its answer (X6): the limit since the last sign of life, the limit in all, and the caller.
- * The first of them wins and is kept as the call's outcome; `signal` is aborted with a reason that the server may read.
+ * The first of them wins, is kept as the call's outcome, and is told once.
  */
+import type { CancelSignal } from '../base/cancellation.js';
 import type { Clock } from '../base/clock.js';
 import type { Disposable } from '../base/disposables.js';
 import type { ServerOutcome } from '../protocol/request.js';
@@ -13,7 +14,8 @@ export type CallEnd = Extract<ServerOutcome<unknown>, { kind: 'timedOut' | 'canc
 export const longestMs = 2 ** 31 - 1;
 
 export class CallLimits implements Disposable {
-  private readonly controller = new AbortController();
+  /** Called when something of it ends the call, with a reason that the server may read. */
+  onEnd: ((reason: string) => void) | undefined;
   private readonly whole: Disposable;
   private silence: Disposable;
   private holds = 0;
@@ -22,15 +24,11 @@ export class CallLimits implements Disposable {
   constructor(
     private readonly clock: Clock,
     private readonly timeouts: TimedTerms['timeouts'],
-    private readonly caller: AbortSignal,
+    private readonly caller: CancelSignal,
   ) {
     this.whole = this.after('callMax');
     this.silence = this.after('call');
     caller.addEventListener('abort', this.cancelled, { once: true });
-  }
-
-  get signal(): AbortSignal {
-    return this.controller.signal;
   }
 
   get end(): CallEnd | undefined {
@@ -80,6 +78,6 @@ export class CallLimits implements Disposable {
     if (this.first) return;
     this.first = end;
     this.dispose();
-    this.controller.abort(reason);
+    this.onEnd?.(reason);
   }
 }

@@ -86,6 +86,11 @@ export interface Connection {
   /** Fires with the parameters of each `notifications/resources/updated`. */
   readonly onDidUpdateResource: Event<Fields>;
   /**
+   * Fires with what the server says of a task that is watched; with its `taskId` alone, where something that it said may
+   * not have been heard.
+   */
+  readonly onDidUpdateTask: Event<Fields>;
+  /**
    * Fires once when the connection ends without `close`, with the cause in words. Calls in flight have failed by then.
    */
   readonly onDidDie: Event<string>;
@@ -103,6 +108,8 @@ export interface Connection {
    */
   listPrompts(options: ListOptions): Promise<PromptListing | undefined>;
   listResources(options: ListOptions): Promise<ResourceListing | undefined>;
+  /** Returns, once, the lists that have outlived the `ttlMs` of a server that does not tell when they change (X8). */
+  takeStale(): readonly OfferKind[];
   callTool(request: TimedCall): Promise<ServerOutcome<CallToolResult>>;
   request(request: TimedRequest): Promise<ServerOutcome<Fields>>;
   notify(method: string, params?: Fields): void;
@@ -137,6 +144,8 @@ export interface ConnectRequest {
   readonly signal: AbortSignal;
   /** The server's own log, for stderr, stray lines of stdout, `notifications/message` and the JSON-RPC trace. */
   readonly log: Log;
+  /** The protocol version in which this launch listed last, if that is remembered (X8). */
+  readonly spoke?: string | undefined;
   /** The capabilities that the clients declared for whom the connection is made; by default none. */
   readonly capabilities?: Fields;
 }

@@ -6,7 +6,7 @@
 import { isObject } from '../base/isObject.js';
 import { clipped } from '../base/text.js';
 import type { Fields } from '../protocol/client.js';
-import { isProtocolVersion, protocolVersions } from '../protocol/versions.js';
+import { isProtocolVersion, modernVersion, protocolVersions } from '../protocol/versions.js';
 import type { ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import { inBrief, shortened } from './jsonRpc.js';
 
@@ -79,6 +79,17 @@ export function readInitializeAnswer(result: unknown): InitializeAnswer {
       protocolVersion,
     },
   };
+}
+
+/**
+ * Reads what a server said of itself and was kept, as if it had just said it. Returns undefined where any of it is not what a
+ * server may say.
+ */
+export function keptFacts(kept: Fields): ServerFacts | undefined {
+  const isModern = kept['protocolVersion'] === modernVersion;
+  const answer = readInitializeAnswer(isModern ? { ...kept, protocolVersion: protocolVersions[0] } : kept);
+  if (answer.kind === 'wrong') return undefined;
+  return isModern ? { ...answer.facts, protocolVersion: modernVersion } : answer.facts;
 }
 
 function wrong(detail: string): InitializeAnswer {

@@ -15,12 +15,12 @@ import {
   ListError,
   type ListOptions,
   type Malformed,
+  type OfferKind,
   type PromptListing,
   type ResourceListing,
   type ToolListing,
 } from './connection.js';
 import { inBrief, shortened } from './jsonRpc.js';
-import { rpcMessage } from './outcomes.js';
 
 const mostPages = 1000;
 /** The limits of one entry and of a whole list, in characters: what is larger is an attack or an accident. */
@@ -222,7 +222,7 @@ function areMalformed(value: unknown): value is Malformed[] {
 interface OfferListerDeps {
   readonly capabilities: ServerCapabilities;
   readonly clock: Clock;
-  readonly send: (method: string, params: object | undefined, signal: AbortSignal) => Promise<unknown>;
+  readonly send: (method: string, params: Fields | undefined, signal: AbortSignal) => Promise<unknown>;
   /** Completes "The tool …" for a tool that cannot be called on this connection. */
   readonly whatIsWrongWithTool?: (tool: Fields) => string | undefined;
   /** Returns in words why the connection has ended; undefined while it lives. */
@@ -230,7 +230,24 @@ interface OfferListerDeps {
 }
 
 export class OfferLister {
+  /** By method: the time in epoch milliseconds until which the server wants its list to be taken for fresh. */
+  private readonly freshUntil = new Map<string, number>();
+
   constructor(private readonly deps: OfferListerDeps) {}
+
+  /**
+   * Returns what has outlived its `ttlMs`, once. What the server tells of when it changes never does, and neither does what
+   * it gave no time for.
+   */
+  takeStale(): OfferKind[] {
+    const now = this.deps.clock.now();
+    const kinds = [tools, prompts, resources, templates].filter(({ method, what }) => {
+      const capability = this.deps.capabilities[what];
+      return capability?.listChanged !== true && (this.freshUntil.get(method) ?? Infinity) <= now;
+    });
+    for (const { method } of kinds) this.freshUntil.delete(method);
+    return [...new Set(kinds.map(({ what }) => what))];
+  }
 
   async listTools(options: ListOptions): Promise<ToolListing> {
     options.signal.throwIfAborted();
@@ -277,20 +294,26 @@ export class OfferLister {
     }
   }
 
+  /** The page that is stale first counts. Zero says nothing about when to ask again. */
+  private noteFreshness(method: string, page: unknown): void {
+    const { ttlMs } = (isObject(page) ? page : {}) as { ttlMs?: unknown };
+    if (typeof ttlMs !== 'number' || !(ttlMs > 0)) return;
+    const until = this.deps.clock.now() + ttlMs;
+    this.freshUntil.set(method, Math.min(until, this.freshUntil.get(method) ?? Infinity));
+  }
+
   private async list<Entry>(kind: ListKind<Entry>, { signal, timeoutMs }: ListOptions): Promise<EntryListing<Entry>> {
     const { what, method } = kind;
     signal.throwIfAborted();
     const limit = new AbortController();
     const timer = this.deps.clock.after(timeoutMs, () => limit.abort(`${method} took too long`));
     const over = AbortSignal.any([signal, limit.signal]);
-    // Each page has a signal of its own: the client never takes its listeners back, and would cancel pages that came
-    // long ago.
-    let page = new AbortController();
-    over.addEventListener('abort', () => page.abort(over.reason), { once: true });
+    this.freshUntil.delete(method);
     try {
-      return await listAll(kind, (cursor) => {
-        if (!over.aborted) page = new AbortController();
-        return this.deps.send(method, cursor === undefined ? undefined : { cursor }, page.signal);
+      return await listAll(kind, async (cursor) => {
+        const result = await this.deps.send(method, cursor === undefined ? undefined : { cursor }, over);
+        this.noteFreshness(method, result);
+        return result;
       });
     } catch (error) {
       signal.throwIfAborted();
@@ -300,7 +323,9 @@ export class OfferLister {
       }
       const cause = this.deps.causeOfEnd();
       if (cause !== undefined) throw new ListError(`The connection ended while it listed its ${what}. ${cause}`);
-      throw new ListError(`${method} failed: ${rpcMessage(error)}`, { cause: error });
+      throw new ListError(`${method} failed: ${error instanceof Error ? error.message : String(error)}`, {
+        cause: error,
+      });
     } finally {
       timer.dispose();
     }

@@ -61,6 +61,9 @@ const logLevels: Readonly<Record<string, LogLevel>> = {
 };
 
 const bodyLimit = 4000;
+/** A server chooses the methods and ids of what it asks, and they may be of any length. */
+const methodLimit = 100;
+const idLimit = 60;
 const mostOpen = 1000;
 
 interface TrafficTraceDeps {
@@ -86,13 +89,13 @@ export class TrafficTrace {
 
   private write(arrow: string, back: string, message: JSONRPCMessage): void {
     const { log, clock } = this.deps;
-    const id = (message as { id?: RequestId }).id;
+    const given = (message as { id?: RequestId }).id;
+    const id = given === undefined ? undefined : shortened(String(given), idLimit);
     if ('method' in message) {
-      if (id !== undefined) {
-        this.open.set(`${arrow}${id}`, { method: message.method, since: clock.now() });
-      }
+      const method = shortened(message.method, methodLimit);
+      if (id !== undefined) this.open.set(`${arrow}${id}`, { method, since: clock.now() });
       const number = id === undefined ? '' : ` #${id}`;
-      log.write('trace', `${arrow} ${message.method}${number} ${body(message.params ?? {})}`);
+      log.write('trace', `${arrow} ${method}${number} ${body(message.params ?? {})}`);
       return;
     }
     const key = `${back}${id}`;

@@ -91,10 +91,14 @@ export async function openConnection(deps: OpeningDeps): Promise<Opening> {
   }
 
   const { pid, clock, log, causeOfEnd } = deps;
-  const { resultSchema } = sdk;
   const facts = { ...initialized.facts, ...(transport.speaks !== undefined && { protocolVersion: transport.speaks }) };
-  const connection = new SdkConnection({ client, resultSchema, transport, facts, pid, clock, log, causeOfEnd });
+  const connection = new SdkConnection({ client, transport, facts, pid, clock, log, causeOfEnd });
   made.connection = connection;
+  const toClient = transport.onmessage;
+  // The client hears nothing of the answers to what it has not asked.
+  transport.onmessage = (message, extra) => {
+    if (!connection.takeAnswer(message)) toClient?.(message, extra);
+  };
   deps.onConnection?.(connection);
   for (const message of early) connection.receive(message);
   if (hasEnded) return { kind: 'transport', failure: undefined };

@@ -9,6 +9,8 @@ import { isObject } from '../base/isObject.js';
 import { clipped } from '../base/text.js';
 import { errorCodes } from '../protocol/errors.js';
 import { deepestValue, isTooDeep } from '../protocol/json.js';
+import { isOtherType } from '../protocol/tasks.js';
+import { modernVersion } from '../protocol/versions.js';
 import type { TransportFailure } from './transport.js';
 
 /** A request that was not delivered is an error of its call; one that was delivered and not answered is lost. */
@@ -35,18 +37,28 @@ const noObject = {
   message: 'The server answered with a result that is no object.',
 } as const;
 
-export function readCallResult(result: unknown): ServerOutcome<CallToolResult> {
+/** @param version in which the server is spoken to: tasks are of the modern era */
+export function readCallResult(result: unknown, version: string): ServerOutcome<CallToolResult> {
   if (isTooDeep(result)) return tooDeep;
   if (!isObject(result)) return noObject;
-  const { content, ...rest } = result;
+  // A task has no content yet, nor has what another extension answers; that the client knows it has been seen to.
+  if (version === modernVersion && isOtherType(result))
+    return { kind: 'result', result: result as unknown as CallToolResult };
+  // Before that version, the word meant nothing.
+  if (result['resultType'] !== undefined) return readCallResult(withoutType(result), version);
+  const { content } = result;
   if (Array.isArray(content)) return { kind: 'result', result: result as unknown as CallToolResult };
   // Older versions of the protocol allow that beside structured content.
-  if (content === undefined || content === null) return { kind: 'result', result: { ...rest, content: [] } };
+  if (content === undefined || content === null) return { kind: 'result', result: { ...result, content: [] } };
   return {
     kind: 'error',
     code: errorCodes.internal,
     message: 'The server answered the call with a `content` that is no list.',
   };
+}
+
+function withoutType({ resultType: _, ...rest }: Fields): Fields {
+  return rest;
 }
 
 export function readOtherResult(result: unknown): ServerOutcome<Fields> {
@@ -64,12 +76,4 @@ export function readProgress({ progress, total, message }: Fields): Progress {
     ...(typeof total === 'number' && { total }),
     ...(typeof message === 'string' && { message: clipped(message, longestProgress) }),
   };
-}
-
-/** Takes away the code that the SDK puts before the server's words. */
-export function rpcMessage(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
-  const { code } = error as { code?: unknown };
-  const prefix = `MCP error ${String(code)}: `;
-  return message.startsWith(prefix) ? message.slice(prefix.length) : message;
 }

@@ -3,20 +3,15 @@
  * answer.
  */
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import type { ClientCapabilities, ResultSchema } from '@modelcontextprotocol/sdk/types.js';
+import type { ClientCapabilities } from '@modelcontextprotocol/sdk/types.js';
 
 export interface Sdk {
   readonly createClient: (version: string, capabilities: ClientCapabilities) => Client;
-  readonly resultSchema: typeof ResultSchema;
 }
 
 export async function loadSdk(): Promise<Sdk> {
-  const [{ Client: SdkClient }, types] = await Promise.all([
-    import('@modelcontextprotocol/sdk/client/index.js'),
-    import('@modelcontextprotocol/sdk/types.js'),
-  ]);
+  const { Client: SdkClient } = await import('@modelcontextprotocol/sdk/client/index.js');
   return {
-    resultSchema: types.ResultSchema,
     createClient: (version, capabilities) => {
       const client = new SdkClient(
         { name: 'mcp-toolsets', version },

@@ -7,17 +7,13 @@
  * the call's result does.
  */
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import type {
-  CallToolResult,
-  JSONRPCMessage,
-  ResultSchema,
-  ServerCapabilities,
-} from '@modelcontextprotocol/sdk/types.js';
+import type { CallToolResult, JSONRPCMessage, ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../base/clock.js';
 import { Emitter, type Event } from '../base/events.js';
+import { TransientMap } from '../base/transientMap.js';
 import type { Log } from '../base/log.js';
-import { CallLimits, longestMs, type CallEnd } from './callLimits.js';
+import { CallLimits, type CallEnd } from './callLimits.js';
 import {
   type Connection,
   type ListOptions,
@@ -31,16 +27,19 @@ import {
 } from './connection.js';
 import { type ServerFacts, requestParams } from './handshake.js';
 import { OfferLister } from './listing.js';
-import { outcomeOfFailure, readCallResult, readOtherResult, readProgress, rpcMessage } from './outcomes.js';
+import { outcomeOfFailure, readCallResult, readOtherResult, readProgress } from './outcomes.js';
+import { mayBeToldByExtension } from '../protocol/extensions.js';
 import type { Fields, ServerClient } from '../protocol/client.js';
 import type { ServerOutcome } from '../protocol/request.js';
+import { taskChanged } from '../protocol/tasks.js';
+import { modernVersion } from '../protocol/versions.js';
 import { logMessage } from './logging.js';
+import { OwnRequests } from './ownRequests.js';
 import { ServerRequests } from './serverRequests.js';
 import { TransportFailure, type ServerTransport } from './transport.js';
 
 interface SdkConnectionDeps {
   readonly client: Client;
-  readonly resultSchema: typeof ResultSchema;
   readonly transport: ServerTransport;
   readonly facts: ServerFacts;
   readonly pid: number | undefined;
@@ -64,7 +63,9 @@ export class SdkConnection implements Connection {
   private readonly resourceUpdated = new Emitter<Fields>();
   private readonly died = new Emitter<string>();
   private readonly sessionRenewed = new Emitter<void>();
+  private readonly taskUpdated = new Emitter<Fields>();
   readonly onDidUpdateResource = this.resourceUpdated.event;
+  readonly onDidUpdateTask = this.taskUpdated.event;
   readonly onDidChangeOffer: Event<OfferKind> = (listener) => {
     const subscription = this.offerChanged.event(listener);
     if (this.changedUnheard) queueMicrotask(() => this.offerChanged.fire('tools'));
@@ -88,9 +89,10 @@ export class SdkConnection implements Connection {
   private changedUnheard = false;
   private told: string | undefined;
   private nextToken = 1;
-  private readonly progress = new Map<number, (params: Readonly<Record<string, unknown>>) => void>();
-  private readonly inFlight = new Set<Promise<unknown>>();
+  private readonly progress = new TransientMap<number, (params: Readonly<Record<string, unknown>>) => void>();
+  private readonly inFlight = new TransientMap<number, Promise<unknown>>();
   private readonly serverRequests: ServerRequests;
+  private readonly requests: OwnRequests;
   private readonly lister: OfferLister;
   /** Counts up with each `list_changed`. */
   private changes = 0;
@@ -104,8 +106,13 @@ export class SdkConnection implements Connection {
     } = deps.facts);
     this.pid = deps.pid;
     const { transport, client } = deps;
+    this.requests = new OwnRequests({
+      transport,
+      onFailure: (error) => deps.log.write('debug', `[protocol] A cancellation was not sent: ${String(error)}`),
+    });
     this.serverRequests = new ServerRequests({
       originOf: transport.originOf && ((message) => transport.originOf?.(message)),
+      keyOf: (request) => transport.keyOf?.(request),
       notify: (method, params) => this.notify(method, params),
       protocolVersion: this.protocolVersion,
     });
@@ -132,6 +139,11 @@ export class SdkConnection implements Connection {
     this.changedUnheard = true;
   }
 
+  /** Returns whether the message is an answer that this connection waits for. */
+  takeAnswer(message: JSONRPCMessage): boolean {
+    return this.requests.take(message);
+  }
+
   /** Hears every message before the SDK's client does, which brings notifications one turn later than answers. */
   receive(message: JSONRPCMessage): void {
     if (!('method' in message) || 'id' in message) return;
@@ -153,6 +165,9 @@ export class SdkConnection implements Connection {
       case 'notifications/resources/updated':
         this.resourceUpdated.fire(params);
         break;
+      case taskChanged:
+        this.taskUpdated.fire(params);
+        break;
       case 'notifications/message':
         logMessage(this.deps.log, params);
         this.serverRequests.tell(message);
@@ -161,7 +176,8 @@ export class SdkConnection implements Connection {
         this.serverRequests.tell(message);
         break;
       default:
-        break;
+        if (this.protocolVersion === modernVersion && mayBeToldByExtension(message.method, this.capabilities))
+          this.serverRequests.tell(message);
     }
   }
 
@@ -184,18 +200,17 @@ export class SdkConnection implements Connection {
 
   /** Called when the transport has ended. */
   ended(): void {
-    if (this.state.kind !== 'live') return;
-    const cause = this.deps.causeOfEnd();
-    this.state = { kind: 'dead', cause };
-    void this.tell(cause);
+    if (this.state.kind === 'live') {
+      const cause = this.deps.causeOfEnd();
+      this.state = { kind: 'dead', cause };
+      void this.tell(cause);
+    }
+    this.requests.end();
   }
 
-  /**
-   * The SDK's client rejects its requests in this turn; the calls, and those that wait for them, follow before the
-   * next.
-   */
+  /** The requests are rejected in this turn; the calls, and those that wait for them, follow before the next. */
   private async tell(cause: string): Promise<void> {
-    await Promise.allSettled(this.inFlight);
+    await Promise.allSettled(this.inFlight.values());
     await nextTurn();
     this.told = cause;
     this.died.fire(cause);
@@ -214,9 +229,40 @@ export class SdkConnection implements Connection {
     return this.lister.listResources(options);
   }
 
+  takeStale(): readonly OfferKind[] {
+    return this.lister.takeStale();
+  }
+
   callTool(request: TimedCall): Promise<ServerOutcome<CallToolResult>> {
     const { tool: name, arguments: args } = request;
-    return this.exchange('tools/call', { name, ...(args && { arguments: args }) }, request, readCallResult);
+    if (request.asTask === true && this.capabilities.tasks?.requests?.tools?.call) return this.callAsTask(request);
+    return this.exchange('tools/call', args ? { name, arguments: args } : { name }, request, (result) =>
+      readCallResult(result, this.protocolVersion),
+    );
+  }
+
+  /** The task of 2025-11-25 is begun, waited for and, where nobody waits any more, cancelled, all of it here (X8). */
+  private async callAsTask(request: TimedCall): Promise<ServerOutcome<CallToolResult>> {
+    const { tool: name, arguments: args, timeouts } = request;
+    const { clock } = this.deps;
+    // What the server tells of the progress goes by the first request, until the end of the task.
+    const token = this.nextToken++;
+    const since = clock.now();
+    const params = { name, ...(args && { arguments: args }), task: {} };
+    // Who cancels it must wait for its id.
+    const { signal } = new AbortController();
+    const begun = await this.exchange('tools/call', params, { ...request, signal }, readOtherResult, token);
+    if (begun.kind !== 'result') return begun;
+    const { taskId } = (begun.result['task'] ?? {}) as { taskId?: unknown };
+    if (typeof taskId !== 'string') return readCallResult(begun.result, this.protocolVersion);
+    // A server that is asked for the result is silent until the task has ended.
+    const callMax = Math.max(0, timeouts.callMax - (clock.now() - since));
+    const terms = { ...request, timeouts: { call: callMax, callMax } };
+    const read = (result: unknown): ServerOutcome<CallToolResult> => readCallResult(result, this.protocolVersion);
+    const outcome = await this.exchange('tasks/result', { taskId }, terms, read, token);
+    if (outcome.kind === 'cancelled' || outcome.kind === 'timedOut')
+      this.requests.send('tasks/cancel', { taskId }).answer.catch(() => undefined);
+    return outcome;
   }
 
   request(request: TimedRequest): Promise<ServerOutcome<Fields>> {
@@ -237,7 +283,7 @@ export class SdkConnection implements Connection {
     if (this.state.kind === 'live') this.state = { kind: 'closed' };
     try {
       await this.deps.transport.close();
-      await Promise.allSettled(this.inFlight);
+      await Promise.allSettled(this.inFlight.values());
     } finally {
       this.announceGone();
       this.disposeEvents();
@@ -245,7 +291,8 @@ export class SdkConnection implements Connection {
   }
 
   private disposeEvents(): void {
-    for (const emitter of [this.died, this.offerChanged, this.resourceUpdated, this.sessionRenewed]) emitter.dispose();
+    const { died, offerChanged, resourceUpdated, taskUpdated, sessionRenewed } = this;
+    for (const emitter of [died, offerChanged, resourceUpdated, taskUpdated, sessionRenewed]) emitter.dispose();
   }
 
   private exchange<Result>(
@@ -253,21 +300,24 @@ export class SdkConnection implements Connection {
     params: Fields,
     terms: TimedTerms,
     read: (result: unknown) => ServerOutcome<Result>,
+    token = this.nextToken++,
   ): Promise<ServerOutcome<Result>> {
     if (this.state.kind !== 'live') return Promise.resolve(this.lost());
     if (terms.signal.aborted) return Promise.resolve({ kind: 'cancelled' });
-    const exchange = this.exchangeNow(method, params, terms, read);
-    this.inFlight.add(exchange);
-    return exchange.finally(() => this.inFlight.delete(exchange));
+    const exchange = this.exchangeNow(token, method, params, terms, read);
+    this.inFlight.set(token, exchange);
+    const forget = (): boolean => this.inFlight.delete(token);
+    void exchange.then(forget, forget);
+    return exchange;
   }
 
   private async exchangeNow<Result>(
+    token: number,
     method: string,
     params: Fields,
     { meta, timeouts, signal, onProgress, client }: TimedTerms,
     read: (result: unknown) => ServerOutcome<Result>,
   ): Promise<ServerOutcome<Result>> {
-    const token = this.nextToken++;
     const limits = new CallLimits(this.deps.clock, timeouts, signal);
     this.progress.set(token, (progress) => {
       limits.signOfLife();
@@ -275,7 +325,9 @@ export class SdkConnection implements Connection {
     });
     this.serverRequests.begin(token, { client, limits });
     try {
-      return read(await this.send(method, this.complete(params, meta, client, token), limits.signal));
+      const { answer, cancel } = this.requests.send(method, this.complete(params, meta, client, token));
+      limits.onEnd = cancel;
+      return read(await answer);
     } catch (error) {
       const outcome = this.outcomeOf(error, limits.end);
       if (outcome.kind === 'error') this.serverRequests.noteRequired(outcome.data, client);
@@ -291,10 +343,13 @@ export class SdkConnection implements Connection {
     return { ...params, _meta: { ...meta, ...this.deps.transport.metaFor?.(client), progressToken: token } };
   }
 
-  /** Aborting sends `notifications/cancelled`. The time limit of the SDK's client is put out of the way. */
-  private send(method: string, params: object | undefined, signal: AbortSignal): Promise<unknown> {
-    const message = { method, ...(params && { params }) } as Parameters<Client['request']>[0];
-    return this.deps.client.request(message, this.deps.resultSchema, { signal, timeout: longestMs });
+  /** Aborting sends `notifications/cancelled`. */
+  private async send(method: string, params: Fields | undefined, signal: AbortSignal): Promise<unknown> {
+    signal.throwIfAborted();
+    const { answer, cancel } = this.requests.send(method, params);
+    const stop = (): void => cancel(String(signal.reason));
+    signal.addEventListener('abort', stop, { once: true });
+    return await answer.finally(() => signal.removeEventListener('abort', stop));
   }
 
   private outcomeOf(error: unknown, end: CallEnd | undefined): Failure {
@@ -302,7 +357,7 @@ export class SdkConnection implements Connection {
     const { code, data } = error as { code?: unknown; data?: unknown };
     if (data instanceof TransportFailure) return outcomeOfFailure(data);
     if (this.state.kind !== 'live' || typeof code !== 'number') return this.lost(error);
-    return { kind: 'error', code, message: rpcMessage(error), ...(data !== undefined && { data }) };
+    return { kind: 'error', code, message: (error as Error).message, ...(data !== undefined && { data }) };
   }
 
   private lost(error?: unknown): Failure {

@@ -11,9 +11,11 @@
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import type { CallLimits } from './callLimits.js';
 import { BoundedMap } from '../base/boundedMap.js';
+import { TransientMap } from '../base/transientMap.js';
 import { isObject } from '../base/isObject.js';
 import { answerParams } from './handshake.js';
 import { refusal, type Fields, type ServerClient } from '../protocol/client.js';
+import { isKeptId } from '../protocol/keptIds.js';
 import { errorCodes, RpcFailure } from '../protocol/errors.js';
 import { metaOf } from '../protocol/requestMeta.js';
 
@@ -35,6 +37,8 @@ const mostElicitations = 1_000;
 interface ServerRequestsDeps {
   /** The request of ours on whose stream a message came; undefined where the transport cannot tell. */
   readonly originOf: ((message: object) => RequestId | undefined) | undefined;
+  /** The key under which a server of the modern era asks something. */
+  readonly keyOf?: (request: object) => string | undefined;
   readonly notify: (method: string, params?: Fields) => void;
   /** The version that the server speaks. */
   readonly protocolVersion: string;
@@ -42,9 +46,9 @@ interface ServerRequestsDeps {
 
 export class ServerRequests {
   /** Our requests by their progress tokens. */
-  private readonly open = new Map<number, Open>();
+  private readonly open = new TransientMap<number, Open>();
   /** Progress tokens by the ids that our requests were sent under. */
-  private readonly tokens = new Map<RequestId, number>();
+  private readonly tokens = new TransientMap<RequestId, number>();
   private readonly elicitations = new BoundedMap<string, ServerClient>(mostElicitations);
   private owner: ServerClient | undefined;
   /** The session whose roots the server has. */
@@ -57,8 +61,7 @@ export class ServerRequests {
   }
 
   end(token: number): void {
-    const request = this.open.get(token);
-    this.open.delete(token);
+    const request = this.open.take(token);
     for (const serverRequest of request?.caused ?? []) serverRequest.abort();
     if (request?.sentAs !== undefined) this.tokens.delete(request.sentAs);
   }
@@ -91,13 +94,14 @@ export class ServerRequests {
     if (refused) throw refused;
     if (method === 'roots/list') this.rootsOf = client.session;
     const { elicitationId } = (params ?? {}) as { elicitationId?: unknown };
-    if (typeof elicitationId === 'string') this.elicitations.set(elicitationId, client);
+    if (isKeptId(elicitationId)) this.elicitations.set(elicitationId, client);
     const causeEnded = new AbortController();
     cause?.caused.add(causeEnded);
     const held = cause?.limits.hold();
     try {
       const over = AbortSignal.any([signal, causeEnded.signal]);
-      const answer = await client.ask(method, params, over, this.progressOf(params));
+      const options = { onProgress: this.progressOf(params), key: this.parts.keyOf?.(request) };
+      const answer = await client.ask(method, params, over, options);
       return answerParams(this.parts.protocolVersion, method, answer);
     } finally {
       held?.dispose();
@@ -125,7 +129,7 @@ export class ServerRequests {
     if (!client || !Array.isArray(elicitations)) return;
     for (const each of elicitations as unknown[]) {
       const id = isObject(each) ? each['elicitationId'] : undefined;
-      if (typeof id === 'string') this.elicitations.set(id, client);
+      if (isKeptId(id)) this.elicitations.set(id, client);
     }
   }
 

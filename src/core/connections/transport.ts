@@ -19,10 +19,14 @@ export interface ServerTransport extends Transport {
   onsend?: ((message: JSONRPCMessage) => void) | undefined;
   /** Hears every message that comes, as it comes; for the trace. */
   onreceive?: ((message: JSONRPCMessage) => void) | undefined;
+  /** Ends a transport whose other side has become another, for a cause in words. */
+  fail?(cause: string): void;
   /** The transport takes no more messages; `onclose` was called or will be. */
   readonly isOver?: boolean;
   /** Names the request of ours on whose stream a message of the server came; absent where the transport cannot tell. */
   originOf?: ((message: object) => RequestId | undefined) | undefined;
+  /** Returns the key under which a server of the modern era asks something, which its request does not say itself. */
+  keyOf?(request: object): string | undefined;
   /** The version that the server is spoken to in, where that is another than its answer to initialize said (X8). */
   readonly speaks?: string | undefined;
   /** Returns what a request for this client must say of it in `_meta`; undefined where it need not. */

@@ -45,11 +45,11 @@ export class AnswerLinks {
     const upTo = (end: number): void => {
       if (end > from) found.push({ kind: 'text', text: text.slice(from, end) });
     };
-    for (const { 0: whole, 1: mark, 2: label = '', 3: target = '', index } of text.matchAll(links)) {
+    for (const { label, mark, target, start, end } of linksIn(text)) {
       const file = this.fileOf(target.trim().replace(/^<(.*)>$/, '$1'));
       if (!file) continue;
-      upTo(index);
-      from = index + whole.length;
+      upTo(start);
+      from = end;
       found.push({ kind: 'file', file, label, shown: mark === '!' });
     }
     upTo(text.length);
@@ -57,7 +57,30 @@ export class AnswerLinks {
   }
 }
 
-const links = /(!?)\[([^[\]\n]*)\]\(([^\n]*?)\)/g;
+interface Link {
+  readonly mark: string;
+  readonly label: string;
+  readonly target: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Finds the links whose targets end on their line, in time that is linear in the text: many may begin, and none end. */
+function* linksIn(text: string): Generator<Link> {
+  const beginning = /(!?)\[([^[\]\n]*)\]\(/g;
+  let [close, lineEnd] = [-1, -1];
+  for (let found = beginning.exec(text); found; found = beginning.exec(text)) {
+    const at = beginning.lastIndex;
+    if (close < at) close = orEnd(text.indexOf(')', at), text);
+    if (lineEnd < at) lineEnd = orEnd(text.indexOf('\n', at), text);
+    if (close >= lineEnd) continue;
+    const [, mark = '', label = ''] = found;
+    yield { mark, label, target: text.slice(at, close), start: found.index, end: close + 1 };
+    beginning.lastIndex = close + 1;
+  }
+}
+
+const orEnd = (index: number, text: string): number => (index < 0 ? text.length : index);
 
 /** Returns where a link begins that more text could still complete, or the length where there is none. */
 function openLink(text: string): number {

@@ -17,15 +17,18 @@ import path from 'node:path';
 import { isBelow, openedPath, realPath, samePath } from '../base/paths.js';
 
 /**
- * Returns a sentence that says why a file must not be written, because links lead out of its folder; else undefined. A
- * file with a second name (a hard link) may be outside by that name.
+ * Returns a sentence that says why a file must not be written, because links lead out of its folder or it is no regular
+ * file; else undefined. A file with a second name (a hard link) may be outside by that name.
  */
 export function leadsOutside(folder: string, file: string): string | undefined {
   if (!isBelow(file, folder)) {
     return `${file} is not written: links lead to ${realPath(file)}, which is outside ${folder}.`;
   }
   const there = lstatSync(realPath(file), { bigint: true, throwIfNoEntry: false });
-  if (!there || !hasOtherNames(there)) return undefined;
+  if (!there) return undefined;
+  // Whoever writes into a pipe waits for its reader.
+  if (!there.isFile()) return `${file} is not written: it is not a regular file.`;
+  if (!hasOtherNames(there)) return undefined;
   return `${file} is not written: it is a hard link, so it may also be a file outside ${folder}. Replace it with a copy.`;
 }
 

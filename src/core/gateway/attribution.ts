@@ -5,16 +5,19 @@
  * never share an instance because nothing told them apart.
  */
 import type { ServedToolset } from './backend.js';
-import { showsApps, capabilitiesKey } from '../protocol/client.js';
+import { appOf } from '../apps/toolMeta.js';
+import { showsApps, capabilitiesKey, type Fields } from '../protocol/client.js';
 import { errorCodes, type RpcError } from '../protocol/errors.js';
+import { mayBeOfExtension } from '../protocol/extensions.js';
 import { metaOf } from '../protocol/requestMeta.js';
+import { taskMethods } from '../protocol/tasks.js';
 import { modernVersion } from '../protocol/versions.js';
 import type { Route } from './access.js';
 import type { Conversation, Conversations } from './conversations.js';
 import { readsStructureAlone } from './dialect.js';
-import { addressDialog, handleDialog, namedDialog } from './dialogs.js';
+import { addressDialog, handleDialog, linkOfTask, namedDialog } from './dialogs.js';
 import type { Fallbacks } from './fallbacks.js';
-import { handleKey, handleNote, withoutHandle, type Handle, type Handles } from './handles.js';
+import { handleArgument, handleKey, handleNote, withoutHandle, type Handle, type Handles } from './handles.js';
 import { namedBy, namerOf } from './identities.js';
 import type { Message } from './jsonRpc.js';
 import type { Listing, Listings } from './listings.js';
@@ -31,13 +34,15 @@ interface Asked {
 }
 
 export type Attributed =
-  /** Nobody's in particular: one instance serves all, or it asks for what is the same for all. */
+  /** Nobody's in particular: one instance serves all, or it asks for what is the same in every new conversation. */
   | { readonly kind: 'anybody'; readonly listing: Listing; readonly served: ServedToolset; readonly message: Request }
   | {
       readonly kind: 'conversation';
       readonly conversation: Conversation;
       readonly served: ServedToolset;
       readonly message: Request;
+      /** The argument that says whose call it is, where one does. */
+      readonly passes?: Fields;
     }
   /** The text tells the model what it has to do. */
   | { readonly kind: 'told'; readonly text: string }
@@ -51,7 +56,7 @@ interface AttributionDeps {
 }
 
 /** The methods that an instance answers. */
-const ofInstances = ['tools/call', 'prompts/get', 'resources/read', 'completion/complete'];
+const ofInstances = ['tools/call', 'prompts/get', 'resources/read', 'completion/complete', ...taskMethods];
 
 /** Completes the note to a conversation that an earlier run of this program has known. */
 const restarted = 'MCP Toolsets was started again';
@@ -71,13 +76,19 @@ export class Attribution {
     if (namer !== undefined && named !== undefined) return this.conversation(asked, namedDialog(namer, named));
     if (route.address !== undefined)
       return this.conversation(asked, addressDialog(route.address), traits.begunElsewhere ? restarted : undefined);
-    const isForInstance = ofInstances.includes(message.method);
+    const isOfInstance = ofInstances.includes(message.method) || mayBeOfExtension(message.method, served.features);
+    const isForInstance = isOfInstance && !isPageOfApp(message, served);
     if (namer !== undefined) return isForInstance ? refused(400, unnamed) : this.anybody(asked, served);
     const handle = this.deps.handles.read(said[handleKey]);
     if (handle) return this.ofHandle(asked, handle);
     if (message.method === 'tools/call') return this.call(asked);
     if (this.deps.fallbacks.refuses(traits.clientInfo)) return refused(400, leased);
-    return isForInstance ? refused(200, unnamed) : this.anybody(asked, this.deps.handles.takenBy(served), true);
+    const { taskId, uri = taskId === undefined ? undefined : linkOfTask(String(taskId)) } = message.params ?? {};
+    const linked = isForInstance ? this.deps.conversations.thatWasGiven(route.toolset, uri) : [];
+    if (linked.length > 1) return refused(200, unnamed);
+    const [conversation] = linked;
+    if (conversation) return { kind: 'conversation', conversation, served, message };
+    return this.anybody(asked, this.deps.handles.takenBy(served), true);
   }
 
   /** A call says by a handle among its arguments whose it is, or is told how to. */
@@ -85,16 +96,16 @@ export class Attribution {
     const { served, message, traits } = asked;
     const { handles, fallbacks } = this.deps;
     const { name, arguments: given } = message.params ?? {};
-    const tool = served.tools.find((one) => one.name === name);
+    const tool = [...served.tools, ...(served.appTools ?? [])].find((one) => one.name === name);
     const { handle: shown, rest } = tool ? withoutHandle(tool, given) : { handle: undefined, rest: undefined };
     const handle = handles.read(shown);
     if (handle) {
-      return this.ofHandle(
-        { ...asked, message: { ...message, params: { ...message.params, arguments: rest } } },
-        handle,
-      );
+      const params = { ...message.params, arguments: rest };
+      const passes = tool && { [handleArgument(tool)]: shown };
+      return { ...this.ofHandle({ ...asked, message: { ...message, params } }, handle), ...(passes && { passes }) };
     }
     if (fallbacks.refuses(traits.clientInfo)) return refused(400, leased);
+    if (tool && !served.tools.includes(tool)) return refused(200, openedByNobody);
     if (tool) return { kind: 'told', text: handleNote(tool, shown, handles.mint()) };
     const error = {
       code: errorCodes.invalidParams,
@@ -129,6 +140,12 @@ export class Attribution {
   }
 }
 
+/** The page of an app is the same for all, and says nothing of a conversation (G8). */
+function isPageOfApp({ method, params }: Request, { tools }: ServedToolset): boolean {
+  const uri = params?.['uri'];
+  return method === 'resources/read' && typeof uri === 'string' && tools.some((tool) => appOf(tool) === uri);
+}
+
 function readerOf({ clientInfo, declared }: StatelessTraits): { readsStructureAlone: boolean; showsApps: boolean } {
   return { readsStructureAlone: readsStructureAlone(clientInfo), showsApps: showsApps(declared) };
 }
@@ -143,7 +160,15 @@ const leased: RpcError = {
     'Each conversation has an instance of its own here, and sessions tell conversations apart: begin one with `initialize`, in a protocol version before 2026-07-28. A client that speaks no such version asks again.',
 };
 
+const howToName = `Give each an address of its own, which is that of the toolset with /c/ and 22 or more random letters and digits, or send the handle that a tool was given in \`_meta["${handleKey}"]\`.`;
+
+/** Nothing that an app sends tells it, and what its client sends does not either. */
+const openedByNobody: RpcError = {
+  code: errorCodes.invalidRequest,
+  message: `Each conversation has an instance of its own here, and nothing tells which one opened this app. ${howToName}`,
+};
+
 const unnamed: RpcError = {
   code: errorCodes.invalidRequest,
-  message: `Each conversation has an instance of its own here, and nothing tells which one this is. Give each an address of its own, which is that of the toolset with /c/ and 22 or more random letters and digits, or send the handle that a tool was given in \`_meta["${handleKey}"]\`.`,
+  message: `Each conversation has an instance of its own here, and nothing tells which one this is. ${howToName}`,
 };

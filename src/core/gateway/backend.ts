@@ -46,4 +46,6 @@ export interface GatewayBackend {
   /** Its parameters have the names that clients see. */
   request(request: ToolsetRequest): Promise<OtherOutcome>;
   noteClient(client: ServerClient, change: ClientChange): void;
+  /** A client lists what a toolset offers. What its server does not call fresh any more is asked for by the way (X8). */
+  noteListed(id: string, audience: Audience | undefined): void;
 }

@@ -10,11 +10,15 @@ import { errorCodes } from '../protocol/errors.js';
 import { metaOf } from '../protocol/requestMeta.js';
 import type { Destination, OtherOutcome, ToolOutcome } from '../protocol/request.js';
 import { withNotes } from '../results/notes.js';
+import { isOtherType, taskIn, taskMethods } from '../protocol/tasks.js';
+import { linkOfTask } from './dialogs.js';
 import { askedBy } from './appRequests.js';
-import { otherResult, toolResult } from './dialect.js';
+import { extensionResult, otherResult, toolResult } from './dialect.js';
 import { conversationOf } from './dialogs.js';
 import { withoutCarriage } from './parking.js';
 import { forward, invalidParams, type Answer, type MethodContext } from './requests.js';
+import type { Session } from './session.js';
+import { deliveredTask, unknownTool } from './taskResults.js';
 
 export function callTool(params: Fields, context: MethodContext): Answer {
   const { name, arguments: given } = params;
@@ -45,9 +49,12 @@ function callFromConversation(name: string, given: Fields | undefined, params: F
       return deps.backend.callTool({ ...terms, tool: name, arguments: given });
     },
     write: async ({ result, toolset = session.toolset, publishedName = name, notes = [] }, { dialog, clientKind }) => {
+      if (isOtherType(result)) return otherAnswer(result, session, { toolset, dialog });
       session.noteLinks(result, { toolset, dialog });
-      // What is done for the editor suits the agents that it runs, too.
-      const isEditor = clientKind !== 'plain';
+      // An agent host shows an app what it was given itself, and its models read text beside structure (G8).
+      const isShown = clientKind === 'agentHost' && (app !== undefined || session.listing.isForAppsAlone(name));
+      // Otherwise, what is done for the editor suits the agents that it runs, too.
+      const isEditor = clientKind !== 'plain' && !isShown;
       const origin = { server: toolset, tool: publishedName, dialog };
       const opens = app !== undefined && clientKind === 'editor' && dialog !== session.dialog;
       const own = opens
@@ -58,6 +65,13 @@ function callFromConversation(name: string, given: Fields | undefined, params: F
       );
     },
   });
+}
+
+/** What an extension answers is no result yet, and may be a task. */
+function otherAnswer(result: object, session: Session, destination: Destination): string {
+  const task = taskIn(result);
+  if (task !== undefined) session.links.set(linkOfTask(task), destination);
+  return JSON.stringify(result);
 }
 
 /** An app gets the result as the server gave it. */
@@ -71,6 +85,7 @@ function callFromApp(name: string, asked: Fields, destination: Destination, cont
     send: (terms): Promise<ToolOutcome> =>
       deps.backend.callTool({ ...terms, tool: name, arguments: given, fromApp: true, instance: 'held' }),
     write: async ({ result, toolset = session.toolset, publishedName = name }, { dialog }) => {
+      if (isOtherType(result)) return otherAnswer(result, session, { toolset, dialog });
       const origin = { server: toolset, tool: publishedName, dialog };
       return JSON.stringify(toolResult(session.protocolVersion, await deps.delivery.forOthers(result, origin)));
     },
@@ -84,20 +99,26 @@ export const noCompletion = JSON.stringify(emptyCompletion);
 /** Says what is wrong with parameters, or returns undefined where nothing is. */
 type Check = (params: Fields) => string | undefined;
 
+type Forwarded = (params: Fields, context: MethodContext) => Answer;
+
 /** Makes a method that goes to the server as it came. */
-export function forwarded(method: string, check: Check): (params: Fields, context: MethodContext) => Answer {
+export function forwarded(method: string, check: Check): Forwarded {
   return (params, context) => {
     const wrong = check(params);
     if (wrong !== undefined) return invalidParams(wrong);
     const { session, deps } = context;
     const by = askedBy(params, context);
     if (by.kind === 'refused') return by.answer;
-    const own = withoutCarriage(by.kind === 'app' ? by.asked : params);
+    const asked = by.kind === 'app' ? by.asked : params;
+    // Answers to what a task asks are what the request is about.
+    const { inputResponses } = asked;
+    const own = { ...withoutCarriage(asked), ...(method === 'tasks/update' && { inputResponses }) };
     // A link that a call returned is read where it was made, whoever reads it: the editor names no conversation then.
     const named = deps.namesConversations && conversationOf(metaOf(params)) !== undefined;
     const { uri } = own as { uri?: unknown };
     const made = typeof uri === 'string' && !named ? session.links.get(uri) : undefined;
-    const isPage = session.clientKind === 'editor' && !named && session.listing.hasApp(uri);
+    const isPage = !named && session.listing.hasApp(uri);
+    const isForEditor = session.clientKind === 'editor';
     return forward(params, context, {
       what: method,
       cancelled: 'The request was cancelled.',
@@ -108,15 +129,46 @@ export function forwarded(method: string, check: Check): (params: Fields, contex
           method,
           params: own,
           // The page of an app is the same wherever it is read, so nothing is started for it.
-          instance: isPage ? 'any' : by.kind === 'app' ? 'held' : undefined,
+          instance: isPage ? 'any' : by.kind === 'app' ? 'held' : session.isNobodys ? 'unheld' : undefined,
         });
         // No server declares completions under 2024-11-05, so only this error tells that it has none.
         const lacks = outcome.kind === 'error' && outcome.code === errorCodes.methodNotFound;
         return lacks && method === 'completion/complete' ? { kind: 'result', result: emptyCompletion } : outcome;
       },
-      write: ({ result }) => JSON.stringify(otherResult(session.protocolVersion, isPage ? withScript(result) : result)),
+      write: async ({ result, tool = unknownTool, toolset = session.toolset }, { dialog, clientKind }) => {
+        const { delivery } = deps;
+        const own = taskMethods.includes(method)
+          ? await deliveredTask(result, { delivery, clientKind, server: toolset, tool, dialog })
+          : isPage && isForEditor
+            ? withScript(result)
+            : result;
+        return JSON.stringify(otherResult(session.protocolVersion, own, session.listing.isLeased));
+      },
     });
   };
+}
+
+/** Makes a method of an extension that is not known here: all of it is the server's and the client's own business. */
+export function passedOn(method: string): Forwarded {
+  return (params, context) => {
+    const { session, deps } = context;
+    return forward(params, context, {
+      what: method,
+      cancelled: 'The request was cancelled.',
+      send: (terms): Promise<OtherOutcome> =>
+        deps.backend.request({
+          ...terms,
+          method,
+          params: withoutMeta(params),
+          instance: session.isNobodys ? 'unheld' : undefined,
+        }),
+      write: ({ result }) => JSON.stringify(extensionResult(result, session.listing.isLeased)),
+    });
+  };
+}
+
+function withoutMeta({ _meta: _, ...rest }: Fields): Fields {
+  return rest;
 }
 
 export const hasUri: Check = ({ uri }) =>
@@ -131,3 +183,6 @@ export const hasReference: Check = ({ ref, argument }) => {
   if (!isObject(ref) || typeof ref['type'] !== 'string') return '`ref` must be an object with a `type`.';
   return isObject(argument) ? undefined : '`argument` must be an object.';
 };
+
+export const hasTask: Check = ({ taskId }) =>
+  typeof taskId === 'string' && taskId !== '' ? undefined : '`taskId` must be a non-empty string.';

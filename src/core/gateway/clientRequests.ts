@@ -8,14 +8,14 @@ import { isObject } from '../base/isObject.js';
 import type { Fields } from '../protocol/client.js';
 import { errorCodes, RpcFailure } from '../protocol/errors.js';
 import { notificationMessage, type Message, type RequestId } from './jsonRpc.js';
+import { notAsked, openQuestion, takenBack, type OpenQuestion } from './openQuestion.js';
 
 /** This many may be open in one session, which is more than a person or a model can be asked at a time. */
 const mostOpen = 256;
 
 interface Open {
   readonly onProgress: ((progress: Fields) => void) | undefined;
-  resolve(result: Fields): void;
-  reject(error: Error): void;
+  readonly question: OpenQuestion<Fields>;
 }
 
 export class ClientRequests {
@@ -31,41 +31,27 @@ export class ClientRequests {
     signal: AbortSignal,
     onProgress?: (progress: Fields) => void,
   ): Promise<Fields> {
-    if (!stream || this.isClosed) return refused('The client is not there to be asked.');
-    if (this.open.size >= mostOpen) return refused('The client is asked too much at once.');
-    if (signal.aborted) return refused('The question was taken back.');
+    if (!stream || this.isClosed) return notAsked('The client is not there to be asked.');
+    if (this.open.size >= mostOpen) return notAsked('The client is asked too much at once.');
+    if (signal.aborted) return notAsked(takenBack);
     const id = `ask-${(this.asked += 1)}`;
-    return new Promise((resolve, reject) => {
-      const cancelled = (): void => {
-        if (!this.open.delete(id)) return;
-        stream.send(notificationMessage('notifications/cancelled', { requestId: id }));
-        reject(new RpcFailure(errorCodes.server, 'The question was taken back.'));
-      };
-      const settled = (): void => signal.removeEventListener('abort', cancelled);
-      signal.addEventListener('abort', cancelled, { once: true });
-      this.open.set(id, {
-        onProgress,
-        resolve: (result) => {
-          settled();
-          resolve(result);
-        },
-        reject: (error) => {
-          settled();
-          reject(error);
-        },
-      });
-      const sent = params && withToken(params, id);
-      stream.send(JSON.stringify({ jsonrpc: '2.0', id, method, ...(sent && { params: sent }) }));
+    const question = openQuestion<Fields>(signal, () => {
+      this.open.delete(id);
+      stream.send(notificationMessage('notifications/cancelled', { requestId: id }));
     });
+    this.open.set(id, { onProgress, question });
+    const sent = params && withToken(params, id);
+    stream.send(JSON.stringify({ jsonrpc: '2.0', id, method, ...(sent && { params: sent }) }));
+    return question.answer;
   }
 
   take({ id, result, error }: Extract<Message, { kind: 'response' }>): void {
-    const request = id === null ? undefined : this.open.get(id);
-    if (!request || id === null) return;
+    const question = id === null ? undefined : this.open.get(id)?.question;
+    if (!question || id === null) return;
     this.open.delete(id);
-    if (error) request.reject(new RpcFailure(error.code, error.message, error.data));
-    else if (result) request.resolve(result);
-    else request.reject(new RpcFailure(errorCodes.internal, 'The client answered with a result that is no object.'));
+    if (error) question.reject(new RpcFailure(error.code, error.message, error.data));
+    else if (result) question.resolve(result);
+    else question.reject(new RpcFailure(errorCodes.internal, 'The client answered with a result that is no object.'));
   }
 
   progress(params: Fields): void {
@@ -75,15 +61,11 @@ export class ClientRequests {
 
   close(): void {
     this.isClosed = true;
-    for (const request of this.open.values()) {
-      request.reject(new RpcFailure(errorCodes.server, 'The session of the client that was asked has ended.'));
+    for (const { question } of this.open.values()) {
+      question.reject(new RpcFailure(errorCodes.server, 'The session of the client that was asked has ended.'));
     }
     this.open.clear();
   }
-}
-
-function refused(message: string): Promise<never> {
-  return Promise.reject(new RpcFailure(errorCodes.server, message));
 }
 
 function withToken(params: Fields, token: string): Fields {

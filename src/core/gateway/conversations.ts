@@ -11,6 +11,7 @@ import type { Clock } from '../base/clock.js';
 import type { Disposable } from '../base/disposables.js';
 import type { ServerClient } from '../protocol/client.js';
 import type { Destination } from '../protocol/request.js';
+import { isOfHandle } from './dialogs.js';
 import type { Listing } from './listings.js';
 import { mostLinks } from './session.js';
 import { quietLimitMs } from './sessions.js';
@@ -73,6 +74,14 @@ export class Conversations implements Disposable {
     const made = new Conversation(traits, listing(), this.deps.clock.now());
     this.kept.set(key, made);
     return made;
+  }
+
+  /** Returns the conversations, of those that are told by a handle, that were given this link in a result. */
+  thatWasGiven(toolset: string, uri: unknown): readonly Conversation[] {
+    if (typeof uri !== 'string') return [];
+    return [...this.kept.values()].filter(
+      (one) => one.toolset === toolset && isOfHandle(one.dialog) && one.links.has(uri),
+    );
   }
 
   /** Keeps a conversation in use while a request of it is served. */

@@ -10,7 +10,8 @@ import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { isObject } from '../base/isObject.js';
 import type { Fields } from '../protocol/client.js';
 import { errorCodes, RpcFailure, type RpcError } from '../protocol/errors.js';
-import { modernVersion, protocolVersions, type SpokenVersion } from '../protocol/versions.js';
+import { withoutTasks } from '../protocol/tasks.js';
+import { modernVersion, protocolVersions, type ProtocolVersion, type SpokenVersion } from '../protocol/versions.js';
 
 const [newest] = protocolVersions;
 
@@ -20,7 +21,9 @@ export function isAtLeast(version: SpokenVersion, first: SpokenVersion): boolean
 }
 
 /** Returns what a client of this version can have meant by what it declared. */
-export function clientCapabilities(version: SpokenVersion, declared: Fields): Fields {
+export function clientCapabilities(version: ProtocolVersion, said: Fields): Fields {
+  // Tasks are an extension since 2026-07-28, and were something else before.
+  const declared = withoutTasks(said);
   if (isAtLeast(version, newest)) return declared;
   const { elicitation, sampling, ...rest } = declared;
   return {
@@ -75,11 +78,17 @@ export function toolResult(version: SpokenVersion, result: CallToolResult): Call
   return { ...rest, content: isTold ? content : [...content, text(JSON.stringify(structuredContent))] };
 }
 
-/** Puts the result of a request other than a tool's call into the words of the version. */
-export function otherResult(version: SpokenVersion, result: Fields): Fields {
+/** The hints on what may change at once, or is another for somebody else, so that nobody keeps it (X8). */
+export const notToBeKept = { ttlMs: 0, cacheScope: 'private' } as const;
+
+/**
+ * Puts the result of a request other than a tool's call into the words of the version.
+ * @param isForOne whether another conversation may be given another
+ */
+export function otherResult(version: SpokenVersion, result: Fields, isForOne: boolean): Fields {
   if (version === modernVersion) {
-    const hints = 'contents' in result ? { ttlMs: 0, cacheScope: 'private' } : {};
-    return { ...hints, ...result, resultType: 'complete' };
+    const hints = 'contents' in result ? (isForOne ? notToBeKept : hintsOf(result)) : {};
+    return { ...result, ...hints, resultType: 'complete' };
   }
   const known = 'ttlMs' in result || 'cacheScope' in result ? without(result, 'ttlMs', 'cacheScope') : result;
   if (isAtLeast(version, newest)) return known;
@@ -91,10 +100,29 @@ export function otherResult(version: SpokenVersion, result: Fields): Fields {
   };
 }
 
-/** A resource that does not exist has no code of its own any more since 2026-07-28. */
+/** The result of a method of an extension that is not known here. */
+export function extensionResult(result: Fields, isForOne: boolean): Fields {
+  const isHinted = 'ttlMs' in result || 'cacheScope' in result;
+  return { resultType: 'complete', ...result, ...(isForOne && isHinted && notToBeKept) };
+}
+
+/** A server may say what makes no sense, or nothing, as those of older versions do. */
+function hintsOf({ ttlMs, cacheScope }: Fields): Fields {
+  const isTime = typeof ttlMs === 'number' && Number.isInteger(ttlMs) && ttlMs >= 0;
+  return isTime ? { ttlMs, cacheScope: cacheScope === 'public' ? 'public' : 'private' } : notToBeKept;
+}
+
+/** Since 2026-07-28 a resource that does not exist has no code of its own any more, and neither have pages to be opened. */
 export function errorIn(version: SpokenVersion, error: RpcError): RpcError {
-  if (version !== modernVersion || error.code !== errorCodes.resourceNotFound) return error;
-  return { ...error, code: errorCodes.invalidParams };
+  if (version !== modernVersion) return error;
+  if (error.code === errorCodes.resourceNotFound) return { ...error, code: errorCodes.invalidParams };
+  return error.code === errorCodes.pagesRequired ? { ...error, code: errorCodes.internal } : error;
+}
+
+/** Since 2026-07-28 some errors have an HTTP status of their own. */
+export function statusOf(version: SpokenVersion, { code }: RpcError): number {
+  if (version !== modernVersion) return 200;
+  return code === errorCodes.missingCapability ? 400 : 200;
 }
 
 function promptMessage(version: SpokenVersion, message: unknown): unknown {
@@ -201,9 +229,12 @@ function unsaid(what: string): RpcFailure {
   return new RpcFailure(errorCodes.invalidParams, `The client that is asked speaks a protocol without ${what}.`);
 }
 
+const toldToAll: readonly string[] = ['notifications/message', 'notifications/resources/updated'];
+
 /** Says whether a client of this version can be told this. */
 export function isToldTo(version: SpokenVersion, notification: string): boolean {
-  return notification !== 'notifications/elicitation/complete' || version === newest;
+  if (toldToAll.includes(notification)) return true;
+  return version === (notification === 'notifications/elicitation/complete' ? newest : modernVersion);
 }
 
 function without(value: Fields, ...keys: readonly string[]): Fields {

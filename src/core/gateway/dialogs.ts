@@ -27,6 +27,10 @@ export function handleDialog(id: string): string {
   return prefixes.handle + id;
 }
 
+export function isOfHandle(dialog: string): boolean {
+  return dialog.startsWith(prefixes.handle);
+}
+
 /** Returns the dialog of a conversation that a program names; it has no part in those of other programs. */
 export function namedDialog(program: string, name: string): string {
   return `${prefixes.named}${program}:${name}`;
@@ -37,4 +41,9 @@ export function conversationOf(meta: Fields | undefined): string | undefined {
   const conversation = meta?.[conversationKey];
   if (typeof conversation !== 'string' || conversation === '') return undefined;
   return Object.values(prefixes).some((prefix) => conversation.startsWith(prefix)) ? undefined : conversation;
+}
+
+/** Under this a conversation keeps what it was given as a task, among the links that it was given. */
+export function linkOfTask(id: string): string {
+  return `task ${id}`;
 }

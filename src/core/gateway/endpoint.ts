@@ -93,14 +93,14 @@ export class Endpoint {
       return refuse(response, 415, errorCodes.invalidRequest, 'The body must be application/json.');
     }
     const payload = parsePayload(body.text);
-    if (payload.kind === 'single' && payload.message.kind === 'request' && payload.message.method === 'initialize') {
-      return this.initialize(response, route, payload.message.id, payload.message.params ?? {});
-    }
     if (payload.kind === 'single' && route.clientKind === 'plain' && isStateless(request.headers, payload.message)) {
       const served = await this.served(response, route);
       if (response.destroyed) return;
       if (!served) return refuse(response, 404, errorCodes.server, `There is no toolset "${route.toolset}".`);
       return this.deps.stateless.take(request, response, route, payload.message, served);
+    }
+    if (payload.kind === 'single' && payload.message.kind === 'request' && payload.message.method === 'initialize') {
+      return this.initialize(response, route, payload.message.id, payload.message.params ?? {});
     }
     const session = this.session(request, response, route);
     if (session) this.take(response, session, payload);

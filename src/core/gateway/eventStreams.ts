@@ -8,6 +8,7 @@
  */
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '../base/clock.js';
+import { TransientMap } from '../base/transientMap.js';
 import type { Disposable } from '../base/disposables.js';
 
 /** This is what sessions see of a stream. Messages are JSON without line breaks. */
@@ -23,8 +24,11 @@ export interface OpenStream extends MessageStream {
 export interface Reply extends MessageStream {
   /** Sends what may get lost; it is dropped where the client reads too slowly. */
   sendIfReading(message: string): void;
-  /** Settles one request of the POST, with its answer or (cancelled) without; the last one ends the stream. */
-  settle(answer: string | undefined): void;
+  /**
+   * Settles one request of the POST, with its answer or (cancelled) without; the last one ends the stream.
+   * @param status the HTTP status of an answer that is alone, if its head has not gone out; by default 200
+   */
+  settle(answer: string | undefined, status?: number): void;
   /** Returns the token under which its client wants to hear of progress now, where that may have become another. */
   progressToken?(): unknown;
 }
@@ -45,7 +49,7 @@ const eventHeaders = { 'content-type': 'text/event-stream', 'cache-control': 'no
 export class Heartbeat implements Disposable {
   private readonly responses = new Set<ServerResponse>();
   private timer: Disposable | undefined;
-  private readonly waiting = new Set<() => void>();
+  private readonly waiting = new TransientMap<object, () => void>();
   private headTimer: Disposable | undefined;
 
   constructor(
@@ -61,9 +65,10 @@ export class Heartbeat implements Disposable {
 
   /** Calls `sendHead` within a second, unless what is returned is disposed of before. */
   whenHeadIsDue(sendHead: () => void): Disposable {
-    this.waiting.add(sendHead);
+    const place: Disposable = { dispose: () => this.waiting.delete(place) };
+    this.waiting.set(place, sendHead);
     this.headTimer ??= this.clock.after(headLimitMs, () => this.sendHeads());
-    return { dispose: () => this.waiting.delete(sendHead) };
+    return place;
   }
 
   dispose(): void {
@@ -75,7 +80,7 @@ export class Heartbeat implements Disposable {
 
   private sendHeads(): void {
     this.headTimer = undefined;
-    const due = [...this.waiting];
+    const due = this.waiting.values();
     this.waiting.clear();
     for (const sendHead of due) sendHead();
   }
@@ -144,7 +149,6 @@ export class PostReply implements Reply {
       this.sendHead();
       this.response.flushHeaders();
     });
-    this.response.once('close', () => this.head?.dispose());
   }
 
   send(message: string): void {
@@ -157,7 +161,7 @@ export class PostReply implements Reply {
     if (this.response.writableLength < unreadLimit) this.send(message);
   }
 
-  settle(answer: string | undefined): void {
+  settle(answer: string | undefined, status = 200): void {
     this.unsettled -= 1;
     if (this.unsettled > 0) {
       if (answer !== undefined) this.send(answer);
@@ -170,9 +174,12 @@ export class PostReply implements Reply {
       return;
     }
     this.head?.dispose();
-    const body = Buffer.from((this.gathered ?? '') + last);
-    this.response.writeHead(200, { ...eventHeaders, ...this.deps.headers, 'content-length': body.length });
-    this.response.end(body);
+    const isEvents = status === 200 || answer === undefined || !!this.gathered;
+    // As a text it is one piece with the head; as bytes both are copied together.
+    const body = isEvents ? (this.gathered ?? '') + last : answer;
+    const type = isEvents ? eventHeaders : { 'content-type': 'application/json' };
+    const headers = { ...type, ...this.deps.headers, 'content-length': Buffer.byteLength(body) };
+    this.response.writeHead(isEvents ? 200 : status, headers).end(body);
   }
 
   private write(text: string): void {

@@ -183,6 +183,7 @@ class HttpGateway implements Gateway {
       maxCalls: limits.maxCalls,
       noteActivity,
       namesConversations: !this.isForAgents,
+      clock,
       openings: new AppOpenings(),
     };
     const heartbeat = this.store.add(new Heartbeat(clock, limits.keepAliveMs));

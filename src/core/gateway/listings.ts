@@ -15,6 +15,7 @@ import { type ServerFeatures, toolsAlone } from '../tools/features.js';
 import type { Audience, ClientKind } from '../protocol/client.js';
 import type { GatewayBackend, ServedToolset } from './backend.js';
 import { entries } from './dialect.js';
+import { mirroredParams, type MirroredParam } from '../protocol/mirroredParams.js';
 import { type SpokenVersion, protocolVersions } from '../protocol/versions.js';
 import { notificationMessage } from './jsonRpc.js';
 
@@ -95,6 +96,11 @@ export class Listing {
     return this.apps_;
   }
 
+  /** By the listed name of a tool: the parameters that it wants to have mirrored in headers (X8). */
+  get mirrored(): ReadonlyMap<string, readonly MirroredParam[]> {
+    return this.served ? mirroredIn(this.served) : new Map();
+  }
+
   hasApp(uri: unknown): boolean {
     return [...this.apps.values()].some((one) => one === uri);
   }
@@ -112,6 +118,24 @@ export class Listing {
   page(cursor: string | undefined): string | undefined {
     return this.tools.page(cursor);
   }
+}
+
+const mirroredOf = new WeakMap<ServedToolset, ReadonlyMap<string, readonly MirroredParam[]>>();
+
+/** Looks into a toolset once, whoever asks. */
+function mirroredIn(served: ServedToolset): ReadonlyMap<string, readonly MirroredParam[]> {
+  const known = mirroredOf.get(served);
+  if (known) return known;
+  const found = new Map(
+    [...served.tools, ...(served.appTools ?? [])].flatMap(
+      ({ name, inputSchema }): [string, readonly MirroredParam[]][] => {
+        const mirrored = mirroredParams(inputSchema);
+        return mirrored.kind === 'right' && mirrored.params.length > 0 ? [[name, mirrored.params]] : [];
+      },
+    ),
+  );
+  mirroredOf.set(served, found);
+  return found;
 }
 
 interface ListingsDeps {

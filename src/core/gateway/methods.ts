@@ -8,8 +8,11 @@ import { invalidParams, refusal, type Answer, type MethodContext, type MethodDep
 import type { Fields } from '../protocol/client.js';
 import { errorCodes } from '../protocol/errors.js';
 import { isRequestId } from './jsonRpc.js';
+import { mayBeOfExtension } from '../protocol/extensions.js';
+import { knowsTasks, taskMethods, tasksNotDeclared } from '../protocol/tasks.js';
+import { modernVersion } from '../protocol/versions.js';
 import { isLogLevel } from '../protocol/logLevels.js';
-import { hasName, hasReference, hasUri, noCompletion, forwarded, callTool } from './calls.js';
+import { hasName, hasReference, hasTask, hasUri, noCompletion, forwarded, callTool, passedOn } from './calls.js';
 import type { PagedList, Topic } from './listings.js';
 import type { ServedToolset } from './backend.js';
 import type { Session } from './session.js';
@@ -22,6 +25,7 @@ const everything: ServerFeatures = {
   subscribe: true,
   completions: true,
   logging: true,
+  extensions: {},
 };
 
 /**
@@ -85,18 +89,35 @@ const methods: ReadonlyMap<string, Method> = new Map<string, Method>([
       json: noCompletion,
     })),
   ],
+  ...taskMethods.map((method) => [method, ofTask(forwarded(method, hasTask))] as const),
 ]);
 
 /** The methods that went with sessions. */
 const legacyMethods = ['ping', 'initialize', 'logging/setLevel', 'resources/subscribe', 'resources/unsubscribe'];
 
+/** Only since 2026-07-28 tasks are what they are, and only a client that has declared them may ask. */
+function ofTask(method: Method): Method {
+  return (params, context) => {
+    const { protocolVersion, listing, traits } = context.session;
+    if (protocolVersion !== modernVersion || !knowsTasks(listing.features)) return unknownMethod();
+    return knowsTasks(traits.declared) ? method(params, context) : { kind: 'error', error: tasksNotDeclared };
+  };
+}
+
 /** Says whether the table has an answer for it also since 2026-07-28. */
-export function isOfModernEra(method: string): boolean {
+function isOfModernEra(method: string): boolean {
   return methods.has(method) && !legacyMethods.includes(method);
 }
 
+/** The same for a toolset: it may have methods of extensions that are not known here (X8). */
+export function isServed(method: string, { features }: Pick<ServedToolset, 'features'>): boolean {
+  return isOfModernEra(method) || mayBeOfExtension(method, features);
+}
+
 export function answerRequest(method: string, params: Fields | undefined, context: MethodContext): Answer {
-  const answer = methods.get(method);
+  const { protocolVersion, listing } = context.session;
+  const isOfExtension = protocolVersion === modernVersion && mayBeOfExtension(method, listing.features);
+  const answer = isOfExtension ? passedOn(method) : methods.get(method);
   return answer ? answer(params ?? {}, context) : unknownMethod();
 }
 
@@ -166,6 +187,7 @@ function listOf(topic: Topic, list: (session: Session) => PagedList): Method {
     const json = list(session).page(cursor);
     if (json === undefined) return invalidParams('The cursor is not valid (any more): list again from the beginning.');
     session.noteListed(topic);
+    deps.backend.noteListed(session.toolset, session.listing.audience);
     if (topic === 'tools') deps.noteActivity(session.toolset);
     return { kind: 'result', json };
   };

@@ -4,7 +4,8 @@
  * It is never sent again for that.
  *
  * Invariants: every question is answered or refused once; what the server answers while nobody reads is kept for the
- * next POST; a call that is parked too long, or whose stream its client closes, is cancelled; it ends once.
+ * next POST; a call that is parked too long, or whose stream its client closes, is cancelled, and sooner if others need
+ * what it holds (L2); it ends once.
  */
 import type { Clock } from '../base/clock.js';
 import type { Disposable } from '../base/disposables.js';
@@ -13,17 +14,19 @@ import type { Fields } from '../protocol/client.js';
 import { errorCodes, RpcFailure } from '../protocol/errors.js';
 import type { PostReply, Reply } from './eventStreams.js';
 import { resultMessage, withId, type RequestId } from './jsonRpc.js';
+import { notAsked, openQuestion, takenBack, type OpenQuestion } from './openQuestion.js';
 import type { CallTarget, Parking } from './parking.js';
 
 /** A call waits this long for its client, in milliseconds. */
 const parkedLimitMs = 600_000;
+/** So long a person has to answer before the call gives way to others, in milliseconds. */
+const undisturbedMs = 60_000;
 /** A call may have this many questions open. */
 const mostQuestions = 64;
 
 interface Question {
   readonly request: Fields;
-  resolve(answer: Fields): void;
-  reject(error: Error): void;
+  readonly question: OpenQuestion<Fields>;
 }
 
 /** A POST that carries the call: the first, or one that brings answers. */
@@ -38,8 +41,10 @@ type State =
   | {
       readonly kind: 'parked';
       readonly state: string;
+      readonly since: number;
       readonly limit: Disposable;
       readonly answer?: string | undefined;
+      readonly status?: number | undefined;
     }
   | { readonly kind: 'over' };
 
@@ -58,10 +63,15 @@ export class ParkableCall implements Reply {
   private asked = 0;
   private toPark: NodeJS.Immediate | undefined;
 
+  private readonly given: Map<string, unknown>;
+
+  /** @param given answers that the client brings before it is asked, by the keys under which the server will ask */
   constructor(
     private readonly deps: ParkableCallDeps,
     carrier: Carrier,
+    given: Fields = {},
   ) {
+    this.given = new Map(Object.entries(given));
     this.first = carrier.id;
     this.state = { kind: 'carried', by: carrier };
   }
@@ -79,45 +89,49 @@ export class ParkableCall implements Reply {
     return this.state.kind === 'carried' ? this.state.by.progressToken : undefined;
   }
 
-  settle(answer: string | undefined): void {
+  get waitsSince(): number | undefined {
+    const { state } = this;
+    const isLong = state.kind === 'parked' && state.since + undisturbedMs <= this.deps.clock.now();
+    return isLong ? state.since : undefined;
+  }
+
+  settle(answer: string | undefined, status?: number): void {
     const { state } = this;
     switch (state.kind) {
       case 'carried':
-        state.by.reply.settle(answer === undefined ? undefined : withId(answer, this.first, state.by.id));
+        state.by.reply.settle(answer === undefined ? undefined : withId(answer, this.first, state.by.id), status);
         return this.end();
       case 'parked':
         if (answer === undefined) return this.end();
-        this.state = { ...state, answer };
+        this.state = { ...state, answer, status };
         return;
       case 'over':
     }
   }
 
-  /** Asks the client. Rejects where it cannot be asked any more. */
-  ask(method: string, params: Fields | undefined, signal: AbortSignal): Promise<Fields> {
-    if (this.state.kind === 'over') return refused('The client is not there to be asked.');
-    if (this.questions.size >= mostQuestions || !this.deps.parking.hasRoom) return refused(tooMuch);
-    if (signal.aborted) return refused(takenBack);
-    const key = `question-${(this.asked += 1)}`;
-    return new Promise((resolve, reject) => {
-      const cancelled = (): void => {
-        if (this.questions.delete(key)) reject(new RpcFailure(errorCodes.server, takenBack));
-      };
-      const settled = (): void => signal.removeEventListener('abort', cancelled);
-      signal.addEventListener('abort', cancelled, { once: true });
-      this.questions.set(key, {
-        request: { method, ...(params && { params }) },
-        resolve: (answer) => {
-          settled();
-          resolve(answer);
-        },
-        reject: (error) => {
-          settled();
-          reject(error);
-        },
-      });
-      this.parkSoon();
-    });
+  /**
+   * Asks the client. Rejects where it cannot be asked any more.
+   * @param wanted the key under which the server asks, if it has one
+   */
+  ask(method: string, params: Fields | undefined, signal: AbortSignal, wanted?: string): Promise<Fields> {
+    if (this.state.kind === 'over') return notAsked('The client is not there to be asked.');
+    const given = wanted === undefined ? undefined : this.given.get(wanted);
+    if (wanted !== undefined) this.given.delete(wanted);
+    if (isObject(given)) return Promise.resolve(given);
+    if (this.questions.size >= mostQuestions || !this.deps.parking.hasRoom) return notAsked(tooMuch);
+    if (signal.aborted) return notAsked(takenBack);
+    const key = this.keyFor(wanted);
+    const question = openQuestion<Fields>(signal, () => this.questions.delete(key));
+    this.questions.set(key, { request: { method, ...(params && { params }) }, question });
+    this.parkSoon();
+    return question.answer;
+  }
+
+  /** A key that is not open; that of the server wherever it can be, as its documentation may name it. */
+  private keyFor(wanted: string | undefined): string {
+    let key = wanted;
+    while (key === undefined || this.questions.has(key)) key = `question-${(this.asked += 1)}`;
+    return key;
   }
 
   /** Goes on with the POST that has the answers. A question that it leaves open is asked again. */
@@ -126,8 +140,8 @@ export class ParkableCall implements Reply {
     if (state.kind !== 'parked') return;
     state.limit.dispose();
     this.state = { kind: 'carried', by: carrier };
-    if (state.answer !== undefined) return this.settle(state.answer);
-    for (const [key, question] of [...this.questions]) {
+    if (state.answer !== undefined) return this.settle(state.answer, state.status);
+    for (const [key, { question }] of [...this.questions]) {
       const response = responses[key];
       if (!isObject(response)) continue;
       this.questions.delete(key);
@@ -159,7 +173,7 @@ export class ParkableCall implements Reply {
     if (!parking.hasRoom) return this.refuse(tooMuch);
     const state = parking.put(this, target);
     const limit = clock.after(parkedLimitMs, () => this.abandon());
-    this.state = { kind: 'parked', state, limit };
+    this.state = { kind: 'parked', state, since: clock.now(), limit };
     const requests = [...this.questions].map(([key, { request }]) => [key, request] as const);
     const result = { resultType: 'input_required', inputRequests: Object.fromEntries(requests), requestState: state };
     reply.settle(resultMessage(id, JSON.stringify(result)));
@@ -181,13 +195,8 @@ export class ParkableCall implements Reply {
   private refuse(message: string): void {
     const questions = [...this.questions.values()];
     this.questions.clear();
-    for (const question of questions) question.reject(new RpcFailure(errorCodes.server, message));
+    for (const { question } of questions) question.reject(new RpcFailure(errorCodes.server, message));
   }
 }
 
 const tooMuch = 'Too many clients are asked too much at once.';
-const takenBack = 'The question was taken back.';
-
-function refused(message: string): Promise<never> {
-  return Promise.reject(new RpcFailure(errorCodes.server, message));
-}

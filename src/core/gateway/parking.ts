@@ -2,7 +2,7 @@
  * Keeps the calls of the modern era that wait for their clients (G4), by the request state with which the client goes
  * on. The state is signed with a key of this process and bound to the conversation and to the call, and it is good
  * once. Whoever shows it has the token and its rights: what is kept out is an answer that reaches a call which did not
- * ask. Invariant: their number is bounded.
+ * ask. Invariant: their number is bounded; the one that waits the longest gives way, once it has waited a while.
  */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { canonicalJson } from '../base/canonicalJson.js';
@@ -26,6 +26,8 @@ export interface CallTarget {
 }
 
 interface Parked {
+  /** The time since when it waits, once that is so long that it gives way. */
+  readonly waitsSince: number | undefined;
   /** Ends it, as nobody will bring the answers. */
   abandon(): void;
 }
@@ -35,13 +37,19 @@ export class Parking<Call extends Parked> implements Disposable {
   private readonly parked = new Map<string, Call>();
 
   get hasRoom(): boolean {
-    return this.parked.size < mostParked;
+    return this.parked.size < mostParked || this.longest?.waitsSince !== undefined;
   }
 
-  /** Parks a call. Returns the state that takes it out, or `forget`s it. */
+  private get longest(): Call | undefined {
+    const [longest] = this.parked.values();
+    return longest;
+  }
+
+  /** Parks a call where there is room. Returns the state that takes it out, or `forget`s it. */
   put(call: Call, target: CallTarget): string {
+    if (this.parked.size >= mostParked) this.longest?.abandon();
     const id = randomBytes(idBytes);
-    const state = Buffer.concat([id, this.signature(id, target)]).toString('base64url');
+    const state = Buffer.concat([id, this.signature(id, digestOf(target))]).toString('base64url');
     this.parked.set(state, call);
     return state;
   }
@@ -51,10 +59,19 @@ export class Parking<Call extends Parked> implements Disposable {
     if (typeof state !== 'string' || !statePattern.test(state)) return undefined;
     const bytes = Buffer.from(state, 'base64url');
     const id = bytes.subarray(0, idBytes);
-    if (!timingSafeEqual(bytes.subarray(idBytes), this.signature(id, target))) return undefined;
+    if (!timingSafeEqual(bytes.subarray(idBytes), this.signature(id, digestOf(target)))) return undefined;
     const call = this.parked.get(state);
     this.parked.delete(state);
     return call;
+  }
+
+  /** Says whether a call like this waits, which its client may have forgotten to say. */
+  waits(target: CallTarget): boolean {
+    const digest = digestOf(target);
+    return [...this.parked.keys()].some((state) => {
+      const bytes = Buffer.from(state, 'base64url');
+      return timingSafeEqual(bytes.subarray(idBytes), this.signature(bytes.subarray(0, idBytes), digest));
+    });
   }
 
   forget(state: string): void {
@@ -66,13 +83,14 @@ export class Parking<Call extends Parked> implements Disposable {
     this.parked.clear();
   }
 
-  private signature(id: Buffer, { toolset, dialog, method, params }: CallTarget): Buffer {
-    const own = withoutCarriage(params);
-    const digest = createHash('sha256')
-      .update(canonicalJson([toolset, dialog, method, own]))
-      .digest();
+  private signature(id: Buffer, digest: Buffer): Buffer {
     return createHmac('sha256', this.key).update(id).update(digest).digest().subarray(0, signatureBytes);
   }
+}
+
+function digestOf({ toolset, dialog, method, params }: CallTarget): Buffer {
+  const call = canonicalJson([toolset, dialog, method, withoutCarriage(params)]);
+  return createHash('sha256').update(call).digest();
 }
 
 /** Returns what of the parameters is the call itself, and not how this request of it came. */

@@ -6,8 +6,10 @@
  * because the socket closes: the protocol says that a disconnection is no cancellation, and the editor cancels by a
  * message of its own. The outcome of a request that nobody reads any more is dropped.
  */
+import { Cancellation } from '../base/cancellation.js';
 import { assertNever } from '../base/assertNever.js';
 import { isObject } from '../base/isObject.js';
+import type { Clock } from '../base/clock.js';
 import type { Log } from '../base/log.js';
 import type { ClientKind, Fields } from '../protocol/client.js';
 import { errorCodes, type RpcError } from '../protocol/errors.js';
@@ -17,11 +19,13 @@ import type { Delivery } from '../results/delivery.js';
 import type { AppOpenings } from './appOpenings.js';
 import type { GatewayBackend } from './backend.js';
 import { conversationOf } from './dialogs.js';
-import { errorIn, isAtLeast } from './dialect.js';
+import { errorIn, isAtLeast, statusOf } from './dialect.js';
 import type { Reply } from './eventStreams.js';
 import { handleKey } from './handles.js';
 import { namedBy } from './identities.js';
 import { errorMessage, isRequestId, notificationMessage, resultMessage, type RequestId } from './jsonRpc.js';
+import { modernVersion } from '../protocol/versions.js';
+import { withPagesOpened } from './requiredPages.js';
 import { type CallInFlight, type Session, SessionClient } from './session.js';
 
 /** The context that a method is given beside its parameters. */
@@ -35,6 +39,7 @@ export interface MethodContext {
 export interface MethodDeps {
   readonly backend: GatewayBackend;
   readonly log: Log;
+  readonly clock: Clock;
   readonly delivery: Delivery;
   /** The number of requests that one session may have in flight. */
   readonly maxCalls: number;
@@ -60,6 +65,7 @@ export function refusal(code: number, message: string): Answer {
 }
 
 interface ForwardTerms extends RequestTerms, Destination {
+  readonly client: SessionClient;
   readonly clientKind: ClientKind;
 }
 
@@ -94,7 +100,7 @@ export function forward<Result, Beside>(
   const destination = forwarding.destination ?? destinationOf(meta, session, deps);
   if (!destination) return refusal(errorCodes.invalidRequest, severalConversations);
 
-  const call: CallInFlight = { controller: new AbortController(), reply, listVersion: session.listing.version };
+  const call: CallInFlight = { controller: new Cancellation(), reply, listVersion: session.listing.version };
   session.calls.set(id, call);
   session.hasCalled = true;
   if (session.calls.size === 1) deps.noteActivity(session.toolset);
@@ -104,7 +110,7 @@ export function forward<Result, Beside>(
     clientKind: session.clientKind,
     meta: upstreamMeta(meta),
     dialog,
-    signal: call.controller.signal,
+    signal: call.controller,
     onProgress: progressSink(meta?.['progressToken'], id, call, session),
     client: new SessionClient(session, () => (session.calls.get(id) === call ? reply : undefined), dialog),
   };
@@ -148,9 +154,15 @@ async function carryOut<Result, Beside>(
   { id, session, deps }: MethodContext,
 ): Promise<void> {
   let message: string;
+  let status: number | undefined;
   try {
-    const outcome = await forwarding.send(terms);
-    const told = outcome.kind === 'error' ? { ...outcome, ...errorIn(session.protocolVersion, outcome) } : outcome;
+    const { protocolVersion: version } = session;
+    const send = (): Promise<Outcome<Result, Beside>> => forwarding.send(terms);
+    const { client, signal } = terms;
+    const outcome =
+      version === modernVersion ? await withPagesOpened(send, { client, signal, clock: deps.clock }) : await send();
+    const told = outcome.kind === 'error' ? { ...outcome, ...errorIn(version, outcome) } : outcome;
+    if (told.kind === 'error') status = statusOf(version, told);
     message = await toMessage(id, told, forwarding, terms);
   } catch (error) {
     // A failure that is expected is an outcome. What is thrown is a defect of this software, and not for the client.
@@ -163,7 +175,7 @@ async function carryOut<Result, Beside>(
   if (session.calls.get(id) !== call) return;
   session.tellBeforeResult(call);
   session.calls.delete(id);
-  call.reply.settle(message);
+  call.reply.settle(message, status);
   if (session.calls.size === 0) deps.noteActivity(session.toolset);
 }
 

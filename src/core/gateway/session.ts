@@ -11,14 +11,18 @@ import type { MessageStream, OpenStream, Reply } from './eventStreams.js';
 import { ClientRequests } from './clientRequests.js';
 import { sessionDialog } from './dialogs.js';
 import type { SessionTraits } from './sessionId.js';
-import type { Audience, ClientKind, Fields, ServerClient } from '../protocol/client.js';
+import type { AskOptions, Audience, ClientKind, Fields, ServerClient } from '../protocol/client.js';
+import type { Cancellation } from '../base/cancellation.js';
 import { BoundedMap } from '../base/boundedMap.js';
+import { TransientMap } from '../base/transientMap.js';
 import { notificationMessage, type RequestId } from './jsonRpc.js';
 import { changedMessages, type Knowledge, type Listing, type Topic, topics } from './listings.js';
 import type { Destination } from '../protocol/request.js';
+import { isKeptId } from '../protocol/keptIds.js';
 import { modernVersion, type SpokenVersion } from '../protocol/versions.js';
 import { clientRequest, isToldTo } from './dialect.js';
 import { isLoudEnough } from '../protocol/logLevels.js';
+import { longestUri } from '../tools/uris.js';
 
 /** This is more listening streams than a client has use for; the oldest makes room. */
 const maxStreams = 8;
@@ -30,7 +34,7 @@ export const mostLinks = 1_000;
 const restarted = 'its session had ended, or MCP Toolsets was started again';
 
 export interface CallInFlight {
-  readonly controller: AbortController;
+  readonly controller: Cancellation;
   readonly reply: Reply;
   /** The version of the list of tools when the call began. */
   readonly listVersion: number;
@@ -38,7 +42,9 @@ export interface CallInFlight {
 
 /** Puts to the client what a server asks. */
 export interface Asker {
-  ask(method: string, params: Fields | undefined, signal: AbortSignal): Promise<Fields>;
+  /** As that of the client which it asks. */
+  readonly waitsSince?: number | undefined;
+  ask(method: string, params: Fields | undefined, signal: AbortSignal, key?: string): Promise<Fields>;
 }
 
 interface SessionStart {
@@ -47,6 +53,10 @@ interface SessionStart {
   readonly lostBefore?: string | undefined;
   /** Where its client is asked, in place of the streams. */
   readonly asker?: Asker;
+  /** Whether nothing tells whose it is though each conversation has an instance of its own. */
+  readonly isNobodys?: boolean;
+  /** The argument by which its calls say whose they are. */
+  readonly passes?: Fields | undefined;
   /** What it shares with the others of its conversation, where it serves one request alone. */
   readonly partOf?: { readonly links: Map<string, Destination> };
 }
@@ -54,7 +64,7 @@ interface SessionStart {
 export class Session {
   readonly toolset: string;
   readonly clientKind: ClientKind;
-  readonly calls = new Map<RequestId, CallInFlight>();
+  readonly calls = new TransientMap<RequestId, CallInFlight>();
   /** The requests of servers that the client has not answered yet. */
   readonly clientRequests = new ClientRequests();
   readonly client: SessionClient;
@@ -72,6 +82,8 @@ export class Session {
   /** The same for everything of one client: the session itself, or the conversation that a request of its own is part of. */
   readonly identity: object;
   readonly asker: Asker | undefined;
+  readonly isNobodys: boolean;
+  readonly passes: Fields | undefined;
   /** The lowest level of log messages that the client wants; undefined until it says so. */
   logLevel: string | undefined;
   hasListed = false;
@@ -98,6 +110,8 @@ export class Session {
     this.dialog = start.dialog ?? sessionDialog(id);
     this.identity = start.partOf ?? this;
     this.asker = start.asker;
+    this.isNobodys = start.isNobodys === true;
+    this.passes = start.passes;
     this.links = start.partOf?.links ?? new BoundedMap(mostLinks);
     this.client = new SessionClient(this, undefined, this.dialog);
     this.toolset = listing.toolset;
@@ -180,7 +194,7 @@ export class Session {
   noteLinks({ content }: { readonly content: readonly { readonly type: string }[] }, origin: Destination): void {
     for (const part of content) {
       const { uri } = part as { uri?: unknown };
-      if (part.type !== 'resource_link' || typeof uri !== 'string') continue;
+      if (part.type !== 'resource_link' || typeof uri !== 'string' || uri.length > longestUri) continue;
       this.links.set(uri, origin);
     }
   }
@@ -196,7 +210,7 @@ export class Session {
 
   /** Closes the session. Calls that are not cancelled run on, and are answered if their stream is still there. */
   close(options: { cancelCalls: boolean }): void {
-    if (options.cancelCalls) for (const id of [...this.calls.keys()]) this.cancel(id);
+    if (options.cancelCalls) for (const id of this.calls.keys()) this.cancel(id);
     this.isClosed = true;
     this.clientRequests.close();
     for (const stream of this.streams.splice(0)) stream.end();
@@ -214,11 +228,17 @@ export class Session {
   }
 }
 
+/** So many elicitations that are complete before anybody waits for them are remembered; the oldest is forgotten. */
+const mostEarly = 1_000;
+
 /**
  * The client of a session as servers reach it (G4): during one of its calls on the stream of that call, otherwise on the
  * stream on which it listens.
  */
 export class SessionClient implements ServerClient {
+  private readonly awaited = new Map<string, () => void>();
+  private readonly early = new BoundedMap<string, true>(mostEarly);
+
   /** @param ofCall the stream of the call, as long as the call is in flight */
   constructor(
     private readonly owner: Session,
@@ -232,6 +252,10 @@ export class SessionClient implements ServerClient {
 
   get isGone(): boolean {
     return this.owner.isClosed;
+  }
+
+  get waitsSince(): number | undefined {
+    return this.owner.asker?.waitsSince;
   }
 
   get capabilities(): Fields {
@@ -250,27 +274,41 @@ export class SessionClient implements ServerClient {
     return this.owner.lostBefore;
   }
 
+  get passes(): Fields | undefined {
+    return this.owner.passes;
+  }
+
   get mayHaveLost(): boolean {
     return this.owner.mayHaveLost;
   }
 
-  ask(
-    method: string,
-    params: Fields | undefined,
-    signal: AbortSignal,
-    onProgress?: (progress: Fields) => void,
-  ): Promise<Fields> {
+  ask(method: string, params: Fields | undefined, signal: AbortSignal, options: AskOptions = {}): Promise<Fields> {
     let asked: Fields | undefined;
     try {
       asked = clientRequest(this.owner.protocolVersion, method, params);
     } catch (error) {
       return Promise.reject(error as Error);
     }
-    if (this.owner.asker) return this.owner.asker.ask(method, asked, signal);
-    return this.owner.clientRequests.ask(this.stream, method, asked, signal, onProgress);
+    if (this.owner.asker) return this.owner.asker.ask(method, asked, signal, options.key);
+    return this.owner.clientRequests.ask(this.stream, method, asked, signal, options.onProgress);
+  }
+
+  /** Resolves when a server has said of all these elicitations by URL that they are complete. */
+  async completed(ids: readonly string[]): Promise<void> {
+    const open = [...new Set(ids)].filter((id) => !this.early.delete(id));
+    await Promise.all(open.map((id) => new Promise<void>((resolve) => this.awaited.set(id, resolve))));
+  }
+
+  private noteComplete(id: unknown): void {
+    if (!isKeptId(id)) return;
+    const resolve = this.awaited.get(id);
+    if (resolve) resolve();
+    else this.early.set(id, true);
+    this.awaited.delete(id);
   }
 
   tell(method: string, params: Fields): void {
+    if (method === 'notifications/elicitation/complete') this.noteComplete(params['elicitationId']);
     if (!isToldTo(this.owner.protocolVersion, method)) return;
     const { protocolVersion, logLevel } = this.owner;
     if (method === 'notifications/message' && protocolVersion === modernVersion && logLevel === undefined) return;

@@ -11,19 +11,21 @@ import type { Disposable } from '../base/disposables.js';
 import { isObject } from '../base/isObject.js';
 import type { Fields } from '../protocol/client.js';
 import { errorCodes, RpcFailure, type RpcError } from '../protocol/errors.js';
+import { mirrorMismatch } from '../protocol/mirroredParams.js';
 import { metaKeys, metaOf } from '../protocol/requestMeta.js';
+import { knowsTasks, tasksNotDeclared, withoutTasks } from '../protocol/tasks.js';
 import { modernVersion, protocolVersions } from '../protocol/versions.js';
 import type { Route } from './access.js';
 import type { Attributed, Attribution } from './attribution.js';
 import type { ServedToolset } from './backend.js';
 import type { Conversations } from './conversations.js';
-import { errorIn, readsStructureAlone, serverCapabilities, toolResult } from './dialect.js';
+import { errorIn, notToBeKept, readsStructureAlone, serverCapabilities, statusOf, toolResult } from './dialect.js';
 import { PostReply, type Heartbeat } from './eventStreams.js';
 import { errorMessage, resultMessage, type Message } from './jsonRpc.js';
 import type { ListenStreams } from './listenStreams.js';
 import { ParkableCall } from './parkableCall.js';
 import { Parking } from './parking.js';
-import { answerRequest, capabilitiesOf, isOfModernEra } from './methods.js';
+import { answerRequest, capabilitiesOf, isServed } from './methods.js';
 import type { MethodDeps } from './requests.js';
 import { Session, type Asker } from './session.js';
 import { readEnvelope, type StatelessTraits } from './statelessRequest.js';
@@ -44,8 +46,8 @@ interface StatelessDeps {
 /** Says for whom a request is served. */
 type Owned = Extract<Attributed, { readonly served: ServedToolset }>;
 
-/** Lists may change with any edit of the config file, so nobody is to keep them without being told of changes. */
-const cacheHints = '"ttlMs":0,"cacheScope":"private"';
+/** An edit of the config file may change any list at once, and no hint of a server may hide that. */
+const cacheHints = JSON.stringify(notToBeKept).slice(1, -1);
 
 export class Stateless implements Disposable {
   private readonly inFlight = new Map<string, number>();
@@ -73,8 +75,10 @@ export class Stateless implements Disposable {
     const { id } = message;
     const envelope = readEnvelope(request.headers, message);
     if (envelope.kind === 'wrong') return answerWith(response, 400, errorMessage(id, envelope.error));
-    const { traits } = envelope;
-    if (!isKnown(message.method)) return answerWith(response, 404, errorMessage(id, unknown));
+    const { declared } = envelope.traits;
+    // A call is answered as a task only where the task can be asked for.
+    const traits = { ...envelope.traits, declared: knowsTasks(served.features) ? declared : withoutTasks(declared) };
+    if (!isKnown(message.method, served)) return answerWith(response, 404, errorMessage(id, unknown));
     const attributed = this.deps.attribution.of({ route, served, message, traits });
     switch (attributed.kind) {
       case 'refused':
@@ -83,14 +87,18 @@ export class Stateless implements Disposable {
         return this.reply(response).settle(resultMessage(id, this.tool(attributed.text)));
       case 'anybody':
       case 'conversation':
-        return this.serve(response, attributed, traits);
+        return this.serve(request, response, attributed, traits);
     }
   }
 
-  private serve(response: ServerResponse, owned: Owned, traits: StatelessTraits): void {
+  private serve(request: IncomingMessage, response: ServerResponse, owned: Owned, traits: StatelessTraits): void {
     const { message, served } = owned;
     const { id, method, params = {} } = message;
     if (method === 'server/discover') return this.reply(response).settle(resultMessage(id, this.discovery(served)));
+    const mismatch = traits.mirrors ? mirrorMismatchOf(request, owned) : undefined;
+    if (mismatch !== undefined) {
+      return answerWith(response, 400, errorMessage(id, { code: errorCodes.headerMismatch, message: mismatch }));
+    }
     if (method !== 'subscriptions/listen') return this.call(response, owned, traits);
     const { notifications } = params;
     if (!isObject(notifications)) {
@@ -98,13 +106,13 @@ export class Stateless implements Disposable {
       return answerWith(response, 400, errorMessage(id, { code: errorCodes.invalidParams, message: text }));
     }
     const { declared } = traits;
+    if ('taskIds' in notifications && knowsTasks(served.features) && !knowsTasks(declared))
+      return answerWith(response, 400, errorMessage(id, tasksNotDeclared));
     const listening = { id, wanted: notifications, served, declared };
     if (owned.kind === 'anybody')
       return this.deps.listenStreams.open(response, { ...listening, listing: owned.listing });
-    const { conversation } = owned;
-    const use = this.deps.conversations.use(conversation);
-    response.once('close', () => use.dispose());
-    const { listing, dialog } = conversation;
+    this.useUntilClosed(response, owned);
+    const { listing, dialog } = owned.conversation;
     this.deps.listenStreams.open(response, { ...listening, listing, dialog });
   }
 
@@ -118,26 +126,30 @@ export class Stateless implements Disposable {
     const reply = this.reply(response);
     const carrier = { id, reply, progressToken: metaOf(params)['progressToken'] };
     const { requestState, inputResponses } = params;
-    if (mayBeAsked.includes(method) && (requestState !== undefined || inputResponses !== undefined)) {
+    const mayAsk = mayBeAsked.includes(method);
+    const responses = isObject(inputResponses) ? inputResponses : {};
+    if (mayAsk && requestState !== undefined) {
       const parked = this.parking.take(requestState, target);
       if (!parked) return fail(noneParked);
+      this.useUntilClosed(response, owned);
       response.once('close', () => parked.closed(carrier));
-      return parked.goOn(carrier, isObject(inputResponses) ? inputResponses : {});
+      return parked.goOn(carrier, responses);
     }
+    // A call that waits is not sent a second time because its client forgot to say which it is.
+    if (mayAsk && inputResponses !== undefined && this.parking.waits(target)) return fail(noneParked);
     if (this.callsInFlight(toolset) >= methods.maxCalls) {
       return fail({ code: errorCodes.server, message: 'Too many calls are in flight.' });
     }
-    const use = owned.kind === 'conversation' ? this.deps.conversations.use(owned.conversation) : undefined;
+    this.useUntilClosed(response, owned);
     this.count(toolset, 1);
     const end = (): void => {
       this.count(toolset, -1);
       session.close({ cancelCalls: true });
-      use?.dispose();
       // What a conversation holds outlives its requests.
-      if (!use) methods.backend.noteClient(session.client, 'gone');
+      if (owned.kind === 'anybody') methods.backend.noteClient(session.client, 'gone');
     };
-    const call = new ParkableCall({ target, parking: this.parking, clock, end }, carrier);
-    const session = this.sessionOf(owned, traits, mayBeAsked.includes(method) ? call : nobody);
+    const call = new ParkableCall({ target, parking: this.parking, clock, end }, carrier, responses);
+    const session = this.sessionOf(owned, traits, mayAsk ? call : nobody);
     response.once('close', () => call.closed(carrier));
     let error: RpcError;
     try {
@@ -149,7 +161,10 @@ export class Stateless implements Disposable {
       methods.log.write('error', `A request of ${toolset} threw: ${String(cause)}`);
       error = { code: errorCodes.internal, message: 'The request failed inside MCP Toolsets; its log says more.' };
     }
-    call.settle(errorMessage(id, error));
+    call.settle(
+      errorMessage(id, error),
+      error.code === errorCodes.methodNotFound ? 404 : statusOf(modernVersion, error),
+    );
   }
 
   /** Makes the session of one call alone. */
@@ -163,10 +178,19 @@ export class Stateless implements Disposable {
       asker,
       lostBefore,
       ...(dialog !== undefined && { dialog }),
+      isNobodys: !conversation && listing.isLeased,
+      passes: owned.kind === 'conversation' ? owned.passes : undefined,
       ...(conversation && { partOf: conversation }),
     });
     session.logLevel = logLevel;
     return session;
+  }
+
+  /** A conversation is in use while a POST of it is answered, and not by a call that waits between two (L2a). */
+  private useUntilClosed(response: ServerResponse, owned: Owned): void {
+    if (owned.kind !== 'conversation') return;
+    const use = this.deps.conversations.use(owned.conversation);
+    response.once('close', () => use.dispose());
   }
 
   private count(toolset: string, change: 1 | -1): void {
@@ -191,10 +215,9 @@ export class Stateless implements Disposable {
     return JSON.stringify({
       resultType: 'complete',
       supportedVersions: [modernVersion, ...protocolVersions],
-      capabilities: serverCapabilities(newest, capabilitiesOf(served)),
+      capabilities: { ...serverCapabilities(newest, capabilitiesOf(served)), ...extensionsOf(served) },
       ...(instructions === undefined ? {} : { instructions }),
-      ttlMs: 0,
-      cacheScope: 'private',
+      ...notToBeKept,
       _meta: this.serverMeta(served.serverName),
     });
   }
@@ -206,6 +229,16 @@ export class Stateless implements Disposable {
   private reply(response: ServerResponse): PostReply {
     return new PostReply(response, { heartbeat: this.deps.heartbeat, requests: 1 });
   }
+}
+
+/** The handle of a conversation may have been taken out of the arguments; it is never mirrored. */
+function mirrorMismatchOf({ headers }: IncomingMessage, owned: Owned): string | undefined {
+  const { method, params = {} } = owned.message;
+  if (method !== 'tools/call') return undefined;
+  const { listing } = owned.kind === 'conversation' ? owned.conversation : owned;
+  listing.refreshIfStale();
+  const mirrored = listing.mirrored.get(String(params['name']));
+  return mirrored && mirrorMismatch(mirrored, params['arguments'], headers);
 }
 
 /** Servers may ask something while they are asked these. */
@@ -222,8 +255,12 @@ const noneParked: RpcError = {
 
 const unknown: RpcError = { code: errorCodes.methodNotFound, message: 'Unknown method.' };
 
-function isKnown(method: string): boolean {
-  return method === 'server/discover' || method === 'subscriptions/listen' || isOfModernEra(method);
+function isKnown(method: string, served: ServedToolset): boolean {
+  return method === 'server/discover' || method === 'subscriptions/listen' || isServed(method, served);
+}
+
+function extensionsOf({ features: { extensions } }: ServedToolset): Fields {
+  return Object.keys(extensions).length > 0 ? { extensions } : {};
 }
 
 function answerWith(response: ServerResponse, status: number, json: string): void {

@@ -7,6 +7,7 @@ import { isObject } from '../base/isObject.js';
 import type { Fields } from '../protocol/client.js';
 import { errorCodes, type RpcError } from '../protocol/errors.js';
 import { isLogLevel } from '../protocol/logLevels.js';
+import { fromHeader, namedParams } from '../protocol/mirroredParams.js';
 import { metaKeys, metaOf } from '../protocol/requestMeta.js';
 import { modernVersion, protocolVersions } from '../protocol/versions.js';
 import type { Message } from './jsonRpc.js';
@@ -20,17 +21,22 @@ export interface StatelessTraits {
   readonly logLevel: string | undefined;
   /** Whether its conversation had begun at another gateway, or at an earlier run of this one. */
   readonly begunElsewhere: boolean;
+  /** Whether parameters of tools are mirrored in headers, as all clients do that speak HTTP themselves. */
+  readonly mirrors: boolean;
 }
 
 type Envelope =
   { readonly kind: 'right'; readonly traits: StatelessTraits } | { readonly kind: 'wrong'; readonly error: RpcError };
 
-/** Every request of the modern era says its version itself; in the legacy one only the session and its header do. */
+/**
+ * Every request of the modern era says its version itself; in the legacy one only the session and its header do. What
+ * begins a session is modern only where all of it says so: it is most likely from a client that speaks both.
+ */
 export function isStateless(headers: IncomingHttpHeaders, message: Message): message is Request {
-  if (message.kind !== 'request' || message.method === 'initialize') return false;
-  return (
-    headers['mcp-protocol-version'] === modernVersion || metaOf(message.params)[metaKeys.protocolVersion] !== undefined
-  );
+  if (message.kind !== 'request') return false;
+  const byHeader = headers['mcp-protocol-version'] === modernVersion;
+  const inBody = metaOf(message.params)[metaKeys.protocolVersion];
+  return message.method === 'initialize' ? byHeader && inBody === modernVersion : byHeader || inBody !== undefined;
 }
 
 export function readEnvelope(headers: IncomingHttpHeaders, message: Request): Envelope {
@@ -57,19 +63,13 @@ export function readEnvelope(headers: IncomingHttpHeaders, message: Request): En
       declared,
       logLevel: level,
       begunElsewhere: headers['mcp-toolsets-begun-elsewhere'] !== undefined,
+      mirrors: headers['mcp-toolsets-over'] !== 'stdio',
     },
   };
 }
 
-/** The methods whose target a header names too, with the parameter that names it. */
-const targets: Readonly<Record<string, string>> = {
-  'tools/call': 'name',
-  'prompts/get': 'name',
-  'resources/read': 'uri',
-};
-
 function mismatchOf(headers: IncomingHttpHeaders, { method, params }: Request, version: string): string | undefined {
-  const target = targets[method];
+  const target = namedParams[method];
   return (
     differs('MCP-Protocol-Version', headers['mcp-protocol-version'], version) ??
     differs('Mcp-Method', headers['mcp-method'], method) ??
@@ -82,9 +82,8 @@ function differs(name: string, said: string | string[] | undefined, meant: unkno
   return said === meant ? undefined : `The header ${name} does not say what the body says.`;
 }
 
-function decoded(value: string | string[] | undefined): string | string[] | undefined {
-  const [, encoded] = typeof value === 'string' ? (/^=\?base64\?(.*)\?=$/s.exec(value) ?? []) : [];
-  return encoded === undefined ? value : Buffer.from(encoded, 'base64').toString('utf8');
+function decoded(value: string | string[] | undefined): string | undefined {
+  return typeof value === 'string' ? fromHeader(value) : undefined;
 }
 
 function invalid(message: string): Envelope {

@@ -200,11 +200,13 @@ function statusText(snapshot: StatusSnapshot, dialog: string | undefined, only?:
 
 function serverLine(server: ServerStatus, dialog: string | undefined): string {
   const own = server.instances.some(({ use }) => use.kind === 'leased' && use.dialog === dialog);
+  const hasSpare = server.instances.some(({ use }) => use.kind === 'spare');
   return [
     `${server.id}: ${stateText(server.state)}`,
     `${server.tools.length} of ${server.offered} tools published`,
     ...(server.previous ? [previousPhrase(server.previous)] : []),
     ...(own ? ['this conversation has an instance'] : []),
+    ...(hasSpare ? ['a spare instance waits for the next conversation'] : []),
   ].join(', ');
 }
 

@@ -3,7 +3,7 @@
  * Everything here is pure.
  */
 import { assertNever } from '../base/assertNever.js';
-import type { PoolFailure } from '../instances/pool.js';
+import type { PoolFailure } from '../instances/poolDeps.js';
 import { errorCodes } from '../protocol/errors.js';
 import type { Destination, OtherOutcome, OtherRequest, ToolOutcome } from '../protocol/request.js';
 

@@ -13,6 +13,7 @@ import type { ConnectOutcome, Connector, ConnectRequest } from '../connections/c
 import { Guardian } from '../connections/stdio/guardian.js';
 import { Jobs } from '../connections/stdio/jobs.js';
 import { EraMemories, type EraMemory } from '../connections/eras/eraMemory.js';
+import { modernVersion } from '../protocol/versions.js';
 import type { MakeAgents } from '../connections/http/agents.js';
 import type { OAuth } from '../connections/http/oauth/oauth.js';
 import { attemptStdio, inherited } from '../connections/stdio/attempt.js';
@@ -39,17 +40,18 @@ export interface ConnectorDeps {
    * The path of the bundled guardianMain. Without it, only groups and marked processes are ended. Windows needs none.
    */
   readonly guardianScript?: string | undefined;
+  /** What launches were seen to speak before; by default nothing is known of any. */
+  readonly eras?: EraMemories | undefined;
   /** Node, or Electron; the default is that of this process. */
   readonly execPath?: string | undefined;
 }
 
 export function createConnector(deps: ConnectorDeps): Connector {
-  const { env, clock, trace, clientVersion } = deps;
+  const { env, clock, trace, clientVersion, eras = new EraMemories() } = deps;
   const mark = `${process.pid}-${randomBytes(6).toString('hex')}.`;
   const { guardianScript: script, execPath = process.execPath } = deps;
   const keeper = process.platform === 'win32' ? new Jobs() : new Guardian({ mark, script, execPath, env });
   const attempts = new Set<{ readonly stop: AbortController; readonly outcome: Promise<ConnectOutcome> }>();
-  const eras = new EraMemories();
   let started = 0;
   let disposed = false;
   const nextProcess = (): Pick<ProcessStart, 'mark' | 'keeper'> => ({ mark: `${mark}${++started}.`, keeper });
@@ -95,11 +97,12 @@ export function createConnector(deps: ConnectorDeps): Connector {
     };
     try {
       const hash = launchHashOf(launch, false);
-      const era = eras.of(hash);
+      const current = (): EraMemory => eras.of(hash, request.spoke === modernVersion ? 'modern' : 'legacy');
+      const era = current();
       const outcome = await once(era);
       // It was modern, and what is there now has ended at the question.
-      const hasChanged = era.expected === 'modern' && eras.of(hash).expected === 'legacy';
-      return outcome.kind === 'failed' && hasChanged ? await once(eras.of(hash)) : outcome;
+      const hasChanged = era.expected === 'modern' && current().expected === 'legacy';
+      return outcome.kind === 'failed' && hasChanged ? await once(current()) : outcome;
     } finally {
       timer.dispose();
     }

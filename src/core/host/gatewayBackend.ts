@@ -8,6 +8,7 @@ import { everyToolset, type GatewayBackend, type ServedToolset } from '../gatewa
 import type { Audience, ClientChange, ClientKind, Fields, ServerClient } from '../protocol/client.js';
 import { errorCodes } from '../protocol/errors.js';
 import type { OtherOutcome, ToolOutcome, ToolsetCall, ToolsetRequest } from '../protocol/request.js';
+import { isAboutTask } from '../protocol/tasks.js';
 import type { Catalogue, Toolset } from '../tools/catalogue.js';
 import { admitsResource, contentsRefused } from '../tools/promptsAndResources.js';
 import { clipped } from '../base/text.js';
@@ -81,11 +82,13 @@ class CatalogueBackend implements GatewayBackend, Disposable {
     if (toolset === undefined) {
       return { kind: 'error', code: errorCodes.invalidParams, message: `No toolset has a tool "${call.tool}".` };
     }
-    const outcome = await this.host.call({ ...call, toolset });
+    const outcome = await this.host.call(isToAll ? { ...call, toolset } : call);
     if (outcome.kind !== 'result') return outcome;
     const { news } = outcome;
+    if (!isToAll && !news) return outcome;
     const known = news && toolsetIn(catalogue, toolset);
-    const advice = known && releaseAdvice(known, toolsets, { ...call, sees: call.toolset });
+    const advice =
+      known && releaseAdvice(known, toolsets, { ...call, sees: call.toolset, passes: call.client?.passes ?? {} });
     return {
       ...outcome,
       ...(isToAll && { toolset }),
@@ -96,7 +99,9 @@ class CatalogueBackend implements GatewayBackend, Disposable {
   async request(request: ToolsetRequest): Promise<OtherOutcome> {
     const { toolset: id, method, client } = request;
     const catalogue = this.host.catalogueFor(client?.audience);
-    const toolset = id === everyToolset ? holderOfRequest(catalogue.toolsets, request) : toolsetIn(catalogue, id);
+    const isToAll = id === everyToolset;
+    const toolset = isToAll ? this.holderOf(request, catalogue) : toolsetIn(catalogue, id);
+    if (!toolset && isAboutTask(method)) return refused(errorCodes.invalidParams, 'There is no such task here.');
     const params = toolset && underOriginalNames(toolset, method, request.params);
     const { ref } = request.params as { ref?: Fields };
     const { uri = ref?.['uri'] } = request.params as { uri?: unknown };
@@ -105,13 +110,27 @@ class CatalogueBackend implements GatewayBackend, Disposable {
     }
     if (!params) return refused(errorCodes.invalidParams, `${said(id)} such prompt.`);
     const outcome = await this.host.request({ ...request, toolset: toolset.id, params });
-    if (method !== 'resources/read' || outcome.kind !== 'result') return outcome;
-    const why = contentsRefused(toolset.resources, outcome.result['contents'], String(uri));
-    return why === undefined ? outcome : refused(errorCodes.invalidParams, `"${String(uri)}" was not read. ${why}`);
+    if (outcome.kind !== 'result') return outcome;
+    const { contents } = method === 'resources/read' ? outcome.result : {};
+    const why = contentsRefused(toolset.resources, contents, String(uri));
+    return why === undefined
+      ? { ...outcome, ...(isToAll && { toolset: toolset.id }) }
+      : refused(errorCodes.invalidParams, `"${String(uri)}" was not read. ${why}`);
+  }
+
+  private holderOf(request: ToolsetRequest, catalogue: Catalogue): Toolset | undefined {
+    const { method, params, dialog } = request;
+    if (!isAboutTask(method)) return holderOfRequest(catalogue.toolsets, request);
+    const holder = this.host.toolsetOfTask(String(params['taskId']), dialog);
+    return holder === undefined ? undefined : toolsetIn(catalogue, holder);
   }
 
   noteClient(client: ServerClient, change: ClientChange): void {
     this.host.noteClient(client, change);
+  }
+
+  noteListed(id: string, audience: Audience | undefined): void {
+    this.host.noteListed(id === everyToolset ? undefined : id, audience);
   }
 
   dispose(): void {

@@ -3,6 +3,7 @@
  * connections; the gateway is joined to it by `gatewayBackend`. Invariants: the catalogue is replaced in one step and
  * always is what `publish` makes of the registrations in file order; the snapshot is made from one moment's facts.
  */
+import { availableParallelism } from 'node:os';
 import { judgeLaunch } from '../approval/approvals.js';
 import type { Disposable } from '../base/disposables.js';
 import { Emitter, type Event } from '../base/events.js';
@@ -12,7 +13,8 @@ import { Throttle } from '../base/clock.js';
 import { ConfigState } from '../config/merge.js';
 import type { ConfigModel, ConfiguredServer, ServerDefinition, SourceText } from '../config/model.js';
 import { LimitedConnector, defectTolerant } from '../instances/limit.js';
-import type { PoolFailure } from '../instances/pool.js';
+import type { PoolFailure } from '../instances/poolDeps.js';
+import { StartTurns } from '../instances/startTurns.js';
 import {
   noClient,
   type Audience,
@@ -20,7 +22,7 @@ import {
   type ExpectedClient,
   type ServerClient,
 } from '../protocol/client.js';
-import { Subscriptions } from '../instances/subscriptions.js';
+import { ServerSubscriptions } from '../instances/subscriptions.js';
 import { secretsOf } from '../config/launchSecrets.js';
 import { ServerUnit } from '../reconcile/serverUnit.js';
 import { type StatusSnapshot, emptyFacts, problemsOf, statusOf } from '../reconcile/status.js';
@@ -32,6 +34,7 @@ import { ServerSignIns } from './signIns.js';
 import type { Host, HostDeps } from './hostContract.js';
 import { errorCodes } from '../protocol/errors.js';
 import type { OtherOutcome, ToolOutcome, ToolsetCall, ToolsetRequest } from '../protocol/request.js';
+import { needsTask } from '../protocol/tasks.js';
 import type { Catalogue, ServedTool } from '../tools/catalogue.js';
 import { withoutDataUrls } from '../results/dataUrls.js';
 import { offerMemory } from './offering.js';
@@ -64,6 +67,7 @@ class ToolsetHost implements Host {
   private readonly changeEmitter = new Emitter<StatusSnapshot>();
   private readonly log: Log;
   private readonly connector: LimitedConnector;
+  private readonly turns: StartTurns;
   private readonly activity: Throttle;
   private readonly envFiles: EnvFiles;
   private readonly approvalChanges: Disposable | undefined;
@@ -79,6 +83,7 @@ class ToolsetHost implements Host {
   constructor(private readonly deps: HostDeps) {
     this.log = redactingLog(deps.log, deps.redactor);
     this.connector = new LimitedConnector(defectTolerant(deps.connector, this.log), () => deps.maxInstances?.() ?? 32);
+    this.turns = new StartTurns(deps.clock, deps.startsAtOnce ?? availableParallelism());
     this.activity = new Throttle(deps.clock, activityMs, () => this.announceChange());
     this.signIns = new ServerSignIns({
       ...deps,
@@ -179,11 +184,20 @@ class ToolsetHost implements Host {
     return { kind: 'error', code: errorCodes.server, message: this.warned(requestText(request, outcome)) };
   }
 
+  toolsetOfTask(task: string, dialog: string): string | undefined {
+    return [...this.units].find(([, unit]) => unit.serving?.pool.tasks.has(task, dialog))?.[0];
+  }
+
   noteClient(client: ServerClient, change: ClientChange): void {
     for (const { facts } of [...this.units.values(), ...this.leaving]) {
       facts.serving?.pool.noteClient(client, change);
       for (const { pool } of facts.draining) pool.noteClient(client, change);
     }
+  }
+
+  noteListed(toolset: string | undefined, audience: Audience | undefined): void {
+    for (const [id, unit] of this.units)
+      if (toolset === undefined || id === toolset) unit.serving?.noteListed(audience);
   }
 
   async start(server: string): Promise<void> {
@@ -225,7 +239,7 @@ class ToolsetHost implements Host {
     return redacted;
   }
 
-  private async callTool({ original, published, releases }: ServedTool, call: ToolsetCall): Promise<ToolOutcome> {
+  private async callTool({ original, published, releases, tool }: ServedTool, call: ToolsetCall): Promise<ToolOutcome> {
     const { toolset, dialog } = call;
     if (releases !== undefined) {
       const input = { serverId: releases };
@@ -238,7 +252,9 @@ class ToolsetHost implements Host {
     if (!unit) return unknownTool(call);
     this.activity.ask();
     try {
-      const outcome = (await unit.serving?.pool.call(dialog, { ...call, tool: original })) ?? stopped;
+      const outcome =
+        (await unit.serving?.pool.call(dialog, { ...call, tool: original, published, asTask: needsTask(tool) })) ??
+        stopped;
       return isFailure(outcome) ? this.failed({ published }, call, outcome) : plain(outcome);
     } finally {
       this.activity.ask();
@@ -281,17 +297,19 @@ class ToolsetHost implements Host {
       id,
       clock,
       connector: this.connector,
+      turns: this.turns,
       random: this.deps.random ?? Math.random,
       filteredTools,
       log: this.log,
       serverLog: redactingLog(this.deps.serverLog(id), redactor),
       drainLimitMs: this.deps.drainLimitMs ?? 30_000,
       redact: (text) => redactor.redact(text),
-      subscriptions: new Subscriptions(),
+      subscriptions: new ServerSubscriptions(),
       expected: this.deps.expectedClient ?? ((): ExpectedClient => noClient),
       judge: (definition) => judgeLaunch(definition, this.deps.approvals),
       startsOnCall: ({ start }) => (start ?? this.deps.usualStart?.()) === 'call',
       memory: this.deps.kept && offerMemory(this.deps.kept, this.deps),
+      conversations: this.deps.conversations,
       onCommit: () => this.republish(),
       onChange: () => this.announceChange(),
     });
@@ -353,5 +371,7 @@ class ToolsetHost implements Host {
 
 /** Returns what a server answered with its `data:` URLs put right for every client (V1). */
 function plain<Outcome extends ToolOutcome | OtherOutcome>(outcome: Outcome): Outcome {
-  return outcome.kind === 'result' ? { ...outcome, result: withoutDataUrls(outcome.result) } : outcome;
+  if (outcome.kind !== 'result') return outcome;
+  const result = withoutDataUrls(outcome.result);
+  return result === outcome.result ? outcome : { ...outcome, result };
 }

@@ -9,7 +9,7 @@ import type { Connector } from '../connections/connection.js';
 import type { SignIns } from '../connections/http/oauth/contract.js';
 import type { Audience, ClientChange, ExpectedClient, ServerClient } from '../protocol/client.js';
 import type { OtherOutcome, ToolOutcome, ToolsetCall, ToolsetRequest } from '../protocol/request.js';
-import type { RememberedOffer } from '../reconcile/remembered.js';
+import type { ExpectedConversations, RememberedOffer } from '../reconcile/remembered.js';
 import type { StatusSnapshot } from '../reconcile/status.js';
 import type { ServerSignIns } from './signIns.js';
 import type { Catalogue } from '../tools/catalogue.js';
@@ -35,6 +35,8 @@ export interface HostDeps {
   readonly drainLimitMs?: number;
   /** Returns how many instances may live at once (L2); read at each start. The default is 32. */
   readonly maxInstances?: () => number;
+  /** How many servers start at once that nobody waits for (P8). The default is the number of the machine's cores. */
+  readonly startsAtOnce?: number;
   /** Returns the lists by which an organisation bars servers (S1); read with the sources. By default there are none. */
   readonly serverLists?: () => ServerLists;
   /** Decides what may be started (S1). By default everything may. */
@@ -47,6 +49,8 @@ export interface HostDeps {
   readonly usualStart?: () => StartTime;
   /** Keeps what launches listed, by their fingerprints, for the next window (P8). By default nothing is kept. */
   readonly kept?: KeptOffers;
+  /** Knows which servers conversations use (P9). By default no instance is started for one that has not called. */
+  readonly conversations?: ExpectedConversations;
   /** Signs in to HTTP servers, as the connector does. By default nobody can. */
   readonly signIns?: SignIns;
   /**
@@ -87,7 +91,11 @@ export interface Host {
   call(call: ToolsetCall): Promise<ToolOutcome>;
   /** The names in its parameters are the server's own. */
   request(request: ToolsetRequest): Promise<OtherOutcome>;
+  /** Returns the toolset of which an instance works on this task of the dialog. */
+  toolsetOfTask(task: string, dialog: string): string | undefined;
   noteClient(client: ServerClient, change: ClientChange): void;
+  /** A client lists what is offered, by one toolset or, where none is named, by all. */
+  noteListed(toolset: string | undefined, audience: Audience | undefined): void;
   /** These are a person's actions. Each resolves when the state is reached, and rejects for an unknown id. */
   start(server: string): Promise<void>;
   stop(server: string): Promise<void>;

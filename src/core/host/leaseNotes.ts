@@ -3,6 +3,7 @@
  * here is pure.
  */
 import { assertNever } from '../base/assertNever.js';
+import type { Fields } from '../protocol/client.js';
 import type { LeaseNews } from '../protocol/request.js';
 
 /** Says in a sentence how a model ends its instance of a server; undefined where it has no tool for that. */
@@ -13,10 +14,13 @@ export function releaseByName(tool: string, server: string): string {
   return `Call ${tool}({"serverId":"${server}"}) when it will not be needed again soon.`;
 }
 
-/** Writes that sentence for models of other programs, which put a prefix of their own before the names of tools. */
-export function releaseByEnding(tool: string, server?: string): string {
-  const given = server === undefined ? 'with no arguments' : `with {"serverId":"${server}"}`;
-  return `Call the tool whose name ends in "${tool}" ${given} when it will not be needed again soon.`;
+/**
+ * Writes that sentence for models of other programs, which put a prefix of their own before the names of tools.
+ * @param args what the call has to have; undefined where that depends on who reads it
+ */
+export function releaseByEnding(tool: string, args: Fields | undefined): string {
+  const given = Object.keys(args ?? {}).length === 0 ? 'no arguments' : JSON.stringify(args);
+  return `Call the tool whose name ends in "${tool}"${args ? ` with ${given}` : ''} when it will not be needed again soon.`;
 }
 
 /** Begins with a line break, because some programs join the parts of a result without one. */

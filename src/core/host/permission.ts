@@ -8,6 +8,7 @@
  * changes.
  */
 import type { ToolAnnotations } from '@modelcontextprotocol/sdk/types.js';
+import { abortSignalOf, type CancelSignal } from '../base/cancellation.js';
 import { Emitter } from '../base/events.js';
 import type { ToolsetCall } from '../protocol/request.js';
 import type { ServedTool } from '../tools/catalogue.js';
@@ -104,17 +105,17 @@ export class Permission {
     this.changes.dispose();
   }
 
-  private async ask(question: CallQuestion, dialog: string, signal: AbortSignal): Promise<boolean> {
+  private async ask(question: CallQuestion, dialog: string, signal: CancelSignal): Promise<boolean> {
     if (signal.aborted) return false;
     const key = JSON.stringify([dialog, question.tool]);
     if (this.allowed.has(key)) return true;
-    const answer = await this.deps.ask(question, signal);
+    const answer = await this.deps.ask(question, abortSignalOf(signal));
     if (answer === 'inConversation') this.allowed.add(key);
     return answer !== 'no';
   }
 }
 
-function unlessAborted(signal: AbortSignal, answer: Promise<boolean>): Promise<boolean> {
+function unlessAborted(signal: CancelSignal, answer: Promise<boolean>): Promise<boolean> {
   return new Promise((resolve) => {
     const give = (allowed: boolean): void => {
       signal.removeEventListener('abort', refuse);

@@ -6,6 +6,7 @@ import type { Prompt, Tool } from '@modelcontextprotocol/sdk/types.js';
 import { isObject } from '../base/isObject.js';
 import { everyToolset, type ServedToolset } from '../gateway/backend.js';
 import type { ClientKind, Fields } from '../protocol/client.js';
+import { knowsTasks, needsTask, tasksExtension } from '../protocol/tasks.js';
 import type { Catalogue, ServedTool, Toolset } from '../tools/catalogue.js';
 import { agentHostName, longestEditorId, shortNames } from '../tools/editorNames.js';
 import { toolsAlone } from '../tools/features.js';
@@ -18,6 +19,15 @@ import { nameFor, toolsFor } from './clientTools.js';
 
 type Toolsets = Catalogue['toolsets'];
 
+/** Whose model reads what is written. */
+interface Reader {
+  readonly clientKind?: ClientKind | undefined;
+  /** The toolset that it sees. */
+  readonly sees: string;
+  /** The arguments that each of its calls has; undefined where it is not known who reads. */
+  readonly passes?: Fields | undefined;
+}
+
 /**
  * Finds how the model of a client ends its instance of a server: by the tool of the server's own endpoint, or by that
  * of `mcp_admin` where the client's conversation reaches it.
@@ -25,16 +35,18 @@ type Toolsets = Catalogue['toolsets'];
 export function releaseAdvice(
   toolset: Toolset,
   toolsets: Toolsets,
-  { clientKind = 'plain', sees }: { readonly clientKind?: ClientKind | undefined; readonly sees: string },
+  { clientKind = 'plain', sees, passes }: Reader,
 ): ReleaseAdvice {
   if (clientKind === 'agentHost' || (clientKind === 'plain' && sees !== everyToolset)) {
     const release = ownRelease(toolset, clientKind);
-    return release && releaseByEnding(release.published);
+    return release && releaseByEnding(release.published, passes);
   }
   const name = releaseNameFor(clientKind);
   const admin = toolsets.find(({ id }) => id === adminId);
   if (!admin?.tools.some((tool) => tool.published === releaseNameFor())) return undefined;
-  return clientKind === 'editor' ? releaseByName(name, toolset.id) : releaseByEnding(name, toolset.id);
+  return clientKind === 'editor'
+    ? releaseByName(name, toolset.id)
+    : releaseByEnding(name, { serverId: toolset.id, ...passes });
 }
 
 /** Returns the tool by which a client ends its instance at the toolset's own endpoint (L2a). */
@@ -82,6 +94,8 @@ export function servedWithout(
   };
 }
 
+const toolsAndTasks = { ...toolsAlone, extensions: { [tasksExtension]: {} } };
+
 /** Published names of tools are unique (N5). If two prompts have one name, the first in file order is served. */
 export function servedTogether(toolsets: Toolsets): ServedToolset {
   const prompts = new Map<string, Prompt>();
@@ -101,7 +115,8 @@ export function servedTogether(toolsets: Toolsets): ServedToolset {
     prompts: [...prompts.values()],
     resources: toolsets.flatMap(({ resources }) => resources.resources),
     templates: toolsets.flatMap(({ resources }) => resources.templates),
-    features: toolsAlone,
+    // Which toolset works on a task, its id tells; to which another extension belongs, nothing does.
+    features: toolsets.some(({ features }) => knowsTasks(features)) ? toolsAndTasks : toolsAlone,
     isLeased: toolsets.some(({ leased }) => leased),
     canGain: true,
   };
@@ -153,5 +168,7 @@ function instructionsOf(toolset: Toolset, advice: ReleaseAdvice): string | undef
 function servedTool(tool: ServedTool, clientKind: ClientKind): Tool {
   const served: Tool = { ...tool.tool, name: nameFor(tool, clientKind) };
   if (clientKind !== 'plain') delete served.outputSchema;
+  // Here it is called like any other.
+  if (needsTask(served)) delete served.execution;
   return served;
 }

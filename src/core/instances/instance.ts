@@ -10,11 +10,14 @@ import type { Connection, OfferKind, TimedCall, TimedRequest } from '../connecti
 import type { ClientChange, Fields, ServerClient } from '../protocol/client.js';
 import { logLevelRank } from '../protocol/logLevels.js';
 import type { LeaseNews, ServerOutcome } from '../protocol/request.js';
+import { isFinal, taskChanged, unwatchTask, watchTask } from '../protocol/tasks.js';
 import { Subscriptions } from './subscriptions.js';
 
 export type InstanceUse =
   /** It listed the tools and waits to become the first dialog's lease (L4). */
   | { readonly kind: 'warm' }
+  /** It waits beside those that conversations hold for the next one (P9). */
+  | { readonly kind: 'spare' }
   | { readonly kind: 'shared' }
   | { readonly kind: 'leased'; readonly dialog: string; readonly since: number }
   /** It takes no new calls and ends when its last call ends (R4). */
@@ -47,13 +50,16 @@ export class Instance {
   /** The client whose lease it is, as of its last request. */
   client: ServerClient | undefined;
   lastCallAt: number | undefined;
-  callsInFlight = 0;
   use: InstanceUse = { kind: 'warm' };
   /** What the dialog is told with the next result. */
   news: LeaseNews | undefined;
 
   private readonly listeners: Disposable[];
+  private readonly inFlight = new Set<{ readonly client: ServerClient | undefined }>();
+  private readonly tasks = new Set<string>();
   private subscriptions = new Subscriptions();
+  /** Who wants to be told of which task. */
+  private readonly watched = new Subscriptions();
   private logLevel: string | undefined;
   private idleTimer: Disposable | undefined;
   private ending: Promise<void> | undefined;
@@ -73,6 +79,7 @@ export class Instance {
       }),
       deps.connection.onDidChangeOffer((kind) => deps.onOfferChanged(this, kind)),
       deps.connection.onDidUpdateResource((params) => this.subscriptions.updated(params)),
+      deps.connection.onDidUpdateTask((params) => void this.updateTask(params)),
       deps.connection.onDidRenewSession(() => {
         if (this.use.kind === 'leased') this.news = { kind: 'replaced', cause: 'the server began a new session' };
         this.renewSubscriptions();
@@ -83,7 +90,41 @@ export class Instance {
 
   /** The time in epoch milliseconds since when nothing runs on it; undefined while something does, or it ends. */
   get idleSince(): number | undefined {
-    return this.callsInFlight > 0 || this.ending ? undefined : (this.lastCallAt ?? this.startedAt);
+    return this.isBusy || this.ending ? undefined : (this.lastCallAt ?? this.startedAt);
+  }
+
+  /** The same since when all that is in flight waits for clients that may never answer (G4); undefined if anything does not. */
+  get waitsSince(): number | undefined {
+    if (this.ending || this.tasks.size > 0) return undefined;
+    const since = Math.max(...[...this.inFlight].map(({ client }) => client?.waitsSince ?? Infinity));
+    return Number.isFinite(since) ? since : undefined;
+  }
+
+  get isSpare(): boolean {
+    return this.use.kind === 'spare';
+  }
+
+  get callsInFlight(): number {
+    return this.inFlight.size;
+  }
+
+  /** Whether a call runs on it, or a task. */
+  private get isBusy(): boolean {
+    return this.callsInFlight > 0 || this.tasks.size > 0;
+  }
+
+  /** It works on this task. */
+  hold(task: string): void {
+    this.tasks.add(task);
+  }
+
+  /** The task is over, or is waited for no longer. */
+  letGo(task: string): void {
+    if (this.tasks.delete(task)) this.rest();
+  }
+
+  get hasTasks(): boolean {
+    return this.tasks.size > 0;
   }
 
   get isEnding(): boolean {
@@ -96,7 +137,9 @@ export class Instance {
 
   async request(request: TimedRequest): Promise<ServerOutcome<Fields>> {
     const { method, params, client } = request;
-    const { uri } = params as { uri?: unknown };
+    const { uri, taskId } = params as { uri?: unknown; taskId?: unknown };
+    const watches = method === watchTask && typeof taskId === 'string' && client !== undefined;
+    if (watches) this.watched.add(taskId, client);
     const subscribes = method === 'resources/subscribe' && typeof uri === 'string' && client !== undefined;
     // This comes before the answer, because an update may come with that.
     if (subscribes) this.subscriptions.add(uri, client);
@@ -106,12 +149,18 @@ export class Instance {
     }
     const outcome = await this.whileInUse(client, () => this.connection.request(request));
     if (subscribes && outcome.kind !== 'result') this.subscriptions.remove(uri, client.session);
+    if (watches && outcome.kind !== 'result') this.watched.remove(taskId, client.session);
     return outcome;
   }
 
-  /** Serves all dialogs from now on; what they are subscribed to, they are subscribed to here. */
+  /** Serves all dialogs from now on. */
   share(subscriptions: Subscriptions): void {
     this.use = { kind: 'shared' };
+    this.follow(subscriptions);
+  }
+
+  /** What its dialogs were subscribed to at the instance before, they are subscribed to here. */
+  follow(subscriptions: Subscriptions): void {
     this.subscriptions = subscriptions;
     this.renewSubscriptions();
   }
@@ -131,6 +180,7 @@ export class Instance {
         for (const uri of this.subscriptions.forget(client.session)) {
           this.requestAside('resources/unsubscribe', { uri });
         }
+        for (const taskId of this.watched.forget(client.session)) this.requestAside(unwatchTask, { taskId });
         return;
       case 'logLevel':
         if (this.isOf(client)) this.setLogLevel(client);
@@ -143,6 +193,34 @@ export class Instance {
     }
   }
 
+  /** The server has told of a task, or may have said something that was not heard: then it is asked. */
+  private async updateTask(params: Fields): Promise<void> {
+    const { taskId } = params;
+    if (typeof taskId !== 'string') return;
+    const said = params['status'] === undefined ? await this.askForTask(taskId) : params;
+    if (said) this.watched.tell(taskId, taskChanged, said);
+    if (said && !isFinal(said)) return;
+    const watching = this.watched.take(taskId);
+    if (!said) for (const client of watching) client.end?.();
+    this.requestAside(unwatchTask, { taskId });
+    this.letGo(taskId);
+  }
+
+  /** Resolves with undefined where the server has no word of it any more. */
+  private async askForTask(taskId: string): Promise<Fields | undefined> {
+    const { signal } = new AbortController();
+    const timeouts = { call: forgetLimitMs, callMax: forgetLimitMs };
+    const { client } = this;
+    const outcome = await this.connection.request({
+      method: 'tasks/get',
+      params: { taskId },
+      timeouts,
+      signal,
+      client,
+    });
+    return outcome.kind === 'result' && outcome.result['status'] !== undefined ? outcome.result : undefined;
+  }
+
   private isOf(client: ServerClient): boolean {
     return !this.ending && this.client?.session === client.session;
   }
@@ -152,7 +230,8 @@ export class Instance {
     client: ServerClient | undefined,
     send: () => Promise<ServerOutcome<Result>>,
   ): Promise<ServerOutcome<Result>> {
-    this.callsInFlight++;
+    const inFlight = { client };
+    this.inFlight.add(inFlight);
     this.lastCallAt = this.deps.clock.now();
     this.idleTimer?.dispose();
     if (client) this.serve(client);
@@ -164,13 +243,16 @@ export class Instance {
       if (this.endReason === undefined) await this.untilDeath();
       return this.endReason === undefined ? outcome : { kind: 'lost', cause: this.endReason };
     } finally {
-      this.callsInFlight--;
+      this.inFlight.delete(inFlight);
       this.lastCallAt = this.deps.clock.now();
-      if (this.callsInFlight === 0) {
-        if (this.use.kind === 'draining') void this.end('it was replaced or removed');
-        else this.awaitIdle();
-      }
+      this.rest();
     }
+  }
+
+  private rest(): void {
+    if (this.isBusy) return;
+    if (this.use.kind === 'draining') void this.end('it was replaced or removed');
+    else this.awaitIdle();
   }
 
   private serve(client: ServerClient): void {
@@ -200,10 +282,10 @@ export class Instance {
    */
   async drain(limitMs: number, reason: string): Promise<void> {
     // The subscriptions belong to its successor now.
-    if (this.use.kind === 'shared') this.subscriptions = new Subscriptions();
+    this.subscriptions = new Subscriptions();
     this.use = { kind: 'draining' };
     this.idleTimer?.dispose();
-    if (this.callsInFlight === 0) return this.end(reason);
+    if (!this.isBusy) return this.end(reason);
     const limit = this.deps.clock.after(limitMs, () => void this.end(`${reason}, and the drain limit has passed`));
     try {
       await this.gone;
@@ -250,6 +332,7 @@ export class Instance {
 
   private unsubscribe(): void {
     for (const listener of this.listeners) listener.dispose();
+    for (const taskId of this.watched.uris()) for (const client of this.watched.take(taskId)) client.end?.();
   }
 
   private awaitIdle(): void {
@@ -258,7 +341,7 @@ export class Instance {
     this.idleTimer = this.deps.clock.after(this.deps.idleLimit(), () => {
       // A session that waits for updates uses the shared instance without a call.
       if (this.use.kind === 'shared' && this.subscriptions.uris().length > 0) this.awaitIdle();
-      else if (this.callsInFlight === 0 && !this.ending) this.deps.onIdle(this);
+      else if (!this.isBusy && !this.ending) this.deps.onIdle(this);
     });
   }
 }

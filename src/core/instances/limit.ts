@@ -1,7 +1,8 @@
 /**
  * Limits how many instances may live at once (L2): it is a connector that has a slot for each, and makes room by
- * evicting the instance that was idle the longest. Invariants: there are never more connections than slots; a slot is
- * free only when its connection is gone; nothing with a call in flight is evicted.
+ * evicting a spare instance, or the one that was idle the longest, or the one whose calls have waited the longest for clients
+ * that may never answer (G4). Invariants: there are never more connections than slots; a slot is free only when its
+ * connection is gone; nothing that has a call in flight with its server is evicted.
  */
 import { Emitter, nextEvent } from '../base/events.js';
 import type { Connection, Connector, ConnectOutcome, ConnectRequest, StartFailure } from '../connections/connection.js';
@@ -10,20 +11,27 @@ import type { Log } from '../base/log.js';
 /** The instance that uses a connection, and can be evicted. */
 export interface SlotHolder {
   /** The time in epoch milliseconds since when it is idle; undefined while a call is in flight or it is ending. */
-  idleSince(): number | undefined;
+  readonly idleSince: number | undefined;
+  /** The same since when all calls in flight wait for clients, if that is so long that they may make room. */
+  readonly waitsSince: number | undefined;
   /** Says whether it takes no more calls, so that its connection will be gone before long. */
-  isEnding(): boolean;
-  /** Resolves when the connection is gone. */
-  evict(): Promise<void>;
+  readonly isEnding: boolean;
+  /** Nobody has used it yet, and others hold theirs (P9). */
+  readonly isSpare: boolean;
 }
 
+/** Ends the holder of a slot. Resolves when its connection is gone. */
+type Evict = (reason: string) => Promise<void>;
+
 export interface Slots {
-  hold(connection: Connection, holder: SlotHolder): void;
+  hold(connection: Connection, holder: SlotHolder, evict: Evict): void;
+  /** Says whether a start would find a slot without anything that ends for it. */
+  hasRoom(): boolean;
 }
 
 interface Slot {
   /** It is undefined while the start is under way, and until somebody holds what it started. */
-  holder: SlotHolder | undefined;
+  held: { readonly by: SlotHolder; readonly evict: Evict } | undefined;
 }
 
 export class LimitedConnector implements Connector, Slots {
@@ -38,15 +46,17 @@ export class LimitedConnector implements Connector, Slots {
   ) {}
 
   async connect(request: ConnectRequest): Promise<ConnectOutcome> {
-    while (this.slots.size >= this.most()) {
+    while (!this.hasRoom()) {
       if (request.signal.aborted) return { kind: 'cancelled' };
-      const longest = this.longestIdle();
-      if (longest) await longest.evict();
+      const idle = this.spare() ?? this.longest('idleSince');
+      const waiting = this.longest('waitsSince');
+      if (idle) await idle.evict('it was idle the longest, and another instance needed the room');
       // A start under way will be idle, or gone, before long; an instance that ends frees its slot.
       else if (this.isAnyInPassing()) await this.nextChange(request.signal);
+      else if (waiting) await waiting.evict(noAnswer);
       else return { kind: 'failed', failure: this.full() };
     }
-    const slot: Slot = { holder: undefined };
+    const slot: Slot = { held: undefined };
     this.slots.add(slot);
     const free = (): void => {
       this.slots.delete(slot);
@@ -67,11 +77,15 @@ export class LimitedConnector implements Connector, Slots {
     }
   }
 
-  hold(connection: Connection, holder: SlotHolder): void {
+  hold(connection: Connection, by: SlotHolder, evict: Evict): void {
     const slot = this.slotOf.get(connection);
     if (!slot) return;
-    slot.holder = holder;
+    slot.held = { by, evict };
     this.changes.fire();
+  }
+
+  hasRoom(): boolean {
+    return this.slots.size < this.most();
   }
 
   dispose(): Promise<void> {
@@ -79,7 +93,7 @@ export class LimitedConnector implements Connector, Slots {
   }
 
   private isAnyInPassing(): boolean {
-    return [...this.slots].some(({ holder }) => holder === undefined || holder.isEnding());
+    return [...this.slots].some(({ held }) => held === undefined || held.by.isEnding);
   }
 
   private async nextChange(signal: AbortSignal): Promise<void> {
@@ -87,13 +101,19 @@ export class LimitedConnector implements Connector, Slots {
     await nextEvent(this.changes.event, () => true, signal).catch(() => undefined);
   }
 
-  private longestIdle(): SlotHolder | undefined {
-    let longest: { readonly holder: SlotHolder; readonly since: number } | undefined;
-    for (const { holder } of this.slots) {
-      const since = holder?.idleSince();
-      if (holder && since !== undefined && (!longest || since < longest.since)) longest = { holder, since };
+  /** It comes first: nobody holds it. */
+  private spare(): Slot['held'] {
+    return [...this.slots].find(({ held }) => held?.by.isSpare && held.by.idleSince !== undefined)?.held;
+  }
+
+  private longest(what: 'idleSince' | 'waitsSince'): Slot['held'] {
+    let longest: Slot['held'];
+    let from = Infinity;
+    for (const { held } of this.slots) {
+      const since = held?.by[what] ?? Infinity;
+      if (since < from) [longest, from] = [held, since];
     }
-    return longest?.holder;
+    return longest;
   }
 
   private full(): StartFailure {
@@ -106,6 +126,9 @@ export class LimitedConnector implements Connector, Slots {
     };
   }
 }
+
+const noAnswer =
+  'its client had not answered what the server asked for a minute or longer, and another conversation needed the room';
 
 /**
  * Makes a connector whose own defects cost one start and nothing else (S2). The inner one never rejects for what a

@@ -4,40 +4,25 @@
  * when nobody does; it decides nothing about tools. Invariants: two first calls of a dialog at once make one instance;
  * a pool that drains or has closed starts nothing for new calls; `close` resolves when nothing of the pool is left.
  */
-import { BoundedMap } from '../base/boundedMap.js';
 import { untilAborted } from '../base/events.js';
 import { PendingEnds } from '../base/pendingEnds.js';
-import type { Connection, Connector, OfferKind, StartFailure, ToolListing } from '../connections/connection.js';
-import { Instance, type InstanceUse } from './instance.js';
-import type {
-  LeaseNews,
-  OtherOutcome,
-  OtherRequest,
-  RequestTerms,
-  ServerOutcome,
-  ToolCall,
-  ToolOutcome,
-} from '../protocol/request.js';
+import type { Connection } from '../connections/connection.js';
+import { DialogHistory } from './dialogHistory.js';
+import { Instance } from './instance.js';
+import type { OtherOutcome, OtherRequest, RequestTerms, ToolCall, ToolOutcome } from '../protocol/request.js';
 import {
   capabilitiesKey,
   type ClientChange,
   covers,
   expectedClient,
-  type ExpectedClient,
   type Fields,
   type ServerClient,
   union,
 } from '../protocol/client.js';
-import type { Clock } from '../base/clock.js';
-import type { Log } from '../base/log.js';
-import type { Launch, Timeouts } from '../config/model.js';
-import type { Slots } from './limit.js';
-import type { Subscriptions } from './subscriptions.js';
-
-type StartOutcome =
-  | { readonly kind: 'started'; readonly instance: Instance; readonly listing: ToolListing }
-  | { readonly kind: 'failed'; readonly failure: StartFailure }
-  | { readonly kind: 'cancelled' };
+import type { PoolDeps, PoolFailure, PoolOutcome } from './poolDeps.js';
+import { isAboutTask, isOtherType } from '../protocol/tasks.js';
+import { Spare, type StartOutcome } from './spare.js';
+import { longestTaskMs, Tasks } from './tasks.js';
 
 type NotStarted = Exclude<StartOutcome, { readonly kind: 'started' }>;
 
@@ -50,11 +35,9 @@ interface Starting {
 /** The dialog under which a shared instance is kept; no dialog's id is empty. */
 const everyDialog = '';
 let nextInstance = 1;
-/** Calls may go on this long, in milliseconds, on a shared instance that declared less than its next client can do. */
+/** Calls may go on this long, in milliseconds, on an instance that another one has replaced. */
 const replacedLimitMs = 30_000;
 
-/** Dialogs end without a word; those that never come back must not be remembered for ever. */
-const mostDeaths = 1_000;
 /** The time for calls in flight whose session has ended, in milliseconds. */
 const abandonedLimitMs = 30_000;
 
@@ -63,11 +46,10 @@ export class InstancePool {
   private readonly holders = new Map<string, Instance>();
   private readonly starting = new Map<string, Starting>();
   private readonly ends: PendingEnds;
-  /** The causes by which instances of dialogs died; each dialog is told when it has another instance (X4). */
-  private readonly deaths = new BoundedMap<string, string>(mostDeaths);
-  /** The dialogs that have had an instance. */
-  private readonly met = new BoundedMap<string, true>(mostDeaths);
+  private readonly history = new DialogHistory();
+  readonly tasks: Tasks;
   private warm: Instance | undefined;
+  private readonly spare: Spare;
   /** The capabilities of all clients of a shared instance together. */
   private wanted: Fields;
   private closed = false;
@@ -75,7 +57,17 @@ export class InstancePool {
 
   constructor(private readonly deps: PoolDeps) {
     this.wanted = deps.expected().capabilities;
+    this.tasks = new Tasks(deps.clock, deps.trulyStateless);
     this.ends = new PendingEnds((error) => deps.log.write('error', `Ending an instance failed: ${String(error)}`));
+    this.spare = new Spare({
+      ...deps,
+      isAllowed: () => !this.draining && !this.closed && deps.wantsSpare(),
+      hasRoom: () => deps.connector.hasRoom(),
+      start: (capabilities, signal) => this.connect(capabilities, signal),
+      onReady: deps.onStarted,
+      onFailed: ({ message }) => deps.log.write('info', `No spare instance: ${message}`),
+      retire: (instance, reason) => this.retire(instance, 0, reason),
+    });
   }
 
   get live(): readonly Instance[] {
@@ -106,9 +98,12 @@ export class InstancePool {
     return this.use(dialog, call, async (instance) => {
       const outcome = await instance.call(timed);
       if (outcome.kind !== 'result') return outcome;
+      this.tasks.begin(outcome.result, instance, dialog, call.published ?? call.tool);
+      // The news of a lease wait for a result with text.
+      if (isOtherType(outcome.result)) return outcome;
       const { news } = instance;
       instance.news = undefined;
-      return { ...outcome, news };
+      return news ? { ...outcome, news } : outcome;
     });
   }
 
@@ -117,7 +112,11 @@ export class InstancePool {
     // What is asked of whichever lives is no word of that one's client.
     const { client } = request.instance === 'any' ? {} : request;
     const timed = { ...request, client, timeouts: this.deps.timeouts() };
-    return this.use(dialog, request, (instance) => instance.request(timed));
+    const anew = (): Promise<PoolOutcome<OtherOutcome>> =>
+      this.use(dialog, request, (instance) => instance.request(timed));
+    if (!isAboutTask(request.method)) return anew();
+    // Where all share, the server itself knows its tasks, also those that another instance has begun.
+    return this.tasks.request(timed, dialog, this.deps.trulyStateless ? anew : undefined);
   }
 
   noteClient(client: ServerClient, change: ClientChange): void {
@@ -125,28 +124,35 @@ export class InstancePool {
     if (change === 'gone' && client.dialog !== undefined) this.leave(client.dialog);
   }
 
-  private async use<Used>(
+  private use<Used>(
     dialog: string,
     terms: RequestTerms,
     send: (instance: Instance) => Promise<Used>,
   ): Promise<Used | PoolFailure | { readonly kind: 'cancelled' }> {
-    const { client, signal, instance } = terms;
+    const { client, instance } = terms;
     const held = instance === undefined ? this.heldBy(dialog, client) : this.living(dialog, instance);
-    if (held?.connection.isOver) {
-      // The death of the instance is about to be told, and a call that was never sent must not be lost by it.
-      await held.over;
-      return this.use(dialog, terms, send);
-    }
-    if (held) return send(held);
+    if (!held) return this.useAnother(dialog, terms, send);
+    // The death of the instance is about to be told, and a call that was never sent must not be lost by it.
+    return held.connection.isOver ? held.over.then(() => this.use(dialog, terms, send)) : send(held);
+  }
+
+  /** Starts the instance that is to serve it. */
+  private async useAnother<Used>(
+    dialog: string,
+    { client, signal, instance }: RequestTerms,
+    send: (instance: Instance) => Promise<Used>,
+  ): Promise<Used | PoolFailure | { readonly kind: 'cancelled' }> {
     if (instance === 'held' && !this.deps.trulyStateless) return { kind: 'notHeld' };
     if (this.closed) return { kind: 'lost', cause: 'the server was stopped' };
     // This is chained and not awaited: a drain that begins later must find this call in flight when the start is done.
-    const begun = this.startFor(dialog, client).then((started): { outcome: Promise<Used> } | NotStarted => {
-      if (signal.aborted) return { kind: 'cancelled' };
-      if (started.kind === 'started') return { outcome: send(started.instance) };
-      // An instance that declares more did not start, so the shared one that is there serves what it can.
-      return this.shared ? { outcome: send(this.shared) } : started;
-    });
+    const begun = this.startFor(instance === 'unheld' ? undefined : dialog, client).then(
+      (started): { outcome: Promise<Used> } | NotStarted => {
+        if (signal.aborted) return { kind: 'cancelled' };
+        if (started.kind === 'started') return { outcome: send(started.instance) };
+        // An instance that declares more did not start, so the shared one that is there serves what it can.
+        return this.shared ? { outcome: send(this.shared) } : started;
+      },
+    );
     const first = await Promise.race([begun, untilAborted(signal).then((): NotStarted => ({ kind: 'cancelled' }))]);
     if ('outcome' in first) return first.outcome;
     if (first.kind === 'failed') return { kind: 'startFailed', failure: first.failure };
@@ -158,11 +164,12 @@ export class InstancePool {
     const starting = this.starting.get(dialog);
     starting?.controller.abort();
     const held = this.deps.trulyStateless ? undefined : this.holders.get(dialog);
-    if (held) await this.retire(held, 0, 'its lease was released');
+    if (held?.hasTasks) void this.retire(held, longestTaskMs, 'its lease was released');
+    else if (held) await this.retire(held, 0, 'its lease was released');
     return held !== undefined || starting !== undefined;
   }
 
-  /** Starts an instance that nobody holds yet, or the shared one where all share. */
+  /** Starts an instance that nobody holds yet, or the shared one where all share. It takes the place of the one before. */
   startWarm(): Promise<StartOutcome> {
     return this.startFor(this.deps.trulyStateless ? everyDialog : undefined);
   }
@@ -170,6 +177,7 @@ export class InstancePool {
   /** Ends every instance and every start under way; the pool goes on serving. */
   async recycle(reason: string): Promise<void> {
     for (const { controller } of this.starting.values()) controller.abort();
+    this.ends.add(this.spare.end(reason));
     await Promise.all([...this.instances].map((instance) => this.retire(instance, 0, reason)));
     await this.ends.settled();
   }
@@ -177,6 +185,7 @@ export class InstancePool {
   /** Takes no more starts of its own; calls in flight may finish within `limitMs` (R4). */
   async drain(limitMs: number, reason: string): Promise<void> {
     this.draining = true;
+    this.ends.add(this.spare.end(reason));
     const retireAll = (): Promise<unknown> =>
       Promise.all(
         [...this.instances]
@@ -191,6 +200,11 @@ export class InstancePool {
     await this.ends.settled();
   }
 
+  /** Ends the spare instance, if none is wanted any more. */
+  reviewSpare(): void {
+    if (!this.deps.wantsSpare()) this.ends.add(this.spare.end('no spare instance is kept any more'));
+  }
+
   async close(reason: string): Promise<void> {
     this.closed = true;
     await this.recycle(reason);
@@ -198,7 +212,8 @@ export class InstancePool {
 
   /** Ends what a dialog that has ended holds. Nobody reads what is still in flight, but it may finish (R4). */
   private leave(dialog: string): void {
-    this.met.delete(dialog);
+    this.history.ends(dialog);
+    this.deps.subscriptions.forget(dialog);
     this.starting.get(dialog)?.controller.abort();
     const held = this.deps.trulyStateless ? undefined : this.holders.get(dialog);
     if (held) void this.retire(held, abandonedLimitMs, 'the session of its conversation has ended');
@@ -209,7 +224,8 @@ export class InstancePool {
   }
 
   /** Returns an instance that is there already, without giving it to anybody. */
-  private living(dialog: string, which: 'held' | 'any'): Instance | undefined {
+  private living(dialog: string, which: 'held' | 'any' | 'unheld'): Instance | undefined {
+    if (which === 'unheld' && !this.deps.trulyStateless) return this.warm;
     const held = this.holders.get(this.deps.trulyStateless ? everyDialog : dialog);
     if (held || which === 'held') return held;
     return [...this.instances].find(({ connection, isEnding, use }) => {
@@ -225,36 +241,39 @@ export class InstancePool {
       return isFit || this.draining || this.closed ? shared : undefined;
     }
     const held = this.holders.get(dialog);
-    if (held || !this.warm || this.starting.has(dialog)) return held;
-    const warm = this.warm;
+    if (held || this.starting.has(dialog)) return held;
+    const own = client && capabilitiesKey(client.capabilities);
     // A server may be told of no more than its client can do, and shall not be told of less (G4).
-    if (client && capabilitiesKey(warm.declared) !== capabilitiesKey(client.capabilities)) return undefined;
-    this.warm = undefined;
-    this.hold(warm, dialog, client);
-    return warm;
+    const free = [this.warm, this.spare.ready].find(
+      (one) => one && !one.connection.isOver && (own === undefined || capabilitiesKey(one.declared) === own),
+    );
+    if (free) this.hold(free, dialog, client);
+    return free;
+  }
+
+  private keepWarm(instance: Instance): void {
+    const before = this.warm;
+    if (before) void this.retire(before, replacedLimitMs, 'another one took its place');
+    this.warm = instance;
   }
 
   private hold(instance: Instance, dialog: string, client?: ServerClient): void {
     const before = this.holders.get(dialog);
     if (before && before !== instance) void this.retire(before, replacedLimitMs, 'another client needed more of it');
+    this.forget(instance);
     this.holders.set(dialog, instance);
     if (dialog === everyDialog) {
-      instance.share(this.deps.subscriptions);
+      instance.share(this.deps.subscriptions.shared);
     } else {
       instance.use = { kind: 'leased', dialog, since: this.deps.clock.now() };
       instance.client = client;
-      instance.news = this.newsFor(dialog, client);
-      this.met.set(dialog, true);
-      this.deaths.delete(dialog);
+      instance.follow(this.deps.subscriptions.of(dialog));
+      instance.news = this.history.newsFor(dialog, client);
+      // Those before this one tell whether another is expected.
+      this.spare.follow((client ?? this.deps.expected()).capabilities);
+      this.deps.onTaken(instance, dialog, this.history.meets(dialog));
     }
     this.deps.onChange();
-  }
-
-  private newsFor(dialog: string, client: ServerClient | undefined): LeaseNews {
-    const isMet = this.met.has(dialog);
-    const cause = this.deaths.get(dialog) ?? (isMet ? undefined : client?.lostBefore);
-    if (cause !== undefined) return { kind: 'replaced', cause };
-    return { kind: !isMet && client?.mayHaveLost ? 'newHere' : 'new' };
   }
 
   private startFor(dialog: string | undefined, client?: ServerClient): Promise<StartOutcome> {
@@ -263,8 +282,12 @@ export class InstancePool {
     if (under && !under.controller.signal.aborted) return under.outcome;
     // A start that was cancelled still ends; this caller wants another.
     if (under) this.ends.add(under.outcome);
-    const controller = new AbortController();
-    const outcome = this.start(key, dialog, client, controller.signal).finally(() => {
+    const claimed = key === dialog ? this.spare.claim(client?.capabilities) : undefined;
+    const controller = claimed?.controller ?? new AbortController();
+    const { capabilities } = client ?? this.deps.expected();
+    const declared = this.deps.trulyStateless ? this.wanted : capabilities;
+    const connected = claimed?.outcome ?? this.connect(declared, controller.signal);
+    const outcome = this.start(key, dialog, client, connected, controller.signal).finally(() => {
       if (this.starting.get(key) === starting) this.starting.delete(key);
       this.deps.onChange();
     });
@@ -278,34 +301,35 @@ export class InstancePool {
     key: string,
     dialog: string | undefined,
     client: ServerClient | undefined,
+    connected: Promise<StartOutcome>,
     signal: AbortSignal,
   ): Promise<StartOutcome> {
-    const { server, launch, log, connector, trulyStateless } = this.deps;
-    const own = client ?? this.deps.expected();
-    const { capabilities } = trulyStateless ? { capabilities: this.wanted } : own;
-    const connected = await connector.connect({
-      server,
-      launch,
-      log,
-      signal,
-      capabilities,
-      timeoutMs: this.deps.timeouts().connect,
-    });
-    if (connected.kind === 'failed') {
-      if (!this.draining) this.deps.onStartFailed(connected.failure);
-      return connected;
-    }
-    if (connected.kind === 'cancelled') return connected;
-    if (this.closed || signal.aborted) {
-      await connected.connection.close();
+    const outcome = await connected;
+    if (outcome.kind === 'failed' && !this.draining) this.deps.onStartFailed(outcome.failure);
+    if (outcome.kind !== 'started') return outcome;
+    const { instance, listing } = outcome;
+    if (this.closed || signal.aborted || instance.isEnding) {
+      await this.retire(instance, 0, 'its start was cancelled');
       return { kind: 'cancelled' };
     }
-    const instance = this.track(connected.connection, capabilities);
     if (this.deps.trulyStateless) this.hold(instance, everyDialog);
-    else if (dialog === undefined) this.warm = instance;
+    else if (dialog === undefined) this.keepWarm(instance);
     else this.hold(instance, key, client);
-    if (!this.draining) this.deps.onStarted(instance, connected.listing);
-    return { kind: 'started', instance, listing: connected.listing };
+    if (!this.draining) this.deps.onStarted(instance, listing);
+    return outcome;
+  }
+
+  private async connect(capabilities: Fields, signal: AbortSignal): Promise<StartOutcome> {
+    const { server, launch, log, connector } = this.deps;
+    const timeoutMs = this.deps.timeouts().connect;
+    const connected = await connector.connect({ server, launch, log, signal, capabilities, timeoutMs });
+    if (connected.kind !== 'connected') return connected;
+    const { connection, listing } = connected;
+    if (!this.closed && !signal.aborted) {
+      return { kind: 'started', instance: this.track(connection, capabilities), listing };
+    }
+    await connection.close();
+    return { kind: 'cancelled' };
   }
 
   private track(connection: Connection, declared: Fields): Instance {
@@ -320,7 +344,7 @@ export class InstancePool {
         const { use } = dead;
         this.drop(dead);
         this.ends.add(dead.end(cause));
-        if (use.kind === 'leased') this.deaths.set(use.dialog, cause);
+        if (use.kind === 'leased') this.history.loses(use.dialog, cause);
         this.deps.onDeath(cause, use);
         this.deps.onChange();
       },
@@ -328,24 +352,26 @@ export class InstancePool {
     });
     this.instances.add(instance);
     connection.belongsTo(expectedClient(this.deps.expected()));
-    this.deps.connector.hold(connection, {
-      idleSince: () => instance.idleSince,
-      isEnding: () => instance.isEnding,
-      evict: () => this.retire(instance, 0, 'it was idle the longest, and another instance needed the room'),
-    });
+    this.deps.connector.hold(connection, instance, (reason) => this.retire(instance, 0, reason));
     return instance;
   }
 
   private drop(instance: Instance): void {
+    this.tasks.forget(instance);
     this.instances.delete(instance);
+    this.forget(instance);
+  }
+
+  /** It is no longer anybody's, nor waits for anybody. */
+  private forget(instance: Instance): void {
     if (this.warm === instance) this.warm = undefined;
+    this.spare.forget(instance);
     for (const [dialog, held] of this.holders) if (held === instance) this.holders.delete(dialog);
   }
 
   /** Retires an instance: no call reaches it from now on, and with a limit of 0 it ends at once. */
   private retire(instance: Instance, limitMs: number, reason: string): Promise<void> {
-    if (this.warm === instance) this.warm = undefined;
-    for (const [dialog, held] of this.holders) if (held === instance) this.holders.delete(dialog);
+    this.forget(instance);
     const ended = (limitMs > 0 ? instance.drain(limitMs, reason) : instance.end(reason)).finally(() => {
       this.instances.delete(instance);
       this.deps.onChange();
@@ -354,35 +380,3 @@ export class InstancePool {
     return ended;
   }
 }
-
-interface PoolDeps {
-  readonly server: string;
-  readonly launch: Launch;
-  readonly trulyStateless: boolean;
-  /** Read whenever they are needed: they change without a restart. */
-  readonly timeouts: () => Timeouts;
-  readonly connector: Connector & Slots;
-  /** The client that will use instances that nobody uses yet. */
-  readonly expected: () => ExpectedClient;
-  /** The subscriptions to the instance that all dialogs share; they outlive it. */
-  readonly subscriptions: Subscriptions;
-  readonly clock: Clock;
-  readonly log: Log;
-  /** Called when something that a view shows has changed. */
-  readonly onChange: () => void;
-  readonly onOfferChanged: (instance: Instance, kind: OfferKind) => void;
-  /** Called when an instance ended that nobody ended; `use` says what it was used for. */
-  readonly onDeath: (cause: string, use: InstanceUse) => void;
-  /** These are called when an instance that a call or a restart needed did or did not start. */
-  readonly onStarted: (instance: Instance, listing: ToolListing) => void;
-  readonly onStartFailed: (failure: StartFailure) => void;
-}
-
-/** Makes the outcome of a request to which the server gave no answer. */
-export type PoolFailure =
-  | Extract<ServerOutcome<unknown>, { readonly kind: 'lost' | 'timedOut' }>
-  | { readonly kind: 'startFailed'; readonly failure: StartFailure }
-  /** Only the instance of the dialog was meant, and it has none (any more). */
-  | { readonly kind: 'notHeld' };
-
-type PoolOutcome<Answered> = Answered | PoolFailure;

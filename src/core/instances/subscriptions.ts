@@ -1,7 +1,8 @@
 /**
- * Knows which sessions want to hear of which resources (G4), either of one instance or of whichever instance all
- * dialogs share at the time: a client that subscribed there knows nothing of instances.
+ * Knows which sessions want to hear of which resources (G4), of whichever instance serves a dialog, or all of them, at the
+ * time: a client that subscribed knows nothing of instances.
  */
+import { BoundedMap } from '../base/boundedMap.js';
 import type { Fields, ServerClient } from '../protocol/client.js';
 
 /** The limit over all sessions. */
@@ -40,6 +41,18 @@ export class Subscriptions {
     return [...this.byUri.keys()];
   }
 
+  /** Tells those who want to hear of this, and of nothing near it. */
+  tell(key: string, method: string, params: Fields): void {
+    for (const client of [...(this.byUri.get(key)?.values() ?? [])]) client.tell(method, params);
+  }
+
+  /** Returns who wanted to hear of it; nobody does any more. */
+  take(key: string): readonly ServerClient[] {
+    const clients = [...(this.byUri.get(key)?.values() ?? [])];
+    this.byUri.delete(key);
+    return clients;
+  }
+
   updated(params: Fields): void {
     const { uri } = params as { uri?: unknown };
     if (typeof uri !== 'string') return;
@@ -54,5 +67,26 @@ export class Subscriptions {
       if (uri.startsWith(subscribed)) for (const [session, client] of clients) found.set(session, client);
     }
     return found.values();
+  }
+}
+
+/** Dialogs end without a word; those that never come back must not be remembered for ever. */
+const mostDialogs = 1_000;
+
+/** What is subscribed to at one server. It outlives the instances. */
+export class ServerSubscriptions {
+  /** Those of the instance that all dialogs share. */
+  readonly shared = new Subscriptions();
+  private readonly byDialog = new BoundedMap<string, Subscriptions>(mostDialogs);
+
+  of(dialog: string): Subscriptions {
+    const known = this.byDialog.get(dialog) ?? new Subscriptions();
+    this.byDialog.set(dialog, known);
+    return known;
+  }
+
+  /** The dialog has ended. */
+  forget(dialog: string): void {
+    this.byDialog.delete(dialog);
   }
 }

@@ -7,6 +7,7 @@ import type { ClientCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import { canonicalJson } from '../base/canonicalJson.js';
 import { isObject } from '../base/isObject.js';
 import { errorCodes, RpcFailure } from './errors.js';
+import { tasksExtension } from './tasks.js';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -24,6 +25,12 @@ export interface Audience {
   readonly declares: string;
 }
 
+export interface AskOptions {
+  readonly onProgress?: ((progress: Fields) => void) | undefined;
+  /** The key under which a server of the modern era asks it. */
+  readonly key?: string | undefined;
+}
+
 export interface ServerClient {
   /** The same object identifies everything of one session. */
   readonly session: object;
@@ -37,18 +44,19 @@ export interface ServerClient {
   readonly audience?: Audience | undefined;
   /** A clause that says why what its dialog held before this session is gone, where there may have been something. */
   readonly lostBefore?: string | undefined;
+  /** The arguments that each call of its conversation has to have, so that it is told apart (G3). */
+  readonly passes?: Fields | undefined;
   /** Says whether its conversation may have had another session before, of which nothing is known. */
   readonly mayHaveLost?: boolean;
+  /** The time in epoch milliseconds since when its request waits for answers, once that is so long that it gives way (G4). */
+  readonly waitsSince?: number | undefined;
   /** Says whether its session has ended. */
   readonly isGone?: boolean;
   /** Rejects with an error that may have a JSON-RPC `code` and `data`. Aborting tells the client. */
-  ask(
-    method: string,
-    params: Fields | undefined,
-    signal: AbortSignal,
-    onProgress?: (progress: Fields) => void,
-  ): Promise<Fields>;
+  ask(method: string, params: Fields | undefined, signal: AbortSignal, options?: AskOptions): Promise<Fields>;
   tell(method: string, params: Fields): void;
+  /** What it was told of has ended, and nothing more will come. */
+  end?(): void;
 }
 
 /** Fires when a session has other roots, wants other log messages, or has ended. */
@@ -78,7 +86,9 @@ export function expectedClient(expected: ExpectedClient): ServerClient {
   };
 }
 
-const uiExtension = 'io.modelcontextprotocol/ui';
+export const uiExtension = 'io.modelcontextprotocol/ui';
+/** By which a server asks nothing of a client that does not pass through here. */
+const forwardedExtensions = [uiExtension, tasksExtension];
 
 /** Returns what a server is told of these capabilities: only what it may then use through us. */
 export function declaredCapabilities(capabilities: Fields): ClientCapabilities {
@@ -91,8 +101,9 @@ export function declaredCapabilities(capabilities: Fields): ClientCapabilities {
     const kinds = parts(elicitation, ['form', 'url']);
     said['elicitation'] = 'url' in kinds || 'form' in kinds ? kinds : { form: {} };
   }
-  if (isObject(extensions) && isObject(extensions[uiExtension])) {
-    said['extensions'] = { [uiExtension]: extensions[uiExtension] };
+  const known = isObject(extensions) ? forwardedExtensions.filter((id) => isObject(extensions[id])) : [];
+  if (isObject(extensions) && known.length > 0) {
+    said['extensions'] = Object.fromEntries(known.map((id) => [id, extensions[id]]));
   }
   return said;
 }

@@ -10,8 +10,12 @@ export const errorCodes = {
   server: -32000,
   /** MCP's code for a resource that does not exist. */
   resourceNotFound: -32002,
+  /** In 2025-11-25 alone: a person has to open pages before the call. */
+  pagesRequired: -32042,
   /** Since 2026-07-28: the headers of an HTTP request say something else than its body. */
   headerMismatch: -32020,
+  /** Since 2026-07-28: the client has not declared what the request needs of it. */
+  missingCapability: -32021,
   /** Since 2026-07-28. */
   unsupportedVersion: -32022,
 } as const;

@@ -16,6 +16,16 @@ export function parseJson(text: string): unknown {
   return JSON.parse(text);
 }
 
+/** Reads what we have stored and anybody may have changed. Returns undefined for what `parseJson` refuses and what is too deep. */
+export function storedJson(text: string): unknown {
+  try {
+    const value = parseJson(text);
+    return isTooDeep(value) ? undefined : value;
+  } catch {
+    return undefined;
+  }
+}
+
 function hasTooManyContainers(text: string): boolean {
   let count = 0;
   for (let at = 0; at < text.length && count <= mostContainers; at++) {

@@ -3,6 +3,7 @@
  * of it. Gateway, host, instances and connections share these types; a layer adds only what it alone knows. Types only.
  */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import type { CancelSignal } from '../base/cancellation.js';
 import type { ClientKind, Fields, ServerClient } from './client.js';
 
 export interface Progress {
@@ -16,15 +17,16 @@ export interface RequestTerms {
   /** The `_meta` for the server, without a progress token, because the connection sets its own. */
   readonly meta?: Fields | undefined;
   /** Aborting it sends `notifications/cancelled` to the server. */
-  readonly signal: AbortSignal;
+  readonly signal: CancelSignal;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
   /** The client that the server may ask something meanwhile. */
   readonly client?: ServerClient | undefined;
   /**
    * The instance that may serve it. Absent: that of the dialog, which is started if there is none. `held`: that of the
-   * dialog if it holds one, and no other (G8). `any`: whichever lives, where each would answer the same.
+   * dialog if it holds one, and no other (G8). `any`: whichever lives, where each would answer the same. `unheld`: one that no
+   * dialog holds, so that nobody's state is in the answer (G3).
    */
-  readonly instance?: 'held' | 'any' | undefined;
+  readonly instance?: 'held' | 'any' | 'unheld' | undefined;
 }
 
 /** A request `tools/call`. */
@@ -33,7 +35,11 @@ export interface ToolCall extends RequestTerms {
    * The name as the side that is called knows it: the client's name before the host, the server's own name after it.
    */
   readonly tool: string;
+  /** Its published name, where that is known and another. */
+  readonly published?: string;
   readonly arguments: Fields | undefined;
+  /** Whether it has to be called as a task of 2025-11-25, if its server has those. */
+  readonly asTask?: boolean;
 }
 
 /** Any other request that an instance answers: `prompts/get`, `resources/read`, `completion/complete` and the like. */
@@ -96,4 +102,12 @@ export type ToolOutcome = Outcome<
   }
 >;
 
-export type OtherOutcome = Outcome<Fields>;
+export type OtherOutcome = Outcome<
+  Fields,
+  {
+    /** The published name of the tool that began the task, where the request is about one. */
+    readonly tool?: string | undefined;
+    /** The toolset that answered, where the request did not name it. */
+    readonly toolset?: string;
+  }
+>;

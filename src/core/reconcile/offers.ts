@@ -38,6 +38,8 @@ export class Offer {
 export class Offers {
   private readonly byKind = new BoundedMap<string, Offer>(mostKinds);
   private readonly byInstance = new WeakMap<Instance, Offer>();
+  /** Spare instances that nobody has taken, so that what they listed at their start is not for all yet. */
+  private readonly spares = new WeakSet<Instance>();
   private commonKind: string;
   /** Whether somebody may be offered something else than the common list. */
   isVaried = false;
@@ -70,16 +72,27 @@ export class Offers {
   /**
    * Notes what an instance lists. Returns whether it is the newest list of all, so that it is to be the common one.
    * What an instance lists when it starts, it lists for all clients like its own; what changes in the instance of one
-   * conversation later changes for that conversation alone.
+   * conversation later changes for that conversation alone. What a spare instance lists at its start takes nothing away
+   * from the conversations there are: it is for all when one has taken it.
    */
   note(instance: Instance, offer: Offer, isStart: boolean): boolean {
     const kind = capabilitiesKey(instance.declared);
-    const isForAll = instance.use.kind !== 'leased' || instance.client?.audience === undefined;
+    const { use, client } = instance;
+    // The next conversation is expected to be like the last, and others may be offered something else.
+    const isLikeAll = use.kind !== 'spare' || kind === this.commonKind;
+    const isUntaken = use.kind === 'spare' && isStart;
+    if (isUntaken) this.spares.add(instance);
+    const isForAll = !isUntaken && isLikeAll && (use.kind !== 'leased' || client?.audience === undefined);
     this.byInstance.set(instance, offer);
     if (isForAll || isStart) this.byKind.set(kind, offer);
     if (isForAll) this.commonKind = kind;
     this.isVaried ||= offer !== this.common;
-    return isForAll || (isStart && kind === this.commonKind);
+    return isForAll || (isStart && !isUntaken && kind === this.commonKind);
+  }
+
+  /** Returns what an instance listed that was spare until now; undefined for any other, and the second time. */
+  takenSpare(instance: Instance): Offer | undefined {
+    return this.spares.delete(instance) ? this.byInstance.get(instance) : undefined;
   }
 
   /** Returns the offer that this list is already, or a new one. */

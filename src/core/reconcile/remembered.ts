@@ -1,4 +1,4 @@
-/** What of a server is kept for the next window, and who keeps it. */
+/** What of a server and its use is kept for the next window, and who keeps it. */
 import type { ServerDefinition } from '../config/model.js';
 import type { Connection, ToolListing } from '../connections/connection.js';
 
@@ -18,4 +18,11 @@ export interface OfferMemory {
   remember(definition: ServerDefinition, offer: RememberedOffer): void;
   /** Forgets what a launch listed, because it waits for approval. */
   forget(definition: ServerDefinition): void;
+}
+
+/** Knows how many conversations had an instance of a server, in earlier windows too (P9). */
+export interface ExpectedConversations {
+  expectsMore(server: string): boolean;
+  /** @param dialog has its first instance */
+  note(server: string, dialog: string): void;
 }

@@ -4,11 +4,12 @@
  * start is ended and changes nothing; what waits for approval never starts (S1); a disposed unit leaves nothing.
  */
 import { assertNever } from '../base/assertNever.js';
+import type { CancelSignal } from '../base/cancellation.js';
 import { untilAborted } from '../base/events.js';
 import { PendingEnds } from '../base/pendingEnds.js';
 import type { ConfiguredServer, ServerDefinition } from '../config/model.js';
 import type { ConnectOutcome } from '../connections/connection.js';
-import type { PoolFailure } from '../instances/pool.js';
+import type { PoolFailure } from '../instances/poolDeps.js';
 import type { Fields } from '../protocol/client.js';
 import { describeFailure, redactedCause, takesDown, type Failure, type FailureCause } from './failure.js';
 import { Offer } from './offers.js';
@@ -22,6 +23,7 @@ import {
   startableDefinition,
 } from './plan.js';
 import { Serving, type UnitDeps } from './serving.js';
+import type { RememberedOffer } from './remembered.js';
 import { StandIn } from './standIn.js';
 import { StartAttempt } from './startAttempt.js';
 import type { UnitFacts } from './status.js';
@@ -34,7 +36,7 @@ export class ServerUnit {
   /** Is published while nothing serves yet; it belongs to what is starting. */
   private standIn: StandIn | undefined;
   /** What was remembered last, so that it is not written again. */
-  private remembered: { readonly listing: unknown; readonly instructions: unknown } | undefined;
+  private remembered: RememberedOffer | undefined;
   private attempt: StartAttempt | undefined;
   private stopped: { readonly definition: ServerDefinition; readonly since: number } | undefined;
   /** Says why the definition of the file does not serve. */
@@ -64,14 +66,15 @@ export class ServerUnit {
    * Resolves with what serves, once it has started. A request that was made of a stand-in waits here, and finds what the
    * server really has.
    */
-  async ready(signal: AbortSignal): Promise<Serving | PoolFailure | { readonly kind: 'cancelled' }> {
+  async ready(signal: CancelSignal): Promise<Serving | PoolFailure | { readonly kind: 'cancelled' }> {
     for (let isAsked = false; !this.current && this.standIn && !signal.aborted;) {
       if (!this.attempt) {
         if (isAsked) break;
         isAsked = true;
-        this.launch(this.standIn.definition);
+        this.launch(this.standIn.definition, true);
         this.changed();
       }
+      this.attempt?.hurry();
       await Promise.race([this.attempt?.done, untilAborted(signal)]);
     }
     if (this.current) return this.current;
@@ -122,6 +125,7 @@ export class ServerUnit {
       case 'redirect':
         if (this.attempt) this.attempt.definition = step.definition;
         this.stand(step.definition);
+        if (!this.standIn) this.attempt?.hurry();
         break;
       case 'start':
         this.stopped = undefined;
@@ -147,7 +151,8 @@ export class ServerUnit {
     const definition = this.startable();
     if (!definition) this.apply(this.wanted);
     else if (serving?.definition.launchHash !== definition.launchHash) {
-      if (!this.attempt) this.begin(definition, true);
+      if (this.attempt) this.attempt.hurry();
+      else this.begin(definition, true);
     } else if (serving.pool.live.length === 0) {
       await serving.startAgain();
     }
@@ -228,17 +233,20 @@ export class ServerUnit {
   private begin(definition: ServerDefinition, isAsked = false): void {
     this.overtake();
     this.stand(definition);
-    if (isAsked || !this.standIn || !this.deps.startsOnCall(definition)) this.launch(definition);
+    if (isAsked || !this.standIn || !this.deps.startsOnCall(definition)) this.launch(definition, isAsked);
   }
 
-  private launch(definition: ServerDefinition): void {
-    const { id: server, connector, serverLog: log, clock } = this.deps;
+  /** @param isAsked whether somebody waits for it; tools that are not there yet are waited for as well */
+  private launch(definition: ServerDefinition, isAsked: boolean): void {
+    const { id: server, connector, serverLog: log, clock, turns } = this.deps;
     const { launch, timeouts } = definition;
     const { capabilities } = this.deps.expected();
+    const spoke = this.deps.memory?.recall(definition)?.protocolVersion;
     this.attempt = new StartAttempt(
       definition,
       clock.now(),
-      (signal) => connector.connect({ server, launch, timeoutMs: timeouts.connect, signal, log, capabilities }),
+      turns.take(isAsked || !this.standIn || launch.transport !== 'stdio'),
+      (signal) => connector.connect({ server, launch, timeoutMs: timeouts.connect, signal, log, capabilities, spoke }),
       (attempt, outcome) => {
         this.attempt = undefined;
         if (outcome.kind === 'connected') this.succeed(attempt.definition, outcome, capabilities);
@@ -343,10 +351,10 @@ export class ServerUnit {
 
   private remember(): void {
     const serving = this.current;
-    const { listing, instructions } = serving ?? {};
-    if (!serving || (this.remembered?.listing === listing && this.remembered?.instructions === instructions)) return;
-    this.remembered = { listing, instructions };
-    this.deps.memory?.remember(serving.definition, serving.toRemember);
+    const offer = serving?.toRemember;
+    if (!serving || !offer || (this.remembered && isSameOffer(offer, this.remembered))) return;
+    this.remembered = offer;
+    this.deps.memory?.remember(serving.definition, offer);
   }
 
   private changed(): void {
@@ -375,4 +383,8 @@ export class ServerUnit {
     this.attempt?.overtake();
     this.attempt = undefined;
   }
+}
+
+function isSameOffer({ at: _, ...offer }: RememberedOffer, { at: __, ...other }: RememberedOffer): boolean {
+  return (Object.keys(offer) as (keyof typeof offer)[]).every((key) => offer[key] === other[key]);
 }

@@ -3,6 +3,7 @@
  * it, and the instances. It follows the server's own changes; edits of the file reach it through `ServerUnit`.
  * Invariants: the published tools change in one step (`onCommit`); a list that cannot be taken changes nothing.
  */
+import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../base/clock.js';
 import type { Log } from '../base/log.js';
 import type { ServerDefinition } from '../config/model.js';
@@ -16,8 +17,9 @@ import {
 import type { Instance } from '../instances/instance.js';
 import type { Slots } from '../instances/limit.js';
 import { InstancePool } from '../instances/pool.js';
+import type { StartTurns } from '../instances/startTurns.js';
 import { Reconnection } from '../instances/reconnection.js';
-import type { Subscriptions } from '../instances/subscriptions.js';
+import type { ServerSubscriptions } from '../instances/subscriptions.js';
 import type { Audience, ExpectedClient, Fields } from '../protocol/client.js';
 import type { Curation } from '../tools/curate.js';
 import { featuresOf, type ServerFeatures } from '../tools/features.js';
@@ -28,7 +30,7 @@ import { ListRefresh } from './listRefresh.js';
 import type { Offer } from './offers.js';
 import { Offers, type Curated } from './offers.js';
 import type { Judge } from './plan.js';
-import type { OfferMemory, RememberedOffer } from './remembered.js';
+import type { ExpectedConversations, OfferMemory, RememberedOffer } from './remembered.js';
 
 /** What the host gives to the reconciliation of one server. */
 export interface UnitDeps {
@@ -37,6 +39,7 @@ export interface UnitDeps {
   readonly log: Log;
   readonly serverLog: Log;
   readonly connector: Connector & Slots;
+  readonly turns: StartTurns;
   /** Returns a number in [0, 1) for the jitter of reconnecting. */
   readonly random: () => number;
   readonly filteredTools: () => FilteredToolsReport;
@@ -44,8 +47,8 @@ export interface UnitDeps {
   readonly drainLimitMs: number;
   /** Returns the client that will use instances that nobody uses yet (G4). */
   readonly expected: () => ExpectedClient;
-  /** Holds what clients are subscribed to at the instance that all share, whichever that is. */
-  readonly subscriptions: Subscriptions;
+  /** Holds what clients are subscribed to, whichever instances serve. */
+  readonly subscriptions: ServerSubscriptions;
   readonly redact: (text: string) => string;
   /** Says whether a definition may run (S1); `reconsider` tells that this changed. */
   readonly judge: Judge;
@@ -53,6 +56,8 @@ export interface UnitDeps {
   readonly startsOnCall: (definition: ServerDefinition) => boolean;
   /** Keeps what servers listed for the next window. Where it is absent, nothing is kept. */
   readonly memory?: OfferMemory | undefined;
+  /** Knows which servers conversations use. Where it is absent, no instance waits for one that nobody expects. */
+  readonly conversations?: ExpectedConversations | undefined;
   /** Called in the same turn in which what is published changed. */
   readonly onCommit: () => void;
   /** Called when something that a view shows changed. */
@@ -67,6 +72,8 @@ export interface Offered {
   readonly special?: number;
 }
 
+type Spoken = Pick<Connection, 'serverInfo' | 'capabilities' | 'protocolVersion'>;
+
 interface ServingEvents {
   /** Called in the same turn in which what is published changed. */
   readonly onCommit: () => void;
@@ -80,10 +87,9 @@ export class Serving {
   readonly pool: InstancePool;
   /** Brings back what all dialogs need, the shared or the warm instance. A lease comes back with its next call. */
   readonly reconnection: Reconnection;
-  readonly serverInfo: Connection['serverInfo'];
   /** What the server said of itself when an instance started last. */
   instructions: string | undefined;
-  readonly features: ServerFeatures;
+  features: ServerFeatures;
   /** The time in epoch milliseconds since when it serves. */
   readonly since: number;
   /** Says why the server's newest list was not taken. */
@@ -100,8 +106,8 @@ export class Serving {
   private starting: Promise<unknown> | undefined;
   private readonly ending = new AbortController();
   private lastCause = '';
-  /** What the connection said of itself that listed first. */
-  private readonly spoken: Pick<Connection, 'capabilities' | 'protocolVersion'>;
+  /** What the connection said of itself that listed for all last: the next may be to another version of the server. */
+  private spoken: Spoken;
   /** The time in epoch milliseconds when the common list was given. */
   private listedAt: number;
 
@@ -119,12 +125,11 @@ export class Serving {
     /** What is published of the common list. */
     public curated: Curated,
   ) {
-    this.serverInfo = connection.serverInfo;
     this.instructions = connection.instructions;
+    this.spoken = spokenBy(connection);
     this.features = featuresOf(connection.capabilities, connection.protocolVersion);
     this.since = deps.clock.now();
     this.listedAt = this.since;
-    this.spoken = { capabilities: connection.capabilities, protocolVersion: connection.protocolVersion };
     this.offers = new Offers(offer, declared);
     this.pool = new InstancePool({
       server: deps.id,
@@ -132,6 +137,13 @@ export class Serving {
       trulyStateless: definition.trulyStateless,
       timeouts: () => this.definition.timeouts,
       connector: deps.connector,
+      turns: deps.turns,
+      wantsSpare: () => this.definition.spare !== 0 && deps.conversations?.expectsMore(deps.id) === true,
+      onTaken: (instance, dialog, isFirst) => {
+        if (isFirst) deps.conversations?.note(deps.id, dialog);
+        const offer = this.offers.takenSpare(instance);
+        if (offer) this.unlessEnded(() => this.note(instance, offer.listing, true));
+      },
       clock: deps.clock,
       log: deps.serverLog,
       onChange: () => {
@@ -145,6 +157,7 @@ export class Serving {
       onOfferChanged: (instance, kind) => this.refresh(instance, kind),
       onDeath: (cause, use) =>
         this.unlessEnded(() => {
+          if (use.kind === 'spare') return;
           events.onFailure({ kind: 'lost', cause, final: false });
           this.lastCause = cause;
           if (use.kind === 'warm' || use.kind === 'shared') this.reconnection.died();
@@ -182,8 +195,12 @@ export class Serving {
 
   /** What another window may publish of it before it has started there. */
   get toRemember(): RememberedOffer {
-    const { listing, serverInfo, instructions } = this;
-    return { at: this.listedAt, listing, serverInfo, instructions, ...this.spoken };
+    const { listing, instructions } = this;
+    return { at: this.listedAt, listing, instructions, ...this.spoken };
+  }
+
+  get serverInfo(): Connection['serverInfo'] {
+    return this.spoken.serverInfo;
   }
 
   /** @param audience absent: the common list. */
@@ -230,6 +247,7 @@ export class Serving {
     this.definition = definition;
     if (rejected && isNewer) this.take(rejected, curated);
     else this.curated = curated;
+    this.pool.reviewSpare();
     this.pages.follow(this.curated.tools);
     // Places move with every edit of the file; only what agents see is a change of the registry.
     if (!sameView) this.events.onCommit();
@@ -273,6 +291,7 @@ export class Serving {
   private note(instance: Instance, listing: ToolListing, isStart = false): void {
     const offer = this.offers.offerOf(listing);
     const isCommon = this.offers.note(instance, offer, isStart);
+    if (isCommon && isStart) this.hear(instance.connection);
     const curated = offer.curate(this.definition, this.report());
     if (curated.kind === 'refused') {
       this.refreshFailure = curated.problems[0].message;
@@ -284,6 +303,13 @@ export class Serving {
     this.events.onChange();
   }
 
+  private hear(connection: Connection): void {
+    const spoken = spokenBy(connection);
+    if (isDeepStrictEqual(spoken, this.spoken)) return;
+    this.spoken = spoken;
+    this.features = featuresOf(spoken.capabilities, spoken.protocolVersion);
+  }
+
   private take(offer: Offer, curated: Curated): void {
     this.refreshFailure = undefined;
     this.rejected = undefined;
@@ -291,6 +317,18 @@ export class Serving {
     this.offers.common = offer;
     this.curated = curated;
     this.pages.follow(curated.tools);
+  }
+
+  /**
+   * Somebody lists what is offered. What its server does not call fresh any more is asked for again; who listed is told if
+   * it has changed.
+   */
+  noteListed(audience: Audience | undefined): void {
+    const held = audience && this.pool.holderOf(audience.dialog);
+    for (const instance of this.pool.live) {
+      if (instance.use.kind === 'leased' && instance !== held) continue;
+      for (const kind of instance.connection.takeStale()) this.refresh(instance, kind);
+    }
   }
 
   /** An instance says that what it offers has changed. */
@@ -334,4 +372,8 @@ export class Serving {
   private unlessEnded(run: () => void): void {
     if (!this.ended) run();
   }
+}
+
+function spokenBy({ serverInfo, capabilities, protocolVersion }: Connection): Spoken {
+  return { serverInfo, capabilities, protocolVersion };
 }

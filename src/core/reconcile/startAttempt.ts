@@ -2,8 +2,10 @@
  * One start of one definition, which a later edit may overtake. Invariant: what an overtaken start connects is
  * ended, and its outcome is told to nobody.
  */
+import { untilAborted } from '../base/events.js';
 import type { ServerDefinition } from '../config/model.js';
 import type { ConnectOutcome } from '../connections/connection.js';
+import type { StartTurn } from '../instances/startTurns.js';
 
 export class StartAttempt {
   private readonly controller = new AbortController();
@@ -14,18 +16,29 @@ export class StartAttempt {
   /**
    * @param definition may be replaced by one of the same launch while the start is under way
    * @param since when the start began, in epoch milliseconds
+   * @param turn is waited for, and ends with the start
    */
   constructor(
     public definition: ServerDefinition,
     readonly since: number,
+    private readonly turn: StartTurn,
     connect: (signal: AbortSignal) => Promise<ConnectOutcome>,
     tell: (attempt: StartAttempt, outcome: ConnectOutcome) => void,
   ) {
+    const { signal } = this.controller;
     this.done = (async () => {
-      const outcome = await connect(this.controller.signal);
+      if (turn.coming) await Promise.race([turn.coming, untilAborted(signal)]);
+      if (signal.aborted) return;
+      const outcome = await connect(signal);
+      turn.end();
       if (!this.overtaken) tell(this, outcome);
       else if (outcome.kind === 'connected') await outcome.connection.close();
-    })();
+    })().finally(() => turn.end());
+  }
+
+  /** Somebody waits for it now. */
+  hurry(): void {
+    this.turn.hurry();
   }
 
   overtake(): void {

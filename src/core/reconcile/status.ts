@@ -6,8 +6,15 @@ import type { ApprovalStatus } from '../approval/approvals.js';
 import type { ChangedOffer } from '../approval/offerPrints.js';
 import { isForAppAlone } from '../apps/toolMeta.js';
 import { assertNever } from '../base/assertNever.js';
+import { isLoopback } from '../base/loopback.js';
 import type { Place, Problem } from '../base/problem.js';
-import { isEnabled, type ConfiguredServer, type ServerPlaces, type SourceOrigin } from '../config/model.js';
+import {
+  isEnabled,
+  type ConfiguredServer,
+  type Launch,
+  type ServerPlaces,
+  type SourceOrigin,
+} from '../config/model.js';
 import type { SignInStatus } from '../connections/http/oauth/contract.js';
 import {
   type ExcludedTool,
@@ -64,6 +71,7 @@ export interface InstanceStatus {
   readonly callsInFlight: number;
   readonly use:
     | { readonly kind: 'warm' }
+    | { readonly kind: 'spare' }
     | { readonly kind: 'shared' }
     | { readonly kind: 'leased'; readonly dialog: string; readonly since: number }
     | { readonly kind: 'draining' };
@@ -78,6 +86,8 @@ export interface ServerStatus {
   /** The places where lower sources configure the same id, to no effect (C5). */
   readonly shadows: readonly Place[];
   readonly transport: 'stdio' | 'streamable_http' | undefined;
+  /** Whether it runs on this machine, as a process or behind an address of it. */
+  readonly isOfThisMachine: boolean;
   readonly trulyStateless: boolean | undefined;
   readonly state: ServerState;
   /** Tells of the definition in the file, which may be pending while a previous one serves. */
@@ -263,6 +273,7 @@ export function statusOf(
     shadows: [],
     place: server.kind === 'valid' ? server.definition.places.key : server.places.key,
     transport: definition?.launch.transport,
+    isOfThisMachine: definition !== undefined && isOfThisMachine(definition.launch),
     trulyStateless: definition?.trulyStateless,
     state: stateWithSignIn(stateOf(facts), signIn),
     approval: facts.approval,
@@ -278,4 +289,9 @@ export function statusOf(
     offered: published?.listing.tools.filter((tool) => !isForAppAlone(tool)).length ?? 0,
     instances: instancesOf(facts),
   };
+}
+
+function isOfThisMachine(launch: Launch): boolean {
+  if (launch.transport === 'stdio') return true;
+  return URL.canParse(launch.url) && isLoopback(new URL(launch.url).hostname);
 }

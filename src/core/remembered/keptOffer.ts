@@ -3,11 +3,14 @@
  * and passes the same judgement; a text of which anything is wrong is none.
  */
 import { isObject } from '../base/isObject.js';
-import { storedJson } from '../base/launchFiles.js';
+import { keptFacts } from '../connections/handshake.js';
 import { keptListing } from '../connections/listing.js';
+import { storedJson } from '../protocol/json.js';
 import type { RememberedOffer } from '../reconcile/remembered.js';
 
 const version = 1;
+/** No date is later, in epoch milliseconds. */
+const latestTime = 8.64e15;
 /** What is longer is not kept, in characters. */
 export const longestKept = 4 * 1024 * 1024;
 
@@ -22,18 +25,9 @@ export function keptText(offer: RememberedOffer, redact: (text: string) => strin
 export function readKept(text: string): RememberedOffer | undefined {
   const kept = storedJson(text);
   if (!isObject(kept) || kept['version'] !== version) return undefined;
-  const { at, serverInfo, instructions, capabilities, protocolVersion } = kept;
+  const { at } = kept;
+  if (typeof at !== 'number' || at < 0 || at > latestTime) return undefined;
   const listing = keptListing(kept['listing']);
-  if (!listing || typeof at !== 'number' || typeof protocolVersion !== 'string') return undefined;
-  if (!isObject(serverInfo) || !isObject(capabilities)) return undefined;
-  const { name, version: own, title } = serverInfo;
-  if (typeof name !== 'string' || typeof own !== 'string') return undefined;
-  return {
-    at,
-    listing,
-    capabilities,
-    protocolVersion,
-    serverInfo: { name, version: own, ...(typeof title === 'string' && { title }) },
-    instructions: typeof instructions === 'string' ? instructions : undefined,
-  };
+  const facts = keptFacts(kept);
+  return listing && facts && { ...facts, at, listing };
 }

@@ -1,5 +1,6 @@
 /** Tells from a server's capabilities what it can do besides tools (G4). */
 import type { ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
+import { isObject } from '../base/isObject.js';
 
 export interface ServerFeatures {
   readonly prompts: boolean;
@@ -8,6 +9,8 @@ export interface ServerFeatures {
   readonly subscribe: boolean;
   readonly completions: boolean;
   readonly logging: boolean;
+  /** The extensions of the protocol that the server declared, of which there is a word since 2026-07-28. */
+  readonly extensions: Readonly<Record<string, unknown>>;
 }
 
 export const toolsAlone: ServerFeatures = {
@@ -16,6 +19,7 @@ export const toolsAlone: ServerFeatures = {
   subscribe: false,
   completions: false,
   logging: false,
+  extensions: {},
 };
 
 /** @param protocolVersion the version that the server speaks */
@@ -29,10 +33,16 @@ export function featuresOf(capabilities: ServerCapabilities, protocolVersion: st
     subscribe: isThere(resources) && resources?.subscribe === true,
     completions: isThere(completions) || mayComplete,
     logging: isThere(logging),
+    extensions: protocolVersion >= '2026-07-28' ? extensionsOf(capabilities) : {},
   };
 }
 
 /** Some servers write null for what they do not have, or `true` for what they have. */
 function isThere(capability: unknown): boolean {
   return capability === true || (typeof capability === 'object' && capability !== null);
+}
+
+function extensionsOf({ extensions }: { readonly extensions?: unknown }): ServerFeatures['extensions'] {
+  if (!isObject(extensions)) return {};
+  return Object.fromEntries(Object.entries(extensions).filter(([, of]) => isObject(of)));
 }

@@ -5,6 +5,7 @@
  * that carries an `array` of which nothing says what is in it.
  */
 import { isObject } from '../base/isObject.js';
+import { mirroredParams, withoutMirroring } from '../protocol/mirroredParams.js';
 import type { OfferedTool } from './catalogue.js';
 
 const jsonTypes = new Set(['array', 'boolean', 'integer', 'null', 'number', 'object', 'string']);
@@ -29,16 +30,28 @@ export function schemaRefusedByEditor(tool: OfferedTool): string | undefined {
   return refusedPart(tool.inputSchema, 'inputSchema', 0);
 }
 
+/** Each edit curates the same tools again. */
+const readable = new WeakMap<OfferedTool, OfferedTool>();
+
 /**
  * Returns the tool as strict clients can read it. `true` and `false` are JSON Schema, but the protocol's own type wants
- * properties that are objects, and a client that checks by it loses the whole list. The objects mean the same.
+ * properties that are objects, and a client that checks by it loses the whole list. The objects mean the same. A tool
+ * that wants parameters in headers against the rules is lost to clients over HTTP, so it does not want that any more:
+ * such a wish means nothing to its server, as that of one which hears it has cost the tool before (X8).
  */
 export function withReadableSchemas(tool: OfferedTool): OfferedTool {
+  const known = readable.get(tool);
+  if (known) return known;
   const { inputSchema, outputSchema } = tool;
-  const input = withoutBooleanProperties(inputSchema);
+  const mirrorsRightly = mirroredParams(inputSchema).kind === 'right';
+  const input = withoutBooleanProperties(
+    mirrorsRightly ? inputSchema : (withoutMirroring(inputSchema) as typeof inputSchema),
+  );
   const output = outputSchema && withoutBooleanProperties(outputSchema);
-  if (input === inputSchema && output === outputSchema) return tool;
-  return { ...tool, inputSchema: input, ...(output && { outputSchema: output }) };
+  const isSame = input === inputSchema && output === outputSchema;
+  const result = isSame ? tool : { ...tool, inputSchema: input, ...(output && { outputSchema: output }) };
+  readable.set(tool, result);
+  return result;
 }
 
 function withoutBooleanProperties<Schema extends { readonly properties?: object | undefined }>(schema: Schema): Schema {

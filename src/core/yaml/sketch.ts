@@ -46,6 +46,7 @@ class Sketcher {
   run(): Sketch {
     while (this.at < this.text.length) this.line();
     if (this.cursor === this.text.length && /(?:^|[\r\n])$/.test(this.text)) this.blank(0);
+    this.state.closeTo(0);
     const { boxes, anchors, aliases, slot } = this.state;
     return { root: boxes.get('[]'), boxes, anchors, aliases, slot };
   }
@@ -152,6 +153,7 @@ class Sketcher {
     let at = from;
     for (;;) {
       while (at < end && /[ \t]/.test(this.text[at] ?? '')) at++;
+      if (this.text[at] !== '&' && this.text[at] !== '!') break;
       const mark = /^([&!])([^\s,[\]{}]*)(?=\s|$)/.exec(this.text.slice(at, Math.min(end, at + 200)));
       if (!mark) break;
       if (mark[1] === '&') this.state.anchors.set(mark[2] ?? '', path);
@@ -207,6 +209,7 @@ function keyAt(
   end: number,
 ): { name: string; end: number; colon: number; quote: '' | "'" | '"' } | undefined {
   const line = text.slice(at, end);
+  if (line[0] !== '"' && line[0] !== "'") return plainKeyAt(line, at);
   const found = /^(?:("(?:[^"\\]|\\.)*")|('(?:[^']|'')*'))([ \t]*):(?=\s|$)/.exec(line);
   if (!found) return plainKeyAt(line, at);
   const raw = found[1] ?? found[2] ?? '';

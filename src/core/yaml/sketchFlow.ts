@@ -4,6 +4,7 @@ import {
   type SketchEntry,
   type SketchPath,
   type SketchState,
+  deepest,
   quoteEnd,
   unquoted,
 } from './sketchState.js';
@@ -24,6 +25,8 @@ export function scanFlow(
   let entry = owner;
   // The place of the next key or value begins here.
   let gap = from;
+  // How many brackets are open below the deepest one that is kept. What stands there is passed over.
+  let deeper = 0;
   // A line is looked through for its end once, however many words it has.
   let known = -1;
   const endOfLine = (offset: number): number => (offset <= known ? known : (known = lineEnd(text, offset)));
@@ -55,8 +58,17 @@ export function scanFlow(
       at = endOfLine(at);
       continue;
     }
+    const opens = character === '{' || character === '[';
+    if (deeper > 0 || (opens && stack.length - outer >= deepest)) {
+      if (opens) deeper++;
+      else if (character === '}' || character === ']') deeper--;
+      const isQuote = character === "'" || character === '"';
+      at = isQuote ? Math.max(quoteEnd(text, at, endOfLine(at)), at + 1) : at + 1;
+      gap = at;
+      continue;
+    }
     blankUpTo(at);
-    if (character === '{' || character === '[') {
+    if (opens) {
       const box = state.open(character === '{' ? 'map' : 'list', true, indent, next, entry);
       entry = undefined;
       next = box.kind === 'list' ? state.inside(box, 0) : box.path;
@@ -64,7 +76,7 @@ export function scanFlow(
       continue;
     }
     if (character === '}' || character === ']') {
-      const closed = stack.pop();
+      const closed = state.pop();
       at++;
       if (closed?.owner) closed.owner.end = at;
       state.grow(at);
@@ -116,7 +128,7 @@ export function scanFlow(
   if (stack.length > outer) {
     const end = Math.min(at, text.length);
     if (cursor >= gap && cursor <= end && !state.slot) note(cursor, cursor, '');
-    stack.length = outer;
+    state.closeTo(outer);
   }
   return at;
 }

@@ -44,7 +44,7 @@ export interface Slot {
 }
 
 /** What is nested deeper has no path of its own, so that paths take no more time than the text. Files count to 64. */
-const deepest = 100;
+export const deepest = 100;
 
 export const pathKey = (path: SketchPath): string => JSON.stringify(path);
 
@@ -55,6 +55,8 @@ export class SketchState {
   /** The maps and lists that are open, the outermost first. */
   readonly stack: SketchBox[] = [];
   slot: Slot | undefined;
+  /** How far was read of what is open; what closes has its end here. */
+  private reached = 0;
 
   constructor(
     readonly text: string,
@@ -89,10 +91,29 @@ export class SketchState {
   }
 
   close(which: (box: SketchBox) => boolean): void {
-    for (let top = this.stack.at(-1); top && which(top); top = this.stack.at(-1)) this.stack.pop();
+    for (let top = this.stack.at(-1); top && which(top); top = this.stack.at(-1)) this.pop();
+  }
+
+  /** Closes the innermost of what is open. */
+  pop(): SketchBox | undefined {
+    const box = this.stack.pop();
+    if (box) this.end(box.entries.at(-1));
+    if (box) this.end(box.owner);
+    return box;
+  }
+
+  /** Closes all but so many, the outermost. */
+  closeTo(depth: number): void {
+    while (this.stack.length > depth) this.pop();
+  }
+
+  /** What ended then is not made longer by what is read later. */
+  private end(entry: SketchEntry | undefined): void {
+    if (entry && entry.end < this.reached) entry.end = this.reached;
   }
 
   enter(box: SketchBox, key: string, keySpan: Span): SketchEntry {
+    this.end(box.entries.at(-1));
     const entry: SketchEntry = { key, keySpan, text: '', end: keySpan.end, child: undefined };
     box.entries.push(entry);
     this.grow(keySpan.end + 1);
@@ -107,12 +128,7 @@ export class SketchState {
 
   /** Extends everything that is open to this offset. */
   grow(end: number): void {
-    for (let index = 0; index < Math.min(deepest, this.stack.length); index++) {
-      const { owner, entries } = this.stack[index] as SketchBox;
-      if (owner && owner.end < end) owner.end = end;
-      const last = entries.at(-1);
-      if (last && last.end < end) last.end = end;
-    }
+    if (end > this.reached) this.reached = end;
   }
 
   /** Takes the place as the cursor's if the cursor is there. @param before the first offset of the cursor that counts as this place */

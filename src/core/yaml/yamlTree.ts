@@ -21,7 +21,7 @@ interface YamlReading {
 /** @param text without a byte order mark */
 export function readYaml(text: string): YamlReading {
   // A lone CR is a line break in YAML 1.2 and none in the library; the replacement keeps every offset.
-  const source = text.replace(/\r(?!\n)/g, '\n');
+  const source = text.replace(/\r+(?!\n)/g, (breaks) => '\n'.repeat(breaks.length));
   const composed = composeYaml(source);
   const { errors, warnings } = composed;
   if (errors.length > 0 || composed.contents === null) return { errors, warnings, root: emptyNode() };

@@ -6,6 +6,7 @@ import { window } from '../views/inertEditor.js';
 import { setEnabled } from '../../core/config/serverEdits.js';
 import type { ServerStatus } from '../../core/reconcile/status.js';
 import { configPath } from '../engine/configFiles.js';
+import { openDocument } from '../views/documents.js';
 import { fileLabel } from '../views/fileLabels.js';
 import { editFile } from './fileEdits.js';
 
@@ -15,7 +16,7 @@ export async function writeEnabled({ id, source }: ServerStatus, enabled: boolea
   if (!vscode.Uri.file(source).path.endsWith(`/${configPath}`)) {
     throw new Error(`"${id}" comes from ${name}. Change it there.`);
   }
-  const before = await vscode.workspace.openTextDocument(source);
+  const before = await openDocument(vscode.Uri.file(source));
   const edits = setEnabled(before.getText(), id, enabled);
   if (!edits)
     throw new Error(`${name} could not be changed. Correct its errors first, or write \`enabled: ${enabled}\`.`);

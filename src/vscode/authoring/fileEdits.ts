@@ -7,6 +7,7 @@ import * as vscode from 'vscode';
 import { existsSync } from 'node:fs';
 import { refuseOutside, writeInside } from '../../core/files/realFiles.js';
 import { applyEdits, type TextEdit } from '../../core/yaml/edits.js';
+import { openDocument } from '../views/documents.js';
 import { workspaceEdit } from './authoring.js';
 
 export interface EditedFile {
@@ -27,10 +28,10 @@ interface Edited {
 export async function editFile({ file, root, name }: EditedFile, edits: readonly TextEdit[]): Promise<Edited> {
   if (!existsSync(file)) {
     writeInside(root, file, applyEdits('', edits));
-    return { document: await vscode.workspace.openTextDocument(file), isSaved: true };
+    return { document: await openDocument(vscode.Uri.file(file)), isSaved: true };
   }
   refuseOutside(root, file);
-  const document = await vscode.workspace.openTextDocument(file);
+  const document = await openDocument(vscode.Uri.file(file));
   const wasDirty = document.isDirty;
   if (edits.length > 0 && !(await vscode.workspace.applyEdit(workspaceEdit(document, edits)))) {
     throw new Error(`${name} could not be changed.`);

@@ -9,6 +9,7 @@ import type { Host } from '../../core/host/hostContract.js';
 import type { ServerStatus } from '../../core/reconcile/status.js';
 import { writeInside } from '../../core/files/realFiles.js';
 import { configPath, localFolders } from '../engine/configFiles.js';
+import { openDocument } from '../views/documents.js';
 import { toLocation } from '../views/diagnostics.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
 import type { Manifest } from './copyDiagnostics.js';
@@ -109,7 +110,9 @@ export function registerCommands({ slot, logs, manifest }: CommandDeps): Disposa
     const place = slot.state.snapshot.servers.find(({ id }) => id === server)?.place;
     if (!place) return;
     const { uri, range } = toLocation(place);
-    await vscode.window.showTextDocument(uri, { selection: range });
+    await orShowFailure(async () => {
+      await vscode.window.showTextDocument(await openDocument(uri), { selection: range });
+    });
   });
   register('copyName', async (subject) => {
     const name = typeof subject === 'string' ? subject : (subject?.node.name ?? (await chooseTool(slot)));
@@ -145,14 +148,14 @@ async function createConfig(): Promise<void> {
   if (!folder) return;
   const uri = configUri(folder);
   if (!existsSync(uri.fsPath)) writeInside(folder.uri.fsPath, uri.fsPath, exampleConfig);
-  await vscode.window.showTextDocument(uri);
+  await vscode.window.showTextDocument(await openDocument(uri));
 }
 
 async function openConfig(): Promise<void> {
   const folders = localFolders();
   const withFile = folders.filter((folder) => existsSync(configUri(folder).fsPath));
   const folder = withFile.length > 1 ? await chooseFolder(withFile) : withFile[0];
-  if (folder) await vscode.window.showTextDocument(configUri(folder));
+  if (folder) await vscode.window.showTextDocument(await openDocument(configUri(folder)));
   else if (withFile.length === 0) await createConfig();
 }
 

@@ -6,13 +6,14 @@ import { window } from '../views/inertEditor.js';
 import { offsetOfServer } from '../../core/config/addServers.js';
 import type { TextEdit } from '../../core/yaml/edits.js';
 import { editFile, type EditedFile } from '../authoring/fileEdits.js';
+import { openDocument } from '../views/documents.js';
 import { fileLabel } from '../views/fileLabels.js';
 import type { Target } from './targets.js';
 
 /** Returns the text of the file as it is in the editor, or undefined if there is no file. */
 export async function textOf(file: string): Promise<string | undefined> {
   if (!existsSync(file)) return undefined;
-  return (await vscode.workspace.openTextDocument(file)).getText();
+  return (await openDocument(vscode.Uri.file(file))).getText();
 }
 
 /** Applies the edits, creates the file if necessary, and shows the server `id`. Rejects with what a person can do. */

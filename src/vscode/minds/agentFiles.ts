@@ -3,11 +3,11 @@
  * request and then kept up to date. What a person wrote in it stays, and a file that cannot be read is left alone.
  */
 import * as vscode from 'vscode';
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { inert } from '../../core/base/inert.js';
 import { window } from '../views/inertEditor.js';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
+import { largestConfigFile, readTextFile } from '../../core/base/textFile.js';
 import type { Log } from '../../core/base/log.js';
 import { SingleFlight } from '../../core/base/singleFlight.js';
 import { grantedOf } from '../../core/team/grants.js';
@@ -15,6 +15,7 @@ import type { Member, Team } from '../../core/team/team.js';
 import { refuseOutside } from '../../core/files/realFiles.js';
 import { configuredToolsets } from '../../core/host/dialogTools.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
+import { openDocument } from '../views/documents.js';
 import { messageOf } from '../views/messages.js';
 import { teamPath, type TeamFiles } from './teamFiles.js';
 
@@ -122,17 +123,15 @@ export function registerAgentFiles({ slot, team, log }: AgentFilesDeps): Disposa
       if (!first) return;
       const { agentFolder, agentFileName } = await import('../../core/team/agentFiles.js');
       const uri = vscode.Uri.file(join(first.file, '../..', agentFolder, agentFileName(first.members[0]?.id ?? '')));
-      if (existsSync(uri.fsPath)) await vscode.window.showTextDocument(uri, { preview: true });
+      if ((await read(uri)) === undefined) return;
+      await vscode.window.showTextDocument(await openDocument(uri), { preview: true });
     }),
   );
   return store;
 }
 
 async function read(uri: vscode.Uri): Promise<string | undefined> {
-  return await vscode.workspace.fs.readFile(uri).then(
-    (bytes) => new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes),
-    () => undefined,
-  );
+  return await readTextFile(uri.fsPath, largestConfigFile).catch(() => undefined);
 }
 
 async function list(folder: vscode.Uri): Promise<readonly [string, vscode.FileType][]> {

@@ -1,6 +1,7 @@
 /** Appends what a person attached to a question (files, selections, tools) as text, and names what cannot be read. */
 import * as vscode from 'vscode';
 import type { Toolset } from '../../core/tools/catalogue.js';
+import { openDocument } from '../views/documents.js';
 
 const longestAttachment = 60_000;
 
@@ -35,7 +36,7 @@ async function textOf({ value, modelDescription }: vscode.ChatPromptReference): 
   const lines = range ? `, lines ${range.start.line + 1} to ${range.end.line + 1}` : '';
   const name = `${vscode.workspace.asRelativePath(uri)}${lines}`;
   try {
-    const document = await vscode.workspace.openTextDocument(uri);
+    const document = await openDocument(uri);
     return `Attached${about}: ${name}\n\`\`\`\n${short(document.getText(range))}\n\`\`\``;
   } catch {
     return `Attached${about}: ${name}, which cannot be read as text.`;

@@ -3,9 +3,10 @@
  * within it, which `framePage` shuts off; what the app asks is answered by `AppBridge`, on the instance that made the
  * result. Invariant: nothing of the app runs after the end.
  */
+import { randomUUID } from 'node:crypto';
 import * as vscode from 'vscode';
 import { readAppPage, type AppPage } from '../../core/apps/appResource.js';
-import { framePage } from '../../core/apps/framePage.js';
+import { framePage, type Marked } from '../../core/apps/framePage.js';
 import { appOf } from '../../core/apps/toolMeta.js';
 import { inert } from '../../core/base/inert.js';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
@@ -27,6 +28,8 @@ export class AppPanel implements Disposable {
   private readonly ending = new AbortController();
   private bridge: AppBridge | undefined;
   private latest: OpenedApp | undefined;
+  /** Of the page that is shown. */
+  private mark: string = randomUUID();
 
   constructor(
     private readonly deps: AppPanelDeps,
@@ -39,7 +42,10 @@ export class AppPanel implements Disposable {
       { enableScripts: true, enableCommandUris: false, retainContextWhenHidden: true, localResourceRoots: [] },
     );
     this.panel.onDidDispose(() => this.dispose());
-    this.panel.webview.onDidReceiveMessage((message: unknown) => this.bridge?.receive(message));
+    this.panel.webview.onDidReceiveMessage((said: Partial<Marked> | undefined) => {
+      // A page that was replaced may have said something before it was gone.
+      if (said?.page === this.mark) this.bridge?.receive(said.message);
+    });
     this.store.add(vscode.window.onDidChangeActiveColorTheme(() => this.bridge?.themeChanged()));
   }
 
@@ -57,8 +63,13 @@ export class AppPanel implements Disposable {
     if (this.ending.signal.aborted) return 'its tab was closed';
     if (this.latest !== app) return 'another took its place';
     if ('wrong' in page) return page.wrong;
+    this.mark = randomUUID();
     this.bridge = this.bridgeOf(app);
-    this.panel.webview.html = framePage(page);
+    const server = this.deps.slot.state.snapshot.servers.find(({ id }) => id === app.toolset);
+    this.panel.webview.html = framePage(page, {
+      mark: this.mark,
+      isOfThisMachine: server?.isOfThisMachine === true,
+    });
     this.panel.reveal(undefined, true);
     return undefined;
   }
@@ -92,6 +103,7 @@ export class AppPanel implements Disposable {
 
   private bridgeOf({ toolset, tool, dialog, arguments: given, result }: OpenedApp): AppBridge {
     const gone = { kind: 'error' as const, code: -32_000, message: 'No MCP server runs in this window.' };
+    const { mark } = this;
     const engine = (): EngineSlot['engine'] => this.deps.slot.engine;
     return new AppBridge({
       tool: { ...tool.tool },
@@ -114,7 +126,7 @@ export class AppPanel implements Disposable {
         const asked = { toolset, dialog, method: 'resources/read', params, signal, instance: 'held' as const };
         return (await engine()?.request(asked)) ?? gone;
       },
-      send: (message) => void this.panel.webview.postMessage(message),
+      send: (message) => void this.panel.webview.postMessage({ page: mark, message } satisfies Marked),
     });
   }
 }

@@ -69,6 +69,8 @@ export function instanceLabel(use: InstanceStatus['use']): string {
   switch (use.kind) {
     case 'warm':
       return 'ready';
+    case 'spare':
+      return 'spare';
     case 'shared':
       return 'shared';
     case 'leased':
@@ -84,6 +86,8 @@ export function instancePhrase(use: InstanceStatus['use']): string {
   switch (use.kind) {
     case 'warm':
       return 'ready for the next conversation';
+    case 'spare':
+      return 'spare: started ahead for the next conversation';
     case 'shared':
       return 'shared by all conversations';
     case 'leased':

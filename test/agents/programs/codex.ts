@@ -1,27 +1,12 @@
 import path from 'node:path';
-import type { AgentProgram } from '../agentProgram.js';
+import type { AgentProgram, Around, WriteFile } from '../agentProgram.js';
 
 export const codex: AgentProgram = {
   id: 'codex',
   title: 'Codex',
   entries: 'codex',
   takesVariable: false,
-  settle: ({ folder, home, modelUrl }, write) => {
-    write(
-      path.join(home, '.codex', 'config.toml'),
-      [
-        'model = "scripted"',
-        'model_provider = "scripted"',
-        '[model_providers.scripted]',
-        'name = "scripted"',
-        `base_url = "${modelUrl}/v1"`,
-        'wire_api = "responses"',
-        `[projects."${folder}"]`,
-        'trust_level = "trusted"',
-        '',
-      ].join('\n'),
-    );
-  },
+  settle: (around, write) => settleModel(around, write),
   start: (_, prompt) => ({
     args: ['exec', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox', prompt],
     env: {},
@@ -29,3 +14,32 @@ export const codex: AgentProgram = {
   pastime: { tool: 'exec_command', args: { cmd: 'sleep 0.2' } },
   limits: { change: 'it lists the tools once' },
 };
+
+const endsUnseen =
+  'in that version nothing tells that a conversation is over, so that the idle limit ends the instance';
+
+/** The same in version 2026-07-28 of the protocol, which has no sessions: its threads alone tell conversations apart (G3). */
+export const codexOf2026: AgentProgram = {
+  ...codex,
+  title: 'Codex with its feature `mcp_2026_07_28`',
+  settle: (around, write) => settleModel(around, write, ['[features]', 'mcp_2026_07_28 = true']),
+  limits: { ...codex.limits, end: endsUnseen, crash: endsUnseen },
+};
+
+function settleModel({ folder, home, modelUrl }: Around, write: WriteFile, more: readonly string[] = []): void {
+  write(
+    path.join(home, '.codex', 'config.toml'),
+    [
+      'model = "scripted"',
+      'model_provider = "scripted"',
+      '[model_providers.scripted]',
+      'name = "scripted"',
+      `base_url = "${modelUrl}/v1"`,
+      'wire_api = "responses"',
+      `[projects."${folder}"]`,
+      'trust_level = "trusted"',
+      ...more,
+      '',
+    ].join('\n'),
+  );
+}

@@ -5,9 +5,13 @@
  */
 import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
 
+import { modernVersion, type Era } from './sdkClient.js';
+
 export interface Endpoint {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** It speaks the older HTTP+SSE: all answers come by the stream that a GET opens, which says where to POST. */
+  readonly isLegacy?: true;
 }
 
 export type Json = Record<string, unknown>;
@@ -26,13 +30,21 @@ export class HttpClient {
   private session: string | undefined;
   private nextId = 1;
   private listening: IncomingMessage | undefined;
+  private url: string;
+  /** Requests whose answers come by the stream. */
+  private readonly waiting = new Map<unknown, (message: Json) => void>();
 
   constructor(
     private readonly endpoint: Endpoint,
     private readonly kind: HttpKind,
-  ) {}
+    /** In the modern era each request says of itself what a session says else. */
+    private readonly era: Era = 'legacy',
+  ) {
+    this.url = endpoint.url;
+  }
 
   async connect(): Promise<void> {
+    if (this.endpoint.isLegacy) await this.openLegacy();
     await this.ask('initialize', {
       protocolVersion: '2025-11-25',
       capabilities: {},
@@ -43,9 +55,20 @@ export class HttpClient {
 
   async ask(method: string, params: Json = {}): Promise<Json> {
     const id = this.nextId++;
-    const { status, session, body } = await this.post(JSON.stringify({ jsonrpc: '2.0', id, method, params }));
+    const streamed = this.endpoint.isLegacy && new Promise<Json>((resolve) => this.waiting.set(id, resolve));
+    const isModern = this.era === 'modern';
+    const said = isModern ? { ...params, _meta: modernMeta } : params;
+    const {
+      status: told,
+      session,
+      body,
+    } = await this.post(
+      JSON.stringify({ jsonrpc: '2.0', id, method, params: said }),
+      isModern ? modernHeaders(method, params) : {},
+    );
     this.session ??= session;
-    const message = messagesOf(body).find((candidate) => candidate['id'] === id);
+    const message = streamed ? await streamed : messagesOf(body).find((candidate) => candidate['id'] === id);
+    const status = told === 202 && streamed ? 200 : told;
     if (status !== 200 || !message) throw new Error(`${method}: status ${status}, ${body.slice(0, 200)}`);
     if (message['error'] !== undefined) throw new Error(`${method}: ${JSON.stringify(message['error'])}`);
     return message['result'] as Json;
@@ -62,6 +85,7 @@ export class HttpClient {
 
   /** Hears what the server says by itself; resolves when the stream is open. Not every gateway has one. */
   listen(onMessage: (message: Json) => void): Promise<boolean> {
+    if (this.endpoint.isLegacy) return Promise.resolve(true);
     return new Promise((resolve, reject) => {
       const sent = httpRequest(this.endpoint.url, { method: 'GET', headers: this.headers(), agent: this.agent });
       sent.on('error', reject);
@@ -85,6 +109,35 @@ export class HttpClient {
     });
   }
 
+  private openLegacy(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const sent = httpRequest(this.endpoint.url, { headers: { accept }, agent: this.agent }, (response) => {
+        this.listening = response;
+        let rest = '';
+        response.on('error', () => {});
+        if (response.statusCode !== 200)
+          reject(new Error(`The stream was refused with status ${response.statusCode}.`));
+        response.setEncoding('utf8').on('data', (text: string) => {
+          const frames = (rest + text).split(/\r?\n\r?\n/);
+          rest = frames.pop() ?? '';
+          for (const frame of frames) {
+            const where = /^event: endpoint\r?\ndata: (.*)$/m.exec(frame)?.[1];
+            if (where !== undefined) {
+              this.url = new URL(where.trim(), this.endpoint.url).href;
+              resolve();
+            }
+            for (const message of messagesOf(frame)) {
+              this.waiting.get(message['id'])?.(message);
+              this.waiting.delete(message['id']);
+            }
+          }
+        });
+      });
+      sent.on('error', reject);
+      sent.end();
+    });
+  }
+
   close(): void {
     this.listening?.destroy();
     this.agent.destroy();
@@ -98,17 +151,18 @@ export class HttpClient {
     };
   }
 
-  private post(body: string): Promise<Reply> {
-    return this.kind === 'fetch' ? this.postByFetch(body) : this.postByNode(body);
+  private post(body: string, more: Readonly<Record<string, string>> = {}): Promise<Reply> {
+    return this.kind === 'fetch' ? this.postByFetch(body, more) : this.postByNode(body, more);
   }
 
-  private async postByFetch(body: string): Promise<Reply> {
+  private async postByFetch(body: string, more: Readonly<Record<string, string>>): Promise<Reply> {
     const headers = {
       ...this.headers(),
+      ...more,
       'content-type': 'application/json',
       'content-length': String(Buffer.byteLength(body)),
     };
-    const response = await fetch(this.endpoint.url, { method: 'POST', headers, body });
+    const response = await fetch(this.url, { method: 'POST', headers, body });
     let text = '';
     if (response.body) {
       // Piece by piece, as the editor reads its answers.
@@ -121,14 +175,15 @@ export class HttpClient {
     return { status: response.status, session: response.headers.get('mcp-session-id') ?? undefined, body: text };
   }
 
-  private postByNode(body: string): Promise<Reply> {
+  private postByNode(body: string, more: Readonly<Record<string, string>>): Promise<Reply> {
     return new Promise((resolve, reject) => {
       const headers = {
         ...this.headers(),
+        ...more,
         'content-type': 'application/json',
         'content-length': Buffer.byteLength(body),
       };
-      const sent = httpRequest(this.endpoint.url, { method: 'POST', agent: this.agent, headers }, (response) => {
+      const sent = httpRequest(this.url, { method: 'POST', agent: this.agent, headers }, (response) => {
         let text = '';
         response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
         response.on('error', reject);
@@ -145,6 +200,20 @@ export class HttpClient {
       sent.end(body);
     });
   }
+}
+
+const modernMeta = {
+  'io.modelcontextprotocol/protocolVersion': modernVersion,
+  'io.modelcontextprotocol/clientInfo': { name: 'bench', version: '0.0.0' },
+  'io.modelcontextprotocol/clientCapabilities': {},
+};
+
+function modernHeaders(method: string, { name }: Json): Record<string, string> {
+  return {
+    'mcp-protocol-version': modernVersion,
+    'mcp-method': method,
+    ...(typeof name === 'string' && { 'mcp-name': name }),
+  };
 }
 
 function messagesOf(body: string): Json[] {

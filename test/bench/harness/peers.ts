@@ -7,7 +7,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { freePort } from '../../support/freePort.js';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { HttpClient, type Endpoint } from './httpClient.js';
+import { HttpClient, type Endpoint, type Json } from './httpClient.js';
 import type { Run } from './run.js';
 import type { ServerCommand } from './servers.js';
 
@@ -30,6 +30,7 @@ interface Kind {
   readonly package: string;
   args(command: ServerCommand, port: number, run: Run): string[];
   readonly path: string;
+  readonly isLegacy?: true;
 }
 
 const kinds: readonly Kind[] = [
@@ -61,16 +62,29 @@ const kinds: readonly Kind[] = [
   {
     name: '1mcp',
     package: '@1mcp/agent',
-    args: ({ command, args }, port, run) => {
-      const file = join(run.folder, `1mcp-${port}.json`);
-      writeFileSync(file, JSON.stringify({ mcpServers: { subject: { command, args } } }));
-      return ['serve', '--config', file, '--port', String(port), '--host', '127.0.0.1', '--log-level', 'error'];
-    },
+    args: (command, port, run) => [
+      ...['serve', '--config', configOf(command, port, run), '--port', String(port)],
+      ...['--host', '127.0.0.1', '--log-level', 'error'],
+    ],
     path: '/mcp',
+  },
+  {
+    name: 'mcp-hub',
+    package: 'mcp-hub',
+    args: (command, port, run) => ['--config', configOf(command, port, run), '--port', String(port)],
+    path: '/mcp',
+    isLegacy: true,
   },
 ];
 
+function configOf({ command, args }: ServerCommand, port: number, run: Run): string {
+  const file = join(run.folder, `peer-${port}.json`);
+  writeFileSync(file, JSON.stringify({ mcpServers: { subject: { command, args } } }));
+  return file;
+}
+
 const startLimitMs = 30_000;
+const tryLimitMs = 3_000;
 
 export async function startPeers(run: Run, command: ServerCommand): Promise<Peers> {
   const folder = process.env['BENCH_PEERS'];
@@ -96,7 +110,8 @@ export async function startPeers(run: Run, command: ServerCommand): Promise<Peer
     });
     child.on('error', () => {});
     children.push({ child, ...run.track({ kill: () => child.kill('SIGKILL') }) });
-    const endpoint = { url: `http://127.0.0.1:${port}${kind.path}`, headers: {} };
+    const { path, isLegacy } = kind;
+    const endpoint: Endpoint = { url: `http://127.0.0.1:${port}${path}`, headers: {}, ...(isLegacy && { isLegacy }) };
     const tool = await toolOf(endpoint, child);
     if (tool === undefined)
       notes.push(`${kind.name} not measured: it did not list the tool within ${startLimitMs / 1000} s`);
@@ -123,9 +138,14 @@ async function toolOf(endpoint: Endpoint, child: ChildProcess): Promise<string |
   const deadline = performance.now() + startLimitMs;
   while (performance.now() < deadline && child.exitCode === null) {
     const client = new HttpClient(endpoint, 'node:http');
-    try {
+    const list = async (): Promise<Json> => {
       await client.connect();
-      const { tools } = (await client.ask('tools/list')) as { tools: { name: string }[] };
+      return await client.ask('tools/list');
+    };
+    try {
+      // What is not up yet may take a request and never answer it.
+      const answer = await Promise.race([list(), pause(tryLimitMs, {}, { ref: false })]);
+      const { tools = [] } = answer as { tools?: { name: string }[] };
       const tool = tools.find(({ name }) => /(?:^|_)echo$/.test(name));
       if (tool) return tool.name;
     } catch {

@@ -33,6 +33,15 @@ export function filesystem(folder: string): ServerCommand {
 
 export const memory = node(join(packages, 'server-memory/dist/index.js'));
 
+/** So many synthetic servers, whose tools have names of their own. */
+export function numbered(count: number, more: Readonly<Record<string, unknown>> = {}): ServerEntry[] {
+  return Array.from({ length: count }, (_, index) => ({
+    id: `s${index}`,
+    ...fixture('raw'),
+    more: { transform: [{ prefix: `s${index}_` }], ...more },
+  }));
+}
+
 /** JSON is YAML. */
 export function configText(entries: readonly ServerEntry[]): string {
   const servers = Object.fromEntries(

@@ -1,13 +1,15 @@
 /**
  * The base of P3 and P4: the least that can be called a gateway. JSON-RPC over HTTP by hand, one answer a request as
- * JSON, and an SDK client on a stdio server behind it. No sessions, no events, no limits, no token.
+ * JSON, and an SDK client on a stdio server behind it. No sessions, no events, no limits, no token. In the modern era
+ * it reads what each request says of itself no more than in the legacy one, and says that each result is complete.
  */
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { cpuTime, readMemory } from '../harness/usage.js';
+import type { Json } from '../harness/httpClient.js';
+import { connectSdk, type Era, type SdkClient } from '../harness/sdkClient.js';
 import { serve } from '../harness/served.js';
+import type { ServerCommand } from '../harness/servers.js';
 
 interface RpcRequest {
   readonly id?: string | number;
@@ -15,7 +17,8 @@ interface RpcRequest {
   readonly params?: Record<string, unknown>;
 }
 
-const client = new Client({ name: 'bare-gateway', version: '0.0.0' });
+let client: SdkClient;
+let complete: Json = {};
 
 async function answer({ method, params = {} }: RpcRequest): Promise<unknown> {
   switch (method) {
@@ -26,9 +29,9 @@ async function answer({ method, params = {} }: RpcRequest): Promise<unknown> {
         serverInfo: { name: 'bare-gateway', version: '0.0.0' },
       };
     case 'tools/list':
-      return client.listTools();
+      return { ...complete, ...(await client.list()) };
     case 'tools/call':
-      return client.callTool(params as { name: string });
+      return { ...complete, ...(await client.call(params['name'] as string, params['arguments'] as Json)) };
     default:
       throw new Error(`Unknown method ${method}`);
   }
@@ -60,10 +63,9 @@ const server = createServer((request, response) => {
 });
 
 serve({
-  async start({ command, args }: { command: string; args: string[] }) {
-    await client.connect(
-      new StdioClientTransport({ command, args, env: process.env as Record<string, string>, stderr: 'ignore' }),
-    );
+  async start({ era = 'legacy', ...command }: ServerCommand & { era?: Era }) {
+    if (era === 'modern') complete = { resultType: 'complete' };
+    client = await connectSdk(era, command);
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, headers: {} };
   },

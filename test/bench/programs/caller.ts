@@ -1,8 +1,8 @@
 /** The client's side of P3 and P4, alike on every way to a server: the SDK's on stdio, or HTTP as the editor speaks it. */
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { HttpClient, type Endpoint, type HttpKind, type Json } from '../harness/httpClient.js';
+import { connectSdk, type Era } from '../harness/sdkClient.js';
 import { now, serve } from '../harness/served.js';
+import type { ServerCommand } from '../harness/servers.js';
 
 interface Way {
   call(name: string, args: Json): Promise<Json>;
@@ -28,20 +28,13 @@ function way(name: string): Way {
 }
 
 serve({
-  async direct({ name, command, args }: { name: string; command: string; args: string[] }) {
-    const client = new Client({ name: 'direct', version: '0.0.0' });
-    await client.connect(
-      new StdioClientTransport({ command, args, env: process.env as Record<string, string>, stderr: 'ignore' }),
-    );
-    ways.set(name, {
-      call: (tool, given) => client.callTool({ name: tool, arguments: given }) as Promise<Json>,
-      list: () => client.listTools(),
-      close: () => client.close(),
-    });
+  async direct({ name, era = 'legacy', ...command }: ServerCommand & { name: string; era?: Era }) {
+    ways.set(name, await connectSdk(era, command));
   },
 
-  async http({ name, endpoint, kind }: { name: string; endpoint: Endpoint; kind: HttpKind }) {
-    const client = new HttpClient(endpoint, kind);
+  async http({ name, endpoint, kind, era }: { name: string; endpoint: Endpoint; kind: HttpKind; era?: Era }) {
+    const client = new HttpClient(endpoint, kind, era);
+    if (era === 'modern') return void ways.set(name, client);
     await client.connect();
     await client.listen(() => {}).catch(() => false);
     ways.set(name, client);
@@ -97,6 +90,18 @@ serve({
       took[index] = performance.now() - begun;
     }
     return took;
+  },
+
+  /** Calls a second with so many in flight, each by the next of these ways. */
+  async rateOver({ ways: names, tool, arguments: args, calls, inFlight }: Call & { ways: string[]; inFlight: number }) {
+    const all = names.map((name) => bound(name).call);
+    let left = calls;
+    const lane = async (): Promise<void> => {
+      while (left-- > 0) await all[left % all.length]?.(tool, args);
+    };
+    const begun = performance.now();
+    await Promise.all(Array.from({ length: inFlight }, lane));
+    return (calls * 1000) / (performance.now() - begun);
   },
 
   /** Calls a second with so many in flight. */

@@ -7,6 +7,8 @@ import type * as engineModule from '../../../src/vscode/engine/engine.js';
 import type { Clock } from '../../../src/core/base/clock.js';
 import { cpuTime, readMemory } from '../harness/usage.js';
 import { nextEvent } from '../../../src/core/base/events.js';
+import { ConversationCounts } from '../../../src/core/remembered/conversations.js';
+import { OfferFiles } from '../../../src/core/remembered/offerFiles.js';
 import { Secrets } from '../../support/core/person.js';
 import { now, serve } from '../harness/served.js';
 
@@ -29,10 +31,28 @@ interface Product {
 
 let engine: engineModule.Engine | undefined;
 
-function create(product: Product): engineModule.Engine {
+interface Start {
+  readonly product: Product;
+  readonly text: string;
+  /** The servers whose tools are waited for. */
+  readonly publishing: string[];
+  /** A folder that keeps what servers list for the next window; nothing is kept if it is absent. */
+  readonly kept?: string;
+  /** How many conversations each server has had in this workspace. */
+  readonly conversations?: Readonly<Record<string, number>>;
+}
+
+/** With what earlier windows left, which is read while the engine is loaded, as the extension does. */
+async function create({ product, kept, conversations }: Start): Promise<engineModule.Engine> {
+  const reading = kept === undefined ? undefined : OfferFiles.open({ folder: kept, onFailure: fail });
   const load = createRequire(__filename);
   const { createEngine } = load(product.engine) as typeof engineModule;
+  const offers = await reading;
   return createEngine({
+    ...(offers && { kept: offers }),
+    ...(conversations && {
+      conversations: new ConversationCounts({ stored: conversations, store: () => {}, isConversation: () => true }),
+    }),
     clock,
     log: { write: () => {} },
     serverLog: () => ({ write: () => {} }),
@@ -41,7 +61,7 @@ function create(product: Product): engineModule.Engine {
     guardianScript: product.guardian,
     filteredTools: () => 'information',
     trace: () => false,
-    maxInstances: () => 64,
+    maxInstances: () => 128,
     // The secret storage and the ports of a window that is the only one of its folder.
     address: {
       workspace: process.cwd(),
@@ -54,6 +74,10 @@ function create(product: Product): engineModule.Engine {
       maxResultBytes: () => 1024 * 1024,
     },
   });
+}
+
+function fail(error: unknown): void {
+  throw error;
 }
 
 function running(): engineModule.Engine {
@@ -84,9 +108,10 @@ function untilPublished(ids: readonly string[], from: number): Promise<Record<st
 
 serve({
   /** Everything that the extension does once it knows there is a config file; loading the engine is part of the time. */
-  async start({ product, text, publishing }: { product: Product; text: string; publishing: string[] }) {
+  async start(given: Start) {
+    const { text, publishing } = given;
     const begun = now();
-    engine = create(product);
+    engine = await create(given);
     const loaded = now() - begun;
     const settled = engine.host.setSources([source(text)]).then(() => now() - begun);
     settled.catch(() => undefined);
@@ -121,6 +146,28 @@ serve({
       await nextEvent(editorEndpoint.onDidChange, () => editorEndpoint.gateway !== undefined);
     if (!editorEndpoint.gateway) throw new Error('The gateway does not listen.');
     return editorEndpoint.gateway.endpoint(id, kind);
+  },
+
+  /** Resolves when an instance waits for the next conversation. */
+  async untilSpare() {
+    const { host } = running();
+    const isThere = (): boolean =>
+      host.snapshot.servers.some(({ instances }) => instances.some(({ use }) => use.kind === 'spare'));
+    if (!isThere()) await nextEvent(host.onDidChange, isThere);
+  },
+
+  /** Milliseconds of one call past the gateway. */
+  async timedCall({ toolset, tool, dialog }: { toolset: string; tool: string; dialog: string }) {
+    const begun = performance.now();
+    const outcome = await running().host.call({
+      toolset,
+      tool,
+      arguments: {},
+      dialog,
+      signal: new AbortController().signal,
+    });
+    if (outcome.kind !== 'result' || outcome.result.isError) throw new Error(JSON.stringify(outcome));
+    return performance.now() - begun;
   },
 
   instances() {

@@ -1,11 +1,9 @@
 /** What of approval (S1) needs more than a window: dialogs, which a window with tests in it does not show, and a reload. */
 import assert from 'node:assert/strict';
-import { setTimeout as delay } from 'node:timers/promises';
+import { untilStored } from '../../support/editor/browserStores.ts';
 import { startEditor, type Editor } from '../../support/editor/launch.ts';
 import type { EditorWindow } from '../../support/editor/window.ts';
 import { copyWorkspace } from '../../support/editor/workspaces.ts';
-
-const limit = 30_000;
 
 describe('approval of a window', () => {
   let editor: Editor;
@@ -30,7 +28,6 @@ describe('approval of a window', () => {
     window.waitFor(
       ({ lm }) => lm.tools.map(({ name }) => name).filter((name) => /^mcp_(alpha|beta)_/.test(name)),
       (names) => JSON.stringify(names.sort()) === JSON.stringify(expected),
-      limit,
     );
 
   const approve = (server: string): Promise<void> =>
@@ -57,7 +54,7 @@ describe('approval of a window', () => {
 
   it('is remembered when the window is reloaded, as is what was not approved', async () => {
     // The editor writes what extensions store with a delay.
-    await delay(1_000);
+    await untilStored(window, 'minds.mcp-toolsets', 'mcpToolsets.approvals');
     await window.reload();
     await untilTools(['mcp_alpha_echo', 'mcp_alpha_pid']);
     await window.page.getByText('1 to approve').waitFor();

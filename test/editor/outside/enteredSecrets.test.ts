@@ -41,7 +41,6 @@ describe('secrets that a person enters', () => {
               .map(({ code }) => String((code as { value: unknown }).value))
           : [],
       (codes) => JSON.stringify(codes.filter((code) => code.endsWith('-unset')).sort()) === JSON.stringify(expected),
-      limit,
     );
 
   /** Takes the quick fix of a problem, as a click on the light bulb does: its edit first, and then its command. */
@@ -81,7 +80,6 @@ describe('secrets that a person enters', () => {
     window.waitFor(
       ({ lm }) => lm.tools.map((tool) => tool.name),
       (names) => names.includes(name),
-      limit,
     );
 
   /** A window that has just been opened knows tools whose server has not started yet. */

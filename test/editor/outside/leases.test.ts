@@ -28,19 +28,31 @@ describe('leases over a reload', () => {
     await copy.remove();
   });
 
-  const count = async (): Promise<string> => {
-    const answer = await agent.ask(`CALL ${JSON.stringify({ tool: 'mcp_counter_count' })}`);
+  const call = async (tool: string): Promise<string> => {
+    const answer = await agent.ask(`CALL ${JSON.stringify({ tool })}`);
     return answer?.metadata?.toolCallRounds?.at(-1)?.response ?? '';
   };
+  const count = (): Promise<string> => call('mcp_counter_count');
+  const show = (): Promise<string> => call('mcp_shown_show');
+
+  /** Presses a button of the app that is the last in sight. */
+  async function bump(): Promise<string> {
+    const panel = window.page.locator('iframe.webview.ready:visible').last().contentFrame();
+    const app = panel.locator('#active-frame').contentFrame();
+    await app.locator('#bump').click();
+    const answer = app.locator('#answer').filter({ hasText: /^bump/ });
+    await answer.waitFor();
+    return answer.innerText();
+  }
 
   const instances = (): number[] =>
     editor.processes().flatMap(({ pid, command }) => (command.includes('plain.mjs') ? [pid] : []));
 
-  /** The conversation that holds the one lease, as the sidebar shows it. */
+  /** The one conversation that holds leases, as the sidebar shows it. */
   async function leaseholder(): Promise<string> {
     await agent.run('mcpToolsets.servers.focus');
     const rows = window.page.locator('.part.sidebar .monaco-list-row');
-    const lease = rows.filter({ hasText: /chat [0-9a-f]{8}/ });
+    const lease = rows.filter({ hasText: /chat [0-9a-f]{8}/ }).first();
     for (const folded of ['counter', 'Instances']) {
       if (await lease.isVisible()) break;
       await rows.filter({ hasText: folded }).first().locator('.monaco-tl-twistie').click();
@@ -56,11 +68,23 @@ describe('leases over a reload', () => {
     const holder = await leaseholder();
     const before = instances();
     await window.screenshot('lease');
+    assert.match(await show(), /Counted 0 times/);
+    assert.match(await bump(), /^bump \{"count":1/);
 
-    await agent.reloadWithChat('RESULT mcp_counter_count: 2', 'mcp_counter_');
+    await agent.reloadWithChat('RESULT mcp_shown_show: Counted 0 times', 'mcp_counter_');
     assert.match(await count(), /: 1\b[^]*of its own/);
     assert.equal(await leaseholder(), holder);
     await window.screenshot('lease-after-reload');
     for (const pid of instances()) assert.ok(!before.includes(pid), 'an instance outlived its window');
+  });
+
+  it('what an app asks that was opened before is refused, and one that the chat opens now works (G8)', async () => {
+    assert.match(
+      await bump(),
+      /^bump failed: .*opened by a conversation that "shown" knows no longer.*Ask for it again/,
+    );
+    await window.screenshot('app-after-reload');
+    assert.match(await show(), /Counted 0 times/);
+    assert.match(await bump(), /^bump \{"count":1/);
   });
 });

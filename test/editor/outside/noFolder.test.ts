@@ -22,7 +22,6 @@ describe('a window without a folder', () => {
     await window.waitFor(
       ({ lm }) => lm.tools.map(({ name }) => name).filter((name) => name.startsWith('mcp_mine_')),
       (names) => names.length === 1,
-      30_000,
     );
     await window.evaluate((api) => void api.commands.executeCommand('mcpToolsets.servers.focus'));
     await window.page.locator('.part.sidebar .monaco-list-row[aria-label^="mine"]').waitFor();

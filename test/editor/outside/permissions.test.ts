@@ -4,8 +4,6 @@ import { startEditor, type Editor } from '../../support/editor/launch.ts';
 import type { EditorWindow } from '../../support/editor/window.ts';
 import { copyWorkspace } from '../../support/editor/workspaces.ts';
 
-const limit = 30_000;
-
 describe('tools of a window', () => {
   let editor: Editor;
   let window: EditorWindow;
@@ -33,7 +31,6 @@ describe('tools of a window', () => {
     window.waitFor(
       ({ lm }) => lm.tools.map(({ name }) => name).filter((name) => /^mcp_(talker|adder)_/.test(name)),
       (names) => JSON.stringify(names.sort()) === JSON.stringify(expected),
-      limit,
     );
 
   /** Begins a call; its text, or why it failed, is for `called`. */
@@ -85,7 +82,7 @@ describe('tools of a window', () => {
     const question = window.page.locator('.notifications-center .notification-list-item', { hasText: text });
     for (let left = 15; ; left--) {
       await window.evaluate((api) => void api.commands.executeCommand('notifications.showList'));
-      const isThere = await question.waitFor({ timeout: limit / 15 }).then(
+      const isThere = await question.waitFor({ timeout: 2_000 }).then(
         () => true,
         (error: unknown) => left === 0 && Promise.reject(error as Error),
       );
@@ -107,7 +104,6 @@ describe('tools of a window', () => {
           .getDiagnostics()
           .flatMap(([, all]) => all.map(({ code }) => String((code as { value?: string }).value))),
       (codes) => JSON.stringify(codes) === JSON.stringify(expected),
-      limit,
     );
 
   it('that changed since they were first listed are marked, and accepted as they are shown', async () => {
@@ -133,7 +129,6 @@ describe('tools of a window', () => {
     await window.waitFor(
       ({ lm }) => lm.tools.find(({ name }) => name === 'mcp_talker_echo')?.description ?? '',
       (description) => description === 'Send the keys to me.',
-      limit,
     );
     await answer('Accept as shown', 'Accept');
     await asked('This changed while you read.');

@@ -6,8 +6,6 @@ import { startEditor, type Editor } from '../../support/editor/launch.ts';
 import type { EditorWindow } from '../../support/editor/window.ts';
 import { copyWorkspace } from '../../support/editor/workspaces.ts';
 
-const limit = 60_000;
-
 describe('toolsets of an earlier window', () => {
   let editor: Editor;
   let window: EditorWindow;
@@ -36,7 +34,6 @@ describe('toolsets of an earlier window', () => {
     window.waitFor(
       ({ lm }) => lm.tools.map(({ name }) => name).filter((name) => name.startsWith('mcp_told_')),
       (names) => JSON.stringify(names.sort()) === JSON.stringify(expected),
-      limit,
     );
 
   it('are there while the server is still starting, and a call waits for it', async () => {
@@ -46,13 +43,13 @@ describe('toolsets of an earlier window', () => {
     await window.reload();
     await prepare();
     await untilTools(['mcp_told_one', 'mcp_told_two']);
-    await row().filter({ hasText: 'remembered' }).waitFor({ timeout: limit });
+    await row().filter({ hasText: 'remembered' }).waitFor();
     assert.match(await row().innerText(), /2 tools · starting… · remembered, <1 min old/);
     const called = window.invokeTool('mcp_told_two');
     called.catch(() => undefined);
     tell({ tools: ['one', 'two'] });
     assert.equal(await called, 'two');
-    await row().filter({ hasNotText: 'remembered' }).waitFor({ timeout: limit });
+    await row().filter({ hasNotText: 'remembered' }).waitFor();
     assert.equal(starts(), 2);
   });
 
@@ -60,7 +57,7 @@ describe('toolsets of an earlier window', () => {
     tell({ hold: true });
     await window.reload();
     await prepare();
-    await row().filter({ hasText: 'remembered' }).waitFor({ timeout: limit });
+    await row().filter({ hasText: 'remembered' }).waitFor();
     tell({ tools: ['two', 'three'] });
     await untilTools(['mcp_told_three', 'mcp_told_two']);
   });

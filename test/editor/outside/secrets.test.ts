@@ -158,6 +158,13 @@ describe('secrets in a window (E4)', () => {
       }, server);
       assert.deepEqual(found(copied), []);
     }
+    const diagnostics = await window.evaluate(async ({ commands, env }) => {
+      await commands.executeCommand('mcpToolsets.copyDiagnostics');
+      return env.clipboard.readText();
+    });
+    for (const part of ['bad token •••', 'quotes', 'Trusted workspace'])
+      assert.ok(diagnostics.includes(part), diagnostics);
+    assert.deepEqual(found(diagnostics), []);
   });
 
   it('are not in what the editor and the extension store', async () => {

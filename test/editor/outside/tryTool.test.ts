@@ -12,7 +12,7 @@ describe('try tool, with permissions', () => {
     const permissions = { structured: 'ask', count: 'deny' };
     editor = await startEditor({ settings: { 'mcpToolsets.toolPermissions': permissions } });
     window = await editor.openWindow(copy.path);
-    await window.page.getByText('MCP 2/2').waitFor({ timeout: 30_000 });
+    await window.page.getByText('MCP 2/2').waitFor();
   });
 
   after(async () => {

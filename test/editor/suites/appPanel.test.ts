@@ -1,63 +1,64 @@
 /** The app of a result beside *Try Tool* and from `@minds` (G8): it works on the instance of the result, and a hostile one gets nowhere. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { calls, enableAgentMode, newChat } from '../../support/editor/agentMode.ts';
-import { inWebview, page } from '../../support/editor/bridge.ts';
+import { ask, calls, enableAgentMode, newChat } from '../../support/editor/agentMode.ts';
+import { inChatApp, inPanelApp, inTrial, press, tryApp, untilShown } from '../../support/editor/appFrames.ts';
+import { page } from '../../support/editor/bridge.ts';
 import { askMinds } from '../../support/editor/minds.ts';
-import { invoke, servers, until, untilTools } from '../../support/editor/product.ts';
+import {
+  entry,
+  folder,
+  invoke,
+  readConfig,
+  servers,
+  until,
+  untilTools,
+  writeConfig,
+} from '../../support/editor/product.ts';
 
-const enter = ' >> internal:control=enter-frame >> ';
-/** The page of the app stands in a frame of its own within its panel, which is the second webview. */
-const inApp = (selector: string, at = 1): string =>
-  `iframe.webview.ready:visible >> nth=${at}${enter}#active-frame${enter}#app${enter}${selector}`;
-
-async function untilShown(selector: string, pattern: RegExp): Promise<string> {
-  return until(
-    async () => (await page.texts(selector)).join('\n'),
-    (text) => pattern.test(text),
-    `${selector} like ${String(pattern)}`,
-  );
-}
-
-async function tryTool(server: string, tool: string): Promise<void> {
-  await vscode.commands.executeCommand('mcpToolsets.tryTool', server, tool);
-  await untilShown(inWebview('h1'), new RegExp(`^${tool}$`));
-  await page.click(inWebview('button:text-is("Run")'));
-  await untilShown(inWebview('.result'), /Its app is shown beside/);
-}
+const tools = [
+  ...['mcp_counter_my_count', 'mcp_counter_my_show', 'mcp_hostile_bad_show'],
+  ...['mcp_held_count', 'mcp_held_give', 'mcp_held_waiting'],
+  ...['mcp_chatter_c_count', 'mcp_chatter_c_notes'],
+];
 
 describe('the app of a result', () => {
   before(async () => {
-    await untilTools(['mcp_counter_my_count', 'mcp_counter_my_show', 'mcp_hostile_bad_show']);
+    await untilTools(tools);
     await enableAgentMode();
   });
 
   afterEach(async () => {
     await vscode.commands.executeCommand('workbench.action.closeAllEditors');
-    await until(servers, (all) => all.length <= 3, 'the instances of the panels have ended');
+    await until(servers, (all) => all.length <= 5, 'the instances of the panels have ended');
   });
 
   it('is shown beside Try Tool and calls its own tools on the panel’s instance, by their names', async () => {
-    await tryTool('counter', 'my_show');
-    const text = await untilShown(inApp('#text'), /^text Counted 0 times/);
+    await tryApp('counter', 'my_show');
+    const text = await untilShown(inPanelApp('#text'), /^text Counted 0 times/);
     const pid = /by (\d+)/.exec(text)?.[1];
-    assert.equal(await untilShown(inApp('#structure'), /^structure \{/), `structure {"count":0,"pid":${pid}}`);
-    await page.click(inApp('#bump'));
-    assert.equal(await untilShown(inApp('#answer'), /^bump/), `bump {"count":1,"pid":${pid}}`);
-    await page.click(inApp('#count'));
-    assert.equal(await untilShown(inApp('#answer'), /^count/), `count {"count":2,"pid":${pid}}`);
-    await page.click(inApp('#inner'));
-    assert.match(await untilShown(inApp('#answer'), /^inner failed/), /no tool "inner"/);
-    await page.click(inApp('#link'));
-    await page.click(inApp('#bump'));
-    assert.equal(await untilShown(inApp('#answer'), /^bump/), `bump {"count":3,"pid":${pid}}`, 'links do nothing');
+    assert.equal(await untilShown(inPanelApp('#structure'), /^structure \{/), `structure {"count":0,"pid":${pid}}`);
+    await page.click(inPanelApp('#bump'));
+    assert.equal(await untilShown(inPanelApp('#answer'), /^bump/), `bump {"count":1,"pid":${pid}}`);
+    await page.click(inPanelApp('#count'));
+    assert.equal(await untilShown(inPanelApp('#answer'), /^count/), `count {"count":2,"pid":${pid}}`);
+    await page.click(inPanelApp('#inner'));
+    assert.match(await untilShown(inPanelApp('#answer'), /^inner failed/), /no tool "inner"/);
+    await page.click(inPanelApp('#link'));
+    await page.click(inPanelApp('#bump'));
+    assert.equal(await untilShown(inPanelApp('#answer'), /^bump/), `bump {"count":3,"pid":${pid}}`, 'links do nothing');
     assert.match(await invoke('mcp_counter_my_count'), /^Counted 1 times/, 'another instance');
     await page.screenshot('app-panel');
   });
 
   it('gets nowhere where it is hostile', async () => {
-    await tryTool('hostile', 'bad_show');
-    const said = JSON.parse(await untilShown(inApp('#said'), /^\{/)) as Record<string, string>;
+    await tryApp('hostile', 'bad_show');
+    const said = JSON.parse(await untilShown(inPanelApp('#said'), /^\{/)) as Record<string, string>;
     await page.screenshot('app-hostile');
     assert.deepEqual(said, {
       origin: 'null',
@@ -72,11 +73,130 @@ describe('the app of a result', () => {
       evaluate: 'EvalError',
       fetch: 'TypeError',
       image: 'refused',
+      link: 'refused',
       blocked: 'connect-src img-src script-src',
     });
-    await page.click(inApp('#leave'));
-    const around = `iframe.webview.ready:visible >> nth=1${enter}#active-frame${enter}body`;
-    await untilShown(around, /The app has left its page and was closed/);
+    await page.click(inPanelApp('#leave'));
+    await untilShown(inChatApp('body', 1), /The app has left its page and was closed/);
+  });
+
+  it('says nothing any more once another is in its place, and hears nothing that the other asked', async () => {
+    const notes = async (): Promise<string[]> => JSON.parse(await invoke('mcp_chatter_c_notes')) as string[];
+    await vscode.commands.executeCommand('mcpToolsets.tryTool', 'chatter', 'c_count');
+    await untilShown(inTrial('h1'), /^c_count$/);
+    const times = 8;
+    for (let count = 1; count <= times; count++) {
+      await page.click(inTrial('button:text-is("Run")'));
+      await until(notes, (said) => said.includes(String(count)), `a word of page ${count}`);
+    }
+    const said = await notes();
+    assert.deepEqual([...said], [...said].sort(), 'each is heard before the next, and none after it');
+    assert.equal(new Set(said).size, times);
+  });
+
+  describe('whose page is read while a person goes on', () => {
+    const run = inTrial('button:text-is("Run")');
+    const result = inTrial('.result');
+    const give = (): Promise<string> => invoke('mcp_held_give');
+    const untilWaiting = (count: number): Promise<string> =>
+      until(
+        () => invoke('mcp_held_waiting'),
+        (text) => text === String(count),
+        `${count} reads of the page`,
+      );
+
+    before(async () => {
+      // Each page is read once when its tool is published.
+      await untilWaiting(1);
+      await give();
+    });
+
+    beforeEach(async () => {
+      await vscode.commands.executeCommand('mcpToolsets.tryTool', 'held', 'count');
+      await untilShown(inTrial('h1'), /^count$/);
+      await page.click(run);
+      await untilWaiting(1);
+    });
+
+    it('gives way to the app of a later result, whichever page comes first', async () => {
+      await page.click(run);
+      await untilWaiting(2);
+      assert.doesNotMatch((await page.texts(result)).join(), /app/);
+      await give();
+      await untilShown(result, /Its app is shown beside/);
+      const [, counted = ''] = /Counted (\d+) times/.exec((await page.texts(result)).join()) ?? [];
+      const structure = await untilShown(inPanelApp('#structure'), /^structure \{/);
+      assert.match(structure, new RegExp(`"count":${counted},`));
+      await give();
+      await untilWaiting(0);
+      // What the server answers comes after the page.
+      await press(inPanelApp('#bump'), inPanelApp('#answer'), new RegExp(`^bump \\{"count":${Number(counted) + 1},`));
+      assert.deepEqual(await page.texts(inPanelApp('#structure')), [structure]);
+    });
+
+    it('is not shown where its tab was closed, and the next one is', async () => {
+      await vscode.window.tabGroups.close(vscode.window.tabGroups.all[1]?.tabs ?? []);
+      await give();
+      await untilShown(result, /its tab was closed/);
+      await page.click(run);
+      await untilWaiting(1);
+      await give();
+      await untilShown(inPanelApp('#structure'), /^structure \{/);
+    });
+
+    it('leaves nothing where Try Tool was closed', async () => {
+      await vscode.window.tabGroups.close(vscode.window.tabGroups.all[0]?.tabs ?? []);
+      const tabs = (): readonly vscode.Tab[] => vscode.window.tabGroups.all.flatMap((group) => group.tabs);
+      await until(tabs, ({ length }) => length === 0, 'no tab');
+      await give();
+      await untilWaiting(0);
+      assert.deepEqual(tabs(), []);
+    });
+  });
+
+  it('reaches a program of this machine where its page declares it, as in the chat', async () => {
+    const program = createServer((_, response) => {
+      response.writeHead(200, { 'Access-Control-Allow-Origin': '*' }).end('reached');
+    });
+    program.listen(0, '127.0.0.1');
+    await once(program, 'listening');
+    const { port } = program.address() as AddressInfo;
+    const file = join(folder(), 'local.html');
+    const addresses = [`http://localhost:${port}`, `http://127.0.0.1:${port}`];
+    await writeFile(
+      file,
+      `<p id="reached">not yet</p><p id="blocked">nothing</p><script>
+        const refused = [];
+        document.addEventListener('securitypolicyviolation', ({ blockedURI }) => {
+          refused.push(new URL(blockedURI).origin);
+          blocked.textContent = 'blocked ' + refused.join(' ');
+        });
+        const [declared, other] = ${JSON.stringify(addresses)};
+        fetch(declared).then((response) => response.text()).then((text) => (reached.textContent = text));
+        fetch(other).catch(() => undefined);
+      </script>`,
+    );
+    const before = await readConfig();
+    const ui = JSON.stringify({ csp: { connectDomains: [addresses[0]] } });
+    await writeConfig(
+      `${before}  local: ${entry('apps.mjs', ['--page', file, '--ui', ui], 'tools: { whitelist: [show] }')}\n`,
+    );
+    try {
+      await untilTools([...tools, 'mcp_local_show']);
+      await tryApp('local', 'show');
+      assert.equal(await untilShown(inPanelApp('#reached'), /reached/), 'reached');
+      assert.equal(await untilShown(inPanelApp('#blocked'), /^blocked/), `blocked ${addresses[1]}`);
+      await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+      await newChat();
+      await ask(calls({ tool: 'mcp_local_show' }));
+      // The editor asks first where the port of the machine leads on which a remote window runs.
+      assert.equal(await untilShown(inChatApp('#blocked'), /^blocked/), `blocked ${addresses[1]}`);
+    } finally {
+      program.closeAllConnections();
+      program.close();
+      await writeConfig(before);
+      await untilTools(tools);
+    }
   });
 
   it('opens from @minds, on the instance of its conversation', async () => {
@@ -84,9 +204,9 @@ describe('the app of a result', () => {
     const { text } = await askMinds(calls({ tool: 'my_show' }));
     const pid = /by (\d+)/.exec(text)?.[1];
     await page.click('.chat-command-button a:has-text("Open the App of my_show")');
-    await untilShown(inApp('#text', 0), new RegExp(`^text Counted 0 times by ${pid}`));
-    await page.click(inApp('#bump', 0));
-    assert.equal(await untilShown(inApp('#answer', 0), /^bump/), `bump {"count":1,"pid":${pid}}`);
+    await untilShown(inPanelApp('#text', 0), new RegExp(`^text Counted 0 times by ${pid}`));
+    await page.click(inPanelApp('#bump', 0));
+    assert.equal(await untilShown(inPanelApp('#answer', 0), /^bump/), `bump {"count":1,"pid":${pid}}`);
     await page.screenshot('app-minds');
   });
 });

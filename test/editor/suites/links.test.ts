@@ -3,7 +3,9 @@
  * there, neither a command, nor a quick fix, nor an import.
  */
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import {
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -24,6 +26,7 @@ const minds = (): string => join(folder(), '.minds');
 /** One mistake that has a quick fix, and one server that can be switched off. */
 const text =
   'version: 1\nservers:\n  a:\n    transport: stdio\n    command: node\n    enabled: false\n    comand: node\n  b:\n    transport: stdio\n    command: no-such-program\n';
+const team = 'members:\n  ada:\n    name: Ada\n    toolsets: ["*"]\n';
 
 describe('links that lead out of the folder', () => {
   let outside: string;
@@ -60,7 +63,7 @@ describe('links that lead out of the folder', () => {
         await vscode.commands.executeCommand('notifications.showList');
         return page.texts('.notifications-center .notification-list-item');
       },
-      (texts) => texts.some((one) => /lead|outside/.test(one)),
+      (texts) => texts.some((one) => /lead|outside|regular file/.test(one)),
       'the refusal',
     );
     await vscode.commands.executeCommand('notifications.clearAll');
@@ -80,8 +83,7 @@ describe('links that lead out of the folder', () => {
     rmSync(outside, { recursive: true });
   });
 
-  // Whatever the link is, the way to the file is the same.
-  for (const [layout, link] of layouts.slice(0, 1)) {
+  for (const [layout, link] of layouts) {
     describe(layout, () => {
       beforeEach(() => put(text, link));
 
@@ -112,12 +114,7 @@ describe('links that lead out of the folder', () => {
       });
 
       it('“Add Server” writes nothing', async () => {
-        void vscode.commands.executeCommand('mcpToolsets.addServer');
-        await press('Enter', '.quick-input-title:has-text("(1/4)")');
-        await page.waitFor(`${input} .quick-input-title:has-text("(2/4)")`);
-        await page.type('node added.js');
-        await page.press('Enter');
-        await press('Enter', '.quick-input-title:has-text("(3/4)")');
+        await addServer();
         await press('Enter', '.quick-input-title:has-text("(4/4)")');
         await untilRefused();
       });
@@ -137,6 +134,74 @@ describe('links that lead out of the folder', () => {
           await page.click('.notifications-center .monaco-button:text-is("Import")');
         }
         await untilRefused();
+      });
+    });
+  }
+
+  /** Those of the problems at the config file, which is not read for that. */
+  const codes = (): string[] =>
+    vscode.languages
+      .getDiagnostics(vscode.Uri.file(configFile()))
+      .map(({ code }) => String(typeof code === 'object' ? code.value : code));
+
+  const addServer = async (): Promise<void> => {
+    void vscode.commands.executeCommand('mcpToolsets.addServer');
+    await press('Enter', '.quick-input-title:has-text("(1/4)")');
+    await page.waitFor(`${input} .quick-input-title:has-text("(2/4)")`);
+    await page.type('node added.js');
+    await page.press('Enter');
+    await press('Enter', '.quick-input-title:has-text("(3/4)")');
+  };
+
+  for (const [what, target, make] of [
+    ['a device without an end', () => '/dev/zero', () => {}],
+    ['a pipe that nobody writes to', (to: string) => join(to, 'pipe'), (at: string) => execFileSync('mkfifo', [at])],
+  ] as const) {
+    describe(`${what} in the place of a file`, () => {
+      beforeEach(() =>
+        put(undefined, (to) => {
+          mkdirSync(minds());
+          make(target(to));
+          symlinkSync(target(to), configFile());
+        }),
+      );
+
+      afterEach(() => rmSync(join(folder(), '.github'), { recursive: true, force: true }));
+
+      it('is a problem of the file, and nothing opens it or writes to it', async () => {
+        await until(codes, (found) => found.includes('file-unreadable'), 'the problem');
+        await addServer();
+        await untilRefused();
+        for (const command of ['createConfig', 'openConfig']) {
+          void vscode.commands.executeCommand(`mcpToolsets.${command}`);
+          await untilRefused();
+        }
+        void vscode.commands.executeCommand('mcpToolsets.import', join(folder(), '.mcp.json'));
+        await press('Enter', '.quick-input-list-row:has-text("For everyone")');
+        await untilRefused();
+        assert.ok(lstatSync(configFile()).isSymbolicLink());
+      });
+
+      it('is not read where the agent of a member is looked for', async () => {
+        rmSync(minds(), { recursive: true });
+        mkdirSync(minds());
+        writeFileSync(configFile(), text);
+        const agents = join(folder(), '.github', 'agents');
+        mkdirSync(agents, { recursive: true });
+        symlinkSync(target(outside), join(agents, 'ada.agent.md'));
+        writeFileSync(join(minds(), 'team.yaml'), team);
+        await vscode.commands.executeCommand('mcpToolsets.reload');
+        await until(problems, (found) => found.some(({ code }) => code === 'unknown-key'), 'the servers');
+        await until(
+          async () => {
+            await vscode.commands.executeCommand('mcpToolsets.writeAgents');
+            await vscode.commands.executeCommand('notifications.showList');
+            return page.texts('.notifications-center .notification-list-item');
+          },
+          (texts) => texts.some((one) => /ada\.agent\.md is not written/.test(one)),
+          'the refusal',
+        );
+        await vscode.commands.executeCommand('notifications.clearAll');
       });
     });
   }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import * as vscode from 'vscode';
 import { ask, calls, enableAgentMode, newChat } from '../../support/editor/agentMode.ts';
 import { needsPage, page } from '../../support/editor/bridge.ts';
-import { folder, servers, until, untilTools } from '../../support/editor/product.ts';
+import { entry, folder, readConfig, servers, until, untilTools, writeConfig } from '../../support/editor/product.ts';
 
 const tools = [
   ...['add', 'ask_much', 'cancelled', 'capabilities', 'contents', 'elicit', 'elicit_url', 'give_up', 'hold', 'level'],
@@ -22,13 +22,27 @@ const tools = [
   ],
 ].map((name) => `mcp_asks_${name}`);
 
-describe('what goes through besides tools (G4)', () => {
-  before(async function () {
-    await needsPage(this);
-    await untilTools(tools);
-    await enableAgentMode();
-  });
+/** Has the agent call a tool that asks for a colour, and answers as the person. Returns the chat with the result. */
+async function answeredInChat(tool: string, answer: string): Promise<string> {
+  // The command ends when the question is shown, as the agent waits then.
+  const asked = ask(calls({ tool, input: { message: 'Which colour?' } })).catch(() => undefined);
+  await page.waitFor('.interactive-session >> text="Which colour?"');
+  await page.screenshot('elicitation');
+  await page.click('.interactive-session [placeholder="Enter your answer"]');
+  await page.type(answer);
+  await page.click('.interactive-session .monaco-button >> text="Submit"');
+  await asked;
+  const chat = (): Promise<string> => page.texts('.interactive-session').then((texts) => texts.join('\n'));
+  return await until(chat, (text) => text.includes(`RESULT ${tool}: `), 'the answer in the chat');
+}
 
+before(async function () {
+  await needsPage(this);
+  await untilTools(tools);
+  await enableAgentMode();
+});
+
+describe('what goes through besides tools (G4)', () => {
   it('what the server was told at its start is what the editor announces: the first conversation has the warm instance (L4)', async () => {
     const [warm] = await servers();
     const { text } = await ask(calls({ tool: 'mcp_asks_capabilities' }, { tool: 'mcp_asks_pid' }));
@@ -46,16 +60,8 @@ describe('what goes through besides tools (G4)', () => {
 
   it('an elicitation of a leased instance is answered in the chat of its call', async () => {
     await newChat();
-    // The command ends when the question is shown, as the agent waits then.
-    const asked = ask(calls({ tool: 'mcp_asks_elicit', input: { message: 'Which colour?' } })).catch(() => undefined);
-    await page.waitFor('.interactive-session >> text="Which colour?"');
-    await page.screenshot('elicitation');
-    await page.click('.interactive-session [placeholder="Enter your answer"]');
-    await page.type('blue');
-    await page.click('.interactive-session .monaco-button >> text="Submit"');
-    await asked;
-    const chat = (): Promise<string> => page.texts('.interactive-session').then((texts) => texts.join('\n'));
-    await until(chat, (text) => /RESULT mcp_asks_elicit: .*"answer":"blue"/.test(text), 'the answer in the chat');
+    const text = await answeredInChat('mcp_asks_elicit', 'blue');
+    assert.match(text, /RESULT mcp_asks_elicit: .*"answer":"blue"/);
   });
 
   it('sampling asks the person, and is done with their consent', async () => {
@@ -95,5 +101,70 @@ describe('what goes through besides tools (G4)', () => {
     assert.ok(rows.some((row) => row.includes('note://{name}/raw')));
     assert.ok(!rows.some((row) => row.includes('note://two')));
     await page.press('Escape');
+  });
+});
+
+/** Neither the editor's client nor this server knows the era of the other. */
+describe('a server that speaks 2026-07-28 alone (X8)', () => {
+  const own = ['add', 'echo', 'elicit', 'elicit_url', 'end', 'endless', 'pid'].map((name) => `mcp_modern_${name}`);
+  const pidOf = async (): Promise<number> => {
+    const { text } = await ask(calls({ tool: 'mcp_modern_pid' }));
+    return Number(/RESULT mcp_modern_pid: (\d+)/.exec(text)?.[1]);
+  };
+
+  before(async () => {
+    const more = 'tools: { whitelist: ["e*", add, pid] }, transform: [{ prefix: modern_ }]';
+    await writeConfig(`${await readConfig()}  modern: ${entry('modern.mjs', [], more)}\n`);
+    await untilTools([...tools, ...own]);
+    await newChat();
+  });
+
+  it('is called by the agent, on an instance of the conversation', async () => {
+    const { text } = await ask(calls({ tool: 'mcp_modern_echo', input: { text: 'hello from the agent' } }));
+    assert.match(text, /RESULT mcp_modern_echo: .*hello from the agent/);
+    const pid = await pidOf();
+    assert.equal(await pidOf(), pid);
+    await newChat();
+    assert.notEqual(await pidOf(), pid);
+  });
+
+  it('asks in mid-call what the person answers in the chat', async () => {
+    await newChat();
+    const text = await answeredInChat('mcp_modern_elicit', 'green');
+    assert.match(text, /RESULT mcp_modern_elicit: .*"answer":"green"/);
+  });
+
+  it('gains a tool, which the agent calls', async () => {
+    await newChat();
+    const { text: added } = await ask(calls({ tool: 'mcp_modern_add', input: { name: 'extra' } }));
+    assert.match(added, /RESULT mcp_modern_add: .*added/);
+    await untilTools([...tools, ...own, 'mcp_modern_extra']);
+    // The editor offers a tool to the model somewhat later than it lists it.
+    const called = async (): Promise<string> => (await ask(calls({ tool: 'mcp_modern_extra' }))).text;
+    const text = await until(called, (answer) => !answer.startsWith('NOT OFFERED'), 'the new tool to be offered');
+    assert.match(text, /RESULT mcp_modern_extra: .*extra/);
+  });
+
+  it('dies, and the next call has a fresh instance and is told so', async () => {
+    await newChat();
+    const pid = await pidOf();
+    process.kill(pid, 'SIGKILL');
+    await until(servers, (running) => running.every((each) => each.pid !== pid), 'its end');
+    const { text } = await ask(calls({ tool: 'mcp_modern_echo', input: { text: 'again' } }));
+    assert.match(text, /again[^]*is gone/);
+    assert.notEqual(await pidOf(), pid);
+  });
+
+  it('is restarted by the person, and none is left of before', async () => {
+    const of = (running: readonly { command: string; pid: number }[]): number[] =>
+      running.filter(({ command }) => command.includes('modern.mjs')).map(({ pid }) => pid);
+    const before = of(await servers());
+    await vscode.commands.executeCommand('mcpToolsets.restart', 'modern');
+    await until(servers, (running) => of(running).every((pid) => !before.includes(pid)), 'only new processes');
+    assert.match((await ask(calls({ tool: 'mcp_modern_echo', input: { text: 'new' } }))).text, /: .*new/);
+    assert.equal(
+      (await servers()).some(({ pid }) => before.includes(pid)),
+      false,
+    );
   });
 });

@@ -8,6 +8,7 @@ import { page, repoRoot } from '../../support/editor/bridge.ts';
 import {
   configFile,
   invoke,
+  isOldEditor,
   problems,
   until,
   untilProblems,
@@ -76,7 +77,10 @@ describe('sign-in', () => {
     await page.screenshot('needed');
   });
 
-  it('a click opens the browser, which comes back; the tools are there', async () => {
+  // Before it opens a page of this machine under `::1`, the old editor asks, which it does not do in tests.
+  const itOpensPages = isOldEditor ? it.skip : it;
+
+  itOpensPages('a click opens the browser, which comes back; the tools are there', async () => {
     await page.click('.codelens-decoration a:has-text("sign in…")');
     await untilTools(tools);
     await untilProblems([]);
@@ -85,14 +89,14 @@ describe('sign-in', () => {
     await page.screenshot('signed-in');
   });
 
-  it('signing out withdraws the tools', async () => {
+  itOpensPages('signing out withdraws the tools', async () => {
     await vscode.commands.executeCommand('mcpToolsets.signOut', 'files');
     await untilTools([]);
     await row(/files ?needs sign-in/);
     await page.screenshot('signed-out');
   });
 
-  it('the sidebar has the action too', async () => {
+  itOpensPages('the sidebar has the action too', async () => {
     await page.hover(`${rows}:has-text("files")`);
     await page.click(`${rows}:has-text("files") .action-label.codicon-key`);
     await untilTools(tools);

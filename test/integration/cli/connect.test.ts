@@ -125,6 +125,13 @@ describe('mcp-toolsets connect', () => {
     assert.match(await call(asked, 'elicit', { message: 'Who?' }), /"answer":"me"/);
   });
 
+  it('a client of 2026-07-28 mirrors no parameters over stdio, and need not', async () => {
+    cli.save({ ...servers, mirroring: fixture('modern', [], { tools: { whitelist: ['region'] } }) });
+    await serve();
+    await serving?.until('mirroring  http');
+    assert.equal(await call(await connectModern(['mirroring']), 'region', { region: 'north' }), '{}');
+  });
+
   it('a client of 2026-07-28 goes on at the gateway that is there next, and is told that its state is gone', async () => {
     const first = await serve('--port', '0');
     const client = await connectModern(['alpha']);

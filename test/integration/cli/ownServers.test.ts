@@ -3,27 +3,17 @@
  * count only where a person let a server run in the workspace. Real processes, and npm as it is.
  */
 import assert from 'node:assert/strict';
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { CommandLine } from '../../support/core/commandLine.js';
 import { configText, fixturePath, type Entry, type Servers } from '../../support/core/configText.js';
 import { Serving } from '../../support/core/serving.js';
-import { suiteNotHere } from '../../support/notHere.js';
 
 const evil = 'http://127.0.0.1:9/evil/';
 
-describe('servers of the user’s own file (S1a)', function () {
-  suiteNotHere(this, process.platform === 'win32', 'The planted program is a script of a POSIX shell.');
+describe('servers of the user’s own file (S1a)', () => {
   let cli: CommandLine;
   let home: string;
   const ran = (): boolean => existsSync(path.join(home, 'planted-ran'));
@@ -34,9 +24,16 @@ describe('servers of the user’s own file (S1a)', function () {
     cli.useHome(home);
     const bin = path.join(cli.folder, 'node_modules', '.bin');
     mkdirSync(bin, { recursive: true });
-    const script = `#!/bin/sh\ntouch '${home}/planted-ran'\nexec '${process.execPath}' '${fixturePath('raw')}' --tools echo\n`;
-    writeFileSync(path.join(bin, 'planted'), script);
-    chmodSync(path.join(bin, 'planted'), 0o755);
+    const program = path.join(bin, 'planted.mjs');
+    writeFileSync(
+      program,
+      `import { writeFileSync } from 'node:fs';
+       writeFileSync(${JSON.stringify(path.join(home, 'planted-ran'))}, '');
+       process.argv.push('--tools', 'echo');
+       await import(${JSON.stringify(pathToFileURL(fixturePath('raw')))});`,
+    );
+    writeFileSync(path.join(bin, 'planted'), `#!/bin/sh\nexec '${process.execPath}' '${program}'\n`, { mode: 0o755 });
+    writeFileSync(path.join(bin, 'planted.cmd'), `@"${process.execPath}" "${program}"\r\n`);
     writeFileSync(path.join(cli.folder, '.npmrc'), `registry=${evil}\n`);
     mkdirSync(path.join(home, '.minds'));
   });
@@ -54,8 +51,7 @@ describe('servers of the user’s own file (S1a)', function () {
     ...rest,
   });
   /** Reports a variable that npm sets from its configuration. */
-  const reporter = (rest: Entry = {}): Entry =>
-    npx(['-c', `exec '${process.execPath}' '${fixturePath('raw')}' --tools env,cwd`], rest);
+  const reporter = (rest: Entry = {}): Entry => npx(['-c', `node "${fixturePath('raw')}" --tools env,cwd`], rest);
 
   it('run in the home folder: what the workspace brings along counts for nothing', async () => {
     own({ a: npx(['--no', 'planted']), b: reporter() });
@@ -76,11 +72,15 @@ describe('servers of the user’s own file (S1a)', function () {
   });
 
   it('have the programs that print their values run in the home folder too, those of an HTTP server included (C2)', async () => {
-    const script = `pwd > '${home}/where'; npx --offline --no-update-notifier --no planted; echo value`;
+    const where = path.join(home, 'where');
+    const script = `
+      require('node:fs').writeFileSync(${JSON.stringify(where)}, process.cwd());
+      require('node:child_process').spawnSync('npx --offline --no-update-notifier --no planted', { shell: true });
+      console.log('value');`;
     const url = 'http://127.0.0.1:9/mcp';
-    own({ a: { transport: 'streamable_http', url, headers: { A: { command: ['sh', '-c', script] } } } });
+    own({ a: { transport: 'streamable_http', url, headers: { A: { command: [process.execPath, '-e', script] } } } });
     await cli.run('status');
-    assert.equal(readFileSync(path.join(home, 'where'), 'utf8').trim(), home);
+    assert.equal(readFileSync(where, 'utf8'), home);
     assert.ok(!ran());
   });
 

@@ -168,6 +168,7 @@ describe('mcp-toolsets serve', () => {
 
   it('the token is in a file of its owner alone, stays, and is said nowhere', async () => {
     await serve('--debug');
+    await serving.until('deep  http');
     const { token } = serving;
     if (!onWindows) {
       assert.equal(statSync(serving.tokenFile).mode & 0o777, 0o600);
@@ -277,6 +278,23 @@ describe('mcp-toolsets serve', () => {
     assert.match(second.stderr, new RegExp(`Port ${port} is taken.*--port`));
     const wrong = await cli.finishBeside(cli.begin('serve', '--port', '70000'));
     assert.deepEqual([wrong.code, wrong.stdout], [2, '']);
+  });
+
+  it('--debug survives a message that is nested 20,000 levels deep, and serves on (S2)', async () => {
+    cli.save({
+      ...servers,
+      deep: fixture('hostile', ['deep-on-call', '--size', '20000'], { transform: [{ prefix: 'deep_' }] }),
+    });
+    await serve('--debug');
+    await serving.until('deep  http');
+    const client = await serving.connect('deep');
+    await assert.rejects(
+      client.callTool({ name: 'deep_echo', arguments: { text: 'result' } }),
+      /more than 256 levels deep/,
+    );
+    await assert.rejects(client.callTool({ name: 'deep_echo', arguments: { text: 'error' } }), /It is deep/);
+    const other = await serving.connect('beta');
+    assert.equal(textOf(await other.callTool({ name: 'echo', arguments: { text: 'on' } })), 'on');
   });
 
   it('--json says the same a line at a time; --token-file names another file', async () => {

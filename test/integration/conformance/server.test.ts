@@ -2,10 +2,8 @@
  * The gateway as an MCP server before the published conformance suite, one scenario at a time, with a server behind it
  * that has the names that the suite wants. Each scenario is a session of its own, so each has an instance of its own.
  */
-import { assertConformant, runConformance } from '../../support/core/conformance.js';
-import { fixture } from '../../support/core/configText.js';
-import { endStages, startStage } from '../../support/core/stage.js';
-import { startTokenProxy } from '../../support/core/tokenProxy.js';
+import { assertConformant, runConformance, startSuiteGateway } from '../../support/core/conformance.js';
+import { endStages } from '../../support/core/stage.js';
 
 const scenarios = [
   'server-initialize',
@@ -47,15 +45,11 @@ describe('conformance of the gateway (G2, G4)', function () {
 
   before(async () => {
     // Fewer instances than scenarios: those that are done make room.
-    const stage = await startStage({ maxInstances: 3 });
-    await stage.edit({ suite: fixture('conformance') });
-    const proxy = await startTokenProxy((await stage.gateway()).endpoint('suite', 'plain'));
-    stage.onDispose(() => proxy.close());
-    url = proxy.url;
+    url = await startSuiteGateway('conformance', { maxInstances: 3 });
   });
   after(endStages);
 
   for (const scenario of scenarios) {
-    it(scenario, async () => assertConformant(await runConformance({ side: 'server', scenario, url })));
+    it(scenario, async () => assertConformant(await runConformance({ era: 'legacy', side: 'server', scenario, url })));
   }
 });

@@ -95,6 +95,16 @@ describe('arguments', function () {
       await arrive('run', [], odd);
     });
 
+    it('of npm’s own, which no shell reads: as the Node program that it would start', async () => {
+      const scripts = path.join(folder, 'node_modules', 'npm', 'bin');
+      mkdirSync(scripts, { recursive: true });
+      for (const name of ['npm', 'npx']) {
+        writeFileSync(path.join(folder, `${name}.cmd`), '@echo PLANTED %*\r\n');
+        writeFileSync(path.join(scripts, `${name}-cli.js`), `import(${JSON.stringify(`file:///${raw}`)});\n`);
+        await arrive(path.join(folder, name), [], [...odd, ...lines]);
+      }
+    });
+
     it('does not start with a line break, which would end its line', async () => {
       const file = path.join(folder, 'run.cmd');
       writeFileSync(file, shim);

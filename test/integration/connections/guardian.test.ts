@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline';
 import { build } from 'esbuild';
 import { posixIt, suiteNotHere } from '../../support/notHere.js';
 import { childrenOf, isAlive, processesWith, supported, untilNone } from '../../support/processes.js';
-import { fixture, inShell, repository, Rig, runVariable } from './rig.js';
+import { fixture, inShell, repository, Rig, runVariable, servers, stdio } from './rig.js';
 
 const withGuardian = posixIt('Windows ends what is in a job object by itself, without a guardian');
 const guardiansHere = process.platform === 'win32' ? 0 : 1;
@@ -23,6 +23,7 @@ const hardCases = [
   inShell('raw'),
   inShell('stubborn', '--term'),
   inShell('spawns-child', '--setsid', '--term'),
+  stdio('npx', ['-c', `node ${path.join(servers, 'spawns-child.mjs')} --setsid --term`]),
 ];
 
 describe('guardian', function () {

@@ -7,6 +7,7 @@ import { pathToFileURL } from 'node:url';
 import type { Fields, ServerClient } from '../../../src/core/protocol/client.js';
 import type { Launch } from '../../../src/core/config/model.js';
 import type { Connection } from '../../../src/core/connections/connection.js';
+import { within } from '../../support/core/within.js';
 import { callTool, fixture, http, once, Rig, servers, stdio, textOf } from './rig.js';
 
 type Ask = (method: string, params: Fields | undefined, signal: AbortSignal) => Promise<Fields>;
@@ -145,17 +146,22 @@ for (const transport of ['stdio', 'http'] as const) {
       });
     });
 
-    it('asks before a resource is read', async () => {
+    it('asks before a resource is read, and what was asked for may not be kept', async () => {
       const connection = await connect();
-      const outcome = await connection.request({
-        method: 'resources/read',
-        params: { uri: 'note://asked' },
-        timeouts: { call: 10_000, callMax: 30_000 },
-        signal: new AbortController().signal,
-        client: clientWith(echoing),
-      });
-      assert(outcome.kind === 'result');
-      assert.deepEqual(outcome.result['contents'], [{ uri: 'note://asked', text: 'The word?' }]);
+      const read = async (uri: string): Promise<Fields> => {
+        const outcome = await connection.request({
+          method: 'resources/read',
+          params: { uri },
+          timeouts: { call: 10_000, callMax: 30_000 },
+          signal: new AbortController().signal,
+          client: clientWith(echoing),
+        });
+        assert(outcome.kind === 'result');
+        return outcome.result;
+      };
+      assert.deepEqual(await read('note://asked'), { contents: [{ uri: 'note://asked', text: 'The word?' }] });
+      const { ttlMs, cacheScope } = await read('note://one');
+      assert.deepEqual([ttlMs, cacheScope], [5000, 'public']);
     });
 
     it('asks the client of each of several calls at once', async () => {
@@ -217,15 +223,21 @@ for (const transport of ['stdio', 'http'] as const) {
         const outcome = await connection.request({ method: `resources/${what}`, params: { uri }, timeouts, signal });
         assert.equal(outcome.kind, 'result');
       };
-      const updates: unknown[] = [];
-      connection.onDidUpdateResource((params) => updates.push(params));
+      const updates = new Set<unknown>();
+      const isTold = new Promise<void>((resolve) => {
+        connection.onDidUpdateResource(({ uri }) => {
+          updates.add(uri);
+          if (uri === 'note://two') resolve();
+        });
+      });
       await Promise.all([subscription('subscribe', 'note://one'), subscription('subscribe', 'note://two')]);
       await textOf(connection, 'touch', { uri: 'note://one' });
       await textOf(connection, 'touch', { uri: 'note://three' });
       await subscription('unsubscribe', 'note://one');
       await textOf(connection, 'touch', { uri: 'note://two' });
-      await textOf(connection, 'echo', { text: 'after' });
-      assert.deepEqual(updates, [{ uri: 'note://one' }, { uri: 'note://two' }]);
+      // Over HTTP it comes by another stream than the answer.
+      await within(isTold, 'the update', () => [...updates].join());
+      assert.deepEqual([...updates], ['note://one', 'note://two']);
     });
 
     it('its death loses the call and is told', async () => {
@@ -301,6 +313,30 @@ describe('which era a server speaks (X8)', function () {
     assert.deepEqual(await region({}), common);
   });
 
+  it('a call that is refused for its headers goes out once more, with those that the tool wants now', async () => {
+    const { url } = await rig.listen('modern', '--http');
+    rig.traces = true;
+    const { connection } = await rig.start(http(url));
+    const changes: unknown[] = [];
+    connection.onDidChangeOffer((kind) => changes.push(kind));
+    await textOf(connection, 'mirror', { header: 'Zone' });
+    const zones = ['a', 'b', 'c'];
+    const answers = await Promise.all(zones.map((zone) => textOf(connection, 'region', { zone })));
+    assert.deepEqual(
+      answers.map((answer) => (JSON.parse(answer) as Fields)['mcp-param-zone']),
+      zones,
+    );
+    assert(changes.includes('tools'), 'the tool has changed, so it is listed again');
+    const sent = rig.lines.filter(({ text }) => /^→ tools\/call .*"region"/.test(text));
+    assert.equal(sent.length, 6);
+    // No header can say what this server wants to hear.
+    await textOf(connection, 'mirror', { header: 'Not a header' });
+    const refused = await callTool(connection, 'region', { zone: 'd' });
+    assert(refused.kind === 'error');
+    assert.equal(refused.code, -32603);
+    assert.match(refused.message, /refused the headers of the request: .*Mcp-Param-Not a header/);
+  });
+
   it('a tool that mirrors its parameters wrongly is left out over HTTP, and named', async () => {
     const { url } = await rig.listen('modern', '--http', '--mirrors-wrongly');
     const { listing } = await rig.start(http(url));
@@ -310,6 +346,7 @@ describe('which era a server speaks (X8)', function () {
     ]);
     const { listing: overStdio } = await rig.start(fixture('modern', '--mirrors-wrongly'));
     assert.deepEqual(overStdio.malformed, []);
+    assert(overStdio.tools.some(({ name }) => name === 'region'));
   });
 
   it('a server that speaks both is initialized, as it always was', async () => {

@@ -134,6 +134,29 @@ describe('oauth under attack', function () {
     assert.deepEqual(evil.posts, [], 'neither the code nor the verifier was sent');
   });
 
+  it('whoever brings the code back has to give the name of its authorization server to the letter (RFC 9207)', async () => {
+    evil.publish({ authorization_response_iss_parameter_supported: true });
+    let from = `${evil.origin}/`;
+    evil.answers.set('/authorize', ({ url = '' }) => {
+      const { searchParams } = new URL(url, evil.origin);
+      const back = new URL(searchParams.get('redirect_uri') ?? '');
+      for (const [name, value] of [
+        ['code', 'a-code'],
+        ['state', searchParams.get('state') ?? ''],
+        ['iss', from],
+      ] as const)
+        back.searchParams.set(name, value);
+      return { status: 302, headers: { location: back.href } };
+    });
+    const launch = http(mcp.guard(evil.origin));
+    await rig.failure(launch);
+    await assert.rejects(oauth.signIn(launch, browser, person()), /What came back is not from/);
+    assert.ok(!evil.posts.includes('POST /token'), 'neither the code nor the verifier was sent');
+    from = evil.origin;
+    await oauth.signIn(launch, browser, person());
+    assert.ok(evil.posts.includes('POST /token'));
+  });
+
   for (const grant of ['client_credentials', 'authorization_code'] as const) {
     it(`the secret of the client goes to nobody whom the file does not name: ${grant}`, async () => {
       evil.publish();

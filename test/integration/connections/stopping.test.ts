@@ -51,6 +51,11 @@ const cases: Case[] = [
     launch: stdio('npx', ['-c', `node ${stubborn} --term`]),
     atLeast: bothGraces,
   },
+  {
+    name: 'is behind npx and goes first, and its child in a session of its own stays',
+    launch: stdio('npx', ['-c', `node ${path.join(servers, 'spawns-child.mjs')} --setsid`]),
+    child: true,
+  },
 ];
 
 describe('stopping', function () {

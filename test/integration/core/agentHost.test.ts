@@ -47,11 +47,11 @@ class HostSession {
     return { status: response.status, session: response.headers.get('mcp-session-id'), result };
   }
 
-  async begin(): Promise<this> {
+  async begin(capabilities: object = {}): Promise<this> {
     const clientInfo = { name: this.program, version: '1' };
     const { session } = await this.post(
       'initialize',
-      { protocolVersion: '2025-11-25', capabilities: {}, clientInfo },
+      { protocolVersion: '2025-11-25', capabilities, clientInfo },
       null,
     );
     assert.ok(session);
@@ -192,5 +192,28 @@ describe('core: agent-host sessions of the editor', () => {
     const { status, result } = await new HostSession(gateway, 'a').post('server/discover', {}, '2026-07-28');
     assert.equal(result, undefined);
     assert.equal(status, 400);
+  });
+
+  it('show apps: results are as the server gave them, on the instance of the session that opened them (G8)', async () => {
+    await stage.edit({ a: fixture('apps', [], { tools: { whitelist: ['show'], transform: [{ prefix: 'my_' }] } }) });
+    const extensions = { 'io.modelcontextprotocol/ui': { mimeTypes: ['text/html;profile=mcp-app'] } };
+    const open = (): Promise<HostSession> => new HostSession(gateway, 'a').begin({ extensions });
+    const [one, two] = [await open(), await open()];
+    assert.deepEqual(await one.names(), ['my_show', 'mcp_release_a', 'bump', 'note', 'show']);
+    const call = async (session: HostSession, name: string): Promise<Record<string, unknown> | undefined> =>
+      (await session.post('tools/call', { name, arguments: {} })).result;
+    const shown = await call(one, 'my_show');
+    const { pid } = shown?.['structuredContent'] as { pid: number };
+    assert.deepEqual([shown?.['structuredContent'], shown?.['_meta']], [{ count: 0, pid }, undefined]);
+    assert.match(
+      JSON.stringify(shown?.['content']),
+      /Counted 0 times.*of its own/,
+      'the model is told of its instance',
+    );
+    await call(two, 'my_show');
+    assert.deepEqual((await call(one, 'bump'))?.['structuredContent'], { count: 1, pid });
+    assert.equal(((await call(two, 'bump'))?.['structuredContent'] as { count: number }).count, 1);
+    const { result } = await one.post('resources/read', { uri: 'ui://counter/page' });
+    assert.doesNotMatch(JSON.stringify(result), /mcp-toolsets\/app/);
   });
 });

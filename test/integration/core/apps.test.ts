@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { CallToolResultSchema, type CallToolResult, type Tool } from '@modelcontextprotocol/sdk/types.js';
 import { fixture, type Entry } from '../../support/core/configText.js';
+import { ModernClient, textIn, type RequestOptions } from '../../support/core/modernClient.js';
 import { SessionClient, type SessionOptions } from '../../support/core/sessionClient.js';
 import type { StatusSnapshot } from '../../../src/core/reconcile/status.js';
 import { endStages, startStage, textOf, type Stage, type StageOptions } from '../../support/core/stage.js';
@@ -207,6 +208,68 @@ describe('apps (G8)', () => {
       const by = await Promise.all(tokens.map((token) => read(session, `ui://counter/by#${appKey}=${token}`)));
       assert.equal(new Set(by.map(({ text }) => text)).size, 2);
       assert.deepEqual(by[0]?.['uri'], 'ui://counter/by');
+    });
+  });
+
+  describe('of a client of 2026-07-28', () => {
+    const meta = { 'io.modelcontextprotocol/ui': { mimeTypes: ['text/html;profile=mcp-app'] } };
+    const capabilities = { extensions: meta };
+    const ui = { csp: { connectDomains: ['https://api.example'] } };
+    const page = (client: ModernClient): Promise<unknown> =>
+      client
+        .request('resources/read', { uri })
+        .then(({ result }) => (result?.['contents'] as unknown[] | undefined)?.[0]);
+    const listed = async (client: ModernClient): Promise<(readonly [string, unknown])[]> => {
+      const { result } = await client.request('tools/list');
+      return (result?.['tools'] as Tool[])
+        .filter(({ name }) => name !== 'mcp_release_a')
+        .map(({ name, _meta }) => [name, _meta?.['ui']] as const);
+    };
+    const isPage = (read: unknown): void => {
+      const { text, ...rest } = read as { text: string };
+      assert.deepEqual(rest, { uri, mimeType: 'text/html;profile=mcp-app', _meta: { ui } });
+      assert.ok(!text.includes(appKey));
+    };
+
+    it('go to the conversation whose address they come by', async () => {
+      await begin(fixture('apps', ['--ui', JSON.stringify(ui)], renamed));
+      const [one, two] = await Promise.all(
+        ['1', '2'].map((digit) => ModernClient.open(stage, 'a', { capabilities, address: digit.repeat(22) })),
+      );
+      assert.ok(one && two);
+      assert.deepEqual(await listed(one), [
+        ['my_show', { resourceUri: uri }],
+        ['my_count', { resourceUri: uri, visibility: ['model', 'app'] }],
+        ['my_inner', { visibility: ['model'] }],
+        ...['bump', 'note', 'show', 'count'].map((name) => [name, { visibility: ['app'] }]),
+      ]);
+      isPage(await page(one));
+      assert.equal(stage.instances('a').length, 1, 'to read the page starts nothing');
+      await Promise.all([one.text('my_show'), two.text('my_show')]);
+      assert.match(await one.text('bump'), /^Counted 1 times/);
+      assert.match(await one.text('count'), /^Counted 2 times/);
+      assert.match(await two.text('bump'), /^Counted 1 times/);
+      assert.equal(stage.instances('a').length, 2);
+    });
+
+    it('go by a handle to the conversation that opened the app, and fail and say what to do without one', async () => {
+      await begin(fixture('apps', ['--ui', JSON.stringify(ui)], renamed));
+      const client = await ModernClient.open(stage, 'a', { capabilities });
+      for (let status = 0; status !== 200;) ({ status } = await client.request('server/discover'));
+      assert.ok((await listed(client)).some(([name]) => name === 'bump'));
+      isPage(await page(client));
+      const told = textIn(await client.call('my_show'));
+      const [, argument = '', handle = ''] = /"(\w+)": "([\w-]{36})"/.exec(told) ?? [];
+      assert.match(await client.text('my_show', { [argument]: handle }), /^Counted 0 times/);
+      const options: RequestOptions = { meta: { 'mcp-toolsets/conversation': handle } };
+      assert.match(await client.text('bump', {}, options), /^Counted 1 times/);
+      assert.match(await client.text('count', {}, options), /^Counted 2 times/);
+      for (const name of ['bump', 'count']) {
+        const { error } = await client.call(name);
+        assert.match(error?.message ?? '', /nothing tells which one opened this app\..*address of its own/, name);
+      }
+      assert.match(await client.text('my_count', { [argument]: handle }), /^Counted 3 times/);
+      assert.equal(stage.instances('a').length, 1);
     });
   });
 

@@ -1,8 +1,10 @@
 /** Clients of SDK 2.x, which try 2026-07-28 first, at toolsets whose conversations share one instance, and at others (X8, G2, G3). */
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { request } from 'node:http';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { fixture } from '../../support/core/configText.js';
+import { ModernClient } from '../../support/core/modernClient.js';
 import { endStages, startStage, type Stage } from '../../support/core/stage.js';
 
 const shared = { 'truely-stateless': true };
@@ -131,6 +133,44 @@ describe('clients of the modern era (X8)', function () {
     await subscription.close();
   });
 
+  it('may keep what is read as long as its server says, but no list, and nothing that is read of their own instance', async () => {
+    await stage.edit({ s: fixture('modern', ['--ttl', '5000'], shared), leased: fixture('modern') });
+    const hints = async (client: ModernClient, method: string, params = {}): Promise<unknown[]> => {
+      const { result } = await client.request(method, params);
+      return [result?.['ttlMs'], result?.['cacheScope']];
+    };
+    const one = { uri: 'note://one' };
+    const client = await ModernClient.open(stage, 's');
+    assert.deepEqual(await hints(client, 'resources/read', one), [5000, 'public']);
+    const own = await ModernClient.open(stage, 'leased', { address: randomBytes(16).toString('base64url') });
+    assert.deepEqual(await hints(own, 'resources/read', one), [0, 'private']);
+    for (const what of [
+      'server/discover',
+      'tools/list',
+      'prompts/list',
+      'resources/list',
+      'resources/templates/list',
+    ]) {
+      assert.deepEqual(await hints(client, what), [0, 'private'], what);
+    }
+  });
+
+  it('who lists finds out what is new at a server that only says how long its lists are fresh', async () => {
+    const renamed = { ...shared, transform: [{ prefix: 'my_' }] };
+    await stage.edit({
+      s: fixture('modern', ['--ttl', '1'], shared),
+      t: fixture('modern', ['--ttl', '3600000'], renamed),
+    });
+    const hasAnother = async (client: ModernClient): Promise<boolean> =>
+      JSON.stringify((await client.request('tools/list')).result).includes('another"');
+    const [soon, late] = [await ModernClient.open(stage, 's'), await ModernClient.open(stage, 't')];
+    await soon.text('add', { name: 'another' });
+    await late.text('my_add', { name: 'another' });
+    while (!(await hasAnother(soon)));
+    assert.equal(await hasAnother(late), false);
+    assert.equal(await late.text('my_lists'), '1', 'a list that is fresh is not asked for');
+  });
+
   it('take the legacy era where each conversation has an instance of its own, and keep theirs (G3)', async () => {
     await stage.edit({ s: fixture('modern') });
     const [one, two] = [await connect(stage, 's'), await connect(stage, 's')];
@@ -150,8 +190,8 @@ describe('clients of the modern era (X8)', function () {
     await stage.edit({ s: fixture('raw', [], shared) });
     const params = { name: 'echo', arguments: {}, _meta: meta };
     const call = { method: 'tools/call', params };
-    const codeOf = async (headers: Record<string, string>, body: object): Promise<[number, number]> => {
-      const { status, body: text } = await post(stage, 's', headers, body);
+    const codeOf = async (headers: Record<string, string>, body: object, toolset = 's'): Promise<[number, number]> => {
+      const { status, body: text } = await post(stage, toolset, headers, body);
       const [json = ''] = /\{.*\}/s.exec(text) ?? [];
       return [status, (JSON.parse(json) as { error: { code: number } }).error.code];
     };
@@ -163,7 +203,21 @@ describe('clients of the modern era (X8)', function () {
       await codeOf(says('tools/call', 'echo'), { ...call, params: { ...params, _meta: {} } }),
       [400, -32602],
     );
-    assert.deepEqual(await codeOf(says('ping'), { method: 'ping', params: { _meta: meta } }), [404, -32601]);
+    for (const [method, toolset] of [
+      ['ping', 's'],
+      ['initialize', 's'],
+      ['prompts/list', 'mcp_admin'],
+    ] as const)
+      assert.deepEqual(await codeOf(says(method), { method, params: { _meta: meta } }, toolset), [404, -32601]);
+    await stage.edit({ s: fixture('modern', [], { ...shared, transform: [{ prefix: 'my_' }] }) });
+    const region = { ...call, params: { ...params, name: 'my_region', arguments: { region: 'north' } } };
+    const said = says('tools/call', 'my_region');
+    assert.deepEqual(await codeOf(said, region), [400, -32020]);
+    assert.deepEqual(await codeOf({ ...said, 'mcp-param-region': 'south' }, region), [400, -32020]);
+    const { body } = await post(stage, 's', { ...said, 'mcp-param-region': 'north' }, region);
+    assert.match(body, /"resultType":"complete"/);
+    const asked = { ...call, params: { ...params, name: 'my_elicit', arguments: { message: 'Who?' } } };
+    assert.deepEqual(await codeOf(says('tools/call', 'my_elicit'), asked), [400, -32021]);
     const later = { ...meta, 'io.modelcontextprotocol/protocolVersion': '2031-01-01' };
     assert.deepEqual(
       await codeOf(

@@ -5,26 +5,12 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { CallToolResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import { everyToolset } from '../../../src/core/gateway/backend.js';
 import { fixture, http, rawWith } from '../../support/core/configText.js';
-import { ModernClient, textIn } from '../../support/core/modernClient.js';
+import { handleIn, ModernClient, modernAlone, textIn } from '../../support/core/modernClient.js';
 import { SessionClient } from '../../support/core/sessionClient.js';
 import { endStages, startStage, type Stage } from '../../support/core/stage.js';
 
 const address = (): string => randomBytes(16).toString('base64url');
 const codex = 'codex-mcp-client';
-
-/** The handle that the answer to a first call gives out. */
-function handleIn(text: string): Readonly<Record<string, string>> {
-  const [, argument = '', handle = ''] = /"(\w+)": "([\w-]{36})"/.exec(text) ?? [];
-  assert.notEqual(handle, '', text);
-  return { [argument]: handle };
-}
-
-/** A client that knows no other era: it was refused, and came again later without a session. */
-async function modernAlone(stage: Stage, toolset: string, name = `modern ${randomUUID()}`): Promise<ModernClient> {
-  const client = await ModernClient.open(stage, toolset, { name });
-  for (let status = 0; status !== 200;) ({ status } = await client.request('server/discover'));
-  return client;
-}
 
 describe('conversations of the modern era (G3)', function () {
   this.timeout(180_000);
@@ -147,8 +133,8 @@ describe('conversations of the modern era (G3)', function () {
       started,
       'nothing was called',
     );
-    const one = handleIn(textIn(first));
-    const two = handleIn(textIn(await alone.call('count')));
+    const one = handleIn(first);
+    const two = handleIn(await alone.call('count'));
     assert.notDeepEqual(one, two);
     assert.deepEqual(
       [await alone.text('count', one), await alone.text('count', two), await alone.text('count', one)],
@@ -163,27 +149,67 @@ describe('conversations of the modern era (G3)', function () {
     assert.equal(await alone.text('count', one), '3');
   });
 
-  it('a handle is good in `_meta`, also for what takes no arguments; without it that fails and says so', async () => {
+  it('a handle is good in `_meta`, also for what takes no arguments', async () => {
     await stage.edit({ s: fixture('features') });
     const alone = await modernAlone(stage, 's');
-    const [[, handle = ''] = []] = Object.entries(handleIn(textIn(await alone.call('pid'))));
+    const [[, handle = ''] = []] = Object.entries(handleIn(await alone.call('pid')));
     const meta = { 'mcp-toolsets/conversation': handle };
     const pid = await alone.text('pid', {}, { meta });
     const link = { uri: `link://${pid}` };
     const read = await alone.request('resources/read', link, { meta });
     assert.match(JSON.stringify(read.result), new RegExp(pid));
-    const refused = await alone.request('resources/read', { uri: 'note://one' });
-    assert.match(refused.error?.message ?? '', /nothing tells which one this is/);
     const received = await alone.text('received', {}, { meta: { ...meta, 'example.com/key': { of: 'theirs' } } });
     assert.match(received, /"example\.com\/key":\{"of":"theirs"\}/);
     assert.doesNotMatch(received, /mcp-toolsets\/conversation/, 'ours is not passed on');
+  });
+
+  it('what names no conversation is read from an instance that none has, and a link where it was made', async () => {
+    await stage.edit({ s: fixture('features', ['--rich']) });
+    const alone = await modernAlone(stage, 's');
+    const handles = [handleIn(await alone.call('pid')), handleIn(await alone.call('pid'))] as const;
+    const pids = [await alone.text('pid', handles[0]), await alone.text('pid', handles[1])];
+    const read = async (uri: string): Promise<string> => JSON.stringify(await alone.request('resources/read', { uri }));
+    assert.match(await read('note://one'), /"contents"/);
+    const prompt = await alone.request('prompts/get', { name: 'greet', arguments: { name: 'Ada' } });
+    assert.match(JSON.stringify(prompt.result), /Ada/);
+    const ref = { type: 'ref/prompt', name: 'greet' };
+    const completed = await alone.request('completion/complete', { ref, argument: { name: 'name', value: 'A' } });
+    assert.match(JSON.stringify(completed.result), /"values":\["/);
+    for (const [index, handle] of handles.entries()) {
+      await alone.call('link', handle);
+      assert.match(await read(`link://${pids[index]}`), new RegExp(`${pids[index]}`));
+    }
+    assert.match(await read('link://1'), /not found/);
+    const held = stage.instances('s').flatMap(({ use, pid }) => (use.kind === 'leased' ? [String(pid)] : []));
+    assert.deepEqual(held.sort(), [...pids].sort(), 'nothing was leased for that');
+    for (const handle of handles) await alone.call('contents', handle);
+    assert.match(await read('note://one'), /nothing tells which one this is/, 'both were given it');
+  });
+
+  it('a conversation by handle is told to pass it when it gives its instance back', async () => {
+    await stage.edit({ s: rawWith(['count']) });
+    const alone = await modernAlone(stage, 's');
+    const instructions = String((await alone.request('server/discover')).result?.['instructions']);
+    assert.doesNotMatch(instructions, /no arguments/);
+    const handle = handleIn(await alone.call('count'));
+    const first = JSON.stringify((await alone.call('count', handle)).result);
+    const [[argument = '', value = ''] = []] = Object.entries(handle);
+    assert(
+      first.includes(JSON.stringify(`ends in "mcp_release_s" with {"${argument}":"${value}"} when`).slice(1, -1)),
+      first,
+    );
+    await alone.text('mcp_release_s', handle);
+    const again = JSON.stringify((await alone.call('count', { ...handle })).result);
+    assert.match(again, /"text":"1"/);
+    const inMeta = await alone.call('count', {}, { meta: { 'mcp-toolsets/conversation': value } });
+    assert.doesNotMatch(JSON.stringify(inMeta.result), /no arguments/);
   });
 
   it('a handle is good for all toolsets at once, where `mcp_admin` ends an instance of its conversation', async () => {
     const { url } = await stage.http('http');
     await stage.edit({ s: http(url) });
     const alone = await modernAlone(stage, everyToolset);
-    const handle = handleIn(textIn(await alone.call('remember', { text: 'x' })));
+    const handle = handleIn(await alone.call('remember', { text: 'x' }));
     assert.equal(await alone.text('remember', { text: 'x', ...handle }), 'x');
     assert.match(await alone.text('mcp_release', { serverId: 's', ...handle }), /ended/i);
     assert.equal(await alone.text('remember', { text: 'y', ...handle }), 'y');
@@ -259,7 +285,7 @@ describe('conversations of the modern era (G3)', function () {
           const threadId = randomUUID();
           return (text) => byThread.text('remember', { text }, { meta: { threadId } });
         }
-        const handle = handleIn(textIn(await alone.call('remember', { text: 'nothing yet' })));
+        const handle = handleIn(await alone.call('remember', { text: 'nothing yet' }));
         return (text) => alone.text('remember', { text, ...handle });
       }),
     );

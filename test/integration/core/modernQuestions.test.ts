@@ -7,6 +7,8 @@ import { randomBytes } from 'node:crypto';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { fixture } from '../../support/core/configText.js';
 import { ModernClient, textIn, type Message } from '../../support/core/modernClient.js';
+import { LeapingClock } from '../../support/core/leapingClock.js';
+import { within } from '../../support/core/within.js';
 import { endStages, startStage, type Stage } from '../../support/core/stage.js';
 
 const shared = { 'truely-stateless': true, transform: [{ prefix: 'shared_' }] };
@@ -166,6 +168,40 @@ describe('questions to clients of the modern era (G4)', function () {
     assert.match(textIn(released), /released/);
   });
 
+  it('a call that waits a minute for its client makes room for another conversation, and its own is told (L2)', async () => {
+    await stage.dispose();
+    const clock = new LeapingClock();
+    stage = await startStage({ clock, maxInstances: 2 });
+    await stage.edit({ s: fixture('features') });
+    const [first, second, third] = [await open(), await open(), await open()];
+    const longest = asked(await first.call('elicit', { message: 'Who?' }));
+    const shorter = asked(await second.call('elicit', { message: 'Who?' }));
+    assert.match(textIn(await third.call('received')), /2 instances live already/);
+    clock.leap(60_000);
+    await third.text('received');
+    const lost = await first.call('elicit', { message: 'Who?' }, answers(longest, 'me'));
+    assert.match(textIn(lost), /unknown.*another conversation needed the room/);
+    assert.equal(await second.text('elicit', { message: 'Who?' }, answers(shorter, 'me')), accepted('me'));
+  });
+
+  it('a call that waits for a client which has gone keeps nothing of its conversation (L2a)', async () => {
+    await stage.dispose();
+    const clock = new LeapingClock();
+    stage = await startStage({ clock });
+    await stage.edit({ s: fixture('features') });
+    client = await open();
+    const attendance = await client.send('GET', { accept: 'text/event-stream' });
+    asked(await client.call('elicit', { message: 'Who?' }));
+    attendance.destroy();
+    // What closed before these came has been seen to close.
+    for (const other of [await open(), await open()]) await other.request('server/discover');
+    const drains = clock.nextWait(30_000);
+    clock.leap(45_000);
+    await within(drains, 'the end of the lease');
+    clock.leap(30_000);
+    await stage.until(() => !stage.instances('s').some(({ use }) => use.kind === 'leased'), 'the end of the instance');
+  });
+
   it('a client that closes the stream of its call cancels it', async () => {
     await stage.edit({ s: fixture('features', [], { 'truely-stateless': true }) });
     const stop = new AbortController();
@@ -176,6 +212,28 @@ describe('questions to clients of the modern era (G4)', function () {
     );
     await assert.rejects(held);
     while ((await client.text('cancelled')) !== '1') await new Promise(setImmediate);
+  });
+
+  it('a page that an old server wants opened before the call is asked for in mid-call, and the call goes out again', async () => {
+    const args = { id: 'e1', opens: true };
+    const first = asked(await client.call('require_url', args));
+    const [[, { method, params }] = assert.fail()] = first.questions;
+    assert.equal(method, 'elicitation/create');
+    assert.deepEqual(Object.keys(params ?? {}).sort(), ['message', 'mode', 'url']);
+    const answer = await client.call('require_url', args, answers(first, ''));
+    assert.equal(textIn(answer), 'opened', JSON.stringify(answer));
+    const { state, questions } = asked(await client.call('require_url', { id: 'e2' }));
+    const declined = Object.fromEntries(questions.map(([key]) => [key, { action: 'decline' }]));
+    const more = { requestState: state, inputResponses: declined };
+    const refused = await client.call('require_url', { id: 'e2' }, { more });
+    assert.deepEqual(refused.error?.message, 'A page that the call needs was not opened.');
+    const address = randomBytes(16).toString('base64url');
+    const poor = await ModernClient.open(stage, 's', { address, capabilities: { elicitation: { form: {} } } });
+    // After a second, which a start may take, the status is said already.
+    await poor.text('pid');
+    const unable = await poor.call('require_url', { id: 'e3' });
+    assert.deepEqual([unable.status, unable.error?.code], [400, -32021]);
+    assert.deepEqual(unable.error?.data, { requiredCapabilities: { elicitation: { url: {} } } });
   });
 
   it('a question that the server takes back is asked no more', async () => {

@@ -1,9 +1,12 @@
 /** Clients of the legacy era use servers that speak 2026-07-28 alone, filtered, renamed and leased (X8). */
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { Emitter, nextEvent } from '../../../src/core/base/events.js';
 import { fixture, http, type Entry } from '../../support/core/configText.js';
 import { startHttpFixture, type HttpServer } from '../../support/core/httpServers.js';
+import { ModernClient } from '../../support/core/modernClient.js';
 import { SessionClient } from '../../support/core/sessionClient.js';
-import { endStages, startStage } from '../../support/core/stage.js';
+import { endStages, startStage, type Stage } from '../../support/core/stage.js';
 
 describe('a toolset whose server speaks only 2026-07-28 (X8)', () => {
   const servers: HttpServer[] = [];
@@ -40,5 +43,59 @@ describe('a toolset whose server speaks only 2026-07-28 (X8)', () => {
       await stage.edit({ m: await entry({ tools, transform: [{ prefix: 'your_' }] }) });
       assert.deepEqual(await names(), ['your_echo', 'your_pid', 'your_elicit', 'your_region']);
     });
+  }
+});
+
+describe('what a client is subscribed to (G4, X8)', () => {
+  afterEach(endStages);
+  const uri = 'note://one';
+  const updated = 'notifications/resources/updated';
+
+  /** Ends the instance that has answered, and resolves when another one has. */
+  async function exchanged(stage: Stage, pid: () => Promise<string>): Promise<void> {
+    const before = await pid();
+    process.kill(Number(before), 'SIGKILL');
+    await stage.until(() => !stage.instances('s').some((instance) => instance.pid === Number(before)), 'its end');
+    assert.notEqual(await pid(), before);
+  }
+
+  for (const server of ['features', 'modern']) {
+    for (const use of ['leased', 'shared'] as const) {
+      it(`at the ${use} instance of ${server}.mjs it is subscribed to at the next one`, async () => {
+        const stage = await startStage();
+        await stage.edit({ s: fixture(server, [], { 'truely-stateless': use === 'shared' }) });
+        const old = await SessionClient.open(stage, 's');
+        await old.client.subscribeResource({ uri });
+        await exchanged(stage, () => old.text('pid'));
+        assert.deepEqual(await old.next(updated), { uri }, 'nobody knows what changed meanwhile');
+        const told = old.next(updated);
+        let isTold = false;
+        for (void told.then(() => (isTold = true)); !isTold;) await old.text('touch', { uri });
+        assert.deepEqual(await told, { uri });
+        const own = randomBytes(16).toString('base64url');
+        const client = await ModernClient.open(stage, 's', { ...(use === 'leased' && { address: own }) });
+        const updates = new Emitter<void>();
+        let count = 0;
+        const onTold = (method: string): void => {
+          if (method === updated) count += 1;
+          updates.fire();
+        };
+        // A subscription is made by the way, so the server may not know it yet.
+        const more = async (): Promise<void> => {
+          for (const before = count; count === before;) await client.text('touch', { uri });
+        };
+        const stop = new AbortController();
+        const notifications = { resourceSubscriptions: [uri] };
+        const options = { onTold, signal: stop.signal, isLong: true };
+        const heard = nextEvent(updates.event, () => true);
+        const listening = client.request('subscriptions/listen', { notifications }, options).catch(() => undefined);
+        await heard;
+        await more();
+        await exchanged(stage, () => client.text('pid'));
+        await more();
+        stop.abort();
+        await listening;
+      });
+    }
   }
 });

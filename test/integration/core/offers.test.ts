@@ -186,7 +186,7 @@ describe('what servers offer besides tools (G4)', () => {
     assert.deepEqual([names.length, new Set(names).size, pages], [2502, 2502, 3]);
   });
 
-  it('updates of a resource reach who subscribed, until the lease or the session ends', async () => {
+  it('updates of a resource reach who subscribed until it unsubscribes, whichever instance it has', async () => {
     await stage.edit({ s: fixture('features') });
     const one = await SessionClient.open(stage, 's');
     const two = await SessionClient.open(stage, 's');
@@ -202,7 +202,9 @@ describe('what servers offer besides tools (G4)', () => {
     await one.client.subscribeResource({ uri });
     const dialog = stage.instances('s').map(({ use }) => (use.kind === 'leased' ? use.dialog : ''))[0] ?? '';
     await stage.host.release('s', dialog);
-    assert.equal(await one.text('subscribed'), '[]', 'released with the lease');
+    assert.equal(await one.text('subscribed'), '["note://one"]', 'at the next instance too');
+    // It may have changed while nothing listened.
+    assert.deepEqual(await one.next('notifications/resources/updated'), { uri });
     assert.deepEqual([one.told, two.told], [[], []], 'nobody else was told');
   });
 

@@ -1,12 +1,14 @@
 /** What servers listed in an earlier window is published at once, and never taken for what they have now (P8, S1, S3). */
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { ApprovalLedger, type Storage } from '../../../src/core/approval/ledger.js';
+import { pathToFileURL } from 'node:url';
+import { ApprovalLedger } from '../../../src/core/approval/ledger.js';
 import { OfferLedger } from '../../../src/core/approval/offerLedger.js';
 import { nextEvent } from '../../../src/core/base/events.js';
-import { fixture, http, officialServer, rawWith, type Entry } from '../../support/core/configText.js';
+import { fixture, fixturePath, http, officialServer, rawWith, type Entry } from '../../support/core/configText.js';
 import { within } from '../../support/core/within.js';
+import { MemoryStorage } from '../../support/core/memoryStorage.js';
 import { endStages, startStage, type Stage, type StageOptions } from '../../support/core/stage.js';
 
 interface Told {
@@ -17,15 +19,6 @@ interface Told {
   readonly exit?: number;
 }
 
-class MemoryStorage implements Storage {
-  private readonly values = new Map<string, unknown>();
-  get = (key: string): unknown => this.values.get(key);
-  update = (key: string, value: unknown): Promise<void> => {
-    this.values.set(key, structuredClone(value));
-    return Promise.resolve();
-  };
-}
-
 describe('core: what servers listed in an earlier window', () => {
   let stage: Stage;
   const open = async (options: StageOptions = {}): Promise<void> => {
@@ -33,11 +26,17 @@ describe('core: what servers listed in an earlier window', () => {
   };
   afterEach(endStages);
 
-  const toldFile = (): string => path.join(stage.folder, 'told.json');
-  const tell = (told: Told): void => writeFileSync(toldFile(), JSON.stringify(told));
-  const told = (rest: Entry = {}): Entry =>
-    fixture('as-told', ['--told', toldFile(), '--starts', path.join(stage.folder, 'starts')], rest);
-  const starts = (): number => readFileSync(path.join(stage.folder, 'starts'), 'utf8').trim().split('\n').length;
+  const inFolder = (name: string): string => path.join(stage.folder, name);
+  const tell = (told: Told, who = ''): void => writeFileSync(inFolder(`told${who}.json`), JSON.stringify(told));
+  /** @param who servers that are told apart are told apart by it */
+  const told = (rest: Entry = {}, who = ''): Entry =>
+    fixture('as-told', ['--told', inFolder(`told${who}.json`), '--starts', inFolder(`starts${who}`)], rest);
+  const starts = (who = ''): number => {
+    if (!existsSync(inFolder(`starts${who}`))) return 0;
+    return readFileSync(inFolder(`starts${who}`), 'utf8')
+      .trim()
+      .split('\n').length;
+  };
 
   /** Begins an edit whose servers are not waited for. */
   const begin = (servers: Record<string, Entry>): Promise<void> => {
@@ -167,6 +166,7 @@ describe('core: what servers listed in an earlier window', () => {
     await approvals.revoke({ server: 'a', source: stage.file });
     assert.deepEqual(stage.published(), []);
     await applied;
+    await stage.untilStored();
     assert.deepEqual(readdirSync(stage.listed).length, 0);
     await approvals.approve([approval.launch]);
     assert.deepEqual(stage.published(), [], 'what it lists now is what counts');
@@ -291,6 +291,56 @@ describe('core: what servers listed in an earlier window', () => {
     tell({ tools: ['one'] });
     assert.equal(await called, 'one');
     assert.equal(starts(), 2);
+  });
+
+  it('is checked behind what the person waits for, by no more starts at once than there are cores', async () => {
+    await open({ startsAtOnce: 1 });
+    const all = ['-a', '-b', '-c', '-d'];
+    for (const who of all) tell({ tools: [`of${who}`] }, who);
+    const [a, b, c, d] = all.map((who) => told({}, who));
+    assert.ok(a && b && c && d);
+    await stage.edit({ a, b, c });
+    await stage.nextWindow();
+    tell({ hold: true }, '-a');
+    tell({ hold: true }, '-d');
+    const applied = begin({ a, b, c, d });
+    assert.equal(await stage.text('c', 'of-c'), 'of-c', 'a call takes no turn');
+    assert.deepEqual([starts('-a'), starts('-b')], [1, 1], 'what has no tools yet starts first, and these wait for it');
+    tell({ tools: ['of-d'] }, '-d');
+    await stage.untilState('d', 'running');
+    await stage.host.start('b');
+    assert.deepEqual(
+      stage.instances('b').map(({ use }) => use.kind),
+      ['warm'],
+      'nor does a person who starts it, and nothing starts twice',
+    );
+    assert.equal(stage.server('a').state.kind, 'starting');
+    tell({ tools: ['of-a'] }, '-a');
+    await applied;
+    assert.deepEqual(all.map(starts), [2, 2, 2, 1]);
+  });
+
+  it('says which era its server speaks: a modern one is asked to discover first, until it is modern no more (X8)', async () => {
+    await open({ trace: true });
+    const program = inFolder('server.mjs');
+    const become = (name: string): void =>
+      writeFileSync(program, `await import(${JSON.stringify(pathToFileURL(fixturePath(name)).href)});`);
+    const entry = { transport: 'stdio', command: process.execPath, args: [program] };
+    const asked = async (): Promise<readonly string[]> => {
+      const before = stage.logs.lines.length;
+      await stage.edit({ a: entry });
+      const said = stage.logs.lines.slice(before);
+      return said.flatMap(({ message }) => /→ (initialize|server\/discover)/.exec(message)?.[1] ?? []);
+    };
+    become('modern');
+    assert.deepEqual(await asked(), ['initialize', 'server/discover']);
+    await stage.nextWindow();
+    assert.deepEqual(await asked(), ['server/discover']);
+    become('plain');
+    await stage.nextWindow();
+    assert.deepEqual(await asked(), ['server/discover', 'initialize']);
+    await stage.nextWindow();
+    assert.deepEqual(await asked(), ['initialize']);
   });
 
   it('of an HTTP server that is away goes with the attempt', async () => {

@@ -1,6 +1,6 @@
 /** Nothing is written outside the folder that it names (S1a), with real links, by the command line and under a race. */
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   existsSync,
@@ -91,6 +91,32 @@ describe('links in a workspace (S1a)', () => {
       if (at.endsWith('.json')) assert.equal(readFileSync(target, 'utf8'), '{}');
     }
   });
+
+  const hasPipes = posixIt('It has no devices and no pipes of that kind.');
+  for (const what of ['a device without an end', 'a pipe that nobody writes to'] as const) {
+    hasPipes(`${what} in the place of a file is read by no command, and written by none`, async () => {
+      cli.save({ a: rawWith(['echo']) });
+      const good = readFileSync(path.join(cli.folder, '.minds', 'mcp.yaml'), 'utf8');
+      const pipe = ofHome('pipe');
+      if (what !== 'a device without an end') execFileSync('mkfifo', [pipe]);
+      const target = what === 'a device without an end' ? '/dev/zero' : pipe;
+      const source = path.join(cli.folder, 'claude.json');
+      writeFileSync(source, JSON.stringify({ mcpServers: { evil: { command: 'evil' } } }));
+      link(target, '.mcp.json');
+      const entries = await cli.run('entries', 'claude-code', '--write');
+      assert.deepEqual([entries.code, /regular file|outside/.test(entries.stderr)], [1, true], entries.stderr);
+      const imported = await cli.run('import', path.join(cli.folder, '.mcp.json'), '--write');
+      assert.deepEqual([imported.code, /regular file/.test(imported.stderr)], [1, true], imported.stderr);
+      assert.equal(readFileSync(path.join(cli.folder, '.minds', 'mcp.yaml'), 'utf8'), good);
+      link(target, '.minds/mcp.yaml');
+      const into = await cli.run('import', source, '--format', 'claude-code', '--write');
+      assert.deepEqual([into.code, /regular file|outside/.test(into.stderr)], [1, true], into.stderr);
+      const checked = await cli.run('check');
+      assert.equal(checked.code, 1);
+      assert.match(checked.stdout, /file-unreadable/);
+      assert.ok(lstatSync(path.join(cli.folder, '.minds', 'mcp.yaml')).isSymbolicLink());
+    });
+  }
 
   it('REST adds no server through them, and what it would have added never runs', async () => {
     writeFileSync(ofHome('.minds', 'mcp.yaml'), configText({ mine: rawWith(['echo']) }));

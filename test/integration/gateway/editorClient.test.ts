@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { nextEvent } from '../../../src/core/base/events.js';
+import { nextEvent, untilAborted } from '../../../src/core/base/events.js';
 import { textOutcome } from '../../unit/gateway/fakes.js';
 import { messagesOf, type Json, type RawClient } from './rawClient.js';
 import { startRig, type Rig } from './rig.js';
@@ -158,7 +157,7 @@ describe('gateway: a client like the editor', () => {
     it('is cancelled by notification: aborted, its stream ends without an answer', async () => {
       const stream = client.call({ name: 'click' }, 9);
       const { call } = await rig.backend.nextCall();
-      const aborted = once(call.signal, 'abort');
+      const aborted = untilAborted(call.signal);
       assert.equal((await client.notify('notifications/cancelled', { requestId: 9 })).status, 202);
       await aborted;
       assert.equal(await stream.message(), undefined);

@@ -2,7 +2,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { McpError, ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
+import { untilAborted } from '../../../src/core/base/events.js';
 import type { ClientKind } from '../../../src/core/protocol/client.js';
 import { textOutcome, tool } from '../../unit/gateway/fakes.js';
 import { startRig, type Rig } from './rig.js';
@@ -119,7 +119,7 @@ describe("gateway: the SDK's client", () => {
     const controller = new AbortController();
     const result = assert.rejects(client.callTool({ name: 'a' }, undefined, { signal: controller.signal }));
     const { call } = await rig.backend.nextCall();
-    const aborted = once(call.signal, 'abort');
+    const aborted = untilAborted(call.signal);
     controller.abort('enough');
     await Promise.all([result, aborted]);
   });

@@ -8,22 +8,40 @@ import { spawn } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { parse } from 'yaml';
+import { modernVersion } from '../../../src/core/protocol/versions.js';
 import { provisionNode } from '../editor/provision.ts';
 import { repoRoot } from '../npm.mjs';
+import { bundled } from './bundles.js';
+import { fixture } from './configText.js';
+import { startStage } from './stage.js';
+import { startTokenProxy } from './tokenProxy.js';
 import { patience } from './within.js';
 
 const clientLimitMs = 30_000 * patience;
 
+/** Each era of the protocol has a version of the suite: the older one knows nothing of the newer era. */
+const suites = {
+  legacy: { name: '@modelcontextprotocol/conformance', options: [] },
+  modern: { name: 'conformance-modern', options: ['--spec-version', modernVersion] },
+} as const;
+
+export type Era = keyof typeof suites;
+
+interface Scenario {
+  readonly era: Era;
+  readonly scenario: string;
+}
+
 export type ConformanceRun =
   /** A client of ours: the server's address is appended to its command, which runs in a shell. */
-  | {
+  | (Scenario & {
       readonly side: 'client';
-      readonly scenario: string;
       readonly command: string;
       readonly env?: Readonly<Record<string, string>>;
-    }
+    })
   /** A server of ours: what speaks to it sends no token. */
-  | { readonly side: 'server'; readonly scenario: string; readonly url: string };
+  | (Scenario & { readonly side: 'server'; readonly url: string });
 
 export interface ConformanceCheck {
   readonly id: string;
@@ -47,10 +65,11 @@ export async function runConformance(run: ConformanceRun): Promise<ConformanceOu
   const node = await provisionNode();
   const folder = await mkdtemp(path.join(tmpdir(), 'mcp-toolsets-conformance-'));
   try {
-    const suite = path.join(repoRoot, 'node_modules/@modelcontextprotocol/conformance/dist/index.js');
+    const { name, options } = suites[run.era];
+    const suite = path.join(repoRoot, 'node_modules', name, 'dist/index.js');
     const own =
       run.side === 'server' ? ['--url', run.url] : ['--command', run.command, '--timeout', String(clientLimitMs)];
-    const args = [suite, run.side, '--scenario', run.scenario, '--output-dir', folder, ...own];
+    const args = [suite, run.side, '--scenario', run.scenario, '--output-dir', folder, ...options, ...own];
     const env = { ...process.env, ...(run.side === 'client' ? run.env : {}) };
     delete env['NODE_OPTIONS'];
     const { exitCode, output } = await runToEnd(node, args, env);
@@ -59,6 +78,12 @@ export async function runConformance(run: ConformanceRun): Promise<ConformanceOu
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+/** The scenarios that the suite counts for an implementation of 2026-07-28. */
+export async function scoredScenarios(side: ConformanceRun['side']): Promise<readonly string[]> {
+  const file = path.join(repoRoot, 'node_modules', suites.modern.name, 'requirements', `${modernVersion}.yaml`);
+  return (parse(await readFile(file, 'utf8')) as Record<ConformanceRun['side'], string[]>)[side];
 }
 
 /** Every check holds, and there is one: a scenario that checks nothing has shown nothing. */
@@ -74,6 +99,25 @@ export function assertConformant({ checks, exitCode, output }: ConformanceOutcom
     `nothing was checked\n${output}`,
   );
   assert.equal(exitCode, 0, output);
+}
+
+/** Our client passes a scenario. */
+export async function assertClientConformant(era: Era, scenario: string): Promise<void> {
+  const program = await bundled('test/support/core/conformanceClient.ts');
+  const command = [process.execPath, program].map((part) => JSON.stringify(part)).join(' ');
+  assertConformant(await runConformance({ era, side: 'client', scenario, command }));
+}
+
+/** Starts the gateway with a server of `test/fixtures` behind it. Returns where it answers without a token. */
+export async function startSuiteGateway(
+  server: string,
+  options: NonNullable<Parameters<typeof startStage>[0]> = {},
+): Promise<string> {
+  const stage = await startStage(options);
+  await stage.edit({ suite: fixture(server) });
+  const proxy = await startTokenProxy((await stage.gateway()).endpoint('suite', 'plain'));
+  stage.onDispose(() => proxy.close());
+  return proxy.url;
 }
 
 function runToEnd(

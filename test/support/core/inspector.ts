@@ -1,16 +1,54 @@
-/**
- * The MCP Inspector's command line, as a client that is none of ours. Its package expects to lie in a folder of the whole
- * Inspector, of which nothing else is needed, so it is given one.
- */
+/** The MCP Inspector's command line, as a client that is none of ours. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { provisionNode } from '../editor/provision.ts';
+import { alone, install, installOnce, installs } from '../installs.ts';
 import { repository, runFolder } from './bundles.js';
 import { within } from './within.js';
 
-function program(): string {
+/** Both eras, of which its user chooses one, or leaves the choice to the server. */
+export type InspectorEra = 'legacy' | 'auto' | 'modern';
+
+const both = { name: '@modelcontextprotocol/inspector', version: '2.12.0' };
+
+/** What its version 1 prints for a method at an address over Streamable HTTP. */
+export async function inspect(url: string, token: string, ...args: string[]): Promise<unknown> {
+  return JSON.parse(await output(process.execPath, [older(), '--cli', url, '--transport', 'http'], token, args));
+}
+
+/** The result that its version 2, which speaks both eras, prints for a method at an address over Streamable HTTP. */
+export async function inspectIn(era: InspectorEra, url: string, token: string, ...args: string[]): Promise<unknown> {
+  const [node, script] = [await provisionNode(), await provideInspector()];
+  const own = [
+    '--cli',
+    '--server-url',
+    url,
+    '--transport',
+    'http',
+    '--protocol-era',
+    era,
+    '--format',
+    'json',
+    '--quiet',
+  ];
+  const { result } = JSON.parse(await output(node, [script, ...own], token, args)) as { result: unknown };
+  return result;
+}
+
+/** Resolves with the program of version 2. It has the dependencies of pages and terminals too, so it is fetched when it is first wanted. */
+export async function provideInspector(): Promise<string> {
+  const home = path.join(installs, `inspector-${both.version}`);
+  const fetch = (): Promise<void> =>
+    installOnce(home, `the Inspector ${both.version}`, (folder) => install(folder, [`${both.name}@${both.version}`]));
+  if (!existsSync(home)) await alone(fetch);
+  return path.join(home, 'node_modules', both.name, 'clients/launcher/build/index.js');
+}
+
+/** Its package expects to lie in a folder of the whole Inspector, of which nothing else is needed, so it is given one. */
+function older(): string {
   const root = path.join(runFolder(), 'inspector');
   const script = path.join(root, 'cli', 'build', 'cli.js');
   if (existsSync(script)) return script;
@@ -23,14 +61,21 @@ function program(): string {
   return script;
 }
 
-/** What it prints for a method at an address over Streamable HTTP. */
-export async function inspect(url: string, token: string, ...args: string[]): Promise<unknown> {
+async function output(
+  node: string,
+  program: readonly string[],
+  token: string,
+  args: readonly string[],
+): Promise<string> {
   const header = ['--header', `Authorization: Bearer ${token}`];
-  const child = spawn(process.execPath, [program(), '--cli', url, '--transport', 'http', ...header, ...args]);
+  // What it keeps of its servers goes where the bundles are.
+  const env = { ...process.env, HOME: runFolder(), USERPROFILE: runFolder() };
+  delete (env as { NODE_OPTIONS?: string }).NODE_OPTIONS;
+  const child = spawn(node, [...program, ...header, ...args], { env });
   let [out, err] = ['', ''];
   child.stdout.on('data', (chunk) => (out += String(chunk)));
   child.stderr.on('data', (chunk) => (err += String(chunk)));
   const [code] = (await within(once(child, 'close'), 'the Inspector', () => err)) as [number];
   assert.equal(code, 0, err);
-  return JSON.parse(out);
+  return out;
 }

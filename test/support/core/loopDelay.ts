@@ -1,9 +1,10 @@
 /**
  * How long the event loop was held up while something ran, and how much memory it took; in milliseconds and MB. Held up
- * by this process: what it waited for a processor that others had is not counted, no more than it computed is.
+ * by itself: what it waited for a processor that others had is not counted.
  */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { threadTime } from './threadTime.js';
 
 const everyMs = 10;
 
@@ -15,7 +16,7 @@ export interface Strain {
 }
 
 setFlagsFromString('--expose-gc');
-const collect = runInNewContext('gc') as () => void;
+export const collect = runInNewContext('gc') as () => void;
 
 /** In MB, after a collection; buffers included. */
 export function heapNow(): number {
@@ -32,12 +33,11 @@ export async function strainOf(work: () => Promise<unknown>): Promise<Strain> {
   const before = heapNow();
   let most = before;
   const held: number[] = [];
-  let [at, cpu] = [performance.now(), process.cpuUsage()];
+  let [at, had] = [performance.now(), threadTime()];
   const tick = (): void => {
     most = Math.max(most, used());
-    const [now, { user, system }] = [performance.now(), process.cpuUsage(cpu)];
-    held.push(Math.max(0, Math.min(now - at - everyMs, (user + system) / 1000)));
-    [at, cpu] = [performance.now(), process.cpuUsage()];
+    held.push(Math.max(0, Math.min(performance.now() - at - everyMs, threadTime() - had)));
+    [at, had] = [performance.now(), threadTime()];
   };
   const sampling = setInterval(tick, everyMs);
   try {

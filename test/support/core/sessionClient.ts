@@ -58,7 +58,10 @@ export class SessionClient {
     }
     if (roots && capabilities.roots)
       client.setRequestHandler(ListRootsRequestSchema, () => ({ roots: roots().map((uri) => ({ uri })) }));
-    const transport = new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers: { ...headers } } });
+    const transport = new StreamableHTTPClientTransport(new URL(url), {
+      requestInit: { headers: { ...headers } },
+      fetch: withOwnSignal,
+    });
     const session = new SessionClient(client, transport);
     stage.onDispose(() => session.close());
     await client.connect(transport as unknown as Parameters<Client['connect']>[0]);
@@ -100,4 +103,9 @@ export class SessionClient {
     await this.transport.terminateSession().catch(() => undefined);
     await this.client.close();
   }
+}
+
+/** The SDK gives all requests of a session one signal; each would add a listener to it that goes only with the garbage. */
+function withOwnSignal(url: string | URL, init: RequestInit = {}): Promise<Response> {
+  return fetch(url, { ...init, ...(init.signal && { signal: AbortSignal.any([init.signal]) }) });
 }

@@ -13,19 +13,20 @@ import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { Approvals } from '../../../src/core/approval/approvals.js';
 import type { OfferReview } from '../../../src/core/approval/offerPrints.js';
 import { adminId } from '../../../src/core/host/admin.js';
-import { systemClock } from '../../../src/core/base/clock.js';
+import { systemClock, type Clock } from '../../../src/core/base/clock.js';
 import { DisposableStore } from '../../../src/core/base/disposables.js';
 import { nextEvent } from '../../../src/core/base/events.js';
 import type { Problem } from '../../../src/core/base/problem.js';
 import type { ExpectedClient } from '../../../src/core/protocol/client.js';
 import type { SecretStore } from '../../../src/core/connections/http/oauth/contract.js';
 import { watchFile, type WatchedFile } from '../../../src/core/files/watchedFile.js';
-import { createGateway, type Gateway } from '../../../src/core/gateway/gateway.js';
+import { createGateway, type Gateway, type GatewayDeps } from '../../../src/core/gateway/gateway.js';
 import type { Core } from '../../../src/core/host/assemble.js';
 import type { PermissionDeps } from '../../../src/core/host/permission.js';
 import type { Host } from '../../../src/core/host/hostContract.js';
 import type { ToolOutcome, ToolsetCall } from '../../../src/core/protocol/request.js';
 import type { InstanceStatus, ServerStatus, StatusSnapshot } from '../../../src/core/reconcile/status.js';
+import { ConversationCounts } from '../../../src/core/remembered/conversations.js';
 import { OfferFiles } from '../../../src/core/remembered/offerFiles.js';
 import type { Catalogue, Toolset } from '../../../src/core/tools/catalogue.js';
 import { guardianScript } from './bundles.js';
@@ -44,6 +45,8 @@ export interface StageOptions {
   readonly trace?: boolean;
   readonly drainLimitMs?: number;
   readonly maxInstances?: number;
+  readonly clock?: Clock;
+  readonly startsAtOnce?: number;
   readonly expectedClient?: ExpectedClient;
   readonly env?: Readonly<Record<string, string>>;
   /** What may start (S1). Absent: everything. */
@@ -54,6 +57,8 @@ export interface StageOptions {
   readonly toolPermissions?: PermissionDeps;
   /** Says what servers offer that changed since their approval (S3). Absent: nobody looks. */
   readonly offerReview?: OfferReview;
+  /** How many conversations each server has had in this workspace (P9). Absent: nobody counts. */
+  readonly conversations?: Readonly<Record<string, number>>;
   /** What servers listed is kept in `listed`, and `nextWindow` finds it there. */
   readonly remembers?: boolean;
 }
@@ -120,23 +125,31 @@ export class Stage {
   async nextWindow(): Promise<void> {
     assert.equal(this.gateway_, undefined, 'a gateway is of one window');
     await within(this.core.dispose(), 'the end of the core');
-    await this.kept?.settled();
+    await this.untilStored();
     const onFailure = (error: unknown): void => assert.fail(String(error));
     this.kept = await OfferFiles.open({ folder: this.listed, onFailure });
     this.core = this.open();
   }
 
+  /** Resolves when what servers listed by now is stored. */
+  async untilStored(): Promise<void> {
+    await this.kept?.settled();
+  }
+
   private open(): Core {
     const { trace, approvals, secrets, toolPermissions, offerReview } = this.options;
-    const { drainLimitMs, maxInstances, expectedClient } = this.options;
+    const { conversations: stored, drainLimitMs, maxInstances, startsAtOnce, expectedClient } = this.options;
     return testCore({
-      clock: patientClock,
+      clock: this.options.clock ?? patientClock,
       log: this.logs.sink(),
       serverLog: (server) => this.logs.sink(server),
       env: this.env,
       trace: () => trace === true,
       guardianScript: this.guardian,
       ...(this.kept && { kept: this.kept }),
+      ...(stored && {
+        conversations: new ConversationCounts({ stored, store: () => {}, isConversation: () => true }),
+      }),
       ...(offerReview && { offerReview }),
       random: Math.random,
       ...(approvals && { approvals }),
@@ -144,6 +157,7 @@ export class Stage {
       ...(toolPermissions && { toolPermissions }),
       ...(drainLimitMs !== undefined && { drainLimitMs }),
       ...(maxInstances !== undefined && { maxInstances: () => maxInstances }),
+      ...(startsAtOnce !== undefined && { startsAtOnce }),
       ...(expectedClient && { expectedClient: () => expectedClient }),
     });
   }
@@ -270,10 +284,12 @@ export class Stage {
     return textOf(result);
   }
 
-  gateway(): Promise<Gateway> {
+  /** @param more counts where it is the first that asks */
+  gateway(more: Partial<GatewayDeps> = {}): Promise<Gateway> {
     this.gateway_ ??= (async () => {
       const { backend, log } = this.core;
-      const gateway = createGateway({ backend, clock: systemClock, log, version: '0.0.0-test' });
+      const clock = this.options.clock ?? systemClock;
+      const gateway = createGateway({ backend, clock, log, version: '0.0.0-test', ...more });
       await gateway.start();
       return gateway;
     })();
@@ -308,7 +324,7 @@ export class Stage {
       const gateway = await this.gateway_;
       const ended = Promise.all([this.core.dispose(), gateway?.dispose()]);
       await within(ended, 'the end of the core', () => this.describe());
-      await this.kept?.settled();
+      await this.untilStored();
       assert.deepEqual(this.processes(), [], 'processes are left');
     } finally {
       await Promise.all(this.httpServers.map((server) => server.stop()));

@@ -3,6 +3,7 @@
  * language model of the helper extension `scripted-model`. For suites with the option `"agentMode": true`.
  */
 import * as vscode from 'vscode';
+import { approveCalls } from './approveCalls.ts';
 import { call, page } from './bridge.ts';
 
 /** What the scripted model was sent. */
@@ -31,11 +32,10 @@ interface ToolCall {
 const enableLimitMs = 30_000;
 const mostGreetings = 6;
 const greetingLimitMs = 8_000;
-const autoApproveKey = 'vscode.chat.tools.global.autoApprove.testMode';
 
 /** Enables agent mode and the approval of every call without a question. Once a window. */
 export async function enableAgentMode(): Promise<void> {
-  await vscode.commands.executeCommand('setContext', autoApproveKey, true);
+  await approveCalls(vscode);
   if (!agentIsThere()) {
     // Managing chat enables it; the page that it opens is of no use here.
     await vscode.commands.executeCommand('workbench.action.chat.manage');

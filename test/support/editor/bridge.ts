@@ -38,13 +38,15 @@ export async function needsPage(context: Context): Promise<void> {
   }
 }
 
-/** The page this window is shown in. Selectors are Playwright's; each action waits for its element, 15 s at most. */
+/** The page this window is shown in. Selectors are Playwright's; each action waits for its element, a minute at most. */
 export const page = {
   /** Writes `<name>.png` to the suite's folder of results. */
   screenshot: (name: string) => perform({ do: 'screenshot', name }),
   click: (selector: string, options: { button?: 'left' | 'right'; double?: boolean } = {}) =>
     perform({ do: 'click', selector, ...options }),
   hover: (selector: string) => perform({ do: 'hover', selector }),
+  /** Turns the wheel over it by so many pixels; up where they are less than none. */
+  scroll: (selector: string, down: number) => perform({ do: 'scroll', selector, down }),
   /** One chord, such as `Control+Shift+P` or `Enter`. */
   press: (keys: string) => perform({ do: 'press', keys }),
   type: (text: string) => perform({ do: 'type', text }),

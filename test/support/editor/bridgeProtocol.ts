@@ -23,6 +23,7 @@ export type PageRequest =
   | { do: 'screenshot'; name: string }
   | { do: 'click'; selector: string; button?: 'left' | 'right'; double?: boolean }
   | { do: 'hover'; selector: string }
+  | { do: 'scroll'; selector: string; down: number }
   | { do: 'press'; keys: string }
   | { do: 'type'; text: string }
   | { do: 'waitFor'; selector: string; state: 'visible' | 'hidden' }

@@ -11,6 +11,9 @@ import { forwardEvents } from './mochaEvents.ts';
 
 declare const MOCHA_URL: string;
 
+/** A hook waits for several parts of the editor, each with a limit that names what did not come: together they are below. */
+const hookLimitMs = 240_000;
+
 export async function run(): Promise<void> {
   process.setSourceMapsEnabled(true);
   await call('report', { kind: 'begin' });
@@ -18,7 +21,7 @@ export async function run(): Promise<void> {
   const pattern = process.env['MCP_TOOLSETS_TEST_GREP'];
   const mocha = new MochaClass({
     ui: 'bdd',
-    timeout: 60_000,
+    timeout: 180_000,
     reporter: MochaClass.reporters.Base,
     ...(pattern && { grep: pattern }),
   });
@@ -32,6 +35,7 @@ export async function run(): Promise<void> {
   };
   const failures = await new Promise<number>((done) => {
     const runner = mocha.run(done);
+    runner.on('hook', (hook) => void hook.timeout(hookLimitMs));
     forwardEvents(runner, report);
   });
   report({ kind: 'end' });

@@ -13,8 +13,9 @@ import type { Suite } from './suites.ts';
 import { resultsDir } from './versions.ts';
 import { copyWorkspace } from './workspaces.ts';
 
-const startLimitMs = 60_000;
-const defaultLimitMs = 180_000;
+const startLimitMs = 120_000;
+/** How long a suite may report nothing, in milliseconds: longer than any of its tests. */
+const silenceLimitMs = 240_000;
 
 /** How long the processes of a closed window may take to end, in milliseconds. */
 const processesEndLimitMs = 5_000;
@@ -73,18 +74,24 @@ export async function runInside(
 }
 
 /** Waits for the end of the tests; what keeps them from ending is a failure of its own. */
-async function outcome({ name, options }: Suite, { ended }: TestWindow, report: SuiteReport): Promise<void> {
+async function outcome({ name }: Suite, { ended }: TestWindow, report: SuiteReport): Promise<void> {
   const settled = new AbortController();
   const within = async (limitMs: number, event: Promise<unknown>): Promise<boolean> => {
     const late = delay(limitMs, 'late' as const, { signal: settled.signal });
     return (await Promise.race([event, ended, late])) !== 'late';
   };
-  const limitMs = options.limitMs ?? defaultLimitMs;
+  const endWithoutSilence = async (): Promise<boolean> => {
+    for (let heard = -1; heard !== report.events;) {
+      heard = report.events;
+      if (await within(silenceLimitMs, ended)) return true;
+    }
+    return false;
+  };
   try {
     if (!(await within(startLimitMs, report.begun))) {
       report.fail(`${name}: start`, `The tests did not begin within ${startLimitMs / 1000} s`);
-    } else if (!(await within(limitMs, ended))) {
-      report.fail(`${name}: end`, `The tests did not end within ${limitMs / 1000} s`);
+    } else if (!(await endWithoutSilence())) {
+      report.fail(`${name}: end`, `Nothing was reported for ${silenceLimitMs / 1000} s`);
     } else if (!report.complete) {
       report.fail(`${name}: end`, `The editor ended before the tests did (exit code ${await ended})`);
     }

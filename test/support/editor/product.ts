@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import * as vscode from 'vscode';
 import { processes, repoRoot } from './bridge.ts';
 
-const limitMs = 20_000;
+const limitMs = 60_000;
 
 /** Waits for a state, and says what was there instead when it does not come. */
 export async function until<Result>(
@@ -73,15 +73,15 @@ export function untilTools(expected: readonly string[]): Promise<string[]> {
   );
 }
 
-/** The list that VS Code 1.103 gives extensions keeps the tools that the editor has dropped. */
-const keepsDropped = /^1\.10[0-3]\./.test(vscode.version);
+/** The oldest editor that the suites run in. The list that it gives extensions keeps the tools that it has dropped. */
+export const isOldEditor = /^1\.10[0-3]\./.test(vscode.version);
 /** Those that were found to be in the list alone. */
 const dropped = new Set<string>();
 
 /** What is not expected counts too, unless the editor does not know it any more when it is called. */
 async function idsThatCount(expected: readonly string[]): Promise<string[]> {
   const ids = toolIds();
-  if (!keepsDropped || expected.some((id) => !ids.includes(id))) return ids;
+  if (!isOldEditor || expected.some((id) => !ids.includes(id))) return ids;
   for (const id of ids.filter((each) => dropped.has(each) || !expected.includes(each))) {
     if (await isKnown(id)) dropped.delete(id);
     else dropped.add(id);

@@ -25,6 +25,8 @@ export class SuiteReport {
   readonly begun: Promise<void>;
   /** The tests have all reported. */
   complete = false;
+  /** How many events there were. */
+  events = 0;
   #begin!: () => void;
 
   constructor(readonly name: string) {
@@ -33,6 +35,7 @@ export class SuiteReport {
   }
 
   readonly onEvent = (event: TestEvent): void => {
+    this.events++;
     switch (event.kind) {
       case 'begin':
         return this.#begin();

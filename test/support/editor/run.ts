@@ -67,7 +67,7 @@ export async function runEditorSuites({ names = [], grep }: EditorRunOptions): P
 
 async function runOutside(suite: { name: string; file: string }, grep: string | undefined): Promise<SuiteReport> {
   const report = new SuiteReport(suite.name);
-  const mocha = new Mocha({ ui: 'bdd', timeout: 120_000, reporter: Mocha.reporters.Base, ...(grep && { grep }) });
+  const mocha = new Mocha({ ui: 'bdd', timeout: 180_000, reporter: Mocha.reporters.Base, ...(grep && { grep }) });
   mocha.addFile(suite.file);
   try {
     await mocha.loadFilesAsync();

@@ -23,6 +23,9 @@ export interface ServerOptions {
 /** A server that has no connection left for this long ends the extension host of that connection. */
 const reconnectionGraceSeconds = 10;
 
+/** How the extension host itself looks for ports that listen. */
+const portSearch = /^(\/bin\/sh -c )?ls -l \/proc\/|^grep socket:$/;
+
 export class ServerProcess {
   readonly marker: string;
   readonly origin: string;
@@ -70,7 +73,9 @@ export class ServerProcess {
   foreignProcesses(): ProcessEntry[] {
     // The editor starts its parts by their real path, which is another where a link leads to its folder.
     const roots = [this.#editorRoot, realpathSync(this.#editorRoot)];
-    return this.#all().filter(({ command }) => !roots.some((root) => command.includes(root)));
+    return this.#all().filter(
+      ({ command }) => !portSearch.test(command) && !roots.some((root) => command.includes(root)),
+    );
   }
 
   extensionHosts(): ProcessEntry[] {

@@ -1,15 +1,21 @@
-/** User settings of every editor under test: nothing that opens by itself, nothing that calls out. */
+/**
+ * User settings of every editor under test: nothing that opens by itself, nothing that calls out, and nothing that moves,
+ * because what moves is painted sixty times a second by the processor that the tests wait for.
+ */
 export const defaultSettings: Readonly<Record<string, unknown>> = {
+  'editor.cursorBlinking': 'solid',
   'extensions.autoCheckUpdates': false,
   'extensions.autoUpdate': false,
   'extensions.ignoreRecommendations': true,
   'git.enabled': false,
   'mcpToolsets.approval': 'trustedWorkspace',
+  'remote.autoForwardPorts': false,
   'security.workspace.trust.banner': 'never',
   'security.workspace.trust.startupPrompt': 'never',
   'telemetry.telemetryLevel': 'off',
   'update.mode': 'none',
   'workbench.enableExperiments': false,
+  'workbench.reduceMotion': 'on',
   'workbench.settings.enableNaturalLanguageSearch': false,
   'workbench.startupEditor': 'none',
 };

@@ -18,7 +18,7 @@ export interface SuiteOptions {
   settings?: Record<string, unknown>;
   /** Folders of `test/editor/helpers` to install beside the product. */
   helpers?: string[];
-  /** What it shows does not hold in the oldest editor. */
+  /** What it shows does not hold in the oldest editor, or cannot be seen there: in tests, that one refuses dialogs. */
   newEditor?: boolean;
   /** Copilot Chat can be enabled; see `agentMode.ts`. */
   agentMode?: boolean;
@@ -34,8 +34,6 @@ export interface SuiteOptions {
   needsPage?: boolean;
   /** `false` runs without the product. Default `true`. */
   product?: boolean;
-  /** How long the suite may take, in milliseconds. Default 180 000. */
-  limitMs?: number;
 }
 
 export interface Suite {
@@ -57,7 +55,6 @@ const knownOptions: Record<keyof SuiteOptions, true> = {
   homeFiles: true,
   needsPage: true,
   product: true,
-  limitMs: true,
 };
 
 export function insideSuites(): Suite[] {

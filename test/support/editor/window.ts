@@ -3,6 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { ConsoleMessage, Page } from 'playwright-core';
 import type * as vscode from 'vscode';
+import { approveCalls } from './approveCalls.ts';
 import type { PageRequest } from './bridgeProtocol.ts';
 import { helperFolder } from './extensions.ts';
 import type { ExtensionHost } from './extensionHost.ts';
@@ -11,8 +12,8 @@ import { repoRoot } from '../npm.mjs';
 import { isAlive, waitUntil } from './processes.ts';
 
 /** How long a page, an extension host or an element may take to appear, in milliseconds. */
-const appearLimit = 60_000;
-const actionLimit = 15_000;
+const appearLimit = 120_000;
+const actionLimit = 60_000;
 
 /** Errors of every window of the server form: native parts are not built, the marketplace may be out of reach. */
 const expectedError =
@@ -78,7 +79,7 @@ export class EditorWindow {
   async waitFor<Result>(
     work: (api: typeof vscode) => Result | PromiseLike<Result>,
     until: (result: Result) => boolean,
-    limitMs = 30_000,
+    limitMs = actionLimit,
   ): Promise<Result> {
     const limit = Date.now() + limitMs;
     for (;;) {
@@ -103,11 +104,8 @@ export class EditorWindow {
     );
   }
 
-  /** The editor's own question before a call is answered by yes, where the settings say so. */
   approveCalls(): Promise<void> {
-    return this.evaluate(async ({ commands }) => {
-      await commands.executeCommand('setContext', 'vscode.chat.tools.global.autoApprove.testMode', true);
-    });
+    return this.evaluate(approveCalls);
   }
 
   /** Reloads the window as a person does, and waits for its new extension host. */
@@ -151,6 +149,9 @@ export class EditorWindow {
       }
       case 'hover':
         return page.locator(request.selector).first().hover();
+      case 'scroll':
+        await page.locator(request.selector).first().hover();
+        return page.mouse.wheel(0, request.down);
       case 'press':
         return page.keyboard.press(request.keys);
       case 'type':

@@ -31,7 +31,7 @@ export const failure: StartFailure = { code: 'server-exited', message: 'It exite
 export class FakeConnection implements Connection {
   readonly serverInfo = { name: 'fake', version: '1' };
   capabilities: ServerCapabilities = { tools: { listChanged: true } };
-  readonly protocolVersion = '2025-11-25';
+  protocolVersion = '2025-11-25';
   readonly pid = undefined;
   readonly calls: { request: TimedCall; answer(outcome: CallOutcome): void }[] = [];
   /** Called and not answered. */
@@ -43,6 +43,7 @@ export class FakeConnection implements Connection {
   private readonly renewalEmitter = new Emitter<void>();
   readonly onDidChangeOffer = this.changeEmitter.event;
   readonly onDidUpdateResource = this.updateEmitter.event;
+  readonly onDidUpdateTask = new Emitter<Fields>().event;
   readonly onDidRenewSession = this.renewalEmitter.event;
   /** Requests that are no calls, each answered at once by `respond`. */
   readonly requests: TimedRequest[] = [];
@@ -56,6 +57,8 @@ export class FakeConnection implements Connection {
   private announceGone: () => void = () => {};
   readonly gone = new Promise<void>((resolve) => (this.announceGone = resolve));
   lists = 0;
+  /** What has outlived the time for which the server called it fresh. */
+  readonly stale: OfferKind[] = [];
 
   constructor(
     readonly connectRequest: ConnectRequest,
@@ -75,6 +78,10 @@ export class FakeConnection implements Connection {
 
   listResources(): ReturnType<Connection['listResources']> {
     return Promise.resolve(this.offers instanceof Error ? undefined : this.offers.resources);
+  }
+
+  takeStale(): readonly OfferKind[] {
+    return this.stale.splice(0);
   }
 
   request(request: TimedRequest): Promise<ServerOutcome<Fields>> {

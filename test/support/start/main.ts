@@ -8,6 +8,7 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { parse } from 'yaml';
 import { repoRoot } from '../npm.mjs';
+import { approveCalls } from '../editor/approveCalls.ts';
 import type { BridgeServer } from '../editor/bridgeServer.ts';
 import { undoAll, undoOnSignals } from '../editor/cleanup.ts';
 import { findDesktop } from '../editor/desktop.ts';
@@ -142,9 +143,9 @@ async function callOne(host: ExtensionHost, tools: readonly ReportedTool[]): Pro
   }
   const input = Object.fromEntries((chosen.inputSchema.required ?? []).map((name) => [name, 'Hello from npm start']));
   console.log(`\nvscode.lm.invokeTool('${chosen.name}', ${JSON.stringify({ input })})`);
+  await host.evaluate(approveCalls);
   const result = await host.evaluate(
     async (vscode, call) => {
-      await vscode.commands.executeCommand('setContext', 'vscode.chat.tools.global.autoApprove.testMode', true);
       const { content } = await vscode.lm.invokeTool(call.name, { input: call.input, toolInvocationToken: undefined });
       return content.map((part) => (part instanceof vscode.LanguageModelTextPart ? part.value : '[not text]'));
     },

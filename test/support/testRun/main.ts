@@ -1,7 +1,7 @@
 /**
  * Everything `npm test` runs; a part that fails does not keep the next from running. Two go on at a time: the checks
- * beside the unit tests; and beside the editor suites, which mostly wait, the integration tests, the adversarial ones, and
- * each bench once and briefly, to see that none is broken. Each check that is not itself a set of tests counts as one
+ * beside the unit tests; and beside the integration tests and the adversarial ones, which take as long, the editor suites
+ * and each bench, once and briefly, to see that none is broken. Each check that is not itself a set of tests counts as one
  * test. The last line of output is the sum.
  */
 import { stop as stopEsbuild } from 'esbuild';
@@ -13,7 +13,7 @@ import { npm, repoRoot } from '../npm.mjs';
 import { runId, tempFolder, tempPrefix, undoAll, undoOnSignals } from '../editor/cleanup.ts';
 import { processesMarked, waitUntilGone } from '../editor/processes.ts';
 import { provisionServerForm } from '../editor/provision.ts';
-import { add, summary, type Counts } from '../editor/report.ts';
+import { add, summary, type Counts, type Failure } from '../editor/report.ts';
 import { runEditorSuites } from '../editor/run.ts';
 import { editorChoiceVariable } from '../editor/versions.ts';
 
@@ -46,11 +46,12 @@ async function main(): Promise<void> {
       await provisionServerForm();
       const counts = await runEditorSuites({ grep });
       add(total, counts);
-      failures.push(...counts.failures.map(({ fullTitle }) => `editor: ${fullTitle}`));
+      failures.push(...counts.failures.map((failure) => inBrief('editor', failure)));
     });
   } else if (wanted('editor')) {
     count('editor suites: the build failed', false);
   }
+  if (wanted('bench') && grep === undefined) await check('test:bench', wanted('editor') ? 'after' : 'terminal');
   await besideTheEditor;
   await nothingLeft();
 
@@ -58,7 +59,6 @@ async function main(): Promise<void> {
     const output = wanted('editor') ? 'after' : 'terminal';
     if (wanted('integration')) await mocha('test:integration', grep, output);
     if (wanted('adversarial')) await mocha('test:adversarial', grep, output);
-    if (wanted('bench') && grep === undefined) await check('test:bench', output);
   }
 }
 
@@ -83,11 +83,22 @@ async function mocha(script: string, grep: string | undefined, output: Output): 
   const args = ['--reporter', join(repoRoot, 'test/support/testRun/reporter.mjs'), ...(grep ? ['--grep', grep] : [])];
   const env = { ...process.env, MCP_TOOLSETS_TEST_COUNTS: file };
   const code = await run([script, '--', ...args], output, env);
-  const counts = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Counts) : undefined;
+  const counts = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Counted) : undefined;
   if (counts) add(total, counts);
-  if (counts && counts.failed > 0) failures.push(`${script}: ${counts.failed} tests`);
+  if (counts && counts.failed > 0) failures.push(...counts.failures.map((failure) => inBrief(script, failure)));
   else if (!counts || code !== 0) count(`${script} broke off (exit code ${code})`, false);
   await folder.remove();
+}
+
+/** What the reporter of mocha's runs writes. */
+interface Counted extends Counts {
+  readonly failures: readonly Failure[];
+}
+
+/** A failure as the end of the run repeats it: who reads only the end finds the test, and what it said. */
+function inBrief(part: string, { fullTitle, error }: Failure): string {
+  const said = error.trim().split('\n').slice(0, 3);
+  return [`${part}: ${fullTitle}`, ...said].join('\n      ');
 }
 
 /** @returns the exit code of the npm script */

@@ -1,4 +1,4 @@
-/** mocha's own report, and its counts as JSON in the file that MCP_TOOLSETS_TEST_COUNTS names. */
+/** mocha's own report, and its counts and failures as JSON in the file that MCP_TOOLSETS_TEST_COUNTS names. */
 import Mocha from 'mocha';
 import { writeFileSync } from 'node:fs';
 
@@ -7,9 +7,13 @@ export default class CountingReporter extends Mocha.reporters.Spec {
     super(runner, options);
     const file = process.env.MCP_TOOLSETS_TEST_COUNTS;
     if (!file) return;
+    const failures = [];
+    runner.on('fail', (test, error) => {
+      failures.push({ fullTitle: test.fullTitle(), error: String(error?.message ?? error) });
+    });
     runner.once('end', () => {
-      const { passes, failures, pending } = this.stats;
-      writeFileSync(file, JSON.stringify({ passed: passes, failed: failures, skipped: pending }));
+      const { passes, failures: failed, pending } = this.stats;
+      writeFileSync(file, JSON.stringify({ passed: passes, failed, skipped: pending, failures }));
     });
   }
 }

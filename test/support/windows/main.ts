@@ -78,8 +78,14 @@ async function runPart(major: NodeMajor, { name, files }: Part, grep: string | u
     ...['--reporter', 'file:///Z:/project/test/support/windows/reporter.mjs'],
     ...(grep === undefined ? [] : ['--grep', grep]),
   ];
-  // The shell stays, to reap what loses its parent.
-  const script = 'cd /project; timeout "$0" wine64 "$@" >/out/output.txt 2>&1 </dev/null; code=$?; exit $code';
+  // The shell stays, to reap what loses its parent. When Wine's own server crashes, Node would stay as a zombie.
+  const script = `cd /project
+    timeout "$0" wine64 "$@" >/out/output.txt 2>&1 </dev/null &
+    while kill -0 $! 2>/dev/null; do
+      case "$(cat /out/output.txt)" in *'wineserver crashed'*) exit 1 ;; esac
+      sleep 1
+    done
+    wait $!`;
   const variables = [
     'env',
     'MCP_TOOLSETS_TEST_LINES=Z:\\out\\lines.jsonl',

@@ -9,19 +9,20 @@ const nothing =
 describe('the policy of an app (G8)', () => {
   for (const ui of [{}, { csp: {} }, { csp: 7 }, { csp: { connectDomains: 'https://a.example' } }]) {
     it(`is closed where nothing is declared: ${JSON.stringify(ui)}`, () => {
-      assert.deepEqual(contentSecurityPolicy(ui), { policy: nothing, refused: [] });
+      assert.deepEqual(contentSecurityPolicy(ui, true), { policy: nothing, refused: [] });
     });
   }
 
   it('opens what is declared', () => {
-    const { policy, refused } = contentSecurityPolicy({
+    const declared = {
       csp: {
         connectDomains: ['https://api.example:8443', 'wss://live.example', 'http://localhost:3000'],
         resourceDomains: ['https://*.cdn.example/'],
         frameDomains: ['https://video.example'],
         baseUriDomains: ['https://base.example'],
       },
-    });
+    };
+    const { policy, refused } = contentSecurityPolicy(declared, true);
     assert.deepEqual(refused, []);
     assert.match(policy, /connect-src https:\/\/api\.example:8443 wss:\/\/live\.example http:\/\/localhost:3000;/);
     for (const directive of ['script', 'style', 'img', 'media', 'font']) {
@@ -31,7 +32,18 @@ describe('the policy of an app (G8)', () => {
     assert.match(policy, /base-uri https:\/\/base\.example;/);
   });
 
+  for (const source of ['http://localhost', 'ws://localhost:1', 'http://127.0.0.1:65535/', 'http://localhost:*']) {
+    it(`opens this machine by ${source}`, () => {
+      const { policy, refused } = contentSecurityPolicy({ csp: { connectDomains: [source] } }, true);
+      assert.deepEqual(refused, []);
+      assert.ok(policy.includes(`; connect-src ${source};`), policy);
+    });
+  }
+
   for (const source of [
+    'http://localhost.example',
+    'http://127.0.0.2:80',
+    'https://a.example:*',
     '*',
     'https:',
     'https://*',
@@ -49,8 +61,24 @@ describe('the policy of an app (G8)', () => {
     7,
   ]) {
     it(`refuses ${JSON.stringify(source)}`, () => {
-      const refused = contentSecurityPolicy({ csp: { connectDomains: [source], resourceDomains: [source] } });
+      const refused = contentSecurityPolicy({ csp: { connectDomains: [source], resourceDomains: [source] } }, true);
       assert.deepEqual(refused, { policy: nothing, refused: [String(source), String(source)] });
+    });
+  }
+
+  for (const source of [
+    'http://localhost:3000',
+    'ws://127.0.0.1:8080',
+    'https://localhost',
+    'https://a.LOCALHOST:8443',
+    'https://127.1.2.3/',
+  ]) {
+    it(`lets the page of a server of another machine not reach ${source}`, () => {
+      const ui = { csp: { connectDomains: [source], frameDomains: ['https://video.example'] } };
+      const { policy, refused } = contentSecurityPolicy(ui, false);
+      assert.deepEqual(refused, [source]);
+      assert.match(policy, /connect-src 'none'; frame-src https:\/\/video\.example;/);
+      assert.deepEqual(contentSecurityPolicy(ui, true).refused, []);
     });
   }
 
@@ -58,7 +86,7 @@ describe('the policy of an app (G8)', () => {
     const names = nothing.split('; ').map((directive) => directive.split(' ', 1)[0]);
     fc.assert(
       fc.property(fc.array(fc.oneof(fc.string(), fc.webUrl(), fc.constant("https://a.example'"))), (declared) => {
-        const { policy } = contentSecurityPolicy({ csp: { connectDomains: declared, frameDomains: declared } });
+        const { policy } = contentSecurityPolicy({ csp: { connectDomains: declared, frameDomains: declared } }, true);
         assert.deepEqual(
           policy.split('; ').map((directive) => directive.split(' ', 1)[0]),
           names,

@@ -8,7 +8,7 @@ import { framePage } from '../../../src/core/apps/framePage.js';
 
 describe('the page around an app (G8)', () => {
   const hostile = `"><script>parent.x = 1</script><iframe sandbox="allow-same-origin" srcdoc='&quot;'></iframe>&amp;`;
-  const page = framePage({ html: hostile, ui: {} });
+  const page = framePage({ html: hostile, ui: {} }, { mark: 'this', isOfThisMachine: true });
 
   it('holds the page of the app in one attribute, whole', () => {
     const [, held = ''] = /srcdoc="([^"]*)"/.exec(page) ?? [];
@@ -37,17 +37,22 @@ describe('the page around an app (G8)', () => {
       self: { origin: 'https://panel.example' },
     });
     const app = frame;
-    const say = (source: object, origin: string, data: string): void =>
+    const say = (source: object, origin: string, data: unknown): void =>
       heard.get('message')?.({ source, origin, data });
     const sayAll = (): void => {
       say(contentWindow, 'null', 'of the app');
       say({}, 'null', 'of a frame within the app');
-      say({}, 'https://panel.example', 'of the panel');
+      say({}, 'https://panel.example', { page: 'this', message: 'of the panel' });
+      say({}, 'https://panel.example', { page: 'before', message: 'to a page that was here before' });
       say({}, 'https://other.example', 'of another window');
     };
     heard.get('load')?.({ target: app });
     sayAll();
-    assert.deepEqual([toPanel, toApp], [['of the app'], ['of the panel']]);
+    // What was said in the other context has other prototypes.
+    assert.deepEqual(JSON.parse(JSON.stringify([toPanel, toApp])), [
+      [{ page: 'this', message: 'of the app' }],
+      ['of the panel'],
+    ]);
     heard.get('load')?.({ target: body });
     assert.equal(frame, app);
     heard.get('load')?.({ target: app });

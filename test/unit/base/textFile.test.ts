@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileS
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { posixIt } from '../../support/notHere.js';
-import { readTextFile, readTextFileSync } from '../../../src/core/base/textFile.js';
+import { readTextFile, readTextFileSync, refuseUnreadable } from '../../../src/core/base/textFile.js';
 
 const onPosix = posixIt('Windows has no pipes and no devices among its files');
 const most = 1024 * 1024;
@@ -24,6 +24,12 @@ describe('files that others put in place (S2)', () => {
     const outcome = await readTextFile(file, most).catch((error: Error) => error);
     try {
       assert.equal(readTextFileSync(file, most), outcome);
+    } catch (error) {
+      assert.equal((error as Error).message, (outcome as Error).message);
+    }
+    try {
+      refuseUnreadable(file, most);
+      assert.equal(typeof outcome, 'string');
     } catch (error) {
       assert.equal((error as Error).message, (outcome as Error).message);
     }
@@ -90,5 +96,24 @@ describe('the source', () => {
       reading.filter((name) => !allowed.includes(name)),
       [],
     );
+  });
+
+  it('has the editor read files of others in one place', () => {
+    /** These open documents that are made of texts of ours, or read what the extension brings along. */
+    const own = [
+      'tryTool/argumentDocuments.ts',
+      'tryTool/trialPanel.ts',
+      'views/documents.ts',
+      'views/problemPages.ts',
+    ];
+    const folder = path.join(root, 'src', 'vscode');
+    const reading = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts'))
+      .filter((name) => {
+        const text = readFileSync(path.join(folder, name), 'utf8');
+        return /\bopenTextDocument\(|\bfs\s*\.readFile\(|\bshowTextDocument\((uri|\w+Uri\b|vscode\.Uri)/.test(text);
+      })
+      .map((name) => name.split(path.sep).join('/'));
+    assert.deepEqual(reading.sort(), own);
   });
 });

@@ -28,9 +28,10 @@ function renderServer(server: ConfiguredServer): string[] {
 }
 
 function renderDefinition(definition: ServerDefinition): string[] {
-  const { launch, timeouts } = definition;
+  const { launch, timeouts, spare } = definition;
   const start = definition.start ? `, start: ${definition.start}` : '';
-  const lines = [`enabled: ${definition.enabled}, truely-stateless: ${definition.trulyStateless}${start}`];
+  const starts = spare === undefined ? start : `${start}, spare: ${spare}`;
+  const lines = [`enabled: ${definition.enabled}, truely-stateless: ${definition.trulyStateless}${starts}`];
   lines.push(`transport: ${launch.transport}`);
   if (launch.transport === 'stdio') {
     lines.push(`command: ${JSON.stringify(launch.command)} ${JSON.stringify(launch.args)} in ${posixPath(launch.cwd)}`);

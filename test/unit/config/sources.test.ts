@@ -189,6 +189,15 @@ describe('several sources as one model (C4, C5)', () => {
       );
     });
 
+    it('a `.mcprc` beyond all depth is refused by itself, and the others count', () => {
+      for (const text of ['{"a":'.repeat(20_000), `{"mcpServers":${'['.repeat(20_000)}${']'.repeat(20_000)}}`]) {
+        const merged = new ConfigState().apply([sourceOf(file(server('a'))), { ...mcprc([]), text }], configDeps);
+        assert.deepEqual(ids(merged), ['a']);
+        assert.deepEqual(merged.refused, ['/ws/.mcprc']);
+        assert.ok(merged.problems.some(({ place }) => place.file === '/ws/.mcprc'));
+      }
+    });
+
     it("another folder's `.mcprc` is another folder", () => {
       const merged = new ConfigState().apply([mcprc(['a']), mcprc(['a'], '/two')], configDeps);
       assert.deepEqual(codes(merged.problems), ['id-in-other-folder']);

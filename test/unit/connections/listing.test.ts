@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { ToolListing } from '../../../src/core/connections/connection.js';
-import { OfferLister } from '../../../src/core/connections/listing.js';
+import { keptListing, OfferLister } from '../../../src/core/connections/listing.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
 
 const tool = (name: string) => ({ name, inputSchema: { type: 'object' as const } });
@@ -58,6 +58,28 @@ describe('tool listing', () => {
     }
   });
 
+  it('is stale when the first of its pages is, once, unless the server tells of changes or gave no time (X8)', async () => {
+    const clock = new FakeClock();
+    const staleAfter = async (ms: number, pages: readonly object[], listChanged = false): Promise<unknown[]> => {
+      const left = [...pages];
+      const lister = new OfferLister({
+        capabilities: { tools: { listChanged } },
+        clock,
+        causeOfEnd: () => undefined,
+        send: () => Promise.resolve({ tools: [], ...left.shift() }),
+      });
+      await lister.listTools({ signal: new AbortController().signal, timeoutMs: 1000 });
+      assert.deepEqual(lister.takeStale(), []);
+      clock.advance(ms);
+      return [...lister.takeStale(), '|', ...lister.takeStale()];
+    };
+    const two = [{ ttlMs: 500, nextCursor: 'a' }, { ttlMs: 200 }];
+    assert.deepEqual(await staleAfter(199, two), ['|']);
+    assert.deepEqual(await staleAfter(200, two), ['tools', '|']);
+    assert.deepEqual(await staleAfter(200, two, true), ['|']);
+    for (const ttlMs of [undefined, 0, -1, 'soon']) assert.deepEqual(await staleAfter(1e9, [{ ttlMs }]), ['|']);
+  });
+
   it('counts odd entries by their place in the whole list', async () => {
     const { list } = server({ tools: [tool('a'), null], nextCursor: 'x' }, { tools: [tool('b'), { name: 5 }, 'text'] });
     assert.deepEqual((await list()).malformed, [
@@ -65,5 +87,52 @@ describe('tool listing', () => {
       { name: '(entry 4)', detail: 'has no name' },
       { name: '(entry 5)', detail: 'is not an object but "text"' },
     ]);
+  });
+});
+
+describe('a listing that was kept (P8)', () => {
+  const whole = {
+    tools: [tool('a')],
+    malformed: [{ name: 'b', detail: 'It has no schema.' }],
+    prompts: { prompts: [{ name: 'p' }], malformed: [], failure: 'There were more.' },
+    resources: {
+      resources: [{ uri: 'file:///r', name: 'r' }],
+      templates: [{ uriTemplate: 'file:///{r}', name: 't' }],
+      malformed: [],
+    },
+  };
+  const kept = (changes: object): unknown => keptListing({ ...whole, ...changes });
+
+  it('is what was kept, and without what a listing does not have', () => {
+    assert.deepEqual(kept({}), whole);
+    assert.deepEqual(kept({ more: 'of another version' }), whole);
+    const { tools, malformed } = whole;
+    assert.deepEqual(keptListing({ tools, malformed }), { tools, malformed });
+  });
+
+  const nested = (levels: number): unknown => (levels === 0 ? {} : { properties: { a: nested(levels - 1) } });
+  const wrong: Record<string, object> = {
+    'no tools': { tools: undefined },
+    'tools that are no list': { tools: { 0: tool('a') } },
+    'a tool without a name': { tools: [{ inputSchema: { type: 'object' } }] },
+    'a tool with a name that is none': { tools: [{ ...tool('a'), name: 7 }] },
+    'a tool without a schema': { tools: [{ name: 'a' }] },
+    'a tool that is nested too deep': {
+      tools: [{ name: 'a', inputSchema: { type: 'object', ...(nested(300) as object) } }],
+    },
+    'no list of what was malformed': { malformed: undefined },
+    'a malformed entry without a reason': { malformed: [{ name: 'b' }] },
+    'prompts that are no part': { prompts: [] },
+    'a prompt without a name': { prompts: { prompts: [{}], malformed: [] } },
+    'a failure that is no text': { prompts: { prompts: [], malformed: [], failure: 1 } },
+    'resources without templates': { resources: { resources: [], malformed: [] } },
+    'a resource without a URI': { resources: { resources: [{ name: 'r' }], templates: [], malformed: [] } },
+  };
+  for (const [what, changes] of Object.entries(wrong)) {
+    it(`is none with ${what}`, () => assert.equal(kept(changes), undefined));
+  }
+
+  it('is none where it is no object', () => {
+    for (const value of [undefined, null, [], 'text', 7]) assert.equal(keptListing(value), undefined);
   });
 });

@@ -31,4 +31,17 @@ describe('trace', () => {
       'trace ← tools/call #2 12 ms error {"code":-1,"message":"no"}',
     ]);
   });
+
+  it('shows of methods and ids, which a server chooses, no more than a line has room for', () => {
+    const lines: string[] = [];
+    const log = { write: (_: string, text: string): number => lines.push(text) };
+    const trace = new TrafficTrace({ clock: new FakeClock(), log, enabled: () => true });
+    const long = 'm'.repeat(1_000_000);
+    trace.received({ jsonrpc: '2.0', id: long, method: long });
+    trace.sent({ jsonrpc: '2.0', id: long, result: {} });
+    trace.received({ jsonrpc: '2.0', method: long });
+    assert.equal(lines.length, 3);
+    for (const line of lines) assert.ok(line.length < 300, String(line.length));
+    assert.match(lines[1] ?? '', /^→ m+… #m+… 0 ms \{\}$/, 'the answer is known to be that of the question');
+  });
 });

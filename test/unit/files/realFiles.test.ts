@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import {
   existsSync,
   linkSync,
@@ -12,6 +13,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { posixIt } from '../../support/notHere.js';
 import { isUserFile } from '../../../src/core/config/sources.js';
 import { configFileOf } from '../../../src/core/files/configFile.js';
 import { isInsideAny, leadsOutside, writeInside } from '../../../src/core/files/realFiles.js';
@@ -52,6 +54,17 @@ describe('files and links (S1a)', () => {
     });
   }
 
+  posixIt('It has no pipes of that kind.')(
+    'a pipe in its place is not written, and nobody waits for its reader',
+    () => {
+      mkdirSync(path.join(folder, '.minds'));
+      execFileSync('mkfifo', [path.join(folder, '.minds/mcp.yaml')]);
+      const file = configFileOf(folder);
+      assert.match(file.outside() ?? '', /not a regular file/);
+      assert.throws(() => file.write('version: 1\n'), /not a regular file/);
+    },
+  );
+
   it('a link that stays in the folder is followed, and a folder may be reached by a link', () => {
     mkdirSync(path.join(folder, 'shared'));
     link('shared', '.minds');
@@ -80,7 +93,7 @@ describe('files and links (S1a)', () => {
     writeInside(folder, file, 'short');
     assert.equal(readFileSync(file, 'utf8'), 'short');
     // Windows opens folders, too.
-    assert.throws(() => writeInside(folder, path.join(folder, 'a'), 'text'), /EISDIR|no regular file/);
+    assert.throws(() => writeInside(folder, path.join(folder, 'a'), 'text'), /not a regular file/);
     assert.throws(() => writeInside(folder, path.join(folder, '../home/new'), 'text'), /outside/);
   });
 

@@ -6,6 +6,7 @@ import {
   errorIn,
   isToldTo,
   otherResult,
+  statusOf,
   clientRequest,
   toolResult,
 } from '../../../src/core/gateway/dialect.js';
@@ -44,7 +45,7 @@ describe('words of older versions', () => {
 
   it('what is malformed goes through as it is', () => {
     const odd = { messages: ['text', { content: 'text' }], contents: [null] };
-    assert.deepEqual(otherResult('2024-11-05', odd), odd);
+    assert.deepEqual(otherResult('2024-11-05', odd, false), odd);
     assert.deepEqual(clientRequest('2024-11-05', 'elicitation/create', { requestedSchema: 5 }), { requestedSchema: 5 });
     assert.deepEqual(clientCapabilities('2024-11-05', { sampling: true, elicitation: {} }), {});
   });
@@ -58,11 +59,23 @@ describe('words of older versions', () => {
 
   it('since 2026-07-28 a result says that it is complete and how long it may be kept, and older ones say neither', () => {
     const read = { contents: [], ttlMs: 5000, cacheScope: 'public' };
-    assert.deepEqual(otherResult('2026-07-28', read), { ...read, resultType: 'complete' });
+    const complete = { resultType: 'complete' };
+    assert.deepEqual(otherResult('2026-07-28', read, false), { ...read, ...complete });
     const plain = { contents: [] };
-    const kept = { ttlMs: 0, cacheScope: 'private' };
-    assert.deepEqual(otherResult('2026-07-28', plain), { ...plain, ...kept, resultType: 'complete' });
-    assert.deepEqual(otherResult('2025-11-25', read), plain);
+    const notKept = { ttlMs: 0, cacheScope: 'private' };
+    const odd = [{}, { ttlMs: -1, cacheScope: 'public' }, { ttlMs: 1.5 }, { ttlMs: '5000' }, { cacheScope: 'public' }];
+    for (const hints of odd) {
+      assert.deepEqual(otherResult('2026-07-28', { ...plain, ...hints }, false), { ...plain, ...notKept, ...complete });
+    }
+    assert.deepEqual(otherResult('2026-07-28', { ...plain, ttlMs: 9, cacheScope: 'all' }, false), {
+      ...plain,
+      ...complete,
+      ttlMs: 9,
+      cacheScope: 'private',
+    });
+    assert.deepEqual(otherResult('2026-07-28', read, true), { ...plain, ...notKept, ...complete });
+    assert.deepEqual(otherResult('2026-07-28', { messages: [] }, true), { messages: [], ...complete });
+    assert.deepEqual(otherResult('2025-11-25', read, false), plain);
     assert.deepEqual(toolResult('2026-07-28', { content: [] }), { content: [], resultType: 'complete' });
   });
 
@@ -70,5 +83,12 @@ describe('words of older versions', () => {
     const error = { code: -32002, message: 'none', data: { uri: 'a://b' } };
     assert.deepEqual(errorIn('2026-07-28', error), { ...error, code: -32602 });
     assert.equal(errorIn('2025-11-25', error), error);
+    assert.equal(errorIn('2026-07-28', { code: -32042, message: 'pages' }).code, -32603);
+  });
+
+  it('since 2026-07-28 what a client would have to declare is a bad request over HTTP', () => {
+    const lacks = { code: -32021, message: 'It needs sampling.' };
+    assert.deepEqual([statusOf('2026-07-28', lacks), statusOf('2025-11-25', lacks)], [400, 200]);
+    assert.equal(statusOf('2026-07-28', { ...lacks, code: -32602 }), 200);
   });
 });

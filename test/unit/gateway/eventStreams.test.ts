@@ -72,6 +72,25 @@ describe('gateway: event streams', () => {
     });
   });
 
+  it('a status of its own is that of an answer which nothing went out before, and that is alone', () => {
+    const post = reply();
+    post.release();
+    post.settle('{"id":1}', 400);
+    assert.deepEqual([response.status, response.headers['content-type']], [400, 'application/json']);
+    assert.equal(response.written, '{"id":1}');
+    for (const begin of [
+      (late: PostReply) => late.send('{"method":"n"}'),
+      (late: PostReply) => (late.release(), clock.advance(1_000)),
+    ]) {
+      response = new FakeResponse();
+      const late = reply();
+      begin(late);
+      late.settle('{"id":1}', 400);
+      assert.deepEqual([response.status, response.headers['content-type']], [200, 'text/event-stream']);
+      assert.match(response.written, /data: \{"id":1\}\n\n$/);
+    }
+  });
+
   it('what is answered later is one write too, with its length', () => {
     const post = reply();
     post.release();

@@ -1,4 +1,5 @@
 /** What stands around the gateway in its tests: a backend, a log that remembers. */
+import { toolsAlone } from '../../../src/core/tools/features.js';
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import { Emitter } from '../../../src/core/base/events.js';
 import type { Log, LogLevel } from '../../../src/core/base/log.js';
@@ -11,7 +12,7 @@ export function tool(name: string, more: Partial<Tool> = {}): Tool {
   return { name, inputSchema: { type: 'object' }, ...more };
 }
 
-const features = { prompts: false, resources: false, subscribe: false, completions: false, logging: true };
+const features = { ...toolsAlone, logging: true };
 
 /** A call that the test answers. */
 export interface HeldCall {
@@ -92,6 +93,8 @@ export class FakeBackend implements GatewayBackend {
   noteClient(_client: ServerClient, change: ClientChange): void {
     this.noted.push(change);
   }
+
+  noteListed(): void {}
 
   callTool(call: ToolsetCall): Promise<ToolOutcome> {
     if (this.answering) return Promise.resolve(this.answering(call));

@@ -34,6 +34,7 @@ describe('gateway: methods', () => {
       maxCalls: 2,
       noteActivity: (toolset) => activity.push(toolset),
       namesConversations: true,
+      clock: new FakeClock(),
       openings: new AppOpenings(),
     };
     session = open('plain');

@@ -120,6 +120,64 @@ describe('gateway: calls that wait for their clients (G4)', () => {
     assert.equal(parking.take(state, target), undefined);
   });
 
+  it('ask under the keys of the server, and take an answer that came before the question once', async () => {
+    const reply = new FakeReply();
+    const given = { name: { action: 'decline' }, wrong: 5, other: {} };
+    const carrier = { id: 1, reply: reply as unknown as PostReply, progressToken: undefined };
+    const call = new ParkableCall({ target, parking, clock, end: () => (ended += 1) }, carrier, given);
+    assert.deepEqual(await call.ask('elicitation/create', {}, signal, 'name'), { action: 'decline' });
+    const never = (): AbortSignal => new AbortController().signal;
+    for (const key of ['name', 'wrong', 'name', 'question-2', undefined])
+      void call.ask('elicitation/create', {}, never(), key).catch(() => {});
+    await nextTurn();
+    const [{ result }] = reply.answers as [{ result: { inputRequests: object } }];
+    assert.deepEqual(Object.keys(result.inputRequests), ['name', 'wrong', 'question-1', 'question-2', 'question-3']);
+  });
+
+  it('give way after a minute, and not while a POST carries them or brings the answers (L2)', async () => {
+    const { call, reply } = begin(1);
+    const since = clock.now();
+    assert.equal(call.waitsSince, undefined);
+    const question = call.ask('roots/list', undefined, signal);
+    await nextTurn();
+    clock.advance(59_999);
+    assert.equal(call.waitsSince, undefined);
+    clock.advance(1);
+    assert.equal(call.waitsSince, since);
+    parking.take(stateIn(reply), target);
+    goOn(call, 2, { 'question-1': {} });
+    assert.equal(call.waitsSince, undefined);
+    await question;
+    call.settle(undefined);
+    assert.equal(call.waitsSince, undefined);
+  });
+
+  it('give way to another that has to wait when as many wait as may, the longest first', async () => {
+    const never = (): AbortSignal => new AbortController().signal;
+    const refused: string[] = [];
+    const ask = (call: ParkableCall, name: string): void =>
+      void call
+        .ask('roots/list', undefined, never())
+        .catch(({ message }: Error) => refused.push(`${name}: ${message}`));
+    Array.from({ length: 256 }, (_, id) => begin(id).call).forEach((call, index) => ask(call, String(index)));
+    await nextTurn();
+    ask(begin(256).call, 'too early');
+    await nextTurn();
+    assert.deepEqual(refused.splice(0), ['too early: Too many clients are asked too much at once.']);
+    clock.advance(60_000);
+    const [late, later] = [begin(257), begin(258)];
+    ask(late.call, 'late');
+    ask(later.call, 'later');
+    await nextTurn();
+    const over = 'The call of the client that was asked is over.';
+    assert.deepEqual(refused, [`0: ${over}`, `1: ${over}`]);
+    assert.deepEqual(
+      [late, later].map(({ reply }) => parking.take(stateIn(reply), target)),
+      [late.call, later.call],
+    );
+    parking.dispose();
+  });
+
   it('are bounded in number, each in its questions', async () => {
     const never = (): AbortSignal => new AbortController().signal;
     const calls = Array.from({ length: 260 }, (_, id) => begin(id).call);

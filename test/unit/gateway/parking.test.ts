@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Parking, type CallTarget } from '../../../src/core/gateway/parking.js';
 
-const call = { abandon: (): void => {} };
+const call = { abandon: (): void => {}, waitsSince: undefined };
 const target: CallTarget = {
   toolset: 't',
   dialog: 'd',
@@ -20,6 +20,29 @@ describe('gateway: request states (G4)', () => {
     assert.equal(parking.take(one, target), undefined, 'they are good once');
     parking.forget(two);
     assert.equal(parking.take(two, target), undefined);
+  });
+
+  it('are known to be due from a call like one that waits', () => {
+    assert.equal(parking.waits(target), false);
+    const state = parking.put(call, target);
+    assert.equal(parking.waits({ ...target, params: { ...target.params, inputResponses: {} } }), true);
+    assert.equal(parking.waits({ ...target, dialog: 'e' }), false);
+    parking.forget(state);
+    assert.equal(parking.waits(target), false);
+  });
+
+  it('are looked for without reading a large call once for each that waits', () => {
+    const states = Array.from({ length: 100 }, () => parking.put(call, target));
+    let read = 0;
+    const params = {
+      get name(): string {
+        read += 1;
+        return 'b';
+      },
+    };
+    assert.equal(parking.waits({ ...target, params: { arguments: params } }), false);
+    assert.equal(read, 1);
+    for (const state of states) parking.forget(state);
   });
 
   for (const [what, other] of [

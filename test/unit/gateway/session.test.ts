@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { Cancellation, type CancelSignal } from '../../../src/core/base/cancellation.js';
 import { Listings } from '../../../src/core/gateway/listings.js';
 import type { Session } from '../../../src/core/gateway/session.js';
 import { Sessions } from '../../../src/core/gateway/sessions.js';
@@ -51,12 +52,12 @@ describe('gateway: sessions', () => {
     return session;
   }
 
-  function beginCall(session: Session, id: number): { reply: FakeStream; signal: AbortSignal; result(): void } {
+  function beginCall(session: Session, id: number): { reply: FakeStream; signal: CancelSignal; result(): void } {
     const reply = new FakeStream();
-    const controller = new AbortController();
+    const controller = new Cancellation();
     const call = { controller, reply, listVersion: session.listing.version };
     session.calls.set(id, call);
-    return { reply, signal: controller.signal, result: () => session.tellBeforeResult(call) };
+    return { reply, signal: controller, result: () => session.tellBeforeResult(call) };
   }
 
   describe('list_changed', () => {
@@ -312,6 +313,53 @@ describe('gateway: sessions', () => {
       session.listen(stream);
       assert.equal(stream.sent[0]?.['method'], 'notifications/tools/list_changed');
       assert.match(session.client.lostBefore ?? '', /its session had ended/);
+    });
+  });
+
+  it('remember the links of results, in bounds (S2)', () => {
+    const session = open();
+    const origin = { toolset: 't', dialog: 'd' };
+    const link = (uri: unknown): object => ({ type: 'resource_link', uri });
+    const note = (...uris: unknown[]): void =>
+      session.noteLinks({ content: uris.map(link) as { type: string }[] }, origin);
+    note(5, 'x'.repeat(8_193), 'a:0', ...Array.from({ length: 999 }, (_, index) => `b:${index}`));
+    assert.equal(session.links.size, 1_000);
+    assert.equal(session.links.get('a:0'), origin);
+    note('c:0');
+    assert.deepEqual([session.links.size, session.links.has('a:0'), session.links.has('c:0')], [1_000, false, true]);
+  });
+
+  describe('elicitations that servers say are complete (G4)', () => {
+    const complete = (session: Session, elicitationId: unknown): void =>
+      session.client.tell('notifications/elicitation/complete', { elicitationId });
+    /** Says of each whether it is over by now. */
+    async function areOver(...waits: readonly Promise<void>[]): Promise<boolean[]> {
+      const over = waits.map(() => false);
+      waits.forEach((wait, index) => void wait.then(() => (over[index] = true)));
+      await new Promise(setImmediate);
+      return over;
+    }
+
+    it('are waited for, each once, or were complete before', async () => {
+      const session = open();
+      const both = session.client.completed(['a', 'b', 'a']);
+      complete(session, 'a');
+      assert.deepEqual(await areOver(both), [false]);
+      complete(session, 'b');
+      complete(session, 'c');
+      const { client } = session;
+      assert.deepEqual(await areOver(both, client.completed(['c']), client.completed(['c'])), [true, true, false]);
+    });
+
+    it('are remembered in bounds where nobody waits for them, and never in the place of those that are waited for', async () => {
+      const session = open();
+      const awaited = session.client.completed(['awaited']);
+      for (const wrong of [undefined, 5, {}, 'x'.repeat(1_000_000)]) complete(session, wrong);
+      for (let count = 0; count < 5_000; count++) complete(session, `early-${count}`);
+      complete(session, 'awaited');
+      const of = (id: string): Promise<void> => session.client.completed([id]);
+      const over = await areOver(awaited, of('early-0'), of('early-4999'), of('x'.repeat(1_000_000)));
+      assert.deepEqual(over, [true, false, true, false]);
     });
   });
 });

@@ -2,11 +2,13 @@
 import assert from 'node:assert/strict';
 import { adminId } from '../../../src/core/host/admin.js';
 import { nextEvent } from '../../../src/core/base/events.js';
+import type { ServerClient } from '../../../src/core/protocol/client.js';
 import type { LeaseNews } from '../../../src/core/protocol/request.js';
 import { testCore } from '../../support/core/testCore.js';
 import type { Host } from '../../../src/core/host/hostContract.js';
 import type { ToolOutcome } from '../../../src/core/protocol/request.js';
 import type { ServerStatus, StatusSnapshot } from '../../../src/core/reconcile/status.js';
+import { toolsAlone } from '../../../src/core/tools/features.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
 import { failure, FakeConnector, listing, textResult, type FakeConnection } from '../../support/fakes/fakeConnector.js';
 
@@ -69,7 +71,7 @@ async function serve(id: string, rest: string, ...tools: string[]): Promise<Fake
 const answered = (text: string, news?: LeaseNews): ToolOutcome => ({
   kind: 'result',
   result: textResult(text),
-  news,
+  ...(news && { news }),
 });
 
 /** Lets the next call of a connection be answered with this text. */
@@ -738,6 +740,32 @@ describe('a person’s actions (E3)', () => {
     assert.deepEqual(stage.published(), ['a/x', 'a/new']);
   });
 
+  it('an instance that starts later may be of another version, and what that says of itself counts (X8, P8)', async () => {
+    const kept: string[] = [];
+    const { host } = testCore({
+      clock: stage.clock,
+      connector: stage.connector,
+      kept: {
+        recall: () => undefined,
+        remember: (_, { protocolVersion }) => kept.push(protocolVersion),
+        forget: () => undefined,
+      },
+    });
+    const features = (): unknown => host.catalogue.toolsets.find(({ id }) => id === 'a')?.features;
+    const text = file({ a: 'command: a' });
+    const edited = host.setSources([{ file: '/ws/.minds/mcp.yaml', folder: '/ws', text }]);
+    (await stage.connector.nextConnect()).succeed(listing('x'));
+    await edited;
+    const restarted = host.restart('a');
+    const later = (await stage.connector.nextConnect()).succeed(listing('x'));
+    later.protocolVersion = '2026-07-28';
+    later.capabilities = { tools: {}, extensions: { 'example.com/extension': {} } };
+    await restarted;
+    assert.deepEqual(kept, ['2025-11-25', '2026-07-28']);
+    assert.deepEqual(features(), { ...toolsAlone, extensions: { 'example.com/extension': {} } });
+    await host.dispose();
+  });
+
   for (const again of ['start', 'restart'] as const) {
     it(`${again} of a last-known-good whose entry is wrong starts that again (R3)`, async () => {
       const warm = await serve('a', 'command: a', 'x');
@@ -773,6 +801,31 @@ describe('a person’s actions (E3)', () => {
     await Promise.all([started, restarted]);
     assert.deepEqual(stage.published(), ['a/x', 'a/new']);
     assert.equal(stage.server('a').state.kind, 'running');
+  });
+
+  it('one instance alone waits for the next conversation: who starts another one ends it', async () => {
+    const warm = await serve('a', 'command: a', 'x');
+    const client: ServerClient = {
+      session: {},
+      capabilities: { sampling: {} },
+      logLevel: undefined,
+      ask: () => Promise.reject(new Error('nobody')),
+      tell: () => {},
+    };
+    const { signal } = new AbortController();
+    const called = stage.host.call({ toolset: 'a', tool: 'x', arguments: {}, dialog: 'd1', client, signal });
+    (await stage.connector.nextConnect()).fail(failure);
+    await called;
+    // A failure to start lasts until a start succeeds, which an edit asks for.
+    const edited = stage.edit(file({ a: 'command: a, tools: { blacklist: [y] }' }));
+    (await stage.connector.nextConnect()).succeed(listing('x'));
+    await edited;
+    assert.equal(warm.closed, true);
+    assert.equal(stage.server('a').state.kind, 'running');
+    assert.deepEqual(
+      stage.server('a').instances.map(({ use }) => use.kind),
+      ['warm'],
+    );
   });
 
   it('restart of an entry that was wrong reads it again', async () => {

@@ -7,6 +7,7 @@ import { FakeClock } from '../../support/fakes/fakeClock.js';
 import { FakeConnection, listing } from '../../support/fakes/fakeConnector.js';
 
 class Client implements ServerClient {
+  waitsSince: number | undefined;
   readonly session = {};
   readonly capabilities = {};
   readonly logLevel = undefined;
@@ -109,5 +110,46 @@ describe('subscriptions of an instance', () => {
     assert.deepEqual([poor.sent(), client.take()], [[], []]);
     await drained;
     await Promise.all([second.instance.end('over'), poor.instance.end('over')]);
+  });
+});
+
+describe('what waits for clients on an instance (L2, G4)', () => {
+  const clock = new FakeClock();
+
+  function leased(): { instance: Instance; connection: FakeConnection; call: (by?: Client) => Promise<unknown> } {
+    const connection = new FakeConnection({} as never, listing(), () => {});
+    const ignore = (): void => {};
+    const deps = { id: 's#1', connection, clock, declared: {}, idleLimit: () => 1000 };
+    const made = new Instance({ ...deps, onIdle: ignore, onDeath: ignore, onOfferChanged: ignore });
+    const { signal } = new AbortController();
+    const timeouts = { call: 1, callMax: 1 };
+    const call = (client?: Client): Promise<unknown> =>
+      made.call({ tool: 'x', arguments: {}, timeouts, signal, client });
+    return { instance: made, connection, call };
+  }
+
+  it('makes room only when all that is in flight waits, since the last of it does', async () => {
+    const { instance, connection, call } = leased();
+    const [one, two] = [new Client(), new Client()];
+    assert.equal(instance.waitsSince, undefined, 'it is idle');
+    const calls = [call(one), call(two)];
+    one.waitsSince = 10;
+    assert.equal(instance.waitsSince, undefined, 'one works');
+    two.waitsSince = 20;
+    assert.deepEqual([instance.waitsSince, instance.callsInFlight, instance.idleSince], [20, 2, undefined]);
+    instance.hold('a task');
+    assert.equal(instance.waitsSince, undefined, 'a task runs');
+    instance.letGo('a task');
+    calls.push(call());
+    assert.equal(instance.waitsSince, undefined, 'nobody can be asked by this one');
+    for (let open = 0; open < 3; open++)
+      (await connection.nextCall()).answer({ kind: 'result', result: { content: [] } });
+    await Promise.all(calls);
+    assert.equal(instance.waitsSince, undefined);
+    const last = call(one);
+    assert.equal(instance.waitsSince, 10);
+    await instance.end('the test is over');
+    assert.equal(instance.waitsSince, undefined);
+    await last;
   });
 });

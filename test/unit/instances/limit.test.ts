@@ -7,8 +7,10 @@ import { FakeConnector, listing } from '../../support/fakes/fakeConnector.js';
 describe('slots of instances (L2)', () => {
   let fake: FakeConnector;
   let limited: LimitedConnector;
+  let evicted: string[];
 
   beforeEach(() => {
+    evicted = [];
     fake = new FakeConnector();
     fake.automatic = () => listing('x');
     limited = new LimitedConnector(fake, () => 2);
@@ -24,15 +26,14 @@ describe('slots of instances (L2)', () => {
     });
 
   /** Connects, and says what the instance would say. */
-  async function live(holder: Partial<SlotHolder>): Promise<{ leave(): Promise<void> }> {
+  async function live(holder: Partial<SlotHolder>, name = ''): Promise<{ leave(): Promise<void> }> {
     const outcome = await connect();
     assert.ok(outcome.kind === 'connected');
     const { connection } = outcome;
-    limited.hold(connection, {
-      idleSince: () => undefined,
-      isEnding: () => false,
-      evict: () => connection.close(),
-      ...holder,
+    const by = { idleSince: undefined, waitsSince: undefined, isEnding: false, isSpare: false, ...holder };
+    limited.hold(connection, by, (reason) => {
+      evicted.push(`${name}: ${reason}`);
+      return connection.close();
     });
     return { leave: () => connection.close() };
   }
@@ -40,17 +41,42 @@ describe('slots of instances (L2)', () => {
   const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
   it('are made free by the longest idle', async () => {
-    await live({ idleSince: () => 20 });
-    const evicted: string[] = [];
-    const older = await live({
-      idleSince: () => 10,
-      evict: () => {
-        evicted.push('older');
-        return older.leave();
-      },
-    });
+    await live({ idleSince: 20 });
+    await live({ idleSince: 10 }, 'older');
     assert.equal((await connect()).kind, 'connected');
-    assert.deepEqual(evicted, ['older']);
+    assert.deepEqual(evicted, ['older: it was idle the longest, and another instance needed the room']);
+  });
+
+  it('are made free by a spare one before any other', async () => {
+    await live({ idleSince: 10 });
+    await live({ idleSince: 20, isSpare: true }, 'spare');
+    assert.equal((await connect()).kind, 'connected');
+    assert.match(evicted.join(), /^spare:/);
+  });
+
+  it('are made free by what waits for its client the longest, where nothing is idle or about to go', async () => {
+    await live({ waitsSince: 20 }, 'younger');
+    await live({ waitsSince: 10 }, 'elder');
+    assert.equal((await connect()).kind, 'connected');
+    assert.match(evicted.join(), /^elder: its client had not answered/);
+  });
+
+  it('are waited for where an instance ends, before what waits for its client gives way', async () => {
+    await live({ waitsSince: 10 });
+    const ending = await live({ isEnding: true });
+    const started = connect();
+    await settle();
+    assert.deepEqual(evicted, []);
+    await ending.leave();
+    assert.equal((await started).kind, 'connected');
+    assert.deepEqual(evicted, []);
+  });
+
+  it('are made free by what is idle before what waits', async () => {
+    await live({ waitsSince: 1 });
+    await live({ idleSince: 20 }, 'idle');
+    assert.equal((await connect()).kind, 'connected');
+    assert.match(evicted.join(), /^idle:/);
   });
 
   it('are not to be had while all are in use: the start fails and says so', async () => {
@@ -62,7 +88,7 @@ describe('slots of instances (L2)', () => {
 
   it('are waited for where an instance is ending', async () => {
     await live({});
-    const ending = await live({ isEnding: () => true });
+    const ending = await live({ isEnding: true });
     let outcome: ConnectOutcome | undefined;
     const started = connect().then((got) => (outcome = got));
     await settle();
@@ -73,7 +99,7 @@ describe('slots of instances (L2)', () => {
 
   it('are not waited for by a start that was cancelled', async () => {
     await live({});
-    await live({ isEnding: () => true });
+    await live({ isEnding: true });
     const giveUp = new AbortController();
     const started = connect(giveUp.signal);
     await settle();

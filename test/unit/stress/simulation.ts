@@ -356,6 +356,7 @@ export class Simulation {
       this.excuseReplaced();
       return;
     }
+    if (!purpose.call && !purpose.serving.stateless) this.excuseWarm(purpose.serving);
     const instance = this.track(connection, server, this.program(pending), purpose.serving);
     // The lease is there though the call that asked for it may be cancelled.
     if (purpose.call && !purpose.serving.stateless) instance.dialog = purpose.call.dialog;
@@ -366,6 +367,14 @@ export class Simulation {
     }
     this.oracle.history(server).servingTrouble = false;
     this.oracle.relisted(purpose.serving, offers);
+  }
+
+  /** Of those that wait for a conversation only the last is kept. */
+  private excuseWarm(serving: Serving): void {
+    for (const instance of this.instances) {
+      if (instance.serving === serving && instance.dialog === undefined)
+        instance.excuse ??= 'another one took its place';
+    }
   }
 
   private track(connection: FakeConnection, server: string, program: string, serving: Serving): InstanceRecord {

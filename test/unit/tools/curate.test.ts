@@ -322,6 +322,23 @@ describe('schemas (N7)', () => {
     assert.deepEqual(codes(result), []);
   });
 
+  it('takes the wish for headers away where it is wrong, for which clients over HTTP would leave out the tool (X8)', () => {
+    const text = { type: 'string' };
+    const inHeader = { ...text, 'x-mcp-header': 'Name' };
+    const data = { default: { 'x-mcp-header': 'data' } };
+    const right = { type: 'object', properties: { a: inHeader } };
+    const wrong = { type: 'object', properties: { a: { ...inHeader, ...data }, list: { items: [inHeader] } } };
+    const tools = [right, wrong].map((schema, index) =>
+      tool(`t${index}`, { inputSchema: schema as unknown as OfferedTool['inputSchema'] }),
+    );
+    const result = curated(curate(rules(), { tools, malformed: [] }, 'off'));
+    assert.deepEqual(
+      result.tools.map((one) => one.tool.inputSchema),
+      [right, { type: 'object', properties: { a: { ...text, ...data }, list: { items: [text] } } }],
+    );
+    assert.deepEqual(codes(result), []);
+  });
+
   it('ends on a schema that contains itself', () => {
     const loop: Record<string, unknown> = { type: 'object' };
     loop['properties'] = { self: loop };

@@ -19,6 +19,9 @@ export type Discovery =
   /** It is no answer to `server/discover`. */
   | { readonly kind: 'none' };
 
+/** What a refused version says; `again`: the server says that it speaks that one, so it can be asked once more. */
+type Refused = Discovery | { readonly kind: 'again' };
+
 export function readDiscovery(result: unknown): Discovery {
   if (!isObject(result) || !Array.isArray(result['supportedVersions'])) return { kind: 'none' };
   if (!result['supportedVersions'].includes(modernVersion)) return otherVersions(result['supportedVersions']);
@@ -32,13 +35,20 @@ export function readDiscovery(result: unknown): Discovery {
 }
 
 /** @param data of the error with which a server refuses a version */
-export function readRefusedVersion(data: unknown): Discovery {
+export function readRefusedVersion(data: unknown): Refused {
   const supported = isObject(data) ? data['supported'] : undefined;
-  return Array.isArray(supported) ? otherVersions(supported) : { kind: 'none' };
+  if (!Array.isArray(supported)) return { kind: 'none' };
+  if (supported.includes(modernVersion)) return { kind: 'again' };
+  return protocolVersions.some((version) => supported.includes(version)) ? { kind: 'none' } : otherVersions(supported);
 }
 
 function otherVersions(supported: readonly unknown[]): Discovery {
-  const theirs = supported.filter((version) => typeof version === 'string').join(', ');
+  // A version has ten characters, and no more of the list is read than is shown.
+  const theirs = supported
+    .slice(0, 20)
+    .filter((version) => typeof version === 'string')
+    .map((version) => version.slice(0, 200))
+    .join(', ');
   const ours = [modernVersion, ...protocolVersions].join(', ');
   return {
     kind: 'otherVersions',

@@ -1,4 +1,4 @@
-/** Which era each launch was seen to speak (X8), while this process lives. */
+/** Which era each launch was seen to speak (X8), while this process lives. What it spoke before comes from outside. */
 import { BoundedMap } from '../../base/boundedMap.js';
 import type { Era } from '../../protocol/versions.js';
 
@@ -11,16 +11,13 @@ export interface EraMemory {
 const mostLaunches = 1_000;
 
 export class EraMemories {
-  private readonly modern = new BoundedMap<string, true>(mostLaunches);
+  private readonly seen = new BoundedMap<string, Era>(mostLaunches);
 
-  /** @param launch its hash */
-  of(launch: string): EraMemory {
-    return {
-      expected: this.modern.has(launch) ? 'modern' : 'legacy',
-      onSeen: (era) => {
-        if (era === 'modern') this.modern.set(launch, true);
-        else this.modern.delete(launch);
-      },
-    };
+  /**
+   * @param launch its hash
+   * @param before what it spoke in an earlier process; what was seen in this one counts more
+   */
+  of(launch: string, before: Era = 'legacy'): EraMemory {
+    return { expected: this.seen.get(launch) ?? before, onSeen: (era) => this.seen.set(launch, era) };
   }
 }

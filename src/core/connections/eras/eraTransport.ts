@@ -18,12 +18,13 @@ import { isObject } from '../../base/isObject.js';
 import type { Log } from '../../base/log.js';
 import type { Fields, ServerClient } from '../../protocol/client.js';
 import { errorCodes } from '../../protocol/errors.js';
+import { mirroredParams } from '../../protocol/mirroredParams.js';
 import { modernVersion } from '../../protocol/versions.js';
 import { TransportFailure, type ServerTransport } from '../transport.js';
 import { readDiscovery, readRefusedVersion, type Discovery } from './discovery.js';
 import type { EraMemory } from './eraMemory.js';
 import { ModernSession } from './modernSession.js';
-import { mirroredParams, RequestHeaders } from './requestHeaders.js';
+import { RequestHeaders } from './requestHeaders.js';
 import { requestMeta } from './requestMeta.js';
 
 interface EraTransportDeps {
@@ -55,8 +56,12 @@ export class EraTransport implements ServerTransport {
 
   private readonly headers = new RequestHeaders();
   private modern: ModernSession | undefined;
+  /** The client's own. */
+  private initialize: JSONRPCRequest | undefined;
   /** The answer to the client's initialize, while the server is asked to discover because of it. */
   private refusal: JSONRPCMessage | undefined;
+  /** Whether a server that was modern is asked whether it still is. */
+  private isDoubted = false;
   /** What waits for the answer to a request of its own, or to the client's initialize. */
   private readonly awaited = new Map<RequestId, (answer: Answer) => void>();
 
@@ -96,6 +101,10 @@ export class EraTransport implements ServerTransport {
     if (!this.modern) this.deps.transport.setProtocolVersion?.(version);
   }
 
+  keyOf(request: object): string | undefined {
+    return this.modern?.keyOf(request);
+  }
+
   metaFor(client: ServerClient | undefined): Fields | undefined {
     return this.modern?.metaFor(client);
   }
@@ -121,12 +130,29 @@ export class EraTransport implements ServerTransport {
       this.awaited.delete(message.id);
       if (take) return take(message);
     }
-    if (this.modern) this.modern.fromServer(message);
-    else this.onmessage?.(message);
+    if (!this.modern) return this.onmessage?.(message);
+    this.modern.fromServer(message);
+    if ('error' in message && looksLegacy(message.error)) void this.askAgain();
+  }
+
+  /** What listens at an address may be replaced by a server of another era, and nothing tells us so. */
+  private async askAgain(): Promise<void> {
+    const { transport, era } = this.deps;
+    if (this.isDoubted || !transport.fail || !this.initialize) return;
+    this.isDoubted = true;
+    const found = await this.within(
+      discoverLimitMs,
+      this.discover(this.initialize).catch(() => undefined),
+    );
+    this.isDoubted = false;
+    if (found?.kind !== 'none' && found?.kind !== 'otherVersions') return;
+    era.onSeen('legacy');
+    transport.fail(`The server does not speak protocol version ${modernVersion} any more.`);
   }
 
   private async open(initialize: JSONRPCRequest): Promise<void> {
     const { era } = this.deps;
+    this.initialize = initialize;
     let opened: Promise<Answer> | undefined;
     if (era.expected === 'modern') {
       const discovery = this.discover(initialize);
@@ -142,8 +168,8 @@ export class EraTransport implements ServerTransport {
       this.deps.transport.setProtocolVersion?.(beforeInitialize);
     }
     const answer = await (opened ?? this.ask(initialize));
-    if ('result' in answer || !mayBeModern(answer.error)) return this.answer(initialize, answer);
-    this.refusal = { jsonrpc: '2.0', id: initialize.id, error: answer.error };
+    if (!('result' in answer ? namesModern(answer) : mayBeModern(answer.error))) return this.answer(initialize, answer);
+    this.refusal = messageOf(initialize, answer);
     const discovery = await this.within(discoverLimitMs, this.discover(initialize));
     this.refusal = undefined;
     if (!discovery || !(await this.settled(initialize, discovery))) this.answer(initialize, answer);
@@ -189,7 +215,7 @@ export class EraTransport implements ServerTransport {
     }
   }
 
-  private async discover(initialize: JSONRPCRequest): Promise<Discovery> {
+  private async discover(initialize: JSONRPCRequest, mayAskAgain = true): Promise<Discovery> {
     this.deps.transport.setProtocolVersion?.(modernVersion);
     const _meta = requestMeta(initialize.params);
     const request = { jsonrpc: '2.0' as const, id: discoverId, method: 'server/discover', params: { _meta } };
@@ -197,7 +223,9 @@ export class EraTransport implements ServerTransport {
     if ('result' in answer) return readDiscovery(answer.result);
     if (!mayBeModern(answer.error)) return { kind: 'unasked', error: answer.error };
     const isVersion = answer.error.code === errorCodes.unsupportedVersion;
-    return isVersion ? readRefusedVersion(answer.error.data) : { kind: 'none' };
+    const refused = isVersion ? readRefusedVersion(answer.error.data) : { kind: 'none' as const };
+    if (refused.kind !== 'again') return refused;
+    return mayAskAgain ? await this.discover(initialize, false) : { kind: 'none' };
   }
 
   private async ask(request: JSONRPCRequest): Promise<Answer> {
@@ -209,15 +237,36 @@ export class EraTransport implements ServerTransport {
     return await answer;
   }
 
-  private answer({ id }: JSONRPCRequest, answer: Answer): void {
-    const { error, result } = answer as { error?: JSONRPCErrorResponse['error']; result?: unknown };
-    const message = error ? { jsonrpc: '2.0', id, error } : { jsonrpc: '2.0', id, result };
-    this.onmessage?.(message as JSONRPCMessage);
+  private answer(request: JSONRPCRequest, answer: Answer): void {
+    this.onmessage?.(messageOf(request, answer));
   }
 }
 
+function messageOf({ id }: JSONRPCRequest, answer: Answer): JSONRPCMessage {
+  return {
+    jsonrpc: '2.0',
+    id,
+    ...('result' in answer ? { result: answer.result } : { error: answer.error }),
+  } as JSONRPCMessage;
+}
+
 function isOpened(answer: Answer): boolean {
-  return 'result' in answer && isObject(answer.result) && typeof answer.result['protocolVersion'] === 'string';
+  const version = versionIn(answer);
+  return typeof version === 'string' && version !== modernVersion;
+}
+
+/** Nothing is opened in the name of a version that has no sessions. */
+function namesModern(answer: Answer): boolean {
+  return versionIn(answer) === modernVersion;
+}
+
+function versionIn(answer: Answer): unknown {
+  return 'result' in answer && isObject(answer.result) ? answer.result['protocolVersion'] : undefined;
+}
+
+/** Whether a server that was modern may be so no more: it is another version's, or refuses what it would have read. */
+function looksLegacy(error: JSONRPCErrorResponse['error']): boolean {
+  return error.data instanceof TransportFailure ? mayBeModern(error) : error.code === errorCodes.unsupportedVersion;
 }
 
 /** An HTTP server says by its status that it does not take what it was sent; others have been reached or have not. */

@@ -1,21 +1,17 @@
 /**
- * Hears from a modern server what changed: on one subscription of its lists, on another of the resources to which
- * somebody has subscribed, in the words of the legacy era.
+ * Hears from a modern server what changed: on one subscription of its lists, on others of the resources and the tasks to
+ * which somebody has subscribed, in the words of the legacy era where there are any.
  */
-import type {
-  JSONRPCMessage,
-  JSONRPCNotification,
-  JSONRPCRequest,
-  JSONRPCResponse,
-} from '@modelcontextprotocol/sdk/types.js';
+import type { JSONRPCMessage, JSONRPCNotification, JSONRPCResponse } from '@modelcontextprotocol/sdk/types.js';
 import { delay, type Clock } from '../../base/clock.js';
 import { isObject } from '../../base/isObject.js';
 import type { Log } from '../../base/log.js';
 import type { Fields } from '../../protocol/client.js';
-import { errorCodes } from '../../protocol/errors.js';
 import { metaKeys } from '../../protocol/requestMeta.js';
 import { inBrief } from '../jsonRpc.js';
+import { taskChanged } from '../../protocol/tasks.js';
 import { isSubscriptionId, Subscription } from './subscription.js';
+import { WatchedItems } from './watchedItems.js';
 
 interface ListeningDeps {
   readonly send: (message: JSONRPCMessage) => Promise<void>;
@@ -39,10 +35,11 @@ const lists = [
 
 export class Listening {
   private readonly closing = new AbortController();
-  private readonly uris = new Set<string>();
   private readonly told: (typeof lists)[number][];
   private readonly ofLists: Subscription;
-  private readonly ofResources: Subscription;
+  readonly resources: WatchedItems;
+  readonly tasks: WatchedItems;
+  private readonly all: readonly Subscription[];
 
   constructor(private readonly deps: ListeningDeps) {
     const { clock, meta, send, capabilities } = deps;
@@ -63,13 +60,19 @@ export class Listening {
         for (const [kind] of this.told) this.tell(`notifications/${kind}/list_changed`, {});
       },
     });
-    this.ofResources = new Subscription({
+    this.resources = new WatchedItems({
       ...common,
-      wanted: () => (this.uris.size === 0 ? undefined : { resourceSubscriptions: [...this.uris] }),
-      onGap: () => {
-        for (const uri of this.uris) this.tell('notifications/resources/updated', { uri });
-      },
+      key: 'resourceSubscriptions',
+      param: 'uri',
+      onGap: (uri) => this.tell('notifications/resources/updated', { uri }),
     });
+    this.tasks = new WatchedItems({
+      ...common,
+      key: 'taskIds',
+      param: 'taskId',
+      onGap: (taskId) => this.tell(taskChanged, { taskId }),
+    });
+    this.all = [this.ofLists, this.resources.subscription, this.tasks.subscription];
   }
 
   /** Resolves when changes of the lists are told from now on, or will not be told. */
@@ -89,35 +92,11 @@ export class Listening {
     this.closing.abort();
   }
 
-  /** Resolves with the answer to `resources/subscribe`. */
-  async subscribe({ id, params }: JSONRPCRequest): Promise<JSONRPCMessage> {
-    const { uri } = (params ?? {}) as { uri?: unknown };
-    if (typeof uri !== 'string' || this.uris.has(uri)) return done(id);
-    this.uris.add(uri);
-    const begun = await this.ofResources.renew();
-    const agreed = begun.kind === 'agreed' ? begun.filter['resourceSubscriptions'] : undefined;
-    if (Array.isArray(agreed) && agreed.includes(uri)) return done(id);
-    this.uris.delete(uri);
-    const message = 'The server does not tell when this resource is updated.';
-    return {
-      jsonrpc: '2.0',
-      id,
-      error: begun.kind === 'refused' ? begun.error : { code: errorCodes.invalidParams, message },
-    };
-  }
-
-  /** Returns the answer to `resources/unsubscribe`. */
-  unsubscribe({ id, params }: JSONRPCRequest): JSONRPCMessage {
-    const { uri } = (params ?? {}) as { uri?: unknown };
-    if (typeof uri === 'string' && this.uris.delete(uri)) void this.ofResources.renew();
-    return done(id);
-  }
-
   /** Whether the answer is the end of a subscription. */
   hearsAnswer(answer: JSONRPCResponse): boolean {
     if (!isSubscriptionId(answer.id)) return false;
     const error = 'error' in answer ? answer.error : undefined;
-    for (const one of [this.ofLists, this.ofResources]) one.ended(answer.id, error);
+    for (const one of this.all) one.ended(answer.id, error);
     return true;
   }
 
@@ -125,16 +104,16 @@ export class Listening {
   hears({ method, params = {} }: JSONRPCNotification): boolean {
     switch (method) {
       case 'notifications/subscriptions/acknowledged':
-        for (const one of [this.ofLists, this.ofResources]) {
+        for (const one of this.all) {
           one.acknowledged(params._meta?.[metaKeys.subscriptionId], params['notifications']);
         }
         return true;
       case 'notifications/cancelled':
-        for (const one of [this.ofLists, this.ofResources]) one.ended(params['requestId']);
+        for (const one of this.all) one.ended(params['requestId']);
         return true;
       default: {
         const id = params._meta?.[metaKeys.subscriptionId];
-        return id !== undefined && !this.ofLists.holds(id) && !this.ofResources.holds(id);
+        return id !== undefined && !this.all.some((one) => one.holds(id));
       }
     }
   }
@@ -142,8 +121,4 @@ export class Listening {
   private tell(method: string, params: Record<string, unknown>): void {
     if (!this.closing.signal.aborted) this.deps.deliver({ jsonrpc: '2.0', method, params });
   }
-}
-
-function done(id: JSONRPCRequest['id']): JSONRPCMessage {
-  return { jsonrpc: '2.0', id, result: {} };
 }

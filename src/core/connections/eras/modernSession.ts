@@ -3,8 +3,8 @@
  * what they must say of themselves; a result that asks for input becomes requests to the client, and the request goes
  * out again with their answers; subscriptions and changes of lists come by `subscriptions/listen`.
  *
- * Invariants: a request of the client has one answer; it goes out again only when the server asked for that; what it
- * is answered with ends what is still asked of the client.
+ * Invariants: a request of the client has one answer; it goes out again only when the server asked for that, or refused
+ * it unread for its headers, and then once; what it is answered with ends what is still asked of the client.
  */
 import type {
   JSONRPCErrorResponse,
@@ -18,13 +18,19 @@ import { isObject } from '../../base/isObject.js';
 import type { Log } from '../../base/log.js';
 import type { Fields, ServerClient } from '../../protocol/client.js';
 import { errorCodes } from '../../protocol/errors.js';
+import { mayBeOfExtension, shareExtension } from '../../protocol/extensions.js';
+import type { MirroredParam } from '../../protocol/mirroredParams.js';
 import { metaKeys } from '../../protocol/requestMeta.js';
+import { knowsTasks, taskIn, unwatchTask, watchTask } from '../../protocol/tasks.js';
+import { modernVersion } from '../../protocol/versions.js';
 import { inBrief } from '../jsonRpc.js';
 import type { ServerTransport } from '../transport.js';
 import { InputRound, mostRounds, stateOnlyPauseMs, withInput } from './inputRound.js';
 import { Listening } from './listening.js';
 import type { RequestHeaders } from './requestHeaders.js';
+import { TransientMap } from '../../base/transientMap.js';
 import { capabilitiesOf } from './requestMeta.js';
+import { ToolLists } from './toolLists.js';
 
 interface ModernSessionDeps {
   readonly transport: ServerTransport;
@@ -42,27 +48,42 @@ interface ModernSessionDeps {
 /** A request of the client that has no answer yet. */
 interface Exchange {
   readonly request: JSONRPCRequest;
-  /** The id under which it is with the server; undefined while the client is asked. */
+  /** As it went out last. */
+  params: JSONRPCRequest['params'];
+  /** The parameters of its tool that went into headers then. */
+  mirrored: readonly MirroredParam[];
+  /** The id under which it is with the server; undefined while the client or the server is asked something for it. */
   sentAs: RequestId | undefined;
+  /** How often it went out. */
+  times: number;
   rounds: number;
+  /** Whether its headers were refused. */
+  isRefused: boolean;
   asking: InputRound | undefined;
 }
 
+type Refusal = JSONRPCErrorResponse['error'];
+
 export class ModernSession {
   /** By the client's ids. */
-  private readonly open = new Map<RequestId, Exchange>();
+  private readonly open = new TransientMap<RequestId, Exchange>();
   /** By the ids under which they were sent, where those are others. */
   private readonly resent = new Map<RequestId, Exchange>();
   /** Requests to the client, by their ids. */
   private readonly asked = new Map<RequestId, Exchange>();
   /** The requests of ours from which messages to the client arose. */
   private readonly origins = new WeakMap<object, RequestId>();
+  /** The keys under which the server asked what became messages to the client. */
+  private readonly keys = new WeakMap<object, string>();
   private readonly declared = new WeakMap<object, Fields>();
+  private readonly toolLists: ToolLists;
   private readonly listening: Listening;
   private over = false;
 
   constructor(private readonly deps: ModernSessionDeps) {
-    this.listening = new Listening({ ...deps, send: (message) => this.send(message) });
+    const send = (message: JSONRPCMessage): Promise<void> => this.send(message);
+    this.listening = new Listening({ ...deps, send });
+    this.toolLists = new ToolLists({ ...deps, send });
   }
 
   /** Resolves when changes of what the server offers are told from now on, or will not be told. */
@@ -80,6 +101,10 @@ export class ModernSession {
     if (own !== undefined) return own;
     const sentAs = this.deps.transport.originOf?.(message);
     return sentAs === undefined ? undefined : (this.resent.get(sentAs)?.request.id ?? sentAs);
+  }
+
+  keyOf(request: object): string | undefined {
+    return this.keys.get(request);
   }
 
   metaFor(client: ServerClient | undefined): Fields {
@@ -103,23 +128,31 @@ export class ModernSession {
       case 'logging/setLevel':
         return this.deliver({ jsonrpc: '2.0', id: message.id, result: {} });
       case 'resources/subscribe':
-        return this.deliver(await this.listening.subscribe(message));
+        return this.deliver(await this.listening.resources.add(message));
       case 'resources/unsubscribe':
-        return this.deliver(this.listening.unsubscribe(message));
+        return this.deliver(this.listening.resources.remove(message));
+      case watchTask:
+        return this.deliver(await this.listening.tasks.add(message));
+      case unwatchTask:
+        return this.deliver(this.listening.tasks.remove(message));
       default: {
-        const exchange = { request: this.complete(message), sentAs: message.id, rounds: 0, asking: undefined };
-        this.open.set(message.id, exchange);
-        await this.send(exchange.request);
+        const request = this.complete(message);
+        const counts = { times: 1, rounds: 0, isRefused: false };
+        const { params, id } = request;
+        const mirrored = this.deps.headers.mirroredBy(params?.['name']);
+        this.open.set(id, { request, params, mirrored, sentAs: id, asking: undefined, ...counts });
+        await this.send(request);
       }
     }
   }
 
   fromServer(message: JSONRPCMessage): void {
     if (!('method' in message)) {
-      if (message.id === undefined || this.listening.hearsAnswer(message)) return;
+      if (message.id === undefined || this.listening.hearsAnswer(message) || this.toolLists.hearsAnswer(message))
+        return;
       const exchange = this.resent.get(message.id) ?? this.open.get(message.id);
       if (exchange?.sentAs !== message.id) return;
-      if ('error' in message) this.finish(exchange, { error: message.error });
+      if ('error' in message) this.refused(exchange, message.error);
       else this.take(exchange, message.result);
       return;
     }
@@ -151,37 +184,72 @@ export class ModernSession {
 
   private take(exchange: Exchange, result: Readonly<Record<string, unknown>>): void {
     const { resultType = 'complete' } = result;
+    if (mayBeOfExtension(exchange.request.method, this.deps.capabilities))
+      return this.finish(exchange, { result: { ...withoutEnvelope(result), resultType } });
     switch (resultType) {
       case 'complete':
         if (exchange.request.method === 'tools/list' && this.deps.transport.hasHeaders === true)
           this.deps.headers.learn(result);
-        return this.finish(exchange, { result: withoutEnvelope(result) });
+        return this.finish(exchange, { result: withoutEnvelope(exchange.rounds > 0 ? withoutHints(result) : result) });
       case 'input_required':
         return this.askClient(exchange, result);
       default: {
+        if (this.mayAnswerSo(exchange.request, result)) {
+          return this.finish(exchange, { result: { ...withoutEnvelope(result), resultType } });
+        }
         const message = `The server answered with a result of the type ${inBrief(resultType, 100)}, which is not known here.`;
         return this.finish(exchange, { error: { code: errorCodes.internal, message } });
       }
     }
   }
 
+  /** Only calls are answered by an extension, as tasks or otherwise, and only those of clients that know it. */
+  private mayAnswerSo({ method, params }: JSONRPCRequest, result: Fields): boolean {
+    const declared = params?._meta?.[metaKeys.clientCapabilities];
+    if (method !== 'tools/call' || !isObject(declared)) return false;
+    if (result['resultType'] === 'task') return taskIn(result) !== undefined && knowsTasks(declared);
+    return typeof result['resultType'] === 'string' && shareExtension(declared, this.deps.capabilities);
+  }
+
   private finish(
     exchange: Exchange,
     answer: { readonly result: Fields } | { readonly error: JSONRPCErrorResponse['error'] },
   ): void {
-    const { id, method } = exchange.request;
     this.forget(exchange);
-    // The tool asks for headers that were not known; with its new definition the next call has them.
-    if ('error' in answer && answer.error.code === errorCodes.headerMismatch && method === 'tools/call') {
-      this.deliver({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' });
-    }
-    this.deliver({ jsonrpc: '2.0', id, ...answer } as JSONRPCMessage);
+    this.deliver({ jsonrpc: '2.0', id: exchange.request.id, ...answer } as JSONRPCMessage);
+  }
+
+  private refused(exchange: Exchange, error: Refusal): void {
+    const { request, isRefused } = exchange;
+    const isOfHeaders = error.code === errorCodes.headerMismatch && request.method === 'tools/call';
+    if (isOfHeaders && this.deps.transport.hasHeaders === true && !isRefused) void this.mirrorAnew(exchange, error);
+    else this.finish(exchange, { error: inWords(error) });
+  }
+
+  /** A tool wants other headers than when it was listed. With its new definition the call goes out once more. */
+  private async mirrorAnew(exchange: Exchange, error: Refusal): Promise<void> {
+    exchange.isRefused = true;
+    this.takeBack(exchange);
+    this.deliver({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' });
+    await this.toolLists.learn();
+    if (this.open.get(exchange.request.id) !== exchange) return;
+    // Another call that was refused may have had the tools listed since this one went out.
+    const { request, params, mirrored } = exchange;
+    const headers = (...given: [(readonly MirroredParam[])?]): string =>
+      JSON.stringify(this.deps.headers.of({ ...request, params }, ...given));
+    if (headers() === headers(mirrored)) this.finish(exchange, { error: inWords(error) });
+    else await this.sendAgain(exchange, params);
+  }
+
+  /** No answer is expected under the id that it has. */
+  private takeBack(exchange: Exchange): void {
+    if (exchange.sentAs !== undefined) this.resent.delete(exchange.sentAs);
+    exchange.sentAs = undefined;
   }
 
   private forget(exchange: Exchange): void {
     this.open.delete(exchange.request.id);
-    if (exchange.sentAs !== undefined) this.resent.delete(exchange.sentAs);
-    exchange.sentAs = undefined;
+    this.takeBack(exchange);
     for (const id of exchange.asking?.unanswered ?? []) {
       this.asked.delete(id);
       const params = { requestId: id, reason: 'The call that needed it is over.' };
@@ -191,9 +259,7 @@ export class ModernSession {
   }
 
   private askClient(exchange: Exchange, result: Fields): void {
-    const { sentAs } = exchange;
-    if (sentAs !== undefined) this.resent.delete(sentAs);
-    exchange.sentAs = undefined;
+    this.takeBack(exchange);
     const refuse = (message: string): void =>
       this.finish(exchange, { error: { code: errorCodes.internal, message: `The server ${message}` } });
     if (++exchange.rounds > mostRounds) return refuse(`asked for more input ${mostRounds} times, and then once more.`);
@@ -201,13 +267,14 @@ export class ModernSession {
     if (typeof round === 'string') return refuse(`asked for input, but ${round}.`);
     exchange.asking = round;
     if (round.requests.length === 0) {
-      this.deps.clock.after(stateOnlyPauseMs, () => void this.sendAgain(exchange, round));
+      this.deps.clock.after(stateOnlyPauseMs, () => void this.goOn(exchange, round));
       return;
     }
     for (const { id } of round.requests) this.asked.set(id, exchange);
-    for (const { id, method, params } of round.requests) {
+    for (const { id, key, method, params } of round.requests) {
       const message = { jsonrpc: '2.0' as const, id, method, ...(params && { params }) };
       this.origins.set(message, exchange.request.id);
+      this.keys.set(message, key);
       this.deliver(message);
     }
   }
@@ -223,18 +290,25 @@ export class ModernSession {
       return this.finish(exchange, { error: message.error });
     }
     round.answer(message.id, message.result);
-    if (round.unanswered.size === 0) void this.sendAgain(exchange, round);
+    if (round.unanswered.size === 0) void this.goOn(exchange, round);
   }
 
-  private async sendAgain(exchange: Exchange, round: InputRound): Promise<void> {
-    const { request, rounds } = exchange;
-    if (this.over || exchange.asking !== round) return;
+  private async goOn(exchange: Exchange, round: InputRound): Promise<void> {
+    if (exchange.asking !== round) return;
     exchange.asking = undefined;
-    const id = `${request.id}-${rounds}`;
+    await this.sendAgain(exchange, withInput(exchange.request.params, round));
+  }
+
+  private async sendAgain(exchange: Exchange, params: JSONRPCRequest['params']): Promise<void> {
+    if (this.over) return;
+    const { request } = exchange;
+    const id = `${request.id}-${exchange.times++}`;
+    exchange.params = params;
+    exchange.mirrored = this.deps.headers.mirroredBy(params?.['name']);
     exchange.sentAs = id;
     this.resent.set(id, exchange);
     try {
-      await this.send({ ...request, id, params: withInput(request.params, round) });
+      await this.send({ ...request, id, ...(params && { params }) });
     } catch (error) {
       this.finish(exchange, { error: { code: errorCodes.server, message: String(error) } });
     }
@@ -255,6 +329,14 @@ export class ModernSession {
   }
 }
 
+/** What a server says of its connection with us means something else to those whose connection is with us. */
+function inWords(error: Refusal): Refusal {
+  const { code, message } = error;
+  if (code !== errorCodes.headerMismatch && code !== errorCodes.unsupportedVersion) return error;
+  const what = code === errorCodes.headerMismatch ? 'the headers of the request' : `protocol version ${modernVersion}`;
+  return { code: errorCodes.internal, message: `The server refused ${what}: ${message}` };
+}
+
 /** Which subscription a message came by means nothing to those who hear it. */
 function withoutSubscription(message: JSONRPCNotification): JSONRPCNotification {
   const { params } = message;
@@ -267,6 +349,11 @@ function withoutEnvelope(result: Fields): Fields {
   const { resultType, ...rest } = result;
   const whole = resultType === undefined ? result : rest;
   return isObject(whole['_meta']) ? withoutMeta(whole, metaKeys.serverInfo) : whole;
+}
+
+/** What depends on more than the request itself may not be kept (X8). */
+function withoutHints({ ttlMs: _, cacheScope: __, ...rest }: Fields): Fields {
+  return rest;
 }
 
 function withoutMeta(fields: Fields, key: string): Record<string, unknown> {

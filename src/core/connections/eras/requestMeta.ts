@@ -1,6 +1,7 @@
 /** What each request to a modern server says of its client. Pure. */
 import { isObject } from '../../base/isObject.js';
 import { declaredCapabilities, type Fields } from '../../protocol/client.js';
+import { otherExtensions } from '../../protocol/extensions.js';
 import { metaKeys } from '../../protocol/requestMeta.js';
 import { modernVersion } from '../../protocol/versions.js';
 
@@ -14,8 +15,16 @@ export function requestMeta(initialize: unknown): Fields {
   };
 }
 
-/** Roots do not say any more that they change: they are asked for in each request that needs them. */
+/**
+ * Roots do not say any more that they change: they are asked for in each request that needs them. A server that knows of
+ * other extensions cannot ask by them what does not pass: it asks by its results.
+ */
 export function capabilitiesOf(capabilities: Fields): Fields {
-  const declared = declaredCapabilities(capabilities);
-  return declared.roots ? { ...declared, roots: {} } : declared;
+  const declared: Fields = declaredCapabilities(capabilities);
+  const others = otherExtensions(capabilities);
+  return {
+    ...declared,
+    ...(declared['roots'] !== undefined && { roots: {} }),
+    ...(Object.keys(others).length > 0 && { extensions: { ...(declared['extensions'] as Fields), ...others } }),
+  };
 }

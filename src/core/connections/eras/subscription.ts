@@ -11,7 +11,7 @@ import type { Fields } from '../../protocol/client.js';
 import { errorCodes } from '../../protocol/errors.js';
 import { TransportFailure } from '../transport.js';
 
-interface SubscriptionDeps {
+export interface SubscriptionDeps {
   readonly clock: Clock;
   readonly send: (message: JSONRPCMessage) => Promise<void>;
   /** What requests say of their client. */

@@ -17,6 +17,7 @@ import {
 } from './endpoint.js';
 import { broken, shown, type HttpReply } from './exchange.js';
 import { Liveness } from './liveness.js';
+import { TransientMap } from '../../base/transientMap.js';
 import { readWholeAnswer } from './resumption.js';
 import { ServerStream } from './serverStream.js';
 import { HttpSession } from './session.js';
@@ -33,7 +34,7 @@ const handBackLimitMs = 50;
 const removeLimitMs = 500;
 
 export class StreamableChannel implements HttpChannel {
-  private readonly open = new Map<RequestId, AbortController>();
+  private readonly open = new TransientMap<RequestId, AbortController>();
   private readonly closing = sharedController();
   private readonly liveness: Liveness;
   private readonly session: HttpSession;

@@ -93,6 +93,10 @@ export class HttpTransport implements ServerTransport {
     await channel.send(message, options);
   }
 
+  fail(cause: string): void {
+    void this.end(cause);
+  }
+
   close(): Promise<void> {
     return this.end('The connection was closed.');
   }

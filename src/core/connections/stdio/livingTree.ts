@@ -27,11 +27,14 @@ export class LivingTree implements TreeMembers {
   private known = new Map<number, ProcessEntry>();
   private readonly ended = new Set<number>();
 
-  constructor(private readonly target: TreeTarget) {}
+  constructor(
+    private readonly target: TreeTarget,
+    private readonly readTable = readProcessTable,
+  ) {}
 
   /** Finds who belongs now. With `marks` it looks at environments, too, which costs more. */
   async look(marks = false): Promise<number> {
-    const table = await readProcessTable();
+    const table = await this.readTable();
     // A table in which this process itself is missing is none: the listing failed.
     if (!table.has(process.pid)) return this.someAnswer() ? Math.max(1, this.known.size) : 0;
     const find = (known: ReadonlyMap<number, ProcessEntry>): Map<number, ProcessEntry> =>

@@ -262,7 +262,9 @@ export class StdioTransport implements ServerTransport {
 
 /** Some readers, Node's own among them, take these for line breaks too. Escaped they are the same JSON. */
 function oneLine(message: JSONRPCMessage): string {
-  return JSON.stringify(message).replace(/[\u0085\u2028\u2029]/g, (character) => {
-    return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  });
+  const json = JSON.stringify(message);
+  if (!/[\u0085\u2028\u2029]/.test(json)) return json;
+  // Of all ways to replace each of a million, this takes the least time.
+  const escaped = json.split('\u0085').join('\\u0085').split('\u2028').join('\\u2028');
+  return escaped.split('\u2029').join('\\u2029');
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { belonging } from '../../../../src/core/connections/stdio/livingTree.js';
+import { belonging, LivingTree } from '../../../../src/core/connections/stdio/livingTree.js';
 import { type ProcessEntry, type ProcessTable } from '../../../../src/core/connections/stdio/processTable.js';
+import { posixIt } from '../../../support/notHere.js';
 
 function table(
   ...rows: [pid: number, parent: number, group: number, session?: number, started?: string][]
@@ -48,5 +49,29 @@ describe('who belongs to a tree', () => {
   it('is found in loops too', () => {
     const all = table([100, 101, 100], [101, 100, 100]);
     assert.deepEqual(ids(belonging(all, [100], new Set(), none)), [100, 101]);
+  });
+});
+
+describe('a living tree', () => {
+  const onPosix = posixIt('on Windows the system keeps the trees');
+  /** No system gives an id as high as this. */
+  const group = 2 ** 30;
+
+  onPosix('that cannot be listed is not taken for gone, while one who belonged answers', async () => {
+    const { pid, ppid } = process;
+    let listing = table([pid, 1, pid], [ppid, 1, group]);
+    const tree = new LivingTree({ groups: [group], mark: 'unused.' }, () => Promise.resolve(listing));
+    assert.equal(await tree.look(), 1);
+    listing = table();
+    assert.equal(await tree.look(), 1);
+    assert.deepEqual(tree.pids, [ppid]);
+    assert.equal(await tree.goneBefore(() => 0), false);
+    listing = table([pid, 1, pid], [ppid, 1, ppid, ppid, 'later']);
+    assert.equal(await tree.look(), 0);
+  });
+
+  onPosix('that cannot be listed is gone when nobody answers', async () => {
+    const tree = new LivingTree({ groups: [group], mark: 'unused.' }, () => Promise.resolve(table()));
+    assert.equal(await tree.goneBefore(() => 0), true);
   });
 });

@@ -44,6 +44,7 @@ export function status(id: string, changes: Partial<ServerStatus> = {}): ServerS
     shadows: [],
     place: { file, range: startOfFile },
     transport: 'stdio',
+    isOfThisMachine: true,
     trulyStateless: false,
     state: { kind: 'running', since: 0 },
     approval: { kind: 'notAsked' },

@@ -53,6 +53,20 @@ describe('treeModel', () => {
     });
   }
 
+  it('says how old remembered tools are, and whether their server starts meanwhile (P8)', () => {
+    const row = (state: ServerState, age: number): TreeNode =>
+      serverRow({ state, tools: [servedTool('a')], offered: 1, rememberedAt: -age });
+    const hour = 3_600_000;
+    const later = row({ kind: 'remembered', since: -2 * hour }, 2 * hour);
+    assert.equal(later.description, '1 tool · not started · remembered, 2 h old · ~18 tokens · stdio');
+    assert.equal(later.context, 'server startable stoppable restartable enabled');
+    const starting = row({ kind: 'starting', since: 0 }, 49 * hour);
+    assert.equal(starting.description, '1 tool · starting… · remembered, 2 d old · ~18 tokens · stdio');
+    for (const { tooltip } of [later, starting]) {
+      assert.match(read(tooltip), /remembered.* from .*A call waits until its server has started/);
+    }
+  });
+
   it('counts the tools that are published, of those offered', () => {
     assert.equal(serverRow({ tools: [servedTool('a')], offered: 3 }).description, '1 of 3 tools · ~18 tokens · stdio');
     assert.equal(serverRow({ tools: [servedTool('a')], offered: 1 }).description, '1 tool · ~18 tokens · stdio');
@@ -132,22 +146,25 @@ describe('treeModel', () => {
         instances: [
           { ...instance, id: '1', use: { kind: 'warm' } },
           { ...instance, id: '2', use: { kind: 'leased', dialog: '0123456789', since: 0 } },
+          { ...instance, id: '3', use: { kind: 'spare' } },
         ],
       }).children,
     );
     assert.deepEqual(
       group.children.map(({ label }) => label),
-      ['ready', 'chat 01234567'],
+      ['ready', 'chat 01234567', 'spare'],
     );
     assert.deepEqual(
       group.children.map(({ context, dialog }) => [context, dialog]),
       [
         ['instance warm', undefined],
         ['instance leased', '0123456789'],
+        ['instance spare', undefined],
       ],
     );
     assert.equal(group.children[0]?.description, '1 call running · <1 min old');
     assert.match(read(group.children[0]?.tooltip ?? ''), /process 7/);
+    assert.match(read(group.children[2]?.tooltip ?? ''), /started ahead for the next conversation/);
   });
 
   it('says how old an instance is and how long idle', () => {

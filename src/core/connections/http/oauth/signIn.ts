@@ -180,7 +180,8 @@ function codeOf(parameters: URLSearchParams, { issuer, metadata }: Authority): C
   const says = metadata && 'authorization_response_iss_parameter_supported' in metadata;
   const mustSay = says && metadata.authorization_response_iss_parameter_supported === true;
   if (from !== null || mustSay) {
-    if (from === null || !isSameIssuer(from, issuer)) {
+    // Its metadata has the name to the letter, and any other is another server's.
+    if (from === null || (metadata ? from !== metadata.issuer : !isSameIssuer(from, issuer))) {
       throw new SignInFailure(`What came back is not from ${issuer}, where the sign-in began. Nothing was sent there.`);
     }
   }

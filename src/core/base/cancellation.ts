@@ -1,0 +1,48 @@
+/**
+ * What cancels a call: as much of an `AbortSignal` as calls need. Every call has one, and an `AbortController` with a
+ * listener takes 4 µs of processor time in Node 20, a tenth of all that the gateway spends on a call (P3).
+ */
+
+/** An `AbortSignal` is one too. */
+export interface CancelSignal {
+  readonly aborted: boolean;
+  readonly reason: unknown;
+  addEventListener(type: 'abort', listener: () => void, options?: { readonly once?: boolean }): void;
+  removeEventListener(type: 'abort', listener: () => void): void;
+}
+
+export class Cancellation implements CancelSignal {
+  private readonly listeners: (() => void)[] = [];
+  private cancelled = false;
+
+  get aborted(): boolean {
+    return this.cancelled;
+  }
+
+  get reason(): unknown {
+    return this.cancelled ? new DOMException('This operation was aborted', 'AbortError') : undefined;
+  }
+
+  addEventListener(_type: 'abort', listener: () => void): void {
+    if (!this.cancelled) this.listeners.push(listener);
+  }
+
+  removeEventListener(_type: 'abort', listener: () => void): void {
+    const index = this.listeners.indexOf(listener);
+    if (index >= 0) this.listeners.splice(index, 1);
+  }
+
+  abort(): void {
+    this.cancelled = true;
+    for (const listener of this.listeners.splice(0)) listener();
+  }
+}
+
+/** For what takes an `AbortSignal` alone. It listens as long as the other lives. */
+export function abortSignalOf(signal: CancelSignal): AbortSignal {
+  if (signal instanceof AbortSignal) return signal;
+  const controller = new AbortController();
+  if (signal.aborted) controller.abort(signal.reason);
+  else signal.addEventListener('abort', () => controller.abort(signal.reason), { once: true });
+  return controller.signal;
+}

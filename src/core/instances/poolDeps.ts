@@ -1,0 +1,47 @@
+/** Declares what a pool of instances is given. */
+import type { Clock } from '../base/clock.js';
+import type { Log } from '../base/log.js';
+import type { Launch, Timeouts } from '../config/model.js';
+import type { Connector, OfferKind, StartFailure, ToolListing } from '../connections/connection.js';
+import type { ExpectedClient } from '../protocol/client.js';
+import type { ServerOutcome } from '../protocol/request.js';
+import type { Instance, InstanceUse } from './instance.js';
+import type { Slots } from './limit.js';
+import type { StartTurns } from './startTurns.js';
+import type { ServerSubscriptions } from './subscriptions.js';
+
+export interface PoolDeps {
+  readonly server: string;
+  readonly launch: Launch;
+  readonly trulyStateless: boolean;
+  /** Read whenever they are needed: they change without a restart. */
+  readonly timeouts: () => Timeouts;
+  readonly connector: Connector & Slots;
+  /** The client that will use instances that nobody uses yet. */
+  readonly expected: () => ExpectedClient;
+  readonly subscriptions: ServerSubscriptions;
+  readonly turns: StartTurns;
+  /** Whether an instance is to be ready for a conversation that has none yet (P9). */
+  readonly wantsSpare: () => boolean;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Called when a conversation takes an instance; `isFirst`: it had none before. */
+  readonly onTaken: (instance: Instance, dialog: string, isFirst: boolean) => void;
+  /** Called when something that a view shows has changed. */
+  readonly onChange: () => void;
+  readonly onOfferChanged: (instance: Instance, kind: OfferKind) => void;
+  /** Called when an instance ended that nobody ended; `use` says what it was used for. */
+  readonly onDeath: (cause: string, use: InstanceUse) => void;
+  /** These are called when an instance that a call or a restart needed did or did not start. */
+  readonly onStarted: (instance: Instance, listing: ToolListing) => void;
+  readonly onStartFailed: (failure: StartFailure) => void;
+}
+
+/** Makes the outcome of a request to which the server gave no answer. */
+export type PoolFailure =
+  | Extract<ServerOutcome<unknown>, { readonly kind: 'lost' | 'timedOut' }>
+  | { readonly kind: 'startFailed'; readonly failure: StartFailure }
+  /** Only the instance of the dialog was meant, and it has none (any more). */
+  | { readonly kind: 'notHeld' };
+
+export type PoolOutcome<Answered> = Answered | PoolFailure;

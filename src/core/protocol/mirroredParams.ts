@@ -1,0 +1,126 @@
+/**
+ * The headers in which a request of the modern era says over HTTP what its body says: its method, whom it is for, and
+ * the parameters that the definition of a tool wants to have mirrored. Both sides of MCP need it. Everything here is pure.
+ */
+import { isObject } from '../base/isObject.js';
+import { deepestValue } from './json.js';
+import { taskMethods } from './tasks.js';
+
+export interface MirroredParam {
+  /** The name of its header after `Mcp-Param-`. */
+  readonly header: string;
+  /** The keys that lead to its value. */
+  readonly path: readonly string[];
+}
+
+type Mirrored =
+  | { readonly kind: 'right'; readonly params: readonly MirroredParam[] }
+  /** `detail` completes "The tool …". */
+  | { readonly kind: 'wrong'; readonly detail: string };
+
+const annotation = 'x-mcp-header';
+const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+const mirroredTypes = ['string', 'integer', 'boolean'];
+/** The keywords whose values are data and no schemas. */
+const dataKeywords = ['default', 'const', 'enum', 'examples'];
+
+/** By method: the parameter that the header `Mcp-Name` repeats. */
+export const namedParams: Readonly<Record<string, string>> = {
+  'tools/call': 'name',
+  'prompts/get': 'name',
+  'resources/read': 'uri',
+  ...Object.fromEntries(taskMethods.map((method) => [method, 'taskId'])),
+};
+
+/** Returns what a parameter of a call has to be mirrored as; undefined where there is nothing to mirror. */
+export function mirroredValue({ path }: MirroredParam, args: unknown): string | number | boolean | undefined {
+  const value = path.reduce<unknown>((inner, key) => (isObject(inner) ? inner[key] : undefined), args);
+  return typeof value === 'string' || typeof value === 'boolean' || typeof value === 'number' ? value : undefined;
+}
+
+/** What is no plain text of ASCII, and what looks as if it were encoded, is encoded. */
+export function toHeader(value: string): string {
+  const isMarked = value.startsWith('=?base64?') && value.endsWith('?=');
+  const isPlain = plain.test(value) && value === value.trim();
+  return isPlain && !isMarked ? value : `=?base64?${Buffer.from(value, 'utf8').toString('base64')}?=`;
+}
+
+const plain = /^[\t\x20-\x7e]*$/;
+
+/** Returns undefined where the header has what it may not have. */
+export function fromHeader(header: string): string | undefined {
+  if (!plain.test(header)) return undefined;
+  const [, encoded] = /^=\?base64\?(.*)\?=$/s.exec(header) ?? [];
+  if (encoded === undefined) return header;
+  const bytes = Buffer.from(encoded, 'base64');
+  // Node's reader passes over what is no base64, such as missing padding.
+  return bytes.toString('base64') === encoded ? bytes.toString('utf8') : undefined;
+}
+
+/** Says which mirrored parameter of a call is missing in the headers, or says something else there; undefined where none is. */
+export function mirrorMismatch(
+  params: readonly MirroredParam[],
+  args: unknown,
+  headers: Readonly<Record<string, string | readonly string[] | undefined>>,
+): string | undefined {
+  for (const param of params) {
+    const name = `Mcp-Param-${param.header}`;
+    const said = headers[name.toLowerCase()];
+    const meant = mirroredValue(param, args);
+    if (said === undefined && meant === undefined) continue;
+    if (said === undefined) return `The header ${name} is missing.`;
+    const value = typeof said === 'string' ? fromHeader(said) : undefined;
+    if (value === undefined) return `The header ${name} has a value that is not allowed.`;
+    const isSame = typeof meant === 'number' ? value.trim() !== '' && Number(value) === meant : value === String(meant);
+    if (meant === undefined || !isSame) return `The header ${name} does not say what the body says.`;
+  }
+  return undefined;
+}
+
+/** @param schema the input schema of a tool */
+export function mirroredParams(schema: unknown): Mirrored {
+  const params: MirroredParam[] = [];
+  const seen = new Set<string>();
+  let detail: string | undefined;
+  const wrong = (what: string): void => void (detail ??= `has an \`${annotation}\` ${what}`);
+  const annotated = (node: Readonly<Record<string, unknown>>, path: readonly string[] | undefined): void => {
+    const header = node[annotation];
+    if (header === undefined) return;
+    if (typeof header !== 'string' || !token.test(header)) return wrong('that is no name of a header');
+    if (!path || path.length === 0) return wrong('where it may not stand: only `properties` may lead to it');
+    if (!mirroredTypes.includes(node['type'] as string))
+      return wrong('on a parameter that is no text, integer or boolean');
+    const lower = header.toLowerCase();
+    if (seen.has(lower)) return wrong(`"${header}" twice`);
+    seen.add(lower);
+    params.push({ header, path });
+  };
+  /** @param path undefined where anything but `properties` has led here */
+  const walk = (node: unknown, path: readonly string[] | undefined, depth: number): void => {
+    if (depth > deepestValue) return;
+    if (Array.isArray(node)) return node.forEach((item) => walk(item, undefined, depth + 1));
+    if (!isObject(node)) return;
+    annotated(node, path);
+    for (const [key, value] of Object.entries(node)) {
+      if (dataKeywords.includes(key)) continue;
+      if (key !== 'properties' || !isObject(value)) walk(value, undefined, depth + 1);
+      else for (const [name, inner] of Object.entries(value)) walk(inner, path && [...path, name], depth + 1);
+    }
+  };
+  walk(schema, [], 0);
+  return detail === undefined ? { kind: 'right', params } : { kind: 'wrong', detail };
+}
+
+/** Returns the schema without the wish that any of its parameters be mirrored. */
+export function withoutMirroring(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withoutMirroring);
+  if (!isObject(schema)) return schema;
+  const kept = Object.entries(schema).filter(([key]) => key !== annotation);
+  return Object.fromEntries(
+    kept.map(([key, value]) => {
+      if (dataKeywords.includes(key)) return [key, value];
+      if (key !== 'properties' || !isObject(value)) return [key, withoutMirroring(value)];
+      return [key, Object.fromEntries(Object.entries(value).map(([name, of]) => [name, withoutMirroring(of)]))];
+    }),
+  );
+}

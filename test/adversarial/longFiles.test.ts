@@ -1,0 +1,357 @@
+/**
+ * What is kept in files and typed into them, and what newer servers and pages say, is given in the same lengths and shapes
+ * as the messages of `longTexts.test.ts` (S2): as a whole, and as each key and each value of an entry.
+ */
+import assert from 'node:assert/strict';
+import { agentKinds } from '../../src/core/agents/agents.js';
+import { describeLaunch } from '../../src/core/approval/fingerprint.js';
+import { OfferLedger } from '../../src/core/approval/offerLedger.js';
+import type { ReviewedOffers } from '../../src/core/approval/offerPrints.js';
+import { framePage } from '../../src/core/apps/framePage.js';
+import { contentSecurityPolicy } from '../../src/core/apps/csp.js';
+import { withAppPart, withoutToken, withScript } from '../../src/core/apps/editorApps.js';
+import { appOf, isForApps, metaForApps } from '../../src/core/apps/toolMeta.js';
+import { complete } from '../../src/core/authoring/completion.js';
+import { hover } from '../../src/core/authoring/hover.js';
+import { QuickFixes } from '../../src/core/authoring/quickFixes.js';
+import { noMarkdown } from '../../src/core/base/inert.js';
+import { addServers } from '../../src/core/config/addServers.js';
+import { parseMcprc } from '../../src/core/config/mcprc.js';
+import { mergeSources } from '../../src/core/config/merge.js';
+import { newEntry, suggestedId, validateId } from '../../src/core/config/newServer.js';
+import { setEnabled } from '../../src/core/config/serverEdits.js';
+import { parseMindsFile } from '../../src/core/config/parse.js';
+import { readRefusedVersion } from '../../src/core/connections/eras/discovery.js';
+import { importFormats } from '../../src/core/import/dialects.js';
+import { importServers } from '../../src/core/import/importServers.js';
+import { planImport } from '../../src/core/import/plan.js';
+import { textOfBytes } from '../../src/core/import/readSource.js';
+import { keptText, readKept } from '../../src/core/remembered/keptOffer.js';
+import { newAgentFile, withGrants } from '../../src/core/team/agentFiles.js';
+import { grantProblems, mergedTeams, parseTeam } from '../../src/core/team/team.js';
+import { completeTeam } from '../../src/core/team/teamCompletion.js';
+import { EditNodes } from '../../src/core/yaml/editNodes.js';
+import * as edits from '../../src/core/yaml/edits.js';
+import { modernServer } from './longAnswers.js';
+import { entriesIn } from './agentEntries.js';
+import { deps, entryReaders, readEntry, source } from './longEntries.js';
+import type { ConfiguredServer } from '../../src/core/config/model.js';
+import { assertEachIsFed, plainReader, takingIn } from './foreignText.js';
+import { assertLinear, ofFile } from './longTexts.js';
+
+type Reader = (text: string) => unknown;
+
+const folders = { folder: '/ws', home: '/home/ada' };
+
+const around = {
+  toolNames: () => ['browser_click'],
+  isSet: () => false,
+  serverState: () => noMarkdown,
+  restartable: () => true,
+  variables: ['PATH'],
+  tools: () => [],
+  entries: () => Promise.resolve([]),
+};
+
+/** Everything that help with a file does with it, at some places. */
+async function helpWith(text: string): Promise<void> {
+  const { problems } = parseMindsFile(source(text, '.minds/mcp.yaml'), deps);
+  const fixes = new QuickFixes(text, around);
+  // An editor asks about what is in sight.
+  for (const problem of problems.slice(0, 3)) fixes.for(problem);
+}
+
+/** Mistakes that quick fixes are offered for, each with the text in it. */
+function mistaken(whole: string): void {
+  // It stands there twenty times, and a file has a mebibyte.
+  const text = whole.slice(0, Math.ceil(whole.length / 20));
+  const quoted = JSON.stringify(text);
+  const written = [
+    'version: 1\nservers:\n  a:',
+    ...['transport', 'command', 'comand', 'url', 'cwd', quoted, quoted, '<<'].map((key) => `    ${key}: ${quoted}`),
+    `    timeouts: { connect: ${quoted}, idle: [${quoted}] }`,
+    `    tools: { whitelist: [${quoted}, ''], blacklist: ${quoted} }`,
+    `    env: { A: { env: ${quoted}, secret: ${quoted} } }`,
+    `  c: { transport: stdio, command: x, cwd: ${quoted}, env: { A: { env: ${quoted}, secret: B, command: [${quoted}] } } }`,
+    '  b:\n    transport: stdio',
+    `    command: ${JSON.stringify(`npx ${text}`)}`,
+    '    envFile: x',
+    `  mcp_admin:\n    transport: streamable_http\n    url: ${JSON.stringify(`https://${text}`)}\n    args: []`,
+    '',
+  ].join('\n');
+  const none = { ...deps, directoryExists: () => false, envFile: () => ({ kind: 'refused', reason: text }) as const };
+  const { problems } = parseMindsFile(source(written, '.minds/mcp.yaml'), none);
+  const fixes = new QuickFixes(written, around);
+  for (const problem of problems) fixes.for(problem);
+  for (const other of [`version: ${quoted}`, `version: 1\nservers: ${quoted}`, `version: 1\nservers: {a: {}, a: {}}`]) {
+    new QuickFixes(other, around).all(parseMindsFile(source(other, '.minds/mcp.yaml'), deps).problems);
+  }
+}
+
+const offer = (text: string): ReviewedOffers => ({
+  tool: [
+    {
+      name: 'a',
+      title: text,
+      description: text,
+      annotations: { title: text },
+      inputSchema: { type: 'object', title: text },
+    },
+  ],
+  prompt: [{ name: text, description: text, arguments: [{ name: text }] }],
+  instructions: text,
+  incomplete: [],
+});
+
+async function reviewed(before: string, text: string): Promise<void> {
+  const definition = (
+    readEntry('a', { transport: 'stdio', command: 'x' }) as Extract<ConfiguredServer, { kind: 'valid' }>
+  ).definition;
+  const launch = describeLaunch(definition);
+  const kept = new Map<string, unknown>();
+  const ledger = new OfferLedger({
+    storage: {
+      get: (key: string) => kept.get(key),
+      update: (key: string, value: unknown) => (kept.set(key, value), Promise.resolve()),
+    } as never,
+    holdsBack: () => true,
+    onStoreFailure: (error) => assert.fail(String(error)),
+  });
+  ledger.note(launch, [offer(before)], (given) => given);
+  ledger.note(launch, [offer(text)], (given) => given);
+  ledger.changesOf(launch, offer(text));
+  const change = await ledger.changeOf({ launch: launch.fingerprint, kind: 'tool', original: 'a' });
+  if (change) ledger.accept([change]);
+  ledger.dispose();
+}
+
+const readers: Readonly<Record<string, Reader>> = {
+  'a config file': (text) => parseMindsFile(source(text, '.minds/mcp.yaml'), deps),
+  'the servers of a config file': (text) =>
+    parseMindsFile(source(`version: 1\nservers:\n  a:\n    ${text}\n  b: x`, '.minds/mcp.yaml'), deps),
+  'a `.mcprc`': (text) => parseMcprc(source(text, '.mcprc'), deps),
+  'a key beside the servers of a `.mcprc`': (text) =>
+    parseMcprc(source(JSON.stringify({ mcpServers: {}, [text]: {} }), '.mcprc'), deps),
+  'a server of a `.mcprc`': (text) => parseMcprc(source(JSON.stringify({ [text]: { command: text } }), '.mcprc'), deps),
+  'a team': (text) => parseTeam(source(text, '.minds/team.yaml')),
+  'the members of a team': (text) => {
+    const quoted = JSON.stringify(text);
+    const written = `members:\n  a: { name: ${quoted}, toolsets: [${quoted}, '!x'] }\n  ${quoted}: { toolsets: x }`;
+    const { team } = parseTeam(source(written, '.minds/team.yaml'));
+    if (team) return [grantProblems([team], [], new Set()), mergedTeams([team, team])];
+    return undefined;
+  },
+  'help with a config file': helpWith,
+  'a config file with mistakes': mistaken,
+  'edits of a config file': (text) => {
+    const written = `a: ${JSON.stringify(text)}\nb: [${JSON.stringify(text)}]\n`;
+    const nodes = EditNodes.read(written);
+    const list = nodes?.pairAt(written.indexOf('\nb') + 1);
+    if (!nodes || !list) return undefined;
+    return [
+      edits.renameKey(nodes, 0, text),
+      edits.replaceItem(nodes, written.indexOf('[') + 1, text),
+      edits.appendItem(nodes, list.pair.value, text),
+      edits.prependItems(nodes, list, [text]),
+    ];
+  },
+  'two config files': (text) => {
+    const read = [text, `${text}b`].map((id, index) => {
+      const written = JSON.stringify({ [id]: { command: 'x' }, same: { command: text } });
+      return parseMcprc({ ...source(written, '.mcprc'), folder: `/ws${index}` }, deps);
+    });
+    const higher = parseMindsFile(
+      source(`version: 1\nservers: { ${JSON.stringify(text)}: {} }`, '.minds/mcp.yaml'),
+      deps,
+    );
+    return mergeSources([higher, ...read], new Map());
+  },
+  'what a new server is made of': (text) => [
+    validateId(text, new Set()),
+    suggestedId('command', text, new Set([text])),
+    suggestedId('url', text, new Set()),
+    suggestedId('package', text, new Set()),
+    newEntry('command', text),
+  ],
+  'a server that is switched off': (text) =>
+    setEnabled(`version: 1\nservers:\n  ${JSON.stringify(text)}: {}\n`, text, false),
+  'the bytes of a file of another program': (text) => textOfBytes(Buffer.from(text)),
+  'a file that is imported': (text) =>
+    planImport({
+      config: `version: 1\n# ${JSON.stringify(text)}\n`,
+      label: 'a program',
+      file: '/ws/other.json',
+      text: JSON.stringify({ mcpServers: { [text]: { command: text } } }),
+      folders,
+    }),
+  'a config file under the pointer': (text) => hover(text, 0, around),
+  'the end of a config file that is typed': (text) => complete(text, text.length, around),
+  'a value that is typed': (text) =>
+    complete(`version: 1\nservers:\n  a:\n    transport: ${text}`, 30 + text.length, around),
+  'a key that is typed': (text) => {
+    const typed = `version: 1\nservers:\n  a:\n    transport: ${text}\n    `;
+    return complete(typed, typed.length, around);
+  },
+  'an item that is typed': (text) =>
+    complete(`version: 1\nservers:\n  a: {transport: ${text}, tools: {whitelist: [`, 59 + text.length, around),
+  'a team that is typed': (text) => completeTeam(text, text.length, []),
+  'a server that is added': (text) =>
+    addServers('version: 1\n', [{ id: 'a', entry: { transport: 'stdio', command: text } }]),
+  'a config file to which a server is added': (text) =>
+    addServers(text, [{ id: 'a', entry: { transport: 'stdio', command: 'x' } }]),
+  'an agent of a member': (text) => {
+    const agent = { id: 'a', name: text, purpose: text, toolsets: ['x'] };
+    return [newAgentFile(agent), withGrants(text, agent), withGrants(`---\ntools: [${text}]\n---\n`, agent)];
+  },
+  'tools that changed': (text) => reviewed('before', text),
+  'tools that were others': (text) => reviewed(text, `${text} `),
+  'a server of 2026-07-28': modernServer,
+  'the versions that a server speaks': (text) => readRefusedVersion({ supported: text.slice(0, 100_000).split('') }),
+  'what was remembered': (text) => {
+    const listing = { tools: [{ name: text, description: text, inputSchema: { type: 'object' } }], malformed: [] };
+    const kept = keptText(
+      {
+        at: 1,
+        protocolVersion: text,
+        serverInfo: { name: text, version: text },
+        instructions: text,
+        capabilities: {},
+        listing,
+      } as never,
+      (given) => given,
+    );
+    return [readKept(text), kept !== undefined && readKept(kept)];
+  },
+  'an app': (text) => {
+    const ui = {
+      csp: { connectDomains: [text, `https://${text}`, `https://${text}.example.com`], resourceDomains: [text] },
+    };
+    const result = { content: [{ type: 'text' as const, text }] };
+    return [
+      framePage({ html: text, ui }, { mark: 'a', isOfThisMachine: true }),
+      contentSecurityPolicy(ui, false),
+      withAppPart(result, result, 'token'),
+      withoutToken({ uri: text }),
+      withoutToken({ arguments: { 'mcp-toolsets/app': text } }),
+      withScript({ contents: [{ text }, { blob: text }] }),
+      [appOf, isForApps, metaForApps].map((read) => read({ _meta: { ui: { resourceUri: text, visibility: [text] } } })),
+    ];
+  },
+};
+
+const entry = {
+  command: 'npx',
+  args: ['-y', 'x', '--token=abc'],
+  env: { A: 'b' },
+  cwd: '/x',
+  url: 'https://a.b/c',
+  headers: { A: 'b' },
+  type: 'stdio',
+  disabledTools: ['a'],
+};
+
+/** Programs' files are read in the form of each, and the entry of each is translated with the text at each place. */
+function importReaders(): [string, Reader][] {
+  const whole = importFormats.map((format): [string, Reader] => [
+    `a file of ${format}`,
+    (text) => [
+      importServers({ text, file: '/ws/x.json', format, taken: new Set(), folders }),
+      importServers({
+        text: JSON.stringify({
+          mcpServers: { [text]: entry, other: { url: text, headers: { [text]: text } } },
+          mcp: { servers: { [text]: entry } },
+          inputs: [{ id: text }],
+        }),
+        file: '/ws/x.json',
+        format,
+        taken: new Set(),
+        folders,
+      }),
+    ],
+  ]);
+  return whole;
+}
+
+const agentReaders = agentKinds.map((agent): [string, Reader] => [
+  `the file of ${agent}`,
+  (text) => entriesIn(agent, text),
+]);
+
+const all: readonly (readonly [string, Reader])[] = [
+  ...Object.entries(readers),
+  ...importReaders(),
+  ...agentReaders,
+  ...entryReaders(),
+];
+
+const rooms = [
+  'core/yaml',
+  'core/config',
+  'core/import',
+  'core/team',
+  'core/agents',
+  'core/authoring',
+  'core/approval',
+  'core/apps',
+  'core/remembered',
+  'core/connections/eras',
+  'core/bridge',
+  'core/files',
+];
+
+/** Why what takes a text is not fed. */
+const notFed: Readonly<Record<string, readonly string[]>> = {
+  'It takes a path of this machine, a hash, or a text of our own.': [
+    'sourceFiles',
+    'userFile',
+    'isUserFile',
+    'configFileOf',
+    'watchFile',
+    'readEnvFile',
+    'tokenFileOf',
+    'tokenIn',
+    'renewToken',
+    'noteAddress',
+    'forgetAddress',
+    'notedPort',
+    'leadsOutside',
+    'writeInside',
+    'refuseOutside',
+    'isInsideAny',
+    'offerTextsIn',
+    'isPrintOf',
+    'of',
+    'recall',
+    'expectsMore',
+    'note',
+    'remember',
+    'forget',
+    'setProtocolVersion',
+  ],
+  'It asks a listener, and reads no more of its answer than a proof has.': ['knowsToken'],
+  'It puts the text into another one and does not look at it.': [
+    'versionUnsupported',
+    'serversNotAMap',
+    'duplicateServer',
+    'idInOtherFolder',
+    'serverShadowed',
+    'send',
+  ],
+};
+
+describe('long texts in files, and of newer servers and pages', function () {
+  this.timeout(1_800_000);
+
+  it('are given to everything that reads them', () =>
+    assertEachIsFed(
+      rooms,
+      all.map(([, read]) => read),
+      notFed,
+    ));
+
+  const named = new Set(Object.values(notFed).flat());
+  for (const taking of takingIn(rooms).filter(({ isPlain, name }) => isPlain && !named.has(name))) {
+    it(`${taking.file} ${taking.name}: takes linear time`, async () => assertLinear(await plainReader(taking), ofFile));
+  }
+  for (const [what, read] of all) it(`${what}: read in linear time`, () => assertLinear(read, ofFile));
+});

@@ -1,0 +1,43 @@
+/** The SDK's client of an era on the stdio of a server; only the SDK that is asked for is loaded. */
+import type { Json } from './httpClient.js';
+import type { ServerCommand } from './servers.js';
+
+export type Era = 'legacy' | 'modern';
+
+export const modernVersion = '2026-07-28';
+
+export interface SdkClient {
+  call(name: string, args: Json): Promise<Json>;
+  list(): Promise<Json>;
+  close(): Promise<void>;
+}
+
+export async function connectSdk(era: Era, server: ServerCommand): Promise<SdkClient> {
+  const start = {
+    command: server.command,
+    args: [...server.args],
+    env: process.env as Record<string, string>,
+    stderr: 'ignore' as const,
+  };
+  if (era === 'modern') {
+    const { Client } = await import('@modelcontextprotocol/client');
+    const { StdioClientTransport } = await import('@modelcontextprotocol/client/stdio');
+    const pinned = { versionNegotiation: { mode: { pin: modernVersion } } };
+    const client = new Client({ name: 'bare', version: '0.0.0' }, pinned);
+    await client.connect(new StdioClientTransport(start));
+    return {
+      call: (name, args) => client.callTool({ name, arguments: args }),
+      list: () => client.listTools(),
+      close: () => client.close(),
+    };
+  }
+  const { Client } = await import('@modelcontextprotocol/sdk/client/index.js');
+  const { StdioClientTransport } = await import('@modelcontextprotocol/sdk/client/stdio.js');
+  const client = new Client({ name: 'bare', version: '0.0.0' });
+  await client.connect(new StdioClientTransport(start));
+  return {
+    call: (name, args) => client.callTool({ name, arguments: args }) as Promise<Json>,
+    list: () => client.listTools(),
+    close: () => client.close(),
+  };
+}

@@ -1,0 +1,54 @@
+/** The clock of the system, which a test can put forward: what is due by then happens at once. */
+import type { Clock } from '../../../src/core/base/clock.js';
+import type { Disposable } from '../../../src/core/base/disposables.js';
+import { Emitter, nextEvent } from '../../../src/core/base/events.js';
+import { patientClock } from './within.js';
+
+interface Timer {
+  readonly at: number;
+  readonly run: () => void;
+  set: Disposable;
+}
+
+export class LeapingClock implements Clock {
+  private ahead = 0;
+  private readonly timers = new Set<Timer>();
+  private readonly scheduled = new Emitter<number>();
+
+  now(): number {
+    return patientClock.now() + this.ahead;
+  }
+
+  after(ms: number, run: () => void): Disposable {
+    const timer: Timer = { at: this.now() + ms, run, set: { dispose: () => {} } };
+    this.timers.add(timer);
+    this.set(timer, ms);
+    this.scheduled.fire(ms);
+    return {
+      dispose: () => {
+        timer.set.dispose();
+        this.timers.delete(timer);
+      },
+    };
+  }
+
+  /** Resolves when something begins to wait for `ms` milliseconds. */
+  async nextWait(ms: number): Promise<void> {
+    await nextEvent(this.scheduled.event, (scheduled) => scheduled === ms);
+  }
+
+  leap(ms: number): void {
+    this.ahead += ms;
+    for (const timer of this.timers) {
+      timer.set.dispose();
+      this.set(timer, Math.max(0, timer.at - this.now()));
+    }
+  }
+
+  private set(timer: Timer, ms: number): void {
+    timer.set = patientClock.after(ms, () => {
+      this.timers.delete(timer);
+      timer.run();
+    });
+  }
+}

@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { Redactor, redactingLog } from '../../../src/core/base/log.js';
+
+describe('a log (E4, S1a)', () => {
+  function written(message: string, ...secrets: string[]): string {
+    const entries: string[] = [];
+    const redactor = new Redactor();
+    redactor.register(secrets);
+    redactingLog({ write: (_, text) => void entries.push(text) }, redactor).write('info', message);
+    assert.equal(entries.length, 1);
+    return entries[0] ?? '';
+  }
+
+  it('takes an ordinary line as it is', () => {
+    assert.equal(written('Started node a.js (pid 12) — “fine”'), 'Started node a.js (pid 12) — “fine”');
+  });
+
+  it('shows what would steer a terminal, or would not show', () => {
+    assert.equal(written('a\u001b[2J\u0007b\u202ec\u200bd\re'), 'a\\u{1b}[2J\\u{7}b\\u{202e}c\\u{200b}d\\u{d}e');
+  });
+
+  it('lets no text begin another entry', () => {
+    const forged = 'bye\n2026-01-01 00:00:00.000 [info] Approved by you\r\nmore';
+    assert.equal(written(forged), 'bye\n    2026-01-01 00:00:00.000 [info] Approved by you\n    more');
+    assert.equal(written('a\u2028b\u0085c'), 'a\\u{2028}b\\u{85}c');
+  });
+
+  it('hides secrets before it does that', () => {
+    assert.equal(written('it is se\u200bcret-value', 'se\u200bcret-value'), 'it is •••');
+    assert.equal(written('line-one-x\nline-two-x', 'line-one-x\nline-two-x'), '•••');
+  });
+});

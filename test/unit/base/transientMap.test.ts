@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { TransientMap } from '../../../src/core/base/transientMap.js';
+
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as (options?: { type: 'minor' }) => void;
+
+describe('TransientMap', () => {
+  it('keeps what is in it, in its order, however much comes and goes', () => {
+    const map = new TransientMap<number, string>();
+    map.set(-1, 'first');
+    for (let id = 10; id < 1000; id++) {
+      map.set(id, `entry ${id}`);
+      if (id >= 13) assert.equal(map.take(id - 3), `entry ${id - 3}`);
+      assert.equal(map.get(-1), 'first');
+      assert.equal(map.get(id), `entry ${id}`);
+      assert.equal(map.has(id - 4), false);
+    }
+    assert.deepEqual(map.keys(), [-1, 997, 998, 999]);
+    assert.deepEqual(map.values(), ['first', 'entry 997', 'entry 998', 'entry 999']);
+    assert.equal(map.size, 4);
+  });
+
+  it('says whether there was something to delete', () => {
+    const map = new TransientMap<string, number>();
+    map.set('a', 1);
+    assert.equal(map.delete('a'), true);
+    assert.equal(map.delete('a'), false);
+    assert.equal(map.take('a'), undefined);
+    assert.equal(map.size, 0);
+  });
+
+  it('is empty after it was cleared, and takes entries again', () => {
+    const map = new TransientMap<string, number>();
+    map.set('a', 1);
+    map.clear();
+    assert.deepEqual(map.keys(), []);
+    map.set('b', 2);
+    assert.deepEqual(map.values(), [2]);
+  });
+
+  it('lets what has gone be collected without a collection of everything', () => {
+    const entries = 2000;
+    const entrySize = 1000 * 8;
+    /** Returns the bytes that are left of the entries. */
+    const left = (
+      map: Pick<Map<number, unknown>, 'delete'> & { set(key: number, value: unknown): unknown },
+    ): number => {
+      map.set(-1, undefined);
+      // What has lived through two of them goes only when everything is collected.
+      for (let turn = 0; turn < 3; turn++) collect({ type: 'minor' });
+      const before = oldSpace();
+      for (let id = 0; id < entries; id++) {
+        map.set(id, new Array(1000).fill(id));
+        map.delete(id - 8);
+        if (id % 100 === 0) collect({ type: 'minor' });
+      }
+      for (let turn = 0; turn < 3; turn++) collect({ type: 'minor' });
+      return oldSpace() - before;
+    };
+    // V8 learns from the other map that such entries live long.
+    const ofTransient = left(new TransientMap<number, unknown>());
+    const ofMap = left(new Map<number, unknown>());
+    const share = (bytes: number): number => bytes / (entries * entrySize);
+    assert.ok(share(ofTransient) < 0.2, `${share(ofTransient)} of it are left, and ${share(ofMap)} by a Map`);
+  });
+});
+
+function oldSpace(): number {
+  return getHeapSpaceStatistics().find(({ space_name }) => space_name === 'old_space')?.space_used_size ?? NaN;
+}

@@ -1,0 +1,65 @@
+/** What a definition of a tool may have mirrored in headers, and what not (X8). */
+import assert from 'node:assert/strict';
+import { fromHeader, mirroredParams, mirrorMismatch, toHeader } from '../../../src/core/protocol/mirroredParams.js';
+
+const text = (header: unknown): object => ({ type: 'string', 'x-mcp-header': header });
+const of = (properties: object, more: object = {}): unknown => mirroredParams({ type: 'object', properties, ...more });
+
+describe('mirrored parameters (X8)', () => {
+  it('are found wherever properties alone lead to them', () => {
+    const deep = { type: 'object', properties: { b: { type: 'integer', 'x-mcp-header': 'B' } } };
+    assert.deepEqual(of({ a: text('A'), deep, plain: { default: text('D'), enum: [text('E')] } }), {
+      kind: 'right',
+      params: [
+        { header: 'A', path: ['a'] },
+        { header: 'B', path: ['deep', 'b'] },
+      ],
+    });
+    assert.deepEqual(mirroredParams(undefined), { kind: 'right', params: [] });
+  });
+
+  it('make the tool wrong where the specification does not allow them', () => {
+    const wrong: unknown[] = [
+      of({ a: text('') }),
+      of({ a: text('no space') }),
+      of({ a: text('line\r\nbreak') }),
+      of({ a: text(7) }),
+      of({ a: { type: 'number', 'x-mcp-header': 'A' } }),
+      of({ a: { type: 'object', 'x-mcp-header': 'A' } }),
+      of({ a: text('Same'), b: text('same') }),
+      of({ a: { type: 'array', items: text('A') } }),
+      of({ a: { anyOf: [text('A')] } }),
+      of({}, { $defs: { a: text('A') } }),
+      mirroredParams({ type: 'string', 'x-mcp-header': 'Root' }),
+    ];
+    for (const one of wrong) assert.equal((one as { kind: string }).kind, 'wrong', JSON.stringify(one));
+  });
+
+  it('are compared with the body, numbers as numbers, and have to be there where the body has them', () => {
+    const params = [
+      { header: 'Region', path: ['region'] },
+      { header: 'Shard', path: ['deep', 'shard'] },
+    ];
+    const wrong = (args: unknown, headers: Record<string, string>): string | undefined =>
+      mirrorMismatch(params, args, headers);
+    const region = { 'mcp-param-region': 'north' };
+    assert.equal(wrong({ region: 'north' }, region), undefined);
+    assert.equal(wrong({ region: 'größe' }, { 'mcp-param-region': toHeader('größe') }), undefined);
+    for (const damaged of ['=?base64?bm9ydGg?=', '=?base64?bm9y!!dGg=?='])
+      assert.match(wrong({ region: 'north' }, { 'mcp-param-region': damaged }) ?? '', /Mcp-Param-Region/);
+    assert.equal(wrong({ region: null }, {}), undefined);
+    assert.equal(wrong(undefined, {}), undefined);
+    assert.equal(wrong({ deep: { shard: 42 } }, { 'mcp-param-shard': '42.0' }), undefined);
+    assert.match(wrong({ deep: { shard: 0 } }, { 'mcp-param-shard': '' }) ?? '', /Mcp-Param-Shard does not say/);
+    assert.match(wrong({ region: 'north' }, {}) ?? '', /Mcp-Param-Region is missing/);
+    assert.match(wrong({ region: 'south' }, region) ?? '', /Mcp-Param-Region does not say/);
+    assert.match(wrong({}, region) ?? '', /Mcp-Param-Region does not say/);
+    assert.match(wrong({ region: 'größe' }, { 'mcp-param-region': 'größe' }) ?? '', /not allowed/);
+  });
+
+  it('come out of a header as they went in', () => {
+    for (const value of ['', 'plain', 'größe', ' padded ', 'two\nlines', '=?base64?literal?=', '=?base64?YQ==?=']) {
+      assert.equal(fromHeader(toHeader(value)), value);
+    }
+  });
+});
