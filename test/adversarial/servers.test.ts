@@ -7,6 +7,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { fixture, rawWith, type Entry } from '../support/core/configText.js';
+import { keepResults } from '../support/core/keptResults.js';
 import { SessionClient } from '../support/core/sessionClient.js';
 import { endStages, startStage, type Stage } from '../support/core/stage.js';
 import { within } from '../support/core/within.js';
@@ -41,7 +42,7 @@ describe('a server that damages what it sends', function () {
   }
 
   beforeEach(async () => {
-    stage = await startStage({ env: { THE_CANARY: canary } });
+    stage = await startStage({ env: { THE_CANARY: canary }, remembers: true });
   });
 
   afterEach(endStages);
@@ -49,6 +50,8 @@ describe('a server that damages what it sends', function () {
   for (const version of ['2025-11-25', '2026-07-28']) {
     it(`is survived for ${messages} messages of ${version}`, async () => {
       await stage.edit({ good, mutant: mutant(seed, ...(version === '2026-07-28' ? ['--modern'] : [])) });
+      const { delivery, settled } = keepResults(stage);
+      await stage.gateway({ delivery });
       const client = await SessionClient.open(stage, 'mutant', {
         capabilities: { elicitation: {}, sampling: {}, roots: {} },
         elicit: () => ({ action: 'decline' }),
@@ -81,7 +84,8 @@ describe('a server that damages what it sends', function () {
       // Most calls reach it; else nothing was tried. One that asks for input is an error where nobody can be asked.
       const results = outcomes.get('result') ?? 0;
       assert.ok(results > (messages / burst) * 0.3, JSON.stringify([...outcomes]));
-      assertKeepsSecrets(stage, [canary]);
+      await settled();
+      await assertKeepsSecrets(stage, [canary], /[\\/]mutant[\\/]m_burst[\\/]/);
       assertShownWithoutControl(stage.host.snapshot);
     });
   }
@@ -94,7 +98,7 @@ describe('a server that damages what it sends', function () {
         await goodAnswers();
       }
     });
-    assertKeepsSecrets(stage, [canary]);
+    await assertKeepsSecrets(stage, [canary], /^listed[\\/]/);
     assertShownWithoutControl(stage.host.snapshot);
   });
 });

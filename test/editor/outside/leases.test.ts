@@ -46,7 +46,7 @@ describe('leases over a reload', () => {
   }
 
   const instances = (): number[] =>
-    editor.processes().flatMap(({ pid, command }) => (command.includes('plain.mjs') ? [pid] : []));
+    editor.processes().flatMap(({ pid, command }) => (command.includes('raw.mjs') ? [pid] : []));
 
   /** The one conversation that holds leases, as the sidebar shows it. */
   async function leaseholder(): Promise<string> {

@@ -49,7 +49,7 @@ describe('a chat with @minds over a reload', () => {
     const dialog = first?.metadata?.mcpToolsets?.dialog;
     assert.match(lastWords(first), /RESULT count: 1\b[^]*of its own[^]*RESULT chart/);
     assert.match(lastWords(await agent.ask(`@minds ${call('count')}`)), /RESULT count: 2\b/);
-    const pids = editor.processes().flatMap(({ pid, command }) => (command.includes('plain.mjs') ? [pid] : []));
+    const pids = editor.processes().flatMap(({ pid, command }) => (command.includes('raw.mjs') ? [pid] : []));
 
     await agent.reloadWithChat('RESULT count: 2', 'mcp_counter_');
     await window.page.locator('.part.editor .interactive-response img').first().scrollIntoViewIfNeeded();
@@ -76,7 +76,7 @@ describe('a chat with @minds over a reload', () => {
       'images as a note',
     );
     for (const { pid, command } of editor.processes()) {
-      if (command.includes('plain.mjs')) assert.ok(!pids.includes(pid), 'an instance outlived its window');
+      if (command.includes('raw.mjs')) assert.ok(!pids.includes(pid), 'an instance outlived its window');
     }
     await agent.ask('@minds /files');
     await agent.answers.filter({ hasText: /left 1 file[^]*\.png/ }).waitFor();

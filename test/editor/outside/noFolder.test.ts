@@ -4,7 +4,7 @@ import { repoRoot } from '../../support/npm.mjs';
 import { startEditor, type Editor } from '../../support/editor/launch.ts';
 import type { EditorWindow } from '../../support/editor/window.ts';
 
-const script = join(repoRoot, 'test/fixtures/servers/plain.mjs');
+const script = join(repoRoot, 'test/fixtures/servers/raw.mjs');
 const users = `version: 1\nservers:\n  mine: { transport: stdio, command: node, args: ['${script}', --tools, 'echo'] }\n`;
 
 describe('a window without a folder', () => {

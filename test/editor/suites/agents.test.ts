@@ -59,7 +59,7 @@ describe('other agents', () => {
     await mkdir(minds, { recursive: true });
     await writeFile(
       join(minds, 'mcp.yaml'),
-      `version: 1\nservers:\n  mine: ${entry('plain.mjs', ['--tools', 'add,pid'])}\n`,
+      `version: 1\nservers:\n  mine: ${entry('raw.mjs', ['--tools', 'add,pid'])}\n`,
     );
     await untilTools(['mcp_mine_add', 'mcp_mine_pid']);
     port = await freePort();

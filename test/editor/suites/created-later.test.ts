@@ -17,7 +17,7 @@ import {
 describe('a config file that is created later', () => {
   it('counts at once', async () => {
     assert.deepEqual(toolIds(), []);
-    await writeConfig(`version: 1\nservers:\n  late: ${entry('plain.mjs', ['--tools', 'echo'])}\n`);
+    await writeConfig(`version: 1\nservers:\n  late: ${entry('raw.mjs', ['--tools', 'echo'])}\n`);
     await untilTools(['mcp_late_echo']);
   });
 

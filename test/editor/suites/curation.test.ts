@@ -73,7 +73,7 @@ describe('curation', () => {
     const call = invoke('mcp_alpha_quiet', { ms: 3000 });
     // The call has reached the server when a second one on the same instance is answered.
     await invoke('mcp_alpha_pid');
-    await writeConfig(`version: 1\nservers:\n  beta: ${entry('plain.mjs', ['--tools', 'echo,add'])}\n`);
+    await writeConfig(`version: 1\nservers:\n  beta: ${entry('raw.mjs', ['--tools', 'echo,add'])}\n`);
     await untilTools(['mcp_beta_echo', 'mcp_beta_add']);
     assert.equal(await call, 'done');
   });
@@ -140,13 +140,13 @@ describe('curation', () => {
     });
 
     it('in a name drops that tool alone (N4)', async () => {
-      await writeConfig(keep(`  odd: ${entry('plain.mjs', ['--tools', `fine,bad.name,${'x'.repeat(65)}`])}\n`));
+      await writeConfig(keep(`  odd: ${entry('raw.mjs', ['--tools', `fine,bad.name,${'x'.repeat(65)}`])}\n`));
       await untilTools([...start, 'mcp_odd_fine']);
       await untilProblems(['tool-name-invalid odd', 'tool-name-invalid odd']);
     });
 
     it('that gives two toolsets one name is a warning on the later, with the place of the first (N5)', async () => {
-      await writeConfig(keep(`  gamma: ${entry('plain.mjs', ['--tools', 'add,own'])}\n`));
+      await writeConfig(keep(`  gamma: ${entry('raw.mjs', ['--tools', 'add,own'])}\n`));
       await untilTools([...start, 'mcp_gamma_own']);
       await untilProblems(['name-taken gamma']);
       const [diagnostic] = vscode.languages

@@ -159,7 +159,7 @@ describe('sidebar', () => {
   it('warns where there are more tools than some models take', async () => {
     const original = await readConfig();
     const many = entry('pages.mjs', ['--pages', '1', '--tools-per-page', '130']);
-    await writeConfig(`version: 1\nservers:\n  few: ${entry('plain.mjs', ['--tools', 'echo'])}\n  many: ${many}\n`);
+    await writeConfig(`version: 1\nservers:\n  few: ${entry('raw.mjs', ['--tools', 'echo'])}\n  many: ${many}\n`);
     await untilProblems(['too-many-tools many']);
     await vscode.commands.executeCommand('mcpToolsets.servers.focus');
     await untilRow(/^many ?130 tools · ~[\d.]+k tokens · stdio/);
@@ -179,7 +179,7 @@ describe('sidebar', () => {
       );
 
     it('all disabled', async () => {
-      const off = entry('plain.mjs', [], 'enabled: false');
+      const off = entry('raw.mjs', [], 'enabled: false');
       await writeConfig(`version: 1\nservers:\n  a: ${off}\n  b: ${off}\n`);
       await untilText(/Every server is disabled/);
       await page.screenshot('all-disabled');

@@ -29,7 +29,7 @@ async function write(file: string, text: string): Promise<void> {
 }
 
 const kode = (tools: string): string =>
-  JSON.stringify({ command: 'node', args: [join(repoRoot, 'test/fixtures/servers/plain.mjs'), '--tools', tools] });
+  JSON.stringify({ command: 'node', args: [join(repoRoot, 'test/fixtures/servers/raw.mjs'), '--tools', tools] });
 
 describe('sources', () => {
   before(async () => {
@@ -40,7 +40,7 @@ describe('sources', () => {
   after(() => rm(dirname(usersFile), { recursive: true, force: true }));
 
   it("the user's own file, created later: its server starts without a question, the workspace's wait", async () => {
-    await write(usersFile, `version: 1\nservers:\n  mine: ${entry('plain.mjs', ['--tools', 'add,count'])}\n`);
+    await write(usersFile, `version: 1\nservers:\n  mine: ${entry('raw.mjs', ['--tools', 'add,count'])}\n`);
     await untilTools(['mcp_mine_add', 'mcp_mine_count']);
     await untilRow(/^mine ?2 tools .*· user$/);
     await untilRow(/^alpha ?waits for approval/);
@@ -67,7 +67,7 @@ describe('sources', () => {
   });
 
   it('an id of a higher source shadows it in a lower one: said at its place and in the sidebar', async () => {
-    const text = `version: 1\nservers:\n  mine: ${entry('plain.mjs', ['--tools', 'count'])}\n  alpha: ${entry('plain.mjs', ['--tools', 'add'])}\n`;
+    const text = `version: 1\nservers:\n  mine: ${entry('raw.mjs', ['--tools', 'count'])}\n  alpha: ${entry('raw.mjs', ['--tools', 'add'])}\n`;
     await write(usersFile, text);
     await untilTools(['mcp_alpha_echo', 'mcp_kode_pid', 'mcp_mine_count']);
     await until(

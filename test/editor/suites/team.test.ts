@@ -19,7 +19,7 @@ const teamFile = (): string => join(folder(), '.minds', 'team.yaml');
 const agentFile = (id: string): string => join(folder(), '.github', 'agents', `${id}.agent.md`);
 
 /** How often an agent is asked that the editor may not have found yet. */
-const mostAttempts = 25;
+const mostAttempts = 60;
 
 describe('team', () => {
   let original = '';
@@ -153,7 +153,6 @@ describe('team', () => {
     await page.screenshot('agent-file');
     await vscode.commands.executeCommand('workbench.action.closeAllEditors');
     const ask = async (mode: string): Promise<string[]> => {
-      await newChat();
       await forgetRequests();
       await vscode.commands.executeCommand('workbench.action.chat.open', {
         query: calls({ tool: 'mcp_counter_count' }),
@@ -163,8 +162,9 @@ describe('team', () => {
       });
       return (await offered()).filter((name) => name.startsWith('mcp_')).sort();
     };
-    // The editor finds agents when it gets to it, and asks another one until then.
+    // The editor finds agents when it gets to it, for each chat anew, and asks another one until then.
     const untilOffered = async (expected: readonly string[]): Promise<void> => {
+      await newChat();
       for (let attempt = 1; JSON.stringify(await ask('alice')) !== JSON.stringify(expected); attempt++) {
         assert.ok(attempt < mostAttempts, `not ${expected.join(', ')} but ${(await offered()).join(', ')}`);
       }

@@ -8,7 +8,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { CommandLine } from '../../support/core/commandLine.js';
-import { configText, fixturePath, type Entry, type Servers } from '../../support/core/configText.js';
+import { fixturePath } from '../../support/core/bundles.js';
+import { configText, type Entry, type Servers } from '../../support/core/configText.js';
 import { Serving } from '../../support/core/serving.js';
 
 const evil = 'http://127.0.0.1:9/evil/';

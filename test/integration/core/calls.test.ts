@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { copyFileSync, cpSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { fixture, fixturePath, rawWith, type Entry } from '../../support/core/configText.js';
+import { fixturePath } from '../../support/core/bundles.js';
+import { fixture, rawWith, type Entry } from '../../support/core/configText.js';
 import { endStages, startStage, type Stage } from '../../support/core/stage.js';
 import { isAlive, untilNone, wasKilled } from '../../support/processes.js';
 

@@ -8,7 +8,8 @@ import path from 'node:path';
 import { runImport } from '../../../src/cli/importCommand.js';
 import { Emitter } from '../../../src/core/base/events.js';
 import type { LaunchDescription } from '../../../src/core/approval/fingerprint.js';
-import { fixturePath, http, type Entry } from '../../support/core/configText.js';
+import { fixturePath } from '../../support/core/bundles.js';
+import { http, type Entry } from '../../support/core/configText.js';
 import { endStages, startStage, type Stage } from '../../support/core/stage.js';
 
 const canary = (name: string): string => `canary-${name}-5ca1ab1e`;

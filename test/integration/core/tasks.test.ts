@@ -8,12 +8,11 @@ import { Emitter, nextEvent } from '../../../src/core/base/events.js';
 import { Bridge } from '../../../src/core/bridge/bridge.js';
 import { createGateway, type Gateway } from '../../../src/core/gateway/gateway.js';
 import type { Fields } from '../../../src/core/protocol/client.js';
-import { createDelivery } from '../../../src/core/results/delivery.js';
-import { createDiskArtifacts } from '../../../src/core/results/diskArtifacts.js';
 import type { Progress } from '@modelcontextprotocol/sdk/types.js';
 import { fixture, type Entry } from '../../support/core/configText.js';
 import { ModernClient, textIn, type Message } from '../../support/core/modernClient.js';
 import { Pipe } from '../../support/core/pipe.js';
+import { keepResults } from '../../support/core/keptResults.js';
 import { SessionClient } from '../../support/core/sessionClient.js';
 import { endStages, startStage, type Stage } from '../../support/core/stage.js';
 import { within } from '../../support/core/within.js';
@@ -242,10 +241,7 @@ describe('tasks (X8)', function () {
   });
 
   it('end with results like those of calls: in files, with `data:` URLs put right', async () => {
-    const folder = path.join(path.dirname(stage.folder), 'storage');
-    const artifacts = createDiskArtifacts({ folder, quota: () => 1 << 20, clock: systemClock, log: stage.logs.sink() });
-    const delivery = createDelivery({ artifacts, maxResultBytes: () => 1 << 20 });
-    stage.onDispose(() => artifacts.settled());
+    const { folder, delivery, settled } = keepResults(stage);
     await stage.gateway({ delivery });
     await stage.edit({ s: fixture('tasks', [], { transform: [{ prefix: 'my_' }] }) });
     const client = await open();
@@ -257,7 +253,7 @@ describe('tasks (X8)', function () {
     const imageIn = (said: Fields | undefined): unknown => (said?.['result'] as { content: unknown[] }).content[1];
     assert.deepEqual(imageIn(await heard.next()), image);
     assert.deepEqual(imageIn((await get(client, taskId)).result), image);
-    await artifacts.settled();
+    await settled();
     const files = readdirSync(path.join(folder, 'artifacts', 'mcp', 's', 'my_work'));
     assert.equal(files.filter((file) => file.endsWith('.png')).length, 2);
   });

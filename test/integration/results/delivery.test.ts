@@ -3,12 +3,9 @@ import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { systemClock } from '../../../src/core/base/clock.js';
 import type { ClientKind } from '../../../src/core/protocol/client.js';
-import { createGateway } from '../../../src/core/gateway/gateway.js';
-import { createDelivery } from '../../../src/core/results/delivery.js';
-import { createDiskArtifacts } from '../../../src/core/results/diskArtifacts.js';
 import { fixture } from '../../support/core/configText.js';
+import { keepResults } from '../../support/core/keptResults.js';
 import { endStages, startStage, textOf, type Stage } from '../../support/core/stage.js';
 import { within } from '../../support/core/within.js';
 import { RawClient } from '../gateway/rawClient.js';
@@ -25,21 +22,15 @@ describe('results: through the gateway', () => {
 
   beforeEach(async () => {
     stage = await startStage({ env: { SHOP_TOKEN: secret } });
-    storage = path.join(path.dirname(stage.folder), 'storage');
     maxResultBytes = 1 << 20;
     quota = 200 << 20;
-    const log = stage.logs.sink();
-    const artifacts = createDiskArtifacts({ folder: storage, quota: () => quota, clock: systemClock, log });
-    settled = () => artifacts.settled();
-    const { backend } = stage.core;
-    const delivery = createDelivery({ artifacts, maxResultBytes: () => maxResultBytes });
-    const gateway = createGateway({ backend, clock: systemClock, log, version: '0', delivery });
-    await gateway.start();
+    const kept = keepResults(stage, { maxResultBytes: () => maxResultBytes, quota: () => quota });
+    ({ folder: storage, settled } = kept);
+    const gateway = await stage.gateway({ delivery: kept.delivery });
     const clients: RawClient[] = [];
-    stage.onDispose(async () => {
+    stage.onDispose(() => {
       for (const client of clients) client.close();
-      await gateway.dispose();
-      await artifacts.settled();
+      return Promise.resolve();
     });
     connect = async (kind) => {
       const client = new RawClient(gateway.endpoint('shop', kind));

@@ -1,6 +1,6 @@
 /** The programs of random edits as real servers: what each offers, or how it fails, is in its name. */
 import path from 'node:path';
-import { fixturePath } from '../../support/core/configText.js';
+import { fixturePath } from '../../support/core/bundles.js';
 import {
   launchVariable,
   textOf,

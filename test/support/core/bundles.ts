@@ -1,8 +1,8 @@
 /** Programs of the product and of the tests, bundled once a run into a folder that goes with this process. */
-import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { build } from 'esbuild';
+import { build, buildSync } from 'esbuild';
 
 export const repository = path.resolve(__dirname, '../../..');
 
@@ -42,3 +42,35 @@ export function bundled(source: string): Promise<string> {
 }
 
 export const guardianScript = (): Promise<string> => bundled('src/core/connections/stdio/guardianMain.ts');
+
+const fixtures = new Map<string, string>();
+
+/**
+ * The path of a server of test/fixtures/servers. One that is made with an SDK is bundled: its hundreds of files take twice
+ * as long to load as one.
+ */
+export function fixturePath(name: string): string {
+  const known = fixtures.get(name);
+  if (known !== undefined) return known;
+  const source = path.join(repository, 'test/fixtures/servers', `${name}.mjs`);
+  const usesSdk = readFileSync(source, 'utf8').includes("from '@modelcontextprotocol/");
+  const file = usesSdk ? bundledFixture(source) : source;
+  fixtures.set(name, file);
+  return file;
+}
+
+function bundledFixture(source: string): string {
+  const outfile = path.join(runFolder(), path.basename(source));
+  buildSync({
+    entryPoints: [source],
+    outfile,
+    bundle: true,
+    platform: 'node',
+    target: 'node20',
+    format: 'esm',
+    // Some of their packages are CommonJS, and ask for what Node has.
+    banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
+    logLevel: 'silent',
+  });
+  return outfile;
+}

@@ -1,7 +1,7 @@
 /** Config files for tests: entries as plain values, and the entries of this repository's own servers. */
 import path from 'node:path';
 import { stringify } from 'yaml';
-import { repository } from './bundles.js';
+import { fixturePath, repository } from './bundles.js';
 
 export type Entry = Readonly<Record<string, unknown>>;
 export type Servers = Readonly<Record<string, Entry>>;
@@ -9,8 +9,6 @@ export type Servers = Readonly<Record<string, Entry>>;
 export function configText(servers: Servers): string {
   return stringify({ version: 1, servers }, { lineWidth: 0 });
 }
-
-export const fixturePath = (name: string): string => path.join(repository, 'test/fixtures/servers', `${name}.mjs`);
 
 /** A server of test/fixtures/servers over stdio. */
 export function fixture(name: string, args: readonly string[] = [], rest: Entry = {}): Entry {

@@ -2,7 +2,8 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { fixturePath, officialPath } from './configText.js';
+import { fixturePath } from './bundles.js';
+import { officialPath } from './configText.js';
 import { within } from './within.js';
 import { freePort } from '../freePort.js';
 

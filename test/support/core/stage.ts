@@ -199,7 +199,7 @@ export class Stage {
   /** Returns the process id of the server's one instance. */
   pid(id: string): number {
     const [instance, ...others] = this.instances(id);
-    assert.ok(instance?.pid !== undefined && others.length === 0, `${id} has not one process\n${this.describe()}`);
+    if (instance?.pid === undefined || others.length > 0) assert.fail(`${id} has not one process\n${this.describe()}`);
     return instance.pid;
   }
 
@@ -228,8 +228,7 @@ export class Stage {
 
   problem(code: string): Problem {
     const found = this.host.snapshot.problems.find((problem) => problem.code === code);
-    assert.ok(found, `no problem ${code}\n${this.describe()}`);
-    return found;
+    return found ?? assert.fail(`no problem ${code}\n${this.describe()}`);
   }
 
   async until(accept: (snapshot: StatusSnapshot) => boolean, what = 'a state'): Promise<StatusSnapshot> {
@@ -266,7 +265,8 @@ export class Stage {
   /** The result of a call that the test expects to have one. */
   async result(...call: Parameters<Stage['outcome']>): Promise<CallToolResult> {
     const outcome = await this.outcome(...call);
-    assert.ok(outcome.kind === 'result', `no result: ${JSON.stringify(outcome)}\n${this.describe()}`);
+    // What is said of a failure is made for a failure alone: it is as long as the logs.
+    if (outcome.kind !== 'result') assert.fail(`no result: ${JSON.stringify(outcome)}\n${this.describe()}`);
     return outcome.result;
   }
 

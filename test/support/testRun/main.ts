@@ -1,8 +1,8 @@
 /**
- * Everything `npm test` runs; a part that fails does not keep the next from running. Two go on at a time: the checks
- * beside the unit tests; and beside the integration tests and the adversarial ones, which take as long, the editor suites
- * and each bench, once and briefly, to see that none is broken. Each check that is not itself a set of tests counts as one
- * test. The last line of output is the sum.
+ * Everything `npm test` runs; a part that fails does not keep the next from running. Two go on at a time: unit tests,
+ * integration tests and the adversarial ones; and beside them, which takes as long, the checks, the editor suites and each
+ * bench, once and briefly, to see that none is broken. Each check that is not itself a set of tests counts as one test. The
+ * last line of output is the sum.
  */
 import { stop as stopEsbuild } from 'esbuild';
 import { closeSync, existsSync, openSync, readdirSync, readFileSync } from 'node:fs';
@@ -35,30 +35,30 @@ async function main(): Promise<void> {
   if (only !== undefined && !parts.includes(only as Part)) throw new Error(`--only knows ${parts.join(', ')}`);
   const wanted = (part: Part): boolean => only === undefined || only === part;
 
-  if (wanted('unit')) {
-    const checks = grep === undefined ? ['check:types', 'check:lint', 'check:format'] : [];
-    await Promise.all([mocha('test:unit', grep, 'terminal'), ...(checks.length > 0 ? [checksInTurn(checks)] : [])]);
-  }
-  const built = (only !== 'unit' && (await check('build', 'terminal'))) || only === 'unit';
-  const besideTheEditor = withoutTheEditor();
-  if (wanted('editor') && built) {
-    await timed('editor suites', async () => {
-      await provisionServerForm();
-      const counts = await runEditorSuites({ grep });
-      add(total, counts);
-      failures.push(...counts.failures.map((failure) => inBrief('editor', failure)));
-    });
-  } else if (wanted('editor')) {
-    count('editor suites: the build failed', false);
-  }
-  if (wanted('bench') && grep === undefined) await check('test:bench', wanted('editor') ? 'after' : 'terminal');
-  await besideTheEditor;
+  const built = only === 'unit' || (await check('build', 'terminal'));
+  await Promise.all([withoutTheEditor(), withTheEditor()]);
   await nothingLeft();
 
   async function withoutTheEditor(): Promise<void> {
     const output = wanted('editor') ? 'after' : 'terminal';
+    if (wanted('unit')) await mocha('test:unit', grep, 'terminal');
     if (wanted('integration')) await mocha('test:integration', grep, output);
     if (wanted('adversarial')) await mocha('test:adversarial', grep, output);
+  }
+
+  async function withTheEditor(): Promise<void> {
+    if (wanted('unit') && grep === undefined) await checksInTurn(['check:types', 'check:lint', 'check:format']);
+    if (wanted('editor') && built) {
+      await timed('editor suites', async () => {
+        await provisionServerForm();
+        const counts = await runEditorSuites({ grep });
+        add(total, counts);
+        failures.push(...counts.failures.map((failure) => inBrief('editor', failure)));
+      });
+    } else if (wanted('editor')) {
+      count('editor suites: the build failed', false);
+    }
+    if (wanted('bench') && grep === undefined) await check('test:bench', wanted('editor') ? 'after' : 'terminal');
   }
 }
 

@@ -1,0 +1,30 @@
+/** What becomes of results where their files are kept on the disk, as in the product: below the folder of a stage. */
+import path from 'node:path';
+import { systemClock } from '../../../src/core/base/clock.js';
+import { createDelivery, type Delivery } from '../../../src/core/results/delivery.js';
+import { createDiskArtifacts } from '../../../src/core/results/diskArtifacts.js';
+import type { Stage } from './stage.js';
+
+interface Limits {
+  /** In bytes; both are read at each result. */
+  readonly maxResultBytes: () => number;
+  readonly quota: () => number;
+}
+
+interface KeptResults {
+  readonly folder: string;
+  readonly delivery: Delivery;
+  /** Resolves when nothing is being written any more. */
+  settled(): Promise<void>;
+}
+
+const usual: Limits = { maxResultBytes: () => 1 << 20, quota: () => 200 << 20 };
+
+/** The end of the stage waits for what is still being written. */
+export function keepResults(stage: Stage, limits: Partial<Limits> = {}): KeptResults {
+  const { maxResultBytes, quota } = { ...usual, ...limits };
+  const folder = path.join(path.dirname(stage.folder), 'storage');
+  const artifacts = createDiskArtifacts({ folder, quota, clock: systemClock, log: stage.logs.sink() });
+  stage.onDispose(() => artifacts.settled());
+  return { folder, delivery: createDelivery({ artifacts, maxResultBytes }), settled: () => artifacts.settled() };
+}
