@@ -12,7 +12,7 @@ import { parse } from 'yaml';
 import { modernVersion } from '../../../src/core/protocol/versions.js';
 import { provisionNode } from '../editor/provision.ts';
 import { repoRoot } from '../npm.mjs';
-import { bundled } from './bundles.js';
+import { bundled, runFolder } from './bundles.js';
 import { fixture } from './configText.js';
 import { startStage } from './stage.js';
 import { startTokenProxy } from './tokenProxy.js';
@@ -70,7 +70,9 @@ export async function runConformance(run: ConformanceRun): Promise<ConformanceOu
     const own =
       run.side === 'server' ? ['--url', run.url] : ['--command', run.command, '--timeout', String(clientLimitMs)];
     const args = [suite, run.side, '--scenario', run.scenario, '--output-dir', folder, ...options, ...own];
-    const env = { ...process.env, ...(run.side === 'client' ? run.env : {}) };
+    // To compile the suite takes it longer than a scenario.
+    const compiled = { NODE_COMPILE_CACHE: path.join(runFolder(), 'compiled') };
+    const env: NodeJS.ProcessEnv = { ...process.env, ...compiled, ...(run.side === 'client' ? run.env : {}) };
     delete env['NODE_OPTIONS'];
     const { exitCode, output } = await runToEnd(node, args, env);
     const results = await readResults(folder);
