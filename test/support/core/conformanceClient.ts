@@ -1,8 +1,10 @@
 /**
  * Our client as a program, for the published conformance suite: connects to the server it is told, calls its tools, and is
- * the person who signs in where a server wants that, and who answers forms as the command line does. Everything that speaks is the product's own.
+ * the person who signs in where a server wants that, and who answers forms as the command line does. Everything that
+ * speaks is the product's own, its clock too: the suite takes the time of pauses that a server asks for.
  */
 import { formAnswers } from '../../../src/cli/formAnswers.js';
+import { systemClock } from '../../../src/core/base/clock.js';
 import { launchHashOf } from '../../../src/core/config/hash.js';
 import type { HttpLaunch, OAuthSettings } from '../../../src/core/config/model.js';
 import type { Connection } from '../../../src/core/connections/connection.js';
@@ -10,7 +12,6 @@ import { EraMemories } from '../../../src/core/connections/eras/eraMemory.js';
 import { createConnector } from '../../../src/core/host/createConnector.js';
 import type { Fields } from '../../../src/core/protocol/client.js';
 import { OAuth } from '../../../src/core/connections/http/oauth/oauth.js';
-import { patientClock } from './within.js';
 import { issuerOf, Person, Secrets } from './person.js';
 
 /** The servers of these have tools and take no calls. */
@@ -43,7 +44,7 @@ const signal = new AbortController().signal;
 const log = { write: (level: string, text: string) => void process.stderr.write(`[${level}] ${text}\n`) };
 const oauth = new OAuth({
   secrets: new Secrets(),
-  clock: patientClock,
+  clock: systemClock,
   log,
   keepSecret: () => ({ dispose: () => {} }),
   clientVersion: '0.0.0',
@@ -52,7 +53,7 @@ const eras = new EraMemories();
 const connector = createConnector({
   eras,
   env: process.env,
-  clock: patientClock,
+  clock: systemClock,
   trace: () => true,
   clientVersion: '0.0.0',
   oauth,
