@@ -10,10 +10,12 @@ import type { Fields } from '../../protocol/client.js';
 import { metaKeys } from '../../protocol/requestMeta.js';
 import { inBrief } from '../jsonRpc.js';
 import { taskChanged } from '../../protocol/tasks.js';
+import type { ServerTransport } from '../transport.js';
 import { isSubscriptionId, Subscription } from './subscription.js';
 import { WatchedItems } from './watchedItems.js';
 
 interface ListeningDeps {
+  readonly transport: Pick<ServerTransport, 'hasHeaders'>;
   readonly send: (message: JSONRPCMessage) => Promise<void>;
   readonly clock: Clock;
   readonly log: Log;
@@ -33,6 +35,8 @@ const lists = [
   ['resources', 'resourcesListChanged'],
 ] as const;
 
+type Params = NonNullable<JSONRPCNotification['params']>;
+
 export class Listening {
   private readonly closing = new AbortController();
   private readonly told: (typeof lists)[number][];
@@ -42,7 +46,7 @@ export class Listening {
   private readonly all: readonly Subscription[];
 
   constructor(private readonly deps: ListeningDeps) {
-    const { clock, meta, send, capabilities } = deps;
+    const { clock, meta, send, capabilities, transport } = deps;
     this.told = lists.filter(([kind]) => {
       const capability = capabilities[kind];
       return isObject(capability) && capability['listChanged'] === true;
@@ -52,6 +56,8 @@ export class Listening {
       meta,
       signal: this.closing.signal,
       send,
+      // Each request of HTTP is answered by a stream of its own.
+      hasStreams: transport.hasHeaders === true,
     };
     this.ofLists = new Subscription({
       ...common,
@@ -113,7 +119,7 @@ export class Listening {
         return true;
       default: {
         const id = params._meta?.[metaKeys.subscriptionId];
-        return id !== undefined && !this.all.some((one) => one.holds(id));
+        return id !== undefined && !this.all.some((one) => one.tells(id, () => withoutId(method, params)));
       }
     }
   }
@@ -121,4 +127,9 @@ export class Listening {
   private tell(method: string, params: Record<string, unknown>): void {
     if (!this.closing.signal.aborted) this.deps.deliver({ jsonrpc: '2.0', method, params });
   }
+}
+
+/** By two subscriptions the same is told alike. */
+function withoutId(method: string, { _meta: { [metaKeys.subscriptionId]: _, ...meta } = {}, ...rest }: Params): string {
+  return JSON.stringify([method, rest, meta]);
 }

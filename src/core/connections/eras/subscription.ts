@@ -1,8 +1,9 @@
 /**
  * One `subscriptions/listen` to a modern server, which is begun again when it ends or when something else is wanted.
  *
- * Invariants: the one before ends only when its successor has begun; one that ended is begun again at growing
- * intervals, and `onGap` says then that nobody knows what happened meanwhile; one that the server refuses is left alone.
+ * Invariants: the one before ends only when its successor has begun; where each comes by a stream of its own, what was on
+ * its way by the one before is heard, and what both say is heard once; one that ended is begun again at growing intervals,
+ * and `onGap` says then that nobody knows what happened meanwhile; one that the server refuses is left alone.
  */
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { delay, type Clock } from '../../base/clock.js';
@@ -16,6 +17,8 @@ export interface SubscriptionDeps {
   readonly send: (message: JSONRPCMessage) => Promise<void>;
   /** What requests say of their client. */
   readonly meta: Fields;
+  /** Whether each subscription comes by a stream of its own; otherwise all come by one, in order. */
+  readonly hasStreams: boolean;
   /** Returns what is to be listened to from now on, or undefined for nothing. */
   readonly wanted: () => Fields | undefined;
   readonly onGap: () => void;
@@ -26,6 +29,13 @@ interface Refused {
   readonly code: number;
   readonly message: string;
   readonly data?: unknown;
+}
+
+/** One that has a successor, and from which something may still be on its way. */
+interface Leaving {
+  readonly request: Request;
+  /** How often each was told since: by this one, and by its successor. */
+  readonly told: Map<string, { before: number; after: number }>;
 }
 
 type Begun =
@@ -40,6 +50,8 @@ interface Request {
 const idPrefix = 'listen-';
 const firstDelayMs = 1_000;
 const longestDelayMs = 30_000;
+/** What a server has said by one stream has come when this time has passed, in milliseconds. */
+const underWayMs = 1_000;
 let nextId = 1;
 
 /** Whether a subscription was asked for under this id, even if it is long over. */
@@ -52,6 +64,7 @@ export class Subscription {
   private current: Request | undefined;
   /** The one that the server agreed to last, so that what two say at once is heard once. */
   private holding: Request | undefined;
+  private leaving: Leaving | undefined;
   private turn: Promise<unknown> = Promise.resolve();
   private readonly requests = new Map<unknown, Request>();
 
@@ -69,8 +82,9 @@ export class Subscription {
     const before = this.current;
     const filter = wanted();
     if (!filter) {
-      this.current = this.holding = undefined;
-      if (before) this.cancel(before);
+      const leaving = this.leaving?.request;
+      this.current = this.holding = this.leaving = undefined;
+      for (const request of [before, leaving]) if (request) this.cancel(request);
       return { kind: 'agreed', filter: {} };
     }
     const id = `${idPrefix}${nextId++}`;
@@ -84,19 +98,31 @@ export class Subscription {
       });
     });
     if (begun.kind === 'refused' && before && this.requests.has(before.id)) this.current = before;
-    else if (before) this.cancel(before);
+    else if (before && before !== this.leaving?.request) this.cancel(before);
     return begun;
   }
 
-  /** Whether what comes by this subscription is heard. */
-  holds(id: unknown): boolean {
-    return this.holding?.id === id;
+  /**
+   * Whether this subscription tells by this id, and tells something new.
+   * @param what the same text for the same thing
+   */
+  tells(id: unknown, what: () => string): boolean {
+    const { holding, leaving } = this;
+    const isBefore = leaving?.request.id === id;
+    if (!isBefore && holding?.id !== id) return false;
+    if (!leaving) return true;
+    const thing = what();
+    const told = leaving.told.get(thing) ?? { before: 0, after: 0 };
+    leaving.told.set(thing, told);
+    const known = Math.max(told.before, told.after);
+    return ++told[isBefore ? 'before' : 'after'] > known;
   }
 
   acknowledged(id: unknown, filter: unknown): void {
     const request = this.requests.get(id);
     if (!request || request.hasBegun) return;
     request.hasBegun = true;
+    if (this.deps.hasStreams && this.holding) this.leave(this.holding);
     this.holding = request;
     request.begun({ kind: 'agreed', filter: isObject(filter) ? filter : {} });
   }
@@ -109,6 +135,7 @@ export class Subscription {
     const wasCurrent = this.current === request;
     if (wasCurrent) this.current = undefined;
     if (this.holding === request) this.holding = undefined;
+    if (this.leaving?.request === request) this.leaving = undefined;
     if (request.hasBegun) {
       if (wasCurrent) void this.beginAgain();
       return;
@@ -126,6 +153,20 @@ export class Subscription {
       if (begun.kind === 'agreed') return onGap();
       if (!(begun.error.data instanceof TransportFailure)) return;
     }
+  }
+
+  private leave(request: Request): void {
+    const { clock, signal } = this.deps;
+    // The one before has had the time in which its successor's successor began.
+    if (this.leaving) this.cancel(this.leaving.request);
+    const leaving = { request, told: new Map() };
+    this.leaving = leaving;
+    const end = (): void => {
+      if (this.leaving !== leaving) return;
+      this.leaving = undefined;
+      this.cancel(request);
+    };
+    delay(clock, underWayMs, signal).then(end, () => undefined);
   }
 
   private cancel({ id }: Request): void {

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import { Subscription } from '../../../../src/core/connections/eras/subscription.js';
+import { FakeClock, rest } from '../../../support/fakes/fakeClock.js';
+
+describe('a subscription to a server of the modern era (X8)', () => {
+  let clock: FakeClock;
+  let sent: JSONRPCMessage[];
+  let wanted: object | undefined;
+  let closing: AbortController;
+
+  beforeEach(() => {
+    clock = new FakeClock();
+    sent = [];
+    wanted = { resourceSubscriptions: ['test://one'] };
+    closing = new AbortController();
+  });
+
+  function subscription(hasStreams: boolean): Subscription {
+    return new Subscription({
+      clock,
+      hasStreams,
+      meta: {},
+      send: (message) => Promise.resolve(void sent.push(message)),
+      wanted: () => wanted as Record<string, unknown> | undefined,
+      onGap: () => assert.fail('there is no gap'),
+      signal: closing.signal,
+    });
+  }
+
+  /** Begins another, which the server agrees to. Returns its id. */
+  async function begun(one: Subscription): Promise<unknown> {
+    const renewed = one.renew();
+    await rest();
+    const asked = sent.at(-1) as { id?: unknown; method?: string };
+    assert.equal(asked.method, 'subscriptions/listen');
+    one.acknowledged(asked.id, wanted);
+    await renewed;
+    return asked.id;
+  }
+
+  const cancelled = (): unknown[] =>
+    sent.flatMap((message) =>
+      'method' in message && message.method === 'notifications/cancelled' ? [message.params?.['requestId']] : [],
+    );
+  const a = (): string => 'a';
+  const b = (): string => 'b';
+
+  it('in one stream, ends as soon as its successor has begun', async () => {
+    const one = subscription(false);
+    const [first, second] = [await begun(one), await begun(one)];
+    assert.deepEqual(cancelled(), [first]);
+    assert.deepEqual([one.tells(first, a), one.tells(second, a)], [false, true]);
+    assert.equal(clock.pending, 0);
+  });
+
+  it('in a stream of its own, is heard beside its successor for a while, and what both tell is told once', async () => {
+    const one = subscription(true);
+    const [first, second] = [await begun(one), await begun(one)];
+    assert.deepEqual(cancelled(), []);
+    assert.equal(one.tells(first, a), true, 'was on its way');
+    assert.equal(one.tells(first, b), true);
+    assert.equal(one.tells(second, b), false, 'the same by both');
+    assert.equal(one.tells(second, b), true, 'another time');
+    assert.equal(one.tells(first, b), false, 'the same by both');
+    await clock.flow(1_000);
+    assert.deepEqual(cancelled(), [first]);
+    assert.deepEqual([one.tells(first, a), one.tells(second, a), one.tells(second, a)], [false, true, true]);
+  });
+
+  it('leaves at most one behind', async () => {
+    const one = subscription(true);
+    const [first, second, third] = [await begun(one), await begun(one), await begun(one)];
+    assert.deepEqual(cancelled(), [first]);
+    assert.deepEqual(
+      [first, second, third].map((id) => one.tells(id, a)),
+      [false, true, false],
+    );
+    wanted = undefined;
+    await one.renew();
+    assert.deepEqual(cancelled(), [first, third, second]);
+    assert.deepEqual(
+      [first, second, third].map((id) => one.tells(id, b)),
+      [false, false, false],
+    );
+    await clock.flow(1_000);
+    assert.equal(cancelled().length, 3);
+  });
+
+  it('waits for nothing once the session is over', async () => {
+    const one = subscription(true);
+    await begun(one);
+    await begun(one);
+    closing.abort();
+    await rest();
+    assert.equal(clock.pending, 0);
+  });
+});
