@@ -6,7 +6,7 @@ import { page, repoRoot } from '../../support/editor/bridge.ts';
 import { configFile, readConfig, until, untilTools } from '../../support/editor/product.ts';
 
 const input = '.quick-input-widget';
-const script = join(repoRoot, 'test/fixtures/servers/raw.mjs');
+const script = join(repoRoot, 'test/fixtures/servers/plain.mjs');
 
 const untilStep = (title: RegExp): Promise<string[]> =>
   until(
