@@ -16,12 +16,20 @@ const mostPasses = 20;
 /** What waits for the collector counts in the first. */
 const heapMegabytes = { atMost: 600, left: 60 };
 
-/** Fails where the attack holds up the loop or takes memory. */
+/** What an attack does comes again with it; what the machine or the collector does at that moment does not. */
+const mostAttempts = 3;
+
+/** Fails where the attack holds up the loop, each time that it is made, or takes memory. It may be made again. */
 export async function assertBounded(attack: () => Promise<unknown>): Promise<void> {
+  for (let attempts = 1; !(await isBounded(attack, attempts === mostAttempts)); attempts++);
+  assertNotPolluted();
+}
+
+/** @param isLast fails where the loop was held up */
+async function isBounded(attack: () => Promise<unknown>, isLast: boolean): Promise<boolean> {
   const heapBefore = heapNow();
   const { max, heapGrown } = await strainOf(attack);
   const bound = mostPasses * (await linearPass(undefined, true));
-  assert.ok(max < bound, `the loop was held up for ${max} ms, of ${bound} ms`);
   assert.ok(heapGrown < heapMegabytes.atMost, `${heapGrown} MB of heap`);
   const left = heapNow() - heapBefore;
   assert.ok(left < heapMegabytes.left, `${left} MB of heap are left`);
@@ -30,7 +38,8 @@ export async function assertBounded(attack: () => Promise<unknown>): Promise<voi
       `      held up ${max.toFixed(0)} ms of ${bound.toFixed(0)}; ${heapGrown.toFixed(0)} MB of heap, ${left.toFixed(0)} left`,
     );
   }
-  assertNotPolluted();
+  if (isLast) assert.ok(max < bound, `the loop was held up for ${max} ms, of ${bound} ms`);
+  return max < bound;
 }
 
 export function assertNotPolluted(): void {

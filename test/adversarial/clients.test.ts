@@ -211,8 +211,9 @@ describe('a client that damages what it sends', function () {
     });
     const seen = JSON.stringify([...statuses]);
     // Most requests get past the first door; else nothing was tried.
-    assert.ok((statuses.get(200) ?? 0) > messages * 0.3, seen);
-    assert.ok((statuses.get(undefined) ?? 0) < messages * 0.02, seen);
+    const answered = [...statuses.values()].reduce((sum, count) => sum + count, 0);
+    assert.ok((statuses.get(200) ?? 0) > answered * 0.3, seen);
+    assert.ok((statuses.get(undefined) ?? 0) < answered * 0.02, seen);
     assert.ok(![...statuses.keys()].some((status) => status !== undefined && status >= 500), seen);
     await settled();
     const token = String(own['Authorization'] ?? own['authorization']).replace('Bearer ', '');
