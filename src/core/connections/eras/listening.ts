@@ -2,6 +2,7 @@
  * Hears from a modern server what changed: on one subscription of its lists, on others of the resources and the tasks to
  * which somebody has subscribed, in the words of the legacy era where there are any.
  */
+import { createHash } from 'node:crypto';
 import type { JSONRPCMessage, JSONRPCNotification, JSONRPCResponse } from '@modelcontextprotocol/sdk/types.js';
 import { delay, type Clock } from '../../base/clock.js';
 import { isObject } from '../../base/isObject.js';
@@ -119,7 +120,7 @@ export class Listening {
         return true;
       default: {
         const id = params._meta?.[metaKeys.subscriptionId];
-        return id !== undefined && !this.all.some((one) => one.tells(id, () => withoutId(method, params)));
+        return id !== undefined && !this.all.some((one) => one.tells(id, () => printOf(method, params)));
       }
     }
   }
@@ -129,7 +130,9 @@ export class Listening {
   }
 }
 
-/** By two subscriptions the same is told alike. */
-function withoutId(method: string, { _meta: { [metaKeys.subscriptionId]: _, ...meta } = {}, ...rest }: Params): string {
-  return JSON.stringify([method, rest, meta]);
+/** The same for what two subscriptions tell alike, and short however long that is. */
+function printOf(method: string, { _meta: { [metaKeys.subscriptionId]: _, ...meta } = {}, ...rest }: Params): string {
+  return createHash('sha256')
+    .update(JSON.stringify([method, rest, meta]))
+    .digest('base64');
 }
