@@ -82,7 +82,7 @@ describe('import and add', () => {
     assert.match(text, /GITHUB_TOKEN: \{ env: GITHUB_TOKEN \}/);
     assert.doesNotMatch(text, /ghp_/);
     assert.match(text, /figma:\n {4}enabled: false\n/);
-    assert.equal(cursorLine(), '  plain-2:');
+    await until(cursorLine, (line) => line === '  plain-2:', 'the cursor at the new entry');
     await page.screenshot('imported');
   });
 
