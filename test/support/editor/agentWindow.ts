@@ -17,8 +17,6 @@ export interface AgentAnswer {
   };
 }
 
-const mostGreetings = 6;
-const greetingLimitMs = 10_000;
 const answerLimitMs = 60_000;
 /** On a machine that does much else at once, a window takes long to start everything. */
 const toolsLimitMs = 120_000;
@@ -32,11 +30,7 @@ export class AgentWindow {
   /** Resolves when agents answer, in a new chat; calls of tools need no approval. */
   async enable(): Promise<void> {
     await this.enableTools();
-    await this.untilAnswering();
-    // What was asked too early has opened the dialog that signs in.
-    const dialog = this.window.page.locator('.monaco-dialog-box');
-    if (await dialog.isVisible()) await this.window.page.keyboard.press('Escape');
-    await dialog.waitFor({ state: 'hidden' });
+    assert.ok(await this.ask('Are you there?', toolsLimitMs), 'the agent does not answer');
     await this.run('workbench.action.chat.newChat');
   }
 
@@ -92,8 +86,31 @@ export class AgentWindow {
     );
   }
 
-  /** Undefined where nobody answers in time. */
-  ask(query: string, limitMs = answerLimitMs): Promise<AgentAnswer | undefined> {
+  /**
+   * Asks in the chat that was used last. The agent is registered a moment after its tools; what is asked before ends in the
+   * dialog that would sign the person in, which is closed, and the question is put again.
+   *
+   * @returns undefined where nobody answers in time
+   */
+  async ask(query: string, limitMs = answerLimitMs): Promise<AgentAnswer | undefined> {
+    const limit = Date.now() + limitMs;
+    const dialog = this.window.page.locator('.monaco-dialog-box').filter({ hasText: 'Sign in' });
+    for (let left = limitMs; left > 0; left = limit - Date.now()) {
+      const asked = this.askOnce(query, left);
+      const tooEarly = dialog.waitFor({ timeout: left }).then(
+        () => 'too early' as const,
+        () => asked,
+      );
+      const answer = await Promise.race([asked, tooEarly]);
+      if (answer !== 'too early') return answer;
+      await this.window.page.keyboard.press('Escape');
+      await dialog.waitFor({ state: 'hidden' });
+      await this.run('workbench.action.chat.cancel');
+    }
+    return undefined;
+  }
+
+  private askOnce(query: string, limitMs: number): Promise<AgentAnswer | undefined> {
     return this.window.evaluate(
       async ({ commands }, [text, limit]) => {
         const options = {
@@ -108,16 +125,6 @@ export class AgentWindow {
       },
       [query, limitMs] as const,
     );
-  }
-
-  /** The agent is registered a moment after its tools; what is asked before is never answered. */
-  private async untilAnswering(): Promise<void> {
-    for (let attempt = 0; attempt < mostGreetings; attempt++) {
-      if (await this.ask('Are you there?', greetingLimitMs)) return;
-      await this.run('workbench.action.chat.cancel');
-      await this.run('workbench.action.chat.newChat');
-    }
-    throw new Error('The agent does not answer.');
   }
 
   /** The editor writes chats to its folder from time to time; what a reload finds there is all that it knows of them. */
