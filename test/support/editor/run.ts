@@ -21,13 +21,17 @@ export interface EditorRunOptions {
   /** Suites to run; none means all. */
   names?: string[];
   grep?: string | undefined;
+  /** A suite that fails is run a second time after all others, and counts as what it is then. */
+  twice?: boolean;
 }
 
 export interface EditorRunResult extends Counts {
   failures: Failure[];
+  /** What failed in a suite that was then run a second time. */
+  atFirst: Failure[];
 }
 
-export async function runEditorSuites({ names = [], grep }: EditorRunOptions): Promise<EditorRunResult> {
+export async function runEditorSuites({ names = [], grep, twice }: EditorRunOptions): Promise<EditorRunResult> {
   const chosen = <Item extends { name: string }>(all: Item[]): Item[] =>
     names.length === 0 ? all : all.filter(({ name }) => names.includes(name));
   const inside = chosen(insideSuites());
@@ -41,7 +45,7 @@ export async function runEditorSuites({ names = [], grep }: EditorRunOptions): P
   else
     console.log('Editor suites run on the desktop form of VS Code; those in test/editor/outside on the server form.');
 
-  const result: EditorRunResult = { passed: 0, failed: 0, skipped: 0, failures: [] };
+  const result: EditorRunResult = { passed: 0, failed: 0, skipped: 0, failures: [], atFirst: [] };
   const keep = (report: SuiteReport): void => {
     add(result, report.counts);
     result.failures.push(...report.failures);
@@ -59,8 +63,21 @@ export async function runEditorSuites({ names = [], grep }: EditorRunOptions): P
     keep(report);
     return false;
   };
-  for (const suite of inside) if (possible(suite)) keep(await runInside(suite, executable, grep));
-  for (const suite of outside) if (possible(suite)) keep(await runOutside(suite, grep));
+  const runs = [
+    ...inside.filter(possible).map((suite) => () => runInside(suite, executable, grep)),
+    ...outside.filter(possible).map((suite) => () => runOutside(suite, grep)),
+  ];
+  const secondRuns: typeof runs = [];
+  for (const run of runs) {
+    const report = await run();
+    if (!twice || report.counts.failed === 0) {
+      keep(report);
+      continue;
+    }
+    result.atFirst.push(...report.failures);
+    secondRuns.push(run);
+  }
+  for (const run of secondRuns) keep(await run());
   await closeSharedBrowser();
   return result;
 }
@@ -69,6 +86,7 @@ async function runOutside(suite: { name: string; file: string }, grep: string | 
   const report = new SuiteReport(suite.name);
   const mocha = new Mocha({ ui: 'bdd', timeout: 180_000, reporter: Mocha.reporters.Base, ...(grep && { grep }) });
   mocha.addFile(suite.file);
+  mocha.unloadFiles();
   try {
     await mocha.loadFilesAsync();
     await new Promise<void>((done) =>

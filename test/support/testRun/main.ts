@@ -25,6 +25,8 @@ const endLimitMs = 5_000;
 
 const total: Counts = { passed: 0, failed: 0, skipped: 0 };
 const failures: string[] = [];
+/** In suites of the editor that were run a second time; told, so that somebody looks for the cause. */
+const failedAtFirst: string[] = [];
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
@@ -51,8 +53,9 @@ async function main(): Promise<void> {
     if (wanted('editor') && built) {
       await timed('editor suites', async () => {
         await provisionServerForm();
-        const counts = await runEditorSuites({ grep });
+        const counts = await runEditorSuites({ grep, twice: true });
         add(total, counts);
+        failedAtFirst.push(...counts.atFirst.map((failure) => inBrief('editor', failure)));
         failures.push(...counts.failures.map((failure) => inBrief('editor', failure)));
       });
     } else if (wanted('editor')) {
@@ -99,6 +102,10 @@ interface Counted extends Counts {
 function inBrief(part: string, { fullTitle, error }: Failure): string {
   const said = error.trim().split('\n').slice(0, 3);
   return [`${part}: ${fullTitle}`, ...said].join('\n      ');
+}
+
+function indented(lines: readonly string[]): string {
+  return lines.map((line) => `  ${line}`).join('\n');
 }
 
 /** @returns the exit code of the npm script */
@@ -157,7 +164,8 @@ main()
   })
   .then(async () => {
     await undoAll();
-    if (failures.length > 0) console.log(`\nFailed:\n${failures.map((failure) => `  ${failure}`).join('\n')}`);
+    if (failedAtFirst.length > 0) console.log(`\nFailed at first, run again:\n${indented(failedAtFirst)}`);
+    if (failures.length > 0) console.log(`\nFailed:\n${indented(failures)}`);
     console.log(`\n${summary(total)}`);
     process.exit(total.failed > 0 ? 1 : 0);
   })
