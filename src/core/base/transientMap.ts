@@ -54,7 +54,7 @@ export class TransientMap<Key, Value> {
   }
 
   private renew(): void {
-    this.map = new Map(this.map);
+    this.map = this.map.size === 0 ? new Map() : new Map(this.map);
     this.removals = 0;
   }
 }

@@ -236,9 +236,8 @@ export class SdkConnection implements Connection {
   callTool(request: TimedCall): Promise<ServerOutcome<CallToolResult>> {
     const { tool: name, arguments: args } = request;
     if (request.asTask === true && this.capabilities.tasks?.requests?.tools?.call) return this.callAsTask(request);
-    return this.exchange('tools/call', args ? { name, arguments: args } : { name }, request, (result) =>
-      readCallResult(result, this.protocolVersion),
-    );
+    const params = (_meta: Fields): Fields => (args ? { name, arguments: args, _meta } : { name, _meta });
+    return this.exchange('tools/call', params, request, (result) => readCallResult(result, this.protocolVersion));
   }
 
   /** The task of 2025-11-25 is begun, waited for and, where nobody waits any more, cancelled, all of it here (X8). */
@@ -248,7 +247,7 @@ export class SdkConnection implements Connection {
     // What the server tells of the progress goes by the first request, until the end of the task.
     const token = this.nextToken++;
     const since = clock.now();
-    const params = { name, ...(args && { arguments: args }), task: {} };
+    const params = (_meta: Fields): Fields => ({ name, ...(args && { arguments: args }), task: {}, _meta });
     // Who cancels it must wait for its id.
     const { signal } = new AbortController();
     const begun = await this.exchange('tools/call', params, { ...request, signal }, readOtherResult, token);
@@ -259,7 +258,7 @@ export class SdkConnection implements Connection {
     const callMax = Math.max(0, timeouts.callMax - (clock.now() - since));
     const terms = { ...request, timeouts: { call: callMax, callMax } };
     const read = (result: unknown): ServerOutcome<CallToolResult> => readCallResult(result, this.protocolVersion);
-    const outcome = await this.exchange('tasks/result', { taskId }, terms, read, token);
+    const outcome = await this.exchange('tasks/result', (_meta) => ({ taskId, _meta }), terms, read, token);
     if (outcome.kind === 'cancelled' || outcome.kind === 'timedOut')
       this.requests.send('tasks/cancel', { taskId }).answer.catch(() => undefined);
     return outcome;
@@ -267,7 +266,8 @@ export class SdkConnection implements Connection {
 
   request(request: TimedRequest): Promise<ServerOutcome<Fields>> {
     const { method, params } = request;
-    return this.exchange(method, requestParams(this.protocolVersion, method, params), request, readOtherResult);
+    const own = requestParams(this.protocolVersion, method, params);
+    return this.exchange(method, (_meta) => ({ ...own, _meta }), request, readOtherResult);
   }
 
   notify(method: string, params?: Fields): void {
@@ -297,7 +297,7 @@ export class SdkConnection implements Connection {
 
   private exchange<Result>(
     method: string,
-    params: Fields,
+    params: (meta: Fields) => Fields,
     terms: TimedTerms,
     read: (result: unknown) => ServerOutcome<Result>,
     token = this.nextToken++,
@@ -306,15 +306,13 @@ export class SdkConnection implements Connection {
     if (terms.signal.aborted) return Promise.resolve({ kind: 'cancelled' });
     const exchange = this.exchangeNow(token, method, params, terms, read);
     this.inFlight.set(token, exchange);
-    const forget = (): boolean => this.inFlight.delete(token);
-    void exchange.then(forget, forget);
     return exchange;
   }
 
   private async exchangeNow<Result>(
     token: number,
     method: string,
-    params: Fields,
+    params: (meta: Fields) => Fields,
     { meta, timeouts, signal, onProgress, client }: TimedTerms,
     read: (result: unknown) => ServerOutcome<Result>,
   ): Promise<ServerOutcome<Result>> {
@@ -325,7 +323,7 @@ export class SdkConnection implements Connection {
     });
     this.serverRequests.begin(token, { client, limits });
     try {
-      const { answer, cancel } = this.requests.send(method, this.complete(params, meta, client, token));
+      const { answer, cancel } = this.requests.send(method, params(this.metaOf(meta, client, token)));
       limits.onEnd = cancel;
       return read(await answer);
     } catch (error) {
@@ -333,14 +331,16 @@ export class SdkConnection implements Connection {
       if (outcome.kind === 'error') this.serverRequests.noteRequired(outcome.data, client);
       return outcome;
     } finally {
+      this.inFlight.delete(token);
       this.progress.delete(token);
       this.serverRequests.end(token);
       limits.dispose();
     }
   }
 
-  private complete(params: Fields, meta: Fields | undefined, client: ServerClient | undefined, token: number): Fields {
-    return { ...params, _meta: { ...meta, ...this.deps.transport.metaFor?.(client), progressToken: token } };
+  private metaOf(meta: Fields | undefined, client: ServerClient | undefined, token: number): Fields {
+    const own = this.deps.transport.metaFor?.(client);
+    return meta || own ? { ...meta, ...own, progressToken: token } : { progressToken: token };
   }
 
   /** Aborting sends `notifications/cancelled`. */

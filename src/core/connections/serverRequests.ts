@@ -27,7 +27,7 @@ interface InFlight {
 
 interface Open extends InFlight {
   /** The server requests that it has caused. */
-  readonly caused: Set<AbortController>;
+  caused: Set<AbortController> | undefined;
   sentAs: RequestId | undefined;
 }
 
@@ -57,7 +57,7 @@ export class ServerRequests {
   constructor(private readonly parts: ServerRequestsDeps) {}
 
   begin(token: number, request: InFlight): void {
-    this.open.set(token, { client: request.client, limits: request.limits, caused: new Set(), sentAs: undefined });
+    this.open.set(token, { client: request.client, limits: request.limits, caused: undefined, sentAs: undefined });
   }
 
   end(token: number): void {
@@ -96,7 +96,7 @@ export class ServerRequests {
     const { elicitationId } = (params ?? {}) as { elicitationId?: unknown };
     if (isKeptId(elicitationId)) this.elicitations.set(elicitationId, client);
     const causeEnded = new AbortController();
-    cause?.caused.add(causeEnded);
+    if (cause) (cause.caused ??= new Set()).add(causeEnded);
     const held = cause?.limits.hold();
     try {
       const over = AbortSignal.any([signal, causeEnded.signal]);
@@ -105,7 +105,7 @@ export class ServerRequests {
       return answerParams(this.parts.protocolVersion, method, answer);
     } finally {
       held?.dispose();
-      cause?.caused.delete(causeEnded);
+      cause?.caused?.delete(causeEnded);
     }
   }
 

@@ -8,7 +8,7 @@ import { isObject } from '../base/isObject.js';
 import type { Fields } from '../protocol/client.js';
 import { errorCodes } from '../protocol/errors.js';
 import { metaOf } from '../protocol/requestMeta.js';
-import type { Destination, OtherOutcome, ToolOutcome } from '../protocol/request.js';
+import type { Destination, OtherOutcome, ToolOutcome, ToolsetCall } from '../protocol/request.js';
 import { withNotes } from '../results/notes.js';
 import { isOtherType, taskIn, taskMethods } from '../protocol/tasks.js';
 import { linkOfTask } from './dialogs.js';
@@ -16,7 +16,7 @@ import { askedBy } from './appRequests.js';
 import { extensionResult, otherResult, toolResult } from './dialect.js';
 import { conversationOf } from './dialogs.js';
 import { withoutCarriage } from './parking.js';
-import { forward, invalidParams, type Answer, type MethodContext } from './requests.js';
+import { forward, invalidParams, type Answer, type ForwardTerms, type MethodContext } from './requests.js';
 import type { Session } from './session.js';
 import { deliveredTask, unknownTool } from './taskResults.js';
 
@@ -46,7 +46,7 @@ function callFromConversation(name: string, given: Fields | undefined, params: F
     send: (terms): Promise<ToolOutcome> => {
       // The editor may read the page while the tool runs.
       if (app !== undefined) session.links.set(app, { toolset: session.toolset, dialog: terms.dialog });
-      return deps.backend.callTool({ ...terms, tool: name, arguments: given });
+      return deps.backend.callTool(callOf(terms, name, given));
     },
     write: async ({ result, toolset = session.toolset, publishedName = name, notes = [] }, { dialog, clientKind }) => {
       if (isOtherType(result)) return otherAnswer(result, session, { toolset, dialog });
@@ -67,6 +67,13 @@ function callFromConversation(name: string, given: Fields | undefined, params: F
   });
 }
 
+/** Written out, because V8 copies objects by `...` into one of another layout each time, which all who read it pay for (P3). */
+function callOf(terms: ForwardTerms, tool: string, given: Fields | undefined, fromApp?: true): ToolsetCall {
+  const { toolset, clientKind, meta, dialog, signal, onProgress, client } = terms;
+  const instance = fromApp ? 'held' : undefined;
+  return { toolset, dialog, clientKind, tool, arguments: given, meta, signal, onProgress, client, instance, fromApp };
+}
+
 /** What an extension answers is no result yet, and may be a task. */
 function otherAnswer(result: object, session: Session, destination: Destination): string {
   const task = taskIn(result);
@@ -82,8 +89,7 @@ function callFromApp(name: string, asked: Fields, destination: Destination, cont
     what: name,
     cancelled: 'The call was cancelled.',
     destination,
-    send: (terms): Promise<ToolOutcome> =>
-      deps.backend.callTool({ ...terms, tool: name, arguments: given, fromApp: true, instance: 'held' }),
+    send: (terms): Promise<ToolOutcome> => deps.backend.callTool(callOf(terms, name, given, true)),
     write: async ({ result, toolset = session.toolset, publishedName = name }, { dialog }) => {
       if (isOtherType(result)) return otherAnswer(result, session, { toolset, dialog });
       const origin = { server: toolset, tool: publishedName, dialog };

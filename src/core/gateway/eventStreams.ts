@@ -6,7 +6,7 @@
  * Streams carry no event ids: what a lost stream held is not sent again. Writing to a stream whose client is gone does
  * nothing.
  */
-import type { ServerResponse } from 'node:http';
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Clock } from '../base/clock.js';
 import { TransientMap } from '../base/transientMap.js';
 import type { Disposable } from '../base/disposables.js';
@@ -177,8 +177,16 @@ export class PostReply implements Reply {
     const isEvents = status === 200 || answer === undefined || !!this.gathered;
     // As a text it is one piece with the head; as bytes both are copied together.
     const body = isEvents ? (this.gathered ?? '') + last : answer;
-    const type = isEvents ? eventHeaders : { 'content-type': 'application/json' };
-    const headers = { ...type, ...this.deps.headers, 'content-length': Buffer.byteLength(body) };
+    const length = Buffer.byteLength(body);
+    // Written out, as a copy by `...` takes longer than all else here (P3).
+    const headers: OutgoingHttpHeaders = isEvents
+      ? {
+          'content-type': eventHeaders['content-type'],
+          'cache-control': eventHeaders['cache-control'],
+          'content-length': length,
+        }
+      : { 'content-type': 'application/json', 'content-length': length };
+    if (this.deps.headers) Object.assign(headers, this.deps.headers);
     this.response.writeHead(isEvents ? 200 : status, headers).end(body);
   }
 

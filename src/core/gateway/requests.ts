@@ -64,7 +64,7 @@ export function refusal(code: number, message: string): Answer {
   return { kind: 'error', error: { code, message } };
 }
 
-interface ForwardTerms extends RequestTerms, Destination {
+export interface ForwardTerms extends RequestTerms, Destination {
   readonly client: SessionClient;
   readonly clientKind: ClientKind;
 }

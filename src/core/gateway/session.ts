@@ -236,8 +236,9 @@ const mostEarly = 1_000;
  * stream on which it listens.
  */
 export class SessionClient implements ServerClient {
-  private readonly awaited = new Map<string, () => void>();
-  private readonly early = new BoundedMap<string, true>(mostEarly);
+  /** Both are made when they are needed, because every call has a client and hardly one has an elicitation. */
+  private awaited: Map<string, () => void> | undefined;
+  private early: BoundedMap<string, true> | undefined;
 
   /** @param ofCall the stream of the call, as long as the call is in flight */
   constructor(
@@ -295,16 +296,20 @@ export class SessionClient implements ServerClient {
 
   /** Resolves when a server has said of all these elicitations by URL that they are complete. */
   async completed(ids: readonly string[]): Promise<void> {
-    const open = [...new Set(ids)].filter((id) => !this.early.delete(id));
-    await Promise.all(open.map((id) => new Promise<void>((resolve) => this.awaited.set(id, resolve))));
+    const open = [...new Set(ids)].filter((id) => !this.early?.delete(id));
+    await Promise.all(
+      open.map(
+        (id) => new Promise<void>((resolve) => (this.awaited ??= new Map<string, () => void>()).set(id, resolve)),
+      ),
+    );
   }
 
   private noteComplete(id: unknown): void {
     if (!isKeptId(id)) return;
-    const resolve = this.awaited.get(id);
+    const resolve = this.awaited?.get(id);
     if (resolve) resolve();
-    else this.early.set(id, true);
-    this.awaited.delete(id);
+    else (this.early ??= new BoundedMap(mostEarly)).set(id, true);
+    this.awaited?.delete(id);
   }
 
   tell(method: string, params: Fields): void {

@@ -23,3 +23,20 @@ export function toolsFor(toolset: Toolset, clientKind: ClientKind = 'plain'): re
       return assertNever(clientKind);
   }
 }
+
+/** Toolsets are never changed, so what is found once holds as long as they do. */
+const namedTools = new WeakMap<Toolset, ReadonlyMap<ClientKind, ReadonlyMap<string, ServedTool>>>();
+
+/** Returns the tool that a kind of client gets under this name, in a time that the length of the list does not lengthen (P3). */
+export function toolNamed(toolset: Toolset, name: string, clientKind: ClientKind = 'plain'): ServedTool | undefined {
+  const known = namedTools.get(toolset)?.get(clientKind);
+  if (known) return known.get(name);
+  const tools = byName(toolsFor(toolset, clientKind), clientKind);
+  namedTools.set(toolset, new Map(namedTools.get(toolset)).set(clientKind, tools));
+  return tools.get(name);
+}
+
+/** The first of a name counts. */
+function byName(tools: readonly ServedTool[], clientKind: ClientKind): ReadonlyMap<string, ServedTool> {
+  return new Map(tools.toReversed().map((tool) => [nameFor(tool, clientKind), tool]));
+}

@@ -75,10 +75,9 @@ class CatalogueBackend implements GatewayBackend, Disposable {
   }
 
   async callTool(call: ToolsetCall): Promise<ToolOutcome> {
-    const catalogue = this.host.catalogueFor(call.client?.audience);
-    const { toolsets } = catalogue;
     const isToAll = call.toolset === everyToolset;
-    const toolset = isToAll ? holderOfTool(toolsets, call.tool)?.id : call.toolset;
+    const before = isToAll ? this.host.catalogueFor(call.client?.audience) : undefined;
+    const toolset = before ? holderOfTool(before.toolsets, call.tool)?.id : call.toolset;
     if (toolset === undefined) {
       return { kind: 'error', code: errorCodes.invalidParams, message: `No toolset has a tool "${call.tool}".` };
     }
@@ -86,7 +85,8 @@ class CatalogueBackend implements GatewayBackend, Disposable {
     if (outcome.kind !== 'result') return outcome;
     const { news } = outcome;
     if (!isToAll && !news) return outcome;
-    const known = news && toolsetIn(catalogue, toolset);
+    const { toolsets } = this.host.catalogueFor(call.client?.audience);
+    const known = news && toolsets.find(({ id }) => id === toolset);
     const advice =
       known && releaseAdvice(known, toolsets, { ...call, sees: call.toolset, passes: call.client?.passes ?? {} });
     return {

@@ -253,8 +253,7 @@ class ToolsetHost implements Host {
     this.activity.ask();
     try {
       const outcome =
-        (await unit.serving?.pool.call(dialog, { ...call, tool: original, published, asTask: needsTask(tool) })) ??
-        stopped;
+        (await unit.serving?.pool.call(dialog, call, { original, published, asTask: needsTask(tool) })) ?? stopped;
       return isFailure(outcome) ? this.failed({ published }, call, outcome) : plain(outcome);
     } finally {
       this.activity.ask();

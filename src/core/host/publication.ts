@@ -20,7 +20,7 @@ import { shortNames } from '../tools/editorNames.js';
 import { publish, sameToolset } from '../tools/registry.js';
 import { adminNames, adminToolset, ownReleaseName, ownReleaseTool, releaseTool } from './admin.js';
 import { toolForApp } from './appTools.js';
-import { nameFor, toolsFor } from './clientTools.js';
+import { toolNamed } from './clientTools.js';
 import { candidateOf, changedOffers, placesOf, type Offering, type ServingFacts } from './offering.js';
 import type { Permission } from './permission.js';
 
@@ -83,7 +83,7 @@ export class Publication implements Disposable {
     const found = this.toolset(toolset, client?.audience);
     if (found && fromApp) return toolForApp(found, tool, clientKind);
     if (clientKind !== 'editor' && found?.release?.published === tool) return found.release;
-    const named = found && toolsFor(found, clientKind).find((candidate) => nameFor(candidate, clientKind) === tool);
+    const named = found && toolNamed(found, tool, clientKind);
     return (
       named ?? (found && client && showsApps(client.capabilities) ? toolForApp(found, tool, clientKind) : undefined)
     );

@@ -5,6 +5,7 @@
 import { assertNever } from '../base/assertNever.js';
 import type { Clock } from '../base/clock.js';
 import type { Disposable } from '../base/disposables.js';
+import { TransientMap } from '../base/transientMap.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { Connection, OfferKind, TimedCall, TimedRequest } from '../connections/connection.js';
 import type { ClientChange, Fields, ServerClient } from '../protocol/client.js';
@@ -55,7 +56,8 @@ export class Instance {
   news: LeaseNews | undefined;
 
   private readonly listeners: Disposable[];
-  private readonly inFlight = new Set<{ readonly client: ServerClient | undefined }>();
+  /** The clients of what is in flight, each under a key of its own. */
+  private readonly inFlight = new TransientMap<object, ServerClient | undefined>();
   private readonly tasks = new Set<string>();
   private subscriptions = new Subscriptions();
   /** Who wants to be told of which task. */
@@ -96,7 +98,7 @@ export class Instance {
   /** The same since when all that is in flight waits for clients that may never answer (G4); undefined if anything does not. */
   get waitsSince(): number | undefined {
     if (this.ending || this.tasks.size > 0) return undefined;
-    const since = Math.max(...[...this.inFlight].map(({ client }) => client?.waitsSince ?? Infinity));
+    const since = Math.max(...this.inFlight.values().map((client) => client?.waitsSince ?? Infinity));
     return Number.isFinite(since) ? since : undefined;
   }
 
@@ -230,8 +232,8 @@ export class Instance {
     client: ServerClient | undefined,
     send: () => Promise<ServerOutcome<Result>>,
   ): Promise<ServerOutcome<Result>> {
-    const inFlight = { client };
-    this.inFlight.add(inFlight);
+    const key = {};
+    this.inFlight.set(key, client);
     this.lastCallAt = this.deps.clock.now();
     this.idleTimer?.dispose();
     if (client) this.serve(client);
@@ -243,7 +245,7 @@ export class Instance {
       if (this.endReason === undefined) await this.untilDeath();
       return this.endReason === undefined ? outcome : { kind: 'lost', cause: this.endReason };
     } finally {
-      this.inFlight.delete(inFlight);
+      this.inFlight.delete(key);
       this.lastCallAt = this.deps.clock.now();
       this.rest();
     }

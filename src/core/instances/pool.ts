@@ -41,6 +41,13 @@ const replacedLimitMs = 30_000;
 /** The time for calls in flight whose session has ended, in milliseconds. */
 const abandonedLimitMs = 30_000;
 
+/** The names of a tool that is called, and whether it has to be called as a task of 2025-11-25. */
+interface CalledTool {
+  readonly original: string;
+  readonly published: string;
+  readonly asTask: boolean;
+}
+
 export class InstancePool {
   private readonly instances = new Set<Instance>();
   private readonly holders = new Map<string, Instance>();
@@ -92,13 +99,15 @@ export class InstancePool {
     return instance;
   }
 
-  /** @param call names the tool as the server does */
-  call(dialog: string, call: ToolCall): Promise<PoolOutcome<ToolOutcome>> {
-    const timed = { ...call, timeouts: this.deps.timeouts() };
+  call(dialog: string, call: ToolCall, { original, published, asTask }: CalledTool): Promise<PoolOutcome<ToolOutcome>> {
+    // Written out, as a copy by `...` costs all who read it (P3).
+    const { arguments: given, meta, signal, onProgress, client, instance } = call;
+    const timeouts = this.deps.timeouts();
+    const timed = { tool: original, arguments: given, meta, signal, onProgress, client, instance, asTask, timeouts };
     return this.use(dialog, call, async (instance) => {
       const outcome = await instance.call(timed);
       if (outcome.kind !== 'result') return outcome;
-      this.tasks.begin(outcome.result, instance, dialog, call.published ?? call.tool);
+      this.tasks.begin(outcome.result, instance, dialog, published);
       // The news of a lease wait for a result with text.
       if (isOtherType(outcome.result)) return outcome;
       const { news } = instance;

@@ -31,15 +31,11 @@ export interface RequestTerms {
 
 /** A request `tools/call`. */
 export interface ToolCall extends RequestTerms {
-  /**
-   * The name as the side that is called knows it: the client's name before the host, the server's own name after it.
-   */
+  /** The name as the side that is called knows it: the client's name before the host, the server's own name after it. */
   readonly tool: string;
-  /** Its published name, where that is known and another. */
-  readonly published?: string;
   readonly arguments: Fields | undefined;
   /** Whether it has to be called as a task of 2025-11-25, if its server has those. */
-  readonly asTask?: boolean;
+  readonly asTask?: boolean | undefined;
 }
 
 /** Any other request that an instance answers: `prompts/get`, `resources/read`, `completion/complete` and the like. */

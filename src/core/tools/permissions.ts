@@ -49,7 +49,7 @@ export interface ToolNames {
 /** `allow` where no pattern matches: the editor's own confirmation works by the tool's hints. */
 export function permissionOf({ original, published }: ToolNames, rules: PermissionRules): PermissionVerdict {
   let verdict: PermissionVerdict = { permission: 'allow' };
-  for (const name of new Set([published, original])) {
+  for (const name of published === original ? [published] : [published, original]) {
     for (const layer of rules) {
       const decided = ofLayer(name, layer);
       if (decided && strictness(decided.permission) > strictness(verdict.permission)) {

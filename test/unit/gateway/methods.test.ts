@@ -151,6 +151,8 @@ describe('gateway: methods', () => {
           signal: undefined,
           onProgress: undefined,
           client: undefined,
+          instance: undefined,
+          fromApp: undefined,
         },
       );
       begin({ name: 'b' }, 2);
