@@ -85,10 +85,11 @@ class CatalogueBackend implements GatewayBackend, Disposable {
     if (outcome.kind !== 'result') return outcome;
     const { news } = outcome;
     if (!isToAll && !news) return outcome;
-    const { toolsets } = this.host.catalogueFor(call.client?.audience);
-    const known = news && toolsets.find(({ id }) => id === toolset);
+    const catalogue = this.host.catalogueFor(call.client?.audience);
+    const known = news && toolsetIn(catalogue, toolset);
     const advice =
-      known && releaseAdvice(known, toolsets, { ...call, sees: call.toolset, passes: call.client?.passes ?? {} });
+      known &&
+      releaseAdvice(known, catalogue.toolsets, { ...call, sees: call.toolset, passes: call.client?.passes ?? {} });
     return {
       ...outcome,
       ...(isToAll && { toolset }),

@@ -34,7 +34,7 @@ import { ServerSignIns } from './signIns.js';
 import type { Host, HostDeps } from './hostContract.js';
 import { errorCodes } from '../protocol/errors.js';
 import type { OtherOutcome, ToolOutcome, ToolsetCall, ToolsetRequest } from '../protocol/request.js';
-import { needsTask } from '../protocol/tasks.js';
+import { isAboutTask, needsTask } from '../protocol/tasks.js';
 import type { Catalogue, ServedTool } from '../tools/catalogue.js';
 import { withoutDataUrls } from '../results/dataUrls.js';
 import { offerMemory } from './offering.js';
@@ -175,7 +175,10 @@ class ToolsetHost implements Host {
     const { toolset, dialog, signal } = request;
     const unit = this.units.get(toolset);
     if (!unit) return { kind: 'error', code: errorCodes.invalidParams, message: `There is no toolset "${toolset}".` };
-    const ready = unit.serving ?? (await unit.ready(signal));
+    const ofTask = isAboutTask(request.method)
+      ? unit.servingOfTask(String(request.params['taskId']), dialog)
+      : undefined;
+    const ready = ofTask ?? unit.serving ?? (await unit.ready(signal));
     const outcome = 'pool' in ready ? await ready.pool.request(dialog, request) : ready;
     const { uri } = request.params;
     if ('pool' in ready && request.method === 'resources/read' && typeof uri === 'string')
@@ -185,7 +188,7 @@ class ToolsetHost implements Host {
   }
 
   toolsetOfTask(task: string, dialog: string): string | undefined {
-    return [...this.units].find(([, unit]) => unit.serving?.pool.tasks.has(task, dialog))?.[0];
+    return [...this.units].find(([, unit]) => unit.servingOfTask(task, dialog))?.[0];
   }
 
   noteClient(client: ServerClient, change: ClientChange): void {

@@ -204,6 +204,11 @@ export class ServerUnit {
     return this.ends.settled();
   }
 
+  /** Returns what works on the task of a dialog, which may have been replaced since the task began. */
+  servingOfTask(task: string, dialog: string): Serving | undefined {
+    return [this.current, ...this.draining].find((serving) => serving?.pool.tasks.has(task, dialog));
+  }
+
   /** Tells the views what there is to show. */
   get facts(): UnitFacts {
     return {

@@ -120,6 +120,22 @@ describe('tasks (X8)', function () {
     refused(await get(client, taskId));
   });
 
+  it('are found where they began, when an edit has replaced their server', async () => {
+    for (const rest of [{}, { 'truely-stateless': true }]) {
+      await stage.edit({ s: fixture('tasks', [], rest) });
+      const client = await open();
+      const pid = await client.text('pid');
+      const taskId = taskOf(await client.call('work', { asks: true }));
+      await stage.edit({ s: fixture('tasks', [], { ...rest, env: { REPLACED: '1' } }) });
+      assert.notEqual(await client.text('pid'), pid, 'the next call is served by the new one');
+      assert.equal((await get(client, taskId)).result?.['status'], 'input_required');
+      await client.request('tasks/update', { taskId, inputResponses: { name: { content: 'x' } } });
+      assert.equal((await get(client, taskId)).result?.['status'], 'completed');
+      await stage.until(() => !stage.instances('s').some((one) => String(one.pid) === pid), 'the end of its instance');
+      refused(await get(client, taskId));
+    }
+  });
+
   it('keep their instance from idling, as long as they may last', async () => {
     await stage.edit({ s: fixture('tasks', [], { timeouts: { idle: '50ms' } }) });
     const [long, short] = [await open(), await open()];
