@@ -20,7 +20,7 @@ const agentFile = (id: string): string => join(folder(), '.github', 'agents', `$
 
 /** How often an agent is asked that the editor may not have found yet. */
 const mostAttempts = 60;
-const attemptsInOneChat = 8;
+const attemptsBeforeSaving = 5;
 
 describe('team', () => {
   let original = '';
@@ -163,16 +163,15 @@ describe('team', () => {
       });
       return (await offered()).filter((name) => name.startsWith('mcp_')).sort();
     };
-    // The editor finds agents when it gets to it, for each chat anew, and asks another one until then. On a busy machine it
-    // may overlook what was written, until the file is saved again.
+    // The editor finds agents when it gets to it, and asks another one until then. Where a chat is left while it looks, 1.139
+    // keeps the empty list of that, until a file of an agent is saved.
     const untilOffered = async (expected: readonly string[]): Promise<void> => {
       await newChat();
       for (let attempt = 1; JSON.stringify(await ask('alice')) !== JSON.stringify(expected); attempt++) {
         assert.ok(attempt < mostAttempts, `not ${expected.join(', ')} but ${(await offered()).join(', ')}`);
-        if (attempt % attemptsInOneChat !== 0) continue;
+        if (attempt % attemptsBeforeSaving !== 0) continue;
         const file = vscode.Uri.file(agentFile('alice'));
         await vscode.workspace.fs.writeFile(file, await vscode.workspace.fs.readFile(file));
-        await newChat();
       }
     };
     await untilOffered(['mcp_counter_count', 'mcp_counter_pid']);
