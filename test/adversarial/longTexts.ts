@@ -4,7 +4,7 @@
  * that a function that is not linear fails at the first size already.
  */
 import assert from 'node:assert/strict';
-import { collect } from '../support/core/loopDelay.js';
+import { collect } from '../support/heap.js';
 import { threadTime } from '../support/core/threadTime.js';
 
 const largest = 1024 * 1024;

@@ -69,7 +69,10 @@ interface Timed {
 
 export interface TimedTerms extends RequestTerms, Timed {}
 /** `tool` is the server's own name. */
-export interface TimedCall extends ToolCall, Timed {}
+export interface TimedCall extends ToolCall, Timed {
+  /** Whether it has to be called as a task of 2025-11-25, if its server has those. */
+  readonly asTask?: boolean;
+}
 export interface TimedRequest extends OtherRequest, Timed {}
 
 export interface Connection {

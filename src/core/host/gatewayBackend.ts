@@ -76,8 +76,9 @@ class CatalogueBackend implements GatewayBackend, Disposable {
 
   async callTool(call: ToolsetCall): Promise<ToolOutcome> {
     const isToAll = call.toolset === everyToolset;
-    const before = isToAll ? this.host.catalogueFor(call.client?.audience) : undefined;
-    const toolset = before ? holderOfTool(before.toolsets, call.tool)?.id : call.toolset;
+    const toolset = isToAll
+      ? holderOfTool(this.host.catalogueFor(call.client?.audience).toolsets, call.tool)?.id
+      : call.toolset;
     if (toolset === undefined) {
       return { kind: 'error', code: errorCodes.invalidParams, message: `No toolset has a tool "${call.tool}".` };
     }
@@ -85,16 +86,20 @@ class CatalogueBackend implements GatewayBackend, Disposable {
     if (outcome.kind !== 'result') return outcome;
     const { news } = outcome;
     if (!isToAll && !news) return outcome;
-    const catalogue = this.host.catalogueFor(call.client?.audience);
-    const known = news && toolsetIn(catalogue, toolset);
-    const advice =
-      known &&
-      releaseAdvice(known, catalogue.toolsets, { ...call, sees: call.toolset, passes: call.client?.passes ?? {} });
     return {
       ...outcome,
       ...(isToAll && { toolset }),
-      ...(news && { notes: [leaseNote(toolset, news, advice)] }),
+      ...(news && { notes: [leaseNote(toolset, news, this.releaseAdviceFor(call, toolset))] }),
     };
+  }
+
+  private releaseAdviceFor(call: ToolsetCall, toolset: string): string | undefined {
+    const catalogue = this.host.catalogueFor(call.client?.audience);
+    const known = toolsetIn(catalogue, toolset);
+    return (
+      known &&
+      releaseAdvice(known, catalogue.toolsets, { ...call, sees: call.toolset, passes: call.client?.passes ?? {} })
+    );
   }
 
   async request(request: ToolsetRequest): Promise<OtherOutcome> {

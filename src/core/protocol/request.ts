@@ -34,8 +34,6 @@ export interface ToolCall extends RequestTerms {
   /** The name as the side that is called knows it: the client's name before the host, the server's own name after it. */
   readonly tool: string;
   readonly arguments: Fields | undefined;
-  /** Whether it has to be called as a task of 2025-11-25, if its server has those. */
-  readonly asTask?: boolean | undefined;
 }
 
 /** Any other request that an instance answers: `prompts/get`, `resources/read`, `completion/complete` and the like. */

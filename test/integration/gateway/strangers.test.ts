@@ -4,13 +4,9 @@ import { channel } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { mostStrangers } from '../../../src/core/gateway/strangers.js';
+import { collect } from '../../support/heap.js';
 import { startRig, type Rig } from './rig.js';
-
-setFlagsFromString('--expose-gc');
-const collect = runInNewContext('gc') as () => void;
 
 describe('gateway: clients without the token (G2)', () => {
   let rig: Rig;

@@ -3,14 +3,10 @@
  * `TransientMap` explains, and then the gateway pays for every call a second time.
  */
 import assert from 'node:assert/strict';
-import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { rawWith } from '../../support/core/configText.js';
 import { endStages, startStage } from '../../support/core/stage.js';
+import { collect, oldSpace } from '../../support/heap.js';
 import { RawClient } from '../gateway/rawClient.js';
-
-setFlagsFromString('--expose-gc');
-const collect = runInNewContext('gc') as (options?: { type: 'minor' }) => void;
 
 /** What a call carries to and fro, in bytes. */
 const carried = 8_192;
@@ -55,7 +51,3 @@ describe('what a call carries', () => {
     });
   }
 });
-
-function oldSpace(): number {
-  return getHeapSpaceStatistics().find(({ space_name }) => space_name === 'old_space')?.space_used_size ?? NaN;
-}

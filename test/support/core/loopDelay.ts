@@ -2,8 +2,7 @@
  * How long the event loop was held up while something ran, and how much memory it took; in milliseconds and MB. Held up
  * by itself: what it waited for a processor that others had is not counted.
  */
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
+import { collect } from '../heap.js';
 import { threadTime } from './threadTime.js';
 
 const everyMs = 10;
@@ -14,9 +13,6 @@ export interface Strain {
   /** The most that was seen over what there was before. */
   readonly heapGrown: number;
 }
-
-setFlagsFromString('--expose-gc');
-export const collect = runInNewContext('gc') as () => void;
 
 /** In MB, after a collection; buffers included. */
 export function heapNow(): number {

@@ -70,12 +70,12 @@ export async function runEditorSuites({ names = [], grep, twice }: EditorRunOpti
   const secondRuns: typeof runs = [];
   for (const run of runs) {
     const report = await run();
-    if (!twice || report.counts.failed === 0) {
+    if (twice && report.counts.failed > 0) {
+      result.atFirst.push(...report.failures);
+      secondRuns.push(run);
+    } else {
       keep(report);
-      continue;
     }
-    result.atFirst.push(...report.failures);
-    secondRuns.push(run);
   }
   for (const run of secondRuns) keep(await run());
   await closeSharedBrowser();

@@ -1,10 +1,6 @@
 import assert from 'node:assert/strict';
-import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { TransientMap } from '../../../src/core/base/transientMap.js';
-
-setFlagsFromString('--expose-gc');
-const collect = runInNewContext('gc') as (options?: { type: 'minor' }) => void;
+import { collect, oldSpace } from '../../support/heap.js';
 
 describe('TransientMap', () => {
   it('keeps what is in it, in its order, however much comes and goes', () => {
@@ -66,7 +62,3 @@ describe('TransientMap', () => {
     assert.ok(share(ofTransient) < 0.2, `${share(ofTransient)} of it are left, and ${share(ofMap)} by a Map`);
   });
 });
-
-function oldSpace(): number {
-  return getHeapSpaceStatistics().find(({ space_name }) => space_name === 'old_space')?.space_used_size ?? NaN;
-}
