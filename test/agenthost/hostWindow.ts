@@ -43,6 +43,7 @@ export class HostWindow {
     const editor = await startEditor({
       form,
       agentMode: true,
+      allExtensions: true,
       outputDir: join(__dirname, '../../test-results/agenthost'),
       env: { [modelVariable]: `${model.url}/agent-host` },
       settings: {

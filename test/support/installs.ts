@@ -36,10 +36,27 @@ export async function installOnce(home: string, what: string, fill: (folder: str
   await rename(partial, home);
 }
 
+/**
+ * Where a Node process finds certificates besides its own. It reads them as it starts, whether it needs them or not, which
+ * can take twice as long as everything else it does then.
+ */
+const certificates = 'NODE_EXTRA_CA_CERTS';
+const keptCertificates = 'MCP_TOOLSETS_TEST_CA_CERTS';
+
+/** For what this process starts from now on: only installs go where these certificates are needed, and have them back. */
+export function keepCertificatesForInstalls(): void {
+  const given = process.env[certificates];
+  if (given === undefined) return;
+  process.env[keptCertificates] = given;
+  delete process.env[certificates];
+}
+
 /** Installs packages into a folder without running their scripts. */
 export async function install(folder: string, args: string[]): Promise<void> {
   const common = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
-  await npm(['install', ...args, ...common], { cwd: folder, quiet: true });
+  const kept = process.env[keptCertificates];
+  const env = { ...process.env, ...(kept !== undefined && { [certificates]: kept }) };
+  await npm(['install', ...args, ...common], { cwd: folder, env, quiet: true });
 }
 
 /** Creating the file is atomic; the owner's id in it tells a live lock from one that a dead run left. */

@@ -21,6 +21,7 @@ async function main(): Promise<void> {
   const { path, remove } = copyWorkspace('example');
   const editor = await startEditor({
     product: 'installed',
+    allExtensions: true,
     settings: { 'editor.minimap.enabled': false, 'files.autoSave': 'off' },
   });
   try {

@@ -33,14 +33,35 @@ export function installProduct(extensionsDir: string): void {
 }
 
 /**
- * The editor's own extensions in a folder that may be written to. Copilot Chat writes into its folder when it is
- * enabled, so that one is copied; the rest are links.
+ * Of the editor's own extensions those that suites meet: the languages of their files, the looks, and who signs in. The
+ * others take a fifth of the processor time of a window, and do nothing for what is tested.
  */
-export function writableBuiltInExtensions(editorRoot: string, target: string): void {
+const builtInExtensions: readonly string[] = [
+  'configuration-editing',
+  'github-authentication',
+  'json',
+  'json-language-features',
+  'markdown-basics',
+  'markdown-language-features',
+  'prompt-basics',
+  'theme-defaults',
+  'theme-modern-icons',
+  'theme-seti',
+  'yaml',
+];
+
+/** Copilot Chat. It writes into its folder when it is enabled, so that one is copied; the rest are links. */
+const agentExtension = 'copilot';
+
+/**
+ * Makes the folder of the editor's own extensions.
+ * @param all every one of them, as a person has them
+ */
+export function linkBuiltInExtensions(editorRoot: string, target: string, { all = false, agentMode = false }): void {
   const source = join(editorRoot, 'extensions');
   mkdirSync(target, { recursive: true });
   for (const name of readdirSync(source)) {
-    if (name === 'copilot') cpSync(join(source, name), join(target, name), { recursive: true });
-    else symlinkSync(join(source, name), join(target, name), 'junction');
+    if (name === agentExtension && agentMode) cpSync(join(source, name), join(target, name), { recursive: true });
+    else if (all || builtInExtensions.includes(name)) symlinkSync(join(source, name), join(target, name), 'junction');
   }
 }

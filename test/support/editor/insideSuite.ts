@@ -106,7 +106,7 @@ function editorOptions(
   grep: string | undefined,
   report: SuiteReport,
 ): EditorOptions & { outputDir: string } {
-  const { trust, settings, helpers, agentMode, homeFiles } = options;
+  const { trust, settings, helpers, agentMode, allExtensions, homeFiles } = options;
   const env: NodeJS.ProcessEnv = { MCP_TOOLSETS_TEST_ROOT: repoRoot };
   if (grep) env['MCP_TOOLSETS_TEST_GREP'] = grep;
   for (const [variable, value] of Object.entries(options.env ?? {})) {
@@ -117,6 +117,7 @@ function editorOptions(
     ...(settings && { settings }),
     ...(helpers && { helpers }),
     ...(agentMode !== undefined && { agentMode }),
+    ...(allExtensions !== undefined && { allExtensions }),
     ...(homeFiles && { homeFiles }),
     product: options.product === false ? 'none' : 'development',
     env,

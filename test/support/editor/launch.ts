@@ -13,7 +13,7 @@ import { bridgeVariable, type TestEvent } from './bridgeProtocol.ts';
 import { BridgeServer } from './bridgeServer.ts';
 import { sharedBrowser } from './browser.ts';
 import { onEnd, tempFolder } from './cleanup.ts';
-import { installHelper, installProduct, writableBuiltInExtensions } from './extensions.ts';
+import { installHelper, installProduct, linkBuiltInExtensions } from './extensions.ts';
 import { waitUntilGone, type ProcessEntry } from './processes.ts';
 import { provisionServerForm, type ServerForm } from './provision.ts';
 import { editorEnvironment, ServerProcess } from './serverProcess.ts';
@@ -34,6 +34,8 @@ export interface EditorOptions {
   developmentPath?: string;
   /** Copilot Chat can be enabled, with the scripted model (see `agentMode.ts`). */
   agentMode?: boolean;
+  /** All of the editor's own extensions, not only those that suites meet (see `extensions.ts`). */
+  allExtensions?: boolean;
   /** Environment of the editor and of everything it starts. */
   env?: NodeJS.ProcessEnv;
   /** Files to write into the editor's home folder, which is an empty temporary one: path → text. */
@@ -103,7 +105,10 @@ export async function startEditor(options: EditorOptions): Promise<Editor> {
   const form = options.form ?? (await provisionServerForm());
   const folders = prepareFolders(options);
   const { dataDir, home, temp, extensionsDir, outputDir } = folders;
-  if (options.agentMode) writableBuiltInExtensions(form.editorRoot, folders.builtInExtensionsDir);
+  linkBuiltInExtensions(form.editorRoot, folders.builtInExtensionsDir, {
+    all: options.allExtensions ?? false,
+    agentMode: options.agentMode ?? false,
+  });
 
   let editor: Editor | undefined;
   const bridge = new BridgeServer({
@@ -122,7 +127,7 @@ export async function startEditor(options: EditorOptions): Promise<Editor> {
     form,
     dataDir,
     extensionsDir,
-    ...(options.agentMode && { builtInExtensionsDir: folders.builtInExtensionsDir }),
+    builtInExtensionsDir: folders.builtInExtensionsDir,
     trust: options.trust ?? true,
     env: editorEnvironment({
       home,

@@ -14,6 +14,7 @@ import { runInside } from './insideSuite.ts';
 import { openEditors } from './launch.ts';
 import { forwardEvents } from './mochaEvents.ts';
 import { add, SuiteReport, summary, type Counts, type Failure } from './report.ts';
+import { keepCertificatesForInstalls } from '../installs.ts';
 import { insideSuites, outsideSuites, type Suite } from './suites.ts';
 import { serverEditor } from './versions.ts';
 
@@ -108,6 +109,7 @@ async function main(): Promise<void> {
     allowPositionals: true,
     options: { grep: { type: 'string' }, json: { type: 'string' } },
   });
+  keepCertificatesForInstalls();
   undoOnSignals();
   try {
     const result = await runEditorSuites({ names: positionals, grep: values.grep });

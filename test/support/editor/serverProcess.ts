@@ -14,7 +14,7 @@ export interface ServerOptions {
   /** Holds the editor's settings, state, logs and extensions. */
   dataDir: string;
   extensionsDir: string;
-  builtInExtensionsDir?: string | undefined;
+  builtInExtensionsDir: string;
   trust: boolean;
   env: NodeJS.ProcessEnv;
   logFile: string;
@@ -50,7 +50,7 @@ export class ServerProcess {
     const args = [join(form.editorRoot, 'out/server-main.js'), '--host', '127.0.0.1', '--port', '0'];
     args.push('--connection-token', token, '--accept-server-license-terms', '--disable-telemetry');
     args.push('--server-data-dir', dataDir, '--user-data-dir', dataDir, '--extensions-dir', options.extensionsDir);
-    if (options.builtInExtensionsDir) args.push('--builtin-extensions-dir', options.builtInExtensionsDir);
+    args.push('--builtin-extensions-dir', options.builtInExtensionsDir);
     args.push('--reconnection-grace-time', String(reconnectionGraceSeconds), '--enable-smoke-test-driver');
     if (options.trust) args.push('--disable-workspace-trust');
 

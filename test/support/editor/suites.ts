@@ -20,6 +20,8 @@ export interface SuiteOptions {
   helpers?: string[];
   /** What it shows does not hold in the oldest editor, or cannot be seen there: in tests, that one refuses dialogs. */
   newEditor?: boolean;
+  /** All of the editor's own extensions, as a person has them. */
+  allExtensions?: boolean;
   /** Copilot Chat can be enabled; see `agentMode.ts`. */
   agentMode?: boolean;
   /** The folder of `test/editor/workspaces` to copy. Default: the suite's name; without such a folder, an empty one. */
@@ -48,6 +50,7 @@ const knownOptions: Record<keyof SuiteOptions, true> = {
   settings: true,
   helpers: true,
   newEditor: true,
+  allExtensions: true,
   agentMode: true,
   workspace: true,
   workspaceFile: true,

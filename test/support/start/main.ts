@@ -68,7 +68,7 @@ async function open(folder: string, once: boolean): Promise<Session> {
     return { bridge, host, ended, notice: 'VS Code is open.', closeHiddenWindow: nothing, welcome: nothing };
   }
   console.log(`Opening the server form of VS Code: ${desktop.reason}.`);
-  const editor = await startEditor({ ...options, agentMode: true });
+  const editor = await startEditor({ ...options, agentMode: true, allExtensions: true });
   const hidden = await editor.openWindow(folder);
   return {
     bridge: editor.bridge,

@@ -9,6 +9,7 @@ import { closeSync, existsSync, openSync, readdirSync, readFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { keepCertificatesForInstalls } from '../installs.ts';
 import { npm, repoRoot } from '../npm.mjs';
 import { runId, tempFolder, tempPrefix, undoAll, undoOnSignals } from '../editor/cleanup.ts';
 import { processesMarked, waitUntilGone } from '../editor/processes.ts';
@@ -156,6 +157,7 @@ function count(what: string, passed: boolean): void {
   if (!passed) failures.push(what);
 }
 
+keepCertificatesForInstalls();
 undoOnSignals();
 main()
   .catch((error: unknown) => {
