@@ -34,7 +34,7 @@ export interface EditorOptions {
   developmentPath?: string;
   /** Copilot Chat can be enabled, with the scripted model (see `agentMode.ts`). */
   agentMode?: boolean;
-  /** All of the editor's own extensions, not only those that suites meet (see `extensions.ts`). */
+  /** All of the editor's own extensions, also those that `extensions.ts` leaves out. */
   allExtensions?: boolean;
   /** Environment of the editor and of everything it starts. */
   env?: NodeJS.ProcessEnv;

@@ -32,14 +32,16 @@ export class ServerProcess {
   readonly token: string;
   readonly stop: () => Promise<void>;
   readonly #child: ChildProcess;
-  readonly #editorRoot: string;
+  /** What is started from here is a part of the editor. */
+  readonly #roots: readonly string[];
 
-  private constructor(child: ChildProcess, origin: string, token: string, marker: string, editorRoot: string) {
+  private constructor(child: ChildProcess, origin: string, token: string, marker: string, roots: readonly string[]) {
     this.#child = child;
     this.origin = origin;
     this.token = token;
     this.marker = marker;
-    this.#editorRoot = editorRoot;
+    // The editor starts its parts by their real path, which is another where a link leads to its folder.
+    this.#roots = roots.flatMap((root) => [root, realpathSync(root)]);
     this.stop = onEnd(() => this.#stop());
   }
 
@@ -60,7 +62,10 @@ export class ServerProcess {
     process.on('exit', killGroup);
     child.once('exit', () => process.off('exit', killGroup));
     const port = await listeningPort(child, options.logFile);
-    return new ServerProcess(child, `http://127.0.0.1:${port}`, token, marker, form.editorRoot);
+    return new ServerProcess(child, `http://127.0.0.1:${port}`, token, marker, [
+      form.editorRoot,
+      options.builtInExtensionsDir,
+    ]);
   }
 
   /** Settles with the exit code when the server ends. */
@@ -71,10 +76,8 @@ export class ServerProcess {
 
   /** Every process that this editor started, its own parts excluded: language servers, extension hosts, watchers. */
   foreignProcesses(): ProcessEntry[] {
-    // The editor starts its parts by their real path, which is another where a link leads to its folder.
-    const roots = [this.#editorRoot, realpathSync(this.#editorRoot)];
     return this.#all().filter(
-      ({ command }) => !portSearch.test(command) && !roots.some((root) => command.includes(root)),
+      ({ command }) => !portSearch.test(command) && !this.#roots.some((root) => command.includes(root)),
     );
   }
 
