@@ -7,6 +7,7 @@ import type { OAuthSettings } from '../../../src/core/config/model.js';
 import type { Connection } from '../../../src/core/connections/connection.js';
 import { OAuth } from '../../../src/core/connections/http/oauth/oauth.js';
 import { control, issuerOf, Person, Secrets } from '../../support/core/person.js';
+import { freePort } from '../../support/freePort.js';
 import { callTool, http, literal, once, Rig, textOf, unsaid } from './rig.js';
 
 describe('oauth', function () {
@@ -220,13 +221,14 @@ describe('oauth', function () {
   });
 
   it('uses a client that the file names, at the port it is registered with', async () => {
-    const { url } = await rig.listen('oauth', '--no-registration');
+    const redirectPort = await freePort();
+    const { url } = await rig.listen('oauth', '--no-registration', '--redirect-port', `${redirectPort}`);
     await rig.failure(http(url));
     await assert.rejects(
       oauth.signIn(http(url), browser, person()),
       /registers no clients by itself\. Register one there with the redirect address .*oauth\.clientId/,
     );
-    const launch = http(url, { oauth: { ...unsaid, clientId: 'known', redirectPort: 33417, scopes: ['files:write'] } });
+    const launch = http(url, { oauth: { ...unsaid, clientId: 'known', redirectPort, scopes: ['files:write'] } });
     await rig.failure(launch);
     await oauth.signIn(launch, browser, person());
     const { connection } = await rig.start(launch);

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { systemClock } from '../../../src/core/base/clock.js';
 import { OAuth } from '../../../src/core/connections/http/oauth/oauth.js';
 import { issuerOf, Person, Secrets } from '../../support/core/person.js';
+import { freePort } from '../../support/freePort.js';
 import { http, literal, Rig, unsaid } from './rig.js';
 
 const secret = 'secret-of-the-program';
@@ -124,10 +125,11 @@ describe('oauth under attack', function () {
   });
 
   it('a code that comes back from another authorization server is not used (RFC 9207)', async () => {
-    const { url } = await rig.listen('oauth', '--no-registration');
+    const redirectPort = await freePort();
+    const { url } = await rig.listen('oauth', '--no-registration', '--redirect-port', `${redirectPort}`);
     const honest = await issuerOf(url);
     evil.publish({ authorization_endpoint: `${honest}/auth` });
-    const launch = http(mcp.guard(evil.origin), { oauth: { ...unsaid, clientId: 'known', redirectPort: 33417 } });
+    const launch = http(mcp.guard(evil.origin), { oauth: { ...unsaid, clientId: 'known', redirectPort } });
     await rig.failure(launch);
     await assert.rejects(oauth.signIn(launch, browser, person()), /What came back is not from/);
     assert.equal(browser.shown[0]?.origin, new URL(honest).origin, 'the page was that of the honest one');
