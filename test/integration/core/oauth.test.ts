@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { http, type Entry } from '../../support/core/configText.js';
 import { control, issuerOf, Person, Secrets } from '../../support/core/person.js';
 import { endStages, startStage, type Stage } from '../../support/core/stage.js';
+import { freePort } from '../../support/freePort.js';
 
 describe('core: servers that want a sign-in', () => {
   let stage: Stage;
@@ -47,7 +48,8 @@ describe('core: servers that want a sign-in', () => {
   });
 
   it('signs in as the file says: a program with its secret, a person at the registered port; no view shows the secret', async () => {
-    const { url } = await stage.http('oauth', '--no-registration');
+    const redirectPort = await freePort();
+    const { url } = await stage.http('oauth', '--no-registration', '--redirect-port', `${redirectPort}`);
     stage.env['PROGRAM_SECRET'] = 'secret-of-the-program';
     const clientSecret = { env: 'PROGRAM_SECRET' };
     const issuer = await issuerOf(url);
@@ -60,7 +62,7 @@ describe('core: servers that want a sign-in', () => {
     await stage.edit({ far: http(url, { oauth: { ...program, clientId: 'stranger' } }) });
     assert.match(stage.problem('sign-in-needed').message, /gave no token to stranger: invalid_client/);
     assert.deepEqual(stage.published(), ['far/whoami', 'far/write'], 'what served goes on');
-    const known = { clientId: 'known', redirectPort: 33_417, scopes: ['files:write'] };
+    const known = { clientId: 'known', redirectPort, scopes: ['files:write'] };
     await stage.edit({ far: http(url, { oauth: known }) });
     await signIn('far');
     assert.equal(await stage.text('far', 'whoami'), 'ada files:write');

@@ -32,26 +32,31 @@ export function installProduct(extensionsDir: string): void {
   installExtension(repoRoot, extensionsDir, ['package.json', 'package.nls.json', 'dist', 'media', 'README.md']);
 }
 
-/** Copilot Chat. It writes into its folder when it is enabled, so that one is copied; the others are links. */
+/** Copilot Chat writes into its folder when it is enabled. */
 const agentExtension = 'copilot';
 
 /**
- * What starts with every window and does nothing for what is tested. Together with Copilot Chat, where the agent is not
- * asked, these take a tenth of the processor time of a window.
+ * What starts with every window and does nothing for what is tested. Together these take a tenth of the processor time of
+ * a window.
  */
-const leftOut: readonly string[] = ['git', 'github'];
+const leftOut: readonly string[] = ['git', 'github', agentExtension];
 
-/**
- * Makes the folder of the editor's own extensions.
- * @param all every one of them, as a person has them
- */
-export function linkBuiltInExtensions(editorRoot: string, target: string, { all = false, agentMode = false }): void {
+export interface OwnExtensions {
+  /** Every one of them, as a person has them. By default those are left out that start with every window for nothing. */
+  allExtensions?: boolean;
+  /** Copilot Chat can be enabled, with the scripted model (see `agentMode.ts`). */
+  agentMode?: boolean;
+}
+
+/** Makes the folder of the editor's own extensions: links, and a copy of Copilot Chat where that can be enabled. */
+export function linkOwnExtensions(editorRoot: string, target: string, options: OwnExtensions): void {
   const source = join(editorRoot, 'extensions');
-  const isLeftOut = (name: string): boolean => leftOut.includes(name) || (name === agentExtension && !agentMode);
   mkdirSync(target, { recursive: true });
   for (const name of readdirSync(source)) {
-    if (!all && isLeftOut(name)) continue;
-    if (name === agentExtension && agentMode) cpSync(join(source, name), join(target, name), { recursive: true });
-    else symlinkSync(join(source, name), join(target, name), 'junction');
+    if (options.agentMode && name === agentExtension) {
+      cpSync(join(source, name), join(target, name), { recursive: true });
+    } else if (options.allExtensions || !leftOut.includes(name)) {
+      symlinkSync(join(source, name), join(target, name), 'junction');
+    }
   }
 }

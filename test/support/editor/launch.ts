@@ -13,7 +13,7 @@ import { bridgeVariable, type TestEvent } from './bridgeProtocol.ts';
 import { BridgeServer } from './bridgeServer.ts';
 import { sharedBrowser } from './browser.ts';
 import { onEnd, tempFolder } from './cleanup.ts';
-import { installHelper, installProduct, linkBuiltInExtensions } from './extensions.ts';
+import { installHelper, installProduct, linkOwnExtensions, type OwnExtensions } from './extensions.ts';
 import { waitUntilGone, type ProcessEntry } from './processes.ts';
 import { provisionServerForm, type ServerForm } from './provision.ts';
 import { editorEnvironment, ServerProcess } from './serverProcess.ts';
@@ -21,7 +21,7 @@ import { agentModeSettings, defaultSettings } from './settings.ts';
 import { resultsDir } from './versions.ts';
 import { EditorWindow } from './window.ts';
 
-export interface EditorOptions {
+export interface EditorOptions extends OwnExtensions {
   /** `false` opens folders in Restricted Mode. Default `true`. */
   trust?: boolean;
   /** User settings, over the defaults of `settings.ts`. */
@@ -32,10 +32,6 @@ export interface EditorOptions {
   product?: 'development' | 'installed' | 'none';
   /** An extension folder to run under development instead of the product. */
   developmentPath?: string;
-  /** Copilot Chat can be enabled, with the scripted model (see `agentMode.ts`). */
-  agentMode?: boolean;
-  /** All of the editor's own extensions, also those that `extensions.ts` leaves out. */
-  allExtensions?: boolean;
   /** Environment of the editor and of everything it starts. */
   env?: NodeJS.ProcessEnv;
   /** Files to write into the editor's home folder, which is an empty temporary one: path → text. */
@@ -105,10 +101,7 @@ export async function startEditor(options: EditorOptions): Promise<Editor> {
   const form = options.form ?? (await provisionServerForm());
   const folders = prepareFolders(options);
   const { dataDir, home, temp, extensionsDir, outputDir } = folders;
-  linkBuiltInExtensions(form.editorRoot, folders.builtInExtensionsDir, {
-    all: options.allExtensions ?? false,
-    agentMode: options.agentMode ?? false,
-  });
+  linkOwnExtensions(form.editorRoot, folders.builtInExtensionsDir, options);
 
   let editor: Editor | undefined;
   const bridge = new BridgeServer({

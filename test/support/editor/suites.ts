@@ -8,10 +8,11 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { repoRoot } from '../npm.mjs';
+import type { OwnExtensions } from './extensions.ts';
 
 export const editorTests = join(repoRoot, 'test/editor');
 
-export interface SuiteOptions {
+export interface SuiteOptions extends OwnExtensions {
   /** `false`: the folder opens in Restricted Mode. Default `true`. */
   trust?: boolean;
   /** User settings. */
@@ -20,10 +21,6 @@ export interface SuiteOptions {
   helpers?: string[];
   /** What it shows does not hold in the oldest editor, or cannot be seen there: in tests, that one refuses dialogs. */
   newEditor?: boolean;
-  /** All of the editor's own extensions, as a person has them. */
-  allExtensions?: boolean;
-  /** Copilot Chat can be enabled; see `agentMode.ts`. */
-  agentMode?: boolean;
   /** The folder of `test/editor/workspaces` to copy. Default: the suite's name; without such a folder, an empty one. */
   workspace?: string;
   /** A `.code-workspace` file in that folder to open instead of the folder. */
