@@ -3,7 +3,8 @@
  * request and then kept up to date. What a person wrote in it stays, and a file that cannot be read is left alone.
  */
 import * as vscode from 'vscode';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
+import type { Clock } from '../../core/base/clock.js';
 import { inert } from '../../core/base/inert.js';
 import { window } from '../views/inertEditor.js';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
@@ -17,15 +18,17 @@ import { configuredToolsets } from '../../core/host/dialogTools.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
 import { openDocument } from '../views/documents.js';
 import { messageOf } from '../views/messages.js';
+import { makeFolders, type FolderMaker } from './newFolders.js';
 import { teamPath, type TeamFiles } from './teamFiles.js';
 
 interface AgentFilesDeps {
   readonly slot: EngineSlot;
   readonly team: TeamFiles;
+  readonly clock: Clock;
   readonly log: Log;
 }
 
-export function registerAgentFiles({ slot, team, log }: AgentFilesDeps): Disposable {
+export function registerAgentFiles({ slot, team, clock, log }: AgentFilesDeps): Disposable {
   const store = new DisposableStore('agent files');
   let wanted = false;
   const following = new SingleFlight(async () => {
@@ -39,6 +42,8 @@ export function registerAgentFiles({ slot, team, log }: AgentFilesDeps): Disposa
       following.request().catch((error: unknown) => log.write('error', `Agent files: ${String(error)}`));
     }
   };
+
+  const folders: FolderMaker = { clock, exists, make, listen };
 
   async function followTeam({ file, members }: Team, create: boolean): Promise<void> {
     const agents = await import('../../core/team/agentFiles.js');
@@ -69,12 +74,11 @@ export function registerAgentFiles({ slot, team, log }: AgentFilesDeps): Disposa
     }
   }
 
-  /**
-   * A file that cannot be written costs no other one. The editor itself writes it, because what looks for agents hears at once
-   * of what the editor writes; its watcher may miss a file in a folder that is as new.
-   */
+  /** A file that cannot be written costs no other one. The editor itself writes it, so that its Explorer knows at once. */
   async function write(root: string, uri: vscode.Uri, text: string, isAsked: boolean): Promise<void> {
     try {
+      refuseOutside(root, uri.fsPath);
+      await makeFolders(dirname(uri.fsPath), folders);
       refuseOutside(root, uri.fsPath);
       await vscode.workspace.fs.writeFile(uri, new TextEncoder().encode(text));
       log.write('info', `Written: ${uri.fsPath}`);
@@ -136,4 +140,22 @@ async function read(uri: vscode.Uri): Promise<string | undefined> {
 
 async function list(folder: vscode.Uri): Promise<readonly [string, vscode.FileType][]> {
   return await vscode.workspace.fs.readDirectory(folder).then(undefined, () => []);
+}
+
+async function exists(folder: string): Promise<boolean> {
+  return await vscode.workspace.fs.stat(vscode.Uri.file(folder)).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function make(folder: string): Promise<void> {
+  await vscode.workspace.fs.createDirectory(vscode.Uri.file(folder));
+}
+
+function listen(folder: string, told: () => void): Disposable {
+  const pattern = new vscode.RelativePattern(vscode.Uri.file(dirname(folder)), basename(folder));
+  const watcher = vscode.workspace.createFileSystemWatcher(pattern, false, true, true);
+  watcher.onDidCreate(told);
+  return watcher;
 }

@@ -42,7 +42,7 @@ export function registerMinds({ slot, clock, log, storage }: RegisterDeps): Disp
 
   store.add(registerDialogFiles(slot, artifacts));
   store.add(watchTeam(slot, team));
-  store.add(registerAgentFiles({ slot, team, log }));
+  store.add(registerAgentFiles({ slot, team, clock, log }));
   store.add(registerTeamAuthoring(slot));
   slot.observe(() => problems.problems(slot.engine?.host.catalogue.toolsets ?? [], (server) => placeIn(slot, server)));
   store.add(
