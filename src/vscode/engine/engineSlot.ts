@@ -31,9 +31,13 @@ export interface ConfigFiles extends Disposable {
 }
 
 export interface WindowState {
+  /** `reading`: what is configured is not known yet, because files or code are still being read. */
   readonly phase: 'untrusted' | 'reading' | 'noFolder' | 'noFile' | 'serving';
   readonly snapshot: StatusSnapshot;
 }
+
+/** Problems that only the shell can see, in the phase that begins or lasts. */
+type ProblemsOfShell = (phase: WindowState['phase']) => readonly Problem[];
 
 interface EngineSlotDeps {
   readonly log: Log;
@@ -62,15 +66,21 @@ export async function untilHolds(
   over.abort();
 }
 
+function hasText({ sources }: ConfigFilesState): boolean {
+  return sources.some(({ text }) => text !== undefined);
+}
+
 const nothing: StatusSnapshot = { version: 0, refused: [], servers: [], problems: [] };
 
 export class EngineSlot {
   private readonly changes = new Emitter<WindowState>();
   private readonly arrivals = new Emitter<Engine>();
-  private readonly observers: (() => readonly Problem[])[] = [];
+  private readonly observers: ProblemsOfShell[] = [];
   private current: WindowState;
   private files: ConfigFiles | undefined;
   private loading: Promise<Engine | undefined> | undefined;
+  /** The engine has told what is configured, or there will be none. */
+  private isKnown = false;
   private ended = false;
   private announced = false;
 
@@ -102,7 +112,7 @@ export class EngineSlot {
   }
 
   /** Adds problems to every snapshot from now on. Call `refresh` when they have changed. */
-  observe(problems: () => readonly Problem[]): void {
+  observe(problems: ProblemsOfShell): void {
     this.observers.push(problems);
   }
 
@@ -113,7 +123,8 @@ export class EngineSlot {
     queueMicrotask(() => {
       this.announced = false;
       if (this.ended) return;
-      this.current = { phase: this.phase(), snapshot: this.snapshot() };
+      const phase = this.phase();
+      this.current = { phase, snapshot: this.snapshot(phase) };
       this.changes.fire(this.current);
     });
   }
@@ -134,7 +145,7 @@ export class EngineSlot {
     if (!state || this.ended) return;
     this.refresh();
     if (this.engine) this.feed(this.engine, state);
-    else if (state.sources.some(({ text }) => text !== undefined)) this.loading ??= this.load();
+    else if (hasText(state)) this.loading ??= this.load();
   }
 
   private async load(): Promise<Engine | undefined> {
@@ -142,13 +153,18 @@ export class EngineSlot {
       const engine = await this.deps.loadEngine();
       if (this.ended) return engine;
       this.engine = engine;
-      engine.host.onDidChange(() => this.refresh());
+      engine.host.onDidChange(() => {
+        this.isKnown = true;
+        this.refresh();
+      });
       this.arrivals.fire(engine);
       this.apply();
       return engine;
     } catch (error) {
       this.deps.log.write('error', `The engine did not start: ${String((error as Error).stack ?? error)}`);
       this.deps.onFailure(error);
+      this.isKnown = true;
+      this.refresh();
       return undefined;
     }
   }
@@ -165,13 +181,14 @@ export class EngineSlot {
     if (!this.deps.isTrusted()) return 'untrusted';
     const state = this.files?.state;
     if (!state) return 'reading';
-    if (state.sources.some(({ text }) => text !== undefined) || state.problems.length > 0) return 'serving';
+    if (hasText(state)) return this.isKnown ? 'serving' : 'reading';
+    if (state.problems.length > 0) return 'serving';
     return state.folders === 0 ? 'noFolder' : 'noFile';
   }
 
-  private snapshot(): StatusSnapshot {
+  private snapshot(phase: WindowState['phase']): StatusSnapshot {
     const core = this.engine?.host.snapshot ?? nothing;
-    const own = [...(this.files?.state?.problems ?? []), ...this.observers.flatMap((problems) => problems())];
+    const own = [...(this.files?.state?.problems ?? []), ...this.observers.flatMap((problems) => problems(phase))];
     return own.length === 0 ? core : { ...core, problems: [...core.problems, ...own] };
   }
 }

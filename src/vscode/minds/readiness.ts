@@ -20,10 +20,8 @@ export async function untilReady(
   await untilHolds({ slot, clock }, () => isReady(slot), patience, signal);
 }
 
-function isReady({ engine, state }: EngineSlot): boolean {
-  if (state.phase === 'reading') return false;
-  if (state.phase === 'serving' && !engine) return false;
-  return startingIn(state).length === 0;
+function isReady({ state }: EngineSlot): boolean {
+  return state.phase !== 'reading' && startingIn(state).length === 0;
 }
 
 /** Returns the servers that have not listed their tools yet. One that restarts still serves what it had. */

@@ -80,10 +80,9 @@ function placeIn({ state }: EngineSlot, server: string | undefined): Place | und
 function watchTeam(slot: EngineSlot, team: TeamFiles): Disposable {
   const store = new DisposableStore('problems of the team');
   store.add(team.onDidChange(() => slot.refresh()));
-  slot.observe(() => {
-    // It is unknown what is configured until the files are read.
-    if (slot.state.phase === 'reading' || slot.state.phase === 'untrusted') return [];
-    if (slot.state.phase === 'serving' && !slot.engine) return [];
+  slot.observe((phase) => {
+    // What is configured is not known then.
+    if (phase === 'reading' || phase === 'untrusted' || (phase === 'serving' && !slot.engine)) return [];
     const snapshot = slot.engine?.host.snapshot ?? slot.state.snapshot;
     const toolsets = slot.engine?.host.catalogue.toolsets ?? [];
     const passing = snapshot.servers.filter(({ state }) => state.kind === 'starting' || state.kind === 'reconnecting');

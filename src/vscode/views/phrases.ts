@@ -53,6 +53,7 @@ export function whyNothingRuns(phase: WindowState['phase']): string {
     case 'noFile':
       return 'This workspace has no .minds/mcp.yaml. To create one, run “MCP Toolsets: Create Config File”.';
     case 'reading':
+      return 'The config files of MCP servers are still being read. Try again in a moment.';
     case 'serving':
       return 'No MCP servers are configured in .minds/mcp.yaml.';
   }

@@ -10,6 +10,7 @@ import { toLocation } from './diagnostics.js';
 import type { EngineSlot, WindowState } from '../engine/engineSlot.js';
 import { createTreeView, markdownString, TreeItem } from './inertEditor.js';
 import { fileLabel, folderLabel } from './fileLabels.js';
+import { HeldAnswers } from './heldAnswers.js';
 import { serves } from './phrases.js';
 import { changedRows } from './rowChanges.js';
 import { treeModel } from './treeModel.js';
@@ -72,6 +73,7 @@ class ServerRows implements vscode.TreeDataProvider<Row>, Disposable {
   private readonly changes = new vscode.EventEmitter<Row | undefined>();
   private readonly rows = new Map<string, Row>();
   private servers: readonly TreeNode[] = [];
+  private readonly top = new HeldAnswers(() => this.servers.map((node) => this.rowOf(node)));
 
   readonly onDidChangeTreeData = this.changes.event;
 
@@ -86,13 +88,14 @@ class ServerRows implements vscode.TreeDataProvider<Row>, Disposable {
     const before = this.servers;
     this.servers = phase === 'serving' ? treeModel(snapshot, options) : [];
     this.keepRows();
+    if (this.top.become(phase !== 'reading')) return;
     const changed = changedRows(before, this.servers);
     if (changed) changed.forEach((node) => this.changes.fire(this.rowOf(node)));
     else this.changes.fire(undefined);
   }
 
-  getChildren(row?: Row): Row[] {
-    return (row ? row.node.children : this.servers).map((node) => this.rowOf(node));
+  getChildren(row?: Row): Row[] | Promise<Row[]> {
+    return row ? row.node.children.map((node) => this.rowOf(node)) : this.top.ask();
   }
 
   getTreeItem({ node }: Row): vscode.TreeItem {

@@ -32,10 +32,18 @@ class FakeEngine {
   readonly given: (string | undefined)[] = [];
   readonly changes = new Emitter<StatusSnapshot>();
   disposed = false;
+  upcoming: StatusSnapshot | undefined;
   host = {
     snapshot: snapshot([]),
     onDidChange: this.changes.event,
-    setSources: async (sources: readonly SourceText[]) => void this.given.push(sources[0]?.text),
+    setSources: async (sources: readonly SourceText[]) => {
+      this.given.push(sources[0]?.text);
+      // As the host does: what it says changes a moment after it took the files.
+      queueMicrotask(() => {
+        if (this.upcoming) this.host.snapshot = this.upcoming;
+        this.changes.fire(this.host.snapshot);
+      });
+    },
   };
   dispose = async (): Promise<void> => void (this.disposed = true);
 }
@@ -118,6 +126,24 @@ describe('EngineSlot', () => {
     assert.equal(slot.state.phase, 'serving');
   });
 
+  it('reads until it is known what is configured: until the engine has told', async () => {
+    let finish: (engine: Engine) => void = () => {};
+    load = () => new Promise((resolve) => (finish = resolve));
+    const asked: string[] = [];
+    slot.observe((phase) => (asked.push(phase), []));
+    slot.start();
+    files.set('a');
+    await rest();
+    assert.deepEqual([slot.state.phase, engine.given], ['reading', []]);
+    engine.upcoming = snapshot([status('demo')]);
+    finish(engine as unknown as Engine);
+    await rest();
+    assert.deepEqual([slot.state.phase, engine.given], ['serving', ['a']]);
+    const serving = heard.filter(({ phase }) => phase === 'serving');
+    assert.ok(serving.length > 0 && serving.every((state) => state.snapshot.servers.length === 1));
+    assert.equal(asked.at(-1), 'serving', 'what the shell sees belongs to the phase that begins');
+  });
+
   it('adds what only the shell sees to the problems of the core', async () => {
     let hidden = [problem({ code: 'editor-toolset-hidden' })];
     slot.observe(() => hidden);
@@ -155,6 +181,7 @@ describe('EngineSlot', () => {
     files.set('a');
     await rest();
     assert.equal(slot.engine, undefined);
+    assert.equal(slot.state.phase, 'serving');
     await slot.dispose();
   });
 

@@ -16,14 +16,14 @@ const serving = (...servers: ReturnType<typeof status>[]): WindowState => ({
 describe('readiness for a question', () => {
   let clock: FakeClock;
   let changes: Emitter<WindowState>;
-  let slot: { state: WindowState; engine: unknown; onDidChange: EngineSlot['onDidChange'] };
+  let slot: { state: WindowState; onDidChange: EngineSlot['onDidChange'] };
   let waits: (readonly string[])[];
   let done: boolean;
 
   beforeEach(() => {
     clock = new FakeClock();
     changes = new Emitter();
-    slot = { state: serving(), engine: {}, onDidChange: changes.event };
+    slot = { state: serving(), onDidChange: changes.event };
     waits = [];
     done = false;
   });
@@ -49,15 +49,10 @@ describe('readiness for a question', () => {
     assert.deepEqual([waits, clock.pending], [[], 0]);
   });
 
-  it('waits for the config files, the engine, and servers that have not listed yet; says so once', async () => {
+  it('waits until it is known what is configured, and for servers that have not listed yet; says so once', async () => {
     slot.state = { phase: 'reading', snapshot: snapshot([]) };
     await begin();
     assert.deepEqual(waits, [[]]);
-    slot.engine = undefined;
-    become(serving());
-    await rest();
-    assert.equal(done, false, 'no engine');
-    slot.engine = {};
     become(serving(starting, status('other')));
     await rest();
     assert.equal(done, false, 'a server starts');
