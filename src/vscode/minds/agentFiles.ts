@@ -3,6 +3,7 @@
  * request and then kept up to date. What a person wrote in it stays, and a file that cannot be read is left alone.
  */
 import * as vscode from 'vscode';
+import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Clock } from '../../core/base/clock.js';
 import { inert } from '../../core/base/inert.js';
@@ -43,7 +44,7 @@ export function registerAgentFiles({ slot, team, clock, log }: AgentFilesDeps): 
     }
   };
 
-  const folders: FolderMaker = { clock, exists, make, listen };
+  const folders: FolderMaker = { clock, exists: existsSync, make, listen };
 
   async function followTeam({ file, members }: Team, create: boolean): Promise<void> {
     const agents = await import('../../core/team/agentFiles.js');
@@ -140,13 +141,6 @@ async function read(uri: vscode.Uri): Promise<string | undefined> {
 
 async function list(folder: vscode.Uri): Promise<readonly [string, vscode.FileType][]> {
   return await vscode.workspace.fs.readDirectory(folder).then(undefined, () => []);
-}
-
-async function exists(folder: string): Promise<boolean> {
-  return await vscode.workspace.fs.stat(vscode.Uri.file(folder)).then(
-    () => true,
-    () => false,
-  );
 }
 
 async function make(folder: string): Promise<void> {

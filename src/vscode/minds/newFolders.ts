@@ -9,7 +9,7 @@ import { DisposableStore, type Disposable } from '../../core/base/disposables.js
 
 export interface FolderMaker {
   readonly clock: Clock;
-  exists(folder: string): Promise<boolean>;
+  exists(folder: string): boolean;
   make(folder: string): Promise<void>;
   /** Calls `told` when the editor tells of this folder as new. */
   listen(folder: string, told: () => void): Disposable;
@@ -20,7 +20,7 @@ const toldLimitMs = 2_000;
 
 /** Makes a folder and what it is in. Rejects as `make` does. */
 export async function makeFolders(folder: string, maker: FolderMaker): Promise<void> {
-  if (await maker.exists(folder)) return;
+  if (maker.exists(folder)) return;
   await makeFolders(dirname(folder), maker);
   const store = new DisposableStore('new folder');
   try {

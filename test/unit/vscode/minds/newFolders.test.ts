@@ -19,7 +19,7 @@ describe('new folders', () => {
   });
 
   const maker = {
-    exists: (folder: string) => Promise.resolve(there.has(folder)),
+    exists: (folder: string) => there.has(folder),
     make: (folder: string) => {
       assert.ok(listening.has(folder), 'listened to before it is made');
       made.push(folder);
