@@ -5,6 +5,7 @@
  */
 import * as vscode from 'vscode';
 import { existsSync } from 'node:fs';
+import { nextEvent } from '../../core/base/events.js';
 import { refuseOutside, writeInside } from '../../core/files/realFiles.js';
 import { applyEdits, type TextEdit } from '../../core/yaml/edits.js';
 import { openDocument } from '../views/documents.js';
@@ -18,6 +19,9 @@ export interface EditedFile {
   readonly name: string;
 }
 
+/** How long the editor may take to hear of a new file; where nothing is watched, it never does. */
+const toldLimitMs = 2_000;
+
 interface Edited {
   readonly document: vscode.TextDocument;
   /** False where it had other unsaved changes, which are left for the person to save. */
@@ -27,8 +31,9 @@ interface Edited {
 /** Creates the file if there is none. Rejects with what a person can do. */
 export async function editFile({ file, root, name }: EditedFile, edits: readonly TextEdit[]): Promise<Edited> {
   if (!existsSync(file)) {
-    writeInside(root, file, applyEdits('', edits));
-    return { document: await openDocument(vscode.Uri.file(file)), isSaved: true };
+    const text = applyEdits('', edits);
+    writeInside(root, file, text);
+    return { document: await openNew(file, text), isSaved: true };
   }
   refuseOutside(root, file);
   const document = await openDocument(vscode.Uri.file(file));
@@ -41,4 +46,13 @@ export async function editFile({ file, root, name }: EditedFile, edits: readonly
   refuseOutside(root, file);
   if (!(await document.save())) throw new Error(`${name} could not be saved.`);
   return { document, isSaved: true };
+}
+
+/** Of a file that was deleted a moment ago the editor still has the text, until it hears of the new one. */
+async function openNew(file: string, text: string): Promise<vscode.TextDocument> {
+  const document = await openDocument(vscode.Uri.file(file));
+  const isRead = (): boolean => document.getText() === text;
+  const limit = AbortSignal.timeout(toldLimitMs);
+  if (!isRead()) await nextEvent(vscode.workspace.onDidChangeTextDocument, isRead, limit).catch(() => undefined);
+  return document;
 }

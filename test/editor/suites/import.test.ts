@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import * as vscode from 'vscode';
 import { join } from 'node:path';
 import { page, repoRoot } from '../../support/editor/bridge.ts';
-import { configFile, readConfig, until, untilTools } from '../../support/editor/product.ts';
+import { configFile, readConfig, removeConfig, until, untilTools } from '../../support/editor/product.ts';
 
 const input = '.quick-input-widget';
 const script = join(repoRoot, 'test/fixtures/servers/plain.mjs');
@@ -91,5 +91,24 @@ describe('import and add', () => {
     await vscode.commands.executeCommand('workbench.action.files.save');
     await untilTools(['mcp_plain_add']);
     assert.doesNotMatch(await readConfig(), /figma/);
+  });
+
+  it('a server that is added where the file was deleted is shown in the new file, not in what the editor still has', async () => {
+    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+    await removeConfig();
+    await untilTools([]);
+    void vscode.commands.executeCommand('mcpToolsets.addServer');
+    await untilStep(/\(1\/4\)/);
+    await page.press('Enter');
+    await untilStep(/\(2\/4\)/);
+    await page.type(`node ${script} --tools add`);
+    await page.press('Enter');
+    await untilStep(/\(3\/4\)/);
+    await page.press('Enter');
+    await untilStep(/\(4\/4\)/);
+    await page.press('Control+A');
+    await page.type('again');
+    await page.press('Enter');
+    await until(cursorLine, (line) => line === '  again:', 'the cursor at the new entry');
   });
 });
