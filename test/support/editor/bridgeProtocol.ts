@@ -11,12 +11,18 @@ export const editorVariable = 'MCP_TOOLSETS_TEST_EDITOR';
 
 /** What happened in a mocha run inside the extension host. */
 export type TestEvent =
-  | { kind: 'begin' }
   | { kind: 'suite'; title: string; depth: number }
   | { kind: 'pass'; title: string; fullTitle: string; depth: number; durationMs: number }
   | { kind: 'fail'; title: string; fullTitle: string; depth: number; error: string }
-  | { kind: 'skip'; title: string; fullTitle: string; depth: number; reason?: string }
-  | { kind: 'end' };
+  | { kind: 'skip'; title: string; fullTitle: string; depth: number; reason?: string };
+
+/** A suite that is to run in the window. */
+export interface NextSuite {
+  /** What `bundle.ts` made of it, beside `hostEntry.ts`. */
+  file: string;
+  /** The user settings that it runs with. */
+  settings: Record<string, unknown>;
+}
 
 /** What a test may ask of the page it runs in. Selectors are Playwright's. */
 export type PageRequest =
@@ -42,6 +48,10 @@ export interface PageImage {
 /** Path below the bridge's address → message and answer. */
 export interface BridgeCalls {
   about: { message: Record<string, never>; answer: { desktop: boolean } };
+  /** Asked when the window is open and after each suite; `null`: there is none any more. */
+  nextSuite: { message: Record<string, never>; answer: NextSuite | null };
+  /** Asked when nothing of the suite before is left: its workspace is written. */
+  beginSuite: { message: Record<string, never>; answer: null };
   report: { message: TestEvent; answer: null };
   page: { message: PageRequest; answer: unknown };
   processes: { message: Record<string, never>; answer: ProcessEntry[] };

@@ -5,13 +5,20 @@
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { HostAnswer, HostIntroduction, HostWork, PageRequest, TestEvent } from './bridgeProtocol.ts';
+import type { HostAnswer, HostIntroduction, HostWork, NextSuite, PageRequest, TestEvent } from './bridgeProtocol.ts';
 import { ExtensionHost } from './extensionHost.ts';
 import type { ProcessEntry } from './processes.ts';
 
+/** What runs in a window with tests. */
+export interface SuitesInTurn {
+  next(): Promise<NextSuite | null>;
+  begin(): Promise<void>;
+  onTestEvent(event: TestEvent): void;
+}
+
 export interface BridgeRoles {
   desktop: boolean;
-  onTestEvent(event: TestEvent): void;
+  suites?: SuitesInTurn | undefined;
   page(request: PageRequest): Promise<unknown>;
   processes(): ProcessEntry[];
 }
@@ -81,8 +88,12 @@ export class BridgeServer {
     switch (path) {
       case 'about':
         return { desktop: this.roles.desktop };
+      case 'nextSuite':
+        return this.roles.suites?.next();
+      case 'beginSuite':
+        return this.roles.suites?.begin();
       case 'report':
-        return this.roles.onTestEvent(message as TestEvent);
+        return this.roles.suites?.onTestEvent(message as TestEvent);
       case 'page':
         return this.roles.page(message as PageRequest);
       case 'processes':

@@ -24,7 +24,7 @@ export async function startDesktop(
     processesMarked(editorVariable, marker).filter(({ command }) => !command.includes(executable));
   const bridge = new BridgeServer({
     desktop: true,
-    onTestEvent: (event) => options.onTestEvent?.(event),
+    suites: options.suites,
     page: () => Promise.reject(new Error('The desktop form has no page: call needsPage(this) first')),
     processes,
   });
@@ -51,6 +51,7 @@ export async function startDesktop(
     bridge,
     ended,
     keepTraces: () => Promise.resolve(),
+    turnTo: () => undefined,
     close,
     leftProcesses: (limitMs) => waitUntilGone(processes, limitMs),
     dispose: async () => {

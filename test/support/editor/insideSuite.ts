@@ -1,17 +1,19 @@
-/** Runs one suite inside the extension host of an editor, on the server form or on the desktop. */
+/** Runs suites inside the extension host of an editor, on the server form or on the desktop. */
 import { writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { repoRoot } from '../npm.mjs';
-import { bundleSuite } from './bundle.ts';
+import type { NextSuite, TestEvent } from './bridgeProtocol.ts';
+import type { SuitesInTurn } from './bridgeServer.ts';
+import { bundledName, bundleSuites } from './bundle.ts';
 import { tempFolder } from './cleanup.ts';
 import { startDesktop } from './desktopSession.ts';
-import { startEditor, type EditorOptions } from './launch.ts';
+import { startEditor, userSettings, type EditorOptions } from './launch.ts';
 import type { ProcessEntry } from './processes.ts';
 import { SuiteReport } from './report.ts';
 import type { Suite } from './suites.ts';
 import { resultsDir } from './versions.ts';
-import { copyWorkspace } from './workspaces.ts';
+import { copyWorkspace, fillWorkspace } from './workspaces.ts';
 
 const startLimitMs = 120_000;
 /** How long a suite may report nothing, in milliseconds: longer than any of its tests. */
@@ -20,80 +22,166 @@ const silenceLimitMs = 240_000;
 /** How long the processes of a closed window may take to end, in milliseconds. */
 const processesEndLimitMs = 5_000;
 
+export interface SuiteRun {
+  readonly suite: Suite;
+  readonly report: SuiteReport;
+}
+
 /** A window that runs tests, whichever editor it belongs to. */
 export interface TestWindow {
   ended: Promise<number>;
   /** Leaves what a person needs to understand a failure in the suite's folder of results. */
   keepTraces(): Promise<void>;
+  /** The window goes on with another suite. */
+  turnTo(outputDir: string): void;
   close(): Promise<void>;
   leftProcesses(limitMs: number): Promise<ProcessEntry[]>;
   dispose(): Promise<void>;
 }
 
-/** @param desktop the desktop editor's program; nothing for the server form */
+/**
+ * Runs suites that share a window. Those that one of them keeps from running, because it ends the window, get another.
+ *
+ * @param suites one set of `byWindow`
+ * @param desktop the desktop editor's program; nothing for the server form
+ */
 export async function runInside(
-  suite: Suite,
+  suites: readonly Suite[],
   desktop: string | undefined,
   grep: string | undefined,
-): Promise<SuiteReport> {
-  const report = new SuiteReport(suite.name);
-  if (desktop && suite.options.needsPage) {
-    report.skip('needs the page: not on the desktop');
-    return report;
+): Promise<SuiteRun[]> {
+  const runs: SuiteRun[] = [];
+  for (let left = suites; left.length > 0; left = suites.slice(runs.length)) {
+    runs.push(...(await runInOneWindow(left, desktop, grep)));
   }
+  return runs;
+}
+
+/** @returns a report for each suite that ran, at least for the first */
+async function runInOneWindow(
+  suites: readonly Suite[],
+  desktop: string | undefined,
+  grep: string | undefined,
+): Promise<SuiteRun[]> {
+  const [first] = suites as [Suite];
   const bundle = tempFolder();
-  const workspace = copyWorkspace(suite.workspace);
-  const target = suite.options.workspaceFile ? join(workspace.path, suite.options.workspaceFile) : workspace.path;
-  let window: TestWindow | undefined;
+  const workspace = copyWorkspace(first.workspace);
+  const target = first.options.workspaceFile ? join(workspace.path, first.options.workspaceFile) : workspace.path;
+  const turns = new Turns(suites, workspace.path);
   try {
-    const testsPath = await bundleSuite(suite.file, bundle.path);
-    const options = editorOptions(suite, workspace.path, grep, report);
-    window = await (desktop
+    const testsPath = await bundleSuites(suites, bundle.path);
+    const options = { ...editorOptions(first, workspace.path, grep), suites: turns };
+    const window = (turns.window = await (desktop
       ? startDesktop(desktop, options, target, testsPath)
-      : openOnServer(options, target, testsPath));
-    await outcome(suite, window, report);
-    if (report.counts.failed > 0) {
-      await window.keepTraces();
-      console.log(`  Traces: ${relative(repoRoot, join(resultsDir, suite.name))}`);
-    }
+      : openOnServer(options, target, testsPath)));
+    await outcome(window, turns);
+    await turns.keepTraces();
     await window.close();
     const left = await window.leftProcesses(processesEndLimitMs);
     if (left.length > 0) {
       const list = left.map(({ pid, command }) => `${pid} ${command}`).join('\n');
-      report.fail(`${suite.name}: processes left after the window closed`, list);
+      turns.fail('processes left after the window closed', list);
     }
   } catch (error) {
-    report.fail(`${suite.name}: the editor`, error instanceof Error ? (error.stack ?? error.message) : String(error));
-    await window?.keepTraces().catch(() => undefined);
+    turns.fail('the editor', error instanceof Error ? (error.stack ?? error.message) : String(error));
+    await turns.window?.keepTraces().catch(() => undefined);
   } finally {
-    await window?.dispose();
+    await turns.window?.dispose();
     await workspace.remove();
     await bundle.remove();
   }
-  return report;
+  return turns.runs;
+}
+
+/** Whose turn it is in a window, and what is heard from it. */
+class Turns implements SuitesInTurn {
+  readonly runs: SuiteRun[] = [];
+  /** Settles when the window asks for its first suite. */
+  readonly begun: Promise<void>;
+  /** Every suite has run. */
+  complete = false;
+  /** How much was heard. */
+  events = 0;
+  window: TestWindow | undefined;
+  #begin!: () => void;
+
+  constructor(
+    readonly suites: readonly Suite[],
+    readonly workspace: string,
+  ) {
+    this.begun = new Promise((done) => (this.#begin = done));
+  }
+
+  async next(): Promise<NextSuite | null> {
+    this.events++;
+    this.#begin();
+    await this.keepTraces();
+    const suite = this.suites[this.runs.length];
+    if (suite) return { file: bundledName(suite), settings: userSettings(editorOptions(suite, this.workspace)) };
+    this.complete = true;
+    return null;
+  }
+
+  async begin(): Promise<void> {
+    this.events++;
+    const suite = this.#start();
+    if (this.runs.length === 1) return;
+    this.window?.turnTo(join(resultsDir, suite.name));
+    await fillWorkspace(this.workspace, suite.workspace);
+  }
+
+  onTestEvent(event: TestEvent): void {
+    this.events++;
+    this.#current().report.onEvent(event);
+  }
+
+  /** A failure that no test reported itself. */
+  fail(what: string, error: string): void {
+    const { suite, report } = this.#current();
+    report.fail(`${suite.name}: ${what}`, error);
+  }
+
+  /** Of a suite that has failed, before anything is cleared away. */
+  async keepTraces(): Promise<void> {
+    const run = this.runs.at(-1);
+    if (!run || run.report.counts.failed === 0) return;
+    await this.window?.keepTraces();
+    console.log(`  Traces: ${relative(repoRoot, join(resultsDir, run.suite.name))}`);
+  }
+
+  #current(): SuiteRun {
+    if (this.runs.length === 0) this.#start();
+    return this.runs.at(-1) as SuiteRun;
+  }
+
+  #start(): Suite {
+    const suite = this.suites[this.runs.length] as Suite;
+    this.runs.push({ suite, report: new SuiteReport(suite.name) });
+    return suite;
+  }
 }
 
 /** Waits for the end of the tests; what keeps them from ending is a failure of its own. */
-async function outcome({ name }: Suite, { ended }: TestWindow, report: SuiteReport): Promise<void> {
+async function outcome({ ended }: TestWindow, turns: Turns): Promise<void> {
   const settled = new AbortController();
   const within = async (limitMs: number, event: Promise<unknown>): Promise<boolean> => {
     const late = delay(limitMs, 'late' as const, { signal: settled.signal });
     return (await Promise.race([event, ended, late])) !== 'late';
   };
   const endWithoutSilence = async (): Promise<boolean> => {
-    for (let heard = -1; heard !== report.events;) {
-      heard = report.events;
+    for (let heard = -1; heard !== turns.events;) {
+      heard = turns.events;
       if (await within(silenceLimitMs, ended)) return true;
     }
     return false;
   };
   try {
-    if (!(await within(startLimitMs, report.begun))) {
-      report.fail(`${name}: start`, `The tests did not begin within ${startLimitMs / 1000} s`);
+    if (!(await within(startLimitMs, turns.begun))) {
+      turns.fail('start', `The tests did not begin within ${startLimitMs / 1000} s`);
     } else if (!(await endWithoutSilence())) {
-      report.fail(`${name}: end`, `Nothing was reported for ${silenceLimitMs / 1000} s`);
-    } else if (!report.complete) {
-      report.fail(`${name}: end`, `The editor ended before the tests did (exit code ${await ended})`);
+      turns.fail('end', `Nothing was reported for ${silenceLimitMs / 1000} s`);
+    } else if (!turns.complete) {
+      turns.fail('end', `The editor ended before the tests did (exit code ${await ended})`);
     }
   } finally {
     settled.abort();
@@ -103,8 +191,7 @@ async function outcome({ name }: Suite, { ended }: TestWindow, report: SuiteRepo
 function editorOptions(
   { name, options }: Suite,
   workspace: string,
-  grep: string | undefined,
-  report: SuiteReport,
+  grep?: string,
 ): EditorOptions & { outputDir: string } {
   const { trust, settings, helpers, agentMode, allExtensions, homeFiles } = options;
   const env: NodeJS.ProcessEnv = { MCP_TOOLSETS_TEST_ROOT: repoRoot };
@@ -122,7 +209,6 @@ function editorOptions(
     product: options.product === false ? 'none' : 'development',
     env,
     outputDir: join(resultsDir, name),
-    onTestEvent: report.onEvent,
   };
 }
 
@@ -137,8 +223,12 @@ async function openOnServer(
     return {
       ended: Promise.race([window.testsEnded, editor.server.ended]),
       keepTraces: async () => {
-        writeFileSync(join(options.outputDir, 'console.log'), window.consoleLines.join('\n'));
         await window.screenshot('at-the-end');
+        writeFileSync(join(editor.options.outputDir, 'console.log'), window.consoleLines.join('\n'));
+      },
+      turnTo: (outputDir) => {
+        editor.options.outputDir = outputDir;
+        window.consoleErrors.length = window.consoleLines.length = 0;
       },
       close: () => window.close(),
       leftProcesses: (limitMs) => editor.leftProcesses(limitMs),

@@ -9,8 +9,8 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { BrowserContext } from 'playwright-core';
-import { bridgeVariable, type TestEvent } from './bridgeProtocol.ts';
-import { BridgeServer } from './bridgeServer.ts';
+import { bridgeVariable } from './bridgeProtocol.ts';
+import { BridgeServer, type SuitesInTurn } from './bridgeServer.ts';
 import { sharedBrowser } from './browser.ts';
 import { onEnd, tempFolder } from './cleanup.ts';
 import { installHelper, installProduct, linkOwnExtensions, type OwnExtensions } from './extensions.ts';
@@ -42,7 +42,8 @@ export interface EditorOptions extends OwnExtensions {
   form?: ServerForm;
   /** Where logs and screenshots go. Default: `test-results/editor`. */
   outputDir?: string;
-  onTestEvent?: (event: TestEvent) => void;
+  /** What runs in its window, where that has tests. */
+  suites?: SuitesInTurn;
 }
 
 export interface WindowOptions {
@@ -63,6 +64,11 @@ export interface EditorFolders {
   remove(): Promise<void>;
 }
 
+/** Everything that stands in the user settings. */
+export function userSettings({ agentMode, settings }: EditorOptions): Record<string, unknown> {
+  return { ...defaultSettings, ...(agentMode && agentModeSettings), ...settings };
+}
+
 /** Makes the folders of an editor: settings written, helper extensions installed. */
 export function prepareFolders(options: EditorOptions): EditorFolders {
   const { path, remove } = tempFolder();
@@ -78,8 +84,7 @@ export function prepareFolders(options: EditorOptions): EditorFolders {
   const below = (folder: string, given: Record<string, string> = {}): [string, string][] =>
     Object.entries(given).map(([file, text]) => [join(folder, file), text]);
   const files = [...below(folders.home, options.homeFiles), ...below(folders.dataDir, options.dataFiles)];
-  const settings = { ...defaultSettings, ...(options.agentMode && agentModeSettings), ...options.settings };
-  files.push([join(folders.dataDir, 'User/settings.json'), JSON.stringify(settings, undefined, 2)]);
+  files.push([join(folders.dataDir, 'User/settings.json'), JSON.stringify(userSettings(options), undefined, 2)]);
   for (const folder of [folders.home, folders.temp, folders.extensionsDir, folders.outputDir]) {
     mkdirSync(folder, { recursive: true });
   }
@@ -106,7 +111,7 @@ export async function startEditor(options: EditorOptions): Promise<Editor> {
   let editor: Editor | undefined;
   const bridge = new BridgeServer({
     desktop: false,
-    onTestEvent: (event) => options.onTestEvent?.(event),
+    suites: options.suites,
     page: (request) => {
       const window = editor?.windows.at(-1);
       if (!window) throw new Error('No window is open');

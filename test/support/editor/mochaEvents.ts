@@ -1,8 +1,32 @@
-/** Tells what happens in a mocha run as the events that this project counts and prints. */
+/** A mocha run, told as the events that this project counts and prints. */
 import type Mocha from 'mocha';
 import type { TestEvent } from './bridgeProtocol.ts';
 
-export function forwardEvents(runner: Mocha.Runner, report: (event: TestEvent) => void): void {
+/**
+ * Runs it, and leaves nothing of it in this process: each runner hands what it hears of unhandled rejections to every other
+ * listener, so that of those of former runs each doubles it.
+ *
+ * @param prepare told of the runner before it begins
+ * @returns how many tests failed
+ */
+export async function runMocha(
+  mocha: Mocha,
+  report: (event: TestEvent) => void,
+  prepare?: (runner: Mocha.Runner) => void,
+): Promise<number> {
+  let runner: Mocha.Runner | undefined;
+  try {
+    return await new Promise<number>((done) => {
+      runner = mocha.run(done);
+      prepare?.(runner);
+      forwardEvents(runner, report);
+    });
+  } finally {
+    runner?.dispose();
+  }
+}
+
+function forwardEvents(runner: Mocha.Runner, report: (event: TestEvent) => void): void {
   runner.on('suite', (suite) => {
     if (!suite.root) report({ kind: 'suite', title: suite.title, depth: suite.titlePath().length - 1 });
   });
@@ -16,7 +40,7 @@ function named(test: Mocha.Runnable): { title: string; fullTitle: string; depth:
 }
 
 /** Assertion errors carry what was compared beside their message. */
-function textOf(error: unknown): string {
+export function textOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.stack?.includes(error.message) ? error.stack : `${error.message}\n${error.stack ?? ''}`;
 }

@@ -21,24 +21,13 @@ const colour =
 export class SuiteReport {
   readonly counts: Counts = { passed: 0, failed: 0, skipped: 0 };
   readonly failures: Failure[] = [];
-  /** Settles when the tests begin. */
-  readonly begun: Promise<void>;
-  /** The tests have all reported. */
-  complete = false;
-  /** How many events there were. */
-  events = 0;
-  #begin!: () => void;
 
   constructor(readonly name: string) {
-    this.begun = new Promise((done) => (this.#begin = done));
     console.log(`\n${colour(1, name)}`);
   }
 
   readonly onEvent = (event: TestEvent): void => {
-    this.events++;
     switch (event.kind) {
-      case 'begin':
-        return this.#begin();
       case 'suite':
         return this.#line(event.depth, event.title);
       case 'pass':
@@ -49,8 +38,6 @@ export class SuiteReport {
         return this.#line(event.depth, colour(33, `- ${event.title} (skipped)`));
       case 'fail':
         return this.fail(event.fullTitle, event.error, event.depth, event.title);
-      case 'end':
-        this.complete = true;
     }
   };
 

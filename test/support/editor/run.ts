@@ -1,6 +1,6 @@
 /**
- * Runs the editor suites: those inside an editor, each in an editor of its own, then those outside. Used by `npm test`
- * and from a terminal:
+ * Runs the editor suites: those inside an editor, several of them in the same window, then those outside. Used by
+ * `npm test` and from a terminal:
  *
  *     node --import tsx test/support/editor/run.ts [name …] [--grep pattern] [--json file]
  */
@@ -12,10 +12,10 @@ import { undoAll, undoOnSignals } from './cleanup.ts';
 import { findDesktop } from './desktop.ts';
 import { runInside } from './insideSuite.ts';
 import { openEditors } from './launch.ts';
-import { forwardEvents } from './mochaEvents.ts';
+import { runMocha } from './mochaEvents.ts';
 import { add, SuiteReport, summary, type Counts, type Failure } from './report.ts';
 import { keepCertificatesForInstalls } from '../installs.ts';
-import { insideSuites, outsideSuites, type Suite } from './suites.ts';
+import { byWindow, insideSuites, outsideSuites, type Suite } from './suites.ts';
 import { serverEditor } from './versions.ts';
 
 export interface EditorRunOptions {
@@ -54,6 +54,7 @@ export async function runEditorSuites({ names = [], grep, twice }: EditorRunOpti
   const { isOld, hasAgent } = executable === undefined ? serverEditor() : { isOld: false, hasAgent: true };
   const possible = ({ name, options }: Pick<Suite, 'name' | 'options'>): boolean => {
     const reasons = [
+      ...(executable !== undefined && options.needsPage ? ['needs the page: not on the desktop'] : []),
       ...(options.agentMode && !hasAgent ? ['this editor has no agent'] : []),
       ...(options.newEditor && isOld ? ['this editor is too old for it'] : []),
     ];
@@ -64,21 +65,25 @@ export async function runEditorSuites({ names = [], grep, twice }: EditorRunOpti
     keep(report);
     return false;
   };
-  const runs = [
-    ...inside.filter(possible).map((suite) => () => runInside(suite, executable, grep)),
-    ...outside.filter(possible).map((suite) => () => runOutside(suite, grep)),
-  ];
-  const secondRuns: typeof runs = [];
-  for (const run of runs) {
-    const report = await run();
-    if (twice && report.counts.failed > 0) {
-      result.atFirst.push(...report.failures);
-      secondRuns.push(run);
-    } else {
-      keep(report);
+  const again: (() => Promise<SuiteReport>)[] = [];
+  const keepOrRunAgain = (report: SuiteReport, run: () => Promise<SuiteReport>): void => {
+    if (!twice || report.counts.failed === 0) return keep(report);
+    result.atFirst.push(...report.failures);
+    again.push(run);
+  };
+  for (const together of byWindow(inside.filter(possible))) {
+    for (const { suite, report } of await runInside(together, executable, grep)) {
+      keepOrRunAgain(report, async () => {
+        const [alone] = await runInside([suite], executable, grep);
+        return alone?.report ?? report;
+      });
     }
   }
-  for (const run of secondRuns) keep(await run());
+  for (const suite of outside.filter(possible)) {
+    const run = (): Promise<SuiteReport> => runOutside(suite, grep);
+    keepOrRunAgain(await run(), run);
+  }
+  for (const run of again) keep(await run());
   await closeSharedBrowser();
   return result;
 }
@@ -90,12 +95,7 @@ async function runOutside(suite: { name: string; file: string }, grep: string | 
   mocha.unloadFiles();
   try {
     await mocha.loadFilesAsync();
-    await new Promise<void>((done) =>
-      forwardEvents(
-        mocha.run(() => done()),
-        report.onEvent,
-      ),
-    );
+    await runMocha(mocha, report.onEvent);
   } catch (error) {
     report.fail(`${suite.name}: loading`, error instanceof Error ? (error.stack ?? error.message) : String(error));
   }

@@ -1,5 +1,5 @@
 /**
- * The editor suites there are, with their options.
+ * The editor suites there are, with their options, and which of them share a window.
  *
  * `test/editor/suites/<name>.test.ts` runs inside the extension host, in a copy of `test/editor/workspaces/<name>/`;
  * `test/editor/suites/<name>.options.json` says what it needs. `test/editor/outside/<name>.test.ts` runs in plain Node
@@ -33,6 +33,8 @@ export interface SuiteOptions extends OwnExtensions {
   needsPage?: boolean;
   /** `false` runs without the product. Default `true`. */
   product?: boolean;
+  /** It is about a window in which nothing has been yet, so none before it leaves it its own. */
+  ownWindow?: boolean;
 }
 
 export interface Suite {
@@ -55,7 +57,11 @@ const knownOptions: Record<keyof SuiteOptions, true> = {
   homeFiles: true,
   needsPage: true,
   product: true,
+  ownWindow: true,
 };
+
+/** What can be another in a window that is open, or is not about the window. */
+const changeable: readonly (keyof SuiteOptions)[] = ['settings', 'newEditor', 'workspace', 'needsPage'];
 
 export function insideSuites(): Suite[] {
   return testFiles('suites').map(({ name, file }) => {
@@ -64,6 +70,21 @@ export function insideSuites(): Suite[] {
     if (options.workspace && !existsSync(workspace)) throw new Error(`${name}: no workspace ${options.workspace}`);
     return { name, file, workspace: existsSync(workspace) ? workspace : undefined, options };
   });
+}
+
+/**
+ * Suites that run one after another in the same window: opening one takes longer than most of them. Their options are the
+ * same but for those that can change in an open window.
+ */
+export function byWindow(suites: readonly Suite[]): Suite[][] {
+  const windows = new Map<string, Suite[]>();
+  for (const suite of suites) {
+    const fixed = Object.entries(suite.options).filter(([key]) => !changeable.includes(key as keyof SuiteOptions));
+    const alone = suite.options.ownWindow === true || suite.options.workspaceFile !== undefined;
+    const key = JSON.stringify([alone && suite.name, Object.fromEntries(fixed.sort())]);
+    windows.set(key, [...(windows.get(key) ?? []), suite]);
+  }
+  return [...windows.values()];
 }
 
 export function outsideSuites(): Pick<Suite, 'name' | 'file' | 'options'>[] {

@@ -24,6 +24,13 @@ export function copyWorkspace(source?: string): { path: string; remove: () => Pr
   return { path, remove };
 }
 
+/** The same into a folder that an editor has open, which sees each file as it is in the end. */
+export async function fillWorkspace(path: string, source?: string): Promise<void> {
+  const copy = copyWorkspace(source);
+  cpSync(copy.path, path, { recursive: true, verbatimSymlinks: true });
+  await copy.remove();
+}
+
 function nameRepository(folder: string): void {
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile() || !/\.(yaml|json|code-workspace)$/.test(entry.name)) continue;

@@ -1,0 +1,47 @@
+/** What the extension host does between two suites of the same window, so that the next one finds it as a new one. */
+import { lstat, mkdir, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import * as vscode from 'vscode';
+import { folder, servers, until, untilTools } from './product.ts';
+
+/** Closes what is open, empties the folder, and waits until no server of it is left. */
+export async function clearWindow(): Promise<void> {
+  const run = (command: string): Thenable<unknown> => vscode.commands.executeCommand(command);
+  await run('workbench.action.closeQuickOpen');
+  for (const document of vscode.workspace.textDocuments.filter(({ isDirty }) => isDirty)) {
+    await vscode.window.showTextDocument(document);
+    await run('workbench.action.revertAndCloseActiveEditor');
+  }
+  await run('workbench.action.closeAllEditors');
+  await run('workbench.action.closePanel');
+  await run('notifications.clearAll');
+  await run('notifications.hideList');
+  await emptyFolder();
+  await untilTools([]);
+  await until(servers, (left) => left.length === 0, 'the end of every server');
+  await run('workbench.view.explorer');
+}
+
+/** `.minds` stays: that it is made anew is something else for whoever watches it than that its files change. */
+async function emptyFolder(): Promise<void> {
+  const minds = join(folder(), '.minds');
+  for (const name of await readdir(folder())) {
+    if (name !== '.minds') await rm(join(folder(), name), { recursive: true });
+  }
+  const state = await lstat(minds).catch(() => undefined);
+  if (state && !state.isDirectory()) await rm(minds);
+  await mkdir(minds, { recursive: true });
+  for (const name of await readdir(minds)) await rm(join(minds, name), { recursive: true });
+}
+
+type Settings = Readonly<Record<string, unknown>>;
+
+/** Makes the user settings those of the next suite, and has the product read the files that are there now. */
+export async function changeSettings(before: Settings, now: Settings): Promise<void> {
+  const changed = Object.keys({ ...before, ...now }).filter((key) => !isDeepStrictEqual(before[key], now[key]));
+  for (const key of changed) {
+    await vscode.workspace.getConfiguration().update(key, now[key], vscode.ConfigurationTarget.Global);
+  }
+  await vscode.commands.executeCommand('mcpToolsets.reload');
+}
