@@ -1,7 +1,7 @@
 /**
- * Everything `npm test` runs; a part that fails does not keep the next from running. Two go on at a time: unit tests,
- * integration tests and the adversarial ones; and beside them, which takes as long, the checks, the editor suites and each
- * bench, once and briefly, to see that none is broken. Each check that is not itself a set of tests counts as one test. The
+ * Everything `npm test` runs; a part that fails does not keep the next from running. Two go on at a time: of the checks, the
+ * unit tests, the editor suites, the integration tests, the adversarial ones and each bench, once and briefly, to see that
+ * none is broken, the next begins when one has ended. Each check that is not itself a set of tests counts as one test. The
  * last line of output is the sum.
  */
 import { stop as stopEsbuild } from 'esbuild';
@@ -21,6 +21,8 @@ import { editorChoiceVariable } from '../editor/versions.ts';
 const parts = ['unit', 'integration', 'adversarial', 'editor', 'bench'] as const;
 type Part = (typeof parts)[number];
 
+const checks = ['check:types', 'check:lint', 'check:format'] as const;
+
 /** How long what the tests started may take to end, in milliseconds. */
 const endLimitMs = 5_000;
 
@@ -39,39 +41,35 @@ async function main(): Promise<void> {
   const wanted = (part: Part): boolean => only === undefined || only === part;
 
   const built = only === 'unit' || (await check('build', 'terminal'));
-  await Promise.all([withoutTheEditor(), withTheEditor()]);
+  const all = grep === undefined;
+  const beside: Output = wanted('editor') ? 'after' : 'terminal';
+  const work = [
+    ...(wanted('unit') && all ? checks.map((script) => () => check(script, 'after')) : []),
+    ...(wanted('unit') ? [() => mocha('test:unit', grep, 'terminal')] : []),
+    ...(wanted('integration') ? [() => mocha('test:integration', grep, beside)] : []),
+    ...(wanted('editor') ? [() => (built ? editorSuites(grep) : count('editor suites: the build failed', false))] : []),
+    ...(wanted('adversarial') ? [() => mocha('test:adversarial', grep, beside)] : []),
+    ...(wanted('bench') && all ? [() => check('test:bench', beside)] : []),
+  ];
+  const oneAfterAnother = async (): Promise<void> => {
+    for (let next = work.shift(); next; next = work.shift()) await next();
+  };
+  await Promise.all([oneAfterAnother(), oneAfterAnother()]);
   await nothingLeft();
+}
 
-  async function withoutTheEditor(): Promise<void> {
-    const output = wanted('editor') ? 'after' : 'terminal';
-    if (wanted('unit')) await mocha('test:unit', grep, 'terminal');
-    if (wanted('integration')) await mocha('test:integration', grep, output);
-    if (wanted('adversarial')) await mocha('test:adversarial', grep, output);
-  }
-
-  async function withTheEditor(): Promise<void> {
-    if (wanted('unit') && grep === undefined) await checksInTurn(['check:types', 'check:lint', 'check:format']);
-    if (wanted('editor') && built) {
-      await timed('editor suites', async () => {
-        await provisionServerForm();
-        const counts = await runEditorSuites({ grep, twice: true });
-        add(total, counts);
-        failedAtFirst.push(...counts.atFirst.map((failure) => inBrief('editor', failure)));
-        failures.push(...counts.failures.map((failure) => inBrief('editor', failure)));
-      });
-    } else if (wanted('editor')) {
-      count('editor suites: the build failed', false);
-    }
-    if (wanted('bench') && grep === undefined) await check('test:bench', wanted('editor') ? 'after' : 'terminal');
-  }
+async function editorSuites(grep: string | undefined): Promise<void> {
+  await timed('editor suites', async () => {
+    await provisionServerForm();
+    const counts = await runEditorSuites({ grep, twice: true });
+    add(total, counts);
+    failedAtFirst.push(...counts.atFirst.map((failure) => inBrief('editor', failure)));
+    failures.push(...counts.failures.map((failure) => inBrief('editor', failure)));
+  });
 }
 
 /** Where the output of a script goes: to the terminal as it comes, or there as a whole after the script has ended. */
 type Output = 'terminal' | 'after';
-
-async function checksInTurn(scripts: readonly string[]): Promise<void> {
-  for (const script of scripts) await check(script, 'after');
-}
 
 /** One npm script as one test. */
 async function check(script: string, output: Output): Promise<boolean> {
