@@ -8,9 +8,10 @@ import type { SuitesInTurn } from './bridgeServer.ts';
 import { bundledName, bundleSuites } from './bundle.ts';
 import { tempFolder } from './cleanup.ts';
 import { startDesktop } from './desktopSession.ts';
-import { startEditor, userSettings, type EditorOptions } from './launch.ts';
+import { startEditor, type EditorOptions } from './launch.ts';
 import type { ProcessEntry } from './processes.ts';
 import { SuiteReport } from './report.ts';
+import { userSettings } from './settings.ts';
 import type { Suite } from './suites.ts';
 import { resultsDir } from './versions.ts';
 import { copyWorkspace, fillWorkspace } from './workspaces.ts';
@@ -75,7 +76,7 @@ async function runInOneWindow(
       ? startDesktop(desktop, options, target, testsPath)
       : openOnServer(options, target, testsPath)));
     await outcome(window, turns);
-    await turns.keepTraces();
+    if (!turns.complete) await turns.keepTraces();
     await window.close();
     const left = await window.leftProcesses(processesEndLimitMs);
     if (left.length > 0) {

@@ -17,7 +17,7 @@ import { installHelper, installProduct, linkOwnExtensions, type OwnExtensions } 
 import { waitUntilGone, type ProcessEntry } from './processes.ts';
 import { provisionServerForm, type ServerForm } from './provision.ts';
 import { editorEnvironment, ServerProcess } from './serverProcess.ts';
-import { agentModeSettings, defaultSettings } from './settings.ts';
+import { userSettings } from './settings.ts';
 import { resultsDir } from './versions.ts';
 import { EditorWindow } from './window.ts';
 
@@ -62,11 +62,6 @@ export interface EditorFolders {
   builtInExtensionsDir: string;
   outputDir: string;
   remove(): Promise<void>;
-}
-
-/** Everything that stands in the user settings. */
-export function userSettings({ agentMode, settings }: EditorOptions): Record<string, unknown> {
-  return { ...defaultSettings, ...(agentMode && agentModeSettings), ...settings };
 }
 
 /** Makes the folders of an editor: settings written, helper extensions installed. */

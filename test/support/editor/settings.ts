@@ -2,7 +2,7 @@
  * User settings of every editor under test: nothing that opens by itself, nothing that calls out, and nothing that moves,
  * because what moves is painted sixty times a second by the processor that the tests wait for.
  */
-export const defaultSettings: Readonly<Record<string, unknown>> = {
+const defaultSettings: Readonly<Record<string, unknown>> = {
   'editor.cursorBlinking': 'solid',
   'extensions.autoCheckUpdates': false,
   'extensions.autoUpdate': false,
@@ -21,8 +21,16 @@ export const defaultSettings: Readonly<Record<string, unknown>> = {
 };
 
 /** For editors in which the agent is asked: no questions back, no other model wanted. */
-export const agentModeSettings: Readonly<Record<string, unknown>> = {
+const agentModeSettings: Readonly<Record<string, unknown>> = {
   'chat.byokUtilityModelDefault': 'mainAgent',
   'chat.tools.global.autoApprove': true,
   'chat.tools.riskAssessment.enabled': false,
 };
+
+/** Everything that stands in the user settings. */
+export function userSettings(options: {
+  agentMode?: boolean;
+  settings?: Record<string, unknown>;
+}): Record<string, unknown> {
+  return { ...defaultSettings, ...(options.agentMode && agentModeSettings), ...options.settings };
+}
