@@ -186,7 +186,8 @@ export class StdioTransport implements ServerTransport {
 
   /**
    * What is sent within one turn of the event loop goes into the pipe as one write, and wakes the server once. With several
-   * calls in flight, a write for each is most of what they cost more than by the bare gateway (P3).
+   * calls in flight, a write for each is most of what they cost more than by the bare gateway (P3). What is alone waits,
+   * too: written at once it would go ahead of the calls that follow, and break them up.
    */
   private gather(): void {
     if (this.isGathering) return;
