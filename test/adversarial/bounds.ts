@@ -17,7 +17,7 @@ const mostPasses = 20;
 const heapMegabytes = { atMost: 600, left: 60 };
 
 /** What an attack does comes again with it; what the machine or the collector does at that moment does not. */
-const mostAttempts = 5;
+const mostAttempts = 3;
 
 /** Fails where the attack holds up the loop, each time that it is made, or takes memory. It may be made again. */
 export async function assertBounded(attack: () => Promise<unknown>): Promise<void> {

@@ -15,6 +15,15 @@ const untilStep = (title: RegExp): Promise<string[]> =>
     `the step ${String(title)}`,
   );
 
+/** From the second step to the last one. */
+async function typeCommand(): Promise<void> {
+  await page.type(`node ${script} --tools add`);
+  await page.press('Enter');
+  await untilStep(/\(3\/4\)/);
+  await page.press('Enter');
+  await untilStep(/\(4\/4\)/);
+}
+
 function cursorLine(): string {
   const editor = vscode.window.activeTextEditor;
   return editor?.document.uri.fsPath === configFile() ? editor.document.lineAt(editor.selection.active.line).text : '';
@@ -41,11 +50,7 @@ describe('import and add', () => {
     await page.press('Enter');
     await untilStep(/\(2\/4\)/);
     await page.press('Control+A');
-    await page.type(`node ${script} --tools add`);
-    await page.press('Enter');
-    await untilStep(/\(3\/4\)/);
-    await page.press('Enter');
-    await untilStep(/\(4\/4\)/);
+    await typeCommand();
     await page.screenshot('add-name');
     await page.press('Enter');
     await until(cursorLine, (line) => line === '  plain:', 'the cursor at the new entry');
@@ -101,11 +106,7 @@ describe('import and add', () => {
     await untilStep(/\(1\/4\)/);
     await page.press('Enter');
     await untilStep(/\(2\/4\)/);
-    await page.type(`node ${script} --tools add`);
-    await page.press('Enter');
-    await untilStep(/\(3\/4\)/);
-    await page.press('Enter');
-    await untilStep(/\(4\/4\)/);
+    await typeCommand();
     await page.press('Control+A');
     await page.type('again');
     await page.press('Enter');

@@ -1,7 +1,7 @@
 /**
  * Everything `npm test` runs; a part that fails does not keep the next from running. Two go on at a time: of the checks, the
- * unit tests, the editor suites, the integration tests, the adversarial ones and each bench, once and briefly, to see that
- * none is broken, the next begins when one has ended. Each check that is not itself a set of tests counts as one test. The
+ * unit tests, the editor suites, the integration tests, each bench, once and briefly, to see that none is broken, and the
+ * adversarial tests, the next begins when one has ended. Each check that is not itself a set of tests counts as one test. The
  * last line of output is the sum.
  */
 import { stop as stopEsbuild } from 'esbuild';
@@ -48,8 +48,9 @@ async function main(): Promise<void> {
     ...(wanted('unit') ? [() => mocha('test:unit', grep, 'terminal')] : []),
     ...(wanted('integration') ? [() => mocha('test:integration', grep, beside)] : []),
     ...(wanted('editor') ? [() => (built ? editorSuites(grep) : count('editor suites: the build failed', false))] : []),
-    ...(wanted('adversarial') ? [() => mocha('test:adversarial', grep, beside)] : []),
     ...(wanted('bench') && all ? [() => check('test:bench', beside)] : []),
+    // Last, because it measures pauses: little or nothing goes on beside it then.
+    ...(wanted('adversarial') ? [() => mocha('test:adversarial', grep, beside)] : []),
   ];
   const oneAfterAnother = async (): Promise<void> => {
     for (let next = work.shift(); next; next = work.shift()) await next();

@@ -69,7 +69,6 @@ export class StdioTransport implements ServerTransport {
   onsend?: ((message: JSONRPCMessage) => void) | undefined;
 
   private started = false;
-  private isGathering = false;
   /** What the server says before it is asked; it is kept until somebody listens. */
   private readonly early: JSONRPCMessage[] = [];
   private readonly stderr: string[] = [];
@@ -190,14 +189,10 @@ export class StdioTransport implements ServerTransport {
    * too: written at once it would go ahead of the calls that follow, and break them up.
    */
   private gather(): void {
-    if (this.isGathering) return;
-    this.isGathering = true;
     const { stdin } = this.deps.tree;
+    if (stdin.writableCorked > 0) return;
     stdin.cork();
-    setImmediate(() => {
-      this.isGathering = false;
-      stdin.uncork();
-    });
+    setImmediate(() => stdin.uncork());
   }
 
   /** Resolves when nothing of the tree is left. */
