@@ -100,7 +100,7 @@ interface Counted extends Counts {
 
 /** A failure as the end of the run repeats it: who reads only the end finds the test, and what it said. */
 function inBrief(part: string, { fullTitle, error }: Failure): string {
-  const said = error.trim().split('\n').slice(0, 3);
+  const said = error.trim().split('\n').slice(0, 5);
   return [`${part}: ${fullTitle}`, ...said].join('\n      ');
 }
 

@@ -9,11 +9,16 @@ export default class CountingReporter extends Mocha.reporters.Spec {
     if (!file) return;
     const failures = [];
     runner.on('fail', (test, error) => {
-      failures.push({ fullTitle: test.fullTitle(), error: String(error?.message ?? error) });
+      failures.push({ fullTitle: test.fullTitle(), error: messageWithCauses(error) });
     });
     runner.once('end', () => {
       const { passes, failures: failed, pending } = this.stats;
       writeFileSync(file, JSON.stringify({ passed: passes, failed, skipped: pending, failures }));
     });
   }
+}
+
+function messageWithCauses(error) {
+  const message = String(error?.message ?? error);
+  return error?.cause === undefined ? message : `${message}\nCaused by: ${messageWithCauses(error.cause)}`;
 }
