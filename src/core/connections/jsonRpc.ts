@@ -7,7 +7,7 @@ import { isObject } from '../base/isObject.js';
 import { withoutSecrets } from '../base/secrets.js';
 import { clipped } from '../base/text.js';
 import { errorCodes } from '../protocol/errors.js';
-import { flattened, jsonInBrief, parseJson } from '../protocol/json.js';
+import { jsonInBrief, parseFlattened } from '../protocol/json.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 
 type Id = string | number;
@@ -20,7 +20,7 @@ type Fields = Readonly<Record<string, unknown>>;
 export function parseMessages(text: string): JSONRPCMessage[] | undefined {
   let value: unknown;
   try {
-    value = flattened(parseJson(text));
+    value = parseFlattened(text);
   } catch {
     return undefined;
   }

@@ -35,13 +35,21 @@ export class ClientRequests {
     if (this.open.size >= mostOpen) return notAsked('The client is asked too much at once.');
     if (signal.aborted) return notAsked(takenBack);
     const id = `ask-${(this.asked += 1)}`;
+    let isSent = false;
     const question = openQuestion<Fields>(signal, () => {
       this.open.delete(id);
-      stream.send(notificationMessage('notifications/cancelled', { requestId: id }));
+      if (isSent) stream.send(notificationMessage('notifications/cancelled', { requestId: id }));
     });
     this.open.set(id, { onProgress, question });
-    const sent = params && withToken(params, id);
-    stream.send(JSON.stringify({ jsonrpc: '2.0', id, method, ...(sent && { params: sent }) }));
+    const send = (): void => {
+      if (!this.open.has(id)) return;
+      isSent = true;
+      const sent = params && withToken(params, id);
+      stream.send(JSON.stringify({ jsonrpc: '2.0', id, method, ...(sent && { params: sent }) }));
+    };
+    // In the next turn of the loop, which the first `setImmediate` only ends: in this one it was read, and to write a large
+    // one takes as long again (S2).
+    setImmediate(() => setImmediate(send));
     return question.answer;
   }
 

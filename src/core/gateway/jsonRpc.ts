@@ -5,7 +5,7 @@
 import { isObject } from '../base/isObject.js';
 import type { Fields } from '../protocol/client.js';
 import { errorCodes, type RpcError } from '../protocol/errors.js';
-import { isTooDeep, parseJson } from '../protocol/json.js';
+import { isTooDeep, nestsTooDeep, parseJson } from '../protocol/json.js';
 
 export type RequestId = string | number;
 
@@ -34,9 +34,10 @@ export function parsePayload(text: string): Payload {
   } catch {
     return { kind: 'unreadable', error: { code: errorCodes.parse, message: 'The body is not JSON.' } };
   }
-  if (!Array.isArray(value)) return { kind: 'single', message: toMessage(value) };
+  const read = nestsTooDeep(text) ? toMessage : toShallowMessage;
+  if (!Array.isArray(value)) return { kind: 'single', message: read(value) };
   if (value.length === 0) return { kind: 'unreadable', error: invalid('The batch is empty.') };
-  return { kind: 'batch', messages: value.map(toMessage) };
+  return { kind: 'batch', messages: value.map(read) };
 }
 
 function toMessage(value: unknown): Message {

@@ -7,7 +7,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../base/clock.js';
 import type { Log } from '../base/log.js';
-import { isTooDeep, parseJson } from '../protocol/json.js';
+import { nestsTooDeep, parseJson } from '../protocol/json.js';
 import { discardBody, readBody, strangersBody, type BodyLimits } from './requestBody.js';
 
 export type RestAnswer =
@@ -108,7 +108,7 @@ export class Rest {
     } catch {
       return restError(400, 'not-json', 'The body is not JSON.');
     }
-    if (isTooDeep(body)) return restError(400, 'not-json', 'The body is nested too deep.');
+    if (nestsTooDeep(text)) return restError(400, 'not-json', 'The body is nested too deep.');
     return this.deps.backend.add(body, this.deps.urlOf);
   }
 }

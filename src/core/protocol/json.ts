@@ -1,6 +1,6 @@
 /**
- * Reads JSON that comes from outside, within bounds (S2): a value that `parseJson` and `flattened` have let through may
- * be walked by recursion and takes memory in proportion to its text. Everything here is pure.
+ * Reads JSON that comes from outside, within bounds (S2): a value that `parseFlattened` has let through may be walked by
+ * recursion and takes memory in proportion to its text. Everything here is pure.
  */
 
 /** What is nested deeper is refused by whoever reads it. */
@@ -20,10 +20,40 @@ export function parseJson(text: string): unknown {
 export function storedJson(text: string): unknown {
   try {
     const value = parseJson(text);
-    return isTooDeep(value) ? undefined : value;
+    return nestsTooDeep(text) ? undefined : value;
   } catch {
     return undefined;
   }
+}
+
+/**
+ * Reads what is passed on in parts. Where it is nested to twice the depth that anybody accepts, it is cut off: so one part of
+ * an answer that is too deep costs that part only, and whoever reads that part still sees that it is too deep. Throws as
+ * `parseJson` does.
+ */
+export function parseFlattened(text: string): unknown {
+  const value = parseJson(text);
+  if (nestsDeeper(text, 2 * deepestValue) && isContainer(value)) cutBelow(value, 2 * deepestValue);
+  return value;
+}
+
+/** Whether a text that parses is nested too deep; its value may be less deep only where a key stands in an object twice. */
+export function nestsTooDeep(text: string): boolean {
+  return nestsDeeper(text, deepestValue);
+}
+
+/** Told by the text, because to walk a value takes as long as to parse it. */
+function nestsDeeper(text: string, limit: number): boolean {
+  // Each level has two brackets.
+  if (text.length <= 2 * limit) return false;
+  let depth = 0;
+  for (let at = 0; at < text.length && depth <= limit; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit === 0x22) at = endOfString(text, at);
+    else if (unit === 0x5b || unit === 0x7b) depth++;
+    else if (unit === 0x5d || unit === 0x7d) depth--;
+  }
+  return depth > limit;
 }
 
 function hasTooManyContainers(text: string): boolean {
@@ -57,15 +87,6 @@ function reaches(container: Container, depth: number): boolean {
   return depth === 0 || someInner(container, (inner) => reaches(inner, depth - 1));
 }
 
-/**
- * Cuts a value off, in place, where it is nested to twice the depth that anybody accepts: so one part of an answer that
- * is too deep costs that part only, and whoever reads that part still sees that it is too deep.
- */
-export function flattened<Value>(value: Value): Value {
-  if (isContainer(value)) cutBelow(value, 2 * deepestValue);
-  return value;
-}
-
 /** Empties what has others in it at this depth. Recurses no deeper than that. */
 function cutBelow(container: Container, depth: number): void {
   const isCut = someInner(container, (inner) => {
@@ -78,7 +99,7 @@ function cutBelow(container: Container, depth: number): void {
   else for (const key of Object.keys(container)) delete container[key];
 }
 
-/** Makes no list of what is in the container: every message passes here (P3). */
+/** Makes no list of what is in the container: every result passes here (P3). */
 function someInner(container: Container, test: (inner: Container) => boolean): boolean {
   if (Array.isArray(container)) return container.some((inner) => isContainer(inner) && test(inner));
   for (const key in container) {

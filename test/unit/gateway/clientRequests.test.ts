@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
+import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { ClientRequests } from '../../../src/core/gateway/clientRequests.js';
 import { FakeStream } from './fakes.js';
+
+/** Resolves when what waits for the next turn of the loop has gone on. */
+async function nextTurn(): Promise<void> {
+  for (let ends = 0; ends < 3; ends++) await endOfTurn();
+}
 
 describe('gateway: what clients are asked (G4)', () => {
   const never = (): AbortSignal => new AbortController().signal;
@@ -9,6 +15,7 @@ describe('gateway: what clients are asked (G4)', () => {
     const [questions, stream] = [new ClientRequests(), new FakeStream()];
     const first = questions.ask(stream, 'roots/list', undefined, never());
     const second = questions.ask(stream, 'sampling/createMessage', { maxTokens: 1 }, never());
+    await nextTurn();
     const [one, two] = stream.sent.map(({ id }) => id as string);
     assert.deepEqual(stream.sent[0], { jsonrpc: '2.0', id: one, method: 'roots/list' });
     assert.notEqual(one, two);
@@ -27,6 +34,7 @@ describe('gateway: what clients are asked (G4)', () => {
     const asked = questions.ask(stream, 'sampling/createMessage', params, never(), ({ progress }) =>
       heard.push(progress),
     );
+    await nextTurn();
     const { id, params: sent } = stream.sent[0] as { id: string; params: typeof params };
     assert.deepEqual(sent, { _meta: { progressToken: id, other: 1 } });
     questions.progress({ progressToken: id, progress: 0.5 });
@@ -39,11 +47,27 @@ describe('gateway: what clients are asked (G4)', () => {
   it('a question that is taken back is told so', async () => {
     const [questions, stream, taken] = [new ClientRequests(), new FakeStream(), new AbortController()];
     const asked = questions.ask(stream, 'elicitation/create', {}, taken.signal);
+    await nextTurn();
     taken.abort();
     await assert.rejects(asked, /taken back/);
     const [question, cancelled] = stream.sent;
     assert.deepEqual(cancelled?.['params'], { requestId: question?.['id'] });
     assert.equal(cancelled?.['method'], 'notifications/cancelled');
+  });
+
+  it('a question is written in a turn of its own (S2); of one that is taken back before, nothing is told', async () => {
+    const [questions, stream, taken] = [new ClientRequests(), new FakeStream(), new AbortController()];
+    const asked = questions.ask(stream, 'elicitation/create', {}, taken.signal);
+    void questions.ask(stream, 'roots/list', undefined, never());
+    await endOfTurn();
+    assert.deepEqual(stream.sent, []);
+    taken.abort();
+    await assert.rejects(asked, /taken back/);
+    await nextTurn();
+    assert.deepEqual(
+      stream.sent.map(({ method }) => method),
+      ['roots/list'],
+    );
   });
 
   it('nobody is asked where nobody listens, and none stays open when the session ends', async () => {

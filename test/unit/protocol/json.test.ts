@@ -1,27 +1,57 @@
 import assert from 'node:assert/strict';
-import { deepestValue, flattened, isTooDeep, jsonInBrief, parseJson } from '../../../src/core/protocol/json.js';
+import {
+  deepestValue,
+  isTooDeep,
+  jsonInBrief,
+  nestsTooDeep,
+  parseFlattened,
+  parseJson,
+} from '../../../src/core/protocol/json.js';
+import { threadTime } from '../../support/core/threadTime.js';
+import { collect } from '../../support/heap.js';
 
 const nested = (levels: number): string => '[{"a":'.repeat(levels / 2) + '1' + '}]'.repeat(levels / 2);
 
 describe('JSON from outside (S2)', () => {
   it('that is nested to the limit is let through, and one level more is too deep', () => {
-    assert.equal(isTooDeep(JSON.parse(nested(deepestValue))), false);
-    assert.equal(isTooDeep(JSON.parse(`[${nested(deepestValue)}]`)), true);
-    assert.equal(isTooDeep('text'), false);
+    const [most, more] = [nested(deepestValue), `[${nested(deepestValue)}]`];
+    for (const text of [most, `{"a":"]]","b":${most.slice(1, -1)}}`, `"${'['.repeat(2 * deepestValue)}"`]) {
+      assert.equal(isTooDeep(JSON.parse(text)), false, text);
+      assert.equal(nestsTooDeep(text), false, text);
+    }
+    for (const text of [more, `{"a":"]]","b":[[],${most}]}`, ` [[], ${most}, {"a": "\\\\"}, ${'[],'.repeat(300)} 1]`]) {
+      assert.equal(isTooDeep(JSON.parse(text)), true, text);
+      assert.equal(nestsTooDeep(text), true, text);
+    }
   });
 
   it('is cut off where it is too deep, so that it can be written again and is still too deep', () => {
-    const value = { good: [1, { b: 2 }], bad: JSON.parse(nested(20_000)) as unknown };
-    assert.throws(() => JSON.stringify(value), RangeError);
-    assert.equal(flattened(value), value);
+    const text = `{"good":[1,{"b":2}],"bad":${nested(20_000)}}`;
+    assert.throws(() => JSON.stringify(JSON.parse(text)), RangeError);
+    const value = parseFlattened(text) as { good: unknown; bad: unknown };
     assert.doesNotThrow(() => JSON.stringify(value));
     assert.deepEqual(value.good, [1, { b: 2 }]);
     assert.ok(isTooDeep(value.bad));
   });
 
   it('is not cut off where it is not too deep', () => {
-    const text = nested(deepestValue);
-    assert.equal(JSON.stringify(flattened(JSON.parse(text))), text);
+    for (const text of [nested(deepestValue), nested(2 * deepestValue)]) {
+      assert.equal(JSON.stringify(parseFlattened(text)), text);
+    }
+  });
+
+  it('that is not too deep takes little longer to be read than to be parsed', () => {
+    // A server that means harm sent it: half a million lists and objects in two megabytes.
+    const text = `[${Array.from({ length: 2_400 }, () => nested(200)).join()}]`;
+    const taken = (read: (text: string) => unknown): number => {
+      collect();
+      const before = threadTime();
+      read(text);
+      return threadTime() - before;
+    };
+    const ratios = Array.from({ length: 9 }, () => taken(parseFlattened) / taken((json) => JSON.parse(json)));
+    const median = ratios.sort((a, b) => a - b)[4] ?? NaN;
+    assert.ok(median < 1.5, `${median.toFixed(2)} × parsing`);
   });
 
   it('of more lists than memory has room for is refused; brackets in texts are none', () => {
