@@ -5,6 +5,8 @@ export interface RunOptions {
   quiet?: boolean;
   /** Where its output goes, a file descriptor. */
   outputFd?: number;
+  /** It gets the time that other programs leave. */
+  givesWay?: boolean;
 }
 
 export const repoRoot: string;

@@ -4,6 +4,7 @@
  */
 import { spawn } from 'node:child_process';
 import { lstat, readFile } from 'node:fs/promises';
+import { constants, setPriority } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -14,7 +15,7 @@ export const repoRoot = resolve(dirname(fileURLToPath(import.meta.url)), '../..'
  * the last lines of output when `quiet`.
  * @param {string} command
  * @param {string[]} args
- * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, quiet?: boolean, outputFd?: number, shell?: boolean }} [options]
+ * @param {import('./npm.mjs').RunOptions & { shell?: boolean }} [options]
  * @returns {Promise<number>} the exit code; a death by signal counts as 1
  */
 export function runToEnd(command, args, options = {}) {
@@ -29,6 +30,8 @@ export function runToEnd(command, args, options = {}) {
           ? 'inherit'
           : ['ignore', options.outputFd, options.outputFd],
     });
+    // What it starts inherits that.
+    if (options.givesWay && child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW);
     const tail = [];
     for (const stream of [child.stdout, child.stderr]) {
       stream?.on('data', (chunk) => {
@@ -51,7 +54,7 @@ export function runToEnd(command, args, options = {}) {
 /**
  * Runs npm. Inside an npm script the same npm is used again; on Windows npm is a batch file and needs a shell.
  * @param {string[]} args
- * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, quiet?: boolean, outputFd?: number }} [options]
+ * @param {import('./npm.mjs').RunOptions} [options]
  * @returns {Promise<number>} the exit code
  */
 export function npm(args, options = {}) {

@@ -1,8 +1,7 @@
 /**
- * Everything `npm test` runs; a part that fails does not keep the next from running. Two go on at a time: of the checks, the
- * unit tests, the editor suites, the integration tests, each bench, once and briefly, to see that none is broken, and the
- * adversarial tests, the next begins when one has ended. Each check that is not itself a set of tests counts as one test. The
- * last line of output is the sum.
+ * Everything `npm test` runs; a part that fails does not keep the next from running. Of the editor suites, the integration tests,
+ * the adversarial tests, the benches (each once and briefly, to see that none is broken) and the unit tests, two go on at a time.
+ * Beside them the checks take the time that is left; each counts as one test. The last line of output is the sum.
  */
 import { stop as stopEsbuild } from 'esbuild';
 import { closeSync, existsSync, openSync, readdirSync, readFileSync } from 'node:fs';
@@ -10,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { keepCertificatesForInstalls } from '../installs.ts';
-import { npm, repoRoot } from '../npm.mjs';
+import { npm, repoRoot, type RunOptions } from '../npm.mjs';
 import { runId, tempFolder, tempPrefix, undoAll, undoOnSignals } from '../editor/cleanup.ts';
 import { processesMarked, waitUntilGone } from '../editor/processes.ts';
 import { provisionServerForm } from '../editor/provision.ts';
@@ -43,19 +42,21 @@ async function main(): Promise<void> {
   const built = only === 'unit' || (await check('build', 'terminal'));
   const all = grep === undefined;
   const beside: Output = wanted('editor') ? 'after' : 'terminal';
+  // What takes longest comes first, so that both of those who take from the list end at about the same time.
   const work = [
-    ...(wanted('unit') && all ? checks.map((script) => () => check(script, 'after')) : []),
-    ...(wanted('unit') ? [() => mocha('test:unit', grep, 'terminal')] : []),
-    ...(wanted('integration') ? [() => mocha('test:integration', grep, beside)] : []),
     ...(wanted('editor') ? [() => (built ? editorSuites(grep) : count('editor suites: the build failed', false))] : []),
-    ...(wanted('bench') && all ? [() => check('test:bench', beside)] : []),
-    // Last, because it measures pauses: little or nothing goes on beside it then.
+    ...(wanted('integration') ? [() => mocha('test:integration', grep, beside)] : []),
     ...(wanted('adversarial') ? [() => mocha('test:adversarial', grep, beside)] : []),
+    ...(wanted('bench') && all ? [() => check('test:bench', beside)] : []),
+    ...(wanted('unit') ? [() => mocha('test:unit', grep, beside)] : []),
   ];
   const oneAfterAnother = async (): Promise<void> => {
     for (let next = work.shift(); next; next = work.shift()) await next();
   };
-  await Promise.all([oneAfterAnother(), oneAfterAnother()]);
+  const allChecks = async (): Promise<void> => {
+    if (wanted('unit') && all) for (const script of checks) await check(script, 'after', { givesWay: true });
+  };
+  await Promise.all([oneAfterAnother(), oneAfterAnother(), allChecks()]);
   await nothingLeft();
 }
 
@@ -73,8 +74,8 @@ async function editorSuites(grep: string | undefined): Promise<void> {
 type Output = 'terminal' | 'after';
 
 /** One npm script as one test. */
-async function check(script: string, output: Output): Promise<boolean> {
-  const passed = (await run([script], output)) === 0;
+async function check(script: string, output: Output, options: RunOptions = {}): Promise<boolean> {
+  const passed = (await run([script], output, options)) === 0;
   count(script, passed);
   return passed;
 }
@@ -85,7 +86,7 @@ async function mocha(script: string, grep: string | undefined, output: Output): 
   const file = join(folder.path, 'counts.json');
   const args = ['--reporter', join(repoRoot, 'test/support/testRun/reporter.mjs'), ...(grep ? ['--grep', grep] : [])];
   const env = { ...process.env, MCP_TOOLSETS_TEST_COUNTS: file };
-  const code = await run([script, '--', ...args], output, env);
+  const code = await run([script, '--', ...args], output, { env });
   const counts = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Counted) : undefined;
   if (counts) add(total, counts);
   if (counts && counts.failed > 0) failures.push(...counts.failures.map((failure) => inBrief(script, failure)));
@@ -109,15 +110,19 @@ function indented(lines: readonly string[]): string {
 }
 
 /** @returns the exit code of the npm script */
-async function run([script = '', ...args]: readonly string[], output: Output, env = process.env): Promise<number> {
+async function run(
+  [script = '', ...args]: readonly string[],
+  output: Output,
+  options: RunOptions = {},
+): Promise<number> {
   const command = ['run', '--silent', script, ...args];
-  if (output === 'terminal') return timed(script, () => npm(command, { env }));
+  if (output === 'terminal') return timed(script, () => npm(command, options));
   const folder = tempFolder();
   const file = join(folder.path, 'output.txt');
   const outputFd = openSync(file, 'w');
   const start = Date.now();
   try {
-    return await npm(command, { env, outputFd });
+    return await npm(command, { ...options, outputFd });
   } finally {
     closeSync(outputFd);
     console.log(`\n== ${script}\n${readFileSync(file, 'utf8')}== ${script}: ${seconds(start)}`);
