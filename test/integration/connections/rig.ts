@@ -21,6 +21,7 @@ import type {
 } from '../../../src/core/connections/connection.js';
 import type { ServerOutcome } from '../../../src/core/protocol/request.js';
 import { createConnector, type ConnectorDeps } from '../../../src/core/host/createConnector.js';
+import { fixturePath } from '../../support/core/bundles.js';
 import { processesWith, untilNone, type TestProcess } from '../../support/processes.js';
 import { inShell as behindShell } from '../../support/shells.js';
 import { patientClock } from '../../support/core/within.js';
@@ -40,12 +41,12 @@ export function stdio(command: string, args: readonly string[] = [], own: Partia
 
 /** A fixture server, e.g. `fixture('pages', '--repeat')`. */
 export function fixture(name: string, ...args: string[]): StdioLaunch {
-  return stdio(process.execPath, [path.join(servers, `${name}.mjs`), ...args]);
+  return stdio(process.execPath, [fixturePath(name), ...args]);
 }
 
 /** A fixture server behind a shell that waits for it. */
 export function inShell(name: string, ...args: string[]): StdioLaunch {
-  const launch = behindShell([process.execPath, path.join(servers, `${name}.mjs`), ...args]);
+  const launch = behindShell([process.execPath, fixturePath(name), ...args]);
   return stdio(launch.command, launch.args);
 }
 
@@ -155,7 +156,7 @@ export class Rig {
     name: string,
     ...args: string[]
   ): Promise<{ readonly url: string; readonly other: string | undefined; readonly child: ChildProcess }> {
-    const child = spawn(process.execPath, [path.join(servers, `${name}.mjs`), ...args], {
+    const child = spawn(process.execPath, [fixturePath(name), ...args], {
       stdio: ['ignore', 'pipe', 'inherit'],
       env: this.env,
     });

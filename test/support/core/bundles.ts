@@ -46,21 +46,27 @@ export const guardianScript = (): Promise<string> => bundled('src/core/connectio
 const fixtures = new Map<string, string>();
 
 /**
- * The path of a server of test/fixtures/servers. One that is made with an SDK is bundled: its hundreds of files take twice
- * as long to load as one.
+ * The path of a server of test/fixtures/servers. One that imports packages is bundled: their hundreds of files take twice as
+ * long to load as one.
  */
 export function fixturePath(name: string): string {
   const known = fixtures.get(name);
   if (known !== undefined) return known;
   const source = path.join(repository, 'test/fixtures/servers', `${name}.mjs`);
-  const usesSdk = readFileSync(source, 'utf8').includes("from '@modelcontextprotocol/");
-  const file = usesSdk ? bundledFixture(source) : source;
+  const usesPackages = /(?:from |import\()'(?!node:|\.)/.test(readFileSync(source, 'utf8'));
+  const file = usesPackages ? bundledFixture(source) : source;
   fixtures.set(name, file);
   return file;
 }
 
 function bundledFixture(source: string): string {
   const outfile = path.join(runFolder(), path.basename(source));
+  bundleModule(source, outfile);
+  return outfile;
+}
+
+/** Makes one file of an ECMAScript module and all that it imports. */
+export function bundleModule(source: string, outfile: string): void {
   buildSync({
     entryPoints: [source],
     outfile,
@@ -72,5 +78,4 @@ function bundledFixture(source: string): string {
     banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
     logLevel: 'silent',
   });
-  return outfile;
 }

@@ -5,6 +5,7 @@
  */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
+import { existsSync, symlinkSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -12,7 +13,7 @@ import { parse } from 'yaml';
 import { modernVersion } from '../../../src/core/protocol/versions.js';
 import { provisionNode } from '../editor/provision.ts';
 import { repoRoot } from '../npm.mjs';
-import { bundled, runFolder } from './bundles.js';
+import { bundled, bundleModule, runFolder } from './bundles.js';
 import { fixture } from './configText.js';
 import { startStage } from './stage.js';
 import { startTokenProxy } from './tokenProxy.js';
@@ -66,10 +67,9 @@ export async function runConformance(run: ConformanceRun): Promise<ConformanceOu
   const folder = await mkdtemp(path.join(tmpdir(), 'mcp-toolsets-conformance-'));
   try {
     const { name, options } = suites[run.era];
-    const suite = path.join(repoRoot, 'node_modules', name, 'dist/index.js');
     const own =
       run.side === 'server' ? ['--url', run.url] : ['--command', run.command, '--timeout', String(clientLimitMs)];
-    const args = [suite, run.side, '--scenario', run.scenario, '--output-dir', folder, ...options, ...own];
+    const args = [suiteProgram(name), run.side, '--scenario', run.scenario, '--output-dir', folder, ...options, ...own];
     // To compile the suite takes it longer than a scenario.
     const compiled = { NODE_COMPILE_CACHE: path.join(runFolder(), 'compiled') };
     const env: NodeJS.ProcessEnv = { ...process.env, ...compiled, ...(run.side === 'client' ? run.env : {}) };
@@ -80,6 +80,18 @@ export async function runConformance(run: ConformanceRun): Promise<ConformanceOu
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+/** One file, made once a run: the suite's hundreds of files take most of the time of a scenario to load. */
+function suiteProgram(name: string): string {
+  const source = path.join(repoRoot, 'node_modules', name);
+  const home = path.join(runFolder(), 'suites', name);
+  const program = path.join(home, 'dist/index.mjs');
+  if (existsSync(program)) return program;
+  bundleModule(path.join(source, 'dist/index.js'), program);
+  // It looks for them from where it stands.
+  symlinkSync(path.join(source, 'requirements'), path.join(home, 'requirements'), 'junction');
+  return program;
 }
 
 /** The scenarios that the suite counts for an implementation of 2026-07-28. */
