@@ -10,7 +10,7 @@ const mostContainers = 2_000_000;
 
 /** Throws a `SyntaxError` for what is not JSON, and for more lists and objects than anyone has use for. */
 export function parseJson(text: string): unknown {
-  if (text.length > 2 * mostContainers && hasTooManyContainers(text)) {
+  if (text.length > 2 * mostContainers && holdsMore(text, mostContainers, Infinity)) {
     throw new SyntaxError(`It has more than ${mostContainers} lists and objects.`);
   }
   return JSON.parse(text);
@@ -45,25 +45,21 @@ export function nestsTooDeep(text: string): boolean {
 /** Told by the text, because to walk a value takes as long as to parse it. */
 function nestsDeeper(text: string, limit: number): boolean {
   // Each level has two brackets.
-  if (text.length <= 2 * limit) return false;
-  let depth = 0;
-  for (let at = 0; at < text.length && depth <= limit; at++) {
-    const unit = text.charCodeAt(at);
-    if (unit === 0x22) at = endOfString(text, at);
-    else if (unit === 0x5b || unit === 0x7b) depth++;
-    else if (unit === 0x5d || unit === 0x7d) depth--;
-  }
-  return depth > limit;
+  return text.length > 2 * limit && holdsMore(text, Infinity, limit);
 }
 
-function hasTooManyContainers(text: string): boolean {
-  let count = 0;
-  for (let at = 0; at < text.length && count <= mostContainers; at++) {
+/** Whether a text has more lists and objects than that, or more of them in one another. */
+function holdsMore(text: string, mostInAll: number, deepest: number): boolean {
+  let [inAll, depth] = [0, 0];
+  for (let at = 0; at < text.length && inAll <= mostInAll && depth <= deepest; at++) {
     const unit = text.charCodeAt(at);
     if (unit === 0x22) at = endOfString(text, at);
-    else if (unit === 0x5b || unit === 0x7b) count++;
+    else if (unit === 0x5b || unit === 0x7b) {
+      inAll++;
+      depth++;
+    } else if (unit === 0x5d || unit === 0x7d) depth--;
   }
-  return count > mostContainers;
+  return inAll > mostInAll || depth > deepest;
 }
 
 /** Returns the place of the closing quotation mark, or the end of the text. */

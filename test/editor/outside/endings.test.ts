@@ -1,6 +1,7 @@
 /** Nothing is left when a window closes, reloads, or its extension host is killed (X5). */
 import assert from 'node:assert/strict';
 import { startEditor, type Editor } from '../../support/editor/launch.ts';
+import { waitUntil } from '../../support/editor/processes.ts';
 import { copyWorkspace } from '../../support/editor/workspaces.ts';
 
 /** The bound of X5, in milliseconds. */
@@ -43,11 +44,8 @@ describe('the end of a window', () => {
   }
 
   async function within(limitMs: number, accept: () => boolean): Promise<void> {
-    const limit = Date.now() + limitMs;
-    while (!accept()) {
-      if (Date.now() > limit) assert.deepEqual(editor.processes(), [], `left after ${limitMs} ms`);
-      await new Promise((done) => setTimeout(done, 20));
-    }
+    if (await waitUntil(accept, limitMs)) return;
+    assert.fail(`left after ${limitMs} ms: ${JSON.stringify(editor.processes())}`);
   }
 
   it('leaves no process when it is closed', async () => {

@@ -89,7 +89,7 @@ function suiteProgram(name: string): string {
   const program = path.join(home, 'dist/index.mjs');
   if (existsSync(program)) return program;
   bundleModule(path.join(source, 'dist/index.js'), program);
-  // It looks for them from where it stands.
+  // The newer suite looks for these lists from where its program stands.
   symlinkSync(path.join(source, 'requirements'), path.join(home, 'requirements'), 'junction');
   return program;
 }

@@ -5,7 +5,8 @@ import { FakeStream } from './fakes.js';
 
 /** Resolves when what waits for the next turn of the loop has gone on. */
 async function nextTurn(): Promise<void> {
-  for (let ends = 0; ends < 3; ends++) await endOfTurn();
+  await endOfTurn();
+  await endOfTurn();
 }
 
 describe('gateway: what clients are asked (G4)', () => {
