@@ -44,6 +44,7 @@ import {
   trace,
   usualStart,
 } from './vscode/engine/settings.js';
+import { storageFolder } from './vscode/engine/storageFolder.js';
 import { registerSignIn } from './vscode/consent/signIn.js';
 import { window } from './vscode/views/inertEditor.js';
 import { showStatusBar } from './vscode/views/statusBar.js';
@@ -58,6 +59,7 @@ let running: EngineSlot | undefined;
 export function activate(context: vscode.ExtensionContext): void {
   const clock = systemClock;
   const logs = new Logs(trace);
+  const storage = storageFolder(context);
   const ledger = new ApprovalLedger({
     storage: context.workspaceState,
     asks: asksForApproval,
@@ -66,7 +68,7 @@ export function activate(context: vscode.ExtensionContext): void {
   });
   const offers = new OfferLedger({
     storage: context.workspaceState,
-    texts: context.storageUri && offerTextsIn(join(context.storageUri.fsPath, 'approved')),
+    texts: storage === undefined ? undefined : offerTextsIn(join(storage, 'approved')),
     holdsBack: holdsChangedTools,
     onStoreFailure: (error) => logs.host.write('error', `What servers offered could not be stored: ${String(error)}`),
   });
@@ -83,7 +85,7 @@ export function activate(context: vscode.ExtensionContext): void {
     loadEngine: async () => {
       const [{ createEngine }, kept] = await Promise.all([
         import('./vscode/engine/engine.js'),
-        context.storageUri && keptOffers(join(context.storageUri.fsPath, 'listed'), logs.host),
+        storage === undefined ? undefined : keptOffers(join(storage, 'listed'), logs.host),
         secrets.load(),
       ]);
       return createEngine({
@@ -96,7 +98,7 @@ export function activate(context: vscode.ExtensionContext): void {
         filteredTools,
         maxInstances,
         serverLists,
-        results: { folder: context.storageUri?.fsPath, quota: artifactsQuota, maxResultBytes },
+        results: { folder: storage, quota: artifactsQuota, maxResultBytes },
         trace,
         editor,
         approvals: ledger,
@@ -139,7 +141,7 @@ export function activate(context: vscode.ExtensionContext): void {
     registerSignIn({ slot, logs }),
     registerProblemPages(context.extensionUri),
     registerAuthoring({ slot, secrets, env: () => childEnvironment(process.env) }),
-    registerMinds({ slot, clock, log: logs.host, storage: context.storageUri?.fsPath }),
+    registerMinds({ slot, clock, log: logs.host, storage }),
     serveOtherAgents(slot, context.globalStorageUri),
     offerToolsets({ slot, clock, log: logs.host, extensionId: context.extension.id }),
     slot.onDidChange(({ snapshot }) => logs.keep(snapshot.servers.map(({ id }) => id))),

@@ -365,6 +365,11 @@ describe('house', () => {
     assert.deepEqual(found, []);
   });
 
+  it('asks for the storage of the workspace in one place, because windows are given several', () => {
+    const found = modules.filter(({ text }) => /\bstorageUri\b/.test(text)).map(({ file }) => file);
+    assert.deepEqual(found, ['src/vscode/engine/storageFolder.ts']);
+  });
+
   it(`has no file over ${mostLines} lines`, () => {
     const long = modules.filter(({ text }) => text.split('\n').length > mostLines + 1);
     assert.deepEqual(
