@@ -30,6 +30,9 @@ const maxStreams = 8;
 /** This many links of results are remembered; the oldest is forgotten. */
 export const mostLinks = 1_000;
 
+/** This many conversations that share a session are known; what the oldest held ends when it is idle, not with the session. */
+const mostConversations = 1_000;
+
 /** Completes the note to the conversation of a session that is revived (L2a). */
 const restarted = 'its session had ended, or MCP Toolsets was started again';
 
@@ -72,7 +75,7 @@ export class Session {
   readonly dialog: string;
   /** The conversation that the client named first, and the clients of the others, by their names. */
   private first: string | undefined;
-  private readonly others = new Map<string, SessionClient>();
+  private readonly others = new BoundedMap<string, SessionClient>(mostConversations);
   /** Why what its dialog held before is gone, if it may have held something (L2a). */
   readonly lostBefore: string | undefined;
   /** Agent hosts begin sessions anew for conversations that had one, and say of none which it is for (G3b). */

@@ -329,6 +329,16 @@ describe('gateway: sessions', () => {
     assert.deepEqual([session.links.size, session.links.has('a:0'), session.links.has('c:0')], [1_000, false, true]);
   });
 
+  it('remember the conversations that share them, in bounds (S2)', () => {
+    const session = open();
+    for (let count = 0; count < 2_000; count++) session.dialogOf(`conversation-${count}`);
+    const [, oldest, ...newer] = session.clients().map(({ dialog }) => dialog);
+    assert.equal(oldest, `${session.dialog}/conversation-1000`);
+    assert.equal(newer.length, 999);
+    assert.equal(session.dialogOf('conversation-0'), session.dialog);
+    assert.equal(session.dialogOf('conversation-1'), `${session.dialog}/conversation-1`);
+  });
+
   describe('elicitations that servers say are complete (G4)', () => {
     const complete = (session: Session, elicitationId: unknown): void =>
       session.client.tell('notifications/elicitation/complete', { elicitationId });
