@@ -9,6 +9,7 @@ import { createInterface } from 'node:readline';
 import { build } from 'esbuild';
 import { posixIt, suiteNotHere } from '../../support/notHere.js';
 import { childrenOf, isAlive, processesWith, supported, untilNone } from '../../support/processes.js';
+import { untilSo } from '../../support/core/within.js';
 import { fixture, inShell, repository, Rig, runVariable, servers, stdio } from './rig.js';
 
 const withGuardian = posixIt('Windows ends what is in a job object by itself, without a guardian');
@@ -122,7 +123,7 @@ describe('guardian', function () {
     assert(first);
     process.kill(first.pid, 'SIGKILL');
     // Looked at once each time: between two looks the first may go before the other has come.
-    while (!guardians().some(({ pid }) => pid !== first.pid)) await new Promise((resolve) => setTimeout(resolve, 5));
+    await untilSo(() => guardians().some(({ pid }) => pid !== first.pid), 'another guardian');
     child.kill('SIGKILL');
     await untilNone(marked, 5000);
   });

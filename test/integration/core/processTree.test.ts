@@ -12,7 +12,7 @@ import { createInterface } from 'node:readline';
 import { bundled, fixturePath, guardianScript, repository } from '../../support/core/bundles.js';
 import { configText, fixture, type Entry, type Servers } from '../../support/core/configText.js';
 import { endStages, everyProcessOf, startStage, type Stage } from '../../support/core/stage.js';
-import { within } from '../../support/core/within.js';
+import { untilSo, within } from '../../support/core/within.js';
 import { posixIt } from '../../support/notHere.js';
 import { untilNone, type TestProcess } from '../../support/processes.js';
 import { inShell } from '../../support/shells.js';
@@ -119,7 +119,7 @@ describe('core: process trees', () => {
         text: configText({ ...fewTrees, npx: trees['npx'] ?? {}, never: fixture('never-initialises') }),
       },
     ]);
-    await untilSome(() => servers().length > 3);
+    await untilSo(() => servers().length > 3, 'servers');
     await stage.host.dispose();
     assert.deepEqual(servers(), []);
   });
@@ -171,7 +171,7 @@ describe('core: process trees', () => {
         { ...fewTrees, npx: trees['npx'] ?? {}, never: fixture('never-initialises') },
         '--at-once',
       );
-      await untilSome(() => everything().length > 4);
+      await untilSo(() => everything().length > 4, 'processes');
       process.kill(pid, 'SIGKILL');
       await untilNone(everything, 5000);
     });
@@ -183,10 +183,3 @@ describe('core: process trees', () => {
     });
   });
 });
-
-async function untilSome(are: () => boolean): Promise<void> {
-  const look = async (): Promise<void> => {
-    while (!are()) await new Promise((resolve) => setTimeout(resolve, 10));
-  };
-  await within(look(), 'processes');
-}

@@ -13,7 +13,7 @@ import { untilNone, type TestProcess } from '../processes.js';
 import { repository, runFolder } from './bundles.js';
 import { configText, type Servers } from './configText.js';
 import { everyProcessOf, runVariable } from './stage.js';
-import { within } from './within.js';
+import { untilSo, within } from './within.js';
 
 let built: Promise<string> | undefined;
 
@@ -137,12 +137,7 @@ export class CommandLine {
 
   /** Resolves when a server whose command line has these words runs. */
   async untilRuns(words: string): Promise<void> {
-    const look = async (): Promise<void> => {
-      while (!this.processes().some(({ command }) => command.includes(words))) {
-        await new Promise((resolve) => setTimeout(resolve, 10));
-      }
-    };
-    await within(look(), `a process ${words}`);
+    await untilSo(() => this.processes().some(({ command }) => command.includes(words)), `a process ${words}`);
   }
 
   async close(): Promise<void> {

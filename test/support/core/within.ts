@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { systemClock, type Clock } from '../../../src/core/base/clock.js';
 
 /**
@@ -28,4 +29,13 @@ export async function within<T>(
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** Looks again and again, for what tells nobody that it has changed, such as the table of processes. */
+export async function untilSo(is: () => boolean, what: string): Promise<void> {
+  let isOver = false;
+  const look = async (): Promise<void> => {
+    while (!isOver && !is()) await pause(5);
+  };
+  await within(look(), what).finally(() => (isOver = true));
 }
