@@ -27,10 +27,22 @@ const agentModeSettings: Readonly<Record<string, unknown>> = {
   'chat.tools.riskAssessment.enabled': false,
 };
 
+/**
+ * For editors that are not as a person has them: the chat opens where a test opens it. By itself it opens with every window,
+ * and takes a tenth of its processor time.
+ */
+const leanSettings: Readonly<Record<string, unknown>> = { 'workbench.secondarySideBar.defaultVisibility': 'hidden' };
+
 /** Everything that stands in the user settings. */
 export function userSettings(options: {
   agentMode?: boolean;
+  allExtensions?: boolean;
   settings?: Record<string, unknown>;
 }): Record<string, unknown> {
-  return { ...defaultSettings, ...(options.agentMode && agentModeSettings), ...options.settings };
+  return {
+    ...defaultSettings,
+    ...(!options.allExtensions && leanSettings),
+    ...(options.agentMode && agentModeSettings),
+    ...options.settings,
+  };
 }
