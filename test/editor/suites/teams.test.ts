@@ -37,7 +37,7 @@ describe('teams of two folders', () => {
       'the problem at the second alice',
     );
     await askMinds('/as');
-    const words = await until(shown, (text) => /carol/.test(text), 'who there is');
+    const words = await until(shown, (text) => text.includes('goes back to all toolsets'), 'who there is, to its end');
     assert.match(words, /carol answers in this chat/, 'whom the second folder names');
     assert.match(words, /alice – Alice: counter, shop/);
     assert.doesNotMatch(words, /Another/);

@@ -47,6 +47,8 @@ const keptStrayLines = 5;
 const keptEarlyMessages = 100;
 const keptLineLength = 500;
 const loggedLineLength = 2000;
+/** What a line of more characters says is heard in a later turn of the event loop than it is read. */
+const longLine = 256 * 1024;
 /**
  * The exit is waited for this long when a stream ends first, because it says more, and on a busy machine it takes its
  * time.
@@ -74,6 +76,8 @@ export class StdioTransport implements ServerTransport {
   private readonly stderr: string[] = [];
   private readonly stray: string[] = [];
   private sawMessage = false;
+  /** What a long line and those behind it say, until the turn in which it was read is over. */
+  private held: JSONRPCMessage[] | undefined;
   /**
    * Whether the line of stderr that comes now is too long, and whether the one before was, so that this is the rest of
    * it.
@@ -214,6 +218,7 @@ export class StdioTransport implements ServerTransport {
 
   private finish(ending: StdioEnding): void {
     if (this.finished) return;
+    this.deliverHeld();
     this.finished = ending;
     this.endPaces();
     this.stderrLines.end();
@@ -257,8 +262,29 @@ export class StdioTransport implements ServerTransport {
       return;
     }
     this.sawMessage = true;
-    if (this.started) for (const message of messages) this.onmessage?.(message);
-    else if (this.early.length < keptEarlyMessages) this.early.push(...messages);
+    if (this.held) for (const message of messages) this.held.push(message);
+    else if (line.length <= longLine) this.deliver(messages);
+    else this.hold(messages);
+  }
+
+  /** To write for a client what a message says takes as long as to read it: in one turn, the loop would be held up for both (S2). */
+  private hold(messages: JSONRPCMessage[]): void {
+    this.held = messages;
+    // The first only ends this turn.
+    setImmediate(() => setImmediate(() => this.deliverHeld()));
+  }
+
+  private deliverHeld(): void {
+    const messages = this.held ?? [];
+    this.held = undefined;
+    this.deliver(messages);
+  }
+
+  private deliver(messages: readonly JSONRPCMessage[]): void {
+    for (const message of messages) {
+      if (this.started) this.onmessage?.(message);
+      else if (this.early.length < keptEarlyMessages) this.early.push(message);
+    }
   }
 
   private readStderr(line: string): void {

@@ -1,6 +1,7 @@
 /** What goes into the pipe of a server, and when (X1, P3). */
 import assert from 'node:assert/strict';
 import { PassThrough, Writable } from 'node:stream';
+import type { ProcessExit } from '../../../../src/core/connections/stdio/processTree.js';
 import { StdioTransport } from '../../../../src/core/connections/stdio/transport.js';
 import { silentLog } from '../../../support/fakes/silentLog.js';
 
@@ -8,6 +9,8 @@ describe('stdio transport', () => {
   let writes: string[];
   let written: Promise<void>;
   let transport: StdioTransport;
+  let stdout: PassThrough;
+  let exit: (exit: ProcessExit) => void;
 
   beforeEach(() => {
     writes = [];
@@ -23,12 +26,13 @@ describe('stdio transport', () => {
       write: (chunk: string, _, done) => take(chunk, done),
       writev: (chunks, done) => take(chunks.map(({ chunk }) => chunk as string).join(''), done),
     });
+    stdout = new PassThrough();
     const tree = {
       pid: 1,
       stdin,
-      stdout: new PassThrough(),
+      stdout,
       stderr: new PassThrough(),
-      exited: new Promise<never>(() => {}),
+      exited: new Promise<ProcessExit>((resolve) => (exit = resolve)),
       stop: () => Promise.resolve(stdin.end() && []),
     };
     transport = new StdioTransport({ tree, log: silentLog });
@@ -50,5 +54,55 @@ describe('stdio transport', () => {
     await written;
     assert.deepEqual(writes, [line(1)]);
     await assert.rejects(send(2), /takes no more input/);
+  });
+
+  describe('a long line', () => {
+    let heard: string[];
+    const told = (method: string, params: object = {}): string =>
+      `${JSON.stringify({ jsonrpc: '2.0', method, params })}\n`;
+    const long = told('long', { text: 'x'.repeat(500_000) });
+
+    beforeEach(async () => {
+      heard = [];
+      transport.onmessage = (message) => heard.push('method' in message ? message.method : 'answer');
+      transport.onclose = () => heard.push('closed');
+      await transport.start();
+    });
+
+    it('is heard in a later turn of the loop than it is read, and what comes behind it after it', async () => {
+      stdout.write(told('first'));
+      stdout.write(long + told('second'));
+      await new Promise(setImmediate);
+      assert.deepEqual(heard, ['first']);
+      stdout.write(told('third'));
+      await new Promise(setImmediate);
+      await new Promise(setImmediate);
+      assert.deepEqual(heard, ['first', 'long', 'second', 'third']);
+    });
+
+    it('is heard before the end', async () => {
+      stdout.write(long);
+      await new Promise(setImmediate);
+      assert.deepEqual(heard, []);
+      void transport.close();
+      assert.deepEqual(heard, ['long', 'closed']);
+    });
+
+    it('is heard before the exit of the process is told', async () => {
+      stdout.end(long + told('second'));
+      exit({ code: 0, signal: null });
+      await transport.ended;
+      assert.deepEqual(heard, ['long', 'second', 'closed']);
+    });
+  });
+
+  it('takes a hundred of half a million messages that come in one line before anybody listens', async () => {
+    const heard: string[] = [];
+    stdout.write(`[${Array.from({ length: 500_000 }, () => '{"jsonrpc":"2.0","method":"m"}').join()}]\n`);
+    for (let turn = 0; turn < 3; turn++) await new Promise(setImmediate);
+    transport.onmessage = (message) => heard.push('method' in message ? message.method : 'answer');
+    await transport.start();
+    await new Promise(setImmediate);
+    assert.equal(heard.length, 100);
   });
 });
