@@ -5,6 +5,7 @@
  */
 import type { MessageStream } from './eventStreams.js';
 import { isObject } from '../base/isObject.js';
+import { inNextTurn } from '../base/nextTurn.js';
 import type { Fields } from '../protocol/client.js';
 import { errorCodes, RpcFailure } from '../protocol/errors.js';
 import { notificationMessage, type Message, type RequestId } from './jsonRpc.js';
@@ -47,9 +48,8 @@ export class ClientRequests {
       const sent = params && withToken(params, id);
       stream.send(JSON.stringify({ jsonrpc: '2.0', id, method, ...(sent && { params: sent }) }));
     };
-    // In the next turn of the loop, which the first `setImmediate` only ends: in this one it was read, and to write a large
-    // one takes as long again (S2).
-    setImmediate(() => setImmediate(send));
+    // In this turn it was read, and to write a large one takes as long again (S2).
+    inNextTurn(send);
     return question.answer;
   }
 

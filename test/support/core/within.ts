@@ -33,9 +33,9 @@ export async function within<T>(
 
 /** Looks again and again, for what tells nobody that it has changed, such as the table of processes. */
 export async function untilSo(is: () => boolean, what: string): Promise<void> {
-  let isOver = false;
-  const look = async (): Promise<void> => {
-    while (!isOver && !is()) await pause(5);
-  };
-  await within(look(), what).finally(() => (isOver = true));
+  const limit = Date.now() + patienceMs;
+  while (!is()) {
+    if (Date.now() > limit) throw new Error(`Did not come: ${what}`);
+    await pause(5);
+  }
 }

@@ -9,6 +9,7 @@
 import type { JSONRPCMessage, MessageExtraInfo } from '@modelcontextprotocol/sdk/types.js';
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '../../base/log.js';
+import { inNextTurn } from '../../base/nextTurn.js';
 import { TransientMap } from '../../base/transientMap.js';
 import { parseMessages, shortened } from '../jsonRpc.js';
 import { LineSplitter } from './lineSplitter.js';
@@ -270,8 +271,7 @@ export class StdioTransport implements ServerTransport {
   /** To write for a client what a message says takes as long as to read it: in one turn, the loop would be held up for both (S2). */
   private hold(messages: JSONRPCMessage[]): void {
     this.held = messages;
-    // The first only ends this turn.
-    setImmediate(() => setImmediate(() => this.deliverHeld()));
+    inNextTurn(() => this.deliverHeld());
   }
 
   private deliverHeld(): void {
