@@ -1,7 +1,8 @@
 /**
- * Everything `npm test` runs; a part that fails does not keep the next from running. Of the editor suites, the integration tests,
- * the adversarial tests, the benches (each once and briefly, to see that none is broken) and the unit tests, two go on at a time.
- * Beside them the checks take the time that is left; each counts as one test. The last line of output is the sum.
+ * Everything `npm test` runs; a part that fails does not keep the next from running. Of the editor suites, the two halves of the
+ * integration tests, the adversarial tests, the benches (each once and briefly, to see that none is broken) and the unit tests,
+ * three go on at a time: each waits now and then, and two leave a sixth of two processors idle. Beside them the checks take the
+ * time that is left; each counts as one test. The last line of output is the sum.
  */
 import { stop as stopEsbuild } from 'esbuild';
 import { closeSync, existsSync, openSync, readdirSync, readFileSync } from 'node:fs';
@@ -21,6 +22,9 @@ const parts = ['unit', 'integration', 'adversarial', 'editor', 'bench'] as const
 type Part = (typeof parts)[number];
 
 const checks = ['check:types', 'check:lint', 'check:format'] as const;
+
+/** The half of the integration tests in which other programs do most of the work; the other half is every other folder. */
+const withPrograms = ['cli', 'conformance'];
 
 /** How long what the tests started may take to end, in milliseconds. */
 const endLimitMs = 5_000;
@@ -42,10 +46,12 @@ async function main(): Promise<void> {
   const built = only === 'unit' || (await check('build', 'terminal'));
   const all = grep === undefined;
   const beside: Output = wanted('editor') ? 'after' : 'terminal';
-  // What takes longest comes first, so that both of those who take from the list end at about the same time.
+  // What takes longest comes first, so that those who take from the list end at about the same time.
   const work = [
     ...(wanted('editor') ? [() => (built ? editorSuites(grep) : count('editor suites: the build failed', false))] : []),
-    ...(wanted('integration') ? [() => mocha('test:integration', grep, beside)] : []),
+    ...(wanted('integration')
+      ? (only ? [undefined] : integrationHalves()).map((half) => () => mocha('test:integration', grep, beside, half))
+      : []),
     ...(wanted('adversarial') ? [() => mocha('test:adversarial', grep, beside)] : []),
     ...(wanted('bench') && all ? [() => check('test:bench', beside)] : []),
     ...(wanted('unit') ? [() => mocha('test:unit', grep, beside)] : []),
@@ -56,7 +62,7 @@ async function main(): Promise<void> {
   const allChecks = async (): Promise<void> => {
     if (wanted('unit') && all) for (const script of checks) await check(script, 'after', { givesWay: true });
   };
-  await Promise.all([oneAfterAnother(), oneAfterAnother(), allChecks()]);
+  await Promise.all([oneAfterAnother(), oneAfterAnother(), oneAfterAnother(), allChecks()]);
   await nothingLeft();
 }
 
@@ -80,13 +86,31 @@ async function check(script: string, output: Output, options: RunOptions = {}): 
   return passed;
 }
 
+/** Some of the folders of a script's tests. */
+interface Half {
+  readonly folders: readonly string[];
+  /** Patterns of the files of the others. */
+  readonly without: readonly string[];
+}
+
+function integrationHalves(): Half[] {
+  const others = readdirSync(join(repoRoot, 'test/integration')).filter((name) => !withPrograms.includes(name));
+  const files = (folders: readonly string[]): string[] => folders.map((name) => `test/integration/${name}/**`);
+  return [
+    { folders: others, without: files(withPrograms) },
+    { folders: withPrograms, without: files(others) },
+  ];
+}
+
 /** An npm script that runs mocha; its tests are counted. A run that breaks off is one more failure. */
-async function mocha(script: string, grep: string | undefined, output: Output): Promise<void> {
+async function mocha(script: string, grep: string | undefined, output: Output, half?: Half): Promise<void> {
   const folder = tempFolder();
   const file = join(folder.path, 'counts.json');
   const args = ['--reporter', join(repoRoot, 'test/support/testRun/reporter.mjs'), ...(grep ? ['--grep', grep] : [])];
+  args.push(...(half?.without.flatMap((pattern) => ['--ignore', pattern]) ?? []));
+  const title = [script, ...(half?.folders ?? [])].join(' ');
   const env = { ...process.env, MCP_TOOLSETS_TEST_COUNTS: file };
-  const code = await run([script, '--', ...args], output, { env });
+  const code = await run([script, '--', ...args], output, { env }, title);
   const counts = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Counted) : undefined;
   if (counts) add(total, counts);
   if (counts && counts.failed > 0) failures.push(...counts.failures.map((failure) => inBrief(script, failure)));
@@ -114,9 +138,10 @@ async function run(
   [script = '', ...args]: readonly string[],
   output: Output,
   options: RunOptions = {},
+  title = script,
 ): Promise<number> {
   const command = ['run', '--silent', script, ...args];
-  if (output === 'terminal') return timed(script, () => npm(command, options));
+  if (output === 'terminal') return timed(title, () => npm(command, options));
   const folder = tempFolder();
   const file = join(folder.path, 'output.txt');
   const outputFd = openSync(file, 'w');
@@ -125,7 +150,7 @@ async function run(
     return await npm(command, { ...options, outputFd });
   } finally {
     closeSync(outputFd);
-    console.log(`\n== ${script}\n${readFileSync(file, 'utf8')}== ${script}: ${seconds(start)}`);
+    console.log(`\n== ${title}\n${readFileSync(file, 'utf8')}== ${title}: ${seconds(start)}`);
     await folder.remove();
   }
 }

@@ -76,12 +76,17 @@ export function granted(authority: Authority, tokens: OAuthTokens, scope: string
   };
 }
 
-/** Returns the scopes of both, each of them once. */
+/** Returns the scopes of all, each of them once. */
 export function joinedScopes(...scopes: readonly (string | undefined)[]): string | undefined {
-  const words = scopes.flatMap((scope) => scope?.split(/\s+/) ?? []).filter((word) => word !== '');
-  return words.length === 0 ? undefined : [...new Set(words)].join(' ');
+  const each = new Set(scopes.flatMap(scopesOf));
+  return each.size === 0 ? undefined : [...each].join(' ');
 }
 
 export function coversScopes(have: string | undefined, wanted: string | undefined): boolean {
-  return joinedScopes(have, wanted) === joinedScopes(have);
+  const had = new Set(scopesOf(have));
+  return scopesOf(wanted).every((scope) => had.has(scope));
+}
+
+function scopesOf(scope: string | undefined): string[] {
+  return scope?.split(/\s+/).filter((word) => word !== '') ?? [];
 }
