@@ -23,8 +23,8 @@ export interface ServerOptions {
 /** A server that has no connection left for this long ends the extension host of that connection. */
 const reconnectionGraceSeconds = 10;
 
-/** How the extension host itself looks for ports that listen. */
-const portSearch = /^(\/bin\/sh -c )?ls -l \/proc\/|^grep socket:$/;
+/** How the extension host itself looks for ports that listen, and for whose they are. */
+const portSearch = /^(\/bin\/sh -c )?(ls -l \/proc\/|ps -F -A -l)|^grep (socket:|root)$/;
 
 export class ServerProcess {
   readonly marker: string;
