@@ -50,7 +50,7 @@ async function main(): Promise<void> {
   const work = [
     ...(wanted('editor') ? [() => (built ? editorSuites(grep) : count('editor suites: the build failed', false))] : []),
     ...(wanted('integration')
-      ? (only ? [undefined] : integrationHalves()).map((half) => () => mocha('test:integration', grep, beside, half))
+      ? (only ? [[]] : integrationHalves()).map((others) => () => mocha('test:integration', grep, beside, others))
       : []),
     ...(wanted('adversarial') ? [() => mocha('test:adversarial', grep, beside)] : []),
     ...(wanted('bench') && all ? [() => check('test:bench', beside)] : []),
@@ -86,29 +86,27 @@ async function check(script: string, output: Output, options: RunOptions = {}): 
   return passed;
 }
 
-/** Some of the folders of a script's tests. */
-interface Half {
-  readonly folders: readonly string[];
-  /** Patterns of the files of the others. */
-  readonly without: readonly string[];
-}
-
-function integrationHalves(): Half[] {
+/** For each half of the integration tests, the folders of the other half. */
+function integrationHalves(): string[][] {
   const others = readdirSync(join(repoRoot, 'test/integration')).filter((name) => !withPrograms.includes(name));
-  const files = (folders: readonly string[]): string[] => folders.map((name) => `test/integration/${name}/**`);
-  return [
-    { folders: others, without: files(withPrograms) },
-    { folders: withPrograms, without: files(others) },
-  ];
+  return [withPrograms, others];
 }
 
-/** An npm script that runs mocha; its tests are counted. A run that breaks off is one more failure. */
-async function mocha(script: string, grep: string | undefined, output: Output, half?: Half): Promise<void> {
+/**
+ * An npm script that runs mocha; its tests are counted. A run that breaks off is one more failure.
+ * @param without folders that it leaves out
+ */
+async function mocha(
+  script: string,
+  grep: string | undefined,
+  output: Output,
+  without: readonly string[] = [],
+): Promise<void> {
   const folder = tempFolder();
   const file = join(folder.path, 'counts.json');
   const args = ['--reporter', join(repoRoot, 'test/support/testRun/reporter.mjs'), ...(grep ? ['--grep', grep] : [])];
-  args.push(...(half?.without.flatMap((pattern) => ['--ignore', pattern]) ?? []));
-  const title = [script, ...(half?.folders ?? [])].join(' ');
+  args.push(...without.flatMap((name) => ['--ignore', `test/*/${name}/**`]));
+  const title = without.length > 0 ? `${script} without ${without.join(', ')}` : script;
   const env = { ...process.env, MCP_TOOLSETS_TEST_COUNTS: file };
   const code = await run([script, '--', ...args], output, { env }, title);
   const counts = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Counted) : undefined;
