@@ -3,11 +3,9 @@
  * import to take out; `src/README.md` says where things belong.
  */
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import ts from 'typescript';
+import { filesBelow, moduleOf, root, type Module } from './modules.js';
 
-const root = path.resolve(__dirname, '../..');
 const mostLines = 400;
 
 /** To whom each room may draw an arrow, besides itself. */
@@ -188,76 +186,6 @@ const arrows: Record<string, readonly string[]> = {
   ],
 };
 
-interface Import {
-  readonly from: string;
-  /** A path below `src` or `test`, or the name of a package. */
-  readonly to: string;
-  readonly typeOnly: boolean;
-  /** What is imported by name; `*` for everything. */
-  readonly names: readonly string[];
-}
-
-interface Module {
-  readonly file: string;
-  readonly text: string;
-  readonly imports: readonly Import[];
-  readonly exports: readonly string[];
-  /** How often each identifier stands in the file. */
-  readonly uses: ReadonlyMap<string, number>;
-}
-
-function filesBelow(folder: string): string[] {
-  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
-    const full = path.join(folder, entry.name);
-    if (entry.isDirectory()) return entry.name === 'workspaces' ? [] : filesBelow(full);
-    return entry.name.endsWith('.ts') ? [full] : [];
-  });
-}
-
-const relative = (file: string): string => path.relative(root, file).split(path.sep).join('/');
-
-function moduleOf(full: string): Module {
-  const file = relative(full);
-  const text = readFileSync(full, 'utf8');
-  const tree = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
-  const imports: Import[] = [];
-  const exports: string[] = [];
-  const uses = new Map<string, number>();
-  const imported = (specifier: ts.Node, typeOnly: boolean, names: readonly string[]): void => {
-    if (!ts.isStringLiteral(specifier)) return;
-    const to = specifier.text.startsWith('.')
-      ? relative(path.resolve(path.dirname(full), specifier.text.replace(/\.js$/, '.ts')))
-      : specifier.text;
-    imports.push({ from: file, to, typeOnly, names });
-  };
-  const visit = (node: ts.Node): void => {
-    if (ts.isIdentifier(node)) uses.set(node.text, (uses.get(node.text) ?? 0) + 1);
-    if (ts.isImportDeclaration(node)) {
-      const { importClause: clause } = node;
-      const named = clause?.namedBindings;
-      const names =
-        named && ts.isNamedImports(named) ? named.elements.map((one) => (one.propertyName ?? one.name).text) : ['*'];
-      imported(node.moduleSpecifier, clause?.isTypeOnly ?? false, names);
-    } else if (ts.isExportDeclaration(node) && node.moduleSpecifier) {
-      imported(node.moduleSpecifier, node.isTypeOnly, ['*']);
-    } else if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword && node.arguments[0]) {
-      imported(node.arguments[0], false, ['*']);
-    } else if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument)) {
-      imported(node.argument.literal, true, ['*']);
-    }
-    ts.forEachChild(node, visit);
-  };
-  visit(tree);
-  for (const statement of tree.statements) {
-    if (!ts.canHaveModifiers(statement)) continue;
-    if (!ts.getModifiers(statement)?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword)) continue;
-    if (ts.isVariableStatement(statement)) {
-      for (const { name } of statement.declarationList.declarations) if (ts.isIdentifier(name)) exports.push(name.text);
-    } else if ('name' in statement && statement.name) exports.push((statement.name as ts.Identifier).text);
-  }
-  return { file, text, imports, exports, uses };
-}
-
 /** `core/tools`, `vscode/views`; a file of `src` itself is a room of its own. */
 function room(file: string): string {
   const [, ...rest] = file.split('/');
@@ -371,9 +299,17 @@ describe('house', () => {
   });
 
   it(`has no file over ${mostLines} lines`, () => {
-    const long = modules.filter(({ text }) => text.split('\n').length > mostLines + 1);
+    const long = [...modules, ...tests].filter(({ text }) => text.split('\n').length > mostLines + 1);
     assert.deepEqual(
       long.map(({ file }) => file),
+      [],
+    );
+  });
+
+  it('has no hook of tests outside a suite, where it would run for those of every file', () => {
+    const wrong = tests.filter(({ text }) => /^(before|after)(Each)?\(/m.test(text));
+    assert.deepEqual(
+      wrong.map(({ file }) => file),
       [],
     );
   });

@@ -36,13 +36,18 @@ async function answeredInChat(tool: string, answer: string): Promise<string> {
   return await until(chat, (text) => text.includes(`RESULT ${tool}: `), 'the answer in the chat');
 }
 
-before(async function () {
-  await needsPage(this);
-  await untilTools(tools);
-  await enableAgentMode();
-});
+/** Everything here is seen in the page, with the agent of the editor. */
+function withAgent(): void {
+  before(async function () {
+    await needsPage(this);
+    await untilTools(tools);
+    await enableAgentMode();
+  });
+}
 
 describe('what goes through besides tools (G4)', () => {
+  withAgent();
+
   it('what the server was told at its start is what the editor announces: the first conversation has the warm instance (L4)', async () => {
     const [warm] = await servers();
     const { text } = await ask(calls({ tool: 'mcp_asks_capabilities' }, { tool: 'mcp_asks_pid' }));
@@ -106,6 +111,8 @@ describe('what goes through besides tools (G4)', () => {
 
 /** Neither the editor's client nor this server knows the era of the other. */
 describe('a server that speaks 2026-07-28 alone (X8)', () => {
+  withAgent();
+
   const own = ['add', 'echo', 'elicit', 'elicit_url', 'end', 'endless', 'pid'].map((name) => `mcp_modern_${name}`);
   const pidOf = async (): Promise<number> => {
     const { text } = await ask(calls({ tool: 'mcp_modern_pid' }));

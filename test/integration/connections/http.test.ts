@@ -357,31 +357,6 @@ describe('http', function () {
     });
   });
 
-  describe('HTTP+SSE', () => {
-    for (const refusal of ['400', '404', '405']) {
-      it(`is spoken to a server that refuses initialize with ${refusal}, which is logged`, async () => {
-        const { url } = await rig.listen('legacy-sse', '--refusal', refusal);
-        const { connection } = await rig.start(http(url, own));
-        assert.equal(connection.protocolVersion, '2024-11-05');
-        const line = await rig.logged('HTTP+SSE');
-        assert.equal(
-          line,
-          `${url} answers a posted initialize with HTTP ${refusal}; speaking HTTP+SSE of protocol 2024-11-05 to it`,
-        );
-        const headers = await json<Record<string, string>>(connection, 'headers');
-        assert.equal(headers['x-own'], 'mine');
-      });
-    }
-
-    it('is over when its stream is', async () => {
-      const { url } = await rig.listen('legacy-sse');
-      const { connection } = await rig.start(http(url));
-      const died = once(connection.onDidDie);
-      assert.equal((await callTool(connection, 'drop')).kind, 'lost');
-      await died;
-    });
-  });
-
   for (const [mode, endpoint] of [
     ['streamableHttp', 'mcp'],
     ['sse', 'sse'],

@@ -20,6 +20,16 @@ export function rawWith(tools: readonly string[], rest: Entry = {}): Entry {
   return fixture('raw', ['--tools', tools.join(',')], rest);
 }
 
+/** One that runs, one that is switched off, and one that fails. */
+export const several: Servers = {
+  good: rawWith(['echo', 'add', 'fail', 'throw', 'slow'], {
+    tools: { blacklist: ['add'] },
+    transform: [{ prefix: 'good_' }],
+  }),
+  off: rawWith(['count'], { enabled: false }),
+  bad: fixture('exits'),
+};
+
 /** One of the servers of the protocol's own project. */
 export function officialServer(
   name: 'everything' | 'filesystem' | 'memory',

@@ -15,22 +15,6 @@ let ledger: ApprovalLedger;
 let asks: boolean;
 const env: Record<string, string> = {};
 
-beforeEach(() => {
-  asks = true;
-  env['TOKEN'] = 'the-first-token';
-  connector = new FakeConnector();
-  ledger = new ApprovalLedger({
-    storage: { get: () => undefined, update: () => Promise.resolve() },
-    asks: () => asks,
-  });
-  ({ host } = testCore({ clock: new FakeClock(), connector, env, approvals: ledger }));
-});
-
-afterEach(async () => {
-  await host.dispose();
-  assert.equal(connector.live.size, 0, 'a connection was left open');
-});
-
 const edit = (servers: Record<string, string>): Promise<void> => {
   const lines = Object.entries(servers).map(([id, rest]) => `  ${id}: { transport: stdio, ${rest} }\n`);
   const text = `version: 1\nservers:\n${lines.join('')}`;
@@ -76,6 +60,22 @@ async function serve(id: string, rest: string, ...tools: string[]): Promise<Fake
 }
 
 describe('approval (S1)', () => {
+  beforeEach(() => {
+    asks = true;
+    env['TOKEN'] = 'the-first-token';
+    connector = new FakeConnector();
+    ledger = new ApprovalLedger({
+      storage: { get: () => undefined, update: () => Promise.resolve() },
+      asks: () => asks,
+    });
+    ({ host } = testCore({ clock: new FakeClock(), connector, env, approvals: ledger }));
+  });
+
+  afterEach(async () => {
+    await host.dispose();
+    assert.equal(connector.live.size, 0, 'a connection was left open');
+  });
+
   it('starts nothing that was not approved, and says that it waits', async () => {
     await edit({ a: 'command: a', b: 'command: b' });
     await untilState('a', 'pending');

@@ -19,36 +19,39 @@ let permissions: Record<string, string>;
 let questions: { question: CallQuestion; answer(allowed: boolean): void }[];
 const asked = new Emitter<void>();
 
-beforeEach(() => {
-  holdsBack = false;
-  permissions = {};
-  questions = [];
-  connector = new FakeConnector();
-  ledger = new OfferLedger({
-    storage: { get: () => undefined, update: () => Promise.resolve() },
-    holdsBack: () => holdsBack,
-    onStoreFailure: (error) => assert.fail(String(error)),
+/** Each test of the suite that calls this has a host of its own. */
+function withHost(): void {
+  beforeEach(() => {
+    holdsBack = false;
+    permissions = {};
+    questions = [];
+    connector = new FakeConnector();
+    ledger = new OfferLedger({
+      storage: { get: () => undefined, update: () => Promise.resolve() },
+      holdsBack: () => holdsBack,
+      onStoreFailure: (error) => assert.fail(String(error)),
+    });
+    ({ host } = testCore({
+      clock: new FakeClock(),
+      connector,
+      filteredTools: () => 'off',
+      offerReview: ledger,
+      toolPermissions: {
+        settings: () => [permissions],
+        ask: (question) =>
+          new Promise((resolve) => {
+            questions.push({ question, answer: (allowed) => resolve(allowed ? 'once' : 'no') });
+            asked.fire();
+          }),
+      },
+    }));
   });
-  ({ host } = testCore({
-    clock: new FakeClock(),
-    connector,
-    filteredTools: () => 'off',
-    offerReview: ledger,
-    toolPermissions: {
-      settings: () => [permissions],
-      ask: (question) =>
-        new Promise((resolve) => {
-          questions.push({ question, answer: (allowed) => resolve(allowed ? 'once' : 'no') });
-          asked.fire();
-        }),
-    },
-  }));
-});
 
-afterEach(async () => {
-  await host.dispose();
-  assert.equal(connector.live.size, 0, 'a connection was left open');
-});
+  afterEach(async () => {
+    await host.dispose();
+    assert.equal(connector.live.size, 0, 'a connection was left open');
+  });
+}
 
 async function serve(id: string, ...tools: string[]): Promise<FakeConnection> {
   const text = `version: 1\nservers: { ${id}: { transport: stdio, command: x, truely-stateless: true } }\n`;
@@ -89,6 +92,8 @@ async function acceptAll(): Promise<void> {
 }
 
 describe('tools that changed since their server was approved (S3)', () => {
+  withHost();
+
   const change = async (): Promise<FakeConnection> => {
     const connection = await serve('a', 'x', 'y');
     const changed = nextEvent(host.onDidChange, ({ servers }) => servers[0]?.changedOffers.length === 1);
@@ -208,6 +213,8 @@ describe('tools that changed since their server was approved (S3)', () => {
 });
 
 describe('tool permissions (S4)', () => {
+  withHost();
+
   const set = (next: Record<string, string>): void => {
     permissions = next;
     host.permission.recheck();

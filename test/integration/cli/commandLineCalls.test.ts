@@ -1,0 +1,281 @@
+/** The command line as a process (H1, G4, S4, X5): the tools, resources and prompts of servers, and calls of tools. */
+import assert from 'node:assert/strict';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { CommandLine, type Output } from '../../support/core/commandLine.js';
+import { fixture, officialServer, rawWith, several, type Servers } from '../../support/core/configText.js';
+import { within } from '../../support/core/within.js';
+import { posixIt } from '../../support/notHere.js';
+
+describe('command line: what servers have', () => {
+  let cli: CommandLine;
+
+  before(async () => {
+    cli = await CommandLine.open();
+  });
+
+  afterEach(() => {
+    rmSync(cli.file, { recursive: true, force: true });
+  });
+
+  after(() => cli.close());
+
+  const run = (config: Servers | string | undefined, ...args: string[]): Promise<Output> => {
+    if (config !== undefined) cli.save(config);
+    return cli.run(...args);
+  };
+
+  describe('tools', () => {
+    it('lists what is published with its original name, and what is left out with the reason', async () => {
+      const { code, stdout } = await run(several, 'tools');
+      assert.equal(code, 0);
+      assert.match(stdout, /^good +good_echo +echo$/m);
+      assert.match(stdout, /^good +\(add\) +blacklist: add$/m);
+      assert.doesNotMatch(stdout, /count/);
+    });
+
+    it('of one server, as JSON; an unknown one is an error', async () => {
+      const { code, stdout } = await run({ ...several, other: rawWith(['pid']) }, 'tools', 'other', '--json');
+      assert.equal(code, 0);
+      const listed = JSON.parse(stdout) as { id: string; tools: { published: string }[] }[];
+      assert.deepEqual(
+        listed.map(({ id, tools }) => [id, tools.map(({ published }) => published)]),
+        [['other', ['pid']]],
+      );
+      const unknown = await cli.run('tools', 'nobody');
+      assert.equal(unknown.code, 1);
+      assert.match(unknown.stderr, /no server "nobody"/);
+    });
+
+    it('of a server from the registry', async () => {
+      const { code, stdout } = await run({ memory: officialServer('memory') }, 'tools');
+      assert.equal(code, 0);
+      assert.match(stdout, /^memory +read_graph$/m);
+    });
+  });
+
+  describe('resources and prompts (G4)', () => {
+    const features: Servers = {
+      one: fixture('features', [], { resources: { blacklist: ['note://two'] } }),
+      two: fixture('features', [], { prompts: { transform: [{ prefix: 'two_' }] } }),
+    };
+
+    it('are listed under the names and rules of the file, of all servers or one', async () => {
+      const all = await run(features, 'resources');
+      assert.equal(all.code, 0, all.stderr);
+      assert.match(all.stdout, /^one +note:\/\/one /m);
+      assert.doesNotMatch(all.stdout, /^one +note:\/\/two /m);
+      assert.match(all.stdout, /^two +note:\/\/two /m);
+      assert.match(all.stdout, /^two +note:\/\/\{name\}\/raw /m);
+      const prompts = JSON.parse((await cli.run('prompts', 'two', '--json')).stdout) as {
+        id: string;
+        prompts: { name: string; originalName: string }[];
+      }[];
+      assert.deepEqual(
+        prompts.map(({ id, prompts }) => [id, ...prompts.map(({ name, originalName }) => `${name}=${originalName}`)]),
+        [['two', 'two_greet=greet', 'two_plan=plan']],
+      );
+      assert.match((await cli.run('prompts')).stdout, /^one +greet +/m);
+      assert.equal((await cli.run('resources', 'nobody')).code, 1);
+    });
+
+    it('are read and got; what is filtered out is not there', async () => {
+      const read = await run(features, 'read', 'note://one');
+      assert.equal(read.code, 0, read.stderr);
+      assert.notEqual(read.stdout.trim(), '');
+      const hidden = await cli.run('read', 'note://two', '--server', 'one');
+      assert.equal(hidden.code, 1);
+      assert.equal((await cli.run('read', 'note://two')).code, 0);
+      const got = await cli.run('prompt', 'two_greet', '{"name":"Ada"}');
+      assert.equal(got.code, 0, got.stderr);
+      assert.match(got.stdout, /^user: .*Ada/m);
+      assert.equal((await cli.run('prompt', 'greet', '{"name":"Ada"}', '--server', 'two')).code, 1);
+      assert.equal((await cli.run('prompt', 'nothing')).code, 1);
+      assert.equal((await cli.run('prompt')).code, 2);
+    });
+
+    it('with a name that two servers have want --server', async () => {
+      const both: Servers = { one: fixture('features'), two: fixture('features') };
+      const { code, stderr } = await run(both, 'prompt', 'greet', '{"name":"Ada"}');
+      assert.equal(code, 1);
+      assert.match(stderr, /one, two.*--server/);
+      assert.equal((await cli.run('prompt', 'greet', '{"name":"Ada"}', '--server', 'two')).code, 0);
+    });
+  });
+
+  describe('permissions (S4)', () => {
+    const renamed: Servers = {
+      a: rawWith(['echo', 'add', 'pid'], { transform: [{ prefix: { remove: 'ec', add: 'a_' } }] }),
+    };
+    const permissions = (): string => path.join(cli.home, '.minds', 'permissions.json');
+    afterEach(() => rmSync(permissions(), { force: true }));
+
+    const allow = (rules: object | string): void => {
+      mkdirSync(path.dirname(permissions()), { recursive: true });
+      writeFileSync(permissions(), typeof rules === 'string' ? rules : JSON.stringify(rules));
+    };
+
+    it('of the user’s file and of options hold, whatever a tool was renamed to', async () => {
+      allow({ 'echo*': 'deny' });
+      const listed = await run(renamed, 'tools', '--deny', 'a_add');
+      assert.match(listed.stdout, /^a +\(echo\) +denied .*: echo\*$/m);
+      assert.match(listed.stdout, /^a +\(add\) +denied .*: a_add$/m);
+      assert.match(listed.stdout, /^a +a_pid +pid$/m);
+      assert.equal((await cli.run('call', 'a_ho', '{"text":"x"}')).code, 1);
+      assert.equal(
+        (await cli.run('call', 'a_ho', '{"text":"x"}', '--allow', 'echo*')).code,
+        0,
+        'an option goes before',
+      );
+    });
+
+    it('that ask are refused where there is no terminal', async () => {
+      const { code, stdout } = await run(renamed, 'call', 'a_pid', '{}', '--ask', 'pid');
+      assert.equal(code, 1);
+      assert.match(stdout, /did not allow this call/);
+    });
+
+    it('that cannot be read let nothing start', async () => {
+      allow('{ not json');
+      const { code, stdout, stderr } = await run(renamed, 'tools');
+      assert.deepEqual([code, stdout], [1, '']);
+      assert.match(stderr, /permissions\.json are not JSON/);
+    });
+  });
+
+  describe('call', () => {
+    it('prints the text of the result', async () => {
+      const { code, stdout, stderr } = await run(several, 'call', 'good_echo', '{"text":"hello\\nthere"}');
+      assert.deepEqual([code, stdout, stderr], [0, 'hello\nthere\n', '']);
+    });
+
+    it('prints progress on stderr, and the result as JSON', async () => {
+      const { code, stdout, stderr } = await run(several, 'call', 'good_slow', '{"ms":20,"steps":2}', '--json');
+      assert.equal(code, 0);
+      assert.deepEqual(JSON.parse(stdout), { content: [{ type: 'text', text: 'done' }] });
+      assert.equal(stderr, '1 of 2 step 1\n2 of 2 step 2\n');
+    });
+
+    it('prints structured content and other parts', async () => {
+      const { code, stdout } = await run({ a: fixture('raw') }, 'call', 'content');
+      assert.equal(code, 0);
+      assert.match(stdout, /^some text\n/);
+      assert.match(stdout, /"type":"resource_link"/);
+    });
+
+    it('answers what a tool asks: what is given, and for the rest the defaults of the form', async () => {
+      const asks = { s: fixture('features') };
+      const answered = await run(asks, 'call', 'order', '{}', '--answers', '{"name":"Ada","more":1}');
+      assert.deepEqual(
+        [answered.code, JSON.parse(answered.stdout)],
+        [0, { action: 'accept', content: { name: 'Ada', count: 2, gift: true } }],
+      );
+      const incomplete = await run(asks, 'call', 'order', '{}', '--answers', '{"count":3}');
+      assert.deepEqual(JSON.parse(incomplete.stdout), { action: 'cancel' });
+      assert.equal(incomplete.stderr, 'The tool asks: Your order? It needs "name", which --answers does not give.\n');
+      const nobody = await run(asks, 'call', 'order', '{}');
+      assert.match(nobody.stdout, /has not declared/);
+    });
+
+    it('of a tool that fails, or a server that answers with an error: 1, with the reason', async () => {
+      const failed = await run(several, 'call', 'good_fail', '{"text":"no disk"}');
+      assert.deepEqual([failed.code, failed.stdout], [1, 'no disk\n']);
+      const refused = await run(several, 'call', 'good_throw', '{"text":"not now"}');
+      assert.equal(refused.code, 1);
+      assert.match(refused.stderr, /-32000: not now/);
+      const died = await run({ a: fixture('crashes-on-call') }, 'call', 'crash');
+      assert.equal(died.code, 1);
+      assert.match(died.stdout, /result unknown.*exit code 70/);
+    });
+
+    it('of a tool that nobody publishes: 1, with the problems that may be the cause', async () => {
+      const { code, stderr } = await run(several, 'call', 'good_add', '{}');
+      assert.equal(code, 1);
+      assert.match(stderr, /No toolset publishes a tool "good_add"/);
+      assert.match(stderr, /server-exited/);
+    });
+
+    for (const json of ['{not json', '[1]', '"text"', 'null', '7']) {
+      it(`with arguments that are no JSON object: 2, and nothing is started: ${json}`, async () => {
+        const { code, stderr } = await run(several, 'call', 'good_echo', json);
+        assert.equal(code, 2);
+        assert.match(stderr, /arguments are not (JSON|a JSON object)/);
+      });
+    }
+
+    it('does not wait for servers that hang', async () => {
+      const config = { good: several['good'] ?? {}, hanging: fixture('never-initialises') };
+      const { code, stdout } = await run(config, 'call', 'good_echo', '{"text":"hi"}');
+      assert.deepEqual([code, stdout], [0, 'hi\n']);
+    });
+
+    it('waits for those that may have the first right to the name', async () => {
+      const config = {
+        slow: fixture('slow-start', ['--delay', '400', '--tools', 'count']),
+        quick: rawWith(['echo', 'count']),
+      };
+      const { code, stderr } = await run(config, 'call', 'count', '{}', '--debug');
+      assert.equal(code, 0);
+      assert.match(stderr, /slow: → tools\/call/);
+    });
+  });
+
+  describe('interrupted', () => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+      posixIt('Windows has no signals')(`by ${signal} in a call it cancels it and ends everything`, async () => {
+        cli.save({ a: fixture('hangs-on-call', [], { env: { X: 'y' } }) });
+        const child = cli.begin('call', 'trickle', '--debug');
+        const begun = new Promise<void>((resolve) => {
+          child.stderr?.on('data', (chunk) => /^\d+$/m.test(String(chunk)) && resolve());
+        });
+        await within(begun, 'progress');
+        child.kill(signal);
+        const { code, stderr } = await cli.finish(child);
+        assert.equal(code, signal === 'SIGINT' ? 130 : 143);
+        assert.match(stderr, /notifications\/cancelled/);
+      });
+    }
+
+    posixIt('Windows has no signals')('while servers start it ends them', async () => {
+      cli.save({ a: fixture('never-initialises'), b: fixture('stubborn') });
+      const child = cli.begin('status');
+      await cli.untilRuns('never-initialises');
+      child.kill('SIGINT');
+      const { code, stdout } = await cli.finish(child);
+      assert.deepEqual([code, stdout], [130, '']);
+    });
+
+    it('a reader that goes away is no error', async () => {
+      cli.save({ a: fixture('pages', ['--pages', '10', '--tools-per-page', '1000']) });
+      const child = cli.begin('tools');
+      child.stdout?.once('data', () => child.stdout?.destroy());
+      const { stderr } = await cli.finish(child);
+      assert.equal(stderr, '');
+    });
+  });
+
+  describe('--debug', () => {
+    it('shows logs and traffic on stderr, secrets removed, and leaves stdout as it is', async () => {
+      cli.env['CLI_SECRET'] = 'canary-of-the-host';
+      const env = { TOKEN: { env: 'CLI_SECRET' }, OTHER: 'canary-in-the-file' };
+      cli.save({ a: fixture('raw', [], { env }) });
+      const { code, stdout, stderr } = await cli.run(
+        'call',
+        'stderr',
+        '{"text":"token canary-of-the-host"}',
+        '--debug',
+      );
+      assert.deepEqual([code, stdout], [0, 'written\n']);
+      assert.match(stderr, /^\[trace\] a: → initialize /m);
+      assert.match(stderr, /^\[trace\] a: ← tools\/call /m);
+      assert.match(stderr, /^\[info\] a: \[stderr\] token •••$/m);
+      assert.match(stderr, /^\[info\] Registry version/m);
+      assert.doesNotMatch(stderr, /canary/);
+    });
+
+    it('without it stderr is silent', async () => {
+      const { stderr } = await run({ a: fixture('noisy-stdout') }, 'status');
+      assert.equal(stderr, '');
+    });
+  });
+});

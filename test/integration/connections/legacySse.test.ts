@@ -1,0 +1,33 @@
+/** Spec X2: HTTP+SSE of protocol 2024-11-05, as real servers speak it. */
+import assert from 'node:assert/strict';
+import { callTool, http, literal, once, Rig, textOf } from './rig.js';
+
+describe('HTTP+SSE', function () {
+  this.timeout(60_000);
+  let rig: Rig;
+  beforeEach(() => (rig = new Rig()));
+  afterEach(() => rig.end());
+
+  for (const refusal of ['400', '404', '405']) {
+    it(`is spoken to a server that refuses initialize with ${refusal}, which is logged`, async () => {
+      const { url } = await rig.listen('legacy-sse', '--refusal', refusal);
+      const { connection } = await rig.start(http(url, { headers: new Map([['X-Own', literal('mine')]]) }));
+      assert.equal(connection.protocolVersion, '2024-11-05');
+      const line = await rig.logged('HTTP+SSE');
+      assert.equal(
+        line,
+        `${url} answers a posted initialize with HTTP ${refusal}; speaking HTTP+SSE of protocol 2024-11-05 to it`,
+      );
+      const headers = JSON.parse(await textOf(connection, 'headers')) as Record<string, string>;
+      assert.equal(headers['x-own'], 'mine');
+    });
+  }
+
+  it('is over when its stream is', async () => {
+    const { url } = await rig.listen('legacy-sse');
+    const { connection } = await rig.start(http(url));
+    const died = once(connection.onDidDie);
+    assert.equal((await callTool(connection, 'drop')).kind, 'lost');
+    await died;
+  });
+});

@@ -1,0 +1,348 @@
+/** Which instance serves a conversation, how many there are, and what happens when one dies (L1–L4, X4). */
+import assert from 'node:assert/strict';
+import { failure, listing, textResult, type FakeConnection } from '../../support/fakes/fakeConnector.js';
+import { answer, answered, file, hostStage } from './stage.js';
+
+describe('instances and leases (L1, L2, L4)', () => {
+  const stage = hostStage();
+
+  it('gives the instance that listed to the first dialog, and each further dialog one of its own', async () => {
+    const warm = await stage.serve('a', 'command: a', 'x');
+    const one = stage.call('a', 'x', 'd1');
+    (await warm.nextCall()).answer({ kind: 'result', result: textResult('1') });
+    await one;
+    const two = stage.call('a', 'x', 'd2');
+    const second = (await stage.connector.nextConnect()).succeed(listing('x'));
+    (await second.nextCall()).answer({ kind: 'result', result: textResult('2') });
+    await two;
+    const again = stage.call('a', 'x', 'd1');
+    (await warm.nextCall()).answer({ kind: 'result', result: textResult('3') });
+    await again;
+    assert.equal(stage.connector.connects, 2);
+    assert.deepEqual(
+      stage.server('a').instances.map(({ use }) => (use.kind === 'leased' ? use.dialog : use.kind)),
+      ['d1', 'd2'],
+    );
+  });
+
+  it('makes one instance for two first calls of a dialog at once', async () => {
+    const warm = await stage.serve('a', 'command: a', 'x');
+    const keep = stage.call('a', 'x', 'd1');
+    const kept = await warm.nextCall();
+    const calls = [stage.call('a', 'x', 'd2'), stage.call('a', 'x', 'd2')];
+    const second = (await stage.connector.nextConnect()).succeed(listing('x'));
+    for (const text of ['1', '2']) (await second.nextCall()).answer({ kind: 'result', result: textResult(text) });
+    assert.equal((await Promise.all(calls)).length, 2);
+    assert.equal(stage.connector.connects, 2);
+    kept.answer({ kind: 'cancelled' });
+    await keep;
+  });
+
+  it('shares one instance of a truly stateless server', async () => {
+    const shared = await stage.serve('a', 'command: a, truely-stateless: true', 'x');
+    const calls = ['d1', 'd2', 'd3'].map((dialog) => stage.call('a', 'x', dialog));
+    for (const text of ['1', '2', '3']) (await shared.nextCall()).answer({ kind: 'result', result: textResult(text) });
+    await Promise.all(calls);
+    assert.equal(stage.connector.connects, 1);
+  });
+
+  it('stops what nobody uses for the idle limit, keeps the tools, and starts again with the next call', async () => {
+    const warm = await stage.serve('a', 'command: a, timeouts: { idle: 10s }', 'x');
+    stage.clock.advance(10_000);
+    await stage.until(() => stage.server('a').state.kind === 'idle');
+    assert.equal(warm.closed, true);
+    assert.deepEqual(stage.published(), ['a/x']);
+    const call = stage.call('a', 'x');
+    const fresh = (await stage.connector.nextConnect()).succeed(listing('x'));
+    (await fresh.nextCall()).answer({ kind: 'result', result: textResult('again') });
+    assert.deepEqual(await call, answered('again', { kind: 'new' }));
+  });
+
+  it('does not count a running call as idle', async () => {
+    const warm = await stage.serve('a', 'command: a, timeouts: { idle: 10s }', 'x');
+    const running = stage.call('a', 'x');
+    const call = await warm.nextCall();
+    stage.clock.advance(60_000);
+    assert.equal(warm.closed, false);
+    call.answer({ kind: 'result', result: textResult('1') });
+    await running;
+    stage.clock.advance(9_999);
+    assert.equal(warm.closed, false);
+    stage.clock.advance(1);
+    assert.equal(warm.closed, true);
+  });
+
+  it('a call right after the release of a lease that was starting gets a start of its own', async () => {
+    const warm = await stage.serve('a', 'command: a', 'x');
+    const keep = stage.call('a', 'x', 'd1');
+    const kept = await warm.nextCall();
+    const first = stage.call('a', 'x', 'd2');
+    await stage.connector.nextConnect();
+    const released = stage.host.release('a', 'd2');
+    const second = stage.call('a', 'x', 'd2');
+    assert.match(JSON.stringify(await first), /its start was cancelled/);
+    assert.equal(await released, true);
+    const fresh = (await stage.connector.nextConnect()).succeed(listing('x'));
+    (await fresh.nextCall()).answer({ kind: 'result', result: textResult('2') });
+    assert.equal((await second).kind, 'result');
+    kept.answer({ kind: 'cancelled' });
+    await keep;
+  });
+
+  it('releases a lease, and cancels one that is starting', async () => {
+    const warm = await stage.serve('a', 'command: a', 'x');
+    const running = stage.call('a', 'x', 'd1');
+    (await warm.nextCall()).answer({ kind: 'result', result: textResult('1') });
+    await running;
+    assert.equal(await stage.host.release('a', 'd1'), true);
+    assert.equal(warm.closed, true);
+    assert.equal(await stage.host.release('a', 'd1'), false);
+    const starting = stage.call('a', 'x', 'd2');
+    await stage.connector.nextConnect();
+    assert.equal(await stage.host.release('a', 'd2'), true);
+    assert.match(JSON.stringify(await starting), /its start was cancelled/);
+  });
+
+  it('fails a call whose instance does not start, with the reason, and says it on the server', async () => {
+    await stage.serve('a', 'command: a, timeouts: { idle: 1s }', 'x');
+    stage.clock.advance(1000);
+    const call = stage.call('a', 'x');
+    (await stage.connector.nextConnect()).fail(failure);
+    assert.match(JSON.stringify(await call), /did not start, and \\"x\\" was not called. It exited. Mend it./);
+    await stage.until(({ problems }) => problems.length === 1);
+    assert.equal(stage.server('a').state.kind, 'failed');
+    assert.deepEqual(stage.published(), ['a/x'], 'its tools stay');
+    const next = stage.call('a', 'x');
+    const well = (await stage.connector.nextConnect()).succeed(listing('x'));
+    (await well.nextCall()).answer({ kind: 'result', result: textResult('ok') });
+    await next;
+    await stage.until(({ problems }) => problems.length === 0);
+  });
+});
+
+describe('what a dialog is told of its lease (L3, X4)', () => {
+  const stage = hostStage();
+
+  it('once, with its first result, and not where all share', async () => {
+    const warm = await stage.serve('a', 'command: a', 'x');
+    const first = stage.call('a', 'x');
+    await answer(warm, '1');
+    assert.deepEqual(await first, answered('1', { kind: 'new' }));
+    const second = stage.call('a', 'x');
+    await answer(warm, '2');
+    assert.deepEqual(await second, answered('2'));
+    const shared = await stage.serve('b', 'command: b, truely-stateless: true', 'x');
+    const third = stage.call('b', 'x');
+    await answer(shared, '3');
+    assert.deepEqual(await third, answered('3'));
+  });
+
+  it('with the first result there is, when the first call brought none', async () => {
+    const warm = await stage.serve('a', 'command: a', 'x');
+    const first = stage.call('a', 'x');
+    (await warm.nextCall()).answer({ kind: 'error', code: -32000, message: 'no' });
+    await first;
+    const second = stage.call('a', 'x');
+    await answer(warm, '2');
+    assert.deepEqual(await second, answered('2', { kind: 'new' }));
+  });
+});
+
+describe('the limit of instances (L2)', () => {
+  const stage = hostStage();
+
+  it('ends the longest idle to make room, and nothing that has a call in flight', async () => {
+    const connections = [await stage.serve('a', 'command: a', 'x')];
+    const calls = [stage.call('a', 'x', 'd1')];
+    for (const dialog of ['d2', 'd3']) {
+      stage.clock.advance(1000);
+      calls.push(stage.call('a', 'x', dialog));
+      connections.push((await stage.connector.nextConnect()).succeed(listing('x')));
+    }
+    // d1 is busy; of the others d2 is idle the longest.
+    await answer(connections[1] as FakeConnection, '2');
+    stage.clock.advance(1000);
+    await answer(connections[2] as FakeConnection, '3');
+    await Promise.all(calls.slice(1));
+    const fourth = stage.call('a', 'x', 'd4');
+    const made = (await stage.connector.nextConnect()).succeed(listing('x'));
+    assert.deepEqual(
+      connections.map(({ closed }) => closed),
+      [false, true, false],
+    );
+    await answer(made, '4');
+    await fourth;
+    await answer(connections[0] as FakeConnection, '1');
+    await calls[0];
+    assert.equal(stage.connector.live.size, 3);
+  });
+
+  it('fails a call when none is idle, saying so', async () => {
+    const warm = await stage.serve('a', 'command: a', 'x');
+    const busy = [warm];
+    const calls = [stage.call('a', 'x', 'd1')];
+    for (const dialog of ['d2', 'd3']) {
+      calls.push(stage.call('a', 'x', dialog));
+      busy.push((await stage.connector.nextConnect()).succeed(listing('x')));
+    }
+    await Promise.all(busy.map((each) => each.nextCall().then((call) => each.calls.push(call))));
+    assert.match(JSON.stringify(await stage.call('a', 'x', 'd4')), /3 instances live already.*none of them is idle/);
+    await Promise.all(busy.map((each) => answer(each, 'ok')));
+    await Promise.all(calls);
+  });
+
+  it('lets more servers be published than may live at once', async () => {
+    const ids = ['a', 'b', 'c', 'd', 'e'];
+    stage.connector.automatic = ({ server }) => listing(`${server}_x`);
+    await stage.edit(file(Object.fromEntries(ids.map((id) => [id, `command: ${id}`]))));
+    assert.equal(stage.published().length, 5);
+    assert.equal(stage.connector.live.size, 3);
+  });
+});
+
+describe('reconnecting (X4)', () => {
+  const stage = hostStage();
+
+  const attemptOf = (id: string): number | undefined => {
+    const { state } = stage.server(id);
+    return state.kind === 'reconnecting' ? state.attempt : undefined;
+  };
+  const shared = 'command: a, truely-stateless: true';
+
+  it('starts a shared instance again after 1 s, and says meanwhile that it does', async () => {
+    const first = await stage.serve('a', shared, 'x');
+    first.die('it was killed');
+    const state = (await stage.until(() => stage.server('a').state.kind === 'reconnecting')).servers[0]?.state;
+    assert.deepEqual(state, { kind: 'reconnecting', attempt: 1, at: stage.clock.now() + 1000, cause: 'it was killed' });
+    assert.deepEqual(stage.published(), ['a/x'], 'its tools stay');
+    stage.clock.advance(1000);
+    (await stage.connector.nextConnect()).succeed(listing('x', 'y'));
+    await stage.until(() => stage.published().length === 2);
+    assert.deepEqual(stage.published(), ['a/x', 'a/y'], 'what it lists now');
+    assert.equal(stage.server('a').state.kind, 'running');
+    assert.deepEqual(stage.codes(), []);
+  });
+
+  it('gives up after three attempts, and is failed until somebody asks', async () => {
+    (await stage.serve('a', shared, 'x')).die('it was killed');
+    for (const [index, ms] of [1000, 2000, 4000].entries()) {
+      await stage.until(() => attemptOf('a') === index + 1);
+      stage.clock.advance(ms);
+      (await stage.connector.nextConnect()).fail(failure);
+    }
+    await stage.until(() => stage.server('a').state.kind === 'failed');
+    stage.clock.advance(3_600_000);
+    assert.equal(stage.connector.connects, 4);
+    const restarted = stage.host.restart('a');
+    (await stage.connector.nextConnect()).succeed(listing('x'));
+    await restarted;
+    await stage.until(({ problems }) => problems.length === 0);
+  });
+
+  it('counts deaths within a minute of each other, and forgets them after a minute of health', async () => {
+    let live = await stage.serve('a', shared, 'x');
+    for (const [index, ms] of [1000, 2000, 4000].entries()) {
+      live.die('crash');
+      await stage.until(() => attemptOf('a') === index + 1);
+      stage.clock.advance(ms);
+      live = (await stage.connector.nextConnect()).succeed(listing('x'));
+      await stage.until(() => stage.server('a').state.kind === 'running');
+    }
+    stage.clock.advance(60_000);
+    live.die('crash');
+    await stage.until(() => attemptOf('a') === 1);
+    stage.clock.advance(1000);
+    live = (await stage.connector.nextConnect()).succeed(listing('x'));
+    await stage.until(() => stage.server('a').state.kind === 'running');
+  });
+
+  it('fails after the fourth death in a row', async () => {
+    let live = await stage.serve('a', shared, 'x');
+    for (const [index, ms] of [1000, 2000, 4000].entries()) {
+      live.die('crash');
+      await stage.until(() => attemptOf('a') === index + 1);
+      stage.clock.advance(ms);
+      live = (await stage.connector.nextConnect()).succeed(listing('x'));
+      await stage.until(() => stage.server('a').state.kind === 'running');
+    }
+    live.die('crash');
+    await stage.until(() => stage.server('a').state.kind === 'failed');
+    const asked = stage.call('a', 'x');
+    live = (await stage.connector.nextConnect()).succeed(listing('x'));
+    await answer(live, 'the next call asks again');
+    await asked;
+    await stage.until(() => stage.server('a').state.kind === 'running');
+  });
+
+  it('does not wait when a call asks, and then has nothing left to wait for', async () => {
+    (await stage.serve('a', shared, 'x')).die('it was killed');
+    const call = stage.call('a', 'x');
+    await answer((await stage.connector.nextConnect()).succeed(listing('x')), 'at once');
+    await call;
+    stage.clock.advance(60_000);
+    assert.equal(stage.connector.connects, 2);
+  });
+
+  it('leaves a lease that died to the next call of its dialog', async () => {
+    const warm = await stage.serve('a', 'command: a', 'x');
+    const first = stage.call('a', 'x');
+    await answer(warm, '1');
+    await first;
+    warm.die('crash');
+    await stage.until(() => stage.server('a').state.kind === 'idle');
+    stage.clock.advance(60_000);
+    assert.equal(stage.connector.connects, 1);
+  });
+
+  it('ends with the server’s entry', async () => {
+    (await stage.serve('a', shared, 'x')).die('it was killed');
+    await stage.edit(undefined);
+    stage.clock.advance(60_000);
+    assert.equal(stage.connector.connects, 1);
+  });
+});
+
+describe('an instance that dies', () => {
+  const stage = hostStage();
+
+  it('fails its calls as result unknown, replays none, and the next call starts a new one', async () => {
+    const warm = await stage.serve('a', 'command: a', 'x');
+    const running = stage.call('a', 'x');
+    await warm.nextCall();
+    warm.die('it was killed by SIGKILL');
+    const outcome = JSON.stringify(await running);
+    assert.match(outcome, /result unknown.*it was killed by SIGKILL/);
+    await stage.until(({ problems }) => problems.length === 1);
+    assert.deepEqual(stage.codes(), ['connection-lost']);
+    const next = stage.call('a', 'x');
+    const fresh = (await stage.connector.nextConnect()).succeed(listing('x'));
+    (await fresh.nextCall()).answer({ kind: 'result', result: textResult('new') });
+    assert.deepEqual(await next, answered('new', { kind: 'replaced', cause: 'it was killed by SIGKILL' }));
+    assert.equal(fresh.calls.length, 0);
+    await stage.until(({ problems }) => problems.length === 0);
+  });
+
+  it('has died for who hears of the loss of a call, though the connection tells that later', async () => {
+    const warm = await stage.serve('a', 'command: a', 'x');
+    const running = stage.call('a', 'x');
+    (await warm.nextCall()).answer({ kind: 'lost', cause: 'it crashed' });
+    setImmediate(() => warm.die('it crashed'));
+    assert.match(JSON.stringify(await running), /result unknown.*it crashed/);
+    const next = stage.call('a', 'x');
+    const fresh = (await stage.connector.nextConnect()).succeed(listing('x'));
+    (await fresh.nextCall()).answer({ kind: 'result', result: textResult('new') });
+    assert.equal((await next).kind, 'result');
+  });
+
+  it('goes on when only a call was lost', async () => {
+    const warm = await stage.serve('a', 'command: a', 'x');
+    const running = stage.call('a', 'x');
+    (await warm.nextCall()).answer({ kind: 'lost', cause: 'the answer broke off' });
+    await new Promise((resolve) => setImmediate(resolve));
+    stage.clock.advance(20);
+    assert.match(JSON.stringify(await running), /the answer broke off/);
+    const next = stage.call('a', 'x');
+    (await warm.nextCall()).answer({ kind: 'result', result: textResult('still') });
+    assert.match(JSON.stringify(await next), /still/);
+  });
+});

@@ -1,0 +1,265 @@
+/** What a person, an agent that asks `mcp_admin`, and a server itself bring about (E3, L5, R6, E4). */
+import assert from 'node:assert/strict';
+import { adminId } from '../../../src/core/host/admin.js';
+import type { ServerClient } from '../../../src/core/protocol/client.js';
+import { toolsAlone } from '../../../src/core/tools/features.js';
+import { failure, listing } from '../../support/fakes/fakeConnector.js';
+import { testCore } from '../../support/core/testCore.js';
+import { answer, file, hostStage } from './stage.js';
+
+describe('tools that change (R6)', () => {
+  const stage = hostStage();
+
+  it('go through the same filter and naming', async () => {
+    const warm = await stage.serve('a', 'command: a, tools: { blacklist: [no] }, transform: [{ prefix: p_ }]', 'x');
+    warm.changeTools(listing('x', 'no', 'y'));
+    await stage.until(() => stage.published().length === 2);
+    assert.deepEqual(stage.published(), ['a/p_x', 'a/p_y']);
+  });
+
+  it('are listed once for several notifications at once, and once more for those during the listing', async () => {
+    const warm = await stage.serve('a', 'command: a', 'x');
+    for (let i = 0; i < 100; i++) warm.changeTools(listing('x', `y${i}`));
+    await stage.until(() => stage.published().includes('a/y99'));
+    assert.ok(warm.lists <= 2, `${warm.lists} lists`);
+  });
+
+  it('keep the old list when the new one fails, with a problem until one succeeds', async () => {
+    const warm = await stage.serve('a', 'command: a', 'x');
+    warm.changeTools(new Error('broken'));
+    await stage.until(({ problems }) => problems.length === 1);
+    assert.deepEqual(stage.codes(), ['refresh-failed']);
+    assert.deepEqual(stage.published(), ['a/x']);
+    warm.changeTools(listing('z'));
+    await stage.until(({ problems }) => problems.length === 0);
+    assert.deepEqual(stage.published(), ['a/z']);
+  });
+});
+
+describe('a person’s actions (E3)', () => {
+  const stage = hostStage();
+
+  it('stop withdraws the tools and ends everything at once; an unrelated edit does not start it; start does', async () => {
+    const warm = await stage.serve('a', 'command: a', 'x');
+    const running = stage.call('a', 'x');
+    await warm.nextCall();
+    await stage.host.stop('a');
+    assert.match(JSON.stringify(await running), /result unknown.*a person stopped it/);
+    assert.equal(warm.closed, true);
+    assert.deepEqual(stage.published(), []);
+    await stage.until(() => stage.server('a').state.kind === 'stopped');
+    await stage.edit(`# unrelated\n${file({ a: 'command: a' })}`);
+    assert.equal(stage.connector.connects, 1);
+    const started = stage.host.start('a');
+    (await stage.connector.nextConnect()).succeed(listing('x'));
+    await started;
+    assert.deepEqual(stage.published(), ['a/x']);
+  });
+
+  it('stop of what does not run starts nothing, whatever its entry says', async () => {
+    await stage.edit(file({ a: 'command: a, args: 3' }));
+    await stage.host.stop('a');
+    await stage.host.reload();
+    assert.equal(stage.connector.connects, 0);
+  });
+
+  for (const again of ['start', 'restart'] as const) {
+    it(`${again} of a stopped server counts although its entry is wrong: it runs when the entry is right again`, async () => {
+      await stage.serve('a', 'command: a', 'x');
+      await stage.edit(file({ a: 'command: a, args: 3' }));
+      await stage.host.stop('a');
+      await stage.host[again]('a');
+      const edited = stage.edit(file({ a: 'command: a' }));
+      (await stage.connector.nextConnect()).succeed(listing('x'));
+      await edited;
+      assert.deepEqual(stage.published(), ['a/x']);
+    });
+  }
+
+  it('restart ends every instance, lists anew and keeps the tools published meanwhile', async () => {
+    const warm = await stage.serve('a', 'command: a', 'x');
+    const restarted = stage.host.restart('a');
+    const starting = await stage.connector.nextConnect();
+    assert.equal(warm.closed, true);
+    assert.deepEqual(stage.published(), ['a/x']);
+    starting.succeed(listing('x', 'new'));
+    await restarted;
+    assert.deepEqual(stage.published(), ['a/x', 'a/new']);
+  });
+
+  it('an instance that starts later may be of another version, and what that says of itself counts (X8, P8)', async () => {
+    const kept: string[] = [];
+    const { host } = testCore({
+      clock: stage.clock,
+      connector: stage.connector,
+      kept: {
+        recall: () => undefined,
+        remember: (_, { protocolVersion }) => kept.push(protocolVersion),
+        forget: () => undefined,
+      },
+    });
+    const features = (): unknown => host.catalogue.toolsets.find(({ id }) => id === 'a')?.features;
+    const text = file({ a: 'command: a' });
+    const edited = host.setSources([{ file: '/ws/.minds/mcp.yaml', folder: '/ws', text }]);
+    (await stage.connector.nextConnect()).succeed(listing('x'));
+    await edited;
+    const restarted = host.restart('a');
+    const later = (await stage.connector.nextConnect()).succeed(listing('x'));
+    later.protocolVersion = '2026-07-28';
+    later.capabilities = { tools: {}, extensions: { 'example.com/extension': {} } };
+    await restarted;
+    assert.deepEqual(kept, ['2025-11-25', '2026-07-28']);
+    assert.deepEqual(features(), { ...toolsAlone, extensions: { 'example.com/extension': {} } });
+    await host.dispose();
+  });
+
+  for (const again of ['start', 'restart'] as const) {
+    it(`${again} of a last-known-good whose entry is wrong starts that again (R3)`, async () => {
+      const warm = await stage.serve('a', 'command: a', 'x');
+      await stage.edit(file({ a: 'command: a, args: 3' }));
+      if (again === 'start') {
+        warm.die('crash');
+        await stage.until(() => stage.server('a').instances.length === 0);
+      }
+      const started = stage.host[again]('a');
+      (await stage.connector.nextConnect()).succeed(listing('x', 'new'));
+      await started;
+      assert.equal(warm.closed, true);
+      assert.deepEqual(stage.published(), ['a/x', 'a/new']);
+      assert.deepEqual(stage.codes(), ['wrong-type']);
+    });
+  }
+
+  it('rejects for a server that nobody knows', async () => {
+    for (const action of ['start', 'stop', 'restart', 'release'] as const) {
+      await assert.rejects(stage.host[action]('nobody', 'd1'), /no server "nobody"/);
+    }
+  });
+
+  it('restart while an instance starts begins anew', async () => {
+    await stage.serve('a', 'command: a, timeouts: { idle: 1s }', 'x');
+    stage.clock.advance(1000);
+    await stage.until(() => stage.server('a').state.kind === 'idle');
+    const started = stage.host.start('a');
+    const first = await stage.connector.nextConnect();
+    const restarted = stage.host.restart('a');
+    assert.equal(first.request.signal.aborted, true);
+    (await stage.connector.nextConnect()).succeed(listing('x', 'new'));
+    await Promise.all([started, restarted]);
+    assert.deepEqual(stage.published(), ['a/x', 'a/new']);
+    assert.equal(stage.server('a').state.kind, 'running');
+  });
+
+  it('one instance alone waits for the next conversation: who starts another one ends it', async () => {
+    const warm = await stage.serve('a', 'command: a', 'x');
+    const client: ServerClient = {
+      session: {},
+      capabilities: { sampling: {} },
+      logLevel: undefined,
+      ask: () => Promise.reject(new Error('nobody')),
+      tell: () => {},
+    };
+    const { signal } = new AbortController();
+    const called = stage.host.call({ toolset: 'a', tool: 'x', arguments: {}, dialog: 'd1', client, signal });
+    (await stage.connector.nextConnect()).fail(failure);
+    await called;
+    // A failure to start lasts until a start succeeds, which an edit asks for.
+    const edited = stage.edit(file({ a: 'command: a, tools: { blacklist: [y] }' }));
+    (await stage.connector.nextConnect()).succeed(listing('x'));
+    await edited;
+    assert.equal(warm.closed, true);
+    assert.equal(stage.server('a').state.kind, 'running');
+    assert.deepEqual(
+      stage.server('a').instances.map(({ use }) => use.kind),
+      ['warm'],
+    );
+  });
+
+  it('restart of an entry that was wrong reads it again', async () => {
+    await stage.edit(file({ a: 'command: a, env: { T: { env: NOT_SET } }' }));
+    await stage.until(() => stage.server('a').state.kind === 'invalid');
+    assert.deepEqual(stage.codes(), ['env-unset']);
+    await stage.host.restart('a');
+    assert.equal(stage.connector.connects, 0);
+  });
+
+  it('start of a server that is switched off asks for no other, though its entry is wrong (C1)', async () => {
+    const edited = stage.edit(file({ a: 'command: a, enabled: false, args: 3', b: 'command: b' }));
+    (await stage.connector.nextConnect()).fail(failure);
+    await edited;
+    await stage.host.start('a');
+    assert.equal(stage.connector.connects, 1);
+  });
+});
+
+describe('mcp_admin (L5)', () => {
+  const stage = hostStage();
+
+  const ask = async (tool: string, input: object = {}, dialog = 'd1'): Promise<string> => {
+    const signal = new AbortController().signal;
+    const outcome = await stage.host.call({ toolset: adminId, tool, arguments: { ...input }, dialog, signal });
+    assert.equal(outcome.kind, 'result');
+    const [part] = outcome.kind === 'result' ? outcome.result.content : [];
+    return part?.type === 'text' ? part.text : '';
+  };
+
+  it('is there when servers are configured, whatever their state, and not without', async () => {
+    const ids = (): string[] => stage.host.catalogue.toolsets.map(({ id }) => id);
+    assert.deepEqual(ids(), []);
+    await stage.edit(file({ a: "command: ''" }));
+    assert.deepEqual(ids(), [adminId]);
+    await stage.edit(undefined);
+    assert.deepEqual(ids(), []);
+  });
+
+  it('tells the state of servers, what is wrong, and what the conversation holds', async () => {
+    const warm = await stage.serve('a', 'command: a', 'x');
+    const call = stage.call('a', 'x');
+    await answer(warm, '1');
+    await call;
+    assert.equal(await ask('mcp_status'), 'a: running, 1 of 1 tools published, this conversation has an instance');
+    assert.equal(await ask('mcp_status', {}, 'd2'), 'a: running, 1 of 1 tools published');
+    await stage.edit(file({ a: "command: ''" }));
+    assert.match(
+      await ask('mcp_status'),
+      /serves its previous definition since \d{4}-\d\d-\d\dT[\d:.]+Z \(Its new definition has an error\).*\n {2}error: /,
+    );
+  });
+
+  it('releases the instance of the conversation that asks, and no other', async () => {
+    const warm = await stage.serve('a', 'command: a', 'x');
+    const call = stage.call('a', 'x');
+    await answer(warm, '1');
+    await call;
+    assert.match(await ask('mcp_release', { serverId: 'a' }, 'd2'), /has no instance/);
+    assert.equal(warm.closed, false);
+    assert.match(await ask('mcp_release', { serverId: 'a' }), /has ended/);
+    assert.equal(warm.closed, true);
+  });
+
+  it('restarts a shared server, and of a leased one the instance of the conversation', async () => {
+    const shared = await stage.serve('a', 'command: a, truely-stateless: true', 'x');
+    const restarted = ask('mcp_restart', { serverId: 'a' });
+    (await stage.connector.nextConnect()).succeed(listing('x'));
+    assert.equal(await restarted, 'a: running, 1 of 1 tools published');
+    assert.equal(shared.closed, true);
+  });
+
+  it('says what is missing or unknown as an error the agent can read', async () => {
+    await stage.serve('a', 'command: a', 'x');
+    assert.match(await ask('mcp_release'), /^Error: The argument "serverId" is missing/);
+    assert.match(await ask('mcp_restart', { serverId: 'zzz' }), /^Error: There is no server "zzz"/);
+  });
+});
+
+describe('secrets (E4)', () => {
+  const stage = hostStage();
+
+  it('do not appear in problems though the server quotes them', async () => {
+    const edited = stage.edit(file({ a: 'command: a, env: { T: { env: SECRET } }' }));
+    (await stage.connector.nextConnect()).fail({ ...failure, message: 'It said: token hunter2222 is wrong.' });
+    await edited;
+    await stage.until(({ problems }) => problems.length === 1);
+    assert.equal(stage.host.snapshot.problems[0]?.message, 'It said: token ••• is wrong.');
+  });
+});

@@ -1,0 +1,285 @@
+/** What an edit of the file brings about: toolsets that come, go and change, and calls that are in flight meanwhile (R2, R3, R4, C1, V1). */
+import assert from 'node:assert/strict';
+import { failure, listing, textResult } from '../../support/fakes/fakeConnector.js';
+import { answered, file, hostStage } from './stage.js';
+
+describe('reload (R2, R3)', () => {
+  const stage = hostStage();
+
+  it('publishes each toolset as its server answers, in file order', async () => {
+    const edited = stage.edit(file({ a: 'command: a', b: 'command: b' }));
+    const a = await stage.connector.nextConnect();
+    const b = await stage.connector.nextConnect();
+    b.succeed(listing('y'));
+    await stage.until(() => stage.published().length === 1);
+    assert.deepEqual(stage.published(), ['b/y']);
+    a.succeed(listing('x'));
+    await edited;
+    assert.deepEqual(stage.published(), ['a/x', 'b/y']);
+  });
+
+  it('lets the first in the file have a contested name, whoever connects first, and gives it back', async () => {
+    const edited = stage.edit(file({ a: 'command: a', b: 'command: b' }));
+    const a = await stage.connector.nextConnect();
+    (await stage.connector.nextConnect()).succeed(listing('same', 'own'));
+    a.succeed(listing('same'));
+    await edited;
+    assert.deepEqual(stage.published(), ['a/same', 'b/own']);
+    assert.deepEqual(stage.codes(), ['name-taken']);
+    await stage.edit(file({ b: 'command: b' }));
+    assert.deepEqual(stage.published(), ['b/same', 'b/own']);
+    await stage.until(({ problems }) => problems.length === 0);
+  });
+
+  it('applies a filter and a transform without restarting anything', async () => {
+    const connection = await stage.serve('a', 'command: a', 'x', 'y');
+    await stage.edit(file({ a: 'command: a, tools: { whitelist: [x] }, transform: [{ suffix: _v2 }]' }));
+    assert.deepEqual(stage.published(), ['a/x_v2']);
+    assert.equal(stage.connector.connects, 1);
+    assert.equal(connection.closed, false);
+  });
+
+  it('keeps the old instance serving until the new one has listed', async () => {
+    const old = await stage.serve('a', 'command: a', 'x');
+    const edited = stage.edit(file({ a: 'command: a2' }));
+    const starting = await stage.connector.nextConnect();
+    assert.deepEqual(stage.published(), ['a/x']);
+    await stage.until(() => stage.server('a').state.kind === 'starting');
+    assert.equal(stage.server('a').previous?.reason, 'Its new definition is starting.');
+    starting.succeed(listing('z'));
+    await edited;
+    assert.deepEqual(stage.published(), ['a/z']);
+    assert.equal(old.closed, true);
+    await stage.until(() => stage.server('a').previous === undefined);
+  });
+
+  it('keeps the last-known-good when the new definition fails, says so, and recovers', async () => {
+    const old = await stage.serve('a', 'command: a', 'x');
+    const edited = stage.edit(file({ a: 'command: broken' }));
+    (await stage.connector.nextConnect()).fail(failure);
+    await edited;
+    await stage.until(({ problems }) => problems.length > 0);
+    assert.deepEqual(stage.published(), ['a/x']);
+    assert.equal(old.closed, false);
+    assert.deepEqual(stage.codes(), ['server-exited']);
+    const status = stage.server('a');
+    assert.equal(status.state.kind, 'running');
+    assert.deepEqual(status.previous, { since: stage.clock.now(), reason: 'It exited.' });
+
+    await stage.edit(file({ a: 'command: a' }));
+    await stage.until(({ problems }) => problems.length === 0);
+    assert.equal(stage.connector.connects, 2, 'back to what serves: nothing to start');
+    assert.equal(stage.server('a').previous, undefined);
+  });
+
+  it('keeps the last-known-good of an entry that became wrong', async () => {
+    await stage.serve('a', 'command: a', 'x');
+    await stage.edit(file({ a: "command: ''" }));
+    await stage.until(({ problems }) => problems.length > 0);
+    assert.deepEqual(stage.published(), ['a/x']);
+    assert.equal(stage.server('a').previous?.reason, 'Its new definition has an error.');
+  });
+
+  it('keeps everything when the file as a whole is refused, and says since when', async () => {
+    await stage.serve('a', 'command: a', 'x');
+    await stage.edit('version: 1\nservers: [');
+    await stage.until(({ refused }) => refused.length === 1);
+    assert.deepEqual(stage.published(), ['a/x']);
+    assert.ok(stage.codes().includes('yaml-syntax'));
+    await stage.edit(file({ a: 'command: a' }));
+    await stage.until(({ refused, problems }) => refused.length === 0 && problems.length === 0);
+    assert.equal(stage.connector.connects, 1);
+  });
+
+  it('refuses an update that gives two tools one name, and keeps the names before it', async () => {
+    await stage.serve('a', 'command: a', 'p_x', 'x');
+    await stage.edit(file({ a: "command: a, transform: [{ prefix: { remove: p_, add: '' } }]" }));
+    await stage.until(({ problems }) => problems.length > 0);
+    assert.deepEqual(stage.codes(), ['name-twice-in-server']);
+    assert.deepEqual(stage.published(), ['a/p_x', 'a/x']);
+    await stage.edit(file({ a: 'command: a' }));
+    await stage.until(({ problems }) => problems.length === 0);
+  });
+
+  it('ends a start that a later edit overtakes, and ends in the state of the last', async () => {
+    const first = stage.edit(file({ a: 'command: one' }));
+    const one = await stage.connector.nextConnect();
+    const second = stage.edit(file({ a: 'command: two' }));
+    assert.equal(one.request.signal.aborted, true);
+    (await stage.connector.nextConnect()).succeed(listing('two'));
+    await Promise.all([first, second]);
+    assert.deepEqual(stage.published(), ['a/two']);
+    assert.equal(stage.connector.live.size, 1);
+  });
+
+  it('ends what an overtaken start connected after all', async () => {
+    void stage.edit(file({ a: 'command: one' }));
+    const one = await stage.connector.nextConnect();
+    const late = one.succeed(listing('one'));
+    await stage.edit(undefined);
+    await stage.host.dispose();
+    assert.equal(late.closed, true);
+    assert.deepEqual(stage.published(), []);
+  });
+
+  it('lets a start go on when only the filter of its definition changes', async () => {
+    const first = stage.edit(file({ a: 'command: a' }));
+    const starting = await stage.connector.nextConnect();
+    const second = stage.edit(file({ a: 'command: a, tools: { blacklist: [y] }' }));
+    starting.succeed(listing('x', 'y'));
+    await Promise.all([first, second]);
+    assert.deepEqual(stage.published(), ['a/x']);
+    assert.equal(stage.connector.connects, 1);
+  });
+
+  it('starts nothing that is disabled, and withdraws what becomes disabled or is removed', async () => {
+    const connection = await stage.serve('a', 'command: a', 'x');
+    await stage.edit(file({ a: 'command: a, enabled: false' }));
+    assert.deepEqual(stage.published(), []);
+    await stage.until(() => stage.server('a').state.kind === 'disabled');
+    assert.equal(connection.closed, true);
+    await stage.edit(undefined);
+    await stage.until(({ servers }) => servers.length === 0);
+  });
+
+  it('survives a defect of the connector: it costs that one start', async () => {
+    stage.connector.automatic = ({ server }) => {
+      if (server === 'a') throw new Error('not built yet');
+      return listing('y');
+    };
+    await stage.edit(file({ a: 'command: a', b: 'command: b' }));
+    await stage.until(({ problems }) => problems.length === 1);
+    assert.deepEqual(stage.published(), ['b/y']);
+    assert.equal(stage.server('a').state.kind, 'failed');
+    assert.match(stage.host.snapshot.problems[0]?.message ?? '', /defect of MCP Toolsets itself: Error: not built yet/);
+    stage.connector.automatic = () => listing('x');
+    await stage.host.restart('a');
+    assert.deepEqual(stage.published(), ['a/x', 'b/y']);
+  });
+
+  it('asks a failed server again with the next edit', async () => {
+    const first = stage.edit(file({ a: 'command: a' }));
+    (await stage.connector.nextConnect()).fail(failure);
+    await first;
+    await stage.until(() => stage.server('a').state.kind === 'failed');
+    const second = stage.edit(`${file({ a: 'command: a' })}\n# edited`);
+    (await stage.connector.nextConnect()).succeed(listing('x'));
+    await second;
+    await stage.until(({ problems }) => problems.length === 0);
+    assert.deepEqual(stage.published(), ['a/x']);
+  });
+
+  it('asks again with the next edit where only the last start of what serves failed, and waits for it', async () => {
+    const warm = await stage.serve('a', 'command: a', 'x');
+    warm.die('it crashed');
+    const call = stage.call('a', 'x');
+    (await stage.connector.nextConnect()).fail(failure);
+    await call;
+    let settled = false;
+    const edited = stage.edit(`${file({ a: 'command: a' })}\n# edited`).then(() => (settled = true));
+    const starting = await stage.connector.nextConnect();
+    assert.equal(settled, false);
+    starting.succeed(listing('x', 'new'));
+    await edited;
+    assert.deepEqual(stage.published(), ['a/x', 'a/new']);
+    await stage.until(({ problems }) => problems.length === 0);
+  });
+
+  it('counts the registry version up with each change agents can see, and not else', async () => {
+    await stage.serve('a', 'command: a', 'x');
+    const { version } = stage.host.catalogue;
+    await stage.edit(`# a comment\n${file({ a: 'command: a' })}`);
+    assert.equal(stage.host.catalogue.version, version);
+    await stage.edit(file({ a: 'command: a, transform: [{ prefix: p_ }]' }));
+    assert.equal(stage.host.catalogue.version, version + 1);
+  });
+});
+
+describe('calls in flight (R4)', () => {
+  const stage = hostStage();
+
+  it('finish on the instance they started on, which ends with the last of them', async () => {
+    const old = await stage.serve('a', 'command: a', 'x');
+    const running = stage.call('a', 'x');
+    const call = await old.nextCall();
+    await stage.edit(undefined);
+    assert.equal(old.closed, false);
+    assert.deepEqual(await stage.call('a', 'x'), {
+      kind: 'error',
+      code: -32602,
+      message: 'The toolset "a" has no tool "x".',
+    });
+    call.answer({ kind: 'result', result: textResult('done') });
+    assert.deepEqual(await running, answered('done', { kind: 'new' }));
+    assert.equal(old.closed, true);
+  });
+
+  it('fail as result unknown at the drain limit', async () => {
+    const old = await stage.serve('a', 'command: a', 'x');
+    const running = stage.call('a', 'x');
+    await old.nextCall();
+    await stage.edit(undefined);
+    stage.clock.advance(29_999);
+    assert.equal(old.closed, false);
+    stage.clock.advance(1);
+    const outcome = await running;
+    assert.equal(outcome.kind, 'result');
+    assert.match(JSON.stringify(outcome), /result unknown.*drain limit/);
+    assert.equal(old.closed, true);
+  });
+
+  it('of a server that was removed do not hold up the end of the host', async () => {
+    const old = await stage.serve('a', 'command: a', 'x');
+    const running = stage.call('a', 'x');
+    await old.nextCall();
+    await stage.edit(undefined);
+    await stage.host.dispose();
+    assert.equal(old.closed, true);
+    assert.match(JSON.stringify(await running), /result unknown.*the host is shutting down/);
+  });
+
+  it('that still wait for their instance get it, though its definition was removed meanwhile', async () => {
+    const warm = await stage.serve('a', 'command: a', 'x');
+    const first = stage.call('a', 'x', 'd1');
+    const firstCall = await warm.nextCall();
+    const second = stage.call('a', 'x', 'd2');
+    const starting = await stage.connector.nextConnect();
+    await stage.edit(undefined);
+    const late = starting.succeed(listing('x'));
+    (await late.nextCall()).answer({ kind: 'result', result: textResult('late') });
+    assert.deepEqual(await second, answered('late', { kind: 'new' }));
+    firstCall.answer({ kind: 'result', result: textResult('first') });
+    await first;
+  });
+});
+
+describe('what a file says of a toolset (C1)', () => {
+  const stage = hostStage();
+
+  it('stands behind the instructions of the server, and a change restarts nothing', async () => {
+    await stage.serve('a', "command: a, manual: { content: 'For pages.' }", 'x');
+    const told = (): string | undefined => stage.host.catalogue.toolsets[0]?.instructions;
+    assert.equal(told(), 'For pages.');
+    await stage.edit(file({ a: "command: a, manual: { content: 'For all.', sections: { Never: 'Alone.' } }" }));
+    assert.equal(told(), 'For all.\n\n## Never\n\nAlone.');
+    assert.equal(stage.connector.connects, 1);
+  });
+});
+
+describe('data: URLs (V1)', () => {
+  const stage = hostStage();
+
+  it('are put right in what any client gets', async () => {
+    const connection = await stage.serve('a', 'command: a', 'x');
+    const call = stage.call('a', 'x');
+    const url = 'data:image/png;base64,AAAA';
+    (await connection.nextCall()).answer({
+      kind: 'result',
+      result: { content: [{ type: 'image', data: url, mimeType: 'image/png' }] },
+    });
+    const outcome = await call;
+    assert.deepEqual(outcome.kind === 'result' && outcome.result.content, [
+      { type: 'image', data: 'AAAA', mimeType: 'image/png' },
+    ]);
+  });
+});
