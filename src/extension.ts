@@ -146,6 +146,7 @@ export function activate(context: vscode.ExtensionContext): void {
     offerToolsets({ slot, clock, log: logs.host, extensionId: context.extension.id }),
     slot.onDidChange(({ snapshot }) => logs.keep(snapshot.servers.map(({ id }) => id))),
     onDidChangeSetting('toolPermissions', () => slot.engine?.host.permission.recheck()),
+    vscode.workspace.onDidChangeWorkspaceFolders(() => slot.engine?.host.permission.recheck()),
     onDidChangeSetting('changedTools', () => offers.recheck()),
     onDidChangeServerLists(() => void slot.engine?.host.reload()),
     onDidChangeSetting('start', () => void slot.engine?.host.reload()),

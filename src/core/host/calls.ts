@@ -33,6 +33,11 @@ export function refusedText(tool: string): string {
   return `Error: the person did not allow this call of "${tool}". It was not made. Do not repeat it unless they ask for it.`;
 }
 
+/** Makes the outcome where the name is by now that of another tool than the one that a person saw (S4). */
+export function renamedText(tool: string): string {
+  return `Error: the name "${tool}" was given to another tool since the person saw this call. It was not made. List the tools again.`;
+}
+
 /** @param tool its published name */
 export function callText(server: string, tool: string, failure: PoolFailure): string {
   switch (failure.kind) {

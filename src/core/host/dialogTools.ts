@@ -94,7 +94,7 @@ export function createDialogTools(host: Host, delivery: Delivery): DialogTools {
           dialog,
           signal,
           onProgress,
-          consented: true,
+          consented: tool.original,
         });
         const app = served && appIn(outcome, { toolset, tool: served, dialog, arguments: call.input });
         const opens = app !== undefined;

@@ -27,7 +27,16 @@ import { secretsOf } from '../config/launchSecrets.js';
 import { ServerUnit } from '../reconcile/serverUnit.js';
 import { type StatusSnapshot, emptyFacts, problemsOf, statusOf } from '../reconcile/status.js';
 import { EnvFiles } from './envFiles.js';
-import { callText, errorResult, isFailure, refusedText, requestText, stopped, unknownTool } from './calls.js';
+import {
+  callText,
+  errorResult,
+  isFailure,
+  refusedText,
+  renamedText,
+  requestText,
+  stopped,
+  unknownTool,
+} from './calls.js';
 import { adminId, callAdminTool, type AdminDeps } from './admin.js';
 import { Permission } from './permission.js';
 import { ServerSignIns } from './signIns.js';
@@ -157,6 +166,7 @@ class ToolsetHost implements Host {
       // What was listed in another window may be another tool by now, or none (P8).
       tool = this.publication.tool(call);
     }
+    const seen = call.consented ?? tool?.original;
     const permitted = tool && this.permission.permit(tool, call);
     if (tool && permitted !== true) {
       if (!(await permitted)) {
@@ -166,6 +176,7 @@ class ToolsetHost implements Host {
       tool = this.publication.tool(call);
     }
     if (!tool) return unknownTool(call);
+    if (tool.original !== seen) return errorResult(renamedText(tool.published));
     const outcome = await this.callTool(tool, call);
     if (outcome.kind !== 'result' || tool.published === call.tool) return outcome;
     return { ...outcome, publishedName: tool.published };

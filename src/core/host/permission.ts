@@ -4,8 +4,8 @@
  *
  * Invariants: every call passes `permit` before it goes to a server, and a person is asked about it at most once, here
  * or (`consented`) in the chat of `@minds`; one question stands at a time; nobody is asked about a call that is no longer
- * waited for; what was allowed for a conversation is allowed there, for that tool, until the host ends or the setting
- * changes.
+ * waited for; what was allowed for a conversation is allowed there, for that tool of that server under that name, until the
+ * host ends or the setting changes.
  */
 import type { ToolAnnotations } from '@modelcontextprotocol/sdk/types.js';
 import { abortSignalOf, type CancelSignal } from '../base/cancellation.js';
@@ -37,11 +37,15 @@ export interface PermissionDeps {
   readonly ask: (question: CallQuestion, signal: AbortSignal) => PromiseLike<CallAnswer>;
 }
 
-/** A tool as `@minds` has it. */
-interface ToolInChat {
+interface NamedTool {
+  readonly toolset: string;
   /** The published name. */
   readonly name: string;
   readonly original: string;
+}
+
+/** A tool as `@minds` has it. */
+interface ToolInChat extends Omit<NamedTool, 'toolset'> {
   readonly annotations?: ToolAnnotations | undefined;
 }
 
@@ -50,7 +54,7 @@ const allowEverything: PermissionDeps = { settings: () => [], ask: () => Promise
 export class Permission {
   private readonly changes = new Emitter<void>();
   private rules: PermissionRules;
-  /** The tools that were allowed for a dialog, by its id. */
+  /** The tools that were allowed for a dialog, by `toolKey`. */
   private readonly allowed = new Set<string>();
   private last: Promise<unknown> = Promise.resolve();
 
@@ -72,12 +76,13 @@ export class Permission {
    * the call is no longer waited for, which is a no. Never rejects.
    */
   permit(served: ServedTool, call: ToolsetCall): true | Promise<boolean> {
-    if (call.consented || permissionOf(served, this.rules).permission !== 'ask') return true;
-    const { published, tool } = served;
+    if (call.consented !== undefined || permissionOf(served, this.rules).permission !== 'ask') return true;
+    const { published, original, tool } = served;
     const { toolset, arguments: given, dialog, signal } = call;
     const title = tool.title ?? tool.annotations?.title;
     const question: CallQuestion = { toolset, tool: published, title, arguments: given };
-    const answer = this.last.then(() => this.ask(question, dialog, signal)).catch(() => false);
+    const key = toolKey(dialog, { toolset, original, name: published });
+    const answer = this.last.then(() => this.ask(question, key, signal)).catch(() => false);
     this.last = answer;
     return unlessAborted(signal, answer);
   }
@@ -105,14 +110,21 @@ export class Permission {
     this.changes.dispose();
   }
 
-  private async ask(question: CallQuestion, dialog: string, signal: CancelSignal): Promise<boolean> {
+  private async ask(question: CallQuestion, key: string, signal: CancelSignal): Promise<boolean> {
     if (signal.aborted) return false;
-    const key = JSON.stringify([dialog, question.tool]);
     if (this.allowed.has(key)) return true;
     const answer = await this.deps.ask(question, abortSignalOf(signal));
     if (answer === 'inConversation') this.allowed.add(key);
     return answer !== 'no';
   }
+}
+
+/**
+ * Returns the key of what a person allowed in a dialog. A tool is its server and both its names: an edit gives a name to
+ * another tool, and no approval is needed for that.
+ */
+export function toolKey(dialog: string, { toolset, original, name }: NamedTool): string {
+  return JSON.stringify([dialog, toolset, original, name]);
 }
 
 function unlessAborted(signal: CancelSignal, answer: Promise<boolean>): Promise<boolean> {

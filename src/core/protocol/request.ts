@@ -55,8 +55,11 @@ export interface ToolsetCall extends ToolCall, Destination {
   readonly clientKind?: ClientKind;
   /** An app calls, which knows tools by their original names (G8). */
   readonly fromApp?: true | undefined;
-  /** A person has seen this very call and wants it, so `ask` of the tool policy is answered. */
-  readonly consented?: true;
+  /**
+   * The original name of the tool of which a person has seen this very call and wants it, so `ask` of the tool policy is
+   * answered. No other tool is called.
+   */
+  readonly consented?: string;
 }
 
 export interface ToolsetRequest extends OtherRequest, Destination {}

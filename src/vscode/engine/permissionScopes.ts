@@ -8,11 +8,16 @@ export interface SettingValues {
 }
 
 /**
- * Returns the values of all scopes, the person's own first (S4). The settings of the remote machine are not the person's:
+ * Returns the values of all scopes, the person's own first (S4), and those of each folder of the workspace last, because a
+ * tool is called for the whole window. The settings of the remote machine are not the person's:
  * a dev container, which the workspace describes, sets them, and `globalValue` is a mixture of both.
  */
-export function permissionsByScope(set: SettingValues | undefined): readonly unknown[] {
-  const { globalLocalValue, globalRemoteValue, globalValue, workspaceValue, workspaceFolderValue } = set ?? {};
-  const isTold = set !== undefined && ('globalLocalValue' in set || 'globalRemoteValue' in set);
-  return [isTold ? globalLocalValue : globalValue, globalRemoteValue, workspaceValue, workspaceFolderValue];
+export function permissionsByScope(
+  set: SettingValues | undefined,
+  ofFolders: readonly (SettingValues | undefined)[],
+): readonly unknown[] {
+  const { globalLocalValue, globalRemoteValue, globalValue, workspaceValue } = set ?? {};
+  // What a person applies to all their profiles is told as `globalValue` alone.
+  const own = globalLocalValue ?? (globalRemoteValue === undefined ? globalValue : undefined);
+  return [own, globalRemoteValue, workspaceValue, ...ofFolders.map((folder) => folder?.workspaceFolderValue)];
 }

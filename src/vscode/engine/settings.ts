@@ -1,7 +1,7 @@
 /** Reads the settings `mcpToolsets.*`. They are read where they are used, so that a change counts at once. */
 import * as vscode from 'vscode';
 import { effectiveLists } from './managedLists.js';
-import { permissionsByScope } from './permissionScopes.js';
+import { permissionsByScope, type SettingValues } from './permissionScopes.js';
 import type { Disposable } from '../../core/base/disposables.js';
 
 const section = 'mcpToolsets';
@@ -87,7 +87,12 @@ export function filteredTools(): (typeof severities)[number] {
  * the editor's own merging would let a workspace loosen what the person set.
  */
 export function toolPermissions(): readonly unknown[] {
-  return permissionsByScope(vscode.workspace.getConfiguration(section).inspect('toolPermissions'));
+  const valuesFor = (folder?: vscode.Uri): SettingValues | undefined =>
+    vscode.workspace.getConfiguration(section, folder).inspect('toolPermissions');
+  return permissionsByScope(
+    valuesFor(),
+    (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => valuesFor(uri)),
+  );
 }
 
 /** Returns whether a tool that changed after its server was approved is kept from agents (S3). */

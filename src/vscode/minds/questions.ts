@@ -10,6 +10,7 @@ import { window, type InertStream } from '../views/inertEditor.js';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
 import type { Permit } from '../../core/dialog/dialog.js';
 import type { DialogTool, ToolCall } from '../../core/dialog/model.js';
+import { toolKey } from '../../core/host/permission.js';
 
 const command = 'mcpToolsets.minds.answer';
 type Answer = 'once' | 'conversation' | 'no';
@@ -17,7 +18,7 @@ type Answer = 'once' | 'conversation' | 'no';
 export class ChatQuestions implements Disposable {
   private readonly store = new DisposableStore('questions of @minds');
   private readonly open = new Map<string, (answer: Answer) => void>();
-  /** Keys of the form `dialog tool` that are allowed until the window closes. */
+  /** The tools that are allowed in a dialog until the window closes, by `toolKey`. */
   private readonly allowed = new Set<string>();
   private last = 0;
   /** The calls of an answer come together, so a dialog is asked one question at a time. */
@@ -51,8 +52,8 @@ export class ChatQuestions implements Disposable {
     call: ToolCall,
     signal: AbortSignal,
   ): Promise<Permit> {
-    const name = `${dialog} ${tool.name}`;
-    if (this.allowed.has(name)) return { kind: 'allowed' };
+    const key = toolKey(dialog, tool);
+    if (this.allowed.has(key)) return { kind: 'allowed' };
     if (signal.aborted) return refused(tool);
     const id = String(++this.last);
     show(stream, id, tool, call);
@@ -62,7 +63,7 @@ export class ChatQuestions implements Disposable {
       signal.addEventListener('abort', over, { once: true });
     });
     this.open.delete(id);
-    if (answer === 'conversation') this.allowed.add(name);
+    if (answer === 'conversation') this.allowed.add(key);
     if (answer !== 'no') return { kind: 'allowed' };
     return refused(tool);
   }

@@ -33,6 +33,8 @@ export class TrialPanel implements Disposable {
   private readonly panel: vscode.WebviewPanel;
   private readonly document: vscode.Uri;
   private shown: string | undefined;
+  /** The original name of the tool that the page shows. */
+  private original: string | undefined;
   private call: AbortController | undefined;
   private last: unknown;
   private app: AppPanel | undefined;
@@ -109,6 +111,7 @@ export class TrialPanel implements Disposable {
     if (text === this.shown) return;
     this.send({ kind: 'tool', tool, changed: this.shown !== undefined });
     this.shown = text;
+    this.original = tool.original;
   }
 
   private find(): { server: ServerStatus; tool: ServedTool } | undefined {
@@ -148,8 +151,8 @@ export class TrialPanel implements Disposable {
         tool: published,
         arguments: given,
         dialog: this.dialog,
-        // Pressing *Run* answers `ask`. A denied tool is denied here too (S4).
-        consented: true,
+        // Pressing *Run* answers `ask` for the tool that is shown. A denied tool is denied here too (S4).
+        ...(this.original !== undefined && { consented: this.original }),
         signal: call.signal,
         onProgress: (progress) => this.send({ kind: 'progress', ...progress }),
       });

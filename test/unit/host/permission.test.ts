@@ -4,10 +4,10 @@ import { Permission, type CallAnswer } from '../../../src/core/host/permission.j
 import type { ServedTool } from '../../../src/core/tools/catalogue.js';
 import { tool } from '../dialog/fakes.js';
 
-function served(published: string): ServedTool {
+function served(published: string, original = published): ServedTool {
   const inputSchema = { type: 'object' as const };
   const tool = { name: published, inputSchema };
-  return { original: published, published, tool, editorName: published, editorId: published };
+  return { original, published, tool, editorName: published, editorId: published };
 }
 
 describe('what a person answers about a call', () => {
@@ -52,6 +52,25 @@ describe('what a person answers about a call', () => {
       shown.map(({ tool }) => tool),
       ['x', 'x', 'y', 'x'],
     );
+  });
+
+  it('for the conversation is no answer for another tool that gets the name, nor for that of another server', async () => {
+    const { signal } = new AbortController();
+    const call = { tool: 'read', arguments: {}, dialog: 'd', signal };
+    const first = permission.permit(served('read'), { ...call, toolset: 'a' });
+    await settle();
+    shown[0]?.answer('inConversation');
+    assert.equal(await first, true);
+    for (const [tool, toolset] of [
+      [served('read', 'delete'), 'a'],
+      [served('read'), 'b'],
+    ] as const) {
+      const next = permission.permit(tool, { ...call, toolset });
+      await settle();
+      shown.at(-1)?.answer('no');
+      assert.equal(await next, false);
+    }
+    assert.equal(shown.length, 3);
   });
 
   it('is asked one at a time, and never about a call that is no longer waited for', async () => {

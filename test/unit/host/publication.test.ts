@@ -53,9 +53,13 @@ function withHost(): void {
   });
 }
 
+function edit(id: string, rest = ''): Promise<void> {
+  const text = `version: 1\nservers: { ${id}: { transport: stdio, command: x, truely-stateless: true${rest} } }\n`;
+  return host.setSources([{ file: '/ws/.minds/mcp.yaml', folder: '/ws', text }]);
+}
+
 async function serve(id: string, ...tools: string[]): Promise<FakeConnection> {
-  const text = `version: 1\nservers: { ${id}: { transport: stdio, command: x, truely-stateless: true } }\n`;
-  const applied = host.setSources([{ file: '/ws/.minds/mcp.yaml', folder: '/ws', text }]);
+  const applied = edit(id);
   const connection = (await connector.nextConnect()).succeed(listing(...tools));
   await applied;
   return connection;
@@ -67,7 +71,7 @@ const named = (id: string): string[] =>
 const excluded = (): unknown[] =>
   host.catalogue.toolsets.filter(({ id }) => id !== adminId).flatMap((toolset) => toolset.excluded);
 
-function call(tool: string, rest: { consented?: true; signal?: AbortSignal } = {}): Promise<ToolOutcome> {
+function call(tool: string, rest: { consented?: string; signal?: AbortSignal } = {}): Promise<ToolOutcome> {
   const signal = rest.signal ?? new AbortController().signal;
   return host.call({ toolset: 'a', tool, arguments: { n: 1 }, dialog: 'd', ...rest, signal });
 }
@@ -266,7 +270,7 @@ describe('tool permissions (S4)', () => {
   it('do not ask about what a person has asked for themself', async () => {
     set({ '*': 'ask' });
     const connection = await serve('a', 'x');
-    const outcome = call('x', { consented: true });
+    const outcome = call('x', { consented: 'x' });
     (await connection.nextCall()).answer({ kind: 'result', result: textResult('made') });
     assert.equal((await outcome).kind, 'result');
     assert.deepEqual(questions, []);
@@ -288,6 +292,28 @@ describe('tool permissions (S4)', () => {
     assert.equal((await denied).kind, 'error');
     assert.equal(connection.calls.length, 0);
   });
+
+  for (const [when, consented] of [
+    ['while the question stands', undefined],
+    ['after a person has seen the call', 'read'],
+  ] as const) {
+    it(`make no call where the name is given to another tool ${when}`, async () => {
+      set({ '*': 'ask' });
+      const connection = await serve('a', 'read', 'delete');
+      const rename = (): Promise<void> => edit('a', ', transform: [{ prefix: { remove: delete, add: read } }]');
+      if (consented !== undefined) await rename();
+      const outcome = call('read', consented === undefined ? {} : { consented });
+      if (consented === undefined) {
+        const { answer } = await nextQuestion();
+        await rename();
+        answer(true);
+      }
+      const refused = await outcome;
+      assert.ok(refused.kind === 'result' && refused.result.isError);
+      assert.match(JSON.stringify(refused.result.content), /\\"read\\" was given to another tool/);
+      assert.equal(connection.calls.length, 0);
+    });
+  }
 
   it('ask about built-in tools too', async () => {
     set({ 'mcp_*': 'ask' });
