@@ -78,7 +78,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const secrets = new EnteredSecrets(context.secrets, (error) =>
     logs.host.write('error', `The secrets that were entered could not be read: ${String(error)}`),
   );
-  const slot = new EngineSlot({
+  const slot: EngineSlot = new EngineSlot({
     log: logs.host,
     isTrusted: () => vscode.workspace.isTrusted,
     openConfigFiles: () => openConfigFiles(clock),
@@ -94,6 +94,7 @@ export function activate(context: vscode.ExtensionContext): void {
         serverLog: (server) => logs.ofServer(server),
         env: childEnvironment(process.env),
         version: (context.extension.packageJSON as { version: string }).version,
+        readSources: () => slot.readFiles(),
         guardianScript: join(context.extensionPath, 'dist', 'guardian.js'),
         filteredTools,
         maxInstances,
@@ -126,7 +127,7 @@ export function activate(context: vscode.ExtensionContext): void {
     ledger,
     offers,
     secrets,
-    secrets.onDidChange(() => void slot.engine?.host.reload()),
+    secrets.onDidChange(() => void slot.engine?.host.reapply()),
     askForApprovals({ slot, ledger, offers }),
     showChangedOffers({ slot, offers }),
     showTree(slot, clock),
@@ -148,9 +149,9 @@ export function activate(context: vscode.ExtensionContext): void {
     onDidChangeSetting('toolPermissions', () => slot.engine?.host.permission.recheck()),
     vscode.workspace.onDidChangeWorkspaceFolders(() => slot.engine?.host.permission.recheck()),
     onDidChangeSetting('changedTools', () => offers.recheck()),
-    onDidChangeServerLists(() => void slot.engine?.host.reload()),
-    onDidChangeSetting('start', () => void slot.engine?.host.reload()),
-    onDidChangeSetting('problems.filteredTools', () => void slot.engine?.host.reload()),
+    onDidChangeServerLists(() => void slot.engine?.host.reapply()),
+    onDidChangeSetting('start', () => void slot.engine?.host.reapply()),
+    onDidChangeSetting('problems.filteredTools', () => void slot.engine?.host.reapply()),
     vscode.workspace.onDidGrantWorkspaceTrust(() => slot.start()),
   );
   // Watching files is the most expensive part of the start, and nothing waits for it.

@@ -15,7 +15,6 @@ import { tokenFileOf } from '../core/files/tokenFile.js';
 import { createGateway } from '../core/gateway/gateway.js';
 import { version } from '../../package.json';
 import { readConfigFiles } from './configFile.js';
-import { followConfig } from './followConfig.js';
 import { foundGateway } from './foundGateway.js';
 import { Interruption } from './interruption.js';
 import { complain } from './output.js';
@@ -99,7 +98,7 @@ class OwnGateway {
     });
   }
 
-  private async serve({ core, host, started, closeFirst }: RunningHost): Promise<GatewayAddress> {
+  private async serve({ core, host, started, followConfig, closeFirst }: RunningHost): Promise<GatewayAddress> {
     const store = new DisposableStore('connect');
     const { backend, log, redactor } = core;
     const token = randomBytes(32).toString('base64url');
@@ -110,7 +109,7 @@ class OwnGateway {
       await gateway.dispose();
     });
     await gateway.start();
-    followConfig(host, this.run.folder, store);
+    followConfig(store);
     this.run.permissions.follow(host, store);
     const { toolset } = this;
     const isThere = (): boolean => toolset === undefined || host.catalogue.toolsets.some(({ id }) => id === toolset);

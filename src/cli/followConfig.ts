@@ -7,7 +7,8 @@ import { watchFile } from '../core/files/watchedFile.js';
 import type { Host } from '../core/host/hostContract.js';
 import { complain } from './output.js';
 
-export function followConfig(host: Host, folder: string, store: DisposableStore): void {
+/** Returns what reads the files at once; it resolves when the host has been given what they say by then. */
+export function followConfig(host: Host, folder: string, store: DisposableStore): () => Promise<void> {
   const files = sourceFiles([folder], homedir()).map((source) => ({
     source,
     watched: store.add(watchFile(source.file, { clock: systemClock, pollMs: 500 })),
@@ -25,4 +26,7 @@ export function followConfig(host: Host, folder: string, store: DisposableStore)
       }),
     );
   }
+  return async () => {
+    await Promise.all(files.map(({ watched }) => watched.readNow()));
+  };
 }

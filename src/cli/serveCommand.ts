@@ -17,7 +17,6 @@ import { configFileOf } from '../core/files/configFile.js';
 import { createRestBackend } from '../core/host/restBackend.js';
 import { StableEndpoint, type EndpointState } from '../core/gateway/stableEndpoint.js';
 import { version } from '../../package.json';
-import { followConfig } from './followConfig.js';
 import { complain, NewLines, print } from './output.js';
 import { inOrder, problemLine } from './render.js';
 import { startOffers } from './startOffers.js';
@@ -70,7 +69,7 @@ async function serve(run: Run, running: RunningHost, port: number, tokenFile: st
     case 'failed':
       return complain(`Nothing can listen: ${endpoint.state.kind === 'failed' ? endpoint.state.reason : 'it ended'}.`);
   }
-  followConfig(host, run.folder, store);
+  running.followConfig(store);
   run.permissions.follow(host, store);
   tell(run, host, endpoint, tokenFile, store);
   await untilAborted(signal);

@@ -1,6 +1,7 @@
 /** Makes a host for one command from the config files as they are, and ends it with everything that it started. */
 import type { OfferReview } from '../core/approval/offerPrints.js';
 import { systemClock } from '../core/base/clock.js';
+import type { DisposableStore } from '../core/base/disposables.js';
 import type { Log } from '../core/base/log.js';
 import type { ConfigDeps } from '../core/config/model.js';
 import type { SecretStore } from '../core/connections/http/oauth/contract.js';
@@ -11,6 +12,7 @@ import { noClient, type Fields, type ServerClient } from '../core/protocol/clien
 import { ConversationCounts } from '../core/remembered/conversations.js';
 import { version } from '../../package.json';
 import { readConfigFiles } from './configFile.js';
+import { followConfig } from './followConfig.js';
 import { formAnswers } from './formAnswers.js';
 import { agentsByEnvironment } from './proxies.js';
 import { secretOf } from './keyring.js';
@@ -46,6 +48,8 @@ export interface RunningHost {
   /** Aborted when the process is told to end. */
   readonly signal: AbortSignal;
   readonly client: ServerClient | undefined;
+  /** Gives the host what the config files say whenever that changes, until the store is disposed of. */
+  followConfig(store: DisposableStore): void;
   /** Adds something that has to be closed before the host ends. */
   closeFirst(close: () => Promise<void>): void;
 }
@@ -101,6 +105,7 @@ export async function withHost(
   const { folder, approveCwd } = run;
   const only = guards?.editsWait ? { sources, deps: configDeps } : undefined;
   const approvals = new StartApprovals({ folder, approveCwd, only });
+  let readSources = (): Promise<void> => Promise.resolve();
   const core = assemble({
     clock: systemClock,
     log,
@@ -117,6 +122,7 @@ export async function withHost(
       settings: () => [run.permissions.rules],
       ask: run.asks === false ? () => Promise.resolve('no') : askOnTerminal,
     },
+    readSources: () => readSources(),
     expectedClient: () => ({ ...noClient, ...(client && { capabilities: client.capabilities }) }),
     approvals,
     conversations: new ConversationCounts({ stored: undefined, store: () => {}, isConversation: () => true }),
@@ -134,6 +140,7 @@ export async function withHost(
       started,
       signal: interruption.signal,
       client,
+      followConfig: (store) => (readSources = followConfig(host, folder, store)),
       closeFirst: (close) => void closings.push(close),
     };
     return await Promise.race([use(running), interruption.exitCode]);

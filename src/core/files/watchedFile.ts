@@ -30,6 +30,8 @@ export interface WatchedFile extends Disposable {
   readonly onDidChange: Event<FileContent>;
   /** Says that something may have happened to the file. */
   nudge(): void;
+  /** Reads it without waiting for it to come to rest. Resolves when listeners have heard what it says by now. */
+  readNow(): Promise<void>;
 }
 
 interface WatchedFileDeps {
@@ -122,6 +124,7 @@ export function watchFile(path: string, deps: WatchedFileDeps): WatchedFile {
     },
     onDidChange: changes.event,
     nudge,
+    readNow: () => reading.request(),
     dispose: () => end.dispose(),
   };
 }

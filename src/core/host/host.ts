@@ -100,7 +100,7 @@ class ToolsetHost implements Host {
       unitOf: (id) => this.units.get(id),
       onChange: () => this.announceChange(),
     });
-    this.envFiles = new EnvFiles(deps.clock, () => void this.reload());
+    this.envFiles = new EnvFiles(deps.clock, () => void this.reapply());
     this.approvalChanges = deps.approvals?.onDidChange(() => {
       this.inOneSwap(() => this.units.forEach((unit) => unit.reconsider()));
     });
@@ -129,7 +129,12 @@ class ToolsetHost implements Host {
     return this.publication.catalogueFor(audience);
   }
 
-  reload(): Promise<void> {
+  async reload(): Promise<void> {
+    await this.deps.readSources?.();
+    await this.reapply();
+  }
+
+  reapply(): Promise<void> {
     return this.setSources(this.sources);
   }
 
@@ -293,7 +298,7 @@ class ToolsetHost implements Host {
    */
   private askAgain(server: string): void {
     const entry = this.servers.find(({ id }) => id === server);
-    if (entry?.kind === 'invalid' && entry.enabled) void this.reload();
+    if (entry?.kind === 'invalid' && entry.enabled) void this.reapply();
   }
 
   private known(server: string): ServerUnit {

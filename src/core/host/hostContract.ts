@@ -28,6 +28,8 @@ export interface HostDeps {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly connector: Connector;
   readonly directoryExists: (path: string) => boolean;
+  /** Reads the files of the sources, and resolves when the sources are set to what they say. By default nothing is read. */
+  readonly readSources?: () => Promise<void>;
   /** Returns a secret that the person has entered, which `{ secret: NAME }` reads. By default there are none. */
   readonly secret?: (name: string) => string | undefined;
   readonly filteredTools: () => FilteredToolsReport;
@@ -81,8 +83,10 @@ export interface Host {
   catalogueFor(audience: Audience | undefined): Catalogue;
   /** Fires when that may have changed for somebody, also where the catalogue has not. */
   readonly onDidChangeOffers: Event<void>;
-  /** Reads the sources as they were last set once more, because host variables and folders may have changed since. */
+  /** Reads the files anew and applies them, as `reapply` does. Resolves like `setSources`. */
   reload(): Promise<void>;
+  /** Applies the sources as they were last set once more, because what they are read with has changed since. */
+  reapply(): Promise<void>;
   /**
    * Takes all sources, in folder order. Resolves when every server of this state has started or failed, or a later call
    * took over.

@@ -70,6 +70,10 @@ class WindowConfigFiles implements ConfigFiles {
     this.follow();
   }
 
+  async readNow(): Promise<void> {
+    await Promise.all([...this.files.values()].map(({ file }) => file.readNow()));
+  }
+
   dispose(): void {
     this.store.dispose();
   }

@@ -45,6 +45,8 @@ export interface EngineDeps {
   readonly toolPermissions?: PermissionDeps;
   /** Returns when servers start whose entry does not say it. */
   readonly usualStart?: () => 'window' | 'call';
+  /** Gives the host what the config files say by now. If it is absent, nothing is read at a reload. */
+  readonly readSources?: () => Promise<void>;
   /** Keeps what servers listed for the next window. If it is absent, nothing is kept. */
   readonly kept?: KeptOffers & { settled(): Promise<void> };
   /** Knows which servers conversations use. If it is absent, no instance is started for one that has not called. */
@@ -114,6 +116,7 @@ export function createEngine(deps: EngineDeps): Engine {
     guardianScript: deps.guardianScript,
     filteredTools: deps.filteredTools,
     maxInstances: deps.maxInstances,
+    ...(deps.readSources && { readSources: deps.readSources }),
     ...(deps.kept && { kept: deps.kept }),
     ...(deps.conversations && { conversations: deps.conversations }),
     ...(deps.usualStart && { usualStart: deps.usualStart }),

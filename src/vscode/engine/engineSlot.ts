@@ -28,6 +28,8 @@ export interface ConfigFiles extends Disposable {
   /** Undefined until each file has been read once. */
   readonly state: ConfigFilesState | undefined;
   readonly onDidChange: Event<ConfigFilesState>;
+  /** Resolves when `state` is what the files say by now. */
+  readNow(): Promise<void>;
 }
 
 export interface WindowState {
@@ -100,6 +102,11 @@ export class EngineSlot {
   /** The config files as they were last read. */
   get sources(): readonly SourceText[] {
     return this.files?.state?.sources ?? [];
+  }
+
+  /** Resolves when the engine has been given what the config files say by now. */
+  async readFiles(): Promise<void> {
+    await this.files?.readNow();
   }
 
   /** Begins if the workspace is trusted. It has to be called again when the workspace becomes trusted. */

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { adminId } from '../../../src/core/host/admin.js';
 import type { Catalogue } from '../../../src/core/tools/catalogue.js';
 import { configText, fixture, rawWith, type Entry } from '../../support/core/configText.js';
 import { endStages, startStage, type Stage } from '../../support/core/stage.js';
@@ -152,6 +153,14 @@ describe('core: reload', () => {
     assert.deepEqual(values, ['ci', '', '/over/laid', process.env['PATH']]);
     assert.equal(await stage.text('a', 'cwd'), path.join(stage.folder, '.minds'));
     assert.deepEqual(JSON.parse(await stage.text('a', 'args')), args);
+  });
+
+  it('who asks for a reload is told of the file as it is, though nobody has noticed the change yet (L5)', async () => {
+    stage.follow();
+    stage.save({ a: rawWith(['echo']) });
+    await stage.until(({ servers }) => servers.length === 1);
+    stage.save({ a: rawWith(['echo']), b: rawWith(['add']) });
+    assert.match(await stage.text(adminId, 'mcp_reload'), /^b: running/m);
   });
 
   it('a file that is deleted is an empty config, one that comes back is served again (C1)', async () => {

@@ -151,6 +151,7 @@ export class Stage {
         conversations: new ConversationCounts({ stored, store: () => {}, isConversation: () => true }),
       }),
       ...(offerReview && { offerReview }),
+      readSources: async () => await this.watched?.readNow(),
       random: Math.random,
       ...(approvals && { approvals }),
       ...(secrets && { secrets }),

@@ -77,6 +77,17 @@ describe('watchFile', () => {
     assert.deepEqual(texts(), ['a', 'b']);
   });
 
+  it('reads when asked to, without waiting for anything, and listeners have heard of it by then', async () => {
+    disk.write('a');
+    watch();
+    await rest();
+    disk.write('b');
+    await file.readNow();
+    assert.deepEqual(texts(), ['a', 'b']);
+    await file.readNow();
+    assert.deepEqual(texts(), ['a', 'b']);
+  });
+
   it('does not read a file that did not change', async () => {
     disk.write('a');
     watch();

@@ -17,11 +17,17 @@ class FakeFiles implements ConfigFiles {
   private readonly emitter = new Emitter<ConfigFilesState>();
   state: ConfigFilesState | undefined;
   disposed = false;
+  /** What is on the disk, and was not noticed yet. */
+  unread: string | undefined;
   readonly onDidChange = this.emitter.event;
 
   set(text: string | undefined, changes: Partial<ConfigFilesState> = {}): void {
     this.state = { folders: 1, sources: [{ file, folder: '/folder', text }], problems: [], ...changes };
     this.emitter.fire(this.state);
+  }
+  readNow(): Promise<void> {
+    this.set(this.unread);
+    return Promise.resolve();
   }
   dispose(): void {
     this.disposed = true;
@@ -102,6 +108,15 @@ describe('EngineSlot', () => {
     await rest();
     assert.equal(loads, 1);
     assert.deepEqual(engine.given, ['b', 'c']);
+  });
+
+  it('gives the engine at once what the files say by now, when somebody asks for it', async () => {
+    slot.start();
+    files.set('a');
+    await rest();
+    files.unread = 'b';
+    await slot.readFiles();
+    assert.deepEqual(engine.given, ['a', 'b']);
   });
 
   it('hands on a deletion', async () => {
