@@ -216,7 +216,6 @@ const rooms = [
 /** Why a function that takes a text of others is not fed. */
 const notFed: Readonly<Record<string, readonly string[]>> = {
   'It is given names that are bounded: they have passed N4, or are clipped.': [
-    'shortNames',
     'judge',
     'transformName',
     'publish',

@@ -64,7 +64,8 @@ class CatalogueBackend implements GatewayBackend, Disposable {
 
   placeholder(id: string, clientKind: ClientKind): ServedToolset | undefined {
     const server = this.host.snapshot.servers.find((each) => each.id === id);
-    return server && server.state.kind !== 'disabled' ? servedWithout(server, clientKind) : undefined;
+    if (!server || server.state.kind === 'disabled') return undefined;
+    return servedWithout(server, this.host.shortName(id), clientKind);
   }
 
   async settled(id: string, signal: AbortSignal): Promise<void> {

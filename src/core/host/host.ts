@@ -125,6 +125,10 @@ class ToolsetHost implements Host {
     return this.publication.catalogue;
   }
 
+  shortName(server: string): string {
+    return this.publication.shortName(server);
+  }
+
   catalogueFor(audience: Audience | undefined): Catalogue {
     return this.publication.catalogueFor(audience);
   }

@@ -79,6 +79,8 @@ export interface Host {
   readonly catalogue: Catalogue;
   /** Fires in the same turn in which the catalogue is swapped. */
   readonly onDidChangeCatalogue: Event<Catalogue>;
+  /** Returns the name by which the editor knows a server (G3a), also while it publishes nothing. */
+  shortName(server: string): string;
   /** Returns what a conversation is offered (G3), which is the catalogue where there is no audience. */
   catalogueFor(audience: Audience | undefined): Catalogue;
   /** Fires when that may have changed for somebody, also where the catalogue has not. */

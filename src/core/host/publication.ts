@@ -16,7 +16,7 @@ import { dialogLabel } from '../protocol/dialogLabel.js';
 import type { ToolsetCall } from '../protocol/request.js';
 import { offersChanged } from '../reconcile/problems.js';
 import type { Catalogue, ServedTool, Toolset } from '../tools/catalogue.js';
-import { shortNames } from '../tools/editorNames.js';
+import { ShortNames } from '../tools/editorNames.js';
 import { publish, sameToolset } from '../tools/registry.js';
 import { adminNames, adminToolset, ownReleaseName, ownReleaseTool, releaseTool } from './admin.js';
 import { toolForApp } from './appTools.js';
@@ -51,6 +51,8 @@ export class Publication implements Disposable {
   readonly onDidUpdate = this.updates.event;
 
   private admin = adminToolset;
+  private readonly givenNames = new ShortNames();
+  private shortNames: ReadonlyMap<string, string> = new Map();
 
   constructor(private readonly deps: PublicationDeps) {}
 
@@ -89,6 +91,11 @@ export class Publication implements Disposable {
     );
   }
 
+  /** Returns the name by which the editor knows a server that is configured. */
+  shortName(server: string): string {
+    return this.shortNames.get(server) ?? server;
+  }
+
   changed(server: string): readonly ChangedOffer[] | undefined {
     return this.changedOffers.get(server);
   }
@@ -96,6 +103,7 @@ export class Publication implements Disposable {
   /** @param servers in file order */
   update(servers: readonly ConfiguredServer[], serving: (id: string) => ServingFacts | undefined): void {
     this.servers = servers;
+    this.shortNames = this.givenNames.of(servers.map(({ id }) => id));
     this.serving = serving;
     this.special.clear();
     const offerings = this.offerings();
@@ -140,11 +148,11 @@ export class Publication implements Disposable {
     readonly toolsets: readonly Toolset[];
     readonly problems: readonly Problem[];
   } {
-    const names = shortNames(this.servers.map(({ id }) => id));
     const candidates = offerings.map((offering) =>
-      candidateOf(offering, names.get(offering.server.id) ?? offering.server.id, this.deps.offerReview),
+      candidateOf(offering, this.shortName(offering.server.id), this.deps.offerReview),
     );
-    const { toolsets, problems } = publish(candidates, reservedNames(names.values()), this.deps.permission.deniedBy);
+    const reserved = reservedNames(this.shortNames.values());
+    const { toolsets, problems } = publish(candidates, reserved, this.deps.permission.deniedBy);
     const before = this.catalogue_.toolsets;
     const next = toolsets
       .map((toolset) => this.withRelease(toolset))

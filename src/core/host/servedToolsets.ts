@@ -8,7 +8,7 @@ import { everyToolset, type ServedToolset } from '../gateway/backend.js';
 import type { ClientKind, Fields } from '../protocol/client.js';
 import { knowsTasks, needsTask, tasksExtension } from '../protocol/tasks.js';
 import type { Catalogue, ServedTool, Toolset } from '../tools/catalogue.js';
-import { agentHostName, longestEditorId, shortNames } from '../tools/editorNames.js';
+import { agentHostName, longestEditorId } from '../tools/editorNames.js';
 import { toolsAlone } from '../tools/features.js';
 import { admitsResource } from '../tools/promptsAndResources.js';
 import type { ServerStatus } from '../reconcile/status.js';
@@ -78,11 +78,12 @@ export function servedAlone(toolset: Toolset, toolsets: Toolsets, clientKind: Cl
 /** Makes a toolset whose server gives it nothing now. */
 export function servedWithout(
   { id, state, trulyStateless }: Pick<ServerStatus, 'id' | 'state' | 'trulyStateless'>,
+  shortName: string,
   clientKind: ClientKind,
 ): ServedToolset {
   return {
     id,
-    serverName: clientKind === 'plain' ? id : (shortNames([id]).get(id) ?? id),
+    serverName: clientKind === 'plain' ? id : shortName,
     instructions: `The toolset "${id}" has no tools now: its server is ${whyDown(state)}.`,
     tools: [],
     prompts: [],

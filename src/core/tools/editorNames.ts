@@ -12,26 +12,41 @@ export const longestEditorId = 64;
 /** The built-in toolset, `mcp_admin`, is `admin` in the editor. */
 export const adminShortName = 'admin';
 
+/** Names of ids that are not configured any more are kept while there are at most this many. */
+const mostGiven = 1000;
+
 /**
- * Gives each toolset id a short name, which is unique and has at most 13 of `[a-z0-9-]`. It depends on the set of ids
- * alone, never on their order or on who connects first; an id that is already short enough keeps its name whatever else
- * is configured.
+ * Gives each toolset id a short name, which is unique and has at most 13 of `[a-z0-9-]`. A name that was given stays that
+ * id's own, because clients were told it; what is given at once depends on the set of ids alone, never on their order or on
+ * who connects first, so that it is the same at every start. An id that is already short enough keeps its name whatever
+ * else is configured with it.
  */
-export function shortNames(ids: Iterable<string>): Map<string, string> {
-  const taken = new Set<string>([adminShortName]);
-  const names = new Map<string, string>();
-  const sorted = [...new Set(ids)].sort();
-  const exact = (id: string): boolean => plain(id) === id && id.length <= longestShortName;
-  for (const id of [...sorted.filter(exact), ...sorted.filter((id) => !exact(id))]) {
-    let name = plain(id).slice(0, longestShortName);
-    for (let digits = 4; taken.has(name); digits++) {
-      const hash = createHash('sha256').update(id).digest('hex').slice(0, Math.min(digits, longestShortName));
-      name = `${plain(id).slice(0, Math.max(0, longestShortName - 1 - digits))}-${hash}`.slice(0, longestShortName);
+export class ShortNames {
+  private readonly given = new Map<string, string>();
+
+  /** Returns the names of all these ids, and of no others. */
+  of(ids: Iterable<string>): ReadonlyMap<string, string> {
+    const wanted = new Set(ids);
+    if (this.given.size > mostGiven) for (const id of this.given.keys()) if (!wanted.has(id)) this.given.delete(id);
+    const added = [...wanted].filter((id) => !this.given.has(id)).sort();
+    const taken = new Set([adminShortName, ...this.given.values()]);
+    const exact = (id: string): boolean => plain(id) === id && id.length <= longestShortName;
+    for (const id of [...added.filter(exact), ...added.filter((id) => !exact(id))]) {
+      let name = plain(id).slice(0, longestShortName);
+      // Each attempt has a hash of its own: whoever chooses the ids can compute one, and not all of them.
+      for (let attempt = 0; taken.has(name); attempt++) name = hashedName(id, attempt);
+      taken.add(name);
+      this.given.set(id, name);
     }
-    taken.add(name);
-    names.set(id, name);
+    return new Map([...wanted].map((id) => [id, this.given.get(id) ?? id]));
   }
-  return names;
+}
+
+function hashedName(id: string, attempt: number): string {
+  const digits = Math.min(4 + attempt, longestShortName - 1);
+  const text = attempt === 0 ? id : `${id} ${attempt}`;
+  const hash = createHash('sha256').update(text).digest('hex').slice(0, digits);
+  return `${plain(id).slice(0, longestShortName - 1 - digits)}-${hash}`;
 }
 
 function plain(id: string): string {

@@ -7,7 +7,7 @@ import { parseMindsFile } from '../../../src/core/config/parse.js';
 import { adminId, adminNames } from '../../../src/core/host/admin.js';
 import { noResources } from '../../../src/core/tools/catalogue.js';
 import { curate } from '../../../src/core/tools/curate.js';
-import { shortNames } from '../../../src/core/tools/editorNames.js';
+import { ShortNames } from '../../../src/core/tools/editorNames.js';
 import { toolsAlone } from '../../../src/core/tools/features.js';
 import { publish, type Candidate } from '../../../src/core/tools/registry.js';
 import { testCore } from '../../support/core/testCore.js';
@@ -134,7 +134,7 @@ function product(servers: readonly ReadServer[]): { published: string[]; refused
   assert.equal(parsed.kind, 'accepted');
   const found = [...parsed.problems];
   const refused: string[] = [];
-  const short = shortNames(servers.map(({ id }) => id));
+  const short = new ShortNames().of(servers.map(({ id }) => id));
   const candidates = (parsed.kind === 'accepted' ? parsed.servers : []).flatMap((server): Candidate[] => {
     assert.equal(server.kind, 'valid', JSON.stringify(parsed.problems));
     if (server.kind !== 'valid' || !server.definition.enabled) return [];

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { noResources } from '../../../src/core/tools/catalogue.js';
 import { toolsAlone } from '../../../src/core/tools/features.js';
-import { editorNames, shortNames } from '../../../src/core/tools/editorNames.js';
+import { editorNames, ShortNames } from '../../../src/core/tools/editorNames.js';
 import { toolsForAgentHost, toolsForEditor } from '../../../src/core/tools/catalogue.js';
 import { publish, type Candidate } from '../../../src/core/tools/registry.js';
 import { fakePlaces } from '../../support/places.js';
@@ -141,6 +142,8 @@ describe('names in the editor (G3a)', () => {
     );
   });
 
+  const shortNames = (ids: readonly string[]): ReadonlyMap<string, string> => new ShortNames().of(ids);
+
   it('keeps short plain ids, maps the others, and never gives two the same', () => {
     assert.deepEqual(Object.fromEntries(shortNames(['playwright', 'My_Server', 'averyveryverylongtoolsetname'])), {
       playwright: 'playwright',
@@ -151,6 +154,27 @@ describe('names in the editor (G3a)', () => {
     assert.equal(names.get('a-b'), 'a-b');
     assert.equal(new Set(names.values()).size, 4);
     assert.notEqual(names.get('admin'), 'admin');
+  });
+
+  it('leaves an id the name that clients were told, whatever comes and goes', () => {
+    const names = new ShortNames();
+    const [prs, issues] = ['github-company-prs', 'github-company-issues'];
+    const first = names.of([prs]).get(prs);
+    const both = names.of([prs, issues]);
+    assert.equal(both.get(prs), first);
+    assert.notEqual(both.get(issues), first);
+    assert.equal(names.of([issues]).get(issues), both.get(issues));
+    assert.deepEqual(names.of(['github-compan', issues, prs]).get(prs), first);
+    for (let at = 0; at < 2_000; at++) names.of([issues, `one-of-many-${at}`]);
+    assert.deepEqual([...names.of([issues])], [[issues, both.get(issues)]]);
+  });
+
+  it('comes to an end though the names that an id could have are those of others', () => {
+    const id = 'averyveryverylongtoolsetname';
+    const hash = createHash('sha256').update(id).digest('hex');
+    const others = Array.from({ length: 9 }, (_, at) => `${id.slice(0, 8 - at)}-${hash.slice(0, 4 + at)}`);
+    const names = shortNames([id, id.slice(0, 13), ...others]);
+    assert.equal(new Set(names.values()).size, 11);
   });
 
   it('names every set of ids uniquely, within the rule, and independently of their order', () => {
