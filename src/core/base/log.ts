@@ -4,6 +4,7 @@
  */
 import { forLog } from './inert.js';
 import { KnownSecrets } from './knownSecrets.js';
+import { isTrivial } from './secretNames.js';
 import { mask, secretsIn, withoutSecrets } from './secrets.js';
 
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error';
@@ -60,13 +61,37 @@ export class Redactor {
 }
 
 /**
- * Returns the value, its lines, because whoever quotes it may write them one by one, and what in it is a secret by
- * itself.
+ * Returns the value, its lines and, where it is JSON, what stands in it, because whoever quotes it may write them one by
+ * one, and what in it is a secret by itself.
  */
 function partsOf(value: string): string[] {
+  return [
+    value,
+    ...linesOf(value),
+    ...leavesOf(value).flatMap((leaf) => [leaf, ...linesOf(leaf)]),
+    ...secretsIn(value),
+  ];
+}
+
+function linesOf(value: string): string[] {
   const lines = value.split(/\r\n|\r|\n|\\n/).map((line) => line.trim());
-  const telling = lines.length > 1 ? lines.filter((line) => !line.startsWith('-----')) : [];
-  return [value, ...telling, ...secretsIn(value)];
+  return lines.length > 1 ? lines.filter((line) => !line.startsWith('-----')) : [];
+}
+
+/** Returns the texts and numbers in a text that is JSON, such as the key of a service account. */
+function leavesOf(value: string): string[] {
+  if (!/^\s*["[{]/.test(value)) return [];
+  const found: string[] = [];
+  try {
+    const left: unknown[] = [JSON.parse(value)];
+    for (let next = left.pop(); next !== undefined; next = left.pop()) {
+      if (typeof next === 'object' && next !== null) for (const each of Object.values(next)) left.push(each);
+      else if (!isTrivial(String(next))) found.push(String(next));
+    }
+  } catch {
+    // It only begins like JSON.
+  }
+  return found;
 }
 
 /** Returns the ways to write a secret, which JSON and URLs write with escapes. */

@@ -58,6 +58,39 @@ describe('start failures', function () {
     });
   }
 
+  posixIt('PATH has a form of its own there')(
+    'a file of the workspace is no command, whatever PATH says (X1)',
+    async () => {
+      writeFileSync(path.join(folder, 'my-server'), '#!/bin/sh\necho RAN >&2\n', { mode: 0o755 });
+      for (const PATH of ['', ':/bin', '/bin:', '/bin::/usr/bin', '.:/bin', './:/bin']) {
+        const failure = await rig.failure(
+          stdio('my-server', [], { cwd: folder, env: new Map([['PATH', literal(PATH)]]) }),
+        );
+        assert.equal(failure.code, 'command-not-found', PATH);
+      }
+    },
+  );
+
+  posixIt('the first line has a meaning for us alone there')(
+    'a script whose interpreter is gone, by its path and on PATH',
+    async () => {
+      const [server, windows] = ['venv-server', 'windows-server'].map((name) => path.join(folder, name));
+      writeFileSync(server ?? '', '#!/no/such/venv/bin/python3 -u\n', { mode: 0o755 });
+      writeFileSync(windows ?? '', '#!/bin/sh\r\necho\r\n', { mode: 0o755 });
+      const env = new Map([['PATH', literal(folder)]]);
+      for (const command of [server ?? '', './venv-server', 'venv-server']) {
+        const failure = await rig.failure(stdio(command, [], { cwd: folder, env }));
+        assert.equal(failure.code, 'command-not-executable');
+        assert.equal(
+          failure.message,
+          `"${command}" could not be started (ENOENT). The file ${server} is there, and the program that its first line names, /no/such/venv/bin/python3, is not.`,
+        );
+      }
+      const { message } = await rig.failure(stdio('windows-server', [], { cwd: folder, env }));
+      assert.match(message, /names, \/bin\/sh, is not\. Its lines end as those of Windows\.$/);
+    },
+  );
+
   it('a path that leads nowhere, and a folder that is gone', async () => {
     assert.deepEqual(await rig.failure(stdio('./bin/server', [], { cwd: folder })), {
       code: 'command-not-found',

@@ -48,6 +48,17 @@ describe('programs that print values', () => {
     assert.doesNotMatch(JSON.stringify(outcome.failure.message.split('which gives')[1]), /too early/);
   });
 
+  it('are quoted with whole words of stderr, by which a secret is known (E4)', async () => {
+    const secret = 'hunter2-blue-parrot-on-the-wall';
+    for (const length of [4_096 - 26, 70_000]) {
+      const script = `process.stderr.write('${secret} ' + 'trace '.repeat(12_000).slice(0, ${length})); process.exitCode = 1`;
+      const outcome = await outputs(reference(script));
+      assert.ok(outcome.kind === 'failed');
+      const [, said = ''] = outcome.failure.message.split('which gives');
+      assert.doesNotMatch(said.replaceAll(secret, ''), /parrot|wall/);
+    }
+  });
+
   it('go on while one of several starts still wants what they print', async () => {
     const one = reference("setTimeout(() => console.log('value'), 200)");
     const before = started;

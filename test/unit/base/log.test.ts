@@ -25,6 +25,22 @@ describe('a log (E4, S1a)', () => {
     assert.equal(written('a\u2028b\u0085c'), 'a\\u{2028}b\\u{85}c');
   });
 
+  it('hides a secret that is JSON in every layout, and each text in it', () => {
+    const redactor = new Redactor();
+    const key = '-----BEGIN KEY-----\nMIIEvQIBADANBgk\n-----END KEY-----\n';
+    const account = { host: 'db.corp', on: true, none: null, pin: 20251123, more: [{ word: 'blue-parrot', key }] };
+    redactor.register([JSON.stringify(account), '["key-one","key-two"]', '{"but this": is not JSON']);
+    for (const text of [
+      `cannot connect with ${JSON.stringify(account)}`,
+      JSON.stringify({ config: JSON.stringify(account) }),
+      JSON.stringify(account, undefined, 2),
+      'blue-parrot, 20251123, MIIEvQIBADANBgk and key-two are wrong',
+    ]) {
+      assert.doesNotMatch(redactor.redact(text), /parrot|20251123|MIIEv|key-one|key-two/);
+    }
+    assert.equal(redactor.redact('it is true and null'), 'it is true and null');
+  });
+
   it('hides secrets before it does that', () => {
     assert.equal(written('it is se\u200bcret-value', 'se\u200bcret-value'), 'it is •••');
     assert.equal(written('line-one-x\nline-two-x', 'line-one-x\nline-two-x'), '•••');

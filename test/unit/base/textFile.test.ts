@@ -78,7 +78,7 @@ describe('the source', () => {
     'src/core/base/textFile.ts',
     'src/core/connections/stdio/processTable.ts',
     'src/core/connections/stdio/guardian.ts',
-    'src/core/connections/stdio/windowsCommand.ts',
+    'src/core/connections/stdio/firstLine.ts',
     'src/core/files/realFiles.ts',
     'src/core/results/diskArtifacts.ts',
     'src/vscode/minds/artifactLinks.ts',

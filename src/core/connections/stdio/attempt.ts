@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises';
 import { tokenVariable } from '../../base/tokenVariable.js';
 import type { StdioLaunch } from '../../config/model.js';
 import { searchPath } from './commandSearch.js';
+import { fileOf } from './posixCommand.js';
 import { overlaid, type Environment } from './environment.js';
 import type { ConnectOutcome, StartFailure } from '../connection.js';
 import { initializeRefused, listFailed, wrongInitializeAnswer } from '../openingFailures.js';
@@ -16,6 +17,7 @@ import {
   commandLine,
   commandNotFound,
   commandNotStarted,
+  interpreterMissing,
   endedBeforeAnswer,
   folderMissing,
   neverAnswered,
@@ -93,6 +95,8 @@ async function notStarted(launch: StdioLaunch, error: NodeJS.ErrnoException, env
   if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') return commandNotStarted(launch, error);
   const folder = await stat(launch.cwd).catch(() => undefined);
   if (!folder?.isDirectory()) return folderMissing(launch);
+  const found = fileOf(launch.command, { cwd: launch.cwd, env });
+  if (found) return interpreterMissing(launch, found);
   return commandNotFound(launch, await searchPath(launch.command, env));
 }
 

@@ -10,6 +10,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { markVariable } from './livingTree.js';
 import type { TreeKeeper, TreeMembers } from './treeMembers.js';
+import { posixProgram } from './posixCommand.js';
 import { windowsProgram } from './windowsCommand.js';
 
 export interface ProcessStart {
@@ -51,15 +52,18 @@ export async function startProcess(start: ProcessStart): Promise<StartedProcess>
   let child: ChildProcess;
   try {
     const { command, args } = start;
-    const { file, verbatim, ...program } =
-      process.platform === 'win32' ? windowsProgram(command, args, start) : { file: command, args, verbatim: false };
-    child = spawn(file, program.args, {
+    const isWindows = process.platform === 'win32';
+    const program = isWindows
+      ? windowsProgram(command, args, start)
+      : { file: posixProgram(command, start.env), args, verbatim: false };
+    child = spawn(program.file, program.args, {
+      ...(!isWindows && { argv0: command }),
       cwd: start.cwd,
       env: { ...start.env, [markVariable]: start.mark },
       stdio: 'pipe',
       windowsHide: true,
-      windowsVerbatimArguments: verbatim,
-      detached: process.platform !== 'win32',
+      windowsVerbatimArguments: program.verbatim,
+      detached: !isWindows,
     });
   } catch (error) {
     // A NUL in an argument or E2BIG does this, for example.

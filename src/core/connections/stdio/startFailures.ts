@@ -2,6 +2,7 @@
  * Says why a stdio server did not start (X3). Each cause has a factory that makes words of facts: what was tried, what
  * came back and the likely cause; `fix` is the next step. HTTP has a catalogue of its own. Everything here is pure.
  */
+import { withoutInterpreter, type Unstartable } from './posixCommand.js';
 import type { ProblemCode } from '../../base/problem.js';
 import { mask, withoutArgumentSecrets } from '../../base/secrets.js';
 import type { StdioLaunch } from '../../config/model.js';
@@ -71,6 +72,17 @@ export function folderMissing(launch: StdioLaunch): StartFailure {
     `The folder ${launch.cwd} does not exist (any more), so nothing was started in it.`,
     {
       fix: 'Create the folder, or correct cwd.',
+    },
+  );
+}
+
+export function interpreterMissing(launch: StdioLaunch, found: Unstartable): StartFailure {
+  return failure(
+    'command-not-executable',
+    ['command'],
+    `"${launch.command}" could not be started (ENOENT). ${withoutInterpreter(found)}`,
+    {
+      fix: 'Install that program, correct the first line, or name an interpreter as command and the file in args. A virtual environment whose Python has moved has to be made anew.',
     },
   );
 }

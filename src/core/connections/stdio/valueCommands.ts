@@ -13,6 +13,7 @@ import type { CommandReference, CommandSource } from '../../config/launchReferen
 import type { StartFailure } from '../connection.js';
 import { shortened } from '../jsonRpc.js';
 import { searchPath } from './commandSearch.js';
+import { fileOf, withoutInterpreter } from './posixCommand.js';
 import type { Environment } from './environment.js';
 import { startProcess, type ProcessStart } from './processTree.js';
 import { commandLine } from './startFailures.js';
@@ -28,7 +29,6 @@ interface ValueCommandsDeps {
 /** A person may have to unlock something first. */
 const limitMs = 60_000;
 const largestOutput = 64 * 1024;
-const keptStderr = 4096;
 const quotedLines = 3;
 /** How long what is left in the pipe is waited for when the program has ended. */
 const drainMs = 200;
@@ -100,11 +100,12 @@ export class ValueCommands {
     if (this.runs.get(key) === run) this.runs.delete(key);
   }
 
-  private async run({ argv, cwd }: CommandSource, signal: AbortSignal): Promise<Output> {
+  private async run(source: CommandSource, signal: AbortSignal): Promise<Output> {
     const { env, clock } = this.deps;
+    const { argv, cwd } = source;
     const [command, ...args] = argv;
     const started = await startProcess({ ...this.deps.process(), command, args, cwd, env });
-    if (started.kind === 'notStarted') return { kind: 'failed', why: await whyNotStarted(command, started.error, env) };
+    if (started.kind === 'notStarted') return { kind: 'failed', why: await whyNotStarted(source, started.error, env) };
     const { tree } = started;
     const over = new AbortController();
     const timer = clock.after(limitMs, () => over.abort('late'));
@@ -135,6 +136,7 @@ export class ValueCommands {
 class Captured {
   private readonly pieces: Buffer[] = [];
   private size = 0;
+  private isCut = false;
   readonly ended: Promise<void>;
 
   /** @param onTooMuch absent where the end is kept of what is too much */
@@ -147,14 +149,17 @@ class Captured {
       this.pieces.push(piece);
       this.size += piece.length;
       if (onTooMuch && this.size > largestOutput) onTooMuch();
-      while (this.size > largestOutput) this.size -= this.pieces.shift()?.length ?? this.size;
+      while (this.size > largestOutput) {
+        this.size -= this.pieces.shift()?.length ?? this.size;
+        this.isCut = true;
+      }
     });
   }
 
   get text(): string {
-    return Buffer.concat(this.pieces)
-      .toString('utf8')
-      .replace(/^\uFEFF/, '');
+    const text = Buffer.concat(this.pieces).toString('utf8');
+    // The end of a secret would not be known as one.
+    return this.isCut ? text.slice(text.indexOf('\n') + 1 || text.length) : text.replace(/^\uFEFF/, '');
   }
 }
 
@@ -168,7 +173,6 @@ function lineOf({ argv: [command, ...args] }: CommandSource): string {
 
 function lastLines(stderr: string): string {
   const lines = stderr
-    .slice(-keptStderr)
     .split(/\r\n|\r|\n/)
     .filter((line) => line.trim() !== '')
     .slice(-quotedLines);
@@ -177,8 +181,14 @@ function lastLines(stderr: string): string {
     : `; last on stderr:\n${lines.map((line) => `  ${shortened(line, 300)}`).join('\n')}\n`;
 }
 
-async function whyNotStarted(command: string, error: NodeJS.ErrnoException, env: Environment): Promise<string> {
+async function whyNotStarted(
+  { argv: [command], cwd }: CommandSource,
+  error: NodeJS.ErrnoException,
+  env: Environment,
+): Promise<string> {
   if (error.code !== 'ENOENT') return `could not be started (${error.code ?? error.message})`;
+  const found = fileOf(command, { cwd, env });
+  if (found) return `could not be started. ${withoutInterpreter(found).replace(/\.$/, '')}`;
   if (/[\\/]/.test(command)) return 'could not be started, because the file or its folder does not exist';
   const { folders } = await searchPath(command, env);
   return `could not be started, because it is in none of the ${folders} folders of PATH`;

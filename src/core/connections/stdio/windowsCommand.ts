@@ -6,9 +6,11 @@
  * argument stands in quotation marks in which nothing has a meaning, at the first reading and at each later one. npm
  * and npx are started as the Node programs that they are.
  */
-import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { win32 as path } from 'node:path';
 import { variable, type Environment } from './environment.js';
+import { firstLineOf } from './firstLine.js';
+import { spawnError } from './spawnError.js';
 
 interface WindowsProgram {
   readonly file: string;
@@ -43,7 +45,9 @@ export function windowsProgram(command: string, args: readonly string[], where: 
 
 function findCommand(command: string, { cwd, env }: Where): string {
   const named = /[\\/]|^[a-z]:|^\.\.?$/i.test(command);
-  const folders = named ? [cwd] : (variable(env, 'PATH') ?? '').split(path.delimiter).filter((folder) => folder !== '');
+  // An entry of PATH may stand in quotation marks. A relative one would be looked for in the server's folder.
+  const entries = (variable(env, 'PATH') ?? '').split(path.delimiter).map((entry) => entry.replace(/^"(.*)"$/, '$1'));
+  const folders = named ? [cwd] : entries.filter((folder) => path.isAbsolute(folder));
   const extensions = (variable(env, 'PATHEXT') ?? defaultExtensions)
     .split(path.delimiter)
     .filter((extension) => [...programs, ...batchFiles].includes(extension.toLowerCase()));
@@ -51,8 +55,7 @@ function findCommand(command: string, { cwd, env }: Where): string {
   const endings = path.extname(command) === '' ? [...extensions, ''] : ['', ...extensions];
   let folder = false;
   for (const each of folders) {
-    // An entry of PATH may stand in quotation marks.
-    const base = path.resolve(cwd, each.replace(/^"(.*)"$/, '$1'), command);
+    const base = path.resolve(cwd, each, command);
     for (const ending of named || path.extname(command) !== '' ? endings : extensions) {
       const found = statSync(base + ending, { throwIfNoEntry: false });
       if (found?.isFile()) return base + ending;
@@ -64,16 +67,9 @@ function findCommand(command: string, { cwd, env }: Where): string {
 
 /** Returns the program in a first line such as `#!/usr/bin/env node`. */
 function interpreterOf(file: string): string | undefined {
-  const start = Buffer.alloc(150);
-  const opened = openSync(file, 'r');
-  try {
-    const text = start.toString('latin1', 0, readSync(opened, start, 0, start.length, 0));
-    const [, program = '', argument] = /^#! *(\S+)(?: +(\S+))?/.exec(text) ?? [];
-    const name = path.basename(program);
-    return (name === 'env' ? argument : name) || undefined;
-  } finally {
-    closeSync(opened);
-  }
+  const { program = '', argument } = firstLineOf(file) ?? {};
+  const name = path.basename(program);
+  return (name === 'env' ? argument : name) || undefined;
 }
 
 /** npm's own batch files start `node` with the file of the same name beside them. */
@@ -104,8 +100,4 @@ function quotedForBatch(argument: string): string {
     return backslashes + backslashes + (mark === '' ? '' : '""');
   });
   return `"${inside.replaceAll('%', '%%cd:~,%')}"`;
-}
-
-function spawnError(code: string, command: string): NodeJS.ErrnoException {
-  return Object.assign(new Error(`spawn ${command} ${code}`), { code });
 }
