@@ -102,7 +102,7 @@ class ToolsetHost implements Host {
     });
     this.envFiles = new EnvFiles(deps.clock, () => void this.reapply());
     this.approvalChanges = deps.approvals?.onDidChange(() => {
-      this.inOneSwap(() => this.units.forEach((unit) => unit.reconsider()));
+      this.inOneSwap(() => [...this.units.values(), ...this.leaving].forEach((unit) => unit.reconsider()));
     });
     const { toolPermissions, offerReview, redactor } = deps;
     this.permission = new Permission(toolPermissions);

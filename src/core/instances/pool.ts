@@ -291,6 +291,7 @@ export class InstancePool {
     if (under && !under.controller.signal.aborted) return under.outcome;
     // A start that was cancelled still ends; this caller wants another.
     if (under) this.ends.add(under.outcome);
+    if (this.draining || this.closed) return Promise.resolve({ kind: 'cancelled' });
     const claimed = key === dialog ? this.spare.claim(client?.capabilities) : undefined;
     const controller = claimed?.controller ?? new AbortController();
     const { capabilities } = client ?? this.deps.expected();

@@ -28,6 +28,9 @@ import { StandIn } from './standIn.js';
 import { StartAttempt } from './startAttempt.js';
 import type { UnitFacts } from './status.js';
 
+/** Why what a person no longer approves ends. */
+const revoked = 'its approval was revoked';
+
 type Connected = Extract<ConnectOutcome, { kind: 'connected' }>;
 
 export class ServerUnit {
@@ -115,7 +118,7 @@ export class ServerUnit {
         this.standDown();
         break;
       case 'revoke':
-        this.endNow('its approval was revoked');
+        this.endNow(revoked);
         break;
       case 'recurate':
         this.overtake();
@@ -140,6 +143,7 @@ export class ServerUnit {
   /** Looks again at what may run, after an approval or a revocation. */
   reconsider(): void {
     const { wanted, serving } = this.permits();
+    this.endDraining(revoked, ({ definition }) => this.deps.judge(definition).kind === 'pending');
     if (this.heldBack || !wanted || !serving) this.apply(this.wanted);
     else this.changed();
   }
@@ -176,7 +180,8 @@ export class ServerUnit {
     if (!definition) return this.start();
     if (serving?.definition.launchHash === definition.launchHash) {
       await serving.pool.recycle('a person restarted it');
-      await serving.startAgain();
+      // It may have been stopped, withdrawn or revoked while its processes ended.
+      if (this.current === serving) await serving.startAgain();
       await this.settled();
     } else {
       this.overtake();
@@ -380,8 +385,8 @@ export class ServerUnit {
     this.endDraining(reason);
   }
 
-  private endDraining(reason: string): void {
-    for (const serving of this.draining) this.ends.add(serving.close(reason));
+  private endDraining(reason: string, isMeant = (_: Serving): boolean => true): void {
+    for (const serving of this.draining) if (isMeant(serving)) this.ends.add(serving.close(reason));
   }
 
   private overtake(): void {

@@ -53,6 +53,8 @@ export class FakeConnection implements Connection {
   readonly owners: ServerClient[] = [];
   readonly onDidDie = this.deathEmitter.event;
   closed = false;
+  /** Its process needs as long as this to end. */
+  ends: Promise<void> = Promise.resolve();
   readonly isOver = false;
   private announceGone: () => void = () => {};
   readonly gone = new Promise<void>((resolve) => (this.announceGone = resolve));
@@ -142,7 +144,7 @@ export class FakeConnection implements Connection {
       this.ended(this);
       this.announceGone();
     }
-    return Promise.resolve();
+    return this.ends;
   }
 
   private endCalls(cause: string): void {
@@ -165,6 +167,8 @@ export class FakeConnector implements Connector {
   automatic: ((request: ConnectRequest) => ToolListing | StartFailure) | undefined;
 
   connect(request: ConnectRequest): Promise<ConnectOutcome> {
+    // As the real one, it starts nothing then.
+    if (request.signal.aborted) return Promise.resolve({ kind: 'cancelled' });
     this.connects++;
     return new Promise((resolve) => {
       const pending: PendingConnect = {
@@ -177,7 +181,6 @@ export class FakeConnector implements Connector {
         },
         fail: (why) => resolve({ kind: 'failed', failure: why }),
       };
-      if (request.signal.aborted) return resolve({ kind: 'cancelled' });
       request.signal.addEventListener('abort', () => resolve({ kind: 'cancelled' }), { once: true });
       if (this.automatic) {
         const answer = this.automatic(request);

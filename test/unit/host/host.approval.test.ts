@@ -5,14 +5,16 @@ import { ApprovalLedger } from '../../../src/core/approval/ledger.js';
 import { nextEvent } from '../../../src/core/base/events.js';
 import { testCore } from '../../support/core/testCore.js';
 import type { Host } from '../../../src/core/host/hostContract.js';
+import type { ToolOutcome } from '../../../src/core/protocol/request.js';
 import type { ServerStatus, StatusSnapshot } from '../../../src/core/reconcile/status.js';
-import { FakeClock } from '../../support/fakes/fakeClock.js';
-import { FakeConnector, listing, type FakeConnection } from '../../support/fakes/fakeConnector.js';
+import { FakeClock, rest } from '../../support/fakes/fakeClock.js';
+import { failure, FakeConnector, listing, type FakeConnection } from '../../support/fakes/fakeConnector.js';
 
 let host: Host;
 let connector: FakeConnector;
 let ledger: ApprovalLedger;
 let asks: boolean;
+let mostInstances: number;
 const env: Record<string, string> = {};
 
 const edit = (servers: Record<string, string>): Promise<void> => {
@@ -38,6 +40,9 @@ const published = (): string[] =>
     .filter(({ id }) => id !== adminId)
     .flatMap(({ id, tools }) => tools.map((tool) => `${id}/${tool.published}`));
 
+const call = (toolset: string, tool: string, dialog: string): Promise<ToolOutcome> =>
+  host.call({ toolset, tool, arguments: {}, dialog, signal: new AbortController().signal });
+
 const codes = (): string[] => host.snapshot.problems.map(({ code }) => code);
 
 async function approve(...ids: string[]): Promise<void> {
@@ -62,13 +67,20 @@ async function serve(id: string, rest: string, ...tools: string[]): Promise<Fake
 describe('approval (S1)', () => {
   beforeEach(() => {
     asks = true;
+    mostInstances = 32;
     env['TOKEN'] = 'the-first-token';
     connector = new FakeConnector();
     ledger = new ApprovalLedger({
       storage: { get: () => undefined, update: () => Promise.resolve() },
       asks: () => asks,
     });
-    ({ host } = testCore({ clock: new FakeClock(), connector, env, approvals: ledger }));
+    ({ host } = testCore({
+      clock: new FakeClock(),
+      connector,
+      env,
+      maxInstances: () => mostInstances,
+      approvals: ledger,
+    }));
   });
 
   afterEach(async () => {
@@ -219,6 +231,52 @@ describe('approval (S1)', () => {
     assert.equal(starting.request.signal.aborted, true);
     await untilState('a', 'pending');
   });
+
+  it('ends a restart whose old process has not ended when its approval is revoked', async () => {
+    const connection = await serve('a', 'command: a', 'x');
+    let end = (): void => {};
+    connection.ends = new Promise((resolve) => (end = resolve));
+    const restarted = host.restart('a');
+    await ledger.revoke({ server: 'a', source: '/ws/.minds/mcp.yaml' });
+    end();
+    await rest();
+    assert.equal(connector.connects, 1);
+    await restarted;
+    await untilState('a', 'pending');
+  });
+
+  for (const [how, next] of [
+    ['disabled', { a: 'command: a, enabled: false', b: 'command: b' }],
+    ['removed', { b: 'command: b' }],
+  ] as const) {
+    it(`ends what drains of a server that was ${how} and is revoked then, and starts nothing for calls that wait`, async () => {
+      mostInstances = 3;
+      const a = await serve('a', 'command: a', 'x');
+      await edit({ a: 'command: a', b: 'command: b' });
+      await untilState('b', 'pending');
+      await approve('b');
+      const b = (await connector.nextConnect()).succeed(listing('y'));
+      await untilState('b', 'running');
+      const running = call('a', 'x', 'd1');
+      await a.nextCall();
+      const others = [call('b', 'y', 'd1'), call('b', 'y', 'd2')];
+      const last = await connector.nextConnect();
+      const waiting = call('a', 'x', 'd2');
+      const edited = edit(next);
+      await rest();
+      const before = connector.connects;
+      await ledger.revoke({ server: 'a', source: '/ws/.minds/mcp.yaml' });
+      last.fail(failure);
+      await rest();
+      assert.equal(connector.connects, before);
+      assert.equal(a.closed, true);
+      await edited;
+      assert.match(JSON.stringify(await running), /its approval was revoked/);
+      assert.match(JSON.stringify(await waiting), /its start was cancelled/);
+      (await b.nextCall()).answer({ kind: 'cancelled' });
+      await Promise.all(others);
+    });
+  }
 
   it('leaves stopped what a person stopped, and asks when they start it', async () => {
     await serve('a', 'command: a', 'x');

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { adminId } from '../../../src/core/host/admin.js';
 import type { ServerClient } from '../../../src/core/protocol/client.js';
 import { toolsAlone } from '../../../src/core/tools/features.js';
+import { rest } from '../../support/fakes/fakeClock.js';
 import { failure, listing } from '../../support/fakes/fakeConnector.js';
 import { testCore } from '../../support/core/testCore.js';
 import { answer, file, hostStage } from './stage.js';
@@ -86,6 +87,25 @@ describe('a person’s actions (E3)', () => {
     await restarted;
     assert.deepEqual(stage.published(), ['a/x', 'a/new']);
   });
+
+  for (const [how, overtake] of [
+    ['stopped', () => stage.host.stop('a')],
+    ['disabled', () => stage.edit(file({ a: 'command: a, enabled: false' }))],
+    ['removed', () => stage.edit(undefined)],
+  ] as const) {
+    it(`restart starts nothing of a server that is ${how} before the old process has ended`, async () => {
+      const warm = await stage.serve('a', 'command: a', 'x');
+      let end = (): void => {};
+      warm.ends = new Promise((resolve) => (end = resolve));
+      const restarted = stage.host.restart('a');
+      const overtaken = overtake();
+      end();
+      await rest();
+      assert.equal(stage.connector.connects, 1);
+      await Promise.all([restarted, overtaken]);
+      assert.deepEqual(stage.published(), []);
+    });
+  }
 
   it('an instance that starts later may be of another version, and what that says of itself counts (X8, P8)', async () => {
     const kept: string[] = [];
