@@ -60,17 +60,18 @@ export function activate(context: vscode.ExtensionContext): void {
   const clock = systemClock;
   const logs = new Logs(trace);
   const storage = storageFolder(context);
-  const ledger = new ApprovalLedger({
-    storage: context.workspaceState,
-    asks: asksForApproval,
-    isUsersOwn,
-    isInWorkspace,
-  });
   const offers = new OfferLedger({
     storage: context.workspaceState,
     texts: storage === undefined ? undefined : offerTextsIn(join(storage, 'approved')),
     holdsBack: holdsChangedTools,
     onStoreFailure: (error) => logs.host.write('error', `What servers offered could not be stored: ${String(error)}`),
+  });
+  const ledger = new ApprovalLedger({
+    storage: context.workspaceState,
+    asks: asksForApproval,
+    isUsersOwn,
+    isInWorkspace,
+    forgetOffers: (server) => offers.forget(server),
   });
   const editor = new EditorClient(context.globalState, () =>
     (vscode.workspace.workspaceFolders ?? []).map(({ uri, name }) => ({ uri: uri.toString(), name })),
@@ -128,7 +129,7 @@ export function activate(context: vscode.ExtensionContext): void {
     offers,
     secrets,
     secrets.onDidChange(() => void slot.engine?.host.reapply()),
-    askForApprovals({ slot, ledger, offers }),
+    askForApprovals({ slot, ledger }),
     showChangedOffers({ slot, offers }),
     showTree(slot, clock),
     showStatusBar(slot),

@@ -21,6 +21,8 @@ interface ApprovalLedgerDeps {
   readonly isUsersOwn?: (file: string) => boolean;
   /** Says whether a folder belongs to the workspace. By default, none does. */
   readonly isInWorkspace?: (folder: string) => boolean;
+  /** Forgets what a server offered that was revoked. Called when it serves no more, so that nothing of it is noted again. */
+  readonly forgetOffers?: (server: ApprovedServer) => void;
 }
 
 export interface ApprovedServer {
@@ -82,9 +84,11 @@ export class ApprovalLedger implements Approvals, Disposable {
     return this.replace(next);
   }
 
-  /** Forgets everything that was ever approved of this server. Resolves when that is stored. */
+  /** Forgets everything that was ever approved of this server, and what it offered. Resolves when that is stored. */
   revoke(server: ApprovedServer): PromiseLike<void> {
-    return this.replace(this.launches.filter((launch) => !sameServer(launch, server)));
+    const stored = this.replace(this.launches.filter((launch) => !sameServer(launch, server)));
+    this.deps.forgetOffers?.(server);
+    return stored;
   }
 
   recheck(): void {

@@ -10,7 +10,6 @@ import * as vscode from 'vscode';
 import { inert } from '../../core/base/inert.js';
 import { window } from '../views/inertEditor.js';
 import type { ApprovalLedger, ApprovedServer } from '../../core/approval/ledger.js';
-import type { OfferLedger } from '../../core/approval/offerLedger.js';
 import type { LaunchDescription } from '../../core/approval/fingerprint.js';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
 import type { StatusSnapshot } from '../../core/reconcile/status.js';
@@ -24,10 +23,9 @@ import { serverOf, type Subject } from '../views/subject.js';
 interface ApprovalDeps {
   readonly slot: EngineSlot;
   readonly ledger: ApprovalLedger;
-  readonly offers: OfferLedger;
 }
 
-export function askForApprovals({ slot, ledger, offers }: ApprovalDeps): Disposable {
+export function askForApprovals({ slot, ledger }: ApprovalDeps): Disposable {
   const store = new DisposableStore('approvals');
   const reviews = store.add(new ReadOnlyDocuments({ scheme: 'mcp-toolsets-approval', gone: 'This review has ended.' }));
   /** The fingerprints that the person was asked about and that still wait. */
@@ -56,9 +54,7 @@ export function askForApprovals({ slot, ledger, offers }: ApprovalDeps): Disposa
   });
   register('revoke', async (subject) => {
     const approved = await chooseApproved(serverOf(subject));
-    if (!approved) return;
-    offers.forget(approved);
-    await ledger.revoke(approved);
+    if (approved) await ledger.revoke(approved);
   });
   return store;
 

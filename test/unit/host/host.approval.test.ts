@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { adminId } from '../../../src/core/host/admin.js';
 import { ApprovalLedger } from '../../../src/core/approval/ledger.js';
+import { OfferLedger } from '../../../src/core/approval/offerLedger.js';
 import { nextEvent } from '../../../src/core/base/events.js';
 import { testCore } from '../../support/core/testCore.js';
 import type { Host } from '../../../src/core/host/hostContract.js';
@@ -13,6 +14,7 @@ import { failure, FakeConnector, listing, type FakeConnection } from '../../supp
 let host: Host;
 let connector: FakeConnector;
 let ledger: ApprovalLedger;
+let offers: OfferLedger;
 let asks: boolean;
 let mostInstances: number;
 const env: Record<string, string> = {};
@@ -70,16 +72,17 @@ describe('approval (S1)', () => {
     mostInstances = 32;
     env['TOKEN'] = 'the-first-token';
     connector = new FakeConnector();
-    ledger = new ApprovalLedger({
-      storage: { get: () => undefined, update: () => Promise.resolve() },
-      asks: () => asks,
-    });
+    const storage = { get: () => undefined, update: () => Promise.resolve() };
+    const onStoreFailure = (error: unknown): void => assert.fail(String(error));
+    offers = new OfferLedger({ storage, holdsBack: () => false, onStoreFailure });
+    ledger = new ApprovalLedger({ storage, asks: () => asks, forgetOffers: (of) => offers.forget(of) });
     ({ host } = testCore({
       clock: new FakeClock(),
       connector,
       env,
       maxInstances: () => mostInstances,
       approvals: ledger,
+      offerReview: offers,
     }));
   });
 
@@ -220,6 +223,14 @@ describe('approval (S1)', () => {
       assert.equal(connection.closed, true, next);
       assert.deepEqual(published(), []);
     }
+  });
+
+  it('has what it lists first after it was revoked and approved again as its base line (S3)', async () => {
+    await serve('a', 'command: a', 'x');
+    await ledger.revoke({ server: 'a', source: '/ws/.minds/mcp.yaml' });
+    await untilState('a', 'pending');
+    await serve('a', 'command: a', 'x', 'y');
+    assert.deepEqual(server('a').changedOffers, []);
   });
 
   it('ends a start under way when its approval is revoked', async () => {
