@@ -17,6 +17,8 @@ export const adminId = builtInToolset;
 export interface AdminDeps {
   /** Resolves to whether the dialog had an instance, which has ended. */
   release(server: string, dialog: string): Promise<boolean>;
+  /** Whether a person stopped it. */
+  isStopped(server: string): boolean;
   restart(server: string): Promise<void>;
   reload(): Promise<void>;
   /** Returns the status of this moment. */
@@ -75,12 +77,13 @@ const adminTools: readonly AdminTool[] = [
       name: `${prefix}restart`,
       title: 'Restart an MCP server',
       description:
-        'Restarts an MCP server that hangs or has failed. Of a server that gives each conversation an instance of its own, only the instance of this conversation ends.',
+        'Restarts an MCP server that hangs or has failed. Of a server that gives each conversation an instance of its own, only the instance of this conversation ends, or the one that waits for the next conversation. What a person stopped is not started.',
       inputSchema: aServer,
       annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
     },
     run: async (deps, input, dialog) => {
       const server = serverOf(input);
+      if (deps.isStopped(server)) throw new Error(stoppedText(server));
       if (await deps.release(server, dialog)) return endedText(server);
       await deps.restart(server);
       return statusText(deps.snapshot(), dialog, server);
@@ -177,6 +180,10 @@ function textResult(text: string): CallToolResult {
 
 function endedText(server: string): string {
   return `The instance of "${server}" that this conversation had has ended. The next call starts a new one.`;
+}
+
+function stoppedText(server: string): string {
+  return `A person stopped "${server}", and it stays so until they start it: by “Start Server” in the MCP Toolsets view.`;
 }
 
 /**

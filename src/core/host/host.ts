@@ -232,9 +232,9 @@ class ToolsetHost implements Host {
     await this.known(server).stop();
   }
 
-  async restart(server: string): Promise<void> {
+  async restart(server: string, by: Parameters<ServerUnit['restart']>[0] = 'a person'): Promise<void> {
     this.askAgain(server);
-    await this.known(server).restart();
+    await this.known(server).restart(by);
   }
 
   async release(server: string, dialog: string): Promise<boolean> {
@@ -291,7 +291,8 @@ class ToolsetHost implements Host {
 
   private readonly adminDeps: AdminDeps = {
     release: (server, dialog) => this.release(server, dialog),
-    restart: (server) => this.restart(server),
+    isStopped: (server) => this.known(server).facts.stoppedSince !== undefined,
+    restart: (server) => this.restart(server, 'an agent'),
     reload: () => this.reload(),
     snapshot: () => this.takeSnapshot(),
   };

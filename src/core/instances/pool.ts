@@ -32,8 +32,8 @@ interface Starting {
   readonly since: number;
 }
 
-/** The dialog under which a shared instance is kept; no dialog's id is empty. */
-const everyDialog = '';
+/** The dialog under which a shared instance is kept, and what an instance starts under that is nobody's: no ids of dialogs. */
+const [everyDialog, unheld] = ['', ' warm'] as const;
 let nextInstance = 1;
 /** Calls may go on this long, in milliseconds, on an instance that another one has replaced. */
 const replacedLimitMs = 30_000;
@@ -191,6 +191,12 @@ export class InstancePool {
     await this.ends.settled();
   }
 
+  /** Ends what no conversation holds, and its start; the instances and starts of conversations go on. */
+  async endUnheld(reason: string): Promise<void> {
+    this.starting.get(unheld)?.controller.abort();
+    await Promise.all([this.spare.end(reason), this.warm && this.retire(this.warm, 0, reason)]);
+  }
+
   /** Takes no more starts of its own; calls in flight may finish within `limitMs` (R4). */
   async drain(limitMs: number, reason: string): Promise<void> {
     this.draining = true;
@@ -286,7 +292,7 @@ export class InstancePool {
   }
 
   private startFor(dialog: string | undefined, client?: ServerClient): Promise<StartOutcome> {
-    const key = this.deps.trulyStateless ? everyDialog : (dialog ?? `${everyDialog} warm`);
+    const key = this.deps.trulyStateless ? everyDialog : (dialog ?? unheld);
     const under = this.starting.get(key);
     if (under && !under.controller.signal.aborted) return under.outcome;
     // A start that was cancelled still ends; this caller wants another.

@@ -26,3 +26,8 @@ export interface ExpectedConversations {
   /** @param dialog has its first instance */
   note(server: string, dialog: string): void;
 }
+
+/** Whether two offers differ at most in when they were listed. */
+export function isSameOffer({ at: _, ...offer }: RememberedOffer, { at: __, ...other }: RememberedOffer): boolean {
+  return (Object.keys(offer) as (keyof typeof offer)[]).every((key) => offer[key] === other[key]);
+}

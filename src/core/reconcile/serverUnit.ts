@@ -23,15 +23,14 @@ import {
   startableDefinition,
 } from './plan.js';
 import { Serving, type UnitDeps } from './serving.js';
-import type { RememberedOffer } from './remembered.js';
+import { isSameOffer, type RememberedOffer } from './remembered.js';
 import { StandIn } from './standIn.js';
 import { StartAttempt } from './startAttempt.js';
 import type { UnitFacts } from './status.js';
 
-/** Why what a person no longer approves ends. */
-const revoked = 'its approval was revoked';
-
 type Connected = Extract<ConnectOutcome, { kind: 'connected' }>;
+
+const revoked = 'its approval was revoked';
 
 export class ServerUnit {
   private wanted: ConfiguredServer | undefined;
@@ -174,14 +173,19 @@ export class ServerUnit {
     await this.ends.settled();
   }
 
-  /** Ends every instance and starts a new one, because a person asked for it. The tools stay published meanwhile. */
-  async restart(): Promise<void> {
+  /**
+   * Ends every instance and starts a new one. The tools stay published meanwhile. Where conversations have instances of
+   * their own, those end for a person alone, and an agent has one started if no other lives (L5).
+   */
+  async restart(by: 'a person' | 'an agent'): Promise<void> {
     const [serving, definition] = [this.current, this.startable()];
     if (!definition) return this.start();
     if (serving?.definition.launchHash === definition.launchHash) {
-      await serving.pool.recycle('a person restarted it');
+      const { pool } = serving;
+      const isWhole = by === 'a person' || definition.trulyStateless;
+      await (isWhole ? pool.recycle(`${by} restarted it`) : pool.endUnheld(`${by} restarted it`));
       // It may have been stopped, withdrawn or revoked while its processes ended.
-      if (this.current === serving) await serving.startAgain();
+      if (this.current === serving && (isWhole || pool.live.length === 0)) await serving.startAgain();
       await this.settled();
     } else {
       this.overtake();
@@ -393,8 +397,4 @@ export class ServerUnit {
     this.attempt?.overtake();
     this.attempt = undefined;
   }
-}
-
-function isSameOffer({ at: _, ...offer }: RememberedOffer, { at: __, ...other }: RememberedOffer): boolean {
-  return (Object.keys(offer) as (keyof typeof offer)[]).every((key) => offer[key] === other[key]);
 }

@@ -257,12 +257,78 @@ describe('mcp_admin (L5)', () => {
     assert.equal(warm.closed, true);
   });
 
-  it('restarts a shared server, and of a leased one the instance of the conversation', async () => {
+  it('restarts a shared server, and says to the calls that it ends who did it', async () => {
     const shared = await stage.serve('a', 'command: a, truely-stateless: true', 'x');
+    const running = stage.call('a', 'x');
+    await shared.nextCall();
     const restarted = ask('mcp_restart', { serverId: 'a' });
     (await stage.connector.nextConnect()).succeed(listing('x'));
     assert.equal(await restarted, 'a: running, 1 of 1 tools published');
     assert.equal(shared.closed, true);
+    assert.match(JSON.stringify(await running), /an agent restarted it/);
+  });
+
+  it('restarts of a leased server the instance of the conversation that asks', async () => {
+    const own = await stage.serve('a', 'command: a', 'x');
+    const call = stage.call('a', 'x');
+    await answer(own, '1');
+    await call;
+    assert.match(await ask('mcp_restart', { serverId: 'a' }), /has ended. The next call starts a new one/);
+    assert.equal(own.closed, true);
+  });
+
+  it('restarts nothing that other conversations hold, or that starts for them', async () => {
+    const held = await stage.serve('a', 'command: a', 'x');
+    const running = stage.call('a', 'x', 'd1');
+    const call = await held.nextCall();
+    const waiting = stage.call('a', 'x', 'd2');
+    const starting = await stage.connector.nextConnect();
+    assert.equal(await ask('mcp_restart', { serverId: 'a' }, 'd3'), 'a: running, 1 of 1 tools published');
+    assert.equal(stage.connector.connects, 2);
+    call.answer({ kind: 'cancelled' });
+    await answer(starting.succeed(listing('x')), '2');
+    assert.equal((await waiting).kind, 'result');
+    assert.equal((await running).kind, 'cancelled');
+    assert.equal(held.closed, false);
+  });
+
+  it('restarts the instance that waits for the next conversation, where nothing else lives', async () => {
+    const warm = await stage.serve('a', 'command: a', 'x');
+    const restarted = ask('mcp_restart', { serverId: 'a' });
+    (await stage.connector.nextConnect()).succeed(listing('x', 'new'));
+    assert.equal(await restarted, 'a: running, 2 of 2 tools published');
+    assert.equal(warm.closed, true);
+  });
+
+  it('restarts a start that takes long, where nobody has an instance', async () => {
+    await stage.serve('a', 'command: a, timeouts: { idle: 1s }', 'x');
+    stage.clock.advance(1000);
+    await stage.until(() => stage.server('a').state.kind === 'idle');
+    const started = stage.host.start('a');
+    const first = await stage.connector.nextConnect();
+    const restarted = ask('mcp_restart', { serverId: 'a' });
+    (await stage.connector.nextConnect()).succeed(listing('x'));
+    assert.equal(first.request.signal.aborted, true);
+    assert.equal(await restarted, 'a: running, 1 of 1 tools published');
+    await started;
+  });
+
+  it('starts a server that has failed', async () => {
+    const edited = stage.edit(file({ a: 'command: a' }));
+    (await stage.connector.nextConnect()).fail(failure);
+    await edited;
+    const restarted = ask('mcp_restart', { serverId: 'a' });
+    (await stage.connector.nextConnect()).succeed(listing('x'));
+    assert.equal(await restarted, 'a: running, 1 of 1 tools published');
+  });
+
+  it('starts nothing that a person stopped, and says so', async () => {
+    await stage.serve('a', 'command: a', 'x');
+    await stage.host.stop('a');
+    assert.match(await ask('mcp_restart', { serverId: 'a' }), /^Error: A person stopped "a".*Start Server/);
+    await ask('mcp_reload');
+    assert.equal(stage.connector.connects, 1);
+    assert.equal(stage.server('a').state.kind, 'stopped');
   });
 
   it('says what is missing or unknown as an error the agent can read', async () => {
