@@ -77,17 +77,21 @@ export class Offers {
    */
   note(instance: Instance, offer: Offer, isStart: boolean): boolean {
     const kind = capabilitiesKey(instance.declared);
-    const { use, client } = instance;
-    // The next conversation is expected to be like the last, and others may be offered something else.
-    const isLikeAll = use.kind !== 'spare' || kind === this.commonKind;
-    const isUntaken = use.kind === 'spare' && isStart;
+    const isUntaken = instance.use.kind === 'spare' && isStart;
     if (isUntaken) this.spares.add(instance);
-    const isForAll = !isUntaken && isLikeAll && (use.kind !== 'leased' || client?.audience === undefined);
+    const isForAll = !isUntaken && this.isForAll(instance);
     this.byInstance.set(instance, offer);
     if (isForAll || isStart) this.byKind.set(kind, offer);
     if (isForAll) this.commonKind = kind;
     this.isVaried ||= offer !== this.common;
     return isForAll || (isStart && !isUntaken && kind === this.commonKind);
+  }
+
+  /** Whether what it lists now is for all, and not for the conversation alone that holds it or will. */
+  isForAll({ use, client, declared }: Instance): boolean {
+    // The next conversation is expected to be like the last, and others may be offered something else.
+    if (use.kind === 'spare') return capabilitiesKey(declared) === this.commonKind;
+    return use.kind !== 'leased' || client?.audience === undefined;
   }
 
   /** Returns what an instance listed that was spare until now; undefined for any other, and the second time. */

@@ -92,8 +92,10 @@ export class Serving {
   features: ServerFeatures;
   /** The time in epoch milliseconds since when it serves. */
   readonly since: number;
-  /** Says why the server's newest list was not taken. */
-  refreshFailure: string | undefined;
+  /** Says why the newest list for all was not taken. */
+  private commonFailure: string | undefined;
+  /** The same of the lists of instances that list for themselves. */
+  private readonly ownFailures = new WeakMap<Instance, string>();
   /** Holds the newest list if it gives two tools one name: other transforms may make it right. */
   private rejected: Offer | undefined;
   idleSince: number | undefined;
@@ -186,6 +188,12 @@ export class Serving {
       onChange: events.onChange,
     });
     this.pages.follow(this.curated.tools);
+  }
+
+  /** Says why a list of the server was not taken, while that lasts. What an instance listed for itself ends with it. */
+  get refreshFailure(): string | undefined {
+    const own = (instance: Instance): string | undefined => this.ownFailures.get(instance) ?? this.refusalOf(instance);
+    return this.commonFailure ?? this.pool.live.filter((one) => this.isInUse(one)).flatMap((one) => own(one) ?? [])[0];
   }
 
   /** The common list: of what all are offered who are not offered another. */
@@ -291,11 +299,11 @@ export class Serving {
   private note(instance: Instance, listing: ToolListing, isStart = false): void {
     const offer = this.offers.offerOf(listing);
     const isCommon = this.offers.note(instance, offer, isStart);
+    this.ownFailures.delete(instance);
     if (isCommon && isStart) this.hear(instance.connection);
     const curated = offer.curate(this.definition, this.report());
     if (curated.kind === 'refused') {
-      this.refreshFailure = curated.problems[0].message;
-      if (isCommon) this.rejected = offer;
+      if (isCommon) [this.rejected, this.commonFailure] = [offer, curated.problems[0].message];
     } else {
       if (isCommon) this.take(offer, curated);
       this.events.onCommit();
@@ -311,7 +319,7 @@ export class Serving {
   }
 
   private take(offer: Offer, curated: Curated): void {
-    this.refreshFailure = undefined;
+    this.commonFailure = undefined;
     this.rejected = undefined;
     this.listedAt = this.deps.clock.now();
     this.offers.common = offer;
@@ -341,7 +349,6 @@ export class Serving {
 
   private refreshOf(instance: Instance): ListRefresh {
     const { connection } = instance;
-    const isLive = (): boolean => !this.ended && this.pool.live.includes(instance) && instance.use.kind !== 'draining';
     return new ListRefresh({
       clock: this.deps.clock,
       connection,
@@ -349,15 +356,27 @@ export class Serving {
       timeoutMs: () => this.definition.timeouts.connect,
       last: () => this.offers.ofInstance(instance)?.listing ?? this.listing,
       onListed: (listing) => {
-        if (isLive()) this.note(instance, listing);
+        if (this.isInUse(instance)) this.note(instance, listing);
       },
       onFailure: (error) => {
         // An instance that has ended meanwhile has already told why.
-        if (!isLive()) return;
-        this.refreshFailure = this.deps.redact(error instanceof ListError ? error.message : String(error));
+        if (!this.isInUse(instance)) return;
+        const why = this.deps.redact(error instanceof ListError ? error.message : String(error));
+        if (this.offers.isForAll(instance)) this.commonFailure = why;
+        else this.ownFailures.set(instance, why);
         this.events.onChange();
       },
     });
+  }
+
+  private refusalOf(instance: Instance): string | undefined {
+    const offer = this.offers.ofInstance(instance);
+    const curated = offer === this.offers.common ? undefined : offer?.curate(this.definition, this.report());
+    return curated?.kind === 'refused' ? curated.problems[0].message : undefined;
+  }
+
+  private isInUse(instance: Instance): boolean {
+    return !this.ended && this.pool.live.includes(instance) && instance.use.kind !== 'draining';
   }
 
   private get ended(): boolean {

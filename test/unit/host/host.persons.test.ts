@@ -1,4 +1,4 @@
-/** What a person, an agent that asks `mcp_admin`, and a server itself bring about (E3, L5, R6, E4). */
+/** What a person, an agent that asks `mcp_admin`, and a server itself bring about (E3, L5, E4). */
 import assert from 'node:assert/strict';
 import { adminId } from '../../../src/core/host/admin.js';
 import type { ServerClient } from '../../../src/core/protocol/client.js';
@@ -7,35 +7,6 @@ import { rest } from '../../support/fakes/fakeClock.js';
 import { failure, listing } from '../../support/fakes/fakeConnector.js';
 import { testCore } from '../../support/core/testCore.js';
 import { answer, file, hostStage } from './stage.js';
-
-describe('tools that change (R6)', () => {
-  const stage = hostStage();
-
-  it('go through the same filter and naming', async () => {
-    const warm = await stage.serve('a', 'command: a, tools: { blacklist: [no] }, transform: [{ prefix: p_ }]', 'x');
-    warm.changeTools(listing('x', 'no', 'y'));
-    await stage.until(() => stage.published().length === 2);
-    assert.deepEqual(stage.published(), ['a/p_x', 'a/p_y']);
-  });
-
-  it('are listed once for several notifications at once, and once more for those during the listing', async () => {
-    const warm = await stage.serve('a', 'command: a', 'x');
-    for (let i = 0; i < 100; i++) warm.changeTools(listing('x', `y${i}`));
-    await stage.until(() => stage.published().includes('a/y99'));
-    assert.ok(warm.lists <= 2, `${warm.lists} lists`);
-  });
-
-  it('keep the old list when the new one fails, with a problem until one succeeds', async () => {
-    const warm = await stage.serve('a', 'command: a', 'x');
-    warm.changeTools(new Error('broken'));
-    await stage.until(({ problems }) => problems.length === 1);
-    assert.deepEqual(stage.codes(), ['refresh-failed']);
-    assert.deepEqual(stage.published(), ['a/x']);
-    warm.changeTools(listing('z'));
-    await stage.until(({ problems }) => problems.length === 0);
-    assert.deepEqual(stage.published(), ['a/z']);
-  });
-});
 
 describe('a person’s actions (E3)', () => {
   const stage = hostStage();

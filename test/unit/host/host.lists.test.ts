@@ -1,0 +1,110 @@
+/** What servers list while they run, for all and for one conversation, and lists that are not taken (R6, E1). */
+import assert from 'node:assert/strict';
+import type { ServerClient } from '../../../src/core/protocol/client.js';
+import { listing, type FakeConnection } from '../../support/fakes/fakeConnector.js';
+import { answer, file, hostStage } from './stage.js';
+
+describe('tools that change (R6)', () => {
+  const stage = hostStage();
+
+  it('go through the same filter and naming', async () => {
+    const warm = await stage.serve('a', 'command: a, tools: { blacklist: [no] }, transform: [{ prefix: p_ }]', 'x');
+    warm.changeTools(listing('x', 'no', 'y'));
+    await stage.until(() => stage.published().length === 2);
+    assert.deepEqual(stage.published(), ['a/p_x', 'a/p_y']);
+  });
+
+  it('are listed once for several notifications at once, and once more for those during the listing', async () => {
+    const warm = await stage.serve('a', 'command: a', 'x');
+    for (let i = 0; i < 100; i++) warm.changeTools(listing('x', `y${i}`));
+    await stage.until(() => stage.published().includes('a/y99'));
+    assert.ok(warm.lists <= 2, `${warm.lists} lists`);
+  });
+
+  it('keep the old list when the new one fails, with a problem until one succeeds', async () => {
+    const warm = await stage.serve('a', 'command: a', 'x');
+    warm.changeTools(new Error('broken'));
+    await stage.until(({ problems }) => problems.length === 1);
+    assert.deepEqual(stage.codes(), ['refresh-failed']);
+    assert.deepEqual(stage.published(), ['a/x']);
+    warm.changeTools(listing('z'));
+    await stage.until(({ problems }) => problems.length === 0);
+    assert.deepEqual(stage.published(), ['a/z']);
+  });
+});
+
+describe('a list of one conversation that is not taken (R6, E1)', () => {
+  const stage = hostStage();
+  const audience = { dialog: 'd1', declares: '{}' };
+
+  const use = async (connection: FakeConnection): Promise<void> => {
+    const client: ServerClient = {
+      session: {},
+      dialog: 'd1',
+      audience,
+      capabilities: {},
+      logLevel: undefined,
+      ask: () => Promise.reject(new Error('nobody')),
+      tell: () => {},
+    };
+    const { signal } = new AbortController();
+    const called = stage.host.call({ toolset: 'a', tool: 'x', arguments: {}, dialog: 'd1', client, signal });
+    await answer(connection, '1');
+    await called;
+  };
+  /** The instance is the lease of the conversation, and has a list of its own from now on. */
+  const lease = async (rest: string): Promise<FakeConnection> => {
+    const connection = await stage.serve('a', rest, 'x');
+    await use(connection);
+    return connection;
+  };
+  const offered = (): string[] | undefined =>
+    stage.host.catalogueFor(audience).toolsets[0]?.tools.map(({ published }) => published);
+  const refused = [
+    ['could not be had', 'command: a', new Error('busy')],
+    ['gives two tools one name', "command: a, transform: [{ prefix: { remove: p_, add: '' } }]", listing('x', 'p_x')],
+  ] as const;
+
+  for (const [why, rest, list] of refused) {
+    it(`is a problem until it lists again, where it ${why}`, async () => {
+      const connection = await lease(rest);
+      connection.changeTools(list);
+      await stage.until(({ problems }) => problems.length === 1);
+      assert.deepEqual(stage.codes(), ['refresh-failed']);
+      connection.changeTools(listing('x', 'y'));
+      await stage.until(({ problems }) => problems.length === 0);
+      assert.deepEqual(offered(), ['x', 'y']);
+    });
+
+    it(`is a problem until its instance is released, where it ${why}`, async () => {
+      const connection = await lease(rest);
+      connection.changeTools(list);
+      await stage.until(({ problems }) => problems.length === 1);
+      await stage.host.release('a', 'd1');
+      await stage.until(({ problems }) => problems.length === 0);
+    });
+  }
+
+  it('is a problem until an edit makes its names right', async () => {
+    const connection = await lease("command: a, transform: [{ prefix: { remove: p_, add: '' } }]");
+    connection.changeTools(listing('x', 'p_x'));
+    await stage.until(({ problems }) => problems.length === 1);
+    await stage.edit(file({ a: 'command: a' }));
+    await stage.until(({ problems }) => problems.length === 0);
+    assert.deepEqual(offered(), ['x', 'p_x']);
+  });
+
+  it('is another than the list that all are offered, whose problem lasts longer', async () => {
+    const connection = await stage.serve('a', 'command: a', 'x');
+    connection.changeTools(new Error('busy'));
+    await stage.until(({ problems }) => problems.length === 1);
+    await use(connection);
+    await stage.host.release('a', 'd1');
+    await stage.until(() => stage.server('a').state.kind === 'idle');
+    assert.deepEqual(stage.codes(), ['refresh-failed']);
+    const called = stage.call('a', 'x', 'd2');
+    await answer((await stage.connector.nextConnect()).succeed(listing('x', 'y')), '2');
+    await called;
+    await stage.until(({ problems }) => problems.length === 0);
+  });
+});
