@@ -6,7 +6,7 @@
  */
 import { untilAborted } from '../base/events.js';
 import { PendingEnds } from '../base/pendingEnds.js';
-import type { Connection } from '../connections/connection.js';
+import type { Connection, ConnectOutcome } from '../connections/connection.js';
 import { DialogHistory } from './dialogHistory.js';
 import { Instance } from './instance.js';
 import type { OtherOutcome, OtherRequest, RequestTerms, ToolCall, ToolOutcome } from '../protocol/request.js';
@@ -19,12 +19,13 @@ import {
   type ServerClient,
   union,
 } from '../protocol/client.js';
-import type { PoolDeps, PoolFailure, PoolOutcome } from './poolDeps.js';
+import type { CalledTool, PoolDeps, PoolFailure, PoolOutcome } from './poolDeps.js';
 import { isAboutTask, isOtherType } from '../protocol/tasks.js';
-import { Spare, type StartOutcome } from './spare.js';
+import { Spare } from './spare.js';
 import { longestTaskMs, Tasks } from './tasks.js';
 
-type NotStarted = Exclude<StartOutcome, { readonly kind: 'started' }>;
+type NotStarted = Exclude<ConnectOutcome, { readonly kind: 'connected' }>;
+type StartOutcome = { readonly kind: 'started'; readonly instance: Instance } | NotStarted;
 
 interface Starting {
   readonly controller: AbortController;
@@ -40,13 +41,6 @@ const replacedLimitMs = 30_000;
 
 /** The time for calls in flight whose session has ended, in milliseconds. */
 const abandonedLimitMs = 30_000;
-
-/** The names of a tool that is called, and whether it has to be called as a task of 2025-11-25. */
-interface CalledTool {
-  readonly original: string;
-  readonly published: string;
-  readonly asTask: boolean;
-}
 
 export class InstancePool {
   private readonly instances = new Set<Instance>();
@@ -71,7 +65,11 @@ export class InstancePool {
       isAllowed: () => !this.draining && !this.closed && deps.wantsSpare(),
       hasRoom: () => deps.connector.hasRoom(),
       start: (capabilities, signal) => this.connect(capabilities, signal),
-      onReady: deps.onStarted,
+      make: (connection, declared) => this.make(connection, declared),
+      onReady: (instance, listing) => {
+        this.letMakeRoom(instance);
+        deps.onStarted(instance, listing);
+      },
       onFailed: ({ message }) => deps.log.write('info', `No spare instance: ${message}`),
       retire: (instance, reason) => this.retire(instance, 0, reason),
     });
@@ -93,9 +91,10 @@ export class InstancePool {
 
   /** Takes over the connection that listed the tools. */
   adopt(connection: Connection, declared: Fields): Instance {
-    const instance = this.track(connection, declared);
+    const instance = this.make(connection, declared);
     if (this.deps.trulyStateless) this.hold(instance, everyDialog);
     else this.warm = instance;
+    this.letMakeRoom(instance);
     return instance;
   }
 
@@ -185,7 +184,10 @@ export class InstancePool {
 
   /** Ends every instance and every start under way; the pool goes on serving. */
   async recycle(reason: string): Promise<void> {
-    for (const { controller } of this.starting.values()) controller.abort();
+    for (const { controller, outcome } of this.starting.values()) {
+      controller.abort();
+      this.ends.add(outcome);
+    }
     this.ends.add(this.spare.end(reason));
     await Promise.all([...this.instances].map((instance) => this.retire(instance, 0, reason)));
     await this.ends.settled();
@@ -301,12 +303,22 @@ export class InstancePool {
     const claimed = key === dialog ? this.spare.claim(client?.capabilities) : undefined;
     const controller = claimed?.controller ?? new AbortController();
     const { capabilities } = client ?? this.deps.expected();
-    const declared = this.deps.trulyStateless ? this.wanted : capabilities;
+    const declared = claimed?.declared ?? (this.deps.trulyStateless ? this.wanted : capabilities);
     const connected = claimed?.outcome ?? this.connect(declared, controller.signal);
-    const outcome = this.start(key, dialog, client, connected, controller.signal).finally(() => {
+    const take = (instance: Instance): void => {
+      if (this.deps.trulyStateless) this.hold(instance, everyDialog);
+      else if (dialog === undefined) this.keepWarm(instance);
+      else this.hold(instance, dialog, client);
+    };
+    const outcome = this.start(connected, declared, controller.signal, take).finally(() => {
       if (this.starting.get(key) === starting) this.starting.delete(key);
       this.deps.onChange();
     });
+    // All who wait for it have sent by then.
+    const letMakeRoom = (started: StartOutcome): void => {
+      if (started.kind === 'started') queueMicrotask(() => this.letMakeRoom(started.instance));
+    };
+    outcome.then(letMakeRoom, () => undefined);
     const starting: Starting = { controller, outcome, since: this.deps.clock.now() };
     this.starting.set(key, starting);
     this.deps.onChange();
@@ -314,41 +326,33 @@ export class InstancePool {
   }
 
   private async start(
-    key: string,
-    dialog: string | undefined,
-    client: ServerClient | undefined,
-    connected: Promise<StartOutcome>,
+    connected: Promise<ConnectOutcome>,
+    declared: Fields,
     signal: AbortSignal,
+    take: (instance: Instance) => void,
   ): Promise<StartOutcome> {
     const outcome = await connected;
     if (outcome.kind === 'failed' && !this.draining) this.deps.onStartFailed(outcome.failure);
-    if (outcome.kind !== 'started') return outcome;
-    const { instance, listing } = outcome;
-    if (this.closed || signal.aborted || instance.isEnding) {
-      await this.retire(instance, 0, 'its start was cancelled');
+    if (outcome.kind !== 'connected') return outcome;
+    const { connection, listing } = outcome;
+    if (this.closed || signal.aborted) {
+      await connection.close();
       return { kind: 'cancelled' };
     }
-    if (this.deps.trulyStateless) this.hold(instance, everyDialog);
-    else if (dialog === undefined) this.keepWarm(instance);
-    else this.hold(instance, key, client);
+    const instance = this.make(connection, declared);
+    take(instance);
     if (!this.draining) this.deps.onStarted(instance, listing);
-    return outcome;
+    return { kind: 'started', instance };
   }
 
-  private async connect(capabilities: Fields, signal: AbortSignal): Promise<StartOutcome> {
+  /** Whoever takes what has connected makes an instance of it, or closes it. */
+  private connect(capabilities: Fields, signal: AbortSignal): Promise<ConnectOutcome> {
     const { server, launch, log, connector } = this.deps;
     const timeoutMs = this.deps.timeouts().connect;
-    const connected = await connector.connect({ server, launch, log, signal, capabilities, timeoutMs });
-    if (connected.kind !== 'connected') return connected;
-    const { connection, listing } = connected;
-    if (!this.closed && !signal.aborted) {
-      return { kind: 'started', instance: this.track(connection, capabilities), listing };
-    }
-    await connection.close();
-    return { kind: 'cancelled' };
+    return connector.connect({ server, launch, log, signal, capabilities, timeoutMs });
   }
 
-  private track(connection: Connection, declared: Fields): Instance {
+  private make(connection: Connection, declared: Fields): Instance {
     const instance: Instance = new Instance({
       id: `${this.deps.server}#${nextInstance++}`,
       connection,
@@ -368,8 +372,12 @@ export class InstancePool {
     });
     this.instances.add(instance);
     connection.belongsTo(expectedClient(this.deps.expected()));
-    this.deps.connector.hold(connection, instance, (reason) => this.retire(instance, 0, reason));
     return instance;
+  }
+
+  /** Until this is called it counts as starting, and others that need room wait. */
+  private letMakeRoom(instance: Instance): void {
+    this.deps.connector.hold(instance.connection, instance, (reason) => this.retire(instance, 0, reason));
   }
 
   private drop(instance: Instance): void {

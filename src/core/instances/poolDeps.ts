@@ -37,6 +37,13 @@ export interface PoolDeps {
   readonly onStartFailed: (failure: StartFailure) => void;
 }
 
+/** The names of a tool that is called, and whether it has to be called as a task of 2025-11-25. */
+export interface CalledTool {
+  readonly original: string;
+  readonly published: string;
+  readonly asTask: boolean;
+}
+
 /** Makes the outcome of a request to which the server gave no answer. */
 export type PoolFailure =
   | Extract<ServerOutcome<unknown>, { readonly kind: 'lost' | 'timedOut' }>

@@ -5,15 +5,10 @@
 import type { Clock } from '../base/clock.js';
 import type { Disposable } from '../base/disposables.js';
 import { untilAborted } from '../base/events.js';
-import type { StartFailure, ToolListing } from '../connections/connection.js';
+import type { Connection, ConnectOutcome, StartFailure, ToolListing } from '../connections/connection.js';
 import { capabilitiesKey, type Fields } from '../protocol/client.js';
 import type { Instance } from './instance.js';
 import type { StartTurns } from './startTurns.js';
-
-export type StartOutcome =
-  | { readonly kind: 'started'; readonly instance: Instance; readonly listing: ToolListing }
-  | { readonly kind: 'failed'; readonly failure: StartFailure }
-  | { readonly kind: 'cancelled' };
 
 interface SpareDeps {
   readonly clock: Clock;
@@ -22,7 +17,8 @@ interface SpareDeps {
   readonly isAllowed: () => boolean;
   /** Whether one more instance may live without another that ends for it. */
   readonly hasRoom: () => boolean;
-  readonly start: (capabilities: Fields, signal: AbortSignal) => Promise<StartOutcome>;
+  readonly start: (capabilities: Fields, signal: AbortSignal) => Promise<ConnectOutcome>;
+  readonly make: (connection: Connection, declared: Fields) => Instance;
   readonly onReady: (instance: Instance, listing: ToolListing) => void;
   readonly onFailed: (failure: StartFailure) => void;
   readonly retire: (instance: Instance, reason: string) => Promise<void>;
@@ -31,11 +27,12 @@ interface SpareDeps {
 /** A start that somebody has taken over, with what ends it. */
 interface ClaimedStart {
   readonly controller: AbortController;
-  readonly outcome: Promise<StartOutcome>;
+  readonly outcome: Promise<ConnectOutcome>;
+  /** The capabilities of clients that the server is told of. */
+  readonly declared: Fields;
 }
 
 interface Starting extends ClaimedStart {
-  readonly declares: string;
   readonly hurry: () => void;
 }
 
@@ -65,7 +62,8 @@ export class Spare {
   /** Takes over the start under way, if it is for such a client: whoever takes it has what it starts. */
   claim(capabilities: Fields | undefined): ClaimedStart | undefined {
     const { starting } = this;
-    if (!starting || (capabilities && capabilitiesKey(capabilities) !== starting.declares)) return undefined;
+    if (!starting || (capabilities && capabilitiesKey(capabilities) !== capabilitiesKey(starting.declared)))
+      return undefined;
     this.starting = undefined;
     starting.hurry();
     return starting;
@@ -82,35 +80,34 @@ export class Spare {
     const { starting, instance } = this;
     this.timer = this.starting = this.instance = undefined;
     starting?.controller.abort();
-    const started = await starting?.outcome;
-    const ending = instance ?? (started?.kind === 'started' ? started.instance : undefined);
-    if (ending) await this.deps.retire(ending, reason);
+    if (instance) await this.deps.retire(instance, reason);
+    const connected = await starting?.outcome;
+    if (connected?.kind === 'connected') await connected.connection.close();
   }
 
-  private begin(capabilities: Fields): void {
+  private begin(declared: Fields): void {
     const controller = new AbortController();
     const turn = this.deps.turns.take(false);
-    const declares = capabilitiesKey(capabilities);
-    const run = async (): Promise<StartOutcome> => {
+    const run = async (): Promise<ConnectOutcome> => {
       await Promise.race([turn.coming, untilAborted(controller.signal)]);
       const isOwn = this.starting === starting;
       if (!controller.signal.aborted && (!isOwn || this.deps.hasRoom())) {
-        return await this.deps.start(capabilities, controller.signal);
+        return await this.deps.start(declared, controller.signal);
       }
       if (isOwn) this.starting = undefined;
       return { kind: 'cancelled' };
     };
     const outcome = run().finally(() => turn.end());
-    const starting: Starting = { controller, outcome, declares, hurry: () => turn.hurry() };
+    const starting: Starting = { controller, outcome, declared, hurry: () => turn.hurry() };
     this.starting = starting;
-    void outcome.then((started) => {
+    void outcome.then((connected) => {
       if (this.starting !== starting) return;
       this.starting = undefined;
-      if (started.kind === 'failed') this.deps.onFailed(started.failure);
-      if (started.kind !== 'started') return;
-      this.instance = started.instance;
+      if (connected.kind === 'failed') this.deps.onFailed(connected.failure);
+      if (connected.kind !== 'connected') return;
+      this.instance = this.deps.make(connected.connection, declared);
       this.instance.use = { kind: 'spare' };
-      this.deps.onReady(started.instance, started.listing);
+      this.deps.onReady(this.instance, connected.listing);
     });
   }
 }

@@ -216,6 +216,34 @@ describe('the spare instance (P9)', () => {
   });
   const call2 = (connection: FakeConnection): Promise<void> => lease('d2', connection);
 
+  it('that makes room in the moment in which it is ready is gone, and another follows', async () => {
+    const warm = await serve();
+    const asks = client({ elicitation: {} });
+    const first = call('d1');
+    const starting = await spareStart();
+    const second = call('d2', asks);
+    const busy = (await connector.nextConnect()).succeed(listing('x'));
+    await settle();
+    const third = call('d3', asks);
+    await settle();
+    const ready = starting.succeed(listing('x'));
+    const own = (await connector.nextConnect()).succeed(listing('x'));
+    assert.equal(ready.closed, true, 'the third conversation has its room');
+    for (const connection of [warm, busy, own]) {
+      (await connection.nextCall()).answer({ kind: 'result', result: textResult('') });
+    }
+    await Promise.all([first, second, third]);
+    await Promise.all(['d2', 'd3'].map((dialog) => host.release('a', dialog)));
+    const fourth = call('d4');
+    (await (await connector.nextConnect()).succeed(listing('x')).nextCall()).answer({
+      kind: 'result',
+      result: textResult(''),
+    });
+    assert.equal((await fourth).kind, 'result');
+    await spare();
+    await untilUses('leased', 'leased', 'spare');
+  });
+
   it('ends when it is switched off, when its launch changes and when its server stops, also while it starts', async () => {
     await lease('d1', await serve());
     const first = await spare();

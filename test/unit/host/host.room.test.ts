@@ -1,0 +1,77 @@
+/** What has just started is there for whoever waits for it, whoever else wants its room (L2, R4, P9). */
+import assert from 'node:assert/strict';
+import { listing } from '../../support/fakes/fakeConnector.js';
+import { rest } from '../../support/fakes/fakeClock.js';
+import { answer, answered, file, hostStage } from './stage.js';
+
+describe('an instance that has just started (L2)', () => {
+  const stage = hostStage();
+
+  it('takes the call that waits for it before it makes room for another', async () => {
+    const warm = await stage.serve('a', 'command: a', 'x');
+    const first = stage.call('a', 'x', 'd1');
+    const others = ['d2', 'd3', 'd4', 'd5'].map((dialog) => stage.call('a', 'x', dialog));
+    const [second, third] = [await stage.connector.nextConnect(), await stage.connector.nextConnect()];
+    await rest();
+    assert.equal(stage.connector.connects, 3, 'two wait for room');
+    await answer(warm, '1');
+    await first;
+    // What is idle the longest is the warm one, though what starts now has never been called.
+    stage.clock.advance(1);
+    const made = [second.succeed(listing('x')), third.succeed(listing('x'))];
+    await rest();
+    assert.deepEqual(
+      [warm, ...made].map(({ closed }) => closed),
+      [true, false, false],
+    );
+    await answer(made[0]!, '2');
+    await answer(made[1]!, '3');
+    for (const text of ['4', '5']) {
+      await answer((await stage.connector.nextConnect()).succeed(listing('x')), text);
+    }
+    const texts = (await Promise.all(others)).map((outcome) => JSON.stringify(outcome));
+    for (const text of ['2', '3', '4', '5']) {
+      assert.ok(texts.includes(JSON.stringify(answered(text, { kind: 'new' }))), texts.join('\n'));
+    }
+  });
+
+  it('takes that call also when what it was started for is replaced in that moment (R4)', async () => {
+    for (const isReplacedFirst of [true, false]) {
+      const warm = await stage.serve('a', `command: a${isReplacedFirst}`, 'x');
+      const kept = stage.call('a', 'x', 'd1');
+      const waiting = stage.call('a', 'x', 'd2');
+      const starting = await stage.connector.nextConnect();
+      const edited = stage.edit(file({ a: `command: b${isReplacedFirst}` }));
+      const next = await stage.connector.nextConnect();
+      if (isReplacedFirst) next.succeed(listing('x'));
+      const made = starting.succeed(listing('x'));
+      if (!isReplacedFirst) next.succeed(listing('x'));
+      await edited;
+      void answer(made, '2');
+      assert.deepEqual(await waiting, answered('2', { kind: 'new' }));
+      await answer(warm, '1');
+      await kept;
+      await rest();
+      assert.deepEqual([warm.closed, made.closed], [true, true]);
+    }
+  });
+
+  it('makes room when those who waited for it have given up', async () => {
+    const warm = await stage.serve('a', 'command: a', 'x');
+    const busy = stage.call('a', 'x', 'd1');
+    const gaveUp = new AbortController();
+    const cancelled = stage.call('a', 'x', 'd2', gaveUp.signal);
+    const lasting = stage.call('a', 'x', 'd3');
+    const [second, third] = [await stage.connector.nextConnect(), await stage.connector.nextConnect()];
+    const waiting = stage.call('a', 'x', 'd4');
+    gaveUp.abort();
+    assert.equal((await cancelled).kind, 'cancelled');
+    const left = second.succeed(listing('x'));
+    await answer((await stage.connector.nextConnect()).succeed(listing('x')), '4');
+    assert.equal(left.closed, true);
+    await waiting;
+    await answer(third.succeed(listing('x')), '3');
+    await answer(warm, '1');
+    await Promise.all([busy, lasting]);
+  });
+});
