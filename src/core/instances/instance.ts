@@ -11,7 +11,7 @@ import type { Connection, OfferKind, TimedCall, TimedRequest } from '../connecti
 import type { ClientChange, Fields, ServerClient } from '../protocol/client.js';
 import { logLevelRank } from '../protocol/logLevels.js';
 import type { LeaseNews, ServerOutcome } from '../protocol/request.js';
-import { isFinal, taskChanged, unwatchTask, watchTask } from '../protocol/tasks.js';
+import { isFinal, taskChanged, taskIn, unwatchTask, watchTask } from '../protocol/tasks.js';
 import { Subscriptions } from './subscriptions.js';
 
 export type InstanceUse =
@@ -115,12 +115,7 @@ export class Instance {
     return this.callsInFlight > 0 || this.tasks.size > 0;
   }
 
-  /** It works on this task. */
-  hold(task: string): void {
-    this.tasks.add(task);
-  }
-
-  /** The task is over, or is waited for no longer. */
+  /** The task as which a call was answered is over, or is waited for no longer. */
   letGo(task: string): void {
     if (this.tasks.delete(task)) this.rest();
   }
@@ -134,7 +129,13 @@ export class Instance {
   }
 
   call(request: TimedCall): Promise<ServerOutcome<CallToolResult>> {
-    return this.whileInUse(request.client, () => this.connection.callTool(request));
+    return this.whileInUse(request.client, async () => {
+      const outcome = await this.connection.callTool(request);
+      // An instance that drains would end with the call.
+      const task = outcome.kind === 'result' ? taskIn(outcome.result) : undefined;
+      if (task !== undefined) this.tasks.add(task);
+      return outcome;
+    });
   }
 
   async request(request: TimedRequest): Promise<ServerOutcome<Fields>> {

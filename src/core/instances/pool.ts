@@ -397,7 +397,7 @@ export class InstancePool {
   private retire(instance: Instance, limitMs: number, reason: string): Promise<void> {
     this.forget(instance);
     const ended = (limitMs > 0 ? instance.drain(limitMs, reason) : instance.end(reason)).finally(() => {
-      this.instances.delete(instance);
+      this.drop(instance);
       this.deps.onChange();
     });
     this.ends.add(ended);

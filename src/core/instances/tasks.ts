@@ -22,6 +22,7 @@ export const longestTaskMs = 24 * 3_600_000;
 const none = { kind: 'error', code: errorCodes.invalidParams, message: 'There is no such task here.' } as const;
 
 interface Task {
+  readonly id: string;
   readonly instance: Instance;
   readonly dialog: string;
   /** The published name of the tool that began it. */
@@ -30,9 +31,9 @@ interface Task {
 }
 
 export class Tasks {
-  private readonly byId = new BoundedMap<string, Task>(mostTasks);
+  private readonly known = new BoundedMap<string, Task>(mostTasks, (lost) => this.lose(lost));
 
-  /** @param areShared whether all conversations share them, with the instance */
+  /** @param areShared whether all conversations share them, with the instance. Else each instance may count its own. */
   constructor(
     private readonly clock: Clock,
     private readonly areShared: boolean,
@@ -42,10 +43,9 @@ export class Tasks {
   begin(result: object, instance: Instance, dialog: string, tool: string): void {
     const id = taskIn(result);
     if (id === undefined) return;
-    const task: Task = { instance, dialog, tool, limit: undefined };
-    this.byId.set(id, task);
-    instance.hold(id);
-    this.note(id, task, result as Fields);
+    const task: Task = { id, instance, dialog, tool, limit: undefined };
+    this.known.set(this.keyOf(id, dialog), task);
+    this.note(task, result as Fields);
   }
 
   /** Says whether an instance of this server works, or has worked, on a task of the dialog. */
@@ -66,26 +66,37 @@ export class Tasks {
     const task = this.of(id, dialog);
     if (!task || task.instance.isEnding) return otherwise ? await otherwise() : none;
     const outcome = await task.instance.request(request);
-    if (request.method === 'tasks/get' && outcome.kind === 'result') this.note(id, task, outcome.result);
+    if (request.method === 'tasks/get' && outcome.kind === 'result') this.note(task, outcome.result);
     return outcome.kind === 'result' ? { ...outcome, tool: task.tool } : outcome;
   }
 
   private of(id: string, dialog: string): Task | undefined {
-    const task = this.byId.get(id);
-    return this.areShared || task?.dialog === dialog ? task : undefined;
+    return this.known.get(this.keyOf(id, dialog));
   }
 
+  private keyOf(id: string, dialog: string): string {
+    return this.areShared ? id : JSON.stringify([dialog, id]);
+  }
+
+  /** The instance has ended. Where all share it, its server may still know the task (X8). */
   forget(instance: Instance): void {
-    for (const [id, task] of this.byId) {
+    for (const [key, task] of this.known) {
       if (task.instance !== instance) continue;
       task.limit?.dispose();
-      this.byId.delete(id);
+      if (!this.areShared) this.known.delete(key);
     }
   }
 
-  private note(id: string, task: Task, said: Fields): void {
+  /** Nobody can ask for it any more. */
+  private lose(task: Task): void {
     task.limit?.dispose();
-    const letGo = (): void => task.instance.letGo(id);
+    const isSame = this.of(task.id, task.dialog)?.instance === task.instance;
+    if (!isSame) task.instance.letGo(task.id);
+  }
+
+  private note(task: Task, said: Fields): void {
+    task.limit?.dispose();
+    const letGo = (): void => task.instance.letGo(task.id);
     if (isFinal(said)) return letGo();
     const { ttlMs } = said;
     const ms = typeof ttlMs === 'number' && ttlMs >= 0 ? Math.min(ttlMs, longestTaskMs) : longestTaskMs;

@@ -14,6 +14,17 @@ describe('BoundedMap', () => {
     );
   });
 
+  it('tells of what it forgets, and of what another value takes the place of', () => {
+    const lost: [number, number | undefined][] = [];
+    const map: BoundedMap<string, number> = new BoundedMap(2, (value) => lost.push([value, map.get('a')]));
+    map.set('a', 1).set('b', 2).set('a', 3).set('c', 4);
+    map.delete('a');
+    assert.deepEqual(lost, [
+      [1, 3],
+      [2, 3],
+    ]);
+  });
+
   it('renews what is set again', () => {
     const map = new BoundedMap<string, number>(2);
     map.set('a', 1).set('b', 2).set('a', 3).set('c', 4);

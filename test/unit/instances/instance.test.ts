@@ -137,7 +137,11 @@ describe('what waits for clients on an instance (L2, G4)', () => {
     assert.equal(instance.waitsSince, undefined, 'one works');
     two.waitsSince = 20;
     assert.deepEqual([instance.waitsSince, instance.callsInFlight, instance.idleSince], [20, 2, undefined]);
-    instance.hold('a task');
+    const begun = call(one);
+    const result = { resultType: 'task', taskId: 'a task', content: [] };
+    connection.calls.pop()?.answer({ kind: 'result', result });
+    await begun;
+    assert.equal(instance.callsInFlight, 2);
     assert.equal(instance.waitsSince, undefined, 'a task runs');
     instance.letGo('a task');
     calls.push(call());
