@@ -26,6 +26,10 @@ const mostPages = 1000;
 /** The limits of one entry and of a whole list, in characters: what is larger is an attack or an accident. */
 const largestEntry = 1024 * 1024;
 const largestList = 64 * 1024 * 1024;
+/** Cursors are kept until the list has ended, to see one again. */
+const longestCursor = 16 * 1024;
+/** So many entries that are malformed are named; the last of them says how many follow. */
+const mostMalformed = 100;
 
 /** One of the lists of a server. */
 interface ListKind<Entry> {
@@ -100,6 +104,7 @@ async function listAll<Entry>(kind: ListKind<Entry>, page: Page): Promise<EntryL
   const malformed: Malformed[] = [];
   const seen = new Set<string>();
   let total = 0;
+  let unnamed = 0;
   let cursor: string | undefined;
   for (let pages = 1; ; pages++) {
     const result = await page(cursor);
@@ -108,26 +113,45 @@ async function listAll<Entry>(kind: ListKind<Entry>, page: Page): Promise<EntryL
       throw new ListError(`The answer to ${method} has no list of ${key}: ${inBrief(result, 200)}`);
     }
     for (const entry of found as unknown[]) {
+      const before = entries.length + malformed.length + unnamed;
+      if (before >= kind.most) throw new ListError(`The server lists more than ${kind.most} ${key}.`);
       const size = measured(entry);
-      const detail = whatIsWrongWith(kind, entry) ?? size.whatIsWrong;
       total += size.characters;
+      if (total > largestList) throw new ListError(`The server lists more than 64 MiB of ${key}.`);
+      const isNamed = malformed.length < mostMalformed;
+      // What it is instead is not even looked at, which would take most of the time.
+      if (!isNamed && !isObject(entry)) {
+        unnamed += 1;
+        continue;
+      }
+      const detail = whatIsWrongWith(kind, entry) ?? size.whatIsWrong;
       if (detail === undefined) entries.push(kind.read(entry));
-      else malformed.push({ name: nameOf(kind, entry, entries.length + malformed.length), detail });
+      else if (isNamed) malformed.push({ name: nameOf(kind, entry, before), detail });
+      else unnamed += 1;
     }
-    if (total > largestList) throw new ListError(`The server lists more than 64 MiB of ${key}.`);
-    if (entries.length > kind.most) throw new ListError(`The server lists more than ${kind.most} ${key}.`);
     const next = (result as { nextCursor?: unknown }).nextCursor;
     // An empty cursor is how some servers write that there is none.
-    if (typeof next !== 'string' || next === '') return { entries, malformed };
+    if (typeof next !== 'string' || next === '') return { entries, malformed: withCount(malformed, unnamed) };
+    if (next.length > longestCursor) {
+      throw new ListError(`${method} has a cursor of more than ${longestCursor / 1024} KiB.`);
+    }
     if (seen.has(next)) {
       throw new ListError(
         `${method} repeats the cursor "${shortened(next, 60)}" after ${pages} pages: the list has no end.`,
       );
     }
     if (pages >= mostPages) throw new ListError(`${method} has more than ${mostPages} pages.`);
+    total += next.length;
     seen.add(next);
     cursor = next;
   }
+}
+
+function withCount(malformed: readonly Malformed[], unnamed: number): readonly Malformed[] {
+  const last = malformed.at(-1);
+  if (!last || unnamed === 0) return malformed;
+  const detail = `${last.detail}; ${unnamed} more of its entries are left out too`;
+  return [...malformed.slice(0, -1), { ...last, detail }];
 }
 
 /** Walks without recursion, and no further than the limits. */

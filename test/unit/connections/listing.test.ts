@@ -80,6 +80,40 @@ describe('tool listing', () => {
     for (const ttlMs of [undefined, 0, -1, 'soon']) assert.deepEqual(await staleAfter(1e9, [{ ttlMs }]), ['|']);
   });
 
+  it('names a hundred malformed entries, and counts those that follow (S2)', async () => {
+    const { tools, malformed } = await server(
+      { tools: [...Array.from({ length: 150 }, () => 0), tool('a')], nextCursor: 'x' },
+      { tools: [{}, ...Array.from({ length: 150 }, () => 'text'), tool('b')] },
+    ).list();
+    assert.deepEqual(tools, [tool('a'), tool('b')]);
+    assert.equal(malformed.length, 100);
+    assert.deepEqual(malformed.slice(-2), [
+      { name: '(entry 99)', detail: 'is not an object but 0' },
+      { name: '(entry 100)', detail: 'is not an object but 0; 201 more of its entries are left out too' },
+    ]);
+  });
+
+  it('counts malformed entries among all, and looks at none behind the limit (S2)', async () => {
+    let looked = 0;
+    const watched = new Proxy(tool('t'), { get: () => (looked += 1), ownKeys: () => ((looked += 1), []) });
+    const tooMany = { name: 'ListError', message: 'The server lists more than 10000 tools.' };
+    const zeros = (length: number): number[] => Array.from({ length }, () => 0);
+    await assert.rejects(server({ tools: [...zeros(10_000), watched] }).list(), tooMany);
+    const first = { tools: [...zeros(9_999), tool('a')], nextCursor: 'x' };
+    await assert.rejects(server(first, { tools: [watched] }).list(), tooMany);
+    assert.equal(looked, 0);
+    assert.deepEqual((await server(first, { tools: [] }).list()).tools, [tool('a')]);
+  });
+
+  it('refuses a cursor that is too long to be kept (S2)', async () => {
+    const { list, asked } = server(
+      { tools: [], nextCursor: 'x'.repeat(16 * 1024) },
+      { tools: [], nextCursor: 'x'.repeat(16 * 1024 + 1) },
+    );
+    await assert.rejects(list(), { name: 'ListError', message: 'tools/list has a cursor of more than 16 KiB.' });
+    assert.equal(asked.length, 2);
+  });
+
   it('counts odd entries by their place in the whole list', async () => {
     const { list } = server({ tools: [tool('a'), null], nextCursor: 'x' }, { tools: [tool('b'), { name: 5 }, 'text'] });
     assert.deepEqual((await list()).malformed, [
