@@ -17,6 +17,16 @@ export default tseslint.config(
   },
   {
     files: ['src/**/*.ts'],
-    rules: { 'no-restricted-exports': ['error', { restrictDefaultExports: { direct: true } }] },
+    rules: {
+      'no-restricted-exports': ['error', { restrictDefaultExports: { direct: true } }],
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector:
+            'CallExpression[callee.property.name=/^(push|unshift|splice|max|min|append|replaceChildren)$/] > SpreadElement.arguments[argument.type!="ConditionalExpression"]',
+          message: 'Each element becomes an argument, and some 120,000 of them end the process. Use a loop.',
+        },
+      ],
+    },
   },
 );

@@ -117,7 +117,9 @@ export function messageTexts({ messages }: Fields): string[] {
 /** Pads columns to their widest cell, with two spaces between them. */
 function table(head: readonly string[], cells: readonly (readonly string[])[]): string {
   const rows = cells.map((row) => row.map(oneLine));
-  const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => (row[column] ?? '').length)));
+  const widths = head.map((title, column) =>
+    rows.reduce((width, row) => Math.max(width, (row[column] ?? '').length), title.length),
+  );
   return [head, ...rows]
     .map((row) =>
       row

@@ -11,7 +11,7 @@ export function element<Name extends keyof HTMLElementTagNameMap>(
     if (value === true) made.setAttribute(key, '');
     else if (value !== false && value !== undefined) made.setAttribute(key, value);
   }
-  made.append(...children);
+  for (const child of children) made.append(child);
   return made;
 }
 

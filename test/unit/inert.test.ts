@@ -203,6 +203,7 @@ describe('Markdown (S1a)', () => {
     assert.equal(code('`a\n`').value, '`` `a ` ``');
     assert.equal(codeCell('a|b').value, '`a\\|b`');
     assert.equal(fenced('a\n````\nb', 'json').value, '`````json\na\n````\nb\n`````');
+    assert.equal(fenced('a `` '.repeat(150_000)).value.slice(0, 5), '```\na');
     assert.equal(linkTarget('file:///a b)[x](command:y').value, 'file:///a%20b%29[x]%28command:y');
   });
 });

@@ -14,7 +14,8 @@ export function withTomlEntries(text: string, container: string, changes: readon
     const entries = Object.entries(keys).map(([key, value]) => [key, JSON.stringify(value)] as const);
     if (isNew) {
       if (lines.length > 0) lines.push('');
-      lines.push(`[${container}.${name}]`, ...entries.map(([key, value]) => `${key} = ${value}`));
+      lines.push(`[${container}.${name}]`);
+      for (const [key, value] of entries) lines.push(`${key} = ${value}`);
     } else setInTable(lines, container, name, entries);
   }
   return lines.join(lineBreak) + lineBreak;

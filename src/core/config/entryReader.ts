@@ -39,11 +39,7 @@ export class EntryReader {
 
   /** Makes everything that was noted information. */
   soften(): void {
-    this.problems.splice(
-      0,
-      this.problems.length,
-      ...this.problems.map((found) => ({ ...found, severity: 'information' as const })),
-    );
+    for (const [index, found] of this.problems.entries()) this.problems[index] = { ...found, severity: 'information' };
   }
 
   spot(place: Place): problems.Spot {

@@ -32,7 +32,7 @@ export function parseMcprc(source: SourceText, deps: ConfigDeps): ParsedSource {
     if (entry.key === '$schema') continue;
     const reader = new EntryReader(entry.key, places, deps, source);
     read.push(readServer(reader, translated(entry)));
-    found.push(...reader.problems);
+    for (const problem of reader.problems) found.push(problem);
   }
   return accepted(source, read, found);
 }

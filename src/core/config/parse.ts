@@ -38,7 +38,7 @@ export function parseMindsFile(source: SourceText, deps: ConfigDeps): ParsedSour
   for (const entry of table?.entries.values() ?? []) {
     const reader = new EntryReader(entry.key, places, deps, source);
     servers.push(readServer(reader, entry));
-    serverProblems.push(...reader.problems);
+    for (const problem of reader.problems) serverProblems.push(problem);
   }
   return accepted(source, servers, [...rootProblems, ...serverProblems]);
 }
@@ -90,7 +90,7 @@ function serversOf(places: FilePlaces, root: MapNode, found: Problem[]): MapNode
   }
   const duplicate = (first: MapEntry, again: MapEntry): Problem =>
     problems.duplicateServer({ place: places.key(again) }, again.key, places.key(first));
-  found.push(...keyProblems(places, servers.value, places.key(servers), duplicate));
+  for (const problem of keyProblems(places, servers.value, places.key(servers), duplicate)) found.push(problem);
   return servers.value;
 }
 

@@ -52,7 +52,7 @@ export function setEnabled(text: string, server: string, enabled: boolean): Edit
     for (const id of touched) {
       const own = setOwn(nodes, id, 'enabled', String(wanted.get(id)));
       if (!own) return undefined;
-      edits.push(...own);
+      for (const edit of own) edits.push(edit);
     }
     if (withoutOverlaps(edits).length < edits.length) return undefined;
     const after = enabledOf(applyEdits(text, edits));

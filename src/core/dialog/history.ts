@@ -79,7 +79,7 @@ export function pastOf(turns: readonly PastTurn[]): Past {
     if (record) {
       dialog = record.dialog;
       member = record.member;
-      messages.push(...record.messages);
+      for (const message of record.messages) messages.push(message);
     } else {
       if (turn.question !== '') messages.push({ kind: 'user', text: turn.question });
       if (turn.shown !== '') messages.push({ kind: 'answer', text: turn.shown, calls: [] });

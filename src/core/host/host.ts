@@ -377,7 +377,7 @@ class ToolsetHost implements Host {
     const servers = this.servers.map((server) => {
       const facts = this.units.get(server.id)?.facts ?? emptyFacts(server);
       const signIn = this.signIns.statusOf(server);
-      problems.push(...problemsOf(facts, signIn));
+      for (const problem of problemsOf(facts, signIn)) problems.push(problem);
       const { publication } = this;
       const status = statusOf(server, facts, publication.toolset(server.id), publication.changed(server.id), signIn);
       return { ...status, shadows: this.shadowed.get(server.id) ?? [] };

@@ -62,7 +62,7 @@ export function importServers({ text, file, format: given, taken, isThere, folde
       if (id !== written) notes.push({ kind: 'changed', server: id, message: renamed(written, taken) });
       servers.push({ id, entry: translation.entry });
     }
-    notes.push(...translation.notes);
+    for (const note of translation.notes) notes.push(note);
   }
   if (servers.length === 0 && notes.length === 0) {
     notes.push({ kind: 'skipped', message: `The file has no servers in the form of ${dialects[format].program}.` });

@@ -42,7 +42,7 @@ export function permissionNote(keys: Keys): string[] {
     const permission = { approve: 'allow', auto: 'allow', prompt: 'ask' }[String(mode)];
     if (permission !== undefined) modes.set(name, permission);
     else if (mode !== undefined) others.push(`\`tools.${name}.approval_mode\``);
-    others.push(...Object.keys(rest).map((key) => `\`tools.${name}.${key}\``));
+    for (const key of Object.keys(rest)) others.push(`\`tools.${name}.${key}\``);
   }
   const notes: string[] = [];
   if (trustsAll) {

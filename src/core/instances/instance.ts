@@ -98,7 +98,8 @@ export class Instance {
   /** The same since when all that is in flight waits for clients that may never answer (G4); undefined if anything does not. */
   get waitsSince(): number | undefined {
     if (this.ending || this.tasks.size > 0) return undefined;
-    const since = Math.max(...this.inFlight.values().map((client) => client?.waitsSince ?? Infinity));
+    let since = -Infinity;
+    for (const client of this.inFlight.values()) since = Math.max(since, client?.waitsSince ?? Infinity);
     return Number.isFinite(since) ? since : undefined;
   }
 

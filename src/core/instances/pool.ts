@@ -81,7 +81,9 @@ export class InstancePool {
 
   /** The time in epoch milliseconds since when an instance is starting; undefined when none is. */
   get startingSince(): number | undefined {
-    return this.starting.size === 0 ? undefined : Math.min(...[...this.starting.values()].map(({ since }) => since));
+    let first: number | undefined;
+    for (const { since } of this.starting.values()) first = Math.min(first ?? since, since);
+    return first;
   }
 
   /** The instance that is the lease of this dialog. */

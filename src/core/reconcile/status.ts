@@ -160,8 +160,11 @@ function stateOf(facts: UnitFacts): ServerState {
   if (facts.stoppedSince !== undefined) return { kind: 'stopped', since: facts.stoppedSince };
   if (facts.startingSince !== undefined) return { kind: 'starting', since: facts.startingSince };
   if (wanted && !isEnabled(wanted)) return { kind: 'disabled' };
-  const live = serving?.pool.live ?? [];
-  if (live.length > 0) return { kind: 'running', since: Math.min(...live.map((instance) => instance.startedAt)) };
+  const [oldest, ...younger] = serving?.pool.live ?? [];
+  if (oldest) {
+    const since = younger.reduce((first, { startedAt }) => Math.min(first, startedAt), oldest.startedAt);
+    return { kind: 'running', since };
+  }
   const starting = serving?.pool.startingSince;
   if (starting !== undefined) return { kind: 'starting', since: starting };
   const pending = serving?.reconnection.pending;
@@ -190,19 +193,19 @@ function previousOf(facts: UnitFacts): PreviousDefinition | undefined {
 
 export function problemsOf(facts: UnitFacts, signIn: SignInStatus = notAsked): readonly Problem[] {
   const { id, wanted, serving } = facts;
-  const problems: Problem[] = [];
   // The problems of a definition that is no longer in the file have no place there.
-  if (serving && facts.divergedAt === undefined) problems.push(...serving.curated.problems);
-  if (facts.standIn) problems.push(...facts.standIn.curated.problems);
+  const inFile = facts.divergedAt === undefined ? serving : undefined;
+  const problems = [...(inFile?.curated.problems ?? []), ...(facts.standIn?.curated.problems ?? [])];
   const places = wanted?.kind === 'valid' ? wanted.definition.places : wanted?.places;
   if (!places) return problems;
   if (facts.approval.kind === 'pending') problems.push(approvalPending(id, places, serving !== undefined));
-  if (serving && facts.divergedAt === undefined) problems.push(...serving.pages.problems(id, places));
+  for (const problem of inFile?.pages.problems(id, places) ?? []) problems.push(problem);
   if (serving?.refreshFailure !== undefined) problems.push(refreshFailed(id, places, serving.refreshFailure));
   if (signIn.kind === 'needed') problems.push(signInNeeded(id, places, signIn.why));
   if (signIn.kind === 'signedIn' && signIn.lacks !== undefined) problems.push(rightsLacking(id, places, signIn.lacks));
   for (const failure of [facts.failure, facts.servingFailure]) {
-    if (failure && !isForSignIn(failure)) problems.push(...problemsOfFailure(id, places, failure));
+    if (!failure || isForSignIn(failure)) continue;
+    for (const problem of problemsOfFailure(id, places, failure)) problems.push(problem);
   }
   return problems;
 }

@@ -98,7 +98,7 @@ export class ArtifactQuota {
           .filter((entry) => entry.isFile())
           .map(({ name }) => path.join(tool, name));
         const sizes = await Promise.all(files.map((file) => sizeOf(file)));
-        found.push(...(sizes.filter((size) => size !== undefined && !this.unfinished.has(size.file)) as typeof found));
+        for (const size of sizes) if (size && !this.unfinished.has(size.file)) found.push(size);
       }
     }
     found.sort((a, b) => a.changed - b.changed || (a.file < b.file ? -1 : 1));

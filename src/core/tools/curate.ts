@@ -22,6 +22,7 @@ import {
   type PromptAndResourceRules,
 } from './promptsAndResources.js';
 import {
+  fewOfEach,
   type FilteredToolsReport,
   keptOut,
   listTooLong,
@@ -145,11 +146,17 @@ export function curate(rules: CurationRules, listed: Listed, report: FilteredToo
     originalOf.set(published, original);
     tools.push(entry);
   }
-  const [first, ...more] = twice;
+  const [first, ...more] = fewOfEach(twice);
   if (first) return { kind: 'refused', problems: [first, ...more] };
   for (const name of listedTwice) problems.push(toolListedTwice(at, name));
-  problems.push(...keptOut(at, 'tools', out, report));
   const apps = new Set(tools.flatMap(({ tool }) => appOf(tool) ?? []));
   const { problems: besides, ...curated } = curatePromptsAndResources(rules, listed, report, apps);
-  return { kind: 'curated', tools, appTools, excluded, ...curated, problems: [...problems, ...besides] };
+  return {
+    kind: 'curated',
+    tools,
+    appTools,
+    excluded,
+    ...curated,
+    problems: fewOfEach([...problems, ...keptOut(at, 'tools', out, report), ...besides]),
+  };
 }

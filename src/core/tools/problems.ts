@@ -21,6 +21,27 @@ export type NamesKeptOut = Readonly<Record<'whitelist' | 'blacklist', string[]>>
 
 const lists = ['whitelist', 'blacklist'] as const;
 
+/** So many problems with one code are told of one server; the last of them says how many follow. */
+const mostOfEach = 500;
+
+export function fewOfEach(problems: readonly Problem[]): readonly Problem[] {
+  const kept: Problem[] = [];
+  const groups = new Map<string, { count: number; last: number }>();
+  for (const problem of problems) {
+    const key = `${problem.code} ${problem.server}`;
+    const group = groups.get(key) ?? { count: 0, last: 0 };
+    groups.set(key, group);
+    group.count += 1;
+    if (group.count <= mostOfEach) group.last = kept.push(problem) - 1;
+  }
+  for (const { count, last } of groups.values()) {
+    const problem = kept[last];
+    if (!problem || count <= mostOfEach) continue;
+    kept[last] = { ...problem, message: `${problem.message} So it is with ${count - mostOfEach} more.` };
+  }
+  return kept;
+}
+
 /**
  * Finds the patterns that change nothing: those that match nothing, and those of the blacklist whose every match the
  * whitelist lets through (N2).

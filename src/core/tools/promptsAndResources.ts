@@ -164,7 +164,8 @@ function sift<Entry>(
     return [];
   }
   // What could not be listed may well match.
-  if (failure === undefined) problems.push(...patternsWithoutEffect(at, of, filter, entries.map(nameOf)));
+  const idle = failure === undefined ? patternsWithoutEffect(at, of, filter, entries.map(nameOf)) : [];
+  for (const problem of idle) problems.push(problem);
   const out: NamesKeptOut = { whitelist: [], blacklist: [] };
   const kept = entries.filter((entry) => {
     const name = nameOf(entry);
@@ -173,7 +174,7 @@ function sift<Entry>(
     if (verdict.kind !== 'in') out[verdict.kind === 'blacklisted' ? 'blacklist' : 'whitelist'].push(name);
     return verdict.kind === 'in';
   });
-  problems.push(...keptOut(at, of, out, report));
+  for (const problem of keptOut(at, of, out, report)) problems.push(problem);
   return kept;
 }
 

@@ -15,7 +15,14 @@ import type {
 import type { ServerFeatures } from './features.js';
 import type { ToolNames } from './permissions.js';
 import { editorId, editorNames, longestEditorId, agentHostName } from './editorNames.js';
-import { agentHostNameUnusable, editorIdTooLong, nameReserved, nameTaken, tooManyTools } from './problems.js';
+import {
+  agentHostNameUnusable,
+  editorIdTooLong,
+  fewOfEach,
+  nameReserved,
+  nameTaken,
+  tooManyTools,
+} from './problems.js';
 
 /** The editor and providers take this many tools in one request for a model that cannot search among tools. */
 const mostTools = 128;
@@ -113,7 +120,7 @@ export function publish(
       leased: candidate.leased,
     };
   });
-  return { toolsets, problems: [...problems, ...crowd(candidates, toolsets, reserved.size)] };
+  return { toolsets, problems: [...fewOfEach(problems), ...crowd(candidates, toolsets, reserved.size)] };
 }
 
 /** The problem stands at the server that passes the limit, as the servers before it still fit. */

@@ -79,8 +79,8 @@ class TreeView {
             badMerges.push(source);
             continue;
           }
-          duplicates.push(...source.duplicates);
-          badMerges.push(...source.badMerges);
+          for (const duplicate of source.duplicates) duplicates.push(duplicate);
+          for (const badMerge of source.badMerges) badMerges.push(badMerge);
           for (const [key, entry] of source.entries) if (!entries.has(key)) entries.set(key, entry);
         }
         continue;

@@ -74,7 +74,7 @@ function foldedLines(text: string): string[] {
   let empty = 0;
   const endEmpty = (): void => {
     if (empty > mostEmptyLines) lines.push(`\\u{a × ${empty}}`);
-    else lines.push(...Array.from({ length: empty }, () => ''));
+    else for (; empty > 0; empty--) lines.push('');
     empty = 0;
   };
   for (const line of visible(text).split('\n')) {

@@ -228,6 +228,28 @@ describe('names (N4, N5)', () => {
   });
 });
 
+describe('problems', () => {
+  it('are told of 500 tools at most, and the last says how many follow (S2)', () => {
+    const invalid = Array.from({ length: 700 }, (_, index) => `not valid ${index}`);
+    const { problems, excluded } = curated(curate(rules(), offer('a', 'a', ...invalid), 'off'));
+    assert.equal(excluded.length, 701);
+    const messages = problems.map(({ message }) => message);
+    assert.equal(messages.length, 501);
+    assert.match(messages[498] ?? '', /"not valid 498"(?!.*So it is with)/);
+    assert.match(messages[499] ?? '', /"not valid 499".* So it is with 200 more\.$/);
+    assert.match(messages[500] ?? '', /"a" (?!.*So it is with)/);
+  });
+
+  it('are told where two names become one, 500 times at most (S2)', () => {
+    const transform = [{ kind: 'replacePrefix', remove: 'a_', add: '' }] as const;
+    const names = Array.from({ length: 600 }, (_, index) => [`${index}`, `a_${index}`]).flat();
+    const { kind, problems } = curate(rules({ transform }), offer(...names), 'off');
+    assert.equal(kind, 'refused');
+    assert.equal(problems.length, 500);
+    assert.match(problems.at(-1)?.message ?? '', / So it is with 100 more\.$/);
+  });
+});
+
 describe('schemas (N7)', () => {
   const everyKeyword = {
     type: 'object',
