@@ -8,6 +8,7 @@ import { withoutSecrets } from '../base/secrets.js';
 import { clipped } from '../base/text.js';
 import { errorCodes } from '../protocol/errors.js';
 import { jsonInBrief, parseFlattened } from '../protocol/json.js';
+import { mostInBatch } from '../protocol/versions.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 
 type Id = string | number;
@@ -15,7 +16,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * Reads the messages of one line, body or event, which are several in protocol 2025-03-26; undefined if it is not
- * JSON-RPC.
+ * JSON-RPC, or more than anyone has use for.
  */
 export function parseMessages(text: string): JSONRPCMessage[] | undefined {
   let value: unknown;
@@ -32,8 +33,9 @@ export function readMessages(value: unknown): JSONRPCMessage[] | undefined {
     const message = readMessage(value);
     return message && [message];
   }
+  if (value.length === 0 || value.length > mostInBatch) return undefined;
   const messages = value.map(readMessage);
-  if (messages.length === 0 || messages.some((message) => message === undefined)) return undefined;
+  if (messages.some((message) => message === undefined)) return undefined;
   return messages as JSONRPCMessage[];
 }
 

@@ -6,6 +6,7 @@ import { isObject } from '../base/isObject.js';
 import type { Fields } from '../protocol/client.js';
 import { errorCodes, type RpcError } from '../protocol/errors.js';
 import { isTooDeep, nestsTooDeep, parseJson } from '../protocol/json.js';
+import { mostInBatch } from '../protocol/versions.js';
 
 export type RequestId = string | number;
 
@@ -37,6 +38,9 @@ export function parsePayload(text: string): Payload {
   const read = nestsTooDeep(text) ? toMessage : toShallowMessage;
   if (!Array.isArray(value)) return { kind: 'single', message: read(value) };
   if (value.length === 0) return { kind: 'unreadable', error: invalid('The batch is empty.') };
+  if (value.length > mostInBatch) {
+    return { kind: 'unreadable', error: invalid(`The batch has more than ${mostInBatch} messages.`) };
+  }
   return { kind: 'batch', messages: value.map(read) };
 }
 

@@ -24,6 +24,9 @@ export function negotiate(requested: string): ProtocolVersion {
   return isProtocolVersion(requested) ? requested : protocolVersions[0];
 }
 
+/** All that a batch says is heard in one turn of the event loop; one of more messages is not read, whoever sends it (S2). */
+export const mostInBatch = 500;
+
 /** Says whether a version allows arrays of messages, which came with JSON-RPC and went with 2025-06-18. */
 export function allowsBatches(version: SpokenVersion): boolean {
   return version === '2025-03-26' || version === '2024-11-05';

@@ -81,6 +81,12 @@ describe('JSON-RPC as servers write it', () => {
     ];
     assert.deepEqual(parseMessages(JSON.stringify(two)), two);
   });
+
+  it('is none among more than 500, which would all be heard in one turn (S2)', () => {
+    const many = (count: number): unknown[] => Array.from({ length: count }, () => ({ jsonrpc: '2.0', method: 'a' }));
+    assert.equal(readMessages(many(500))?.length, 500);
+    assert.equal(readMessages(many(501)), undefined);
+  });
 });
 
 describe('shortened', () => {

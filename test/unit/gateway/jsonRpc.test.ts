@@ -59,6 +59,16 @@ describe('gateway: JSON-RPC', () => {
     );
   });
 
+  it('a batch of more than 500 is not read, as all of it would be heard in one turn (S2)', () => {
+    const batch = (count: number) => parsePayload(JSON.stringify(Array.from({ length: count }, () => ping)));
+    const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
+    assert.equal(batch(500).kind, 'batch');
+    assert.deepEqual(batch(501), {
+      kind: 'unreadable',
+      error: { code: -32600, message: 'The batch has more than 500 messages.' },
+    });
+  });
+
   it('an empty batch and what is no JSON cannot be read', () => {
     for (const [text, code] of [
       ['[]', -32600],

@@ -254,9 +254,9 @@ export class StdioTransport implements ServerTransport {
   private readLine(line: string): void {
     if (this.finished || line.trim() === '') return;
     const messages = parseMessages(line);
-    if (!messages?.every((message) => !('method' in message) && this.asked.delete(message.id))) {
-      this.stdoutPace.spend(1);
-    }
+    let unasked = messages ? 0 : 1;
+    for (const message of messages ?? []) if ('method' in message || !this.asked.delete(message.id)) unasked += 1;
+    if (unasked > 0) this.stdoutPace.spend(unasked);
     if (!messages) {
       this.deps.log.write('warn', `[stdout] not JSON-RPC: ${shortened(line, loggedLineLength)}`);
       if (this.stray.length < keptStrayLines) this.stray.push(shortened(line, keptLineLength));

@@ -96,9 +96,28 @@ describe('stdio transport', () => {
     });
   });
 
-  it('takes a hundred of half a million messages that come in one line before anybody listens', async () => {
+  const batch = (messages: readonly object[]): string =>
+    `${JSON.stringify(messages.map((message) => ({ jsonrpc: '2.0', ...message })))}\n`;
+  const nTimes = (count: number, message: object): object[] => Array.from({ length: count }, () => message);
+
+  it('reads on after many lines, or few of many messages, only in a while, unless they answer (S2)', async () => {
+    await transport.start();
+    const isHeldUp = async (text: string): Promise<boolean> => {
+      stdout.write(text);
+      await new Promise(setImmediate);
+      return stdout.isPaused();
+    };
+    const ids = Array.from({ length: 2500 }, (_, id) => id);
+    for (const id of ids) void send(id);
+    const answers = ids.map((id) => ({ id, result: {} }));
+    const batches = [0, 500, 1000, 1500, 2000].map((from) => batch(answers.slice(from, from + 500)));
+    assert.equal(await isHeldUp(batches.join('')), false);
+    assert.equal(await isHeldUp(batch(nTimes(500, { method: 'm' })).repeat(5)), true);
+  });
+
+  it('takes a hundred of half a million messages that come at once before anybody listens', async () => {
     const heard: string[] = [];
-    stdout.write(`[${Array.from({ length: 500_000 }, () => '{"jsonrpc":"2.0","method":"m"}').join()}]\n`);
+    stdout.write(batch(nTimes(500, { method: 'm' })).repeat(1000));
     for (let turn = 0; turn < 3; turn++) await new Promise(setImmediate);
     transport.onmessage = (message) => heard.push('method' in message ? message.method : 'answer');
     await transport.start();
