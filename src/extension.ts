@@ -76,7 +76,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const editor = new EditorClient(context.globalState, () =>
     (vscode.workspace.workspaceFolders ?? []).map(({ uri, name }) => ({ uri: uri.toString(), name })),
   );
-  const secrets = new EnteredSecrets(context.secrets, (error) =>
+  const secrets = new EnteredSecrets(context.secrets, clock, (error) =>
     logs.host.write('error', `The secrets that were entered could not be read: ${String(error)}`),
   );
   const slot: EngineSlot = new EngineSlot({

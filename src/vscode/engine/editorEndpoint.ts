@@ -5,11 +5,11 @@
  * Invariant: a secret storage that does not answer costs the address its permanence, and nothing else.
  */
 import { createHash } from 'node:crypto';
-import { delay, type Clock } from '../../core/base/clock.js';
+import type { Clock } from '../../core/base/clock.js';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
 import { Emitter } from '../../core/base/events.js';
 import type { Log } from '../../core/base/log.js';
-import type { SecretStore } from '../../core/connections/http/oauth/contract.js';
+import { timelyAnswer, type SecretStore } from '../../core/connections/http/oauth/contract.js';
 import { newToken } from '../../core/files/tokenFile.js';
 import type { EndpointSecret } from '../../core/gateway/endpointSecret.js';
 import { FolderPorts } from '../../core/gateway/folderPorts.js';
@@ -36,9 +36,6 @@ interface EditorEndpointDeps extends Omit<StableEndpointDeps, 'port' | 'secret' 
 }
 
 const portKey = 'mcpToolsets.editorPort';
-
-/** The limit for the secret storage in milliseconds. It may ask a person to unlock it. */
-const storeLimit = 3_000;
 
 export class EditorEndpoint extends StableEndpoint {
   private readonly token: StoredToken;
@@ -80,20 +77,13 @@ class StoredToken implements EndpointSecret {
   }
 
   async read(): Promise<string> {
-    const over = new AbortController();
     try {
-      const limit = delay(this.clock, storeLimit, over.signal).then(() =>
-        Promise.reject(new Error('it did not answer')),
-      );
-      limit.catch(() => undefined);
-      return await Promise.race([this.stored(), limit]);
+      return await timelyAnswer(this.clock, this.stored());
     } catch (error) {
       this.own ??= newToken();
       const why = error instanceof Error ? error.message : String(error);
       this.log.write('warn', `The token of the editor is not kept, so agent sessions end with this window: ${why}`);
       return this.own;
-    } finally {
-      over.abort();
     }
   }
 
@@ -120,6 +110,6 @@ class StoredToken implements EndpointSecret {
     if (kept !== undefined && /^[\w-]{43}$/.test(kept)) return kept;
     await secrets.store(this.key, newToken());
     // Another window may have stored one at the same time: the later one counts for both.
-    return (await secrets.get(this.key)) ?? Promise.reject(new Error('it kept nothing'));
+    return (await secrets.get(this.key)) ?? Promise.reject(new Error('The secret storage kept nothing.'));
   }
 }

@@ -2,12 +2,14 @@
  * Keeps the secrets that the person has entered (C2) in the secret storage of the editor, for all windows. They are also in
  * memory, because config files are read at once.
  *
- * Invariant: a value is written nowhere else. A storage that cannot be read is one without secrets.
+ * Invariant: a value is written nowhere else. A storage that cannot be read is one without secrets, and so is one that does not
+ * answer, until it does.
  */
+import type { Clock } from '../../core/base/clock.js';
 import type { Disposable } from '../../core/base/disposables.js';
 import { Emitter, type Event } from '../../core/base/events.js';
 import { isObject } from '../../core/base/isObject.js';
-import type { SecretStore } from '../../core/connections/http/oauth/contract.js';
+import { timelyAnswer, type SecretStore } from '../../core/connections/http/oauth/contract.js';
 
 const storageKey = 'mcpToolsets.secrets';
 
@@ -23,6 +25,7 @@ export class EnteredSecrets implements Disposable {
   /** @param onFailure hears why the storage could not be read */
   constructor(
     private readonly storage: SecretStore,
+    private readonly clock: Clock,
     private readonly onFailure: (error: unknown) => void,
   ) {
     const listening = storage.onDidChange(({ key }) => {
@@ -35,15 +38,10 @@ export class EnteredSecrets implements Disposable {
     return this.values.get(name);
   }
 
-  /** Reads the storage. Never rejects. */
-  load(): Promise<void> {
-    return this.inTurn(async () => {
-      try {
-        this.take(parsed(await this.storage.get(storageKey)));
-      } catch (error) {
-        this.onFailure(error);
-      }
-    });
+  /** Reads the storage. Never rejects, and resolves also where the storage does not answer in time; what it answers later is taken then. */
+  async load(): Promise<void> {
+    const read = this.inTurn(async () => this.take(parsed(await this.storage.get(storageKey))));
+    await timelyAnswer(this.clock, read).catch(this.onFailure);
   }
 
   /** Stores a value, or forgets it where it is undefined. Rejects when it could not be stored. */

@@ -1,7 +1,8 @@
 /** The secrets that a person has entered (C2): one store for all windows, and a copy in memory that follows it. */
 import assert from 'node:assert/strict';
-import { Emitter } from '../../../../src/core/base/events.js';
+import { Emitter, nextEvent } from '../../../../src/core/base/events.js';
 import { EnteredSecrets } from '../../../../src/vscode/engine/enteredSecrets.js';
+import { FakeClock } from '../../../support/fakes/fakeClock.js';
 
 /** Plays the secret storage of the editor, which all windows share. */
 class Storage {
@@ -9,8 +10,11 @@ class Storage {
   readonly changes = new Emitter<{ readonly key: string }>();
   readonly onDidChange = this.changes.event;
   failure: Error | undefined;
+  /** While it is there, the storage waits for a person to unlock it. */
+  unlocked: Promise<void> | undefined;
 
-  get(key: string): Promise<string | undefined> {
+  async get(key: string): Promise<string | undefined> {
+    await this.unlocked;
     return this.failure ? Promise.reject(this.failure) : Promise.resolve(this.entries.get(key));
   }
 
@@ -28,8 +32,9 @@ class Storage {
 describe('entered secrets (C2)', () => {
   const open: EnteredSecrets[] = [];
   const failures: unknown[] = [];
+  const clock = new FakeClock();
   const window = (storage: Storage): EnteredSecrets => {
-    const secrets = new EnteredSecrets(storage, (error) => failures.push(error));
+    const secrets = new EnteredSecrets(storage, clock, (error) => failures.push(error));
     open.push(secrets);
     return secrets;
   };
@@ -79,6 +84,24 @@ describe('entered secrets (C2)', () => {
       ['A', 'B', 'C'].map((name) => here.get(name)),
       ['a', 'b', 'c'],
     );
+  });
+
+  it('are none while the storage does not answer, and there when it does (S2)', async () => {
+    const storage = new Storage();
+    await window(storage).set('KEY', 'one');
+    let unlock = (): void => {};
+    storage.unlocked = new Promise((resolve) => (unlock = resolve));
+    const secrets = window(storage);
+    const changed = nextEvent(secrets.onDidChange, () => true);
+    const loaded = secrets.load();
+    clock.advance(3_000);
+    await loaded;
+    assert.equal(secrets.get('KEY'), undefined);
+    assert.match(String(failures), /did not answer/);
+    unlock();
+    await changed;
+    assert.equal(secrets.get('KEY'), 'one');
+    assert.equal(clock.pending, 0);
   });
 
   it('are forgotten when they are set to nothing', async () => {

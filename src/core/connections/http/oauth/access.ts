@@ -11,7 +11,7 @@ import type { HttpLaunch } from '../../../config/model.js';
 import { directAgents, type HttpAgents, type MakeAgents } from '../agents.js';
 import type { HttpAccess, Refusal, Verdict } from '../endpoint.js';
 import { type Authority, discover, isAdvertised } from './discovery.js';
-import { SignInFailure, type SecretStore, type SignInBrowser, type SignInStatus } from './contract.js';
+import { SignInFailure, timelyAnswer, type SecretStore, type SignInBrowser, type SignInStatus } from './contract.js';
 import { oauthFetch } from './fetch.js';
 import { isStale, joinedScopes, type Kept, nothingKept, parseKept, secretsOfKept } from './grant.js';
 import { renewed, revoke, signedInAsProgram } from './renewal.js';
@@ -142,10 +142,14 @@ export class OAuthAccess implements HttpAccess {
 
   /** Reads the store, which another window may have changed. */
   async reread(): Promise<void> {
-    const { secrets, key } = this.deps;
+    const { secrets, key, clock } = this.deps;
     if (this.storeFails) return;
-    const text = await Promise.resolve(secrets.get(key)).catch(() => undefined);
-    this.take(parseKept(text));
+    const text = Promise.resolve(secrets.get(key)).catch(() => undefined);
+    // What the store answers too late is taken then.
+    await timelyAnswer(
+      clock,
+      text.then((kept) => this.take(parseKept(kept))),
+    ).catch(() => undefined);
   }
 
   dispose(): void {

@@ -1,4 +1,5 @@
 /** What signing in to HTTP servers (X7) needs of a shell, and what the rest of the core sees of it. */
+import { delay, type Clock } from '../../../base/clock.js';
 import type { Event } from '../../../base/events.js';
 import type { Launch } from '../../../config/model.js';
 
@@ -9,6 +10,23 @@ export interface SecretStore {
   delete(key: string): PromiseLike<void>;
   /** Fires also for changes that other windows make. */
   readonly onDidChange: (listener: (change: { readonly key: string }) => void) => { dispose(): unknown };
+}
+
+/** The limit for an answer of the store in milliseconds. The store may ask a person to unlock it. */
+const answerLimitMs = 3_000;
+
+/** Resolves or rejects as the store does. Rejects where it does not answer in time, and what it answers later is left to the caller. */
+export async function timelyAnswer<Answer>(clock: Clock, answer: Promise<Answer>): Promise<Answer> {
+  const over = new AbortController();
+  const limit = delay(clock, answerLimitMs, over.signal).then(() =>
+    Promise.reject(new Error('The secret storage did not answer.')),
+  );
+  limit.catch(() => undefined);
+  try {
+    return await Promise.race([answer, limit]);
+  } finally {
+    over.abort();
+  }
 }
 
 /** The place that the browser comes back to after a sign-in. */

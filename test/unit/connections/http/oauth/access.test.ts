@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { readChallenge } from '../../../../../src/core/connections/http/oauth/access.js';
+import { OAuthAccess, readChallenge } from '../../../../../src/core/connections/http/oauth/access.js';
+import { FakeClock, rest } from '../../../../support/fakes/fakeClock.js';
 
 const metadata = 'https://a.example/.well-known/oauth-protected-resource/mcp';
 
@@ -34,4 +35,40 @@ describe('oauth challenge', () => {
       );
     });
   }
+});
+
+describe('oauth access', () => {
+  const kept = {
+    grant: { authority: { issuer: 'https://a.example' }, tokens: { access_token: 'token', token_type: 'bearer' } },
+  };
+
+  it('asks without a token where the store does not answer, and takes what it answers later (S2)', async () => {
+    const clock = new FakeClock();
+    let answer = (_: string): void => {};
+    const access = new OAuthAccess({
+      launch: { transport: 'streamable_http', url: 'https://a.example/mcp', headers: new Map(), sessionId: '' },
+      key: 'key',
+      secrets: {
+        get: () => new Promise((resolve) => (answer = resolve)),
+        store: () => Promise.resolve(),
+        delete: () => Promise.resolve(),
+        onDidChange: () => ({ dispose: () => {} }),
+      },
+      clock,
+      log: { write: () => {} },
+      keepSecret: () => ({ dispose: () => {} }),
+      clientVersion: '1',
+      onChange: () => {},
+    });
+    const token = access.token();
+    await rest();
+    clock.advance(3_000);
+    assert.equal(await token, undefined);
+    answer(JSON.stringify(kept));
+    await rest();
+    assert.equal(await access.token(), 'token');
+    assert.deepEqual(access.status, { kind: 'signedIn', lacks: undefined });
+    assert.equal(clock.pending, 0);
+    access.dispose();
+  });
 });
