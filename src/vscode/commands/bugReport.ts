@@ -1,8 +1,10 @@
 /**
  * Writes what *Copy Diagnostics* copies (E4): enough for a bug report, and nothing that its readers must not see.
- * Values of `env` and `headers`, arguments that look like secrets, and comments of config files are left out before the
- * whole text is redacted once more. Everything here is pure.
+ * Values of `env` and `headers`, arguments that look like secrets, and comments of config files are left out before each text
+ * is redacted once more: the whole report is not, because what is masked may reach over the end of a fence. Everything here
+ * is pure.
  */
+import { fenced } from '../../core/base/inert.js';
 import { redactedConfig } from '../../core/config/redactedConfig.js';
 import type { ServerStatus, StatusSnapshot } from '../../core/reconcile/status.js';
 import { stateWord, toolCount, transportWord } from '../views/phrases.js';
@@ -25,7 +27,14 @@ export interface BugReportFacts {
 }
 
 export function bugReport(facts: BugReportFacts): string {
-  const { snapshot, fileLabel } = facts;
+  const { snapshot, redact } = facts;
+  const fileLabel = (file: string): string => redact(facts.fileLabel(file));
+  const section = (title: string, lines: readonly string[]): string =>
+    sectionOf(
+      title,
+      lines.map((line) => redact(line)),
+    );
+  const block = (text: string, language?: string): string => fenced(redact(text), language).value;
   const sections = [
     section(
       'Versions',
@@ -35,7 +44,7 @@ export function bugReport(facts: BugReportFacts): string {
       'Settings',
       facts.settings.map(([name, value]) => `- ${name}: ${JSON.stringify(value)}`),
     ),
-    ...facts.sources.flatMap(({ file, text }) => section(`\`${fileLabel(file)}\``, configLines(text))),
+    ...facts.sources.map(({ file, text }) => sectionOf(`\`${fileLabel(file)}\``, [configOf(text, block)])),
     section('Servers', [
       `Phase ${facts.phase}, registry version ${snapshot.version}`,
       ...snapshot.servers.map(serverLine),
@@ -49,22 +58,20 @@ export function bugReport(facts: BugReportFacts): string {
     ),
     ...facts.logs
       .filter(({ lines }) => lines.length > 0)
-      .map(({ name, lines }) => section(`Log: ${name}`, fenced(lines))),
+      .map(({ name, lines }) => sectionOf(`Log: ${redact(name)}`, [block(lines.join('\n'))])),
   ];
   const text = `# MCP Toolsets: diagnostics\n\n${sections.join('\n')}`;
-  return atHome(facts.redact(text), facts.home);
+  return atHome(text, facts.home);
 }
 
-function section(title: string, lines: readonly string[]): string {
+function sectionOf(title: string, lines: readonly string[]): string {
   return `## ${title}\n\n${lines.length === 0 ? '(none)' : lines.join('\n')}\n`;
 }
 
-function configLines(text: string | undefined): string[] {
-  if (text === undefined) return ['(no such file)'];
+function configOf(text: string | undefined, block: (text: string, language: string) => string): string {
+  if (text === undefined) return '(no such file)';
   const redacted = redactedConfig(text);
-  return redacted === undefined
-    ? [`(not readable as YAML; ${text.split('\n').length} lines)`]
-    : fenced(redacted.split('\n'), 'json');
+  return redacted === undefined ? `(not readable as YAML; ${text.split('\n').length} lines)` : block(redacted, 'json');
 }
 
 function serverLine(server: ServerStatus): string {
@@ -79,10 +86,6 @@ function serverLine(server: ServerStatus): string {
     ...(serverInfo ? [`${serverInfo.name} ${serverInfo.version}`] : []),
   ];
   return `- ${id}: ${facts.join(' · ')}`;
-}
-
-function fenced(lines: readonly string[], language = ''): string[] {
-  return [`\`\`\`\`${language}`, ...lines, '````'];
 }
 
 function oneLine(text: string): string {

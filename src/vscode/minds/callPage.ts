@@ -4,22 +4,29 @@ import type { ToolCall, ToolResult } from '../../core/dialog/model.js';
 
 const longestText = 100_000;
 
-/** @param uriOf Returns the URI of a path on disk. */
+interface PageDeps {
+  /** Removes secrets from a text. A page is never redacted as a whole: what is masked may reach over the end of a fence. */
+  readonly redact: (text: string) => string;
+  /** Returns the URI of a path on disk. */
+  readonly uriOf: (path: string) => string;
+}
+
 export function callPage(
   { tool, input }: ToolCall,
   { parts, isError, files }: ToolResult,
-  uriOf: (path: string) => string,
+  { redact, uriOf }: PageDeps,
 ): Markdown {
+  const block = (text: string, language?: string): Markdown => fenced(short(redact(text), text.length), language);
   const output = parts.map((part) =>
-    part.kind === 'text' ? fenced(short(pretty(part.text))) : formatted`An image, ${part.mimeType}.`,
+    part.kind === 'text' ? block(pretty(part.text)) : formatted`An image, ${redact(part.mimeType)}.`,
   );
   const kept = (files ?? []).map(
-    ({ path }) => formatted`- [${path.split(/[\\/]/).pop() ?? path}](${linkTarget(uriOf(path))})`,
+    ({ path }) => formatted`- [${redact(path.split(/[\\/]/).pop() ?? path)}](${linkTarget(uriOf(path))})`,
   );
   const sections = [
-    formatted`# ${tool}`,
+    formatted`# ${redact(tool)}`,
     formatted`## Input`,
-    fenced(short(JSON.stringify(input, undefined, 2)), 'json'),
+    block(JSON.stringify(input, undefined, 2), 'json'),
     isError ? formatted`## Output (an error)` : formatted`## Output`,
     ...(output.length > 0 ? output : [formatted`Nothing.`]),
     ...(kept.length > 0 ? [formatted`## Files`, markdownList(kept, '\n')] : []),
@@ -36,6 +43,6 @@ function pretty(text: string): string {
   }
 }
 
-function short(text: string): string {
-  return text.length > longestText ? `${text.slice(0, longestText)}\n… (${text.length} characters in all)` : text;
+function short(text: string, inAll: number): string {
+  return text.length > longestText ? `${text.slice(0, longestText)}\n… (${inAll} characters in all)` : text;
 }

@@ -18,9 +18,9 @@ export class CallPages implements Disposable {
 
   /** @param redact Removes secrets from a text. */
   keep(call: ToolCall, result: ToolResult, redact: (text: string) => string): vscode.Uri {
-    const page = redact(callPage(call, result, (file) => vscode.Uri.file(file).toString()).value);
+    const page = callPage(call, result, { redact, uriOf: (file) => vscode.Uri.file(file).toString() });
     // The chat shows the last segment of the path, so it is the name of the tool.
-    return this.documents.add(call.tool.replace(/[^\w-]/g, '_'), page);
+    return this.documents.add(call.tool.replace(/[^\w-]/g, '_'), page.value);
   }
 
   dispose(): void {

@@ -65,6 +65,19 @@ describe('bugReport (E4)', () => {
     assert.doesNotMatch(text, /canary|abcdef123456/);
   });
 
+  it('keeps what a log says inside its fence', () => {
+    const redactor = new Redactor();
+    const forged = ['-----END PRIVATE KEY-----', '`````', '# Sign in again'];
+    const text = report({
+      logs: [
+        { name: 'a', lines: ['-----BEGIN PRIVATE KEY-----'] },
+        { name: 'b', lines: forged },
+      ],
+      redact: (all) => redactor.redact(all),
+    });
+    assert.ok(text.endsWith(`## Log: b\n\n\`\`\`\`\`\`\n${forged.join('\n')}\n\`\`\`\`\`\`\n`), text);
+  });
+
   it('does not name the person', () => {
     assert.doesNotMatch(report({ logs: [{ name: 'a', lines: ['/home/ann/project'] }] }), /ann/);
   });

@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict';
+import { Redactor } from '../../../../src/core/base/log.js';
 import type { ToolResult } from '../../../../src/core/dialog/model.js';
 import { read } from '../../../support/markdown.js';
 import { callPage } from '../../../../src/vscode/minds/callPage.js';
 
 describe('the page of a call', () => {
   const call = { id: '1', tool: 'shop_count', input: { what: 'pears' } };
+  const redactor = new Redactor();
+  const deps = { redact: (text: string) => redactor.redact(text), uriOf: (path: string) => `uri:${path}` };
   const page = (parts: ToolResult['parts'], more: Partial<ToolResult> = {}): string =>
-    read(callPage(call, { callId: '1', tool: 'shop_count', parts, isError: false, ...more }, (path) => `uri:${path}`));
+    read(callPage(call, { callId: '1', tool: 'shop_count', parts, isError: false, ...more }, deps));
   const text = (words: string): ToolResult['parts'][number] => ({ kind: 'text', text: words });
 
   it('has what went in and what came out, JSON in lines', () => {
@@ -39,5 +42,23 @@ describe('the page of a call', () => {
   it('keeps a text inside its fence, and cuts what is very long', () => {
     assert.match(page([text('a\n````\nb')]), /\n`````\na\n````\nb\n`````$/);
     assert.match(page([text('x'.repeat(100_001))]), /x\n… \(100001 characters in all\)\n```$/);
+    assert.match(page([text('x '.repeat(1_000_000))]), / \n… \(2000000 characters in all\)\n```$/);
+  });
+
+  it('has no secret, and what is masked of one text takes no fence away (S1a)', () => {
+    const forged = '\n```\n\n# Sign in again\n\n[Sign in](https://evil.example)';
+    for (const [first, second] of [
+      ['-----BEGIN PRIVATE KEY-----', '-----END PRIVATE KEY-----'],
+      ['"password": "correct horse', 'battery staple"'],
+    ] as const) {
+      const [one = '', two = ''] = page([text(first), text(`${second}${forged}`)]).split('\n\n````\n');
+      assert.match(one, /\n```\n.*\n```$/);
+      assert.ok(two.endsWith(`${forged}\n\`\`\`\``), two);
+    }
+    const secret = 'sk-ant-api03-0123456789abcdefghijklmnopqrstuvwxyz';
+    const shown = page([text(secret), { kind: 'image', mimeType: secret, base64: '' }], {
+      files: [{ path: `/a/${secret}.png`, isImage: true }],
+    });
+    assert.doesNotMatch(shown.replace(/\]\(.*\)/, ''), /0123456789abc/);
   });
 });
