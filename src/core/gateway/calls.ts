@@ -50,7 +50,7 @@ function callFromConversation(name: string, given: Fields | undefined, params: F
     },
     write: async ({ result, toolset = session.toolset, publishedName = name, notes = [] }, { dialog, clientKind }) => {
       if (isOtherType(result)) return otherAnswer(result, session, { toolset, dialog });
-      session.noteLinks(result, { toolset, dialog });
+      session.links.note(result, { toolset, dialog });
       // An agent host shows an app what it was given itself, and its models read text beside structure (G8).
       const isShown = clientKind === 'agentHost' && (app !== undefined || session.listing.isForAppsAlone(name));
       // Otherwise, what is done for the editor suits the agents that it runs, too.
@@ -119,16 +119,15 @@ export function forwarded(method: string, check: Check): Forwarded {
     // Answers to what a task asks are what the request is about.
     const { inputResponses } = asked;
     const own = { ...withoutCarriage(asked), ...(method === 'tasks/update' && { inputResponses }) };
-    // A link that a call returned is read where it was made, whoever reads it: the editor names no conversation then.
-    const named = deps.namesConversations && conversationOf(metaOf(params)) !== undefined;
+    const isNamed = deps.namesConversations && conversationOf(metaOf(params)) !== undefined;
     const { uri } = own as { uri?: unknown };
-    const made = typeof uri === 'string' && !named ? session.links.get(uri) : undefined;
-    const isPage = !named && session.listing.hasApp(uri);
+    const isPage = !isNamed && session.listing.hasApp(uri);
     const isForEditor = session.clientKind === 'editor';
     return forward(params, context, {
       what: method,
       cancelled: 'The request was cancelled.',
-      destination: by.kind === 'app' ? by.destination : made,
+      destination: by.kind === 'app' ? by.destination : undefined,
+      link: uri,
       send: async (terms): Promise<OtherOutcome> => {
         const outcome = await deps.backend.request({
           ...terms,

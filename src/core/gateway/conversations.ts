@@ -6,14 +6,12 @@
  * A conversation that has an address of its own can be ended there, and ends by itself when the program that attended
  * to it has gone (L2a). Others end as their leases do (L2).
  */
-import { BoundedMap } from '../base/boundedMap.js';
 import type { Clock } from '../base/clock.js';
 import type { Disposable } from '../base/disposables.js';
 import type { ServerClient } from '../protocol/client.js';
-import type { Destination } from '../protocol/request.js';
 import { isOfHandle } from './dialogs.js';
+import { Links } from './links.js';
 import type { Listing } from './listings.js';
-import { mostLinks } from './session.js';
 import { quietLimitMs } from './sessions.js';
 
 export interface ConversationTraits {
@@ -27,8 +25,8 @@ export class Conversation {
   readonly toolset: string;
   readonly dialog: string;
   readonly lostBefore: string | undefined;
-  /** The place where a link of a result was made, by the URI of the link. */
-  readonly links = new BoundedMap<string, Destination>(mostLinks);
+  /** The links that it was given. */
+  readonly links = new Links();
   /** The number of requests that are being served. */
   inUse = 0;
 
@@ -80,7 +78,7 @@ export class Conversations implements Disposable {
   thatWasGiven(toolset: string, uri: unknown): readonly Conversation[] {
     if (typeof uri !== 'string') return [];
     return [...this.kept.values()].filter(
-      (one) => one.toolset === toolset && isOfHandle(one.dialog) && one.links.has(uri),
+      (one) => one.toolset === toolset && isOfHandle(one.dialog) && one.links.holders(uri).length > 0,
     );
   }
 

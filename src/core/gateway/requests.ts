@@ -74,6 +74,8 @@ interface Forwarding<Result, Beside> {
   readonly what: string;
   /** The destination, where something tells it better than the session and `_meta`. */
   readonly destination?: Destination | undefined;
+  /** What may be the URI of a link that a call returned. */
+  readonly link?: unknown;
   readonly send: (terms: ForwardTerms) => Promise<Outcome<Result, Beside>>;
   /** Returns the result as JSON, as this client is sent it. */
   readonly write: (
@@ -97,7 +99,7 @@ export function forward<Result, Beside>(
   session.listing.refreshIfStale();
   if (session.listing.isGone) return invalidParams(`The toolset ${session.toolset} has no tools now.`);
 
-  const destination = forwarding.destination ?? destinationOf(meta, session, deps);
+  const destination = forwarding.destination ?? destinationOf(meta, context, forwarding.link);
   if (!destination) return refusal(errorCodes.invalidRequest, severalConversations);
 
   const call: CallInFlight = { controller: new Cancellation(), reply, listVersion: session.listing.version };
@@ -120,13 +122,26 @@ export function forward<Result, Beside>(
 
 const severalConversations = 'Several conversations share this session, and nothing tells which of them asks.';
 
-/** Returns undefined where nothing tells which conversation of the session it is. */
-function destinationOf(meta: Fields | undefined, session: Session, deps: MethodDeps): Destination | undefined {
-  const { toolset, traits } = session;
+/**
+ * Returns undefined where nothing tells which conversation of the session it is. A link is read where it was made also
+ * by who names no conversation, as the editor does, unless several have one of that name.
+ */
+function destinationOf(
+  meta: Fields | undefined,
+  { session, deps }: MethodContext,
+  link: unknown,
+): Destination | undefined {
+  const { toolset, traits, listing } = session;
   const ofEditor = deps.namesConversations ? conversationOf(meta) : undefined;
   const name = traits.namer === undefined ? undefined : namedBy(traits.namer, meta);
+  const holders = typeof link === 'string' ? session.links.holders(link) : [];
+  if (ofEditor === undefined && name === undefined && holders.length > 0) {
+    const isTheSame = holders.length === 1 || !listing.isLeased || listing.hasApp(link);
+    return isTheSame ? holders.at(-1) : undefined;
+  }
   const dialog = ofEditor ?? session.dialogOf(name);
-  return dialog === undefined ? undefined : { toolset, dialog };
+  if (dialog === undefined) return undefined;
+  return holders.find((one) => one.dialog === dialog) ?? { toolset, dialog };
 }
 
 function progressSink(token: unknown, id: RequestId, call: CallInFlight, session: Session): RequestTerms['onProgress'] {

@@ -16,19 +16,15 @@ import type { Cancellation } from '../base/cancellation.js';
 import { BoundedMap } from '../base/boundedMap.js';
 import { TransientMap } from '../base/transientMap.js';
 import { notificationMessage, type RequestId } from './jsonRpc.js';
+import { Links } from './links.js';
 import { changedMessages, type Knowledge, type Listing, type Topic, topics } from './listings.js';
-import type { Destination } from '../protocol/request.js';
 import { isKeptId } from '../protocol/keptIds.js';
 import { modernVersion, type SpokenVersion } from '../protocol/versions.js';
 import { clientRequest, isToldTo } from './dialect.js';
 import { isLoudEnough } from '../protocol/logLevels.js';
-import { longestUri } from '../tools/uris.js';
 
 /** This is more listening streams than a client has use for; the oldest makes room. */
 const maxStreams = 8;
-
-/** This many links of results are remembered; the oldest is forgotten. */
-export const mostLinks = 1_000;
 
 /** This many conversations that share a session are known; what the oldest held ends when it is idle, not with the session. */
 const mostConversations = 1_000;
@@ -61,7 +57,7 @@ interface SessionStart {
   /** The argument by which its calls say whose they are. */
   readonly passes?: Fields | undefined;
   /** What it shares with the others of its conversation, where it serves one request alone. */
-  readonly partOf?: { readonly links: Map<string, Destination> };
+  readonly partOf?: { readonly links: Links };
 }
 
 export class Session {
@@ -80,8 +76,8 @@ export class Session {
   readonly lostBefore: string | undefined;
   /** Agent hosts begin sessions anew for conversations that had one, and say of none which it is for (G3b). */
   readonly mayHaveLost: boolean;
-  /** The place where a link of a result was made, by the URI of the link. */
-  readonly links: Map<string, Destination>;
+  /** The links that its conversations were given. */
+  readonly links: Links;
   /** The same for everything of one client: the session itself, or the conversation that a request of its own is part of. */
   readonly identity: object;
   readonly asker: Asker | undefined;
@@ -115,7 +111,7 @@ export class Session {
     this.asker = start.asker;
     this.isNobodys = start.isNobodys === true;
     this.passes = start.passes;
-    this.links = start.partOf?.links ?? new BoundedMap(mostLinks);
+    this.links = start.partOf?.links ?? new Links();
     this.client = new SessionClient(this, undefined, this.dialog);
     this.toolset = listing.toolset;
     this.clientKind = listing.clientKind;
@@ -191,15 +187,6 @@ export class Session {
   noteListed(topic: Topic = 'tools'): void {
     if (topic === 'tools') this.hasListed = true;
     this.knowledge[topic].known = this.knowledge[topic].told = this.listing.versionOf(topic);
-  }
-
-  /** Remembers the links that a result holds, which are read from the instance that made them. */
-  noteLinks({ content }: { readonly content: readonly { readonly type: string }[] }, origin: Destination): void {
-    for (const part of content) {
-      const { uri } = part as { uri?: unknown };
-      if (part.type !== 'resource_link' || typeof uri !== 'string' || uri.length > longestUri) continue;
-      this.links.set(uri, origin);
-    }
   }
 
   cancel(id: RequestId): boolean {

@@ -316,19 +316,6 @@ describe('gateway: sessions', () => {
     });
   });
 
-  it('remember the links of results, in bounds (S2)', () => {
-    const session = open();
-    const origin = { toolset: 't', dialog: 'd' };
-    const link = (uri: unknown): object => ({ type: 'resource_link', uri });
-    const note = (...uris: unknown[]): void =>
-      session.noteLinks({ content: uris.map(link) as { type: string }[] }, origin);
-    note(5, 'x'.repeat(8_193), 'a:0', ...Array.from({ length: 999 }, (_, index) => `b:${index}`));
-    assert.equal(session.links.size, 1_000);
-    assert.equal(session.links.get('a:0'), origin);
-    note('c:0');
-    assert.deepEqual([session.links.size, session.links.has('a:0'), session.links.has('c:0')], [1_000, false, true]);
-  });
-
   it('remember the conversations that share them, in bounds (S2)', () => {
     const session = open();
     for (let count = 0; count < 2_000; count++) session.dialogOf(`conversation-${count}`);
