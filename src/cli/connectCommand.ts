@@ -1,7 +1,7 @@
 /**
  * `mcp-toolsets connect`: an MCP server over stdio for a client that can only start programs (G6). It joins the client to
- * the gateway that serves the folder, of an editor or of `serve`. Where there is none it serves the folder itself, for
- * this client alone, and ends with it.
+ * the gateway that serves the folder, of an editor or of `serve`. Where there is none, or it was told what that gateway does
+ * not know, it serves the folder itself, for this client alone, and ends with it.
  */
 import { randomBytes } from 'node:crypto';
 import { homedir } from 'node:os';
@@ -27,7 +27,7 @@ export interface ConnectRequest {
   readonly toolset: string | undefined;
   /** The path, relative to where the command runs. */
   readonly tokenFile: string | undefined;
-  /** As for `serve`, where the folder is served alone. */
+  /** As for `serve`. */
   readonly holdChanged: boolean;
 }
 
@@ -35,10 +35,10 @@ export async function connect(run: Run, { toolset, tokenFile: given, holdChanged
   const tokenFile = path.resolve(given ?? tokenFileOf(run.folder, homedir()));
   const interruption = new Interruption();
   const own = new OwnGateway(run, toolset, holdChanged);
+  // What guards this client (S3, S4) would not hold in a process that was not told of it.
+  const isAlone = run.permissions.hasOptions || holdChanged;
   const find = async (): Promise<GatewayAddress> => {
-    const found = await foundGateway(tokenFile, (port) =>
-      complain(`What listens on port ${port} does not know the token of this folder, and is not shown it.`),
-    );
+    const found = isAlone ? undefined : await foundGateway(tokenFile, onStranger);
     const base = found ? { url: urlOf(found.port), token: found.token } : await own.address();
     return { ...base, url: `${base.url}/mcp${toolset === undefined ? '' : `/${toolset}`}` };
   };
@@ -55,6 +55,9 @@ export async function connect(run: Run, { toolset, tokenFile: given, holdChanged
   interruption.dispose();
   return 0;
 }
+
+const onStranger = (port: number): void =>
+  void complain(`What listens on port ${port} does not know the token of this folder, and is not shown it.`);
 
 const urlOf = (port: number): string => `http://127.0.0.1:${port}`;
 

@@ -24,7 +24,8 @@ Commands
                     (--port N, by default 7427; --token-file FILE; --approve-edits; --hold-changed keeps tools, prompts
                     and instructions from agents that change or come after the start)
   connect [toolset] be an MCP server over stdio with the tools of one toolset or of all, for a client that starts programs:
-                    passes on to the editor or \`serve\` of the folder, or serves it alone where there is none
+                    passes on to the editor or \`serve\` of the folder; serves it alone where there is none, and always with
+                    --allow, --ask, --deny or --hold-changed
   headers           print the header with the token, once whoever listens has proved to know it; the helpers in entries do
                     (--port and --token-file as for serve)
   renew-token       make a new token for other agents of the folder and cut off whoever shows the old one (--token-file FILE)

@@ -39,6 +39,11 @@ export class PersonsPermissions {
     return typeof own === 'string' ? own : new PersonsPermissions(file, options, own);
   }
 
+  /** Whether this command was given rules of its own, which no other process knows. */
+  get hasOptions(): boolean {
+    return toolPermissions.some((permission) => this.options[permission] !== undefined);
+  }
+
   get rules(): Rules {
     const given = toolPermissions.flatMap((permission) =>
       (this.options[permission] ?? []).map((pattern) => [pattern, permission]),

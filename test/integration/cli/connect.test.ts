@@ -77,6 +77,9 @@ describe('mcp-toolsets connect', () => {
     args: Record<string, unknown> = {},
   ): Promise<string> => textOf(await client.callTool({ name, arguments: args }));
 
+  /** How many processes host servers: each has a guardian. */
+  const hosts = (): number => cli.processes().filter(({ command }) => command.includes('guardian.js')).length;
+
   /** The names of its tools, once these are among them: each server joins when it has listed its own. */
   async function untilNames(client: Client, wanted: readonly string[]): Promise<string[]> {
     const names = async (): Promise<string[]> => {
@@ -161,6 +164,19 @@ describe('mcp-toolsets connect', () => {
     assert.equal(await call(client, 'alpha_count'), '1');
     await client.close();
     await untilNone(() => cli.processes(), 10_000);
+  });
+
+  it('with permissions of its own (S4) or `--hold-changed` (S3) it serves the folder itself, as `serve` does not know of them', async () => {
+    await serve();
+    const offered = async (...args: string[]): Promise<string[]> =>
+      (await (await connect(['alpha', ...args])).listTools()).tools.map(({ name }) => name);
+    assert.ok((await offered()).includes('alpha_pid'));
+    const before = hosts();
+    assert.ok(!(await offered('--deny', 'pid')).includes('alpha_pid'));
+    assert.match(await call(await connect(['alpha', '--ask', 'alpha_pid']), 'alpha_pid'), /did not allow this call/);
+    assert.match(await call(await connect(['alpha', '--allow', 'alpha_pid']), 'alpha_pid'), /^\d+$/);
+    await connect(['alpha', '--hold-changed']);
+    assert.equal(hosts(), before + 4);
   });
 
   it('serves what wants secrets and files of variables, which are read before it is judged what the folder said', async () => {
