@@ -109,6 +109,11 @@ export function ask(text: string): void {
   process.stderr.write(`${forTerminal(text)} `);
 }
 
+/** Shows behind a question what the person types, as it is. */
+export function echo(text: string): void {
+  process.stderr.write(text);
+}
+
 export function misuse(text: string): 2 {
   put(process.stderr, `${oneLine(text)}\n\n${usage}`);
   return 2;

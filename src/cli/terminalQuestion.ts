@@ -3,29 +3,30 @@
  * of the screen, however narrow that is, so that nothing of it can pass for the question; and nothing else is written
  * while the question stands.
  */
-import { createInterface } from 'node:readline/promises';
 import { bothEnds, oneLine, visibleJson } from '../core/base/inert.js';
 import type { CallAnswer, CallQuestion } from '../core/host/permission.js';
-import { aloneOnTerminal } from './output.js';
+import { aloneOnTerminal, echo } from './output.js';
+import { typedLine } from './typedLine.js';
 
 /** Where there is no terminal, or the call is no longer waited for, the answer is no. */
 export async function askOnTerminal(question: CallQuestion, signal: AbortSignal): Promise<CallAnswer> {
   if (!process.stdin.isTTY || !process.stderr.isTTY) return 'no';
   return await aloneOnTerminal(async (write) => {
-    const lines = createInterface({ input: process.stdin, terminal: false });
-    try {
+    let isAsked = false;
+    const ask = (): void => {
+      isAsked = true;
       write(questionText(question, process.stderr.columns));
-      const closed = new Promise<string>((resolve) => lines.once('close', () => resolve('')));
-      const answer = (await Promise.race([lines.question('', { signal }), closed])).trim().toLowerCase();
-      return /^y(es)?$/.test(answer) ? 'once' : /^c(onversation)?$/.test(answer) ? 'inConversation' : 'no';
-    } catch (error) {
-      if (!signal.aborted) throw error;
-      write('\nThe call is no longer waited for.\n');
-      return 'no';
-    } finally {
-      lines.close();
-    }
+    };
+    const line = await typedLine({ input: process.stdin, ask, echo, interrupt, signal });
+    if (signal.aborted && isAsked) write('\nThe call is no longer waited for.\n');
+    const answer = signal.aborted ? '' : line.trim().toLowerCase();
+    return /^y(es)?$/.test(answer) ? 'once' : /^c(onversation)?$/.test(answer) ? 'inConversation' : 'no';
   });
+}
+
+/** Does what the terminal does for Ctrl-C otherwise. Windows would end the process at once by a signal of its own. */
+function interrupt(): void {
+  if (!process.emit('SIGINT', 'SIGINT')) process.kill(process.pid, 'SIGINT');
 }
 
 /** Pure. @param columns of the terminal; it may not know them */

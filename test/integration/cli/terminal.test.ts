@@ -101,6 +101,41 @@ describe('the question at a terminal (S4)', function () {
     assert.equal(await shown.end(), 130);
   });
 
+  it('takes no answer that was typed before it stood there, or for a question that was withdrawn', async () => {
+    const shown = at(80, 'serve', '--port', '0', '--token-file', 'own.token', '--ask', 'echo');
+    await shown.until(/a {2}http\S+ {2}1 tool/);
+    const base = /Listening on (http:\S+),/.exec(shown.shown)?.[1] ?? '';
+    const token = readFileSync(path.join(cli.folder, 'own.token'), 'utf8').trim();
+    const client = await Serving.clientOf(`${base}/mcp/a`, token);
+    const call = (text: string, signal?: AbortSignal): Promise<unknown> =>
+      client.callTool({ name: 'echo', arguments: { text } }, undefined, { ...(signal && { signal }) });
+    try {
+      const stop = new AbortController();
+      const first = assert.rejects(call('first', stop.signal));
+      await shown.until(question);
+      shown.type('y');
+      await shown.until(/\[N\]o: y$/);
+      stop.abort();
+      await first;
+      const second = call('second');
+      await shown.until(/"second"[^]*\[N\]o: $/);
+      shown.type('\n');
+      assert.match(textOf(await second), /did not allow this call/);
+      const third = call('third');
+      await shown.until(/"third"[^]*\[N\]o: $/);
+      shown.type('y\ny\n');
+      assert.match(textOf(await third), /third/);
+      const fourth = call('fourth');
+      await shown.until(/"fourth"[^]*\[N\]o: $/);
+      shown.type('\n');
+      assert.match(textOf(await fourth), /did not allow this call/);
+    } finally {
+      await client.close();
+      shown.type('\u0003');
+    }
+    assert.equal(await shown.end(), 130);
+  });
+
   it('`connect` asks nobody, because its input is the client’s', async () => {
     const shown = at(80, 'connect', 'a', '--ask', '*');
     const send = (message: object): void => shown.type(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);

@@ -1,0 +1,88 @@
+/**
+ * Takes one line from a terminal as the answer to one question (S4). What was typed before the question stood there, or for
+ * another one that was withdrawn, answers nothing: it is read and dropped first. So the terminal gives each key while the
+ * question stands; a line that it had kept back until Enter could not be dropped.
+ */
+import { inNextTurn } from '../core/base/nextTurn.js';
+
+/** The input of the process, where it is a terminal. */
+interface TerminalInput {
+  readonly readable: boolean;
+  setRawMode(isRaw: boolean): unknown;
+  resume(): unknown;
+  pause(): unknown;
+  on(event: string, listener: (piece: unknown) => void): unknown;
+  off(event: string, listener: (piece: unknown) => void): unknown;
+}
+
+interface Asking {
+  readonly input: TerminalInput;
+  /** Writes the question; called at most once. */
+  readonly ask: () => void;
+  /** Shows what is typed, as it is. */
+  readonly echo: (text: string) => void;
+  /** Called for Ctrl-C. */
+  readonly interrupt: () => void;
+  /** Aborted when nobody waits for the answer any more. */
+  readonly signal: AbortSignal;
+}
+
+/** Resolves with an empty line where the input ends or the answer is no longer waited for. Never rejects. */
+export function typedLine({ input, ask, echo, interrupt, signal }: Asking): Promise<string> {
+  return new Promise((resolve) => {
+    if (!input.readable || signal.aborted) {
+      resolve('');
+      return;
+    }
+    let line = '';
+    let isAsked = false;
+    let isQuiet = true;
+    let hasEnded = false;
+    const end = (answer: string): void => {
+      if (hasEnded) return;
+      hasEnded = true;
+      input.off('data', hear);
+      input.setRawMode(false);
+      input.pause();
+      for (const event of ends) input.off(event, giveUp);
+      signal.removeEventListener('abort', giveUp);
+      resolve(answer);
+    };
+    const giveUp = (): void => end('');
+    const ends = ['end', 'close', 'error'];
+    const press = (key: string): void => {
+      if (key === '\u0003') interrupt();
+      else if (!isAsked || hasEnded) return;
+      else if (key === '\r' || key === '\n' || key === '\u0004') {
+        echo('\n');
+        end(key === '\u0004' ? '' : line);
+      } else if (key === '\u007f' || key === '\b') {
+        if (line !== '') echo('\b \b');
+        line = line.slice(0, -1);
+      } else if (!/\p{C}/u.test(key)) {
+        line += key;
+        echo(key);
+      }
+    };
+    const hear = (piece: unknown): void => {
+      isQuiet = false;
+      for (const key of String(piece)) press(key);
+    };
+    const look = (): void => {
+      if (hasEnded) return;
+      if (isQuiet) {
+        isAsked = true;
+        ask();
+        return;
+      }
+      isQuiet = true;
+      inNextTurn(look);
+    };
+    for (const event of ends) input.on(event, giveUp);
+    signal.addEventListener('abort', giveUp);
+    input.on('data', hear);
+    input.setRawMode(true);
+    input.resume();
+    inNextTurn(look);
+  });
+}

@@ -1,0 +1,126 @@
+/** The answer to a question at a terminal (S4): only what is typed while the question stands. */
+import assert from 'node:assert/strict';
+import { PassThrough } from 'node:stream';
+import { typedLine } from '../../../src/cli/typedLine.js';
+
+class Keyboard extends PassThrough {
+  readonly modes: boolean[] = [];
+
+  setRawMode(isRaw: boolean): void {
+    this.modes.push(isRaw);
+  }
+}
+
+describe('a line that is typed at a terminal (S4)', () => {
+  let input: Keyboard;
+  let shown: string;
+  let interruptions: number;
+  let withdrawn: AbortController;
+
+  beforeEach(() => {
+    input = new Keyboard();
+    [shown, interruptions, withdrawn] = ['', 0, new AbortController()];
+  });
+
+  /** Begins a question. */
+  function question(): { stands: Promise<void>; answer: Promise<string> } {
+    let stand: () => void = () => {};
+    const stands = new Promise<void>((resolve) => (stand = resolve));
+    const answer = typedLine({
+      input,
+      ask: () => {
+        shown += '?';
+        stand();
+      },
+      echo: (text) => (shown += text),
+      interrupt: () => interruptions++,
+      signal: withdrawn.signal,
+    });
+    return { stands, answer };
+  }
+
+  async function answered(...typed: string[]): Promise<string> {
+    const { stands, answer } = question();
+    await stands;
+    for (const keys of typed) input.write(keys);
+    return await answer;
+  }
+
+  it('is what was typed up to Enter, and is shown', async () => {
+    assert.equal(await answered('ye', 's\r'), 'yes');
+    assert.equal(shown, '?yes\n');
+    assert.deepEqual(input.modes, [true, false]);
+    assert.ok(input.isPaused());
+    assert.equal(await answered('n\ny\n'), 'n');
+  });
+
+  it('is corrected by Backspace', async () => {
+    assert.equal(await answered('\u007fyx\u007f\n'), 'y');
+    assert.equal(shown, '?yx\b \b\n');
+  });
+
+  it('has no control characters', async () => {
+    assert.equal(await answered('\u001b[Ay\u0000\n'), '[Ay');
+    assert.equal(shown, '?[Ay\n');
+  });
+
+  it('is empty where Ctrl-D is pressed or the input ends, also for questions that come later', async () => {
+    assert.equal(await answered('y\u0004'), '');
+    const { stands, answer } = question();
+    await stands;
+    input.end('y');
+    assert.equal(await answer, '');
+    assert.equal(await question().answer, '');
+  });
+
+  it('is empty where the terminal is gone', async () => {
+    const { stands, answer } = question();
+    await stands;
+    input.destroy(new Error('EIO'));
+    assert.equal(await answer, '');
+  });
+
+  it('has nothing of what was typed before the question stood there', async () => {
+    input.write('y');
+    input.write('\n');
+    assert.equal(await answered('\n'), '');
+    input.write('y\n');
+    assert.equal(await answered('n\n'), 'n');
+    assert.equal(shown, '?\n?n\n');
+  });
+
+  it('has nothing of what was typed for a question that was withdrawn', async () => {
+    const first = question();
+    await first.stands;
+    input.write('y');
+    await new Promise((resolve) => setImmediate(resolve));
+    withdrawn.abort();
+    assert.equal(await first.answer, '');
+    assert.deepEqual(input.modes, [true, false]);
+    withdrawn = new AbortController();
+    assert.equal(await answered('\n'), '');
+    assert.equal(shown, '?y?\n');
+  });
+
+  it('is not asked for where nobody waits any more', async () => {
+    withdrawn.abort();
+    assert.equal(await question().answer, '');
+    withdrawn = new AbortController();
+    const { answer } = question();
+    withdrawn.abort();
+    assert.equal(await answer, '');
+    await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+    assert.equal(shown, '');
+  });
+
+  it('is interrupted by Ctrl-C, also before the question stands there', async () => {
+    input.write('\u0003');
+    const { stands, answer } = question();
+    await stands;
+    assert.equal(interruptions, 1);
+    input.write('\u0003');
+    input.write('n\n');
+    assert.equal(await answer, 'n');
+    assert.equal(interruptions, 2);
+  });
+});
