@@ -52,11 +52,16 @@ export class Redactor {
     return `${this.redactWhole(`${head.slice(0, end)}…`)} (${text.length - end} more characters)`;
   }
 
+  /** Takes out what is registered, and nothing that only looks like a secret. */
+  withoutRegistered(text: string): string {
+    if (this.secrets.size === 0) return text;
+    this.known ??= new KnownSecrets([...this.secrets.keys()].flatMap(spellings), shortestSecret);
+    return this.known.masked(text, mask);
+  }
+
   private redactWhole(text: string): string {
     if (this.secrets.size === 0) return withoutSecrets(text);
-    this.known ??= new KnownSecrets([...this.secrets.keys()].flatMap(spellings), shortestSecret);
-    const { known } = this;
-    return withoutSecrets(text, { known: (part) => known.masked(part, mask) });
+    return withoutSecrets(text, { known: (part) => this.withoutRegistered(part) });
   }
 }
 

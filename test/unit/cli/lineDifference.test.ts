@@ -21,4 +21,40 @@ describe('a difference of lines', () => {
     assert.match(shown, /"theirs".*•••/);
     assert.match(shown, /^\+ {2}"ours": \{ "token": "\$\{TOKEN\}" \}$/m);
   });
+
+  const ours = '"ours": { "command": "node", "args": ["--token-file", "/home/ada/ws.token"] }';
+
+  for (const [name, before, at] of [
+    ['JSON', '{"theirs":{"env":{"API_KEY":"canary-5ca1ab1e","DB_PASSWORD":9021090210,"PASSWORD":"x1y2"}}}\n', '}\n'],
+    ['YAML', 'theirs: { env: { API_KEY: canary-5ca1ab1e, DB_PASSWORD: 9021090210, PASSWORD: x1y2 } }\n', ' }\n'],
+    [
+      'TOML',
+      'theirs = { env = { API_KEY = "canary-5ca1ab1e", DB_PASSWORD = 9021090210, PASSWORD = "x1y2" } }\n',
+      ' }\n',
+    ],
+    ['JSON with an escape', '{"theirs":{"API_KEY":"x1y2\\"canary-5ca1ab1e","DB_PASSWORD":9021090210}}\n', '}\n'],
+    [
+      'a secret that the line before tells',
+      '{\n"first": 1,\n"args": [\n"--password",\n"canary-5ca1ab1e" ], "x":{}}\n',
+      '}\n',
+    ],
+  ] as const) {
+    it(`shows no secret of a line that has to be changed (E4): ${name}`, () => {
+      const place = before.lastIndexOf(at);
+      const shown = of(before, `${before.slice(0, place)}, ${ours}${before.slice(place)}`).join('\n');
+      assert.doesNotMatch(shown, /canary|5ca1|9021090210|x1y2/);
+      assert.match(shown, /^-.*•••/m);
+      assert.match(shown, /^\+.*•••/m);
+      assert.ok(shown.includes(ours), shown);
+    });
+  }
+
+  it('shows no secret that stands elsewhere now (E4)', () => {
+    for (const [before, after] of [
+      ['a: { API_KEY: canary-5ca1ab1e }\n', 'b:\n  args: [canary-5ca1ab1e]\n'],
+      ['{"API_KEY":8675309867530942}\n', '{\n  "API_KEY": 8675309867530942\n,"x":{}}\n'],
+    ] as const) {
+      assert.doesNotMatch(of(before, after).join('\n'), /canary|86753/);
+    }
+  });
 });
