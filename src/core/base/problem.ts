@@ -69,6 +69,7 @@ export const problemCodes = [
   'env-file-unusable',
   'env-unset',
   'secret-unset',
+  'problems-left-out',
   'id-in-other-folder',
   'server-shadowed',
   // These concern filtering and naming (N, G3a).

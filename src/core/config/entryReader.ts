@@ -5,10 +5,11 @@
  * Invariants: an absent value is not a problem here; `null` where a list or a map belongs (everything in it commented
  * out) is the same as absent.
  */
-import type { Place, Problem } from '../base/problem.js';
+import type { Place } from '../base/problem.js';
 import { keysOfOthers, knownKeys, type KeyLevel } from './keys.js';
 import type { ConfigDeps, SourceText } from './model.js';
 import type { FilePlaces } from './places.js';
+import { ProblemList } from './problemList.js';
 import * as problems from './problems.js';
 import { isEmpty, textOf, type ListNode, type MapEntry, type MapNode, type ValueNode } from '../yaml/valueNodes.js';
 
@@ -17,29 +18,16 @@ export type Entries = ReadonlyMap<string, MapEntry>;
 const none: Entries = new Map();
 
 /** Collects the problems of one server. */
-export class EntryReader {
-  readonly problems: Problem[] = [];
-
+export class EntryReader extends ProblemList {
+  /** @param room the number of problems that its file has room for */
   constructor(
     readonly server: string,
     readonly places: FilePlaces,
     readonly deps: ConfigDeps,
     readonly source: SourceText,
-  ) {}
-
-  /** True once anything was found that keeps the server from being used. */
-  get failed(): boolean {
-    return this.problems.some((found) => found.severity === 'error');
-  }
-
-  note(found: Problem): undefined {
-    this.problems.push(found);
-    return undefined;
-  }
-
-  /** Makes everything that was noted information. */
-  soften(): void {
-    for (const [index, found] of this.problems.entries()) this.problems[index] = { ...found, severity: 'information' };
+    room?: number,
+  ) {
+    super(room);
   }
 
   spot(place: Place): problems.Spot {
@@ -73,7 +61,7 @@ export class EntryReader {
     for (const entry of entries.values()) {
       if (known.includes(entry.key)) continue;
       const ofOthers = keysOfOthers[level]?.includes(entry.key) === true;
-      this.note(
+      this.noteWarning(() =>
         ofOthers
           ? problems.keyNotUsed(this.atKey(entry), entry.key)
           : problems.unknownKey(this.atKey(entry), level, entry.key, entries),

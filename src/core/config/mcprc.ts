@@ -8,9 +8,9 @@
 import { describe, EntryReader } from './entryReader.js';
 import { readJson } from '../yaml/jsonTree.js';
 import type { ConfigDeps, ConfiguredServer, ParsedSource, SourceText } from './model.js';
-import type { Problem } from '../base/problem.js';
 import { accepted, refused } from './parse.js';
 import { FilePlaces } from './places.js';
+import { ProblemList } from './problemList.js';
 import * as problems from './problems.js';
 import { readServer } from './serverEntry.js';
 import { isEmpty, type MapEntry, type ValueNode, type MapNode } from '../yaml/valueNodes.js';
@@ -24,39 +24,37 @@ export function parseMcprc(source: SourceText, deps: ConfigDeps): ParsedSource {
     const found = errors.map(({ what, span }) => problems.jsonSyntax({ place: places.visible(span) }, what));
     return refused(source.file, found);
   }
-  const found: Problem[] = [];
+  const found = new ProblemList();
   const servers = serversOf(places, root, found);
-  if (!servers || found.some(({ severity }) => severity === 'error')) return refused(source.file, found);
+  if (!servers || found.failed) return refused(source.file, found.whole(source.file));
   const read: ConfiguredServer[] = [];
   for (const entry of servers.entries.values()) {
     if (entry.key === '$schema') continue;
-    const reader = new EntryReader(entry.key, places, deps, source);
+    const reader = new EntryReader(entry.key, places, deps, source, found.room);
     read.push(readServer(reader, translated(entry)));
-    for (const problem of reader.problems) found.push(problem);
+    found.takeOver(reader);
   }
-  return accepted(source, read, found);
+  return accepted(source, read, found.whole(source.file));
 }
 
-function serversOf(places: FilePlaces, root: ValueNode, found: Problem[]): MapNode | undefined {
+function serversOf(places: FilePlaces, root: ValueNode, found: ProblemList): MapNode | undefined {
   if (root.kind !== 'map') {
     const place = isEmpty(root) ? places.visible(root.span) : places.place(root.span);
-    found.push(problems.jsonRootNotAMap({ place }, describe(root)));
-    return undefined;
+    return found.note(problems.jsonRootNotAMap({ place }, describe(root)));
   }
   const nested = root.entries.get('mcpServers');
   if (!nested) return checked(places, root, found);
   for (const entry of root.entries.values()) {
     if (entry === nested || entry.key === '$schema') continue;
-    found.push(problems.keyBesideServers({ place: places.key(entry) }, entry.key));
+    found.note(problems.keyBesideServers({ place: places.key(entry) }, entry.key));
   }
   if (nested.value.kind === 'map') return checked(places, nested.value, found);
-  found.push(problems.jsonRootNotAMap({ place: places.value(nested) }, describe(nested.value)));
-  return undefined;
+  return found.note(problems.jsonRootNotAMap({ place: places.value(nested) }, describe(nested.value)));
 }
 
-function checked(places: FilePlaces, servers: MapNode, found: Problem[]): MapNode {
+function checked(places: FilePlaces, servers: MapNode, found: ProblemList): MapNode {
   for (const { first, again } of servers.duplicates) {
-    found.push(problems.duplicateServer({ place: places.key(again) }, again.key, places.key(first)));
+    found.note(problems.duplicateServer({ place: places.key(again) }, again.key, places.key(first)));
   }
   return servers;
 }

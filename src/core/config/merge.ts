@@ -41,7 +41,7 @@ export function mergeSources(
   const servers = new Map<string, { readonly server: ConfiguredServer; readonly folder: string }>();
   const shadowed = new Map<string, Place[]>();
   for (const source of parsed) {
-    for (const problem of source.problems) problems.push(problem);
+    for (const found of source.problems) problems.push(found);
     if (source.kind === 'refused') refused.push(source.file);
     const serving = source.kind === 'accepted' ? source : previous.get(source.file);
     if (!serving) continue;

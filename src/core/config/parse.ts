@@ -9,6 +9,7 @@ import { describe, EntryReader } from './entryReader.js';
 import { knownKeys } from './keys.js';
 import type { ConfigDeps, ConfiguredServer, ParsedSource, SourceText } from './model.js';
 import { FilePlaces } from './places.js';
+import { ProblemList } from './problemList.js';
 import * as problems from './problems.js';
 import { readServer } from './serverEntry.js';
 import { yamlProblems, yamlWarning } from './yamlProblems.js';
@@ -30,17 +31,18 @@ export function parseMindsFile(source: SourceText, deps: ConfigDeps): ParsedSour
     const found = isEmpty(root) ? problems.versionMissing(spot) : problems.rootNotAMap(spot, describe(root));
     return refused(file, [found, ...warnings]);
   }
-  const rootProblems = [...warnings, ...checkRoot(places, root)];
-  const table = serversOf(places, root, rootProblems);
-  if (rootProblems.some((found) => found.severity === 'error')) return refused(file, rootProblems);
+  const found = new ProblemList();
+  for (const warning of warnings) found.note(warning);
+  checkRoot(places, root, found);
+  const table = serversOf(places, root, found);
+  if (found.failed) return refused(file, found.whole(file));
   const servers: ConfiguredServer[] = [];
-  const serverProblems: Problem[] = [];
   for (const entry of table?.entries.values() ?? []) {
-    const reader = new EntryReader(entry.key, places, deps, source);
+    const reader = new EntryReader(entry.key, places, deps, source, found.room);
     servers.push(readServer(reader, entry));
-    for (const problem of reader.problems) serverProblems.push(problem);
+    found.takeOver(reader);
   }
-  return accepted(source, servers, [...rootProblems, ...serverProblems]);
+  return accepted(source, servers, found.whole(file));
 }
 
 export function accepted(
@@ -55,59 +57,59 @@ export function refused(file: string, found: readonly Problem[]): ParsedSource {
   return { kind: 'refused', file, problems: inFileOrder(found) };
 }
 
-function checkRoot(places: FilePlaces, root: MapNode): Problem[] {
-  const found = keyProblems(places, root, places.place({ start: root.span.start, end: root.span.start }));
+function checkRoot(places: FilePlaces, root: MapNode, found: ProblemList): void {
+  checkKeys(places, root, places.place({ start: root.span.start, end: root.span.start }), found);
   const known: readonly string[] = knownKeys.root;
   for (const entry of root.entries.values()) {
     // Keys that begin with `x-` are the customary place for anchors, to which only other keys refer.
     if (known.includes(entry.key) || entry.key.startsWith('x-')) continue;
-    found.push(problems.unknownKey({ place: places.key(entry) }, 'root', entry.key, root.entries));
+    found.noteWarning(() => problems.unknownKey({ place: places.key(entry) }, 'root', entry.key, root.entries));
   }
-  return [...found, ...checkVersion(places, root)];
+  const ofVersion = versionProblem(places, root);
+  if (ofVersion) found.note(ofVersion);
 }
 
-function checkVersion(places: FilePlaces, root: MapNode): Problem[] {
+function versionProblem(places: FilePlaces, root: MapNode): Problem | undefined {
   const version = root.entries.get('version');
   if (!version) {
     const [first] = root.entries.values();
     const span = first?.keySpan ?? { start: root.span.start, end: root.span.start };
-    return [problems.versionMissing({ place: places.place(span) })];
+    return problems.versionMissing({ place: places.place(span) });
   }
   const spot = { place: places.value(version) };
-  if (isEmpty(version.value)) return [problems.versionMissing(spot)];
-  if (version.value.kind === 'scalar' && version.value.value === 1) return [];
-  return [problems.versionUnsupported(spot, describe(version.value))];
+  if (isEmpty(version.value)) return problems.versionMissing(spot);
+  if (version.value.kind === 'scalar' && version.value.value === 1) return undefined;
+  return problems.versionUnsupported(spot, describe(version.value));
 }
 
 /** Returns the map of servers. Problems that cost the whole file go into `found`. */
-function serversOf(places: FilePlaces, root: MapNode, found: Problem[]): MapNode | undefined {
+function serversOf(places: FilePlaces, root: MapNode, found: ProblemList): MapNode | undefined {
   const servers = root.entries.get('servers');
   // Where all servers are commented out, there are none.
   if (!servers || isEmpty(servers.value)) return undefined;
   if (servers.value.kind !== 'map') {
-    found.push(problems.serversNotAMap({ place: places.value(servers) }, describe(servers.value)));
-    return undefined;
+    return found.note(problems.serversNotAMap({ place: places.value(servers) }, describe(servers.value)));
   }
   const duplicate = (first: MapEntry, again: MapEntry): Problem =>
     problems.duplicateServer({ place: places.key(again) }, again.key, places.key(first));
-  for (const problem of keyProblems(places, servers.value, places.key(servers), duplicate)) found.push(problem);
+  checkKeys(places, servers.value, places.key(servers), found, duplicate);
   return servers.value;
 }
 
 /** Finds duplicate keys and bad merges in the maps of the file itself, which belong to no server. */
-function keyProblems(
+function checkKeys(
   places: FilePlaces,
   map: MapNode,
   at: Problem['place'],
+  found: ProblemList,
   duplicate = (first: MapEntry, again: MapEntry): Problem =>
     problems.duplicateKey({ place: places.key(again) }, again.key, places.key(first)),
-): Problem[] {
-  const found = map.duplicates.map(({ first, again }) => duplicate(first, again));
+): void {
+  for (const { first, again } of map.duplicates) found.note(duplicate(first, again));
   for (const node of map.badMerges) {
     const place = node.span.end > node.span.start ? places.place(node.span) : at;
-    found.push(problems.badMerge({ place }, describe(node)));
+    found.note(problems.badMerge({ place }, describe(node)));
   }
-  return found;
 }
 
 function inFileOrder(found: readonly Problem[]): Problem[] {

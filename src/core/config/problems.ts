@@ -84,6 +84,13 @@ export function keyBesideServers(spot: Spot, found: string): Problem {
   return problem('unknown-key', 'warning', spot, message, 'Move it into `mcpServers` if it is a server, or remove it.');
 }
 
+/** @param count the number of problems that are left out */
+export function problemsLeftOut(file: string, count: number): Problem {
+  const message = `The file has ${count.toLocaleString('en-US')} more problems, which are not shown.`;
+  const fix = 'Correct those that are shown, beginning with what aliases refer to.';
+  return problem('problems-left-out', 'warning', { place: { file, range: startOfFile } }, message, fix);
+}
+
 // These concern keys.
 
 export function serverIdInvalid(spot: Spot, id: string): Problem {

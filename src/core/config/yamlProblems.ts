@@ -68,7 +68,7 @@ function words(error: YamlError): Words {
       };
     case 'aliasesTooMany':
       return {
-        message: `The aliases of this file stand for more than ${error.limit.toLocaleString('en-US')} characters together.`,
+        message: `The aliases of this file stand for more than ${error.limit.toLocaleString('en-US')} ${error.of === 'nodes' ? 'keys and values' : error.of} together.`,
         fix: 'Use fewer aliases of large nodes.',
       };
     case 'aliasesTooDeep':

@@ -10,6 +10,7 @@ import { describe } from '../config/entryReader.js';
 import { nearest } from '../base/nearest.js';
 import type { SourceText } from '../config/model.js';
 import { FilePlaces } from '../config/places.js';
+import { ProblemList } from '../config/problemList.js';
 import { duplicateKey, problem, shortened, wrongType } from '../config/problems.js';
 import { yamlProblems, yamlWarning } from '../config/yamlProblems.js';
 import { readYaml } from '../yaml/yamlTree.js';
@@ -60,26 +61,23 @@ export function parseTeam(source: SourceText): ParsedTeam {
   }
   const reader = new TeamReader(places, warnings);
   const team = reader.read(reading.root);
-  return { team: team && { file: source.file, ...team }, problems: reader.problems };
+  return { team: team && { file: source.file, ...team }, problems: reader.whole(source.file) };
 }
 
-class TeamReader {
-  readonly problems: Problem[];
-
+class TeamReader extends ProblemList {
   constructor(
     private readonly places: FilePlaces,
     warnings: readonly Problem[],
   ) {
-    this.problems = [...warnings];
+    super();
+    for (const warning of warnings) this.note(warning);
   }
 
   read(root: ValueNode): Omit<Team, 'file'> | undefined {
     if (isEmpty(root)) return { members: [], spokesperson: undefined };
     const fix = 'Begin the file with `members:` and a key for each member below it.';
     if (root.kind !== 'map') {
-      this.problems.push(
-        wrongType({ place: this.places.visible(root.span) }, 'The file', 'a map', describe(root), fix),
-      );
+      this.note(wrongType({ place: this.places.visible(root.span) }, 'The file', 'a map', describe(root), fix));
       return undefined;
     }
     this.checkKeys(root, rootKeys);
@@ -96,7 +94,7 @@ class TeamReader {
   private member(entry: MapEntry, defaults: readonly PlacedGrant[]): Member | undefined {
     const place = this.places.key(entry);
     if (!idRule.test(entry.key)) {
-      this.problems.push(memberIdInvalid(place, entry.key));
+      this.note(memberIdInvalid(place, entry.key));
       return undefined;
     }
     const nobody = { id: entry.key, name: entry.key, purpose: undefined, grants: defaults, place };
@@ -130,7 +128,7 @@ class TeamReader {
     const fix = 'Write a list of toolset ids, for example `toolsets: [browser, files]`.';
     if (entry.value.kind !== 'list') {
       const found = describe(entry.value);
-      this.problems.push(wrongType({ place: this.places.value(entry) }, '`toolsets`', 'a list', found, fix));
+      this.note(wrongType({ place: this.places.value(entry) }, '`toolsets`', 'a list', found, fix));
       return [];
     }
     const grants = entry.value.items.flatMap((item): PlacedGrant[] => {
@@ -138,12 +136,14 @@ class TeamReader {
       const text = wordOf(item);
       const grant = text === undefined ? undefined : grantOf(text);
       if (grant && (grant.kind === 'all' || grant.id !== '')) return [{ grant, place }];
-      this.problems.push(wrongType({ place }, 'An item of `toolsets`', 'a toolset id', describe(item), fix));
+      this.note(wrongType({ place }, 'An item of `toolsets`', 'a toolset id', describe(item), fix));
       return [];
     });
+    const grantsAll = grants.some(({ grant }) => grant.kind === 'all');
+    const granted = new Set(grants.flatMap(({ grant }) => (grant.kind === 'toolset' ? [grant.id] : [])));
     for (const { grant, place } of grants) {
-      if (grant.kind === 'except' && !grantsAnything(grants, grant.id)) {
-        this.problems.push(grantWithoutEffect(place, grant.id));
+      if (grant.kind === 'except' && !grantsAll && !granted.has(grant.id)) {
+        this.note(grantWithoutEffect(place, grant.id));
       }
     }
     return grants;
@@ -155,19 +155,19 @@ class TeamReader {
     const id = wordOf(entry.value) ?? '';
     if (members.some((member) => member.id === id)) return id;
     const ids = members.map((member) => member.id);
-    this.problems.push(memberUnknown(this.places.value(entry), id, nearest(id, ids)));
+    this.note(memberUnknown(this.places.value(entry), id, nearest(id, ids)));
     return undefined;
   }
 
   private map(entry: MapEntry, what: string, fix: string): MapNode | undefined {
     if (entry.value.kind === 'map') return entry.value;
-    this.problems.push(wrongType({ place: this.places.value(entry) }, what, 'a map', describe(entry.value), fix));
+    this.note(wrongType({ place: this.places.value(entry) }, what, 'a map', describe(entry.value), fix));
     return undefined;
   }
 
   private noteDuplicates(table: MapNode): void {
     for (const { first, again } of table.duplicates) {
-      this.problems.push(duplicateKey({ place: this.places.key(again) }, again.key, this.places.key(first)));
+      this.note(duplicateKey({ place: this.places.key(again) }, again.key, this.places.key(first)));
     }
   }
 
@@ -175,15 +175,12 @@ class TeamReader {
   private checkKeys(table: MapNode, known: readonly string[]): void {
     for (const entry of table.entries.values()) {
       if (known.includes(entry.key) || entry.key.length < 5) continue;
+      if (this.room === 0) return;
       const meant = nearest(entry.key, known);
       if (meant === undefined || table.entries.has(meant)) continue;
-      this.problems.push(keyMisspelt(this.places.key(entry), entry.key, meant));
+      this.note(keyMisspelt(this.places.key(entry), entry.key, meant));
     }
   }
-}
-
-function grantsAnything(grants: readonly PlacedGrant[], id: string): boolean {
-  return grants.some(({ grant }) => grant.kind === 'all' || (grant.kind === 'toolset' && grant.id === id));
 }
 
 function wordOf(node: ValueNode | undefined): string | undefined {

@@ -13,8 +13,12 @@ export interface Aliases {
   readonly errors: readonly YamlError[];
 }
 
-/** The number of characters of source that all aliases together may stand for. */
-const mostExpanded = 1_000_000;
+/** The characters of source that all aliases together may stand for; a long text is compared and hashed each time. */
+const mostCharacters = 1_000_000;
+/** The nodes that they may stand for, of which a reader looks at each. */
+const mostNodes = 100_000;
+/** The number of wrong aliases that are told, because with each stands which anchors there are. */
+const mostWrong = 10;
 /** The number of anchors that may contain one another by way of aliases. */
 const deepestChain = 16;
 
@@ -24,6 +28,8 @@ interface Anchor {
   readonly node: unknown;
   /** The length of the node itself and of everything that the aliases inside it stand for. */
   size: number;
+  /** The nodes of both. */
+  nodes: number;
   depth: number;
   open: boolean;
 }
@@ -38,7 +44,7 @@ export function resolveAliases(root: unknown): Aliases {
   const anchors = new Map<string, Anchor>();
   const open: Anchor[] = [];
   const steps: Step[] = [{ kind: 'enter', node: root, depth: 0 }];
-  let expanded = 0;
+  const expanded = { size: 0, nodes: 0 };
 
   const report = (error: YamlError): void => {
     if (!errors.some((other) => other.kind === error.kind)) errors.push(error);
@@ -47,22 +53,29 @@ export function resolveAliases(root: unknown): Aliases {
     const span = spanOf(alias) ?? nowhere;
     const anchor = anchors.get(alias.source);
     if (!anchor) {
-      errors.push({ kind: 'aliasUnknown', name: alias.source, known: [...anchors.keys()], span });
+      if (errors.length < mostWrong)
+        errors.push({ kind: 'aliasUnknown', name: alias.source, known: [...anchors.keys()], span });
       return;
     }
     if (anchor.open) {
-      errors.push({ kind: 'aliasOfItself', name: alias.source, span });
+      if (errors.length < mostWrong) errors.push({ kind: 'aliasOfItself', name: alias.source, span });
       return;
     }
     targets.set(alias, anchor.node);
     const within = open.at(-1);
     if (within) {
       within.size += anchor.size;
+      within.nodes += anchor.nodes;
       within.depth = Math.max(within.depth, anchor.depth + 1);
       if (within.depth > deepestChain) report({ kind: 'aliasesTooDeep', limit: deepestChain, span });
     }
-    expanded += anchor.size;
-    if (expanded > mostExpanded) report({ kind: 'aliasesTooMany', limit: mostExpanded, span });
+    expanded.size += anchor.size;
+    expanded.nodes += anchor.nodes;
+    if (expanded.size > mostCharacters) {
+      report({ kind: 'aliasesTooMany', limit: mostCharacters, of: 'characters', span });
+    } else if (expanded.nodes > mostNodes) {
+      report({ kind: 'aliasesTooMany', limit: mostNodes, of: 'nodes', span });
+    }
   };
 
   for (let step = steps.pop(); step; step = steps.pop()) {
@@ -74,6 +87,7 @@ export function resolveAliases(root: unknown): Aliases {
         // The length of what is inside is already part of the outer length.
         const span = spanOf(step.anchor.node) ?? nowhere;
         within.size += step.anchor.size - (span.end - span.start);
+        within.nodes += step.anchor.nodes;
         within.depth = Math.max(within.depth, step.anchor.depth);
       }
       continue;
@@ -88,9 +102,12 @@ export function resolveAliases(root: unknown): Aliases {
       continue;
     }
     if (!isMap(node) && !isSeq(node) && !isScalar(node)) continue;
-    if (node.anchor !== undefined) {
+    if (node.anchor === undefined) {
+      const within = open.at(-1);
+      if (within) within.nodes++;
+    } else {
       const span = spanOf(node) ?? nowhere;
-      const anchor: Anchor = { node, size: span.end - span.start, depth: 0, open: true };
+      const anchor: Anchor = { node, size: span.end - span.start, nodes: 1, depth: 0, open: true };
       anchors.set(node.anchor, anchor);
       open.push(anchor);
       steps.push({ kind: 'leave', anchor });

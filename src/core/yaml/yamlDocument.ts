@@ -12,7 +12,12 @@ export type YamlError =
   | { readonly kind: 'severalDocuments'; readonly span: Span }
   | { readonly kind: 'aliasUnknown'; readonly name: string; readonly known: readonly string[]; readonly span: Span }
   | { readonly kind: 'aliasOfItself'; readonly name: string; readonly span: Span }
-  | { readonly kind: 'aliasesTooMany'; readonly limit: number; readonly span: Span }
+  | {
+      readonly kind: 'aliasesTooMany';
+      readonly limit: number;
+      readonly of: 'characters' | 'nodes';
+      readonly span: Span;
+    }
   | { readonly kind: 'aliasesTooDeep'; readonly limit: number; readonly span: Span }
   | { readonly kind: 'nestedTooDeep'; readonly limit: number; readonly span: Span }
   | { readonly kind: 'tokensTooMany'; readonly limit: number; readonly span: Span };

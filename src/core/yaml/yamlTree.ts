@@ -68,19 +68,20 @@ class TreeView {
   private table(raw: YAMLMap, span: Span): MapNode {
     const entries = new Map<string, MapEntry>();
     const written = new Map<string, MapEntry>();
-    const duplicates: { first: MapEntry; again: MapEntry }[] = [];
-    const badMerges: ValueNode[] = [];
+    // One that several merges bring along is the same.
+    const duplicates = new Set<MapNode['duplicates'][number]>();
+    const badMerges = new Set<ValueNode>();
     for (const pair of raw.items) {
       if (isMergeKey(pair.key)) {
         const keyEnd = this.span(pair.key, span.start).end;
         const merged = this.node(pair.value, keyEnd);
         for (const source of merged.kind === 'list' ? merged.items : [merged]) {
           if (source.kind !== 'map') {
-            badMerges.push(source);
+            badMerges.add(source);
             continue;
           }
-          for (const duplicate of source.duplicates) duplicates.push(duplicate);
-          for (const badMerge of source.badMerges) badMerges.push(badMerge);
+          for (const duplicate of source.duplicates) duplicates.add(duplicate);
+          for (const bad of source.badMerges) badMerges.add(bad);
           for (const [key, entry] of source.entries) if (!entries.has(key)) entries.set(key, entry);
         }
         continue;
@@ -88,13 +89,13 @@ class TreeView {
       const entry = this.entry(pair, span);
       const first = written.get(entry.key);
       if (first) {
-        duplicates.push({ first, again: entry });
+        duplicates.add({ first, again: entry });
         continue;
       }
       written.set(entry.key, entry);
       entries.set(entry.key, entry);
     }
-    return { kind: 'map', entries, duplicates, badMerges, span };
+    return { kind: 'map', entries, duplicates: [...duplicates], badMerges: [...badMerges], span };
   }
 
   private entry(pair: { key: unknown; value: unknown }, map: Span): MapEntry {

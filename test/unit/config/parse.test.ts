@@ -131,6 +131,18 @@ describe('any text (C4, S2)', () => {
       `version: 1\nx: &a0 { k: v }\n${Array.from({ length: 14 }, (_, index) => `x${index}: &a${index + 1} { <<: [${`*a${index}, `.repeat(9)}*a${index}] }\n`).join('')}`,
     ],
     [
+      'duplicates that are merged over and over',
+      `version: 1\nx-a: &a {${'a,'.repeat(30_000)}}\nx-b: &b {<<: [*a, *a, *a, *a, *a]}\nservers: { c: {<<: *b} }\n`,
+    ],
+    [
+      'unknown keys for many servers',
+      `version: 1\nx-a: &a {${Array.from({ length: 140 }, (_, index) => `k${index}`).join()}}\nservers:\n${Array.from({ length: 300 }, (_, index) => `  k${index}: *a\n`).join('')}`,
+    ],
+    [
+      'unknown aliases below many anchors',
+      `version: 1\nx: [${Array.from({ length: 8_000 }, (_, index) => `&a${index} 1`).join()}]\ny: [${Array.from({ length: 8_000 }, (_, index) => `*b${index} `).join()}]\n`,
+    ],
+    [
       'one list for many servers',
       `version: 1\nx: &a [${'word, '.repeat(5_000)}word]\nservers:\n${Array.from({ length: 200 }, (_, index) => `  k${index}: { transport: stdio, command: x, args: *a }\n`).join('')}`,
     ],
@@ -148,6 +160,28 @@ describe('any text (C4, S2)', () => {
     }
     const large = `version: 1\nservers:\n  a:\n    transport: stdio\n    command: x\n    args:\n${'      - y\n'.repeat(15_000)}`;
     assert.equal(parse(large).kind, 'accepted');
+  });
+
+  it('with aliases that stand for more than may be read is refused', () => {
+    const servers = (count: number): string =>
+      Array.from({ length: count }, (_, index) => `  s${index}: { transport: stdio, command: x, args: *a }\n`).join('');
+    const text = (count: number): string => `version: 1\nx-args: &a [${'a,'.repeat(999)}]\nservers:\n${servers(count)}`;
+    assert.equal(parse(text(100)).kind, 'accepted');
+    const parsed = parse(text(101));
+    assertSound(parsed, text(101));
+    assert.equal(parsed.kind, 'refused');
+    assert.match(parsed.problems[0]?.message ?? '', /^The aliases .* more than 100,000 keys and values together\.$/);
+  });
+
+  it('has at most 500 problems beside the first error of each server, and one that says how many more', () => {
+    const keys = Array.from({ length: 140 }, (_, index) => `k${index}`);
+    const text = `version: 1\nx-a: &a {${keys.join()}}\nservers:\n${keys.map((id) => `  ${id}: *a\n`).join('')}`;
+    const { problems } = parse(text);
+    const [leftOut, ...rest] = problems;
+    const errors = rest.filter(({ severity }) => severity === 'error');
+    assert.equal(leftOut?.code, 'problems-left-out');
+    assert.equal(leftOut.message, 'The file has 19,103 more problems, which are not shown.');
+    assert.deepEqual([errors.length, rest.length], [140, 637]);
   });
 
   it('with more steps of a transform, or longer ones, than a name can bear costs its server', () => {

@@ -10,6 +10,14 @@ const grants = (of: Team, id: string): string[] =>
   [];
 
 describe('team.yaml', () => {
+  it('of many mistakes tells 500, and how many more there are (S2)', () => {
+    const text = `members: { alice: { toolsets: [${"'!a', ".repeat(600)}'*', ''] }, bob: { toolsets: [${"'!a', ".repeat(600)}] } }`;
+    const [leftOut, ...rest] = parse(text).problems;
+    assert.equal(leftOut?.code, 'problems-left-out');
+    assert.match(leftOut.message, /^The file has 101 more problems/);
+    assert.equal(rest.length, 500);
+  });
+
   it('has members with toolsets; those without a list have the defaults', () => {
     const read = team(`
 member_defaults: { toolsets: ['*', '!shop'] }
