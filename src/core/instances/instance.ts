@@ -28,7 +28,7 @@ interface InstanceDeps {
   readonly id: string;
   readonly connection: Connection;
   readonly clock: Clock;
-  /** The limit without a call in milliseconds, read each time that a wait begins. */
+  /** The limit without a call in milliseconds, read each time that a wait begins, and by `reviewIdle`. */
   readonly idleLimit: () => number;
   /** Called when the idle limit has passed. */
   readonly onIdle: (instance: Instance) => void;
@@ -64,6 +64,8 @@ export class Instance {
   private readonly watched = new Subscriptions();
   private logLevel: string | undefined;
   private idleTimer: Disposable | undefined;
+  /** The time in epoch milliseconds from which the idle limit counts. */
+  private idleFrom = 0;
   private ending: Promise<void> | undefined;
   private endReason: string | undefined;
 
@@ -339,10 +341,17 @@ export class Instance {
     for (const taskId of this.watched.uris()) for (const client of this.watched.take(taskId)) client.end?.();
   }
 
-  private awaitIdle(): void {
+  /** What is idle now ends by the limit that counts now. */
+  reviewIdle(): void {
+    if (!this.isBusy && this.use.kind !== 'draining') this.awaitIdle(this.idleFrom);
+  }
+
+  private awaitIdle(from = this.deps.clock.now()): void {
     this.idleTimer?.dispose();
     if (this.ending) return;
-    this.idleTimer = this.deps.clock.after(this.deps.idleLimit(), () => {
+    this.idleFrom = from;
+    const left = Math.max(0, from + this.deps.idleLimit() - this.deps.clock.now());
+    this.idleTimer = this.deps.clock.after(left, () => {
       // A session that waits for updates uses the shared instance without a call.
       if (this.use.kind === 'shared' && this.subscriptions.uris().length > 0) this.awaitIdle();
       else if (!this.isBusy && !this.ending) this.deps.onIdle(this);

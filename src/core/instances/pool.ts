@@ -38,7 +38,6 @@ const [everyDialog, unheld] = ['', ' warm'] as const;
 let nextInstance = 1;
 /** Calls may go on this long, in milliseconds, on an instance that another one has replaced. */
 const replacedLimitMs = 30_000;
-
 /** The time for calls in flight whose session has ended, in milliseconds. */
 const abandonedLimitMs = 30_000;
 
@@ -219,8 +218,9 @@ export class InstancePool {
     await this.ends.settled();
   }
 
-  /** Ends the spare instance, if none is wanted any more. */
-  reviewSpare(): void {
+  /** Has an edit that restarts nothing count for the spare instance and for what is idle now. */
+  review(): void {
+    for (const instance of this.instances) instance.reviewIdle();
     if (!this.deps.wantsSpare()) this.ends.add(this.spare.end('no spare instance is kept any more'));
   }
 

@@ -255,7 +255,7 @@ export class Serving {
     this.definition = definition;
     if (rejected && isNewer) this.take(rejected, curated);
     else this.curated = curated;
-    this.pool.reviewSpare();
+    this.pool.review();
     this.pages.follow(this.curated.tools);
     // Places move with every edit of the file; only what agents see is a change of the registry.
     if (!sameView) this.events.onCommit();

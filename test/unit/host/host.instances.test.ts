@@ -58,6 +58,34 @@ describe('instances and leases (L1, L2, L4)', () => {
     assert.deepEqual(await call, answered('again', { kind: 'new' }));
   });
 
+  it('stops by an edited limit also what is idle since before the edit (R2)', async () => {
+    const idle = (limit: string): string => file({ a: `command: a, timeouts: { idle: ${limit} }` });
+    const warm = await stage.serve('a', 'command: a, timeouts: { idle: 10s }', 'x');
+    const first = stage.call('a', 'x');
+    await answer(warm, '1');
+    await first;
+    stage.clock.advance(9_000);
+    await stage.edit(idle('20s'));
+    stage.clock.advance(10_999);
+    assert.equal(warm.closed, false, 'the longer limit counts, from the last call');
+    await stage.edit(idle('1m'));
+    stage.clock.advance(30_000);
+    await stage.edit(idle('30s'));
+    stage.clock.advance(0);
+    assert.equal(warm.closed, true, 'the shorter limit has passed already');
+    const second = stage.call('a', 'x');
+    const fresh = (await stage.connector.nextConnect()).succeed(listing('x'));
+    const running = await fresh.nextCall();
+    await stage.edit(idle('1s'));
+    stage.clock.advance(60_000);
+    assert.equal(fresh.closed, false, 'it is not idle');
+    running.answer({ kind: 'result', result: textResult('2') });
+    await second;
+    stage.clock.advance(1_000);
+    assert.equal(fresh.closed, true);
+    assert.equal(stage.connector.connects, 2);
+  });
+
   it('does not count a running call as idle', async () => {
     const warm = await stage.serve('a', 'command: a, timeouts: { idle: 10s }', 'x');
     const running = stage.call('a', 'x');
