@@ -22,6 +22,7 @@ import {
   type ExpectedClient,
   type ServerClient,
 } from '../protocol/client.js';
+import { DialogHistory } from '../instances/dialogHistory.js';
 import { ServerSubscriptions } from '../instances/subscriptions.js';
 import { secretsOf } from '../config/launchSecrets.js';
 import { ServerUnit } from '../reconcile/serverUnit.js';
@@ -328,6 +329,7 @@ class ToolsetHost implements Host {
       drainLimitMs: this.deps.drainLimitMs ?? 30_000,
       redact: (text) => redactor.redact(text),
       subscriptions: new ServerSubscriptions(),
+      history: new DialogHistory(),
       expected: this.deps.expectedClient ?? ((): ExpectedClient => noClient),
       judge: (definition) => judgeLaunch(definition, this.deps.approvals),
       startsOnCall: ({ start }) => (start ?? this.deps.usualStart?.()) === 'call',

@@ -1,4 +1,7 @@
-/** Remembers which dialogs have had an instance and by what they lost it, so that each is told with its next one (L3, X4). */
+/**
+ * Remembers which dialogs have had an instance of one server and by what they lost it, so that each is told with its next
+ * one (L3, X4). It outlives the instances.
+ */
 import { BoundedMap } from '../base/boundedMap.js';
 import type { ServerClient } from '../protocol/client.js';
 import type { LeaseNews } from '../protocol/request.js';

@@ -7,7 +7,6 @@
 import { untilAborted } from '../base/events.js';
 import { PendingEnds } from '../base/pendingEnds.js';
 import type { Connection, ConnectOutcome } from '../connections/connection.js';
-import { DialogHistory } from './dialogHistory.js';
 import { Instance } from './instance.js';
 import type { OtherOutcome, OtherRequest, RequestTerms, ToolCall, ToolOutcome } from '../protocol/request.js';
 import {
@@ -46,7 +45,6 @@ export class InstancePool {
   private readonly holders = new Map<string, Instance>();
   private readonly starting = new Map<string, Starting>();
   private readonly ends: PendingEnds;
-  private readonly history = new DialogHistory();
   readonly tasks: Tasks;
   private warm: Instance | undefined;
   private readonly spare: Spare;
@@ -231,7 +229,7 @@ export class InstancePool {
 
   /** Ends what a dialog that has ended holds. Nobody reads what is still in flight, but it may finish (R4). */
   private leave(dialog: string): void {
-    this.history.ends(dialog);
+    this.deps.history.ends(dialog);
     this.deps.subscriptions.forget(dialog);
     this.starting.get(dialog)?.controller.abort();
     const held = this.deps.trulyStateless ? undefined : this.holders.get(dialog);
@@ -287,10 +285,10 @@ export class InstancePool {
       instance.use = { kind: 'leased', dialog, since: this.deps.clock.now() };
       instance.client = client;
       instance.follow(this.deps.subscriptions.of(dialog));
-      instance.news = this.history.newsFor(dialog, client);
+      instance.news = this.deps.history.newsFor(dialog, client);
       // Those before this one tell whether another is expected.
       this.spare.follow((client ?? this.deps.expected()).capabilities);
-      this.deps.onTaken(instance, dialog, this.history.meets(dialog));
+      this.deps.onTaken(instance, dialog, this.deps.history.meets(dialog));
     }
     this.deps.onChange();
   }
@@ -366,7 +364,7 @@ export class InstancePool {
         const { use } = dead;
         this.drop(dead);
         this.ends.add(dead.end(cause));
-        if (use.kind === 'leased') this.history.loses(use.dialog, cause);
+        if (use.kind === 'leased') this.deps.history.loses(use.dialog, cause);
         this.deps.onDeath(cause, use);
         this.deps.onChange();
       },

@@ -5,6 +5,7 @@ import type { Launch, Timeouts } from '../config/model.js';
 import type { Connector, OfferKind, StartFailure, ToolListing } from '../connections/connection.js';
 import type { ExpectedClient } from '../protocol/client.js';
 import type { ServerOutcome } from '../protocol/request.js';
+import type { DialogHistory } from './dialogHistory.js';
 import type { Instance, InstanceUse } from './instance.js';
 import type { Slots } from './limit.js';
 import type { StartTurns } from './startTurns.js';
@@ -20,6 +21,7 @@ export interface PoolDeps {
   /** The client that will use instances that nobody uses yet. */
   readonly expected: () => ExpectedClient;
   readonly subscriptions: ServerSubscriptions;
+  readonly history: DialogHistory;
   readonly turns: StartTurns;
   /** Whether an instance is to be ready for a conversation that has none yet (P9). */
   readonly wantsSpare: () => boolean;

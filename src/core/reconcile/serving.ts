@@ -14,6 +14,7 @@ import {
   type OfferKind,
   type ToolListing,
 } from '../connections/connection.js';
+import type { DialogHistory } from '../instances/dialogHistory.js';
 import type { Instance } from '../instances/instance.js';
 import type { Slots } from '../instances/limit.js';
 import { InstancePool } from '../instances/pool.js';
@@ -49,6 +50,8 @@ export interface UnitDeps {
   readonly expected: () => ExpectedClient;
   /** Holds what clients are subscribed to, whichever instances serve. */
   readonly subscriptions: ServerSubscriptions;
+  /** Holds what conversations have had of the server, whichever instances serve. */
+  readonly history: DialogHistory;
   readonly redact: (text: string) => string;
   /** Says whether a definition may run (S1); `reconsider` tells that this changed. */
   readonly judge: Judge;
@@ -156,6 +159,7 @@ export class Serving {
       },
       expected: deps.expected,
       subscriptions: deps.subscriptions,
+      history: deps.history,
       onOfferChanged: (instance, kind) => this.refresh(instance, kind),
       onDeath: (cause, use) =>
         this.unlessEnded(() => {

@@ -176,6 +176,22 @@ describe('what a dialog is told of its lease (L3, X4)', () => {
   });
 });
 
+describe('what a dialog had', () => {
+  const stage = hostStage();
+
+  it('is known after a reload: a death before it is told (X4)', async () => {
+    const warm = await stage.serve('a', 'command: a', 'x');
+    const first = stage.call('a', 'x');
+    await answer(warm, '1');
+    await first;
+    warm.die('it was killed');
+    const next = await stage.serve('a', 'command: b', 'x');
+    const second = stage.call('a', 'x');
+    await answer(next, '2');
+    assert.deepEqual(await second, answered('2', { kind: 'replaced', cause: 'it was killed' }));
+  });
+});
+
 describe('the limit of instances (L2)', () => {
   const stage = hostStage();
 

@@ -125,6 +125,15 @@ describe('the spare instance (P9)', () => {
     await untilUses('leased', 'spare');
   });
 
+  it('does not follow one conversation that goes on after a reload', async () => {
+    await host.dispose();
+    begin({});
+    for (const command of ['a', 'b', 'c']) await lease('d1', await serve(`command: ${command}`));
+    clock.advance(1_000);
+    await settle();
+    assert.deepEqual([connector.connects, stored], [3, { a: 1 }]);
+  });
+
   it('goes to the conversation that comes while it starts, and to no second one', async () => {
     await lease('d1', await serve());
     const starting = await spareStart();
