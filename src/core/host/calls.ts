@@ -8,13 +8,14 @@ import { errorCodes } from '../protocol/errors.js';
 import type { Destination, OtherOutcome, OtherRequest, ToolOutcome } from '../protocol/request.js';
 
 /** Makes the outcome where nothing serves. */
-export const stopped: PoolFailure = { kind: 'lost', cause: 'the server was stopped' };
+export const stopped: PoolFailure = { kind: 'notSent', cause: 'the server was stopped' };
 
 export function isFailure(outcome: ToolOutcome | OtherOutcome | PoolFailure): outcome is PoolFailure {
   return (
     outcome.kind === 'lost' ||
     outcome.kind === 'timedOut' ||
     outcome.kind === 'startFailed' ||
+    outcome.kind === 'notSent' ||
     outcome.kind === 'notHeld'
   );
 }
@@ -49,6 +50,8 @@ export function callText(server: string, tool: string, failure: PoolFailure): st
         : `Error: result unknown. "${tool}" took longer than ${seconds(failure.ms)} (timeouts.callMax of server "${server}"), and the call was cancelled.`;
     case 'startFailed':
       return `Error: the server "${server}" did not start, and "${tool}" was not called. ${failure.failure.message} ${failure.failure.fix}`;
+    case 'notSent':
+      return `Error: "${tool}" of "${server}" was not called: ${clause(failure.cause)}.`;
     case 'notHeld':
       return notHeldText(server);
     default:
@@ -60,6 +63,7 @@ export function callText(server: string, tool: string, failure: PoolFailure): st
 export function requestText({ toolset, method }: Destination & OtherRequest, failure: PoolFailure): string {
   switch (failure.kind) {
     case 'lost':
+    case 'notSent':
       return `${method} was not answered by "${toolset}": ${clause(failure.cause)}.`;
     case 'timedOut':
       return `${method} was not answered by "${toolset}" within ${seconds(failure.ms)}.`;

@@ -150,7 +150,7 @@ export class InstancePool {
     send: (instance: Instance) => Promise<Used>,
   ): Promise<Used | PoolFailure | { readonly kind: 'cancelled' }> {
     if (instance === 'held' && !this.deps.trulyStateless) return { kind: 'notHeld' };
-    if (this.closed) return { kind: 'lost', cause: 'the server was stopped' };
+    if (this.closed) return { kind: 'notSent', cause: 'the server was stopped' };
     // This is chained and not awaited: a drain that begins later must find this call in flight when the start is done.
     const begun = this.startFor(instance === 'unheld' ? undefined : dialog, client).then(
       (started): { outcome: Promise<Used> } | NotStarted => {
@@ -163,7 +163,7 @@ export class InstancePool {
     const first = await Promise.race([begun, untilAborted(signal).then((): NotStarted => ({ kind: 'cancelled' }))]);
     if ('outcome' in first) return first.outcome;
     if (first.kind === 'failed') return { kind: 'startFailed', failure: first.failure };
-    return signal.aborted ? { kind: 'cancelled' } : { kind: 'lost', cause: 'its start was cancelled' };
+    return signal.aborted ? { kind: 'cancelled' } : { kind: 'notSent', cause: 'its start was cancelled' };
   }
 
   /** Ends the dialog's lease or cancels its start; resolves with false when the dialog has neither. */

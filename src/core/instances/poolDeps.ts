@@ -50,6 +50,8 @@ export interface CalledTool {
 export type PoolFailure =
   | Extract<ServerOutcome<unknown>, { readonly kind: 'lost' | 'timedOut' }>
   | { readonly kind: 'startFailed'; readonly failure: StartFailure }
+  /** Nothing started that it could have been sent to; `cause` is a clause. */
+  | { readonly kind: 'notSent'; readonly cause: string }
   /** Only the instance of the dialog was meant, and it has none (any more). */
   | { readonly kind: 'notHeld' };
 

@@ -69,10 +69,10 @@ export class ServerUnit {
    * server really has.
    */
   async ready(signal: CancelSignal): Promise<Serving | PoolFailure | { readonly kind: 'cancelled' }> {
-    for (let isAsked = false; !this.current && this.standIn && !signal.aborted;) {
+    for (let asked: StandIn | undefined; !this.current && this.standIn && !signal.aborted;) {
       if (!this.attempt) {
-        if (isAsked) break;
-        isAsked = true;
+        if (asked === this.standIn) break;
+        asked = this.standIn;
         this.launch(this.standIn.definition, true);
         this.changed();
       }
@@ -84,7 +84,7 @@ export class ServerUnit {
     const { failure } = this;
     return failure?.kind === 'startFailed'
       ? { kind: 'startFailed', failure: failure.failure }
-      : { kind: 'lost', cause: 'the server was stopped' };
+      : { kind: 'notSent', cause: 'the server was stopped or changed' };
   }
 
   /** Resolves when no start and no refresh of this unit is under way. */

@@ -283,7 +283,7 @@ describe('approval (S1)', () => {
       assert.equal(a.closed, true);
       await edited;
       assert.match(JSON.stringify(await running), /its approval was revoked/);
-      assert.match(JSON.stringify(await waiting), /its start was cancelled/);
+      assert.match(JSON.stringify(await waiting), /was not called: its start was cancelled/);
       (await b.nextCall()).answer({ kind: 'cancelled' });
       await Promise.all(others);
     });

@@ -108,7 +108,7 @@ describe('instances and leases (L1, L2, L4)', () => {
     await stage.connector.nextConnect();
     const released = stage.host.release('a', 'd2');
     const second = stage.call('a', 'x', 'd2');
-    assert.match(JSON.stringify(await first), /its start was cancelled/);
+    assert.match(JSON.stringify(await first), /was not called: its start was cancelled/);
     assert.equal(await released, true);
     const fresh = (await stage.connector.nextConnect()).succeed(listing('x'));
     (await fresh.nextCall()).answer({ kind: 'result', result: textResult('2') });
@@ -128,7 +128,7 @@ describe('instances and leases (L1, L2, L4)', () => {
     const starting = stage.call('a', 'x', 'd2');
     await stage.connector.nextConnect();
     assert.equal(await stage.host.release('a', 'd2'), true);
-    assert.match(JSON.stringify(await starting), /its start was cancelled/);
+    assert.match(JSON.stringify(await starting), /was not called: its start was cancelled/);
   });
 
   it('fails a call whose instance does not start, with the reason, and says it on the server', async () => {

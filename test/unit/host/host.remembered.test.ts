@@ -1,0 +1,72 @@
+/** Calls of what an earlier window listed: they wait for the start, whatever becomes of it meanwhile (P8). */
+import assert from 'node:assert/strict';
+import type { Host } from '../../../src/core/host/hostContract.js';
+import type { ToolOutcome } from '../../../src/core/protocol/request.js';
+import { testCore } from '../../support/core/testCore.js';
+import { FakeClock } from '../../support/fakes/fakeClock.js';
+import { failure, FakeConnector, listing } from '../../support/fakes/fakeConnector.js';
+import { answer, file } from './stage.js';
+
+describe('a call of what an earlier window listed (P8)', () => {
+  let connector: FakeConnector;
+  let host: Host;
+
+  const edit = (rest: string): Promise<void> =>
+    host.setSources([{ file: '/ws/.minds/mcp.yaml', folder: '/ws', text: file({ a: `${rest}, start: call` }) }]);
+  const call = (): Promise<ToolOutcome> =>
+    host.call({ toolset: 'a', tool: 'x', arguments: {}, dialog: 'd1', signal: new AbortController().signal });
+  const textOf = async (outcome: Promise<ToolOutcome>): Promise<string> => JSON.stringify(await outcome);
+
+  beforeEach(() => {
+    connector = new FakeConnector();
+    const said = { serverInfo: { name: 'f', version: '1' }, capabilities: {}, protocolVersion: '2025-11-25' };
+    const kept = {
+      recall: () => ({ at: 1, listing: listing('x'), instructions: undefined, ...said }),
+      remember: () => undefined,
+      forget: () => undefined,
+    };
+    ({ host } = testCore({ clock: new FakeClock(), connector, kept }));
+  });
+
+  afterEach(async () => {
+    await host.dispose();
+    assert.equal(connector.live.size, 0, 'a connection was left open');
+  });
+
+  it('starts what takes the place of its launch, if that was listed too', async () => {
+    await edit('command: one');
+    const waiting = call();
+    const first = await connector.nextConnect();
+    await edit('command: two');
+    assert.equal(first.request.signal.aborted, true);
+    const second = await connector.nextConnect();
+    assert.match(JSON.stringify(second.request.launch), /"two"/);
+    await answer(second.succeed(listing('x')), 'from two');
+    assert.match(await textOf(waiting), /from two/);
+  });
+
+  it('is not tried again where its start failed', async () => {
+    await edit('command: one');
+    const waiting = call();
+    (await connector.nextConnect()).fail(failure);
+    assert.match(await textOf(waiting), /did not start, and \\"x\\" was not called/);
+    assert.equal(connector.connects, 1);
+  });
+
+  for (const [how, overtake] of [
+    ['stopped', () => host.stop('a')],
+    ['disabled', () => edit('command: one, enabled: false')],
+    ['removed', () => host.setSources([])],
+  ] as const) {
+    it(`says that it was not made where the server is ${how} meanwhile`, async () => {
+      await edit('command: one');
+      const waiting = call();
+      await connector.nextConnect();
+      await overtake();
+      assert.match(
+        await textOf(waiting),
+        /Error: \\"x\\" of \\"a\\" was not called: the server was stopped or changed\./,
+      );
+    });
+  }
+});
