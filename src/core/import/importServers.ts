@@ -4,6 +4,7 @@
  * Invariants: nothing throws, whatever the text; ids are valid, unique, and none of those that are taken; every value of
  * the servers is translated or named in a note.
  */
+import { withoutSecrets } from '../base/secrets.js';
 import { clipped } from '../base/text.js';
 import { leadsBackHere } from './ownEndpoint.js';
 import { builtInToolset } from '../config/model.js';
@@ -67,7 +68,9 @@ export function importServers({ text, file, format: given, taken, isThere, folde
   if (servers.length === 0 && notes.length === 0) {
     notes.push({ kind: 'skipped', message: `The file has no servers in the form of ${dialects[format].program}.` });
   }
-  return { kind: 'imported', servers, notes };
+  // A note quotes what people wrote, wherever they wrote it.
+  const shown = notes.map((note) => ({ ...note, message: withoutSecrets(note.message) }));
+  return { kind: 'imported', servers, notes: shown };
 }
 
 function renamed(written: string, taken: ReadonlySet<string>): string {

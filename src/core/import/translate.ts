@@ -6,6 +6,7 @@
  */
 import path from 'node:path';
 import { isBelow } from '../base/paths.js';
+import { secretSpansOf } from '../base/secrets.js';
 import { durationText } from '../config/durations.js';
 import { commandWords } from '../config/commandWords.js';
 import type { ImportedEntry, ImportedValue, ImportNote } from './imported.js';
@@ -84,6 +85,9 @@ class Translator {
   private program(values: Values): Partial<ImportedEntry> | undefined {
     const [command, ...args] = this.commandLine();
     if (command === undefined || command === '') return this.skip('it has no command.');
+    if (holdsSecret(command)) {
+      return this.skip('its command holds a secret: write the program alone into `command`, and the rest into `args`.');
+    }
     const envFile = this.envFile(values);
     const written = this.keys.text('cwd');
     const cwd = written === undefined ? undefined : this.path(values, written, '`cwd`');
@@ -91,7 +95,7 @@ class Translator {
     const imported = args.map((arg, index): ImportedValue => values.argument(arg, index, args[index - 1]));
     const env = values.env(this.keys.table(...envKeys));
     return {
-      command: this.path(values, command, 'the command'),
+      command: this.path(values, command, 'the command') ?? command,
       ...(imported.length > 0 && { args: imported }),
       ...(cwd !== undefined && cwd !== '.' && { cwd }),
       ...(envFile !== undefined && { envFile }),
@@ -104,6 +108,7 @@ class Translator {
     if (written === undefined) return undefined;
     const { folder } = this.context.folders;
     const file = this.path(values, written, '`envFile`');
+    if (file === undefined) return undefined;
     if (isBelow(path.resolve(folder, file), folder)) return file;
     this.lose(
       '`envFile` is outside the workspace folder, where it is not read: write its variables into `env`, or the server into `~/.minds/mcp.yaml`.',
@@ -139,7 +144,11 @@ class Translator {
     return words ?? [line];
   }
 
-  private path(values: Values, written: string, what: string): string {
+  private path(values: Values, written: string, what: string): string | undefined {
+    if (holdsSecret(written)) {
+      this.lose(`${what} holds a secret, which only arguments and values can refer to. It is left out.`);
+      return undefined;
+    }
     const path = values.path(written, what);
     if (path === undefined)
       this.lose(`${what} refers to a variable, which only arguments and values can. It is left as it was.`);
@@ -218,6 +227,10 @@ class Translator {
   private note(kind: ImportNote['kind'], message: string): void {
     this.notes.push({ kind, server: this.id, message });
   }
+}
+
+function holdsSecret(text: string): boolean {
+  return secretSpansOf(text).length > 0;
 }
 
 const order = [

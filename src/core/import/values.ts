@@ -2,7 +2,7 @@
  * The values of an imported server, wherever they stand: a secret, and what refers to variables, becomes a reference to a
  * host variable, with a note which one to set (C6). What is put together from several becomes one variable of its own.
  */
-import { isSecret } from '../base/secrets.js';
+import { isSecret, withoutSecrets } from '../base/secrets.js';
 import type { Dialect } from './dialects.js';
 import type { ImportedValue, ImportNote, ImportFolders } from './imported.js';
 import { piecesOf, type Piece } from './references.js';
@@ -86,16 +86,20 @@ export class Values {
   }
 
   headers(table: Table | undefined, { bearer, variables }: HeaderVariables): Record<string, ImportedValue> | undefined {
-    const headers = this.map(table, (name) => ({
+    const slotOf = (name: string): Slot => ({
       where: `header \`${name}\``,
       wanted: () => (/^authorization$/i.test(name) ? `${this.server}_TOKEN` : `${this.server}_${name}`),
       secrets: (text) => {
         const scheme = /^(?:Bearer|Basic|Token)\s+/i.exec(text)?.[0] ?? '';
         return isSecret(name, text.slice(scheme.length)) ? [{ start: scheme.length, end: text.length, name }] : [];
       },
-    }));
-    for (const [name, variable] of Object.entries(variables ?? {})) headers[name] = { env: String(variable) };
-    if (bearer !== undefined) headers['Authorization'] = { prefix: 'Bearer ', env: bearer };
+    });
+    const headers = this.map(table, slotOf);
+    const add = (name: string, variable: string, prefix: string): void => {
+      headers[name] = this.variable(variable, undefined, prefix, '', slotOf(name));
+    };
+    for (const [name, variable] of Object.entries(variables ?? {})) add(name, String(variable), '');
+    if (bearer !== undefined) add('Authorization', bearer, 'Bearer ');
     return Object.keys(headers).length > 0 ? headers : undefined;
   }
 
@@ -159,27 +163,31 @@ export class Values {
   }
 
   private variable(
-    name: string,
+    written: string,
     fallback: string | undefined,
     prefix: string,
     suffix: string,
-    { where }: Slot,
+    slot: Slot,
   ): ImportedValue {
-    const isSecretDefault = fallback !== undefined && isSecret(name, fallback);
-    if (isSecretDefault) {
+    const { where } = slot;
+    const isMistaken = isSecret('', written);
+    const name = isMistaken ? this.context.variables.name(slot.wanted(undefined), this.server, written) : written;
+    const byDefault = openDefault(name, fallback, prefix, suffix, slot);
+    if (isMistaken) {
+      this.note('set', `Set the variable \`${name}\` for ${where}: a secret stands in the place of its name there.`);
+    } else if (fallback !== undefined && byDefault === undefined) {
       this.note('set', `Set the variable \`${name}\` for ${where}: its default looks like a secret and is left out.`);
     }
-    return reference(prefix, name, suffix, isSecretDefault ? undefined : fallback);
+    return reference(prefix, name, suffix, byDefault);
   }
 
-  private input(id: string, prefix: string, suffix: string, { where }: Slot): ImportedValue {
+  private input(id: string, prefix: string, suffix: string, slot: Slot): ImportedValue {
     const { inputs, variables } = this.context;
     const name = variables.name(id, this.server, `input:${id}`);
     const { description = '', byDefault } = inputs.get(id) ?? {};
-    const what = description === '' ? '' : ` (“${description.slice(0, 80)}”)`;
-    this.note('set', `Set the variable \`${name}\` for ${where}: the value that was asked for${what}.`);
-    const isOpen = byDefault !== undefined && !isSecret(name, byDefault);
-    return reference(prefix, name, suffix, isOpen ? byDefault : undefined);
+    const what = description === '' ? '' : ` (“${withoutSecrets(description).slice(0, 80)}”)`;
+    this.note('set', `Set the variable \`${name}\` for ${slot.where}: the value that was asked for${what}.`);
+    return reference(prefix, name, suffix, openDefault(name, byDefault, prefix, suffix, slot));
   }
 
   private literal(text: string, slot: Slot): ImportedValue {
@@ -231,6 +239,18 @@ export class Values {
   private note(kind: ImportNote['kind'], message: string): void {
     this.notes.push({ kind, server: this.server, message });
   }
+}
+
+/** Returns a default, unless the name of the variable, or the place where it counts, makes it a secret. */
+function openDefault(
+  variable: string,
+  byDefault: string | undefined,
+  prefix: string,
+  suffix: string,
+  { secrets }: Slot,
+): string | undefined {
+  if (byDefault === undefined || isSecret(variable, byDefault)) return undefined;
+  return secrets(prefix + byDefault + suffix).length === 0 ? byDefault : undefined;
 }
 
 function reference(prefix: string, env: string, suffix: string, byDefault: string | undefined): ImportedValue {

@@ -191,6 +191,55 @@ describe('import (C6)', () => {
     assert.equal(notes.filter(({ kind }) => kind === 'changed').length, 3);
   });
 
+  describe('writes no secret, wherever it stands (E4)', () => {
+    const token = 'ghp_16C7e42F292c6912E7710c838347Ae178B4a';
+    const word = 'hunter2Sommer!';
+    const json = (server: object, inputs: readonly object[] = []): string =>
+      JSON.stringify({ inputs, servers: { a: server } });
+    const program = (rest: object): string => json({ command: 'npx', ...rest });
+    const asked = (more: object): object[] => [{ id: 'p', type: 'promptString', default: word, ...more }];
+    const codex = (line: string): string => `[mcp_servers.a]\nurl = "https://example.com/mcp"\n${line}\n`;
+    const rows: readonly (readonly [string, string, string, unknown])[] = [
+      ['a default for a variable that is called so', '.mcp.json', program({ env: { A_PASSWORD: `\${B:-${word}}` } }), { env: { A_PASSWORD: { env: 'B' } } }],
+      ['a default behind a scheme', '.mcp.json', json({ url: 'https://example.com', headers: { Authorization: `Bearer \${T:-${word}}` } }), { headers: { Authorization: { prefix: 'Bearer ', env: 'T' } } }],
+      ['a default behind an option', '.mcp.json', program({ args: ['--password', `\${P:-${word}}`] }), { args: ['--password', { env: 'P' }] }],
+      ['the default of an input', '.vscode/mcp.json', json({ command: 'npx', env: { A_PASSWORD: '${input:p}' } }, asked({})), { env: { A_PASSWORD: { env: 'P' } } }],
+      ['the description of an input', '.vscode/mcp.json', json({ command: 'npx', args: ['${input:p}'] }, asked({ default: 'x', description: `Such as ${token}` })), { args: [{ env: 'P', default: 'x' }] }],
+      ['the name of the variable of a bearer', '.codex/config.toml', codex(`bearer_token_env_var = "${token}"`), { headers: { Authorization: { prefix: 'Bearer ', env: 'A_TOKEN' } } }],
+      ['the name of the variable of a header', '.codex/config.toml', codex(`env_http_headers = { X-Key = "${token}" }`), { headers: { 'X-Key': { env: 'A_X_KEY' } } }],
+      ['the name of a variable that is referred to', '.mcp.json', program({ args: [`\${${token}}`] }), { args: [{ env: 'A_ARGUMENT_1' }] }],
+      ['a variable before the command', '.mcp.json', json({ command: `GITHUB_TOKEN=${token} npx -y x` }), undefined],
+      ['an option behind a path', '.mcp.json', json({ command: `/usr/bin/node server.js --token ${token}` }), undefined],
+      ['an option behind a path of Windows', '.mcp.json', json({ command: `C:\\tools\\mcp.exe --api-key=${token}` }), undefined],
+      ['the folder', '.mcp.json', program({ cwd: `/x?token=${token}` }), { enabled: false }],
+      ['the file of variables', '.vscode/mcp.json', program({ envFile: `keys/${token}` }), { enabled: false }],
+      ['a word that means nothing', '.mcp.json', json({ command: 'npx', type: token }), undefined],
+    ]; // prettier-ignore
+    for (const [what, file, text, entry] of rows) {
+      it(what, () => {
+        const found = imported(text, file);
+        const [server] = found.servers;
+        const whole = `${written(found.servers)}\n${reportText('', found)}`;
+        assert.ok(!whole.includes(token) && !whole.includes(word), whole);
+        if (entry === undefined) assert.equal(server, undefined);
+        else assert.deepEqual({ ...server?.entry, ...(entry as object) }, server?.entry);
+        assert.notEqual(found.notes.length, 0);
+      });
+    }
+
+    it('and keeps what is none: defaults, names and commands', () => {
+      const command = '/nix/store/q4w5sdhmxy7m1cpyr2jk3l0p9v8b6n5a-nodejs-22.1.0/bin/node';
+      const env = { MODE: '${MODE:-development}', API_KEY: '${GITHUB_PERSONAL_ACCESS_TOKEN}' };
+      const { servers } = imported(json({ command, cwd: '/srv/key-store/tokens', env }), '.mcp.json');
+      assert.deepEqual(servers[0]?.entry, {
+        transport: 'stdio',
+        command,
+        cwd: '/srv/key-store/tokens',
+        env: { MODE: { env: 'MODE', default: 'development' }, API_KEY: { env: 'GITHUB_PERSONAL_ACCESS_TOKEN' } },
+      });
+    });
+  });
+
   it('one variable has one value: a second secret of that name gets another', () => {
     const server = (token: string): object => ({ command: 'x', env: { API_KEY: token } });
     const text = JSON.stringify({ a: server('sk-one-123456'), b: server('sk-two-123456'), c: server('sk-one-123456') });
