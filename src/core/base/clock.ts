@@ -5,14 +5,20 @@ import { type Disposable, toDisposable } from './disposables.js';
 export interface Clock {
   /** Returns milliseconds since the epoch. */
   now(): number;
-  /** Calls `run` once after `ms` milliseconds. A timer never keeps the process alive by itself. */
+  /**
+   * Calls `run` once after `ms` milliseconds, or after 24 days if that is sooner. A timer never keeps the process alive by
+   * itself.
+   */
   after(ms: number, run: () => void): Disposable;
 }
+
+/** Timers of Node that are to wait longer run at once. */
+const longestTimerMs = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
   now: () => Date.now(),
   after: (ms, run) => {
-    const timer = setTimeout(run, ms);
+    const timer = setTimeout(run, Math.min(ms, longestTimerMs));
     timer.unref();
     return toDisposable(() => clearTimeout(timer));
   },

@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
-import { Throttle } from '../../../src/core/base/clock.js';
+import { systemClock, Throttle } from '../../../src/core/base/clock.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
+
+describe('the clock of the system', () => {
+  it('does not run at once what is to wait longer than a timer can', async () => {
+    const late = systemClock.after(2 ** 31, () => assert.fail('too early'));
+    await new Promise<void>((resolve) => systemClock.after(5, resolve));
+    late.dispose();
+  });
+});
 
 describe('Throttle', () => {
   it('does once what was asked for often, and again when it is asked again', () => {

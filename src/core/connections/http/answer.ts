@@ -14,6 +14,10 @@ export const bodyLimit = 64 * 1024 * 1024;
 
 const refusalLimit = 1024 * 1024;
 
+/** Whoever is told to ask at once would do nothing else, and whoever is told to ask in a month would hear no more. */
+const shortestRetryMs = 100;
+const longestRetryMs = 10 * 60_000;
+
 export interface AnswerReader {
   readonly deliver: (message: JSONRPCMessage) => void;
   readonly onRetry: (ms: number) => void;
@@ -115,7 +119,7 @@ function answers(message: JSONRPCMessage, id: RequestId): boolean {
 
 interface EventStreamReader {
   readonly onEvent: (event: { readonly event: string; readonly id: string | undefined; readonly data: string }) => void;
-  /** The server says how long to wait before asking again, in milliseconds. */
+  /** The server says how long to wait before asking again, in milliseconds; what it says is bounded. */
   readonly onRetry?: (ms: number) => void;
   /** The limit of one event, in characters. */
   readonly limit: number;
@@ -132,7 +136,7 @@ export async function readEvents(reply: HttpReply, reader: EventStreamReader): P
   const parser = createParser({
     maxBufferSize: reader.limit,
     onEvent: ({ event, id, data }) => reader.onEvent({ event: event ?? 'message', id, data }),
-    onRetry: (ms) => reader.onRetry?.(ms),
+    onRetry: (ms) => reader.onRetry?.(Math.min(Math.max(ms, shortestRetryMs), longestRetryMs)),
     onError: ({ type }) => {
       if (type === 'max-buffer-size-exceeded') excess = true;
     },

@@ -1,7 +1,7 @@
 /**
  * Keeps the stream on which a Streamable HTTP server says what nobody asked for: it is opened by GET, and opened again
- * when it ends (X2). A server may have none (405). Invariants: there is at most one stream at a time; it never waits
- * less than the server says.
+ * when it ends (X2). A server may have none. Invariants: there is at most one stream at a time; it never waits less than
+ * the server says, within the bounds of `readEvents`; that the session is lost is believed only of a stream that was there.
  */
 import { delay } from '../../base/clock.js';
 import { bodyLimit, logStrayEvent, readEvents } from './answer.js';
@@ -26,6 +26,8 @@ export class ServerStream {
   private current: AbortController | undefined;
   private retryMs: number | undefined;
   private lastEventId: string | undefined;
+  /** The session in which there was a stream last. */
+  private streamedIn: string | undefined;
 
   constructor(private readonly deps: ServerStreamDeps) {
     deps.session.onDidRenew(() => this.restart());
@@ -59,6 +61,7 @@ export class ServerStream {
     try {
       const reply = await endpoint.get(this.lastEventId, 'other', signal);
       if (reply.status === 200 && reply.contentType === 'text/event-stream') {
+        this.streamedIn = session;
         await readEvents(reply, {
           limit: bodyLimit,
           onRetry: (ms) => (this.retryMs = ms),
@@ -67,7 +70,8 @@ export class ServerStream {
         return 'ended';
       }
       reply.body.destroy();
-      if (reply.status === 404 && session !== undefined) {
+      // Else the server has no such address, and a session that is lost shows with the next message.
+      if (reply.status === 404 && session !== undefined && this.streamedIn === session) {
         await this.deps.session.renew(session); // That opens the stream of the new session.
         return 'none';
       }

@@ -1,0 +1,97 @@
+/** An HTTP server as the channels see it: what it answers is the test's, and nothing is sent. */
+import { Readable } from 'node:stream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { HttpEndpoint } from '../../../src/core/connections/http/endpoint.js';
+import type { HttpReply } from '../../../src/core/connections/http/exchange.js';
+import { TransportFailure } from '../../../src/core/connections/transport.js';
+
+export interface Sent {
+  readonly id?: number | string;
+  readonly method?: string;
+  readonly params?: Readonly<Record<string, unknown>>;
+}
+
+type Answer = HttpReply | Promise<HttpReply>;
+type Post = (message: Sent, signal: AbortSignal, written: (isWritten: boolean) => void) => Answer;
+
+const url = new URL('http://server.test/mcp');
+
+export class FakeEndpoint {
+  readonly configured = url;
+  url = url;
+  sessionId: string | undefined;
+  protocolVersion: string | undefined;
+  /** The methods of what was sent, and `GET` for a stream with the event after which it is taken up. */
+  readonly seen: string[] = [];
+
+  constructor(
+    private readonly onPost: Post,
+    private readonly onGet: (signal: AbortSignal) => Answer = () => status(405),
+  ) {}
+
+  /** As the parts under test take it. */
+  get endpoint(): HttpEndpoint {
+    return this as unknown as HttpEndpoint;
+  }
+
+  async post(
+    body: string,
+    _kind: string,
+    signal: AbortSignal,
+    own: { readonly onWritten?: (isWritten: boolean) => void } = {},
+  ): Promise<HttpReply> {
+    const message = JSON.parse(body) as Sent;
+    this.seen.push(message.method ?? 'answer');
+    return await untilClosed(this.onPost(message, signal, own.onWritten ?? (() => {})), signal);
+  }
+
+  async get(lastEventId: string | undefined, _kind: string, signal: AbortSignal): Promise<HttpReply> {
+    this.seen.push(lastEventId === undefined ? 'GET' : `GET ${lastEventId}`);
+    return await untilClosed(this.onGet(signal), signal);
+  }
+
+  remove(): Promise<HttpReply> {
+    this.seen.push('DELETE');
+    return Promise.resolve(status(200));
+  }
+}
+
+export function status(code: number, body = '', contentType = 'text/plain'): HttpReply {
+  return { status: code, headers: {}, contentType, url, body: Readable.from([Buffer.from(body)]) };
+}
+
+/** An answer of its own to one request, in JSON. */
+export function answered(message: Sent, result: object, headers: HttpReply['headers'] = {}): HttpReply {
+  const body = JSON.stringify({ jsonrpc: '2.0', id: message.id, result });
+  return { ...status(200, body, 'application/json'), headers };
+}
+
+/** A stream of events that ends after them. */
+export function events(text: string): HttpReply {
+  return status(200, text, 'text/event-stream');
+}
+
+/** What no server ever answers. */
+export function silence(): Promise<HttpReply> {
+  return new Promise(() => {});
+}
+
+export function unreachable(): Promise<HttpReply> {
+  const reason = {
+    kind: 'unreachable',
+    code: 'ECONNREFUSED',
+    detail: 'the connection was refused',
+    url: url.href,
+  } as const;
+  return Promise.reject(new TransportFailure(reason));
+}
+
+/** Answers in a later turn of the event loop, as every server does. */
+async function untilClosed(answer: Answer, signal: AbortSignal): Promise<HttpReply> {
+  const closed = new Promise<never>((_, reject) => {
+    const aborted = (): void => reject(new TransportFailure({ kind: 'closed', url: url.href }));
+    if (signal.aborted) aborted();
+    else signal.addEventListener('abort', aborted, { once: true });
+  });
+  return await Promise.race([nextTurn().then(() => answer), closed]);
+}

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import { StreamableChannel } from '../../../../src/core/connections/http/streamable.js';
+import { FakeClock } from '../../../support/fakes/fakeClock.js';
+import { answered, events, FakeEndpoint, status, type Sent } from '../../../support/fakes/fakeEndpoint.js';
+
+const initializeResult = {
+  protocolVersion: '2025-06-18',
+  capabilities: { tools: {} },
+  serverInfo: { name: 'x', version: '1' },
+};
+
+describe('a channel of Streamable HTTP', () => {
+  let clock: FakeClock;
+  let delivered: JSONRPCMessage[];
+  let died: string[];
+  let renewed: number;
+  let channel: StreamableChannel;
+
+  beforeEach(() => {
+    clock = new FakeClock();
+    delivered = [];
+    died = [];
+    renewed = 0;
+  });
+  afterEach(() => channel.close());
+
+  /** Opens the channel to a server that gives sessions. */
+  async function open(server: FakeEndpoint): Promise<void> {
+    channel = new StreamableChannel({
+      endpoint: server.endpoint,
+      clock,
+      log: { write: () => {} },
+      deliver: (message) => void delivered.push(message),
+      die: (cause) => void died.push(cause),
+      onRenewed: () => (renewed += 1),
+    });
+    const initialize = { jsonrpc: '2.0', id: 0, method: 'initialize', params: {} } as const;
+    assert.equal(await channel.initialize(0, initialize), undefined);
+    await flowUntil(channel.send({ jsonrpc: '2.0', method: 'notifications/initialized' }));
+    delivered = [];
+  }
+
+  async function flowUntil(done: Promise<unknown>): Promise<void> {
+    let isDone = false;
+    void done.finally(() => (isDone = true)).catch(() => undefined);
+    while (!isDone) await clock.flow(10);
+    await done;
+  }
+
+  /** Answers what is not a call; each initialize gets a session of its own. */
+  function basics(): (message: Sent) => ReturnType<typeof status> {
+    let sessions = 0;
+    return (message) => {
+      if (message.method === 'initialize') {
+        return answered(message, initializeResult, { 'mcp-session-id': `s${++sessions}` });
+      }
+      return message.id === undefined ? status(202) : answered(message, {});
+    };
+  }
+
+  describe('with a server that has sessions (X2)', () => {
+    it('takes a stream that is not found for one that the server does not have', async () => {
+      const server = new FakeEndpoint(basics(), () => status(404, 'Cannot GET /mcp', 'text/html'));
+      await open(server);
+      await clock.flow(120_000);
+      assert.deepEqual(server.seen, ['initialize', 'notifications/initialized', 'GET']);
+      assert.equal(renewed, 0);
+    });
+
+    it('begins the session again when a stream that it had is not found any more', async () => {
+      const streams = [events('data:\n\n'), status(404), events('data:\n\n'), status(405)];
+      const server = new FakeEndpoint(basics(), () => streams.shift() ?? status(405));
+      await open(server);
+      await clock.flow(120_000);
+      const initialized = ['initialize', 'notifications/initialized'];
+      assert.deepEqual(server.seen, [...initialized, 'GET', 'GET', ...initialized, 'GET', 'GET']);
+      assert.equal(renewed, 1);
+    });
+  });
+
+  describe('asks for the stream of the server again', () => {
+    for (const [retry, leastMs, mostMs] of [
+      ['0', 100, 200],
+      ['2500', 2500, 2600],
+      ['3000000000', 60_000, 3_600_000],
+    ] as const) {
+      it(`when the server says "retry: ${retry}"`, async () => {
+        const times: number[] = [];
+        const server = new FakeEndpoint(basics(), () => {
+          times.push(clock.now());
+          return times.length > 2 ? status(405) : events(`retry: ${retry}\n\n`);
+        });
+        await open(server);
+        await clock.flow(2 * mostMs);
+        assert.equal(times.length, 3);
+        const [first = 0, second = 0, third = 0] = times;
+        for (const waited of [second - first, third - second])
+          assert(waited >= leastMs && waited <= mostMs, `${waited}`);
+      });
+    }
+  });
+});
