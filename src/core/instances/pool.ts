@@ -252,9 +252,9 @@ export class InstancePool {
 
   private heldBy(dialog: string, client: ServerClient | undefined): Instance | undefined {
     if (this.deps.trulyStateless) {
-      if (client) this.wanted = union(this.wanted, client.capabilities);
       const { shared } = this;
       const isFit = !client || (shared && covers(shared.declared, client.capabilities));
+      if (!isFit) this.wanted = union(this.wanted, client.capabilities);
       return isFit || this.draining || this.closed ? shared : undefined;
     }
     const held = this.holders.get(dialog);

@@ -122,18 +122,29 @@ export function capabilitiesKey(capabilities: Fields): string {
   return canonicalJson(declaredCapabilities(capabilities));
 }
 
+/** Returns what covers both. Where they exclude each other, what `a` says stays, so that two clients never undo each other. */
 export function union(a: Fields, b: Fields): Fields {
+  return together(declaredCapabilities(a), declaredCapabilities(b));
+}
+
+function together(a: Fields, b: Fields): Fields {
   const merged: Record<string, unknown> = { ...a };
-  for (const [key, value] of Object.entries(b)) {
-    const own = merged[key];
-    merged[key] = isObject(own) && isObject(value) ? union(own, value) : value;
-  }
+  for (const [key, value] of Object.entries(b)) merged[key] = eitherOf(merged[key], value);
   return merged;
+}
+
+function eitherOf(own: unknown, other: unknown): unknown {
+  if (isObject(own) && isObject(other)) return together(own, other);
+  if (Array.isArray(own) && Array.isArray(other)) {
+    const known = new Set(own.map(canonicalJson));
+    return [...(own as unknown[]), ...other.filter((item) => !known.has(canonicalJson(item)))];
+  }
+  return own === undefined || own === false ? other : own;
 }
 
 /** Says whether `a` declares all that `b` does. */
 export function covers(a: Fields, b: Fields): boolean {
-  return capabilitiesKey(union(declaredCapabilities(a), declaredCapabilities(b))) === capabilitiesKey(a);
+  return capabilitiesKey(union(a, b)) === capabilitiesKey(a);
 }
 
 /** Returns the error that the server gets, or undefined if the client may be asked this. */

@@ -1,5 +1,12 @@
 import assert from 'node:assert/strict';
-import { declaredCapabilities, capabilitiesKey, covers, refusal, union } from '../../../src/core/protocol/client.js';
+import {
+  declaredCapabilities,
+  capabilitiesKey,
+  covers,
+  type Fields,
+  refusal,
+  union,
+} from '../../../src/core/protocol/client.js';
 
 describe('what servers are told of their clients (G4)', () => {
   it('only what they can use through us', () => {
@@ -37,6 +44,23 @@ describe('what servers are told of their clients (G4)', () => {
     assert.ok(!covers({ roots: {} }, both));
     assert.ok(covers({ elicitation: {} }, { elicitation: { form: {} } }));
   });
+
+  const ui = (settings: Fields): Fields => ({ extensions: { 'io.modelcontextprotocol/ui': settings } });
+  for (const [what, one, other] of [
+    ['types that differ', ui({ mimeTypes: ['a', 'b'] }), ui({ mimeTypes: ['c', 'b'] })],
+    ['settings that cannot both be', ui({ theme: 'light' }), ui({ theme: 'dark' })],
+    ['kinds of one setting', ui({ theme: 'light' }), ui({ theme: { name: 'dark' } })],
+    ['a setting that is off', { roots: { listChanged: true } }, { roots: { listChanged: false } }],
+    ['kinds of elicitation, one of them implied', { elicitation: {} }, { elicitation: { url: {} } }],
+    ['what is no capability', { sampling: 'yes', roots: null }, { sampling: {}, roots: {} }],
+  ] as const satisfies readonly (readonly [string, Fields, Fields])[]) {
+    it(`of several together what covers each, so that no two exclude each other: ${what}`, () => {
+      for (const both of [union(one, other), union(other, one)]) {
+        assert.deepEqual([covers(both, one), covers(both, other)], [true, true], JSON.stringify(both));
+        assert.deepEqual(union(union(both, one), other), both, 'nothing is added any more');
+      }
+    });
+  }
 
   for (const [what, method, params, code] of [
     ['a form', 'elicitation/create', { message: 'x' }, undefined],
