@@ -16,6 +16,8 @@ interface LineSplitterDeps {
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
 const space = 0x20;
+/** Pieces of more bytes than this are kept as they came. */
+const smallPiece = 32 * 1024;
 
 export class LineSplitter {
   private pieces: Buffer[] = [];
@@ -45,8 +47,18 @@ export class LineSplitter {
     if (this.length > 0 && !this.stopped) this.flush();
   }
 
+  /** A piece takes much memory besides its bytes, and a server may write them one by one: small ones are joined. */
   private keep(piece: Buffer): void {
-    this.pieces.push(piece);
+    const joined = [piece];
+    let length = piece.length;
+    for (let before = this.pieces.at(-1); before; before = this.pieces.at(-1)) {
+      // Joined only with what is about as long, each byte is copied a few times at most.
+      if (before.length >= smallPiece || before.length >= 2 * length) break;
+      this.pieces.pop();
+      joined.unshift(before);
+      length += before.length;
+    }
+    this.pieces.push(joined.length === 1 ? piece : Buffer.concat(joined, length));
     this.length += piece.length;
   }
 

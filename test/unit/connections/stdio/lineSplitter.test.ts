@@ -70,6 +70,22 @@ describe('line splitter', () => {
     }
   });
 
+  it('keeps of small pieces what they say, and not the pieces', () => {
+    const lines: string[] = [];
+    const splitter = new LineSplitter({
+      limit: 100_000,
+      onLine: (line) => lines.push(line),
+      onExcess: () => 'stop',
+    });
+    const text = 'x'.repeat(60_001);
+    const bytes = Buffer.from(text);
+    for (let at = 0; at < bytes.length; at++) splitter.push(bytes.subarray(at, at + 1));
+    // The last may not have been joined yet.
+    bytes.subarray(0, -1).fill('?');
+    splitter.push(Buffer.from('\n'));
+    assert.ok(lines.length === 1 && lines[0] === text, 'what was written over is not in the line');
+  });
+
   it('is linear in the length of a line', () => {
     const chunk = Buffer.alloc(64 * 1024, 'x');
     const lines: number[] = [];
