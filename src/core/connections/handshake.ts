@@ -46,7 +46,7 @@ export interface ServerFacts {
 }
 
 /** `detail` ends a sentence that begins with "The answer to initialize". */
-type InitializeAnswer =
+export type InitializeAnswer =
   { readonly kind: 'right'; readonly facts: ServerFacts } | { readonly kind: 'wrong'; readonly detail: string };
 
 export function readInitializeAnswer(result: unknown): InitializeAnswer {
@@ -75,10 +75,24 @@ export function readInitializeAnswer(result: unknown): InitializeAnswer {
         typeof instructions === 'string' && instructions !== ''
           ? clipped(instructions, longestInstructions)
           : undefined,
-      capabilities: capabilities as ServerCapabilities,
+      capabilities: readCapabilities(capabilities),
       protocolVersion,
     },
   };
+}
+
+/** Some servers write `true` and `false`, or null, for what they have and have not. */
+function readCapabilities(capabilities: Fields): ServerCapabilities {
+  const read = Object.entries(capabilities).map(([name, value]) => [name, value === true ? {} : value] as const);
+  return Object.fromEntries(read.filter(([, value]) => isObject(value)));
+}
+
+/**
+ * Returns the answer as the SDK's client takes it, whose schema is stricter than we are. The client keeps what the server
+ * can do to itself, and nobody asks it.
+ */
+export function leastInitializeAnswer({ protocolVersion, serverInfo: { name, version } }: ServerFacts): Fields {
+  return { protocolVersion, capabilities: {}, serverInfo: { name, version } };
 }
 
 /**

@@ -154,8 +154,8 @@ function withCount(malformed: readonly Malformed[], unnamed: number): readonly M
   return [...malformed.slice(0, -1), { ...last, detail }];
 }
 
-/** Walks without recursion, and no further than the limits. */
-function measured(entry: unknown): { readonly characters: number; readonly whatIsWrong: string | undefined } {
+/** Walks without recursion, and no further than the limits of an entry. */
+export function measured(entry: unknown): { readonly characters: number; readonly whatIsWrong: string | undefined } {
   let characters = 0;
   const left: { readonly value: unknown; readonly depth: number }[] = [{ value: entry, depth: 0 }];
   for (let next = left.pop(); next; next = left.pop()) {
@@ -163,6 +163,9 @@ function measured(entry: unknown): { readonly characters: number; readonly whatI
     characters += typeof value === 'string' ? value.length + 2 : 4;
     if (typeof value === 'object' && value !== null) {
       if (depth > deepestValue) return { characters, whatIsWrong: `is more than ${deepestValue} levels deep` };
+      // The keys of a long list would take many times its memory.
+      if (Array.isArray(value) && value.length > largestEntry / 4) characters += largestEntry;
+      if (characters > largestEntry) break;
       const keys = Object.keys(value);
       characters += keys.length * 4;
       if (characters > largestEntry) break;

@@ -2,13 +2,15 @@
  * Makes a transport into a connection whose tools are listed (X3): initializes, verifies and lists every page, all
  * under one signal. It is the same for both transports, starts and ends neither, and does not put failures into words.
  */
-import type { JSONRPCErrorResponse, JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import type { JSONRPCErrorResponse, JSONRPCResponse } from '@modelcontextprotocol/sdk/types.js';
 import type { Clock } from '../base/clock.js';
 import { untilAborted } from '../base/events.js';
 import type { Log } from '../base/log.js';
 import { longestMs } from './callLimits.js';
 import { ListError, type ToolListing } from './connection.js';
-import { readInitializeAnswer } from './handshake.js';
+import { EarlyMessages } from './earlyMessages.js';
+import { leastInitializeAnswer, readInitializeAnswer, type InitializeAnswer } from './handshake.js';
+import { initializeId } from './ownRequests.js';
 import type { Sdk } from './sdk.js';
 import { declaredCapabilities, type Fields } from '../protocol/client.js';
 import { SdkConnection } from './sdkConnection.js';
@@ -52,38 +54,42 @@ export async function openConnection(deps: OpeningDeps): Promise<Opening> {
   const { transport, signal, sdk } = deps;
   const client = sdk.createClient(deps.clientVersion, declaredCapabilities(deps.capabilities));
   const trace = new TrafficTrace({ log: deps.log, clock: deps.clock, enabled: deps.trace });
-  const early: JSONRPCMessage[] = [];
+  const early = new EarlyMessages();
   const made: { connection?: SdkConnection } = {};
-  let answer: { readonly result: unknown } | { readonly error: JSONRPCErrorResponse['error'] } | undefined;
+  const heard: Heard = { isAnswered: false };
   let hasEnded = false;
   transport.onsend = (message) => {
     trace.sent(message);
     made.connection?.sent(message);
   };
   transport.onreceive = (message) => trace.received(message);
-  transport.onmessage = (message) => {
-    if ('result' in message) answer ??= { result: message.result };
-    else if ('error' in message) answer ??= { error: message.error };
-    if (made.connection) made.connection.receive(message);
-    else if ('method' in message) early.push(message);
-  };
   transport.onclose = () => {
     hasEnded = true;
     made.connection?.ended();
   };
   client.onerror = (error) => deps.log.write('debug', `[protocol] ${error.message}`);
 
-  const failed = await Promise.race([
-    client.connect(transport, { timeout: longestMs }).then(
-      () => undefined,
-      (error: unknown) => ({ error }),
-    ),
-    untilAborted(signal),
-  ]);
+  const connecting = client.connect(transport, { timeout: longestMs }).then(
+    () => undefined,
+    (error: unknown) => ({ error }),
+  );
+  // The client listens by now, and hears nothing before this turn is over.
+  const toClient = transport.onmessage;
+  transport.onmessage = (message, extra) => {
+    const { connection } = made;
+    if (!connection) {
+      if ('method' in message) early.add(message);
+      return toClient?.('method' in message ? message : hear(heard, message), extra);
+    }
+    connection.receive(message);
+    // The client hears nothing of the answers to what it has not asked.
+    if (!connection.takeAnswer(message)) toClient?.(message, extra);
+  };
+  const failed = await Promise.race([connecting, untilAborted(signal)]);
   if (signal.aborted) return { kind: 'stopped', during: 'initialize' };
   // The client ends the transport when initialize fails: its end says nothing here, the answer does.
-  if (answer && 'error' in answer) return whyNot(answer.error);
-  const initialized = answer && readInitializeAnswer(answer.result);
+  const { initialized, error } = heard;
+  if (error && !initialized) return whyNot(error);
   if (initialized?.kind === 'wrong') return { kind: 'wrongAnswer', detail: initialized.detail };
   if (failed || !initialized) {
     const failure = failed?.error instanceof TransportFailure ? failed.error : undefined;
@@ -94,15 +100,32 @@ export async function openConnection(deps: OpeningDeps): Promise<Opening> {
   const facts = { ...initialized.facts, ...(transport.speaks !== undefined && { protocolVersion: transport.speaks }) };
   const connection = new SdkConnection({ client, transport, facts, pid, clock, log, causeOfEnd });
   made.connection = connection;
-  const toClient = transport.onmessage;
-  // The client hears nothing of the answers to what it has not asked.
-  transport.onmessage = (message, extra) => {
-    if (!connection.takeAnswer(message)) toClient?.(message, extra);
-  };
   deps.onConnection?.(connection);
-  for (const message of early) connection.receive(message);
+  for (const message of early.take()) connection.receive(message);
   if (hasEnded) return { kind: 'transport', failure: undefined };
   return await list(connection, deps);
+}
+
+/** What came of `initialize`. */
+interface Heard {
+  isAnswered: boolean;
+  initialized?: InitializeAnswer;
+  /** The answer, or what the server could not read before there was one. */
+  error?: JSONRPCErrorResponse['error'];
+}
+
+/** Returns the answer as the client is to take it. Like the client, it takes the id for a number also where it is a text. */
+function hear(heard: Heard, message: JSONRPCResponse): JSONRPCResponse {
+  const isAnswer = Number(message.id) === initializeId && !heard.isAnswered;
+  if (isAnswer) heard.isAnswered = true;
+  if ('error' in message) {
+    if (isAnswer || message.id === undefined) heard.error ??= message.error;
+    return message;
+  }
+  if (!isAnswer) return message;
+  heard.initialized = readInitializeAnswer(message.result);
+  const { initialized } = heard;
+  return initialized.kind === 'right' ? { ...message, result: leastInitializeAnswer(initialized.facts) } : message;
 }
 
 async function list(connection: SdkConnection, { signal, timeoutMs }: OpeningDeps): Promise<Opening> {

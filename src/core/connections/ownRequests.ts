@@ -10,6 +10,9 @@ import { TransientMap } from '../base/transientMap.js';
 import type { Fields } from '../protocol/client.js';
 import type { ServerTransport } from './transport.js';
 
+/** The id that the SDK's client gives its first request, and no other of ours has. */
+export const initializeId = 0;
+
 interface SentRequest {
   /** Rejects with an `RpcFailure` where the server answers with an error, and where the request ends without an answer. */
   readonly answer: Promise<unknown>;
@@ -29,8 +32,7 @@ interface OwnRequestsDeps {
 }
 
 export class OwnRequests {
-  /** The client has used 0 for `initialize`. */
-  private nextId = 1;
+  private nextId = initializeId + 1;
   private readonly waiting = new TransientMap<number, Waiting>();
   private hasEnded = false;
 

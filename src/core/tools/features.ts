@@ -26,20 +26,15 @@ export const toolsAlone: ServerFeatures = {
 export function featuresOf(capabilities: ServerCapabilities, protocolVersion: string): ServerFeatures {
   const { prompts, resources, completions, logging } = capabilities;
   // The first version of the protocol had no capability for completions.
-  const mayComplete = protocolVersion === '2024-11-05' && (isThere(prompts) || isThere(resources));
+  const mayComplete = protocolVersion === '2024-11-05' && (isObject(prompts) || isObject(resources));
   return {
-    prompts: isThere(prompts),
-    resources: isThere(resources),
-    subscribe: isThere(resources) && resources?.subscribe === true,
-    completions: isThere(completions) || mayComplete,
-    logging: isThere(logging),
+    prompts: isObject(prompts),
+    resources: isObject(resources),
+    subscribe: isObject(resources) && resources.subscribe === true,
+    completions: isObject(completions) || mayComplete,
+    logging: isObject(logging),
     extensions: protocolVersion >= '2026-07-28' ? extensionsOf(capabilities) : {},
   };
-}
-
-/** Some servers write null for what they do not have, or `true` for what they have. */
-function isThere(capability: unknown): boolean {
-  return capability === true || (typeof capability === 'object' && capability !== null);
 }
 
 function extensionsOf({ extensions }: { readonly extensions?: unknown }): ServerFeatures['extensions'] {

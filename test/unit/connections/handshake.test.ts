@@ -18,6 +18,16 @@ describe('answer to initialize', () => {
     }
   });
 
+  it('says what the server can do also where it writes `true`, `false` and null for that', () => {
+    const capabilities = { tools: true, prompts: null, resources: false, logging: {}, tasks: 'all', own: { a: null } };
+    const answer = readInitializeAnswer({ ...right, capabilities });
+    const read = { tools: {}, logging: {}, own: { a: null } };
+    assert.deepEqual(answer, {
+      kind: 'right',
+      facts: { ...right, capabilities: read, instructions: undefined },
+    });
+  });
+
   for (const [what, answer, detail] of [
     ['nothing', undefined, 'is not an object but nothing'],
     ['a list', [1], 'is not an object but [1]'],

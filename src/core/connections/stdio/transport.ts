@@ -11,6 +11,7 @@ import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promi
 import type { Log } from '../../base/log.js';
 import { inNextTurn } from '../../base/nextTurn.js';
 import { TransientMap } from '../../base/transientMap.js';
+import { EarlyMessages } from '../earlyMessages.js';
 import { parseMessages, shortened } from '../jsonRpc.js';
 import { LineSplitter } from './lineSplitter.js';
 import type { ProcessExit, ProcessTree } from './processTree.js';
@@ -45,7 +46,6 @@ const defaultLineLimit = 64 * 1024 * 1024;
 const stderrLineLimit = 8 * 1024;
 const keptStderrLines = 20;
 const keptStrayLines = 5;
-const keptEarlyMessages = 100;
 const keptLineLength = 500;
 const loggedLineLength = 2000;
 /** What a line of more characters says is heard in a later turn of the event loop than it is read. */
@@ -73,7 +73,7 @@ export class StdioTransport implements ServerTransport {
 
   private started = false;
   /** What the server says before it is asked; it is kept until somebody listens. */
-  private readonly early: JSONRPCMessage[] = [];
+  private readonly early = new EarlyMessages();
   private readonly stderr: string[] = [];
   private readonly stray: string[] = [];
   private sawMessage = false;
@@ -158,7 +158,7 @@ export class StdioTransport implements ServerTransport {
   }
 
   start(): Promise<void> {
-    const early = this.early.splice(0);
+    const early = this.early.take();
     this.started = true;
     queueMicrotask(() => {
       for (const message of early) this.onmessage?.(message);
@@ -283,7 +283,7 @@ export class StdioTransport implements ServerTransport {
   private deliver(messages: readonly JSONRPCMessage[]): void {
     for (const message of messages) {
       if (this.started) this.onmessage?.(message);
-      else if (this.early.length < keptEarlyMessages) this.early.push(message);
+      else this.early.add(message);
     }
   }
 

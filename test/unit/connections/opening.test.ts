@@ -1,0 +1,112 @@
+/** What a server may answer to `initialize`, and say before that (X3, S2). */
+import assert from 'node:assert/strict';
+import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import { openConnection, type Opening } from '../../../src/core/connections/opening.js';
+import { loadSdk } from '../../../src/core/connections/sdk.js';
+import type { ServerTransport } from '../../../src/core/connections/transport.js';
+import { FakeClock } from '../../support/fakes/fakeClock.js';
+
+const right = {
+  protocolVersion: '2025-06-18',
+  capabilities: { tools: {} },
+  serverInfo: { name: 'n', version: '1' },
+};
+const tool = { name: 'a', inputSchema: { type: 'object' } };
+
+/** Opens a connection to a server that says this when it is asked to initialize, and then ends unless it has answered. */
+async function open(...said: readonly object[]): Promise<{ opening: Opening; lines: string[] }> {
+  const lines: string[] = [];
+  const transport: ServerTransport = {
+    start: () => Promise.resolve(),
+    close: () => Promise.resolve(transport.onclose?.()),
+    send: (message) => {
+      const { id, method } = message as { id?: number; method?: string };
+      const say = (answer: object): void => transport.onmessage?.({ jsonrpc: '2.0', ...answer } as JSONRPCMessage);
+      queueMicrotask(() => {
+        if (method === 'tools/list') return say({ id, result: { tools: [tool] } });
+        if (method !== 'initialize') return;
+        for (const each of said) say(each);
+        if (!said.some((each) => 'id' in each && Number(each.id) === id)) transport.onclose?.();
+      });
+      return Promise.resolve();
+    },
+  };
+  const opening = await openConnection({
+    transport,
+    pid: undefined,
+    causeOfEnd: () => 'It ended.',
+    sdk: await loadSdk(),
+    clientVersion: '1',
+    capabilities: {},
+    clock: new FakeClock(),
+    log: { write: (_, message) => lines.push(message) },
+    trace: () => false,
+    timeoutMs: 1000,
+    signal: new AbortController().signal,
+  });
+  return { opening, lines };
+}
+
+const opened = async (...said: readonly object[]): Promise<Extract<Opening, { kind: 'opened' }>> => {
+  const { opening } = await open(...said);
+  assert.equal(opening.kind, 'opened', JSON.stringify(opening));
+  return opening as Extract<Opening, { kind: 'opened' }>;
+};
+
+describe('opening a connection', () => {
+  for (const [what, over] of Object.entries({
+    'instructions that are null': { instructions: null },
+    'a title that is null': { serverInfo: { name: 'n', version: '1', title: null } },
+    'icons that are null': { serverInfo: { name: 'n', version: '1', icons: null } },
+    'a capability that is null': { capabilities: { tools: {}, prompts: null, logging: null } },
+    'a capability that is true': { capabilities: { tools: true, completions: true } },
+    'a capability with a null in it': { capabilities: { tools: { listChanged: null } } },
+    'an odd experiment': { capabilities: { tools: {}, experimental: { x: true } } },
+  })) {
+    it(`takes an answer with ${what}`, async () => {
+      const { listing, connection } = await opened({ id: 0, result: { ...right, ...over } });
+      assert.deepEqual(listing.tools, [tool]);
+      assert.deepEqual(connection.serverInfo, right.serverInfo);
+    });
+  }
+
+  it('takes an answer whose id is a text', async () => {
+    assert.deepEqual((await opened({ id: '0', result: right })).listing.tools, [tool]);
+  });
+
+  it('takes the answer behind what answers nothing', async () => {
+    const unreadable = { error: { code: -32700, message: 'Parse error' } };
+    for (const stray of [unreadable, { id: 7, ...unreadable }, { id: 7, result: { a: 1 } }]) {
+      assert.deepEqual((await opened(stray, { id: 0, result: right })).listing.tools, [tool]);
+    }
+  });
+
+  it('tells of a refusal, also of one under no id where no answer follows', async () => {
+    const error = { code: -32600, message: 'No.' };
+    const refused = { kind: 'refused', ...error };
+    assert.deepEqual((await open({ id: 0, error })).opening, refused);
+    assert.deepEqual((await open({ error })).opening, refused);
+    assert.deepEqual((await open({ id: 7, error })).opening, { kind: 'transport', failure: undefined });
+  });
+
+  it('tells what is wrong with an answer', async () => {
+    const { opening } = await open({ id: 0, result: { ...right, serverInfo: null } });
+    assert.deepEqual(opening, { kind: 'wrongAnswer', detail: 'has no serverInfo' });
+  });
+
+  it('hears what was said before the answer, up to a hundred messages and 1 MiB (S2)', async () => {
+    const note = (text: string): object => ({
+      method: 'notifications/message',
+      params: { level: 'info', data: text },
+    });
+    const heard = async (texts: readonly string[]): Promise<number> => {
+      const { lines } = await open(...texts.map(note), { id: 0, result: right });
+      return lines.filter((line) => line.includes('early')).length;
+    };
+    assert.equal(await heard(Array.from({ length: 90 }, (_, index) => `early ${index}`)), 90);
+    assert.equal(await heard(Array.from({ length: 500 }, (_, index) => `early ${index}`)), 100);
+    const long = `early ${'x'.repeat(400_000)}`;
+    assert.equal(await heard([long, long, long, 'early']), 3);
+    assert.equal(await heard(['early '.repeat(200_000), 'early']), 1);
+  });
+});
