@@ -66,6 +66,8 @@ async function main(argv: string[]): Promise<number> {
   const { allow, ask, deny, 'hold-changed': holdChanged } = values;
   const permissions = PersonsPermissions.read(homedir(), { allow, ask, deny });
   if (typeof permissions === 'string') return complain(permissions);
+  const tooMuch = rest[mostArguments[command ?? ''] ?? rest.length];
+  if (tooMuch !== undefined) return misuse(`"${tooMuch}" is too much: \`${command}\` takes no such argument.`);
   const { json, debug, 'approve-cwd': approveCwd } = values;
   const run = { folder, json, debug, approveCwd, permissions, guardianScript };
   switch (command) {
@@ -122,6 +124,24 @@ async function main(argv: string[]): Promise<number> {
       return misuse(`There is no command "${command}".`);
   }
 }
+
+/** How many arguments a command takes; `secret` says itself what is wrong with its own. */
+const mostArguments: Readonly<Partial<Record<string, number>>> = {
+  check: 0,
+  status: 0,
+  tools: 1,
+  call: 2,
+  resources: 1,
+  read: 1,
+  prompts: 1,
+  prompt: 2,
+  serve: 0,
+  headers: 0,
+  entries: 1,
+  connect: 1,
+  'renew-token': 0,
+  import: 1,
+};
 
 function check(run: Run): number {
   const { sources, problems } = readConfigFiles(run.folder);

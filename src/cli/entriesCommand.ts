@@ -14,7 +14,7 @@ import { tokenFileOf } from '../core/files/tokenFile.js';
 import { builtInToolset } from '../core/config/model.js';
 import { readConfigFiles } from './configFile.js';
 import { lineDifference } from './lineDifference.js';
-import { complain, complainLines, misuse, print, toJson } from './output.js';
+import { complain, complainLines, misuse, print, reasonOf, toJson } from './output.js';
 import { configDeps, type Run } from './withHost.js';
 
 interface EntriesCommand {
@@ -66,7 +66,7 @@ export async function writeEntries(run: Run, request: EntriesCommand): Promise<n
 }
 
 function nothingWritten(error: unknown): string {
-  return `Nothing was written: ${(error as Error).message.replace(/\.$/, '')}.`;
+  return `Nothing was written: ${reasonOf(error)}.`;
 }
 
 /** Returns what has to be done before the agent gets through by entries that have the address. */

@@ -5,8 +5,8 @@
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { knowsToken } from '../core/files/proof.js';
-import { tokenFileOf, tokenIn } from '../core/files/tokenFile.js';
-import { complain, print } from './output.js';
+import { keptToken, tokenFileOf } from '../core/files/tokenFile.js';
+import { complain, print, reasonOf } from './output.js';
 
 interface HeadersRequest {
   readonly folder: string;
@@ -16,7 +16,14 @@ interface HeadersRequest {
 }
 
 export async function headers({ folder, tokenFile, port }: HeadersRequest): Promise<number> {
-  const token = await tokenIn(path.resolve(tokenFile ?? tokenFileOf(folder, homedir())));
+  const file = path.resolve(tokenFile ?? tokenFileOf(folder, homedir()));
+  let token: string | undefined;
+  try {
+    token = await keptToken(file);
+  } catch (error) {
+    return complain(`The token is not shown: ${reasonOf(error)}.`);
+  }
+  if (token === undefined) return complain(`There is no token in ${file}, so nothing that listens can know it.`);
   if (await knowsToken(port, token)) return print(JSON.stringify({ Authorization: `Bearer ${token}` }));
   return complain(`Nothing that knows the token listens on port ${port}, so the token is not shown.`);
 }

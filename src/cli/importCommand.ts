@@ -9,6 +9,7 @@ import { textOfBytes } from '../core/import/readSource.js';
 import { mindsPath } from '../core/config/sources.js';
 import { writeInside } from '../core/files/realFiles.js';
 import { lineDifference } from './lineDifference.js';
+import { reasonOf } from './output.js';
 
 export { importFormats };
 
@@ -66,10 +67,6 @@ export function runImport({ folder, file, format, write }: ImportRun): ImportOut
   }
   const { report, imported } = plan;
   return { kind: 'done', target, difference: lineDifference(before, after, mindsPath), report, imported };
-}
-
-function reasonOf(error: unknown): string {
-  return (error as Error).message.replace(/\.$/, '');
 }
 
 function textOf(file: string): string | undefined {

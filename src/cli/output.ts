@@ -98,6 +98,11 @@ export function complain(text: string): 1 {
   return 1;
 }
 
+/** Returns what an error says, to stand within a sentence. */
+export function reasonOf(error: unknown): string {
+  return (error as Error).message.replace(/\.$/, '');
+}
+
 /** Writes a text of ours that has several lines. Each value in it has to stand on one. */
 export function complainLines(text: string): 1 {
   put(process.stderr, `${forTerminal(text)}\n`);

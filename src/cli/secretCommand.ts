@@ -17,6 +17,7 @@ export async function secret(
   more: readonly string[],
 ): Promise<number> {
   if (action === 'list') {
+    if (name !== undefined) return misuse(`"${name}" is too much: \`secret list\` takes no such argument.`);
     const names = secretNames();
     if (names.kind === 'noKeyring') return without(names, undefined);
     if (json) return print(toJson(names.value));

@@ -310,6 +310,7 @@ const notFed: Readonly<Record<string, readonly string[]>> = {
     'readEnvFile',
     'tokenFileOf',
     'tokenIn',
+    'keptToken',
     'renewToken',
     'noteAddress',
     'forgetAddress',

@@ -3,11 +3,12 @@
  * folder has one, in the user's home and not in the folder, so that it cannot be committed and no folder can bring its
  * own.
  *
- * It stays the same until somebody removes the file or writes another secret into it. Invariant: what others could have
- * read, or is not long enough to be a secret, is replaced and never used.
+ * It stays the same until somebody removes the file or writes another secret into it. Invariants: what others could have
+ * read, or is not long enough to be a secret, is replaced and never used; what is no token at all is a file of somebody
+ * else, and stays as it is.
  */
 import { createHash, randomBytes } from 'node:crypto';
-import { link, lstat, rename, unlink } from 'node:fs/promises';
+import { link, lstat, rename } from 'node:fs/promises';
 import path from 'node:path';
 import { realPath } from '../base/paths.js';
 import { largestConfigFile, readTextFile } from '../base/textFile.js';
@@ -29,7 +30,7 @@ export function newToken(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** Makes the file where there is none. Rejects as `node:fs/promises` does. */
+/** Makes the file where there is none. Rejects as `node:fs/promises` does, and where the file is something else. */
 export async function tokenIn(file: string): Promise<string> {
   const kept = await usableToken(file);
   if (kept.kind === 'token') return kept.token;
@@ -39,12 +40,16 @@ export async function tokenIn(file: string): Promise<string> {
   throw new Error(`${file} cannot be kept from other users of this machine`);
 }
 
-/** Replaces the secret of the file; who listens with the old one follows. Rejects as `node:fs/promises` does. */
+/** Reads alone: returns undefined where there is no secret that can be used. Rejects as `tokenIn` does. */
+export async function keptToken(file: string): Promise<string | undefined> {
+  const kept = await usableToken(file);
+  return kept.kind === 'token' ? kept.token : undefined;
+}
+
+/** Replaces the secret of the file; who listens with the old one follows. Rejects as `tokenIn` does. */
 export async function renewToken(file: string): Promise<void> {
-  await unlink(file).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT') throw error;
-  });
-  await tokenIn(file);
+  await usableToken(file);
+  await makePrivateFile(file, `${newToken()}\n`);
 }
 
 type Kept =
@@ -53,9 +58,12 @@ type Kept =
 async function usableToken(file: string): Promise<Kept> {
   try {
     const found = await lstat(file);
-    if (!found.isFile() || isOpenToOthers(found)) return { kind: 'unusable' };
-    const text = (await readTextFile(file, largestConfigFile)).trim();
-    return /^[\w-]{32,512}$/.test(text) ? { kind: 'token', token: text } : { kind: 'unusable' };
+    if (found.isSymbolicLink()) return { kind: 'unusable' };
+    const text = found.isFile() ? (await readTextFile(file, largestConfigFile)).trim() : undefined;
+    if (text === undefined || !/^[\w+/=.~-]{0,512}$/.test(text)) {
+      throw new Error(`${file} is no token file and stays as it is: a token is one word of letters and digits`);
+    }
+    return text.length < 32 || isOpenToOthers(found) ? { kind: 'unusable' } : { kind: 'token', token: text };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { kind: 'absent' };
     throw error;

@@ -1,6 +1,6 @@
 /** The command line as a process (H1, C4, E4, X5): what it prints, its exit code, and that it leaves nothing. */
 import assert from 'node:assert/strict';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { StatusSnapshot } from '../../../src/core/reconcile/status.js';
 import { CommandLine, type Output } from '../../support/core/commandLine.js';
@@ -50,6 +50,58 @@ describe('command line', () => {
         assert.match(stderr, says);
         assert.match(stderr, /Usage/);
       });
+    }
+  });
+
+  describe('what it was not asked for', () => {
+    for (const args of [
+      ['check', '../other/.minds/mcp.yaml'],
+      ['status', 'a'],
+      ['serve', 'a'],
+      ['headers', 'a'],
+      ['renew-token', 'a'],
+      ['tools', 'a', 'b'],
+      ['connect', 'a', 'b'],
+      ['entries', 'codex', 'b'],
+      ['call', 'a', '{}', 'b'],
+      ['secret', 'list', 'a'],
+    ]) {
+      it(`is refused: ${args.join(' ')}`, async () => {
+        const { code, stdout, stderr } = await run({}, ...args);
+        assert.deepEqual([code, stdout], [2, '']);
+        assert.match(stderr, /^"[^"]*" is too much/);
+        assert.match(stderr, /^Usage: /m);
+      });
+    }
+  });
+
+  it('says of a token file what is wrong with it, and changes no file of somebody else', async () => {
+    const cli = await CommandLine.open({});
+    try {
+      const notes = path.join(cli.folder, 'notes');
+      writeFileSync(notes, 'my notes\n', { mode: 0o600 });
+      for (const [command, start] of [
+        ['headers', 'The token is not shown: '],
+        ['renew-token', 'The token was not renewed: '],
+        ['serve', 'Nothing can listen: '],
+      ] as const) {
+        const foreign = await cli.run(command, '--token-file', 'notes');
+        assert.deepEqual([foreign.code, foreign.stdout], [1, '']);
+        assert.ok(foreign.stderr.startsWith(`${start}${notes} is no token file and stays as it is: `), foreign.stderr);
+        assert.equal(readFileSync(notes, 'utf8'), 'my notes\n');
+        cli.useHome(path.join(notes, 'home'));
+        const homeless = await cli.run(command);
+        assert.deepEqual([homeless.code, homeless.stdout], [1, ''], homeless.stderr);
+        assert.match(homeless.stderr, /^[^\n]+\n$/);
+      }
+      cli.useHome(path.join(cli.folder, 'nowhere'));
+      assert.match(
+        (await cli.run('headers')).stderr,
+        /^There is no token in .*, so nothing that listens can know it\.\n$/,
+      );
+      assert.ok(!existsSync(cli.home), 'it reads alone');
+    } finally {
+      await cli.close();
     }
   });
 
