@@ -38,7 +38,7 @@ const allowed: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'core/base/privateFile.ts': {
     'mkdir rename unlink writeFile': 'It makes a new file beside and renames it, which follows no link at its end.',
   },
-  'core/files/tokenFile.ts': { 'link rename unlink': 'It puts a private file in its place, and removes the old one.' },
+  'core/files/tokenFile.ts': { 'link rename': 'It puts a private file in its place.' },
   'core/files/addressFile.ts': { unlink: 'To remove a link removes nothing else.' },
   'core/results/diskArtifacts.ts': {
     'mkdir open rename rm': 'It writes to the storage of the editor, to new files alone.',

@@ -5,6 +5,7 @@
 import { assertNever } from '../base/assertNever.js';
 import type { PoolFailure } from '../instances/poolDeps.js';
 import { errorCodes } from '../protocol/errors.js';
+import { withoutDataUrls } from '../results/dataUrls.js';
 import type { Destination, OtherOutcome, OtherRequest, ToolOutcome } from '../protocol/request.js';
 
 /** Makes the outcome where nothing serves. */
@@ -88,4 +89,11 @@ function clause(cause: string): string {
 
 function seconds(ms: number): string {
   return `${ms / 1000} s`;
+}
+
+/** Returns what a server answered with its `data:` URLs put right for every client (V1). */
+export function plain<Outcome extends ToolOutcome | OtherOutcome>(outcome: Outcome): Outcome {
+  if (outcome.kind !== 'result') return outcome;
+  const result = withoutDataUrls(outcome.result);
+  return result === outcome.result ? outcome : { ...outcome, result };
 }

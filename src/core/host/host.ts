@@ -32,6 +32,7 @@ import {
   callText,
   errorResult,
   isFailure,
+  plain,
   refusedText,
   renamedText,
   requestText,
@@ -46,7 +47,6 @@ import { errorCodes } from '../protocol/errors.js';
 import type { OtherOutcome, ToolOutcome, ToolsetCall, ToolsetRequest } from '../protocol/request.js';
 import { isAboutTask, needsTask } from '../protocol/tasks.js';
 import type { Catalogue, ServedTool } from '../tools/catalogue.js';
-import { withoutDataUrls } from '../results/dataUrls.js';
 import { offerMemory } from './offering.js';
 import { Publication } from './publication.js';
 import { withoutBarred } from './serverLists.js';
@@ -392,11 +392,4 @@ class ToolsetHost implements Host {
     this.keptSecret.add(definition.launchHash);
     this.deps.redactor.register(secretsOf(definition.launch));
   }
-}
-
-/** Returns what a server answered with its `data:` URLs put right for every client (V1). */
-function plain<Outcome extends ToolOutcome | OtherOutcome>(outcome: Outcome): Outcome {
-  if (outcome.kind !== 'result') return outcome;
-  const result = withoutDataUrls(outcome.result);
-  return result === outcome.result ? outcome : { ...outcome, result };
 }

@@ -18,19 +18,10 @@ import {
   type ServerClient,
   union,
 } from '../protocol/client.js';
-import type { CalledTool, PoolDeps, PoolFailure, PoolOutcome } from './poolDeps.js';
+import type { CalledTool, NotStarted, PoolDeps, PoolFailure, PoolOutcome, Starting, StartOutcome } from './poolDeps.js';
 import { isAboutTask, isOtherType } from '../protocol/tasks.js';
 import { Spare } from './spare.js';
 import { longestTaskMs, Tasks } from './tasks.js';
-
-type NotStarted = Exclude<ConnectOutcome, { readonly kind: 'connected' }>;
-type StartOutcome = { readonly kind: 'started'; readonly instance: Instance } | NotStarted;
-
-interface Starting {
-  readonly controller: AbortController;
-  readonly outcome: Promise<StartOutcome>;
-  readonly since: number;
-}
 
 /** The dialog under which a shared instance is kept, and what an instance starts under that is nobody's: no ids of dialogs. */
 const [everyDialog, unheld] = ['', ' warm'] as const;

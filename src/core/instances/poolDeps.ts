@@ -1,8 +1,8 @@
-/** Declares what a pool of instances is given. */
+/** Declares what a pool of instances is given, and what becomes of its starts and of requests to it. */
 import type { Clock } from '../base/clock.js';
 import type { Log } from '../base/log.js';
 import type { Launch, Timeouts } from '../config/model.js';
-import type { Connector, OfferKind, StartFailure, ToolListing } from '../connections/connection.js';
+import type { ConnectOutcome, Connector, OfferKind, StartFailure, ToolListing } from '../connections/connection.js';
 import type { ExpectedClient } from '../protocol/client.js';
 import type { ServerOutcome } from '../protocol/request.js';
 import type { DialogHistory } from './dialogHistory.js';
@@ -37,6 +37,15 @@ export interface PoolDeps {
   /** These are called when an instance that a call or a restart needed did or did not start. */
   readonly onStarted: (instance: Instance, listing: ToolListing) => void;
   readonly onStartFailed: (failure: StartFailure) => void;
+}
+
+export type NotStarted = Exclude<ConnectOutcome, { readonly kind: 'connected' }>;
+export type StartOutcome = { readonly kind: 'started'; readonly instance: Instance } | NotStarted;
+
+export interface Starting {
+  readonly controller: AbortController;
+  readonly outcome: Promise<StartOutcome>;
+  readonly since: number;
 }
 
 /** The names of a tool that is called, and whether it has to be called as a task of 2025-11-25. */

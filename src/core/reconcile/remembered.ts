@@ -2,11 +2,15 @@
 import type { ServerDefinition } from '../config/model.js';
 import type { Connection, ToolListing } from '../connections/connection.js';
 
+/** What a server says of itself when it is connected. */
+export type Spoken = Pick<Connection, 'serverInfo' | 'capabilities' | 'protocolVersion'>;
+
+export function spokenBy({ serverInfo, capabilities, protocolVersion }: Connection): Spoken {
+  return { serverInfo, capabilities, protocolVersion };
+}
+
 /** What a server offers and says of itself, as it is kept for the next window. */
-export interface RememberedOffer extends Pick<
-  Connection,
-  'serverInfo' | 'instructions' | 'capabilities' | 'protocolVersion'
-> {
+export interface RememberedOffer extends Spoken, Pick<Connection, 'instructions'> {
   /** The time in epoch milliseconds when it was listed. */
   readonly at: number;
   readonly listing: ToolListing;

@@ -28,9 +28,9 @@ import type { FilteredToolsReport } from '../tools/problems.js';
 import { AppPages } from './appPages.js';
 import type { FailureCause } from './failure.js';
 import { ListRefresh } from './listRefresh.js';
-import type { Offer } from './offers.js';
-import { Offers, type Curated } from './offers.js';
+import { type Offer, Offers, type Curated } from './offers.js';
 import type { Judge } from './plan.js';
+import { spokenBy, type Spoken } from './remembered.js';
 import type { ExpectedConversations, OfferMemory, RememberedOffer } from './remembered.js';
 
 /** What the host gives to the reconciliation of one server. */
@@ -74,8 +74,6 @@ export interface Offered {
   /** Is there where it is not the common list; equal for those who are offered the same. */
   readonly special?: number;
 }
-
-type Spoken = Pick<Connection, 'serverInfo' | 'capabilities' | 'protocolVersion'>;
 
 interface ServingEvents {
   /** Called in the same turn in which what is published changed. */
@@ -395,8 +393,4 @@ export class Serving {
   private unlessEnded(run: () => void): void {
     if (!this.ended) run();
   }
-}
-
-function spokenBy({ serverInfo, capabilities, protocolVersion }: Connection): Spoken {
-  return { serverInfo, capabilities, protocolVersion };
 }
