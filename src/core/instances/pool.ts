@@ -53,11 +53,8 @@ export class InstancePool {
       isAllowed: () => !this.draining && !this.closed && deps.wantsSpare(),
       hasRoom: () => deps.connector.hasRoom(),
       start: (capabilities, signal) => this.connect(capabilities, signal),
-      make: (connection, declared) => this.make(connection, declared),
-      onReady: (instance, listing) => {
-        this.letMakeRoom(instance);
-        deps.onStarted(instance, listing);
-      },
+      make: (connection, declared) => this.letMakeRoom(this.make(connection, declared)),
+      onReady: deps.onStarted,
       onFailed: ({ message }) => deps.log.write('info', `No spare instance: ${message}`),
       retire: (instance, reason) => this.retire(instance, 0, reason),
     });
@@ -65,6 +62,11 @@ export class InstancePool {
 
   get live(): readonly Instance[] {
     return [...this.instances];
+  }
+
+  /** Says whether a request to `any` instance needs no start: what is ending lives, and takes none. */
+  get takesAny(): boolean {
+    return this.living(everyDialog, 'any')?.connection.isOver === false;
   }
 
   /** The time in epoch milliseconds since when an instance is starting; undefined when none is. */
@@ -82,10 +84,8 @@ export class InstancePool {
   /** Takes over the connection that listed the tools. */
   adopt(connection: Connection, declared: Fields): Instance {
     const instance = this.make(connection, declared);
-    if (this.deps.trulyStateless) this.hold(instance, everyDialog);
-    else this.warm = instance;
-    this.letMakeRoom(instance);
-    return instance;
+    this.give(instance);
+    return this.letMakeRoom(instance);
   }
 
   call(dialog: string, call: ToolCall, { original, published, asTask }: CalledTool): Promise<PoolOutcome<ToolOutcome>> {
@@ -259,7 +259,10 @@ export class InstancePool {
     return free;
   }
 
-  private keepWarm(instance: Instance): void {
+  /** Gives it to the dialog that it was started for, or to all, or keeps it warm. */
+  private give(instance: Instance, dialog?: string, client?: ServerClient): void {
+    if (this.deps.trulyStateless) return this.hold(instance, everyDialog);
+    if (dialog !== undefined) return this.hold(instance, dialog, client);
     const before = this.warm;
     if (before) void this.retire(before, replacedLimitMs, 'another one took its place');
     this.warm = instance;
@@ -296,12 +299,8 @@ export class InstancePool {
     const { capabilities } = client ?? this.deps.expected();
     const declared = claimed?.declared ?? (this.deps.trulyStateless ? this.wanted : capabilities);
     const connected = claimed?.outcome ?? this.connect(declared, controller.signal);
-    const take = (instance: Instance): void => {
-      if (this.deps.trulyStateless) this.hold(instance, everyDialog);
-      else if (dialog === undefined) this.keepWarm(instance);
-      else this.hold(instance, dialog, client);
-    };
-    const outcome = this.start(connected, declared, controller.signal, take).finally(() => {
+    const give = (instance: Instance): void => this.give(instance, dialog, client);
+    const outcome = this.start(connected, declared, controller.signal, give).finally(() => {
       if (this.starting.get(key) === starting) this.starting.delete(key);
       this.deps.onChange();
     });
@@ -320,7 +319,7 @@ export class InstancePool {
     connected: Promise<ConnectOutcome>,
     declared: Fields,
     signal: AbortSignal,
-    take: (instance: Instance) => void,
+    give: (instance: Instance) => void,
   ): Promise<StartOutcome> {
     const outcome = await connected;
     if (outcome.kind === 'failed' && !this.draining) this.deps.onStartFailed(outcome.failure);
@@ -331,7 +330,7 @@ export class InstancePool {
       return { kind: 'cancelled' };
     }
     const instance = this.make(connection, declared);
-    take(instance);
+    give(instance);
     if (!this.draining) this.deps.onStarted(instance, listing);
     return { kind: 'started', instance };
   }
@@ -367,8 +366,9 @@ export class InstancePool {
   }
 
   /** Until this is called it counts as starting, and others that need room wait. */
-  private letMakeRoom(instance: Instance): void {
+  private letMakeRoom(instance: Instance): Instance {
     this.deps.connector.hold(instance.connection, instance, (reason) => this.retire(instance, 0, reason));
+    return instance;
   }
 
   private drop(instance: Instance): void {

@@ -184,7 +184,7 @@ export class Serving {
     });
     this.offers.note(this.pool.adopt(connection, declared), offer, true);
     this.pages = new AppPages({
-      read: (request) => (this.pool.live.length > 0 ? this.pool.request('', request) : undefined),
+      read: (request) => (this.pool.takesAny ? this.pool.request('', request) : undefined),
       signal: this.ending.signal,
       redact: deps.redact,
       onChange: events.onChange,

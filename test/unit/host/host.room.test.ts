@@ -1,5 +1,6 @@
-/** What has just started is there for whoever waits for it, whoever else wants its room (L2, R4, P9). */
+/** What has just started is there for whoever waits for it, whoever else wants its room (L2, R4); what ends is there for nobody. */
 import assert from 'node:assert/strict';
+import type { ToolListing } from '../../../src/core/connections/connection.js';
 import { listing } from '../../support/fakes/fakeConnector.js';
 import { rest } from '../../support/fakes/fakeClock.js';
 import { answer, answered, file, hostStage } from './stage.js';
@@ -73,5 +74,44 @@ describe('an instance that has just started (L2)', () => {
     await answer(third.succeed(listing('x')), '3');
     await answer(warm, '1');
     await Promise.all([busy, lasting]);
+  });
+});
+
+describe('an instance that is ending', () => {
+  const stage = hostStage();
+
+  it('is asked for no page of an app, and none is started for that (G8)', async () => {
+    const withApp = (name: string): ToolListing['tools'][number] => ({
+      name,
+      inputSchema: { type: 'object' },
+      _meta: { ui: { resourceUri: `ui://${name}` } },
+    });
+    const edited = stage.edit(file({ a: 'command: a' }));
+    const warm = (await stage.connector.nextConnect()).succeed({ tools: [withApp('x'), withApp('y')], malformed: [] });
+    let answerPage = (): void => {};
+    warm.request = (request) => {
+      warm.requests.push(request);
+      return new Promise((resolve) => (answerPage = () => resolve({ kind: 'result', result: { contents: [] } })));
+    };
+    await edited;
+    const call = stage.call('a', 'x');
+    await answer(warm, '1');
+    await call;
+    let processEnds = (): void => {};
+    const close = warm.close.bind(warm);
+    warm.close = async () => {
+      await new Promise<void>((resolve) => (processEnds = resolve));
+      await close();
+    };
+    const released = stage.host.release('a', 'd1');
+    answerPage();
+    await rest();
+    assert.deepEqual(
+      warm.requests.map(({ params }) => params['uri']),
+      ['ui://x'],
+    );
+    assert.equal(stage.connector.connects, 1);
+    processEnds();
+    await released;
   });
 });
