@@ -99,6 +99,23 @@ const cases: readonly Hostile[] = [
     check: failsWith('list-failed', /more than 10000 tools/),
   },
   {
+    what: 'lists 9,000 entries that are no tools',
+    trait: 'no-tools',
+    args: ['--size', '9000'],
+    check: async (stage) => {
+      await works(stage);
+      const problems = stage.host.snapshot.problems.filter(({ code }) => code === 'tool-malformed');
+      assert.equal(problems.length, 100);
+      assert.match(problems.at(-1)?.message ?? '', /8900 more/);
+    },
+  },
+  {
+    what: 'lists more entries that are no tools than are taken',
+    trait: 'no-tools',
+    args: ['--size', '200000'],
+    check: failsWith('list-failed', /more than 10000 tools/),
+  },
+  {
     what: 'has a schema 20,000 levels deep',
     trait: 'deep-schema',
     args: ['--size', '20000'],
@@ -148,6 +165,8 @@ const cases: readonly Hostile[] = [
   { what: 'answers under ids that no number holds, without end', trait: 'huge-ids', check: works },
   { what: 'asks without end', trait: 'requests', check: works },
   { what: 'pings without end', trait: 'pings', check: works },
+  { what: 'pings without end, 500 times in a line', trait: 'batches', args: ['--size', '500'], check: works },
+  { what: 'pings without end, 20,000 times in a line', trait: 'batches', args: ['--size', '20000'], check: works },
   { what: 'asks without end and reads nothing', trait: 'deaf-requests', check: () => {} },
   { what: 'says without end that its tools changed', trait: 'storm', check: works },
   {
