@@ -196,13 +196,22 @@ function resolved(given: unknown, root: unknown): Schema | undefined {
 
 function at(root: unknown, reference: string): unknown {
   if (!reference.startsWith('#')) return undefined;
-  const path = decodeURIComponent(reference.slice(1)).split('/').slice(1);
+  const path = decoded(reference.slice(1)).split('/').slice(1);
   return path.reduce<unknown>((value, step) => {
     const key = step.replaceAll('~1', '/').replaceAll('~0', '~');
     return typeof value === 'object' && value !== null && Object.hasOwn(value, key)
       ? (value as Record<string, unknown>)[key]
       : undefined;
   }, root);
+}
+
+/** Returns the text itself where it is not encoded: a name of a definition may have a `%`. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 function isSchema(value: unknown): value is Schema {

@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import path from 'node:path';
+import ts from 'typescript';
 import { filesBelow, moduleOf, root, type Module } from './modules.js';
 
 const mostLines = 400;
@@ -290,6 +291,21 @@ describe('house', () => {
       .flatMap(({ file, text }) =>
         text.split('\n').flatMap((line, index) => (another.test(line) ? [`${file}:${index + 1} ${line.trim()}`] : [])),
       );
+    assert.deepEqual(found, []);
+  });
+
+  it('encodes and decodes parts of addresses only where it is caught: half a character and a lone "%" throw', () => {
+    const found = modules.flatMap(({ file, text }) => {
+      const wrong: string[] = [];
+      const visit = (node: ts.Node, isCaught: boolean): void => {
+        if (ts.isIdentifier(node) && /^(en|de)codeURI(Component)?$/.test(node.text) && !isCaught)
+          wrong.push(`${file}: ${node.parent.getText()}`);
+        const begins = ts.isTryStatement(node) && node.catchClause ? node.tryBlock : undefined;
+        ts.forEachChild(node, (child) => visit(child, isCaught || child === begins));
+      };
+      visit(ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true), false);
+      return wrong;
+    });
     assert.deepEqual(found, []);
   });
 

@@ -2,15 +2,19 @@
  * Writes and reads the paths of links to artifacts; see `artifactLinks.ts`. It is pure and does not import `vscode`.
  */
 
+import { clipped } from '../../core/base/text.js';
+
 const longestName = 60;
 
 /** @param extension The extension with its dot. */
 export function linkName(name: string, extension: string): string {
   const plain = name
+    // Half a character cannot stand in an address.
+    .replace(/\p{Cs}/gu, '\ufffd')
     .replace(/[\s/\\?#%*:|"<>[\]`]+/g, ' ')
     .trim()
     .replace(/^[\s.]+/, '');
-  const short = plain.length > longestName ? `${plain.slice(0, longestName)}…` : plain;
+  const short = clipped(plain, longestName + 1);
   if (short.toLowerCase().endsWith(extension.toLowerCase()) && short.length > extension.length) return short;
   return `${short === '' ? 'file' : short}${extension}`;
 }

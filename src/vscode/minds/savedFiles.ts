@@ -71,14 +71,13 @@ export class KnownFiles {
   }
 
   private find(target: string): ResultFile | undefined {
-    if (/^file:/i.test(target)) return this.files.get(vscode.Uri.parse(target).fsPath);
-    return this.files.get(target) ?? this.files.get(decoded(target));
+    return this.files.get(target) ?? this.files.get(pathOf(target));
   }
 }
 
-function decoded(target: string): string {
+function pathOf(target: string): string {
   try {
-    return decodeURIComponent(target);
+    return /^file:/i.test(target) ? vscode.Uri.parse(target).fsPath : decodeURIComponent(target);
   } catch {
     return target;
   }

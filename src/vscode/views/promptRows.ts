@@ -55,6 +55,7 @@ export function changedNodes(parent: string, { id: server, changedOffers }: Serv
         spoken: inert`${[label, ...(kind === 'prompt' ? ['prompt'] : []), phrase].join(', ')}`,
         icon: warningIcon,
         context: `${kind} changed`,
+        ...(kind === 'prompt' && { name: original }),
         changed,
       },
     ];

@@ -19,8 +19,8 @@ import { badgeOf, isBroken, messageOf } from './viewWords.js';
 
 export const viewId = 'mcpToolsets.servers';
 
-/** Rows with this scheme are drawn grey. */
-const dimmedScheme = 'mcp-toolsets-kept-out';
+/** Rows with this address are drawn grey. One is enough for all, and has nothing in it that a server says. */
+const dimmedUri = vscode.Uri.from({ scheme: 'mcp-toolsets-kept-out', path: '/' });
 
 /** The milliseconds between updates of the ages that are shown to the minute. */
 const agesLast = 30_000;
@@ -109,8 +109,7 @@ class ServerRows implements vscode.TreeDataProvider<Row>, Disposable {
       node.icon.color === undefined ? undefined : new vscode.ThemeColor(node.icon.color),
     );
     item.contextValue = node.context;
-    if (node.kind === 'excluded')
-      item.resourceUri = vscode.Uri.from({ scheme: dimmedScheme, path: `/${encodeURIComponent(node.id)}` });
+    if (node.kind === 'excluded') item.resourceUri = dimmedUri;
     if (node.kind === 'problem' && node.place) {
       const { uri, range } = toLocation(node.place);
       item.command = { command: 'vscode.open', title: 'Go to Problem', arguments: [uri, { selection: range }] };
@@ -151,5 +150,5 @@ const foldings = {
 
 const dimmed: vscode.FileDecorationProvider = {
   provideFileDecoration: ({ scheme }) =>
-    scheme === dimmedScheme ? { color: new vscode.ThemeColor('descriptionForeground') } : undefined,
+    scheme === dimmedUri.scheme ? { color: new vscode.ThemeColor('descriptionForeground') } : undefined,
 };

@@ -1,9 +1,11 @@
 /** Hostile servers and authorization servers (X7): what they are told, what they are not, and what nobody is asked. */
 import assert from 'node:assert/strict';
-import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { once } from 'node:events';
+import { createServer, request, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { systemClock } from '../../../src/core/base/clock.js';
 import { OAuth } from '../../../src/core/connections/http/oauth/oauth.js';
+import { listenForRedirect } from '../../../src/core/connections/http/oauth/redirect.js';
 import { issuerOf, Person, Secrets } from '../../support/core/person.js';
 import { freePort } from '../../support/freePort.js';
 import { http, literal, Rig, unsaid } from './rig.js';
@@ -212,6 +214,20 @@ describe('oauth under attack', function () {
       assert.deepEqual(third.seen, []);
     });
   }
+
+  it('what is no address leaves the wait for the browser as it is', async () => {
+    const redirect = await listenForRedirect(undefined, false);
+    const back = redirect.comesBack('state', person());
+    const get = async (path: string): Promise<number | undefined> => {
+      const [reply] = (await once(request({ port: redirect.port, path }).end(), 'response')) as [IncomingMessage];
+      reply.resume();
+      return reply.statusCode;
+    };
+    assert.equal(await get('//'), 404);
+    assert.equal(await get('/callback?state=state&code=1'), 200);
+    assert.equal((await back).get('code'), '1');
+    await redirect.close();
+  });
 
   it('a redirect of the server carries no message to another origin', async () => {
     mcp.answers.set('/mcp', () => ({ status: 307, headers: { location: `${third.origin}/mcp` } }));

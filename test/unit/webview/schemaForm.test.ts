@@ -45,6 +45,12 @@ describe('formOf', () => {
     assert.deepEqual([field.kind, field.description], ['flag', 'own']);
   });
 
+  it('reads a reference as it is written where it is not encoded', () => {
+    const $defs = { '50%': { type: 'integer' }, 'a b': { type: 'boolean' } };
+    assert.equal(fieldFor({ $ref: '#/$defs/50%' }, { $defs }).kind, 'number');
+    assert.equal(fieldFor({ $ref: '#/$defs/a%20b' }, { $defs }).kind, 'flag');
+  });
+
   it('ends where schemas do not', () => {
     const nested = formOf({ type: 'object', properties: { child: { $ref: '#' } } });
     assert.equal(nested.kind, 'group');

@@ -22,6 +22,11 @@ describe('names of links to artifacts', () => {
     });
   }
 
+  it('have whole characters alone, because others cannot stand in an address', () => {
+    const names = ['half \ud800', `${'x'.repeat(59)}😀😀`].map((name) => linkName(name, '.png'));
+    assert.deepEqual(names, ['half \ufffd.png', `${'x'.repeat(59)}….png`]);
+  });
+
   it('paths of three parts and a name are files, others are none', () => {
     assert.deepEqual(artifactPath('/shop/look/2026-11-21T20-27-08.250Z-ab.png/x.png'), [
       'shop',

@@ -29,12 +29,12 @@ describe('sidebar: prompts and resources (E3)', () => {
     );
     const rows = (held: boolean): unknown[] =>
       changedNodes('s', status('s', { changedOffers: [change, told].map((one) => ({ ...one, held })) })).map(
-        ({ label, description, context }) => [label, description, context],
+        ({ label, description, context, name }) => [label, description, context, name],
       );
-    assert.deepEqual(rows(false), [['Instructions', 'text changed', 'instructions changed']]);
+    assert.deepEqual(rows(false), [['Instructions', 'text changed', 'instructions changed', undefined]]);
     assert.deepEqual(rows(true), [
-      ['p', 'held back: new since approval', 'prompt changed'],
-      ['Instructions', 'held back: text changed', 'instructions changed'],
+      ['p', 'held back: new since approval', 'prompt changed', 'p'],
+      ['Instructions', 'held back: text changed', 'instructions changed', undefined],
     ]);
   });
 

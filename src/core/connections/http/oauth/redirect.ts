@@ -7,6 +7,8 @@ import type { AddressInfo } from 'node:net';
 import type { Redirect } from './contract.js';
 
 const path = '/callback';
+/** What a browser asks for is read relative to this. */
+const base = 'http://localhost';
 
 /**
  * @param preferred the port of an earlier sign-in, which the authorization server knows; another if it is taken.
@@ -21,7 +23,8 @@ export async function listenForRedirect(
   const waiting = new Map<string, (parameters: URLSearchParams) => void>();
   let lastAnswer = Promise.resolve();
   const server = createServer((request, response) => {
-    const target = new URL(request.url ?? '/', 'http://localhost');
+    const asked = request.url ?? '/';
+    const target = new URL(URL.canParse(asked, base) ? asked : '/', base);
     const heard = waiting.get(target.searchParams.get('state') ?? '');
     // Where the port is forwarded, something may stand before the path.
     lastAnswer = new Promise((resolve) => response.once('close', resolve));
