@@ -17,8 +17,9 @@ import { exampleConfig } from './exampleConfig.js';
 import type { Logs } from '../engine/logs.js';
 import { messageOf, orShowFailure } from '../views/messages.js';
 import { whyNothingRuns } from '../views/phrases.js';
+import { pickServer } from '../views/pickServer.js';
 import { actions } from '../views/serverActions.js';
-import { pickServer, serverOf, type Subject } from '../views/subject.js';
+import { nodeOf, serverOf, type Subject } from '../views/subject.js';
 import { viewId } from '../views/treeView.js';
 
 interface CommandDeps {
@@ -95,8 +96,8 @@ export function registerCommands({ slot, logs, manifest }: CommandDeps): Disposa
   register('enable', (subject) => enable(true, subject));
   register('disable', (subject) => enable(false, subject));
   register('release', async (subject) => {
-    if (typeof subject !== 'object' || subject.node.dialog === undefined) return;
-    const { server, dialog } = subject.node;
+    const { server, dialog } = nodeOf(subject) ?? {};
+    if (server === undefined || dialog === undefined) return;
     await withHost(`Releasing ${server}`, (host) => host.release(server, dialog), server);
   });
   register('reload', () => withHost('Reloading', (host) => host.reload()));
@@ -115,7 +116,7 @@ export function registerCommands({ slot, logs, manifest }: CommandDeps): Disposa
     });
   });
   register('copyName', async (subject) => {
-    const name = typeof subject === 'string' ? subject : (subject?.node.name ?? (await chooseTool(slot)));
+    const name = typeof subject === 'string' ? subject : (nodeOf(subject)?.name ?? (await chooseTool(slot)));
     if (name !== undefined) await vscode.env.clipboard.writeText(name);
   });
   register('copyDiagnostics', async () => {

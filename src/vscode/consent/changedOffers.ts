@@ -42,7 +42,7 @@ export function showChangedOffers({ slot, offers }: ChangedOffersDeps): Disposab
   /** Names what waits, of the server or at the row that the command was called with. */
   function changedNames(subject: Subject): readonly OfferName[] {
     const server = serverOf(subject);
-    const one: Partial<OfferName> | undefined = nodeOf(subject)?.changed;
+    const one = nodeOf(subject)?.changed;
     return slot.state.snapshot.servers
       .filter(({ id }) => server === undefined || id === server)
       .flatMap(({ changedOffers }) => changedOffers)

@@ -11,7 +11,8 @@ import type { EngineSlot } from '../engine/engineSlot.js';
 import type { Logs } from '../engine/logs.js';
 import { signInActions } from '../views/serverActions.js';
 import { messageOf } from '../views/messages.js';
-import { pickServer, serverOf, type Subject } from '../views/subject.js';
+import { pickServer } from '../views/pickServer.js';
+import { serverOf, type Subject } from '../views/subject.js';
 
 interface SignInDeps {
   readonly slot: EngineSlot;

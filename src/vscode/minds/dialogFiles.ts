@@ -10,12 +10,12 @@ import type { Disposable } from '../../core/base/disposables.js';
 import { timeOfArtifact } from '../../core/results/artifactName.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
 import { timeOf } from '../views/phrases.js';
-import type { Row } from '../views/treeView.js';
+import { nodeOf, type Subject } from '../views/subject.js';
 import type { ArtifactLinks } from './artifactLinks.js';
 
 export function registerDialogFiles(slot: EngineSlot, artifacts: ArtifactLinks): Disposable {
-  return vscode.commands.registerCommand('mcpToolsets.showDialogFiles', async (row: Row | undefined) => {
-    const dialog = row?.node.dialog;
+  return vscode.commands.registerCommand('mcpToolsets.showDialogFiles', async (subject: Subject) => {
+    const dialog = nodeOf(subject)?.dialog;
     const files = dialog === undefined ? [] : ((await slot.engine?.dialogTools.files(dialog)) ?? []);
     if (files.length === 0) {
       void window.showInformationMessage(inert`No call of this chat left a file that still exists.`);

@@ -6,7 +6,7 @@ import { DisposableStore, type Disposable } from '../../core/base/disposables.js
 import type { ServerStatus } from '../../core/reconcile/status.js';
 import type { ServedTool } from '../../core/tools/catalogue.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
-import { serverOf, type Subject } from '../views/subject.js';
+import { nodeOf, serverOf, type Subject } from '../views/subject.js';
 import type { Panels, TryToolDeps } from './panels.js';
 
 export function registerTryTool(deps: TryToolDeps): Disposable {
@@ -17,7 +17,7 @@ export function registerTryTool(deps: TryToolDeps): Disposable {
     return store.add(new Panels(deps));
   };
   store.add(
-    vscode.commands.registerCommand('mcpToolsets.tryTool', async (subject?: Subject, published?: string) => {
+    vscode.commands.registerCommand('mcpToolsets.tryTool', async (subject: Subject, published: unknown) => {
       const found = await toolOf(deps.slot, subject, published);
       if (found) (await (loading ??= load())).show(found.server, found.tool);
     }),
@@ -43,10 +43,10 @@ interface Found {
   readonly tool: ServedTool;
 }
 
-/** @param subject A row, or a server's id, which goes with the published name of a tool; undefined from the palette. */
-async function toolOf(slot: EngineSlot, subject: Subject, published: string | undefined): Promise<Found | undefined> {
+/** @param published The published name of a tool, which goes with a server's id. */
+async function toolOf(slot: EngineSlot, subject: Subject, published: unknown): Promise<Found | undefined> {
   const all = slot.state.snapshot.servers.flatMap((server) => server.tools.map((tool): Found => ({ server, tool })));
-  const name = typeof subject === 'object' ? subject.node.name : published;
+  const name = nodeOf(subject)?.name ?? (typeof published === 'string' ? published : undefined);
   const id = serverOf(subject);
   const named = all.find(({ server, tool }) => server.id === id && tool.published === name);
   if (named || name !== undefined) return named;

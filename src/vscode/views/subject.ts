@@ -1,31 +1,31 @@
-/** Finds the subject of a command, which is a row of the sidebar or a server that a person chooses. */
-import { inert } from '../../core/base/inert.js';
-import type { ServerStatus } from '../../core/reconcile/status.js';
-import { window } from './inertEditor.js';
-import { fileLabel } from './fileLabels.js';
-import { stateWord } from './phrases.js';
-import type { Row } from './treeView.js';
+/** Reads what a command was called with: a row of the sidebar or the id of a server. Pure; does not import `vscode`. */
+import type { OfferName } from '../../core/approval/offerPrints.js';
+import { isObject } from '../../core/base/isObject.js';
+import type { TreeNode } from './treeNode.js';
 
-/** A row or the id of a server; undefined if the command comes from the palette. */
-export type Subject = Row | string | undefined;
+/**
+ * A row or the id of a server; undefined if the command comes from the palette. Another extension may run a command with
+ * anything, so nothing of it is believed: what is neither counts as undefined.
+ */
+export type Subject = unknown;
 
-/** Another extension may run a command with anything, so nothing of the subject is believed. */
+interface SubjectNode extends Partial<Pick<TreeNode, 'server' | 'name' | 'dialog'>> {
+  readonly changed?: Partial<OfferName>;
+}
+
 export function serverOf(subject: Subject): string | undefined {
-  const server: unknown = typeof subject === 'string' ? subject : nodeOf(subject)?.server;
-  return typeof server === 'string' ? server : undefined;
+  return typeof subject === 'string' ? subject : nodeOf(subject)?.server;
 }
 
-/** Returns the row that the command was called at, if it was. */
-export function nodeOf(subject: Subject): Partial<Row['node']> | undefined {
-  return typeof subject === 'object' ? (subject as Partial<Row> | null)?.node : undefined;
-}
-
-/** Resolves with the id of the server that the person chose. */
-export async function pickServer(servers: readonly ServerStatus[]): Promise<string | undefined> {
-  const items = servers.map(({ id, state, source }) => ({
-    label: inert`${id}`,
-    description: inert`${stateWord(state)} · ${fileLabel(source)}`,
-    id,
-  }));
-  return (await window.showQuickPick(items, { placeHolder: inert`Choose an MCP server` }))?.id;
+/** Returns what is known of the row that the command was called at, if it was. */
+export function nodeOf(subject: Subject): SubjectNode | undefined {
+  const node = isObject(subject) ? subject['node'] : undefined;
+  if (!isObject(node)) return undefined;
+  const { server, name, dialog, changed } = node;
+  return {
+    ...(typeof server === 'string' && { server }),
+    ...(typeof name === 'string' && { name }),
+    ...(typeof dialog === 'string' && { dialog }),
+    ...(isObject(changed) && { changed }),
+  };
 }

@@ -65,7 +65,7 @@ export function showTree(slot: EngineSlot, clock: Clock): Disposable {
 }
 
 /** The object by which the editor knows a row. It stays the same while the row's content changes. */
-export interface Row {
+interface Row {
   node: TreeNode;
 }
 
