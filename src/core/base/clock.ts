@@ -43,6 +43,23 @@ export function delay(clock: Clock, ms: number, signal?: CancelSignal): Promise<
   });
 }
 
+/** Runs something under a signal that is aborted with `outer`, or when `ms` milliseconds have passed. */
+export async function limited<T>(
+  clock: Clock,
+  ms: number,
+  outer: AbortSignal | undefined,
+  run: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  // Node 20 may collect an `AbortSignal.timeout` of which only `AbortSignal.any` knows, and it is never aborted.
+  const limit = new AbortController();
+  const timer = clock.after(ms, () => limit.abort(new Error(`No answer came within ${ms / 1000} s.`)));
+  try {
+    return await run(outer ? AbortSignal.any([outer, limit.signal]) : limit.signal);
+  } finally {
+    timer.dispose();
+  }
+}
+
 /** Runs something `ms` milliseconds after it is first asked for, and once however often it is asked for meanwhile. */
 export class Throttle implements Disposable {
   private timer: Disposable | undefined;

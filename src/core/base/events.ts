@@ -42,6 +42,16 @@ export function untilAborted(signal: CancelSignal): Promise<void> {
   });
 }
 
+/** Settles as `outcome` does, or rejects with the signal's reason if that comes first. */
+export function unlessAborted<T>(outcome: Promise<T>, signal: CancelSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const aborted = (): void => reject(signal.reason as Error);
+    if (signal.aborted) aborted();
+    else signal.addEventListener('abort', aborted, { once: true });
+    void outcome.then(resolve, reject).finally(() => signal.removeEventListener('abort', aborted));
+  });
+}
+
 /** Resolves with the first value for which `accept` holds; rejects with the signal's reason. */
 export function nextEvent<T>(event: Event<T>, accept: (value: T) => boolean, signal?: CancelSignal): Promise<T> {
   return new Promise((resolve, reject) => {

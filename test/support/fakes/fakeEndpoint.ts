@@ -1,7 +1,7 @@
 /** An HTTP server as the channels see it: what it answers is the test's, and nothing is sent. */
 import { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { HttpEndpoint } from '../../../src/core/connections/http/endpoint.js';
+import type { HttpEndpoint, PostOptions } from '../../../src/core/connections/http/endpoint.js';
 import type { HttpReply } from '../../../src/core/connections/http/exchange.js';
 import { TransportFailure } from '../../../src/core/connections/transport.js';
 
@@ -12,7 +12,8 @@ export interface Sent {
 }
 
 type Answer = HttpReply | Promise<HttpReply>;
-type Post = (message: Sent, signal: AbortSignal, written: (isWritten: boolean) => void) => Answer;
+/** The test says by `delivery` whether the server may have the message. */
+type Post = (message: Sent, signal: AbortSignal, delivery: (isDelivered: boolean) => void) => Answer;
 
 const url = new URL('http://server.test/mcp');
 
@@ -38,11 +39,11 @@ export class FakeEndpoint {
     body: string,
     _kind: string,
     signal: AbortSignal,
-    own: { readonly onWritten?: (isWritten: boolean) => void } = {},
+    { onDelivery = () => {} }: PostOptions = {},
   ): Promise<HttpReply> {
     const message = JSON.parse(body) as Sent;
     this.seen.push(message.method ?? 'answer');
-    return await untilClosed(this.onPost(message, signal, own.onWritten ?? (() => {})), signal);
+    return await untilClosed(this.onPost(message, signal, onDelivery), signal);
   }
 
   async get(lastEventId: string | undefined, _kind: string, signal: AbortSignal): Promise<HttpReply> {

@@ -6,11 +6,12 @@
 import type { AgentOptions } from 'node:http';
 import type { HttpLaunch } from '../../config/model.js';
 import { directAgents, type HttpAgents, type MakeAgents } from './agents.js';
-import { exchange, type HttpReply, isWithinOrigin, shown } from './exchange.js';
+import { broken, exchange, type HttpReply, isWithinOrigin, shown } from './exchange.js';
 import { TransportFailure, type ServerSendOptions } from '../transport.js';
 import { setMaxListeners } from 'node:events';
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import type { Clock } from '../../base/clock.js';
+import { unlessAborted } from '../../base/events.js';
 import type { Log } from '../../base/log.js';
 
 /** A call holds its socket until it is answered. */
@@ -55,12 +56,15 @@ interface EndpointRequest {
   /** The sockets that the request uses. */
   readonly kind: 'call' | 'other';
   readonly signal: AbortSignal;
+  readonly onDelivery?: PostOptions['onDelivery'] | undefined;
 }
 
-interface PostOptions {
+export interface PostOptions {
   readonly url?: URL | undefined;
   /** Headers of this message alone. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Told whether the server may have the message; it has not acted on one that it refused for its token or session. */
+  readonly onDelivery?: ((isDelivered: boolean) => void) | undefined;
 }
 
 export class HttpEndpoint {
@@ -90,13 +94,13 @@ export class HttpEndpoint {
 
   /** @param kind the sockets that it uses */
   post(body: string, kind: 'call' | 'other', signal: AbortSignal, own: PostOptions = {}): Promise<HttpReply> {
-    const { url = this.url } = own;
+    const { url = this.url, onDelivery } = own;
     const headers = {
       ...own.headers,
       accept: 'application/json, text/event-stream',
       'content-type': 'application/json',
     };
-    return this.exchange({ method: 'POST', url, headers, body, kind, signal });
+    return this.exchange({ method: 'POST', url, headers, body, kind, signal, onDelivery });
   }
 
   /** Opens an event stream. */
@@ -120,12 +124,14 @@ export class HttpEndpoint {
   /** Sends once more what was refused for its token, if there is another token: the server has not acted on it. */
   private async exchange(request: EndpointRequest): Promise<HttpReply> {
     const { access } = this;
+    const { signal, onDelivery } = request;
     for (let again = false; ; again = true) {
-      const token = await access?.token();
+      const token = access && (await unlessAborted(access.token(), signal));
       const reply = await this.exchangeOnce(request, token);
       if (!access || (reply.status !== 401 && reply.status !== 403)) return reply;
+      onDelivery?.(false);
       const refusal = { status: reply.status, header: reply.headers['www-authenticate'] };
-      const verdict = await access.refused(refusal, token, again);
+      const verdict = await unlessAborted(access.refused(refusal, token, again), signal);
       if (verdict.kind === 'other') return reply;
       reply.body.resume();
       if (verdict.kind !== 'renewed') throw new TransportFailure({ ...verdict, url: shown(reply.url) });
@@ -133,7 +139,7 @@ export class HttpEndpoint {
   }
 
   private exchangeOnce(request: EndpointRequest, token: string | undefined): Promise<HttpReply> {
-    const { method, url, headers, body, kind, signal } = request;
+    const { method, url, headers, body, kind, signal, onDelivery } = request;
     const session = this.sessionId === undefined ? {} : { 'mcp-session-id': this.sessionId };
     const version = this.protocolVersion === undefined ? {} : { 'mcp-protocol-version': this.protocolVersion };
     const common = {
@@ -154,6 +160,7 @@ export class HttpEndpoint {
       body,
       agents: kind === 'call' ? this.calls : this.others,
       signal,
+      onDelivered: onDelivery && (() => onDelivery(true)),
     });
   }
 }
@@ -179,6 +186,32 @@ export interface HttpChannel {
   send(message: JSONRPCMessage, options?: ServerSendOptions): Promise<void>;
   /** Ends every exchange. Nothing is delivered afterwards, and no death is reported. */
   close(): Promise<void>;
+}
+
+/** A request that is under way, and can be taken back as long as the server does not have it. */
+export class OpenRequest {
+  private readonly controller = new AbortController();
+  readonly signal = this.controller.signal;
+  private isDelivered = false;
+
+  readonly onDelivery = (isDelivered: boolean): void => {
+    this.isDelivered = isDelivered;
+  };
+
+  /** Ends it if the server cannot have it, and returns whether that was so. */
+  takeBack(): boolean {
+    if (!this.isDelivered) this.abort();
+    return !this.isDelivered;
+  }
+
+  abort(): void {
+    this.controller.abort();
+  }
+
+  /** Returns why it has no answer, after an error. */
+  failure(error: unknown, url: URL): TransportFailure {
+    return this.signal.aborted ? new TransportFailure({ kind: 'closed', url: shown(url) }) : broken(error, url);
+  }
 }
 
 /** Makes a signal that many exchanges may listen to at a time; each takes its listener back when it ends. */

@@ -30,6 +30,8 @@ interface HttpExchange {
   readonly redirects?: 'follow' | 'leave';
   /** A signal of this exchange alone. Aborting it also ends the reading of the body. */
   readonly signal: AbortSignal;
+  /** Called when the request goes out, after which the server may act on it. */
+  readonly onDelivered?: (() => void) | undefined;
 }
 
 export interface HttpReply {
@@ -165,11 +167,15 @@ function send(request: HttpExchange, url: URL): Promise<http.IncomingMessage> {
       return;
     }
     let delivered = false;
+    const deliver = (): void => {
+      delivered = true;
+      request.onDelivered?.();
+    };
     outgoing.once('socket', (socket) => {
       // The probes find out that the other machine is gone, even while nothing is said.
       socket.setKeepAlive(true, keepAliveProbeMs);
-      if (outgoing.reusedSocket || isUp(socket)) delivered = true;
-      else socket.once(secure ? 'secureConnect' : 'connect', () => (delivered = true));
+      if (outgoing.reusedSocket || isUp(socket)) deliver();
+      else socket.once(secure ? 'secureConnect' : 'connect', deliver);
     });
     // No error is given, because nobody would hear it on a socket that has just been given back.
     const abort = (): void => void outgoing.destroy();

@@ -2,9 +2,18 @@
  * Speaks HTTP+SSE as protocol 2024-11-05 had it (X2): one event stream, opened by GET, whose first event says where to
  * post; all answers come on the stream. When the stream ends, the connection is over: nothing can be taken up.
  */
-import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { bodyLimit, logStrayEvent, readEvents, statusFailure } from './answer.js';
-import { requestId, sharedController, type HttpChannel, type HttpChannelDeps, type HttpEndpoint } from './endpoint.js';
+import {
+  cancelledRequest,
+  OpenRequest,
+  requestId,
+  sharedController,
+  type HttpChannel,
+  type HttpChannelDeps,
+  type HttpEndpoint,
+} from './endpoint.js';
+import { TransientMap } from '../../base/transientMap.js';
 import { broken, isWithinOrigin, shown, type HttpReply } from './exchange.js';
 import { parseMessages, shortened } from '../jsonRpc.js';
 import { failureAnswer, TransportFailure } from '../transport.js';
@@ -18,6 +27,8 @@ const endpointLimitMs = 10_000;
 export class LegacySseChannel implements HttpChannel {
   private readonly closing = sharedController();
   private target: URL | undefined;
+  /** Requests that the server has not taken yet. */
+  private readonly posting = new TransientMap<RequestId, OpenRequest>();
 
   constructor(private readonly deps: LegacySseChannelDeps) {}
 
@@ -41,22 +52,40 @@ export class LegacySseChannel implements HttpChannel {
 
   async send(message: JSONRPCMessage): Promise<void> {
     const id = requestId(message);
-    if (id === undefined) return await this.post(message);
-    this.post(message).catch((error: unknown) => {
-      const failure = broken(error, this.deps.endpoint.configured);
-      this.deps.deliver(failureAnswer(id, failure));
-      if (failure.reason.kind === 'unreachable') this.die(failure.message);
-    });
+    if (id !== undefined) return void this.request(id, message);
+    const cancelled = cancelledRequest(message);
+    const request = cancelled === undefined ? undefined : this.posting.get(cancelled);
+    if (!request?.takeBack()) await this.post(message, this.closing.signal);
   }
 
   close(): Promise<void> {
     this.closing.abort();
+    for (const request of this.posting.values()) request.abort();
     return Promise.resolve();
   }
 
-  private async post(message: JSONRPCMessage): Promise<void> {
+  private async request(id: RequestId, message: JSONRPCMessage): Promise<void> {
+    const request = new OpenRequest();
+    if (this.closing.signal.aborted) request.abort();
+    this.posting.set(id, request);
+    try {
+      await this.post(message, request.signal, request.onDelivery);
+    } catch (error) {
+      const failure = request.failure(error, this.deps.endpoint.configured);
+      this.deps.deliver(failureAnswer(id, failure));
+      if (failure.reason.kind === 'unreachable') this.die(failure.message);
+    } finally {
+      this.posting.delete(id);
+    }
+  }
+
+  private async post(
+    message: JSONRPCMessage,
+    signal: AbortSignal,
+    onDelivery?: (isDelivered: boolean) => void,
+  ): Promise<void> {
     const { endpoint } = this.deps;
-    const reply = await endpoint.post(JSON.stringify(message), 'call', this.closing.signal, { url: this.target });
+    const reply = await endpoint.post(JSON.stringify(message), 'call', signal, { url: this.target, onDelivery });
     if (reply.status < 200 || reply.status > 299) throw await statusFailure(reply);
     reply.body.resume();
   }

@@ -2,7 +2,7 @@
  * Finds out whether anything still listens after an exchange broke off (X4). Invariants: one probe at a time; no answer
  * within the limit is no proof of death; a server that cannot be reached is dead at once.
  */
-import { delay, type Clock } from '../../base/clock.js';
+import { delay, limited, type Clock } from '../../base/clock.js';
 import type { TransportFailure } from '../transport.js';
 import type { HttpEndpoint } from './endpoint.js';
 import { broken } from './exchange.js';
@@ -32,7 +32,10 @@ export class Liveness {
   }
 
   suspect(): void {
-    this.probing ??= this.probe().finally(() => (this.probing = undefined));
+    const { clock, signal } = this.deps;
+    this.probing ??= limited(clock, probeLimitMs, signal, (limit) => this.probe(limit)).finally(
+      () => (this.probing = undefined),
+    );
   }
 
   /** Resolves to whether the server answers a ping in the present session. */
@@ -43,26 +46,19 @@ export class Liveness {
     return reply !== undefined && reply.status >= 200 && reply.status <= 299;
   }
 
-  private async probe(): Promise<void> {
+  private async probe(signal: AbortSignal): Promise<void> {
     const { endpoint, clock, die } = this.deps;
-    const limit = new AbortController();
-    const signal = AbortSignal.any([this.deps.signal, limit.signal]);
-    const timer = clock.after(probeLimitMs, () => limit.abort());
-    try {
-      for (let attempt = 1; ; attempt++) {
-        try {
-          const reply = await endpoint.post(this.ping(), 'other', signal);
-          reply.body.destroy();
-          return;
-        } catch (error) {
-          const { reason, message } = broken(error, endpoint.url);
-          if (signal.aborted) return;
-          if (reason.kind === 'unreachable' || attempt === mostAttempts) return die(message);
-          await delay(clock, 20 * attempt, signal).catch(() => undefined);
-        }
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const reply = await endpoint.post(this.ping(), 'other', signal);
+        reply.body.destroy();
+        return;
+      } catch (error) {
+        const { reason, message } = broken(error, endpoint.url);
+        if (signal.aborted) return;
+        if (reason.kind === 'unreachable' || attempt === mostAttempts) return die(message);
+        await delay(clock, 20 * attempt, signal).catch(() => undefined);
       }
-    } finally {
-      timer.dispose();
     }
   }
 

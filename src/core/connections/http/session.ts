@@ -7,13 +7,13 @@
 import { Readable } from 'node:stream';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import type { Clock } from '../../base/clock.js';
-import { Emitter } from '../../base/events.js';
+import { Emitter, unlessAborted } from '../../base/events.js';
 import type { Log } from '../../base/log.js';
 import { broken, readShort, shown, type HttpReply } from './exchange.js';
-import type { HttpEndpoint } from './endpoint.js';
+import type { HttpEndpoint, PostOptions } from './endpoint.js';
 import { readWholeAnswer } from './resumption.js';
 import { readInitializeAnswer, versionHeader } from '../handshake.js';
-import { TransportFailure, type ServerSendOptions } from '../transport.js';
+import { TransportFailure } from '../transport.js';
 
 interface HttpSessionDeps {
   readonly endpoint: HttpEndpoint;
@@ -45,25 +45,31 @@ export class HttpSession {
     message: JSONRPCMessage,
     kind: 'call' | 'other',
     signal: AbortSignal,
-    { headers }: ServerSendOptions = {},
+    own: Pick<PostOptions, 'headers' | 'onDelivery'> = {},
   ): Promise<HttpReply> {
     const method = 'method' in message ? message.method : undefined;
     if (method === 'initialize') return await this.initialize(message, kind, signal);
     const { endpoint } = this.deps;
     if (method === 'server/discover') {
       const url = endpoint.configured;
-      const reply = await endpoint.post(JSON.stringify(message), kind, signal, { url, headers });
+      const reply = await endpoint.post(JSON.stringify(message), kind, signal, { ...own, url });
       if (reply.status <= 299) endpoint.url = reply.url;
       return reply;
     }
-    await this.renewing?.catch(() => undefined);
+    if (this.renewing) {
+      await unlessAborted(
+        this.renewing.catch(() => undefined),
+        signal,
+      );
+    }
     const body = JSON.stringify(message);
     const session = endpoint.sessionId;
-    const reply = await endpoint.post(body, kind, signal, { headers });
+    const reply = await endpoint.post(body, kind, signal, own);
     const accepted = session === undefined ? reply : await this.unlessRefused(reply);
     if (accepted || session === undefined) return accepted ?? reply;
-    await this.renew(session);
-    return await endpoint.post(body, kind, signal);
+    own.onDelivery?.(false);
+    await unlessAborted(this.renew(session), signal);
+    return await endpoint.post(body, kind, signal, own);
   }
 
   /** Takes what the answer to initialize says about session and place. */

@@ -5,17 +5,18 @@
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { finished } from 'node:stream/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { delay } from '../../base/clock.js';
+import { delay, limited } from '../../base/clock.js';
 import { statusFailure } from './answer.js';
 import {
   cancelledRequest,
+  OpenRequest,
   requestId,
   sharedController,
   type HttpChannel,
   type HttpChannelDeps,
   type HttpEndpoint,
 } from './endpoint.js';
-import { broken, shown, type HttpReply } from './exchange.js';
+import type { HttpReply } from './exchange.js';
 import { Liveness } from './liveness.js';
 import { TransientMap } from '../../base/transientMap.js';
 import { readWholeAnswer } from './resumption.js';
@@ -32,9 +33,11 @@ interface StreamableChannelDeps extends HttpChannelDeps {
 
 const handBackLimitMs = 50;
 const removeLimitMs = 500;
+/** A server that takes longer to hear of a cancellation is not waited for. */
+const cancelLimitMs = 10_000;
 
 export class StreamableChannel implements HttpChannel {
-  private readonly open = new TransientMap<RequestId, AbortController>();
+  private readonly open = new TransientMap<RequestId, OpenRequest>();
   private readonly closing = sharedController();
   private readonly liveness: Liveness;
   private readonly session: HttpSession;
@@ -55,9 +58,9 @@ export class StreamableChannel implements HttpChannel {
       return;
     }
     const cancelled = cancelledRequest(message);
-    // A modern server takes the end of the answer's stream for the cancellation.
-    if (cancelled === undefined || this.deps.endpoint.protocolVersion !== modernVersion) await this.tell(message);
-    if (cancelled !== undefined) this.open.get(cancelled)?.abort();
+    const request = cancelled === undefined ? undefined : this.open.get(cancelled);
+    if (request) return await this.cancel(request, message);
+    await this.tell(message, this.closing.signal);
     if ('method' in message && message.method === 'notifications/initialized') this.stream.restart();
   }
 
@@ -74,11 +77,20 @@ export class StreamableChannel implements HttpChannel {
   async close(): Promise<void> {
     if (this.closing.signal.aborted) return;
     this.closing.abort();
-    for (const controller of this.open.values()) controller.abort();
-    const limit = new AbortController();
-    const timer = this.deps.clock.after(removeLimitMs, () => limit.abort());
-    await this.session.remove(limit.signal);
-    timer.dispose();
+    for (const request of this.open.values()) request.abort();
+    await limited(this.deps.clock, removeLimitMs, undefined, (signal) => this.session.remove(signal));
+  }
+
+  /** The server is told while the request is open, because the end of an exchange alone cancels nothing (X6). */
+  private async cancel(request: OpenRequest, message: JSONRPCMessage): Promise<void> {
+    // A modern server takes the end of the answer's stream for the cancellation.
+    if (this.deps.endpoint.protocolVersion === modernVersion) return request.abort();
+    if (request.takeBack()) return;
+    try {
+      await limited(this.deps.clock, cancelLimitMs, this.closing.signal, (signal) => this.tell(message, signal));
+    } finally {
+      request.abort();
+    }
   }
 
   private async request(id: RequestId, message: JSONRPCMessage, options?: ServerSendOptions): Promise<void> {
@@ -94,26 +106,25 @@ export class StreamableChannel implements HttpChannel {
     message: JSONRPCMessage,
     options?: ServerSendOptions,
   ): Promise<TransportFailure | undefined> {
-    const controller = new AbortController();
-    const { signal } = controller;
-    if (this.closing.signal.aborted) controller.abort();
-    this.open.set(id, controller);
+    const request = new OpenRequest();
+    const { signal, onDelivery } = request;
+    if (this.closing.signal.aborted) request.abort();
+    this.open.set(id, request);
     try {
-      const reply = await this.session.post(message, 'call', signal, options);
+      const reply = await this.session.post(message, 'call', signal, { headers: options?.headers, onDelivery });
       await readWholeAnswer(this.deps, id, reply, (received) => this.deps.deliver(received, id), signal);
       return undefined;
     } catch (error) {
-      const { url } = this.deps.endpoint;
-      return signal.aborted ? new TransportFailure({ kind: 'closed', url: shown(url) }) : broken(error, url);
+      return request.failure(error, this.deps.endpoint.url);
     } finally {
       this.open.delete(id);
     }
   }
 
   /** Posts what has no answer. Rejects when the server does not take it. */
-  private async tell(message: JSONRPCMessage): Promise<void> {
+  private async tell(message: JSONRPCMessage, signal: AbortSignal): Promise<void> {
     try {
-      const reply = await this.session.post(message, 'other', this.closing.signal);
+      const reply = await this.session.post(message, 'other', signal);
       if (reply.status < 200 || reply.status > 299) throw await statusFailure(reply);
       await this.handBack(reply);
     } catch (error) {

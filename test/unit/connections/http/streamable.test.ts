@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { StreamableChannel } from '../../../../src/core/connections/http/streamable.js';
-import { FakeClock } from '../../../support/fakes/fakeClock.js';
-import { answered, events, FakeEndpoint, status, type Sent } from '../../../support/fakes/fakeEndpoint.js';
+import { FakeClock, rest } from '../../../support/fakes/fakeClock.js';
+import { answered, events, FakeEndpoint, silence, status, type Sent } from '../../../support/fakes/fakeEndpoint.js';
 
 const initializeResult = {
   protocolVersion: '2025-06-18',
@@ -76,6 +76,82 @@ describe('a channel of Streamable HTTP', () => {
       const initialized = ['initialize', 'notifications/initialized'];
       assert.deepEqual(server.seen, [...initialized, 'GET', 'GET', ...initialized, 'GET', 'GET']);
       assert.equal(renewed, 1);
+    });
+  });
+
+  describe('cancels a call (X6)', () => {
+    const cancelled = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 7 } } as const;
+    let sent: { readonly signal: AbortSignal; readonly delivery: (isDelivered: boolean) => void };
+
+    /** The call 7 is on its way to a server that does not answer it. */
+    async function begin(isDelivered: boolean, onCancelled: () => ReturnType<typeof silence>): Promise<FakeEndpoint> {
+      const other = basics();
+      const server = new FakeEndpoint((message, signal, delivery) => {
+        if (message.method === 'notifications/cancelled') return onCancelled();
+        if (message.method !== 'tools/call') return other(message);
+        sent = { signal, delivery };
+        delivery(isDelivered);
+        return silence();
+      });
+      await open(server);
+      await channel.send({ jsonrpc: '2.0', id: 7, method: 'tools/call', params: {} });
+      await rest();
+      return server;
+    }
+
+    it('by saying so before its exchange ends', async () => {
+      let endedBefore: boolean | undefined;
+      await begin(true, () => {
+        endedBefore = sent.signal.aborted;
+        return Promise.resolve(status(202));
+      });
+      await flowUntil(channel.send(cancelled));
+      assert.deepEqual([endedBefore, sent.signal.aborted], [false, true]);
+    });
+
+    it('also where the server refuses to be told', async () => {
+      await begin(true, () => Promise.resolve(status(400)));
+      await assert.rejects(channel.send(cancelled), /HTTP 400/);
+      assert.equal(sent.signal.aborted, true);
+    });
+
+    it('also where the server does not answer that', async () => {
+      await begin(true, silence);
+      const told = assert.rejects(channel.send(cancelled));
+      await clock.flow(60_000);
+      await told;
+      assert.equal(sent.signal.aborted, true);
+      assert.equal(clock.pending, 0);
+    });
+
+    it('that was not sent yet by not sending it', async () => {
+      const server = await begin(false, () => assert.fail('nobody was told of the call'));
+      await channel.send(cancelled);
+      assert.equal(sent.signal.aborted, true);
+      assert.equal(server.seen.at(-1), 'tools/call');
+    });
+
+    it('that waits for a new session by not sending it in that', async () => {
+      const other = basics();
+      let initializes = 0;
+      let answer: () => void = () => {};
+      const server = new FakeEndpoint((message, _, delivery) => {
+        delivery(true);
+        if (message.method === 'tools/call') return status(404);
+        if (message.method !== 'initialize' || ++initializes === 1) return other(message);
+        return new Promise((resolve) => (answer = () => resolve(other(message))));
+      });
+      await open(server);
+      for (const id of [7, 8]) {
+        await channel.send({ jsonrpc: '2.0', id, method: 'tools/call', params: {} });
+        await rest();
+      }
+      for (const requestId of [7, 8]) await channel.send({ ...cancelled, params: { requestId } });
+      answer();
+      await rest();
+      const after = server.seen.slice(server.seen.lastIndexOf('initialize'));
+      assert.deepEqual(after, ['initialize', 'notifications/initialized', 'GET']);
+      assert.equal(server.seen.filter((method) => method === 'tools/call').length, 1);
     });
   });
 
