@@ -73,11 +73,11 @@ export function events(text: string): HttpReply {
 }
 
 /** What no server ever answers. */
-export function silence(): Promise<HttpReply> {
+export function silence(): Promise<never> {
   return new Promise(() => {});
 }
 
-export function unreachable(): Promise<HttpReply> {
+export function unreachable(): Promise<never> {
   const reason = {
     kind: 'unreachable',
     code: 'ECONNREFUSED',
@@ -94,5 +94,6 @@ async function untilClosed(answer: Answer, signal: AbortSignal): Promise<HttpRep
     if (signal.aborted) aborted();
     else signal.addEventListener('abort', aborted, { once: true });
   });
-  return await Promise.race([nextTurn().then(() => answer), closed]);
+  const [given] = await Promise.race([Promise.all([answer, nextTurn()]), closed]);
+  return given;
 }

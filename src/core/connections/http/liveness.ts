@@ -55,7 +55,8 @@ export class Liveness {
         return;
       } catch (error) {
         const { reason, message } = broken(error, endpoint.url);
-        if (signal.aborted) return;
+        // One that wants a sign-in or leads elsewhere lives.
+        if (signal.aborted || (reason.kind !== 'unreachable' && reason.kind !== 'broken')) return;
         if (reason.kind === 'unreachable' || attempt === mostAttempts) return die(message);
         await delay(clock, 20 * attempt, signal).catch(() => undefined);
       }

@@ -9,7 +9,7 @@ import type { Log } from '../../base/log.js';
 import type { TransportFailure } from '../transport.js';
 import { logStrayEvent, readAnswer, readStream, type AnswerReader } from './answer.js';
 import type { HttpEndpoint } from './endpoint.js';
-import type { HttpReply } from './exchange.js';
+import { broken, type HttpReply } from './exchange.js';
 
 interface ResumptionDeps {
   readonly endpoint: HttpEndpoint;
@@ -53,7 +53,13 @@ export async function readWholeAnswer(
     for (let attempt = 0; attempt < mostResumptions && !signal.aborted; attempt++) {
       await delay(clock, retryMs ?? firstDelayMs * 2 ** attempt, signal).catch(() => undefined);
       log.write('debug', `Taking up the answer to request ${id} after event ${lastEventId}`);
-      current = await endpoint.get(lastEventId, 'call', signal);
+      const taken = await endpoint.get(lastEventId, 'call', signal).catch((error: unknown) => {
+        if (broken(error, endpoint.url).reason.kind === 'broken') return undefined;
+        // That is about this request alone: the server may have acted on the one before (X4).
+        throw failure;
+      });
+      if (!taken) continue;
+      current = taken;
       if (current.status !== 200 || current.contentType !== 'text/event-stream') {
         current.body.destroy();
         throw failure;

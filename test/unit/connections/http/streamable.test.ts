@@ -1,8 +1,18 @@
 import assert from 'node:assert/strict';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import type { HttpReply } from '../../../../src/core/connections/http/exchange.js';
 import { StreamableChannel } from '../../../../src/core/connections/http/streamable.js';
+import { TransportFailure } from '../../../../src/core/connections/transport.js';
 import { FakeClock, rest } from '../../../support/fakes/fakeClock.js';
-import { answered, events, FakeEndpoint, silence, status, type Sent } from '../../../support/fakes/fakeEndpoint.js';
+import {
+  answered,
+  events,
+  FakeEndpoint,
+  silence,
+  status,
+  unreachable,
+  type Sent,
+} from '../../../support/fakes/fakeEndpoint.js';
 
 const initializeResult = {
   protocolVersion: '2025-06-18',
@@ -84,7 +94,7 @@ describe('a channel of Streamable HTTP', () => {
     let sent: { readonly signal: AbortSignal; readonly delivery: (isDelivered: boolean) => void };
 
     /** The call 7 is on its way to a server that does not answer it. */
-    async function begin(isDelivered: boolean, onCancelled: () => ReturnType<typeof silence>): Promise<FakeEndpoint> {
+    async function begin(isDelivered: boolean, onCancelled: () => Promise<HttpReply>): Promise<FakeEndpoint> {
       const other = basics();
       const server = new FakeEndpoint((message, signal, delivery) => {
         if (message.method === 'notifications/cancelled') return onCancelled();
@@ -153,6 +163,60 @@ describe('a channel of Streamable HTTP', () => {
       assert.deepEqual(after, ['initialize', 'notifications/initialized', 'GET']);
       assert.equal(server.seen.filter((method) => method === 'tools/call').length, 1);
     });
+  });
+
+  describe('leaves the result of a call unknown (X4) when its stream broke off and', () => {
+    const failed = (reason: TransportFailure['reason']) => (): Promise<never> =>
+      Promise.reject(new TransportFailure(reason));
+    const url = 'http://server.test/mcp';
+    const refusals: readonly (readonly [string, () => Promise<never>])[] = [
+      ['the server cannot be reached', unreachable],
+      ['the sign-in has ended', failed({ kind: 'signIn', why: 'It has ended.', url })],
+      ['the token is not renewed', failed({ kind: 'notRenewed', why: 'It is down.', url })],
+      ['what is to be taken up is elsewhere', failed({ kind: 'redirect', detail: 'it redirects', url })],
+    ];
+    for (const [what, refuse] of refusals) {
+      it(what, async () => {
+        const other = basics();
+        let isCalled = false;
+        const server = new FakeEndpoint(
+          (message) => {
+            if (message.method === 'ping') return refuse();
+            if (message.method !== 'tools/call') return other(message);
+            isCalled = true;
+            return events('id: 1\ndata:\n\n');
+          },
+          () => (isCalled ? refuse() : status(405)),
+        );
+        await open(server);
+        await channel.send({ jsonrpc: '2.0', id: 7, method: 'tools/call', params: {} });
+        await clock.flow(60_000);
+        assert.equal(server.seen.filter((line) => line === 'GET 1').length, 1);
+        assert.deepEqual(causes(), ['broken']);
+        assert.equal(died.length, refuse === unreachable ? 1 : 0);
+      });
+    }
+
+    it('breaks off again whenever it is taken up', async () => {
+      const other = basics();
+      const server = new FakeEndpoint(
+        (message) => (message.method === 'tools/call' ? events('id: 1\ndata:\n\n') : other(message)),
+        failed({ kind: 'broken', detail: 'the server closed the connection', url }),
+      );
+      await open(server);
+      await channel.send({ jsonrpc: '2.0', id: 7, method: 'tools/call', params: {} });
+      await clock.flow(60_000);
+      assert.equal(server.seen.filter((line) => line === 'GET 1').length, 5);
+      assert.deepEqual(causes(), ['broken']);
+    });
+
+    /** The kinds of failures that were delivered. */
+    function causes(): unknown[] {
+      return delivered.map((message) => {
+        const data: unknown = 'error' in message ? message.error.data : undefined;
+        return data instanceof TransportFailure ? data.reason.kind : message;
+      });
+    }
   });
 
   describe('asks for the stream of the server again', () => {
