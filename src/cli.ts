@@ -70,6 +70,7 @@ async function main(argv: string[]): Promise<number> {
   if (tooMuch !== undefined) return misuse(`"${tooMuch}" is too much: \`${command}\` takes no such argument.`);
   const { json, debug, 'approve-cwd': approveCwd } = values;
   const run = { folder, json, debug, approveCwd, permissions, guardianScript };
+  serves = command === 'serve' || command === 'connect';
   switch (command) {
     case 'check':
       if (!values.start) return check(run);
@@ -189,16 +190,24 @@ function isPending({ state }: ServerStatus): boolean {
   return state.kind === 'pending';
 }
 
-// Whoever read the output has gone, `head` for one: that is no error of ours.
+/** Whether what the command says is beside its purpose: it serves. */
+let serves = false;
+/** Whether something that was asked for was not written. */
+let isCut = false;
+
 for (const stream of [process.stdout, process.stderr]) {
-  stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
+  stream.on('error', ({ code, message }: NodeJS.ErrnoException) => {
+    // Whoever read the output has gone, `head` or a terminal for one: that is no error of ours.
+    if (serves || isCut || code === 'EPIPE' || code === 'EIO') return;
+    isCut = true;
+    if (process.exitCode === 0) process.exitCode = 1;
+    if (stream === process.stdout) complain(`The output could not be written: ${message}`);
   });
 }
 
 void main(process.argv.slice(2)).then(
   (code) => {
-    process.exitCode = code;
+    process.exitCode = code === 0 && isCut ? 1 : code;
   },
   (error: unknown) => {
     complainLines(String(error instanceof Error ? error.stack : error));

@@ -43,7 +43,7 @@ export class Terminal {
     this.child.stdin?.write(keys);
   }
 
-  /** Takes the terminal away, which ends the program. */
+  /** Takes the terminal away, which ends the program unless it is in a session of its own. */
   async close(): Promise<void> {
     this.child.kill();
     await this.ended;

@@ -1,0 +1,96 @@
+/** What cannot be written any more, because the terminal has gone or a disk is full, ends nothing that goes on (H1). */
+import assert from 'node:assert/strict';
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { CommandLine } from '../../support/core/commandLine.js';
+import { fixture } from '../../support/core/configText.js';
+import { Terminal, terminalsMissing } from '../../support/core/terminal.js';
+import { untilSo, within } from '../../support/core/within.js';
+import { suiteNotHere } from '../../support/notHere.js';
+import { untilNone } from '../../support/processes.js';
+
+const lost = 'nothing_of_this_name';
+
+describe('output that cannot be written', function () {
+  suiteNotHere(this, terminalsMissing.here, terminalsMissing.reason);
+  let cli: CommandLine;
+
+  beforeEach(async () => {
+    cli = await CommandLine.open({ a: fixture('raw', ['--tools', 'echo']) });
+  });
+
+  afterEach(() => cli.close());
+
+  /** With an output for which no disk has room. */
+  function onFullDisk(args: readonly string[], stderr?: 'pipe'): ChildProcess {
+    const { command, args: words, env } = cli.commandOf(...args);
+    const full = openSync('/dev/full', 'w');
+    try {
+      return spawn(command, words, { cwd: cli.folder, env, stdio: ['ignore', full, stderr ?? full] });
+    } finally {
+      closeSync(full);
+    }
+  }
+
+  /** Has `serve` say something, and looks whether it still serves then. */
+  async function saysAndServes(): Promise<void> {
+    const own = (name: string): string => readFileSync(path.join(cli.folder, name), 'utf8');
+    const { port } = JSON.parse(own('own.address')) as { port: number };
+    const headers = { authorization: `Bearer ${own('own.token').trim()}` };
+    const upstreams = async (): Promise<string> =>
+      await (await fetch(`http://127.0.0.1:${port}/api/v1/users/mcp/upstreams`, { headers })).text();
+    cli.save({ a: fixture('raw', ['--tools', 'echo'], { tools: { whitelist: ['echo', lost] } }) });
+    const isKnown = async (): Promise<void> => {
+      while (!(await upstreams()).includes(lost)) await upstreams();
+    };
+    await within(isKnown(), 'the problem');
+    // Another edit is applied after what the first one had it say.
+    cli.save({ a: fixture('raw', ['--tools', 'echo'], { tools: { whitelist: ['echo'] } }) });
+    const isGone = async (): Promise<void> => {
+      while ((await upstreams()).includes(lost)) await upstreams();
+    };
+    await within(isGone(), 'its end');
+  }
+
+  const serve = ['serve', '--port', '0', '--token-file', 'own.token'] as const;
+
+  it('to a terminal that has gone: `serve` goes on', async () => {
+    const { command, args, env } = cli.commandOf(...serve);
+    const terminal = new Terminal({ command: 'setsid', args: ['-w', command, ...args], env }, cli.folder);
+    await terminal.until(/a {2}http\S+ {2}1 tool/);
+    await terminal.close();
+    await saysAndServes();
+    const ours = cli.processes().filter(({ command: words }) => words.includes('cli.js serve'));
+    for (const { pid } of ours) process.kill(pid, 'SIGTERM');
+    await untilNone(() => cli.processes(), 10_000);
+    assert.equal(ours.length, 1);
+  });
+
+  it('to a disk that is full: `serve` goes on and ends well', async () => {
+    const child = onFullDisk(serve);
+    const closed = once(child, 'close');
+    await untilSo(() => {
+      try {
+        return readFileSync(path.join(cli.folder, 'own.address'), 'utf8') !== '';
+      } catch {
+        return false;
+      }
+    }, 'the address');
+    await saysAndServes();
+    child.kill('SIGTERM');
+    assert.deepEqual(await within(closed, 'the end of serve'), [143, null]);
+    await cli.leftNothing(child);
+  });
+
+  for (const args of [['check'], ['tools'], ['--help'], ['chekc']]) {
+    it(`to a disk that is full: \`${args.join(' ')}\` does not say that all is well`, async () => {
+      const wanted = args[0] === 'chekc' ? 2 : 1;
+      assert.equal((await cli.finish(onFullDisk(args))).code, wanted);
+      const { code, stderr } = await cli.finish(onFullDisk(args, 'pipe'));
+      assert.equal(code, wanted);
+      if (wanted === 1) assert.match(stderr, /^The output could not be written: ENOSPC[^\n]*\n$/);
+    });
+  }
+});
