@@ -27,6 +27,7 @@ interface EntriesCommand {
 
 export async function writeEntries(run: Run, request: EntriesCommand): Promise<number> {
   const { agent, port, tokenFile, write } = request;
+  if (port === 0) return misuse('Entries name a port, and 0 is none: say which one `serve` or the editor listens on.');
   if (agent === undefined) return misuse('The name of an agent is missing.');
   if (!isAgentKind(agent)) return misuse(`There is no agent "${agent}". Known are ${agentKinds.join(', ')}.`);
   const home = homedir();

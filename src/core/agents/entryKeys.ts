@@ -119,7 +119,20 @@ function shellPath(source: TokenSource): string {
 }
 
 function shellWord(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${inQuotes(word)}'`;
+}
+
+function inQuotes(word: string): string {
+  return word.replaceAll("'", `'\\''`);
+}
+
+/** Says whether an entry, as JSON, has a path that ends with the name of the token file, as a shell writes it or not. */
+export function namesTokenFile(entry: string, { tokenFile }: TokenSource): boolean {
+  const name = tokenFile.split(/[/\\]/).at(-1) ?? '';
+  return [name, inQuotes(name)].some((word) => {
+    const between = entry.split(JSON.stringify(word).slice(1, -1));
+    return between.some((text, index) => index > 0 && /[/\\]$/.test(between[index - 1] ?? '') && !/^[\w.-]/.test(text));
+  });
 }
 
 function fileReference(source: TokenSource): string {

@@ -10,10 +10,19 @@ import { oneLine } from '../base/inert.js';
 import { isObject } from '../base/isObject.js';
 import { readSource } from '../import/readSource.js';
 import type { TextEdit } from '../yaml/edits.js';
+import { isSecretName } from '../base/secrets.js';
 import { tokenVariable } from '../base/tokenVariable.js';
-import { toolsetOf } from '../import/ownEndpoint.js';
+import { leadsBackHere, toolsetOf } from '../import/ownEndpoint.js';
 import { agents, type Agent, type AgentKind } from './agents.js';
-import { entryKeys, exportCommand, tokenFrom, type Launcher, type ServedAt, type TokenSource } from './entryKeys.js';
+import {
+  entryKeys,
+  exportCommand,
+  namesTokenFile,
+  tokenFrom,
+  type Launcher,
+  type ServedAt,
+  type TokenSource,
+} from './entryKeys.js';
 import { withJsonEntries, type EntryChange } from './jsonEntries.js';
 import { withTomlEntries } from './tomlEntries.js';
 import { namedEntries, readYamlRoot, withYamlEntries } from './yamlEntries.js';
@@ -98,12 +107,22 @@ export function planEntries({
   };
 }
 
-/** Says whether an entry leads to the toolset of this folder; that of another names another token file, or the folder. */
-function isOurs(entry: Entries, id: string, { tokenFile }: TokenSource, { folder }: Launcher): boolean {
+/**
+ * Says whether an entry leads to the toolset of this folder; that of another names another token file, or the folder. Other
+ * programs may have an address like ours: what shows them another credential is theirs.
+ */
+function isOurs(entry: Entries, id: string, source: TokenSource, { folder }: Launcher): boolean {
   if (toolsetOf(entry) !== id) return false;
-  const named = /[^/\\"'\s]+\.token/.exec(JSON.stringify(entry))?.[0];
-  if (named !== undefined) return named === tokenFile.split(/[/\\]/).at(-1);
-  return !Array.isArray(entry['args']) || entry['args'].includes(folder);
+  const text = JSON.stringify(entry);
+  if (namesTokenFile(text, source)) return true;
+  if (/\.token\b/.test(text)) return false;
+  if (Array.isArray(entry['args'])) return entry['args'].includes(folder);
+  return leadsBackHere(entry) || !hasCredential(entry);
+}
+
+function hasCredential(entry: Entries): boolean {
+  const headers = Object.values(entry).filter(isObject);
+  return [entry, ...headers].some((keys) => Object.keys(keys).some((key) => isSecretName(key) || /helper$/i.test(key)));
 }
 
 function withoutAddress(entry: Entries): Entries {

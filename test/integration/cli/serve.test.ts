@@ -362,5 +362,7 @@ describe('mcp-toolsets serve', () => {
       /Nothing serves this folder .*`mcp-toolsets serve --port 7430` before you start Codex/,
     );
     assert.doesNotMatch(await told('cline'), /Nothing serves/);
+    const { code, stdout } = await cli.finish(cli.begin('entries', 'codex', '--port', '0'));
+    assert.deepEqual([code, stdout], [2, '']);
   });
 });

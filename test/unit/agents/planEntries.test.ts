@@ -173,6 +173,52 @@ describe('entries for other agents', () => {
     assert.deepEqual({ ...mcpServers, 'files-toolset-2': undefined }, { ...held, 'files-toolset-2': undefined });
   });
 
+  it('an entry with a credential that is not ours leads elsewhere, whatever its address', () => {
+    const url = 'http://localhost:3000/mcp/files';
+    const foreign: readonly [AgentKind, object][] = [
+      ['gemini-cli', { httpUrl: url, headers: { Authorization: 'Bearer $MCPHUB_TOKEN' } }],
+      ['claude-code', { type: 'http', url, headers: { authorization: 'Basic eA==' } }],
+      ['claude-code', { type: 'http', url, headersHelper: '/opt/hub/headers' }],
+      ['cursor', { url, headers: { 'X-Api-Key': 'abc' } }],
+    ];
+    for (const [agent, entry] of foreign) {
+      const text = JSON.stringify({ mcpServers: { hub: entry } });
+      const { after, entries } = planned(agent, text, { toolsets: [at('files')] });
+      assert.deepEqual((JSON.parse(after) as { mcpServers: { hub: unknown } }).mcpServers.hub, entry);
+      assert.equal(entries[0]?.change, 'added');
+    }
+    for (const text of [
+      `[mcp_servers.hub]\nurl = "${url}"\nbearer_token_env_var = "HUB_TOKEN"\n`,
+      `[mcp_servers.hub]\nurl = "${url}"\nhttp_headers = { Authorization = "Bearer x" }\n`,
+      `[mcp_servers.hub]\nurl = "${url}"\nenv_http_headers = { Authorization = "HUB" }\n`,
+    ]) {
+      assert.ok(planned('codex', text, { toolsets: [at('files')] }).after.startsWith(text));
+    }
+    const ours = { httpUrl: url, headers: { Authorization: 'Bearer $MCP_TOOLSETS_TOKEN', 'X-Mine': 'x' } };
+    const kept = planned('gemini-cli', JSON.stringify({ mcpServers: { hub: ours } }), { toolsets: [at('files')] });
+    assert.equal(kept.entries[0]?.change, 'updated');
+  });
+
+  for (const tokenFile of ['/home/ada/my tok.token', '/srv/own', "/srv/it's.token", '/srv/"x".token', '/srv/ü.token']) {
+    it(`finds its entries again, whatever the name of the token file: ${tokenFile}`, () => {
+      for (const agent of Object.keys(files) as AgentKind[]) {
+        const own = { source: { ...source, tokenFile }, toolsets: [at('files')] };
+        const first = planned(agent, agent === 'continue' ? 'name: x\n' : '', own);
+        const again = planned(agent, first.after, own);
+        assert.deepEqual([again.after, again.entries[0]?.change], [first.after, 'same'], agent);
+      }
+    });
+  }
+
+  it('finds an entry in which a person has written the path of the token file otherwise', () => {
+    const helper = `node cli.js headers --port 7427 --token-file ${source.tokenFile}`;
+    const text = JSON.stringify({
+      mcpServers: { mine: { type: 'http', url: 'http://127.0.0.1:7427/mcp/files', headersHelper: helper } },
+    });
+    const { entries } = planned('claude-code', text, { toolsets: [at('files')] });
+    assert.deepEqual(entries, [{ id: 'files', name: 'mine', change: 'updated' }]);
+  });
+
   it('no entry in a file that the editor reads too has the name of its toolset', () => {
     for (const agent of ['claude-code', 'cursor'] as const) {
       assert.ok(planned(agent, '{}').entries.every(({ id, name }) => id.toLowerCase() !== name.toLowerCase()));
