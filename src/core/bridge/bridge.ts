@@ -4,18 +4,19 @@
  * of the modern era has an address of its own there; either is one conversation.
  *
  * If the gateway has gone, it is looked for again: a legacy client's `initialize` is repeated, and a request that was
- * not delivered is sent then. Invariants: a request that may have been delivered is never sent again (X4), but for one
+ * not delivered is sent then. What was asked at the old one is still answered there, where it goes on. Invariants: a request that may have been delivered is never sent again (X4), but for one
  * that only listens; every request is answered, unless the client cancelled it; stdout has nothing but messages.
  */
 import type { Readable, Writable } from 'node:stream';
 import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '@modelcontextprotocol/sdk/types.js';
-import { TransientMap } from '../base/transientMap.js';
 import type { Clock } from '../base/clock.js';
+import { isObject } from '../base/isObject.js';
 import type { Log } from '../base/log.js';
+import { TransientMap } from '../base/transientMap.js';
 import { RequestHeaders } from '../connections/eras/requestHeaders.js';
 import type { HttpTransport } from '../connections/http/transport.js';
 import { LineSplitter } from '../connections/stdio/lineSplitter.js';
-import { TransportFailure } from '../connections/transport.js';
+import { TransportFailure, wasNotDelivered } from '../connections/transport.js';
 import { errorCodes } from '../protocol/errors.js';
 import { metaKeys } from '../protocol/requestMeta.js';
 import { modernVersion, type Era } from '../protocol/versions.js';
@@ -36,6 +37,8 @@ interface BridgeDeps {
 interface Waiting {
   readonly request: JSONRPCRequest;
   readonly era: Era;
+  /** What carries it, once something does. */
+  by?: HttpTransport | undefined;
   /** Whether it was sent a second time. */
   isRepeated: boolean;
   /** The tasks of which a subscription tells. */
@@ -47,6 +50,9 @@ const overStdio = { 'mcp-toolsets-over': 'stdio' };
 
 /** The gateway takes this much in one body. */
 const longestLine = 16 << 20;
+
+/** A client may say this many messages at once. */
+const longestBatch = 1_000;
 
 /** These may have changed while there was no gateway. */
 const topics = ['tools', 'prompts', 'resources'];
@@ -61,14 +67,11 @@ export class Bridge {
   private readonly waiting = new TransientMap<RequestId, Waiting>();
 
   constructor(private readonly deps: BridgeDeps) {
-    const onMessage =
-      (era: Era) =>
-      (from: HttpTransport, message: JSONRPCMessage): void =>
-        this.receive(era, from, message);
+    const onMessage = (from: HttpTransport, message: JSONRPCMessage): void => this.receive(from, message);
     this.lines = {
       legacy: new Line({
         ...deps,
-        onMessage: onMessage('legacy'),
+        onMessage,
         onRenewed: () => this.tellChanges(),
         begin: (transport, _, times) => this.beginAgain(transport, times),
       }),
@@ -76,7 +79,7 @@ export class Bridge {
         ...deps,
         find: async () => this.address.at(await deps.find()),
         headers: (times) => ({ ...overStdio, ...(times > 0 && { [begunElsewhere]: '1' }) }),
-        onMessage: onMessage('modern'),
+        onMessage,
         onRenewed: () => {},
         begin: (transport, gateway) => {
           transport.setProtocolVersion(modernVersion);
@@ -106,18 +109,31 @@ export class Bridge {
       else signal.addEventListener('abort', () => resolve(), { once: true });
     });
     input.pause();
-    await Promise.all(Object.values(this.lines).map((line) => line.close()));
+    const carriers = new Set(this.waiting.values().map(({ by }) => by));
+    this.waiting.clear();
+    await Promise.all([...Object.values(this.lines), ...carriers].map((each) => each?.close()));
     await this.address.giveBack();
   }
 
   private hear(line: string): void {
     if (line.trim() === '') return;
-    let message: JSONRPCMessage;
+    let said: unknown;
     try {
-      message = JSON.parse(line) as JSONRPCMessage;
+      said = JSON.parse(line);
     } catch {
-      this.write({ jsonrpc: '2.0', id: null, error: { code: errorCodes.parse, message: 'This is not JSON.' } });
-      return;
+      return this.refuse(errorCodes.parse, 'This is not JSON.');
+    }
+    if (!Array.isArray(said)) return this.take(said);
+    if (said.length === 0 || said.length > longestBatch) {
+      return this.refuse(errorCodes.invalidRequest, `A batch has 1 to ${longestBatch} messages.`);
+    }
+    for (const each of said as unknown[]) this.take(each);
+  }
+
+  private take(message: unknown): void {
+    if (!isMessage(message)) {
+      const id = isObject(message) ? message['id'] : undefined;
+      return this.refuse(errorCodes.invalidRequest, 'This is no message of JSON-RPC.', id);
     }
     if (isRequest(message)) {
       const era = eraOf(message);
@@ -127,15 +143,18 @@ export class Bridge {
       return;
     }
     const cancelled = cancelledBy(message);
-    const era = cancelled === undefined ? 'legacy' : (this.waiting.get(cancelled)?.era ?? 'legacy');
     // To a request that the client has cancelled, no answer is due.
-    if (cancelled !== undefined) this.waiting.delete(cancelled);
-    void this.pass(era, message);
+    const { era = 'legacy', by } = (cancelled === undefined ? undefined : this.waiting.take(cancelled)) ?? {};
+    void this.pass(era, message, by).then(() => by && this.endIfUnused(era, by));
   }
 
-  private async pass(era: Era, message: JSONRPCMessage): Promise<void> {
+  /** @param by what carries the request that the message is about */
+  private async pass(era: Era, message: JSONRPCMessage, by?: HttpTransport): Promise<void> {
     try {
-      await this.lines[era].send(message, era === 'modern' ? { headers: this.headers.of(message) } : undefined);
+      const transport = by ?? (await this.lines[era].way());
+      const waiting = isRequest(message) ? this.waiting.get(message.id) : undefined;
+      if (waiting) waiting.by = transport;
+      await transport.send(message, era === 'modern' ? { headers: this.headers.of(message) } : undefined);
     } catch (error) {
       const why = `The toolsets cannot be reached: ${(error as Error).message}`;
       if (isRequest(message))
@@ -148,39 +167,63 @@ export class Bridge {
   private async beginAgain(transport: HttpTransport, times: number): Promise<void> {
     if (!this.first || times === 0) return;
     const id = `bridge-${times}`;
-    const passOn = transport.onmessage;
+    const { onmessage, onlate } = transport;
     const answer = await new Promise<JSONRPCMessage>((resolve, reject) => {
-      transport.onmessage = (message) => {
+      transport.onmessage = transport.onlate = (message: JSONRPCMessage) => {
         if ('id' in message && message.id === id && !('method' in message)) resolve(message);
       };
       transport.send({ ...this.first, id } as JSONRPCMessage).catch(reject);
     });
-    transport.onmessage = passOn;
+    transport.onmessage = onmessage;
+    transport.onlate = onlate;
     if (!('result' in answer)) throw new Error('error' in answer ? answer.error.message : 'it gave no answer');
     transport.setProtocolVersion(String(answer.result['protocolVersion']));
     await transport.send({ jsonrpc: '2.0', method: 'notifications/initialized' });
     this.tellChanges();
   }
 
-  private receive(era: Era, from: HttpTransport, message: JSONRPCMessage): void {
+  private receive(from: HttpTransport, message: JSONRPCMessage): void {
     if ('method' in message) return this.hearFrom(message);
     if (message.id === undefined) return this.write(message);
     const waiting = this.waiting.get(message.id);
     if (!waiting) return;
-    const { request } = waiting;
-    const failure =
-      'error' in message && message.error.data instanceof TransportFailure ? message.error.data : undefined;
-    if (failure && mayRepeat(request, failure, era) && !waiting.isRepeated) {
-      waiting.isRepeated = true;
-      this.lines[era].drop(from);
-      void from.close();
-      void this.pass(era, request);
-      return;
-    }
-    if (request.method === 'initialize' && 'result' in message) {
+    if (failureIn(message)) return void this.repeatOrAnswer(waiting, from, message);
+    if (waiting.request.method === 'initialize' && 'result' in message) {
       from.setProtocolVersion(String((message.result as { protocolVersion?: unknown }).protocolVersion));
     }
     this.answer(message);
+  }
+
+  private async repeatOrAnswer(waiting: Waiting, from: HttpTransport, failed: JSONRPCMessage): Promise<void> {
+    const { era, request } = waiting;
+    const mayRepeat = !waiting.isRepeated && (await this.mayRepeat(waiting, from, failureIn(failed)));
+    if (this.waiting.get(request.id) !== waiting) return;
+    if (!mayRepeat) return this.answer(failed);
+    waiting.isRepeated = true;
+    waiting.by = undefined;
+    this.lines[era].drop(from);
+    this.endIfUnused(era, from);
+    await this.pass(era, request);
+  }
+
+  private async mayRepeat(
+    { era, request }: Waiting,
+    from: HttpTransport,
+    failure: TransportFailure | undefined,
+  ): Promise<boolean> {
+    if (!failure) return false;
+    const { reason } = failure;
+    if (wasNotDelivered(failure)) return true;
+    if (request.method === 'subscriptions/listen' && ['broken', 'closed'].includes(reason.kind)) return true;
+    // It may have another token now, or have made way for another program; or the toolset is not there any more.
+    const isNowhere = era === 'modern' && reason.kind === 'status' && reason.status === 404;
+    return isNowhere && (await this.lines.modern.hasMoved(from));
+  }
+
+  /** Other requests than the one that is sent again may still be answered there. */
+  private endIfUnused(era: Era, transport: HttpTransport): void {
+    if (this.lines[era].isOpen(transport) || this.waiting.values().some(({ by }) => by === transport)) return;
+    void transport.close();
   }
 
   /**
@@ -199,7 +242,8 @@ export class Bridge {
     if (!isRepeated) return this.write(message);
     waiting.isRepeated = false;
     if (!tasks.every((task) => taskIds.includes(task))) {
-      void this.pass('modern', { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id } });
+      const cancelled = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id } } as const;
+      void this.pass('modern', cancelled, waiting.by);
       return this.answer({
         jsonrpc: '2.0',
         id,
@@ -215,8 +259,14 @@ export class Bridge {
   }
 
   private answer(message: JSONRPCMessage): void {
-    if ('id' in message && message.id !== undefined) this.waiting.delete(message.id);
+    const waiting = 'id' in message && message.id !== undefined ? this.waiting.take(message.id) : undefined;
+    if (!waiting) return;
     this.write(withoutObject(message));
+    if (waiting.by) this.endIfUnused(waiting.era, waiting.by);
+  }
+
+  private refuse(code: number, message: string, id: unknown = null): void {
+    this.write({ jsonrpc: '2.0', id, error: { code, message } });
   }
 
   private tellChanges(): void {
@@ -228,15 +278,12 @@ export class Bridge {
   }
 }
 
-/** What listened there is gone, or refused the request before it looked at it: with another token, for one. */
-function wasNotDelivered({ reason }: TransportFailure, era: Era): boolean {
-  if (reason.kind === 'unreachable' || reason.kind === 'sessionLost') return true;
-  return era === 'modern' && reason.kind === 'status' && reason.status === 404;
+function isMessage(value: unknown): value is JSONRPCMessage {
+  return isObject(value) && ('method' in value || 'result' in value || 'error' in value);
 }
 
-function mayRepeat({ method }: JSONRPCRequest, failure: TransportFailure, era: Era): boolean {
-  if (wasNotDelivered(failure, era)) return true;
-  return method === 'subscriptions/listen' && failure.reason.kind === 'broken';
+function failureIn(message: JSONRPCMessage): TransportFailure | undefined {
+  return 'error' in message && message.error.data instanceof TransportFailure ? message.error.data : undefined;
 }
 
 function isRequest(message: JSONRPCMessage): message is JSONRPCRequest {
@@ -255,6 +302,6 @@ function cancelledBy(message: JSONRPCMessage): RequestId | undefined {
 
 /** Puts a failure of our own transport into words alone. */
 function withoutObject(message: JSONRPCMessage): JSONRPCMessage {
-  if (!('error' in message) || !(message.error.data instanceof TransportFailure)) return message;
+  if (!('error' in message) || !failureIn(message)) return message;
   return { ...message, error: { code: message.error.code, message: message.error.message } };
 }

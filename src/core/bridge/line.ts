@@ -1,13 +1,12 @@
 /**
- * One way from a client to the gateway, in one era. If the gateway has gone, it is looked for again with the next
- * message. It does not send anything again by itself.
+ * Leads from a client to the gateway, in one era. If the gateway has gone, it is looked for again with the next message.
+ * It does not send anything by itself.
  */
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import type { Clock } from '../base/clock.js';
 import type { Log } from '../base/log.js';
 import { SingleFlight } from '../base/singleFlight.js';
 import { HttpTransport } from '../connections/http/transport.js';
-import type { ServerSendOptions } from '../connections/transport.js';
 
 export interface GatewayAddress {
   readonly url: string;
@@ -31,18 +30,34 @@ interface LineDeps {
 
 export class Line {
   private transport: HttpTransport | undefined;
+  /** Where that leads. */
+  private gateway: GatewayAddress | undefined;
+  private isInDoubt = false;
   private readonly opening = new SingleFlight(() => this.open());
   private failure = '';
   private times = 0;
 
   constructor(private readonly deps: LineDeps) {}
 
-  /** Rejects where the message was not taken. */
-  async send(message: JSONRPCMessage, options?: ServerSendOptions): Promise<void> {
+  /** Resolves with what takes messages now. Rejects where there is no gateway. */
+  async way(): Promise<HttpTransport> {
     if (!this.transport) await this.opening.request();
     const { transport } = this;
     if (!transport) throw new Error(this.failure);
-    await transport.send(message, options);
+    return transport;
+  }
+
+  /** Looks for the gateway again, as messages were refused there. Resolves to whether they go another way now. */
+  async hasMoved(from: HttpTransport): Promise<boolean> {
+    if (this.transport === from) {
+      this.isInDoubt = true;
+      await this.opening.request();
+    }
+    return this.transport !== from;
+  }
+
+  isOpen(transport: HttpTransport): boolean {
+    return this.transport === transport;
   }
 
   /** The next message looks for the gateway again. */
@@ -59,12 +74,15 @@ export class Line {
 
   /** Never rejects. */
   private async open(): Promise<void> {
-    if (this.transport) return;
+    if (this.transport && !this.isInDoubt) return;
+    this.isInDoubt = false;
     try {
       const gateway = await this.deps.find();
+      if (this.transport && gateway.url === this.gateway?.url && gateway.token === this.gateway.token) return;
       const transport = this.transportTo(gateway, this.times);
       await this.deps.begin(transport, gateway, this.times++);
       this.transport = transport;
+      this.gateway = gateway;
     } catch (error) {
       this.failure = (error as Error).message;
     }
@@ -81,7 +99,7 @@ export class Line {
       clientVersion: version,
       onRenewed,
     });
-    transport.onmessage = (message) => onMessage(transport, message);
+    transport.onmessage = transport.onlate = (message: JSONRPCMessage) => onMessage(transport, message);
     transport.onclose = () => this.drop(transport);
     return transport;
   }

@@ -57,7 +57,8 @@ export type TransportFailureReason =
   | { readonly kind: 'signIn'; readonly why: string; readonly url: string }
   /** The token has ended, and the authorization server cannot be asked for another. */
   | { readonly kind: 'notRenewed'; readonly why: string; readonly url: string }
-  | { readonly kind: 'closed'; readonly url: string };
+  /** Our side ended the exchange. */
+  | { readonly kind: 'closed'; readonly wasDelivered: boolean; readonly url: string };
 
 export class TransportFailure extends Error {
   override readonly name = 'TransportFailure';
@@ -65,6 +66,12 @@ export class TransportFailure extends Error {
   constructor(readonly reason: TransportFailureReason) {
     super(describeReason(reason));
   }
+}
+
+/** Says whether the message was never looked at by the server, which cannot have acted on it then. */
+export function wasNotDelivered({ reason }: TransportFailure): boolean {
+  if (reason.kind === 'closed') return !reason.wasDelivered;
+  return reason.kind === 'unreachable' || reason.kind === 'sessionLost';
 }
 
 /**

@@ -90,7 +90,7 @@ export function unreachable(): Promise<never> {
 /** Answers in a later turn of the event loop, as every server does. */
 async function untilClosed(answer: Answer, signal: AbortSignal): Promise<HttpReply> {
   const closed = new Promise<never>((_, reject) => {
-    const aborted = (): void => reject(new TransportFailure({ kind: 'closed', url: url.href }));
+    const aborted = (): void => reject(new TransportFailure({ kind: 'closed', wasDelivered: true, url: url.href }));
     if (signal.aborted) aborted();
     else signal.addEventListener('abort', aborted, { once: true });
   });

@@ -41,7 +41,7 @@ export class RequestHeaders {
     if (!('method' in message)) return {};
     const { method } = message;
     const { name, arguments: args } = (message.params ?? {}) as Fields;
-    const headers: Record<string, string> = { 'mcp-method': method };
+    const headers: Record<string, string> = { 'mcp-method': toHeader(String(method)) };
     const target = (message.params as Fields | undefined)?.[namedParams[method] ?? ''];
     if (typeof target === 'string') headers['mcp-name'] = toHeader(target);
     if (method !== 'tools/call') return headers;

@@ -7,7 +7,7 @@ import type { AgentOptions } from 'node:http';
 import type { HttpLaunch } from '../../config/model.js';
 import { directAgents, type HttpAgents, type MakeAgents } from './agents.js';
 import { broken, exchange, type HttpReply, isWithinOrigin, shown } from './exchange.js';
-import { TransportFailure, type ServerSendOptions } from '../transport.js';
+import { TransportFailure, wasNotDelivered, type ServerSendOptions } from '../transport.js';
 import { setMaxListeners } from 'node:events';
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import type { Clock } from '../../base/clock.js';
@@ -210,7 +210,9 @@ export class OpenRequest {
 
   /** Returns why it has no answer, after an error. */
   failure(error: unknown, url: URL): TransportFailure {
-    return this.signal.aborted ? new TransportFailure({ kind: 'closed', url: shown(url) }) : broken(error, url);
+    const failure = broken(error, url);
+    if (!this.signal.aborted || wasNotDelivered(failure)) return failure;
+    return new TransportFailure({ kind: 'closed', wasDelivered: true, url: shown(url) });
   }
 }
 

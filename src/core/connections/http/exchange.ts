@@ -144,7 +144,9 @@ export function broken(error: unknown, url: URL): TransportFailure {
 function send(request: HttpExchange, url: URL): Promise<http.IncomingMessage> {
   const { method, headers, credentials, origin, body, signal } = request;
   return new Promise((resolve, reject) => {
-    const closed = (): TransportFailure => new TransportFailure({ kind: 'closed', url: shown(url) });
+    let delivered = false;
+    const closed = (): TransportFailure =>
+      new TransportFailure({ kind: 'closed', wasDelivered: delivered, url: shown(url) });
     if (signal.aborted) {
       reject(closed());
       return;
@@ -166,7 +168,6 @@ function send(request: HttpExchange, url: URL): Promise<http.IncomingMessage> {
       reject(new TransportFailure(undelivered(error as NodeJS.ErrnoException, url, undefined)));
       return;
     }
-    let delivered = false;
     const deliver = (): void => {
       delivered = true;
       request.onDelivered?.();

@@ -3,7 +3,8 @@
  * the first message. It does not load the SDK.
  *
  * Invariants: a request's failure is delivered as its answer (see `failureAnswer`), `send` rejects for others only;
- * `onclose` is called once, and `causeOfEnd` is known by then; after it nothing is delivered.
+ * `onclose` is called once, and `causeOfEnd` is known by then; after it nothing is delivered, and `onlate` alone hears the
+ * answers, which say of each request that the end cut off whether it had been delivered.
  */
 import type { JSONRPCMessage, MessageExtraInfo, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import type { Clock } from '../../base/clock.js';
@@ -40,6 +41,7 @@ export class HttpTransport implements ServerTransport {
   onclose?: (() => void) | undefined;
   onerror?: ((error: Error) => void) | undefined;
   onmessage?: (<T extends JSONRPCMessage>(message: T, extra?: MessageExtraInfo) => void) | undefined;
+  onlate?: ((answer: JSONRPCMessage) => void) | undefined;
   onsend?: ((message: JSONRPCMessage) => void) | undefined;
   readonly hasHeaders = true;
 
@@ -57,7 +59,10 @@ export class HttpTransport implements ServerTransport {
       log: deps.log,
       clock: deps.clock,
       deliver: (message, origin) => {
-        if (this.state.kind === 'ended') return;
+        if (this.state.kind === 'ended') {
+          if (!('method' in message)) this.onlate?.(message);
+          return;
+        }
         if (origin !== undefined && 'method' in message) this.origins.set(message, origin);
         this.onmessage?.(message);
       },
@@ -105,7 +110,8 @@ export class HttpTransport implements ServerTransport {
     const { channelDeps } = this;
     const streamable = this.openStreamable();
     const failure = await streamable.initialize(id, message);
-    if (!failure || this.hasEnded()) return;
+    if (!failure) return;
+    if (this.hasEnded()) return channelDeps.deliver(failureAnswer(id, failure));
     const { reason } = failure;
     if (reason.kind === 'status' && this.deps.launch.sessionId !== '' && !this.sessionTried) {
       this.sessionTried = true;

@@ -18,5 +18,7 @@ describe('the headers of a request (X8)', () => {
       'mcp-name': '=?base64?Z3LDtsOfZQ==?=',
     });
     assert.deepEqual(headers.of({ jsonrpc: '2.0', id: 1, method: 'tools/list' }), { 'mcp-method': 'tools/list' });
+    // One that Node refuses would be taken for a server that is not there.
+    assert.deepEqual(headers.of({ jsonrpc: '2.0', id: 1, method: 'ü/x\n' }), { 'mcp-method': '=?base64?w7wveAo=?=' });
   });
 });

@@ -1,0 +1,262 @@
+/** What `connect` does between a client and gateways that come and go (G6, X4), with the backend of the test behind them. */
+import assert from 'node:assert/strict';
+import { channel } from 'node:diagnostics_channel';
+import type { Socket } from 'node:net';
+import { PassThrough } from 'node:stream';
+import { systemClock } from '../../../src/core/base/clock.js';
+import { Bridge } from '../../../src/core/bridge/bridge.js';
+import { createGateway, type Gateway } from '../../../src/core/gateway/gateway.js';
+import { within } from '../../support/core/within.js';
+import { FakeBackend, MemoryLog, textOutcome } from '../../unit/gateway/fakes.js';
+
+interface Said {
+  readonly id?: unknown;
+  readonly method?: string;
+  readonly result?: { readonly content?: readonly { readonly text: string }[] };
+  readonly error?: { readonly code: number; readonly message: string };
+}
+
+const meta = {
+  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+  'io.modelcontextprotocol/clientCapabilities': {},
+  'io.modelcontextprotocol/clientInfo': { name: 'x', version: '1' },
+};
+const versions = { legacy: '2025-11-25', modern: '2026-07-28', batches: '2025-03-26' } as const;
+
+describe('what joins a client over stdio to the gateway', () => {
+  const log = new MemoryLog();
+  let backend: FakeBackend;
+  let gateway: Gateway;
+  let token: string;
+  let client: JoinedClient | undefined;
+
+  /** A client that writes lines and reads what the bridge writes. */
+  class JoinedClient {
+    readonly heard: Said[] = [];
+    private readonly input = new PassThrough();
+    private readonly output = new PassThrough();
+    private readonly listeners = new Set<() => void>();
+    private readonly running: Promise<void>;
+
+    constructor(private readonly kind: keyof typeof versions) {
+      let rest = '';
+      this.output.on('data', (chunk: Buffer) => {
+        const lines = (rest + chunk.toString()).split('\n');
+        rest = lines.pop() ?? '';
+        this.heard.push(...lines.map((line) => JSON.parse(line) as Said));
+        for (const listener of this.listeners) listener();
+      });
+      const { input, output } = this;
+      const find = (): Promise<{ url: string; token: string }> =>
+        Promise.resolve({ url: `http://127.0.0.1:${gateway.port}/mcp/play`, token });
+      const bridge = new Bridge({ input, output, find, clock: systemClock, version: '1', log });
+      this.running = bridge.run(new AbortController().signal);
+    }
+
+    async begin(): Promise<this> {
+      if (this.kind === 'modern') return this;
+      const clientInfo = { name: 'x', version: '1' };
+      await this.ask(1, 'initialize', { protocolVersion: versions[this.kind], capabilities: {}, clientInfo });
+      this.write({ jsonrpc: '2.0', method: 'notifications/initialized' });
+      return this;
+    }
+
+    write(message: unknown): void {
+      this.input.write(`${JSON.stringify(message)}\n`);
+    }
+
+    request(id: number, method: string, params: object = {}): object {
+      return { jsonrpc: '2.0', id, method, params: this.kind === 'modern' ? { ...params, _meta: meta } : params };
+    }
+
+    ask(id: number, method: string, params: object = {}): Promise<Said> {
+      this.write(this.request(id, method, params));
+      return this.hears((said) => said.id === id && said.method === undefined);
+    }
+
+    async call(id: number): Promise<string | undefined> {
+      const { result, error } = await this.ask(id, 'tools/call', { name: 'go', arguments: { id } });
+      return result?.content?.[0]?.text ?? error?.message;
+    }
+
+    hears(wanted: (said: Said) => boolean): Promise<Said> {
+      const found = new Promise<Said>((resolve) => {
+        const look = (): void => {
+          const said = this.heard.find(wanted);
+          if (!said) return;
+          this.listeners.delete(look);
+          resolve(said);
+        };
+        this.listeners.add(look);
+        look();
+      });
+      return within(found, 'what the client waits for');
+    }
+
+    async end(): Promise<void> {
+      this.input.end();
+      await this.running;
+    }
+  }
+
+  async function open(port: number): Promise<void> {
+    backend = new FakeBackend();
+    backend.set('play', ['go']);
+    gateway = createGateway({ backend, log, clock: systemClock, version: '1', stable: { port, token } });
+    await gateway.start();
+  }
+
+  const sockets = new Set<Socket>();
+  const clientSockets = channel('net.client.socket');
+  const note = (message: unknown): void => void sockets.add((message as { socket: Socket }).socket);
+
+  /** Ends the gateway. Resolves when the bridge has seen that, as what goes out on a dying socket may have been delivered. */
+  async function endGateway(): Promise<void> {
+    const open = [...sockets].filter((socket) => !socket.closed);
+    const closed = open.map((socket) => new Promise((resolve) => socket.once('close', resolve)));
+    await gateway.dispose();
+    await within(Promise.all(closed), 'the end of the sockets');
+  }
+
+  const answerAll = (): void => {
+    backend.answering = ({ arguments: given }) => textOutcome(`did ${JSON.stringify(given)}`);
+  };
+
+  before(() => clientSockets.subscribe(note));
+  after(() => clientSockets.unsubscribe(note));
+
+  beforeEach(async () => {
+    token = 'a'.repeat(43);
+    await open(0);
+  });
+
+  afterEach(async () => {
+    await client?.end();
+    client = undefined;
+    await gateway.dispose();
+  });
+
+  for (const kind of ['modern', 'legacy'] as const) {
+    for (const what of ['is on another port', 'has another token'] as const) {
+      it(`what is asked at once when the gateway ${what} is answered, each request: ${versions[kind]}`, async () => {
+        answerAll();
+        client = await new JoinedClient(kind).begin();
+        assert.equal(await client.call(2), 'did {"id":2}');
+        const { port = 0 } = gateway;
+        await endGateway();
+        if (what === 'has another token') token = 'b'.repeat(43);
+        await open(what === 'has another token' ? port : 0);
+        answerAll();
+        const joined = client;
+        const ids = [10, 11, 12, 13];
+        assert.deepEqual(
+          await Promise.all(ids.map((id) => joined.call(id))),
+          ids.map((id) => `did {"id":${id}}`),
+        );
+      });
+    }
+
+    it(`a call that runs while its gateway goes is answered, and not made again (X4): ${versions[kind]}`, async () => {
+      client = await new JoinedClient(kind).begin();
+      const running = client.call(2);
+      await backend.nextCall();
+      await endGateway();
+      await open(0);
+      answerAll();
+      assert.match((await running) ?? '', /broke off|was closed/);
+      assert.equal(await client.call(3), 'did {"id":3}');
+    });
+
+    it(`a call finishes though its toolset is taken away and what is asked next is refused (R4): ${versions[kind]}`, async () => {
+      client = await new JoinedClient(kind).begin();
+      const running = client.call(2);
+      const held = await backend.nextCall();
+      backend.remove('play');
+      const { result, error } = await client.ask(3, 'tools/list');
+      assert.ok(error ? /There is no toolset/.test(error.message) : result);
+      assert.equal(held.call.signal.aborted, false);
+      held.answer(textOutcome('done'));
+      assert.equal(await running, 'done');
+    });
+
+    it(`a call that outlives the toolset can still be cancelled: ${versions[kind]}`, async () => {
+      client = await new JoinedClient(kind).begin();
+      void client.call(2).catch(() => undefined);
+      const { call } = await backend.nextCall();
+      const aborted = new Promise<void>((resolve) => call.signal.addEventListener('abort', () => resolve()));
+      backend.remove('play');
+      await client.ask(3, 'tools/list');
+      client.write({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 2 } });
+      await within(aborted, 'the cancellation');
+      assert.ok(client.heard.every(({ id }) => id !== 2));
+    });
+  }
+
+  it('a call goes on at the old gateway after the client has found another, and can be cancelled there', async () => {
+    client = await new JoinedClient('modern').begin();
+    const running = client.call(2);
+    const first = { backend, gateway };
+    const held = await backend.nextCall();
+    void client.ask(3, 'tools/call', { name: 'go' }).catch(() => undefined);
+    const { call } = await backend.nextCall();
+    const aborted = new Promise<void>((resolve) => call.signal.addEventListener('abort', () => resolve()));
+    // Both go on, and the first says that there is no such toolset any more.
+    await open(0);
+    answerAll();
+    first.backend.remove('play');
+    try {
+      assert.equal(await client.call(4), 'did {"id":4}');
+      client.write({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 3 } });
+      await within(aborted, 'the cancellation');
+      assert.equal(held.call.signal.aborted, false);
+      held.answer(textOutcome('done'));
+      assert.equal(await running, 'done');
+    } finally {
+      await first.gateway.dispose();
+    }
+  });
+
+  it('its end leaves no call behind, and says nothing more', async () => {
+    const joined = await new JoinedClient('modern').begin();
+    joined.write(joined.request(2, 'tools/call', { name: 'go' }));
+    const { call } = await backend.nextCall();
+    const aborted = new Promise<void>((resolve) => call.signal.addEventListener('abort', () => resolve()));
+    await joined.end();
+    await within(aborted, 'the end of the call');
+    assert.deepEqual(joined.heard, []);
+  });
+
+  it('a line that is no message is said to be none, and the next one is heard', async () => {
+    answerAll();
+    client = await new JoinedClient('legacy').begin();
+    for (const line of [null, 5, 'x', true, [], {}, { jsonrpc: '2.0', id: 9 }]) client.write(line);
+    assert.equal(await client.call(2), 'did {"id":2}');
+    assert.deepEqual(
+      client.heard.slice(1, -1).map(({ id, error }) => [id, error?.code]),
+      [...Array.from({ length: 6 }, () => [null, -32600]), [9, -32600]],
+    );
+  });
+
+  it('the requests of a batch are answered, one by one; one of very many messages is refused (S2)', async () => {
+    answerAll();
+    client = await new JoinedClient('batches').begin();
+    client.write([client.request(2, 'tools/list'), null, client.request(3, 'ping'), [client.request(4, 'ping')]]);
+    for (const id of [2, 3]) assert.ok((await client.hears((said) => said.id === id)).result);
+    client.write(Array.from({ length: 100_000 }, () => null));
+    assert.equal(await client.call(5), 'did {"id":5}');
+    assert.deepEqual(
+      client.heard.filter(({ id }) => id === null).map(({ error }) => error?.code),
+      [-32600, -32600, -32600],
+    );
+  });
+
+  it('a method of any characters is unknown, and ends nothing', async () => {
+    client = await new JoinedClient('modern').begin();
+    const running = client.call(2);
+    const held = await backend.nextCall();
+    const { error } = await client.ask(3, 'tools/ü\n');
+    assert.ok(error);
+    held.answer(textOutcome('done'));
+    assert.equal(await running, 'done');
+  });
+});
