@@ -1,6 +1,6 @@
 /** Quick fixes at a key and its value. Each is a minimal edit, and none is offered where it does not help. */
 import type { ProblemCode } from '../base/problem.js';
-import type { EditNodes } from '../yaml/editNodes.js';
+import { isAlias, isAnchored, type EditNodes } from '../yaml/editNodes.js';
 import * as edits from '../yaml/edits.js';
 import { nearest } from '../base/nearest.js';
 import { commandWords } from '../config/commandWords.js';
@@ -50,10 +50,9 @@ export function unknownKey(nodes: EditNodes, { level, entry, map, doc }: KeySymb
   }
   const meant = suggestKey(level, entry.key);
   if (meant === undefined || map.entries.has(meant)) return remove;
-  return [
-    ...fix(`Rename to "${meant}"`, edits.renameKey(nodes, at, meant), { preferred: true, safe: true }),
-    ...remove,
-  ];
+  // What these name may not be there.
+  const safe = meant !== 'cwd' && meant !== 'envFile';
+  return [...fix(`Rename to "${meant}"`, edits.renameKey(nodes, at, meant), { preferred: true, safe }), ...remove];
 }
 
 export function transport(nodes: EditNodes, { entry, map }: KeySymbol, code: ProblemCode): QuickFix[] {
@@ -119,15 +118,20 @@ export function duration(nodes: EditNodes, { entry }: KeySymbol): QuickFix[] {
   );
 }
 
-/** Moves what stands behind the program into the arguments, before those that are there. */
-export function argumentsOfCommand(nodes: EditNodes, { entry }: KeySymbol): QuickFix[] {
+/**
+ * Moves what stands behind the program into the arguments, before those that are there. It is not offered where an anchor
+ * or a merge shares one of the two, because what another server has beside the other is its own.
+ */
+export function argumentsOfCommand(nodes: EditNodes, { entry, map: whole }: KeySymbol): QuickFix[] {
   const at = entry.keySpan.start;
   const [program, ...more] = (entry.value.kind === 'scalar' && commandWords(String(entry.value.value))) || [];
-  const map = nodes.pairAt(at)?.map;
-  if (program === undefined || more.length === 0 || !map) return [];
+  const { map, pair } = nodes.pairAt(at) ?? {};
+  if (program === undefined || more.length === 0 || !map || !pair) return [];
   const command = edits.replaceValue(nodes, at, program);
   const words = more.map((word) => edits.scalarText(word, "'"));
   const written = nodes.pairOf(map, 'args');
+  const isShared = [pair.value, written?.pair.value].some((node) => isAlias(node) || isAnchored(node));
+  if (isShared || (!written && whole.entries.has('args'))) return [];
   const moved = written
     ? edits.prependItems(nodes, written, words)
     : edits.insertAfter(nodes, at, 'args', `[${words.join(', ')}]`);

@@ -6,7 +6,7 @@
  * fixes change nothing that works and may be applied all at once.
  */
 import type { Problem, ProblemCode } from '../base/problem.js';
-import { EditNodes } from '../yaml/editNodes.js';
+import { EditNodes, isAnchored } from '../yaml/editNodes.js';
 import * as edits from '../yaml/edits.js';
 import { nearest } from '../base/nearest.js';
 import {
@@ -15,8 +15,10 @@ import {
   insertVersion,
   serverPair,
   setEnabled,
+  setOwnKey,
   setServerKey,
 } from '../config/serverEdits.js';
+import { suggestKey } from '../config/keys.js';
 import { TextPositions } from '../yaml/textPositions.js';
 import { isSecretName } from '../config/references.js';
 import { readYaml } from '../yaml/yamlTree.js';
@@ -34,6 +36,7 @@ import {
   type ServerCommand,
 } from './keyFixes.js';
 import { symbolsOf, type ConfigSymbol } from './symbols.js';
+import { togetherSafe } from './togetherSafe.js';
 
 export interface QuickFixDeps {
   /** Returns the original names of all tools of a server, or none where they are not known. */
@@ -81,6 +84,9 @@ export class QuickFixes {
   private readonly symbols: readonly ConfigSymbol[];
   private readonly root: ValueNode;
   private readonly positions: TextPositions;
+  /** The first key that begins at an offset, and the first with a scalar that begins there. */
+  private readonly keys = new Map<number, KeySymbol>();
+  private readonly keysOfValues = new Map<number, KeySymbol>();
 
   constructor(
     private readonly text: string,
@@ -90,6 +96,13 @@ export class QuickFixes {
     this.root = readYaml(text).root;
     this.symbols = symbolsOf(this.root);
     this.positions = new TextPositions(text);
+    for (const symbol of this.symbols) {
+      if (symbol.kind !== 'key') continue;
+      const { keySpan, value } = symbol.entry;
+      if (!this.keys.has(keySpan.start)) this.keys.set(keySpan.start, symbol);
+      if (value.kind !== 'scalar' || this.keysOfValues.has(value.span.start)) continue;
+      this.keysOfValues.set(value.span.start, symbol);
+    }
   }
 
   for(problem: Problem): QuickFix[] {
@@ -97,10 +110,15 @@ export class QuickFixes {
     return [...fixes, ...this.withoutTool(problem), ...this.ofServer(problem)];
   }
 
-  /** Returns the edits of all safe fixes of these problems. */
+  /** Returns the edits of all safe fixes of these problems that go together. */
   all(problems: readonly Problem[]): edits.TextEdit[] {
-    const safe = problems.flatMap((problem) => this.for(problem).find((fix) => fix.safe) ?? []);
-    return edits.withoutOverlaps(safe.flatMap(({ does }) => (does.kind === 'edit' ? does.edits : [])));
+    const { nodes } = this;
+    if (!nodes) return [];
+    const safe = problems.flatMap((problem) => {
+      const found = this.mechanical(problem, nodes, 'together').find((fix) => fix.safe);
+      return found?.does.kind === 'edit' ? [found.does.edits] : [];
+    });
+    return [...togetherSafe(this.text, safe, this.deps.variables)];
   }
 
   /** Keeps out a tool that is left out anyway, or that keeps others from being taken, so that the problem goes away. */
@@ -142,20 +160,19 @@ export class QuickFixes {
     ];
   }
 
-  private mechanical(problem: Problem, nodes: EditNodes): QuickFix[] {
+  /** @param how a fix that is made `together` with others is checked with them, which takes less time than each alone */
+  private mechanical(problem: Problem, nodes: EditNodes, how: 'alone' | 'together' = 'alone'): QuickFix[] {
     const at = this.positions.offset(problem.place.range.start);
-    const key = this.keyAt(at);
-    const valueKey = this.symbols.find(
-      (symbol) => symbol.kind === 'key' && symbol.entry.value.span.start === at && symbol.entry.value.kind === 'scalar',
-    );
+    const key = this.keys.get(at);
+    const valueKey = this.keysOfValues.get(at);
     switch (problem.code) {
       case 'unknown-key':
         return key ? unknownKey(nodes, key) : [];
       case 'transport-sse':
       case 'transport-unsupported':
-        return valueKey?.kind === 'key' ? transport(nodes, valueKey, problem.code) : [];
+        return valueKey ? transport(nodes, valueKey, problem.code) : [];
       case 'command-with-arguments':
-        return valueKey?.kind === 'key' ? argumentsOfCommand(nodes, valueKey) : [];
+        return valueKey && this.ownKey(valueKey) ? argumentsOfCommand(nodes, valueKey) : [];
       case 'version-missing':
         return fix('Insert "version: 1"', insertVersion(nodes), { preferred: true, safe: true });
       case 'version-unsupported':
@@ -165,15 +182,15 @@ export class QuickFixes {
       case 'duplicate-key':
         return fix('Remove this one of the two', edits.removeKey(nodes, at));
       case 'missing-key':
-        return this.missingTransport(problem);
+        return this.missingTransport(problem, nodes, how);
       case 'wrong-type':
-        return valueKey?.kind === 'key' ? wrongType(nodes, valueKey) : [];
+        return valueKey ? wrongType(nodes, valueKey) : [];
       case 'duration-invalid':
-        return valueKey?.kind === 'key' ? duration(nodes, valueKey) : [];
+        return valueKey ? duration(nodes, valueKey) : [];
       case 'url-invalid':
-        return valueKey?.kind === 'key' ? url(nodes, valueKey) : [];
+        return valueKey ? url(nodes, valueKey) : [];
       case 'command-not-found':
-        return valueKey?.kind === 'key' && problem.instead !== undefined
+        return valueKey && problem.instead !== undefined
           ? fix(
               `Write "${problem.instead}"`,
               edits.replaceValue(nodes, valueKey.entry.keySpan.start, problem.instead),
@@ -183,7 +200,7 @@ export class QuickFixes {
             )
           : [];
       case 'cwd-missing':
-        return valueKey?.kind === 'key' && this.ownKey(valueKey)
+        return valueKey && this.ownKey(valueKey)
           ? fix(
               'Remove "cwd", so that it runs in the workspace folder',
               edits.removeKey(nodes, valueKey.entry.keySpan.start),
@@ -192,9 +209,9 @@ export class QuickFixes {
       case 'server-id-invalid':
         return this.serverId(nodes, at);
       case 'env-unset':
-        return [...this.similarVariable(nodes, at), ...this.enterInstead(nodes, at)];
+        return [...this.similarVariable(nodes, problem), ...this.enterInstead(nodes, problem)];
       case 'secret-unset':
-        return this.enter(at);
+        return this.enter(problem);
       case 'pattern-blank':
         return fix('Remove the pattern', edits.removeItem(nodes, at), { preferred: true, safe: true });
       case 'pattern-matches-nothing':
@@ -212,25 +229,26 @@ export class QuickFixes {
     }
   }
 
-  private keyAt(offset: number): KeySymbol | undefined {
-    return this.symbols.find((symbol) => symbol.kind === 'key' && symbol.entry.keySpan.start === offset) as
-      KeySymbol | undefined;
-  }
-
   /** Says whether a key stands in the entry of its server itself, and not in an anchor that others may share. */
   private ownKey({ server, entry }: KeySymbol): boolean {
     const nodes = this.nodes;
-    return nodes?.pairOf(serverPair(nodes, server ?? '')?.pair.value, entry.key) !== undefined;
+    const body = nodes && serverPair(nodes, server ?? '')?.pair.value;
+    return nodes?.pairOf(body, entry.key) !== undefined && !isAnchored(body);
   }
 
   /** Inserts the transport where the keys tell which one is meant. */
-  private missingTransport({ server }: Problem): QuickFix[] {
+  private missingTransport({ server }: Problem, nodes: EditNodes, how: 'alone' | 'together'): QuickFix[] {
     const servers = this.root.kind === 'map' ? this.root.entries.get('servers')?.value : undefined;
     const body = servers?.kind === 'map' && server !== undefined ? servers.entries.get(server)?.value : undefined;
     if (server === undefined || body?.kind !== 'map' || body.entries.has('transport')) return [];
     if (body.entries.has('url') === body.entries.has('command')) return [];
+    // A key that is renamed becomes the transport.
+    if ([...body.entries.keys()].some((key) => suggestKey('server', key) === 'transport')) return [];
     const value = body.entries.has('url') ? 'streamable_http' : 'stdio';
-    const inserted = setServerKey(this.text, server, 'transport', value);
+    const inserted =
+      how === 'alone'
+        ? setServerKey(this.text, server, 'transport', value)
+        : setOwnKey(nodes, server, 'transport', value);
     return fix(`Insert "transport: ${value}"`, inserted, { preferred: true, safe: true });
   }
 
@@ -246,28 +264,29 @@ export class QuickFixes {
     return fix(`Rename to "${id}"`, edits.renameKey(nodes, at, id), { preferred: true });
   }
 
-  /** Finds the name in a reference that stands at a place. */
-  private named(kind: 'variable' | 'secret', at: number): NamedSymbol | undefined {
+  /** Finds the name in the reference that a problem is about. */
+  private named(kind: 'variable' | 'secret', { place, server }: Problem): NamedSymbol | undefined {
+    const at = this.positions.offset(place.range.start);
     return this.symbols.find(
-      (one): one is NamedSymbol => one.kind === kind && at <= one.span.start && one.span.start - at < 300,
+      (one): one is NamedSymbol => one.kind === kind && one.server === server && one.shownAt.includes(at),
     );
   }
 
-  private enter(at: number): QuickFix[] {
-    const symbol = this.named('secret', at);
+  private enter(problem: Problem): QuickFix[] {
+    const symbol = this.named('secret', problem);
     return symbol ? [secretFix(symbol.name, [], true)] : [];
   }
 
   /** Makes a secret of a variable that is not set, so that its value can be entered. */
-  private enterInstead(nodes: EditNodes, at: number): QuickFix[] {
-    const symbol = this.named('variable', at);
+  private enterInstead(nodes: EditNodes, problem: Problem): QuickFix[] {
+    const symbol = this.named('variable', problem);
     if (!symbol || !isSecretName(symbol.name)) return [];
     const renamed = edits.renameKey(nodes, symbol.entry.keySpan.start, 'secret');
     return renamed ? [secretFix(symbol.name, renamed, false)] : [];
   }
 
-  private similarVariable(nodes: EditNodes, at: number): QuickFix[] {
-    const symbol = this.named('variable', at);
+  private similarVariable(nodes: EditNodes, problem: Problem): QuickFix[] {
+    const symbol = this.named('variable', problem);
     if (!symbol || this.deps.variables.includes(symbol.name)) return [];
     const similar = nearest(symbol.name, this.deps.variables);
     if (similar === undefined) return [];

@@ -24,22 +24,38 @@ export interface KnownPlace {
 
 /** The number of anchors that are followed into one another. */
 const mostHops = 4;
+/** The number of aliases that are followed in all: where many refer to one another, the ways multiply with each hop. */
+const mostFollowed = 1_000;
 
-export function placeAt(read: Sketch, path: SketchPath, hops = 0): KnownPlace | undefined {
-  const direct = walk(path);
-  if (direct || hops >= mostHops) return direct;
-  for (const [name, anchored] of read.anchors) {
-    if (!anchored.every((step, index) => step === path[index])) continue;
-    const rest = path.slice(anchored.length);
-    for (const use of read.aliases) {
-      if (use.name !== name) continue;
-      const merge = use.path.lastIndexOf('<<');
-      const at = merge >= 0 && merge >= use.path.length - 2 ? use.path.slice(0, merge) : use.path;
-      const found = placeAt(read, [...at, ...rest], hops + 1);
-      if (found) return found;
-    }
+export function placeAt(read: Sketch, path: SketchPath): KnownPlace | undefined {
+  const uses = new Map<string, SketchPath[]>();
+  for (const { name, path: use } of read.aliases) {
+    const known = uses.get(name);
+    if (known) known.push(use);
+    else uses.set(name, [use]);
   }
-  return undefined;
+  let left = mostFollowed;
+  const find = (from: SketchPath, hops: number): KnownPlace | undefined => {
+    const direct = walk(from);
+    if (direct || hops >= mostHops) return direct;
+    for (const [name, anchored] of read.anchors) {
+      if (!begins(from, anchored)) continue;
+      const rest = from.slice(anchored.length);
+      for (const use of uses.get(name) ?? []) {
+        if (left-- <= 0) return undefined;
+        const merge = use.lastIndexOf('<<');
+        const at = merge >= 0 && merge >= use.length - 2 ? use.slice(0, merge) : use;
+        const found = find([...at, ...rest], hops + 1);
+        if (found) return found;
+      }
+    }
+    return undefined;
+  };
+  return find(path, 0);
+}
+
+function begins(path: SketchPath, beginning: SketchPath): boolean {
+  return beginning.every((step, index) => step === path[index]);
 }
 
 function walk(path: SketchPath): KnownPlace | undefined {
@@ -105,16 +121,21 @@ export function levelOf(shape: PlaceShape): KeyLevel | undefined {
 }
 
 /** Returns the text of a key of the map at a path, whether it stands there or is merged into it. */
-export function textOf(read: Sketch, path: SketchPath, key: string, hops = 0): string | undefined {
-  const own = read.boxes.get(pathKey(path))?.entries.find((entry) => entry.key === key);
-  if (own || hops >= mostHops) return own?.text;
-  for (const { name, path: use } of read.aliases) {
-    if (use[path.length] !== '<<' || !path.every((step, index) => step === use[index])) continue;
-    const anchored = read.anchors.get(name);
-    const found = anchored && textOf(read, anchored, key, hops + 1);
-    if (found !== undefined) return found;
-  }
-  return undefined;
+export function textOf(read: Sketch, path: SketchPath, key: string): string | undefined {
+  let left = mostFollowed;
+  const find = (from: SketchPath, hops: number): string | undefined => {
+    const own = read.boxes.get(pathKey(from))?.entries.find((entry) => entry.key === key);
+    if (own || hops >= mostHops) return own?.text;
+    for (const { name, path: use } of read.aliases) {
+      if (use[from.length] !== '<<' || !begins(use, from)) continue;
+      if (left-- <= 0) return undefined;
+      const anchored = read.anchors.get(name);
+      const found = anchored && find(anchored, hops + 1);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  };
+  return find(path, 0);
 }
 
 export function boxAt(read: Sketch, path: SketchPath): SketchBox | undefined {

@@ -39,7 +39,13 @@ export type ConfigSymbol = OfServer &
         readonly node: ValueNode;
       }
     | { readonly kind: 'transform'; readonly of: Selection; readonly steps: ListNode; readonly index: number }
-    | { readonly kind: 'variable' | 'secret'; readonly name: string; readonly entry: MapEntry }
+    | {
+        readonly kind: 'variable' | 'secret';
+        readonly name: string;
+        readonly entry: MapEntry;
+        /** The offsets at which a problem of the reference is shown, as `FilePlaces` has it. */
+        readonly shownAt: readonly number[];
+      }
   );
 
 export function symbolsOf(root: ValueNode): readonly ConfigSymbol[] {
@@ -55,6 +61,8 @@ export function symbolsAt(symbols: readonly ConfigSymbol[], offset: number): Con
 }
 
 class Walk {
+  private shownAt: readonly number[] = [];
+
   constructor(private readonly found: ConfigSymbol[]) {}
 
   table(level: KeyLevel, map: MapNode, server: string | undefined, of: Selection): void {
@@ -79,15 +87,15 @@ class Walk {
       case 'values':
         if (value.kind !== 'map') return;
         for (const one of value.entries.values()) {
-          if (one.value.kind === 'map') this.table('reference', one.value, server, of);
+          if (one.value.kind === 'map') this.reference(one.value, one, server, of);
         }
         return;
       case 'value':
-        if (value.kind === 'map') this.table('reference', value, server, of);
+        if (value.kind === 'map') this.reference(value, entry, server, of);
         return;
       case 'arguments':
         for (const item of value.kind === 'list' ? value.items : []) {
-          if (item.kind === 'map') this.table('reference', item, server, of);
+          if (item.kind === 'map') this.reference(item, [...item.entries.values()][0], server, of);
         }
         return;
       case 'texts':
@@ -106,7 +114,7 @@ class Walk {
           typeof value.value === 'string'
         ) {
           const kind = shape.of === 'variable' ? 'variable' : 'secret';
-          this.found.push({ kind, name: value.value, entry, server, span: value.span });
+          this.found.push({ kind, name: value.value, entry, server, span: value.span, shownAt: this.shownAt });
         }
         return;
       case 'one':
@@ -119,6 +127,12 @@ class Walk {
       case 'sections':
         return;
     }
+  }
+
+  /** @param key where it is shown that has several lines */
+  private reference(map: MapNode, key: MapEntry | undefined, server: string | undefined, of: Selection): void {
+    this.shownAt = [map.span.start, ...(key ? [key.keySpan.start] : [])];
+    this.table('reference', map, server, of);
   }
 
   private server(entry: MapEntry): void {

@@ -50,7 +50,7 @@ export function setEnabled(text: string, server: string, enabled: boolean): Edit
   for (;;) {
     const edits: TextEdit[] = [];
     for (const id of touched) {
-      const own = setOwn(nodes, id, 'enabled', String(wanted.get(id)));
+      const own = setOwnKey(nodes, id, 'enabled', String(wanted.get(id)));
       if (!own) return undefined;
       for (const edit of own) edits.push(edit);
     }
@@ -67,7 +67,7 @@ export function setEnabled(text: string, server: string, enabled: boolean): Edit
 /** Adds a key that the server does not have yet, or replaces a value that is a scalar. @param value in flow style */
 export function setServerKey(text: string, server: string, key: string, value: string): Edits {
   const nodes = EditNodes.read(text);
-  return nodes && sparingOthers(text, server, setOwn(nodes, server, key, value));
+  return nodes && sparingOthers(text, server, setOwnKey(nodes, server, key, value));
 }
 
 /** Adds `- prefix: '<prefix>'` behind the transforms that are there. */
@@ -101,8 +101,8 @@ export function addPrefix(text: string, server: string, prefix: string): Edits {
   return sparingOthers(text, server, [insertion(nodes.lineEnd(nodes.endOf(body)), lines)]);
 }
 
-/** Sets a key in the entry itself, whatever comes with merges. */
-function setOwn(nodes: EditNodes, server: string, key: string, value: string): Edits {
+/** Sets a key in the entry itself, whatever comes with merges. Servers that share the entry change with it. */
+export function setOwnKey(nodes: EditNodes, server: string, key: string, value: string): Edits {
   const entry = serverPair(nodes, server);
   if (!entry) return undefined;
   const body = entry.pair.value;

@@ -23,6 +23,8 @@ interface ItemPlace {
 }
 
 export class EditNodes {
+  private pairsByStart: Map<number, PairPlace> | undefined;
+
   private constructor(
     readonly text: string,
     readonly root: unknown,
@@ -41,8 +43,8 @@ export class EditNodes {
 
   /** The pair whose key begins at an offset. */
   pairAt(offset: number): PairPlace | undefined {
-    for (const found of this.pairs(this.root)) if (spanOf(found.pair.key)?.start === offset) return found;
-    return undefined;
+    this.pairsByStart ??= this.indexed();
+    return this.pairsByStart.get(offset);
   }
 
   /** The item of a list that begins at an offset. A map in block style begins with its first key. */
@@ -131,6 +133,15 @@ export class EditNodes {
     return offset + (/^(?:\s+|#[^\r\n]*)*/.exec(this.text.slice(offset))?.[0].length ?? 0);
   }
 
+  private indexed(): Map<number, PairPlace> {
+    const found = new Map<number, PairPlace>();
+    for (const place of this.pairs(this.root)) {
+      const start = spanOf(place.pair.key)?.start;
+      if (start !== undefined && !found.has(start)) found.set(start, place);
+    }
+    return found;
+  }
+
   private *pairs(node: unknown): Generator<PairPlace> {
     if (isSeq(node)) for (const item of node.items) yield* this.pairs(item);
     if (!isMap(node)) return;
@@ -147,6 +158,11 @@ export class EditNodes {
     }
     if (isMap(node)) for (const pair of node.items) yield* this.lists(pair.value);
   }
+}
+
+/** Says whether aliases may stand for a node. */
+export function isAnchored(node: unknown): boolean {
+  return typeof node === 'object' && node !== null && 'anchor' in node && node.anchor !== undefined;
 }
 
 /** Says whether nothing is written as the value. */

@@ -14,7 +14,7 @@ import { samePath } from '../../core/base/paths.js';
 import { leadsOutside } from '../../core/files/realFiles.js';
 import type { TextEdit } from '../../core/yaml/edits.js';
 import type { Span } from '../../core/yaml/textPositions.js';
-import type { ServerStatus } from '../../core/reconcile/status.js';
+import type { ServerStatus, StatusSnapshot } from '../../core/reconcile/status.js';
 import { diagnosticSource, toRange } from '../views/diagnostics.js';
 import { CodeAction, CodeLens, CompletionItem, DocumentSymbol, Hover, markdownString } from '../views/inertEditor.js';
 import { stateWord, timeOf, toolCount } from '../views/phrases.js';
@@ -30,7 +30,19 @@ export interface AuthoringDeps {
 
 export type Authoring = ReturnType<typeof createAuthoring>;
 
+/** What was found for a text and a snapshot. */
+interface FixesOfFile {
+  readonly file: string;
+  readonly text: string;
+  readonly snapshot: StatusSnapshot;
+  readonly problems: readonly Problem[];
+  readonly fixes: QuickFixes;
+  readonly all: readonly TextEdit[];
+}
+
 export function createAuthoring({ slot, env }: AuthoringDeps) {
+  /** The editor asks with every move of the cursor. */
+  let last: FixesOfFile | undefined;
   /** Returns the status of a server of this file. */
   const statusOf = ({ uri }: vscode.TextDocument, id: string): ServerStatus | undefined =>
     slot.state.snapshot.servers.find((server) => server.id === id && samePath(server.source, uri.fsPath));
@@ -73,20 +85,31 @@ export function createAuthoring({ slot, env }: AuthoringDeps) {
     );
   }
 
-  function fixesAt(
-    document: vscode.TextDocument,
-    { diagnostics, only }: vscode.CodeActionContext,
-  ): vscode.CodeAction[] {
-    const problems = slot.state.snapshot.problems.filter(({ place }) => samePath(place.file, document.uri.fsPath));
-    if (problems.length === 0) return [];
-    // What a fix changes is saved through links (S1a).
-    const isOutside = leadsOutside(folderOf(document), document.uri.fsPath) !== undefined;
-    const fixes = new QuickFixes(document.getText(), {
+  /** Returns nothing for a file without problems. */
+  function fixesOf(document: vscode.TextDocument): FixesOfFile | undefined {
+    const [file, text, { snapshot }] = [document.uri.fsPath, document.getText(), slot.state];
+    if (last?.file === file && last.text === text && last.snapshot === snapshot) return last;
+    const problems = snapshot.problems.filter(({ place }) => samePath(place.file, file));
+    if (problems.length === 0) return undefined;
+    const fixes = new QuickFixes(text, {
       variables: setVariables(),
       toolNames: (server) => knownTools(statusOf(document, server)).map(({ original }) => original),
       restartable: (server) => actionsOf(statusOf(document, server)).includes('restartable'),
     });
-    const all = isOutside ? [] : fixes.all(problems);
+    last = { file, text, snapshot, problems, fixes, all: fixes.all(problems) };
+    return last;
+  }
+
+  function fixesAt(
+    document: vscode.TextDocument,
+    { diagnostics, only }: vscode.CodeActionContext,
+  ): vscode.CodeAction[] {
+    const ofFile = fixesOf(document);
+    if (!ofFile) return [];
+    const { problems, fixes, all: safe } = ofFile;
+    // What a fix changes is saved through links (S1a).
+    const isOutside = leadsOutside(folderOf(document), document.uri.fsPath) !== undefined;
+    const all = isOutside ? [] : safe;
     const fixAll = (kind: vscode.CodeActionKind, title: Inert): vscode.CodeAction[] => {
       if (all.length === 0) return [];
       const action = new CodeAction(title, kind);

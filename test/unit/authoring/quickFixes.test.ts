@@ -149,6 +149,63 @@ describe('quick fixes (E1)', () => {
     assert.deepEqual(new QuickFixes('a: [', around).for(problem), []);
   });
 
+  describe('all safe ones at once', () => {
+    const all = (text: string): string => applyEdits(text, new QuickFixes(text, around).all(parse(text).problems));
+    const a = (lines: string): string => `version: 1\nservers:\n  a:\n${lines}`;
+    const works = '    transport: stdio\n    command: npx\n';
+    const rows: readonly (readonly [string, string, string])[] = [
+      ['the transport by another name is renamed and not added', a('    type: stdio\n    command: npx\n'), a(works)],
+      ['one of two that mean the same', a(`${works}    tools: { include: [open], allow: [x] }\n`), a(`${works}    tools: { whitelist: [open], allow: [x] }\n`)],
+      ['one of two keys of the file', 'version: 1\nmcpServers: {}\nserver: {}\n', 'version: 1\nservers: {}\nserver: {}\n'],
+      ['the version that is misspelt', 'Version: 1\nservers: {}\n', 'version: 1\nservers: {}\n'],
+      ['nothing of what works stops working', a(`${works}    stateless: maybe\n    truth: 1\n    environment: [A]\n    workdir: ./gone\n    trasform: []\n`), a(`${works}    stateless: maybe\n    truth: 1\n    environment: [A]\n    workdir: ./gone\n    transform: []\n`)],
+      ['a shared mistake once', `version: 1\nx-t: &t { whitlist: [open] }\nservers:\n  a: { transport: stdio, command: x, tools: *t }\n  b: { transport: stdio, command: x, tools: *t }\n`, `version: 1\nx-t: &t { whitelist: [open] }\nservers:\n  a: { transport: stdio, command: x, tools: *t }\n  b: { transport: stdio, command: x, tools: *t }\n`],
+    ]; // prettier-ignore
+    for (const [name, text, expected] of rows) it(name, () => assert.equal(all(text), expected));
+  });
+
+  describe('arguments behind a program stay where another server shares them', () => {
+    const rows: readonly (readonly [string, string])[] = [
+      ['the command comes with a merge', 'version: 1\nx-a: &a\n  transport: stdio\n  command: npx -y x\nservers:\n  a:\n    <<: *a\n    args: [y]\n'],
+      ['an alias stands for the command', 'version: 1\nservers:\n  a:\n    transport: stdio\n    command: &c npx -y x\n  b: { transport: stdio, command: *c }\n'],
+      ['the arguments come with a merge', 'version: 1\nx-a: &a\n  args: [y]\nservers:\n  a:\n    <<: *a\n    transport: stdio\n    command: npx -y x\n'],
+      ['an alias stands for the arguments', 'version: 1\nservers:\n  a:\n    transport: stdio\n    command: npx -y x\n    args: &a [y]\n  b: { transport: stdio, command: z, args: *a }\n'],
+      ['the server is merged into another', 'version: 1\nservers:\n  a: &a\n    transport: stdio\n    command: npx -y x\n  b: { <<: *a, args: [y] }\n'],
+    ]; // prettier-ignore
+    for (const [name, text] of rows) {
+      it(name, () => {
+        const { problems } = parse(text);
+        const fixes = problems.flatMap((problem) => new QuickFixes(text, around).for(problem));
+        assert.ok(problems.some(({ code }) => code === 'command-with-arguments'));
+        assert.ok(
+          fixes.every(({ title }) => title.startsWith('Disable')),
+          fixes.map(({ title }) => title).join(' | '),
+        );
+      });
+    }
+  });
+
+  it('a key that another server takes over by a merge is not removed', () => {
+    const text =
+      'version: 1\nservers:\n  a: &a\n    transport: stdio\n    command: x\n    url: http://x\n  b:\n    <<: *a\n    transport: streamable_http\n';
+    assert.deepEqual(new QuickFixes(text, around).for(problemOf(text, 'key-not-for-transport')), []);
+  });
+
+  it('a variable that is not set: the reference of the problem, wherever others stand', () => {
+    const base = 'version: 1\nx-a: &a\n  transport: stdio\n  command: npx\n';
+    const rows: readonly (readonly [string, string])[] = [
+      ["  args: ['--token', { env: SERCH_TOKEN }]\n", "  args: ['--token', { env: SEARCH_TOKEN }]\n"],
+      ['  env:\n    A:\n      prefix: a\n      env: SERCH_TOKEN\n', '  env:\n    A:\n      prefix: a\n      env: SEARCH_TOKEN\n'],
+      ['  args:\n    - prefix: a\n      env: SERCH_TOKEN\n', '  args:\n    - prefix: a\n      env: SEARCH_TOKEN\n'],
+    ]; // prettier-ignore
+    for (const [written, expected] of rows) {
+      const server = "servers:\n  a:\n    headers: { H: { env: PATHS, default: '' } }\n    <<: *a\n";
+      const text = base + written + server;
+      const fixes = new QuickFixes(text, around).for(problemOf(text, 'env-unset'));
+      assert.equal(edit(text, fixes[0] as QuickFix), base + expected + server);
+    }
+  });
+
   it('all safe ones at once, once each', () => {
     const text = "servers:\n  a: &a\n    transport: stdio\n    comand: npx # c\n    enabled: 'yes'\n  b:\n    <<: *a\n";
     const parsed = [problemOf(text, 'version-missing'), ...parse(`version: 1\n${text}`).problems].map((problem) => {

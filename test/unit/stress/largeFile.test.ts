@@ -53,14 +53,24 @@ describe('a file of 2,000 lines', function () {
     isSet: () => true,
     serverState: () => formatted`running`,
   };
+  const fixes = { toolNames: () => names, restartable: () => true, variables: [] };
+  // Each has one mistake or the other.
+  const broken = text.replace(/transport: stdio/g, (written, at: number) =>
+    at % 2 === 0 ? '# none' : `${written}\n    enabld: true`,
+  );
   const states = Array.from({ length: 150 }, (_, index) => status(`s${index}`));
+  const crossing = (own: string, other: string): string =>
+    `x-${own}: &${own}\n${Array.from({ length: 80 }, (_, index) => `  k${index}: { <<: *${other} }\n`).join('')}`;
+  const crossed = `${crossing('a', 'b')}${crossing('b', 'a')}  z\n`;
   const requests: readonly (readonly [string, number, () => unknown])[] = [
     ['completion', 1.5, () => complete(text, middle, completion)],
     ['completion while the YAML is broken', 1.5, () => complete(`${text}    args: [`, text.length + 12, completion)],
+    ['completion below anchors that refer to one another', 1.5, () => complete(crossed, crossed.length - 1, completion)],
     ['hover', 2.5, () => hover(text, middle, around)],
     ['lenses', 1.5, () => lenses(text, states)],
     ['outline', 1.5, () => outline(text)],
-    ['quick fixes', 4, () => new QuickFixes(text, { toolNames: () => names, restartable: () => true, variables: [] }).all([])],
+    ['quick fixes', 4, () => new QuickFixes(text, fixes).all([])],
+    ['all safe quick fixes', 15, () => new QuickFixes(broken, fixes).all(parse(broken).problems)],
     ['disabling a server', 8, () => setEnabled(text, 's75', false)],
   ]; // prettier-ignore
   for (const [name, most, run] of requests) {
