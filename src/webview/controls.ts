@@ -101,8 +101,9 @@ function line(name: string, need: Need, field: Field, kind: 'text' | 'json' | 'n
     kind === 'number'
       ? element('input', { ...shared, type: 'number', step: 'any', placeholder })
       : element('textarea', { ...shared, rows: kind === 'json' ? '3' : '1', spellcheck: 'false', placeholder });
-  if (initial !== undefined)
-    input.value = kind === 'text' && typeof initial === 'string' ? initial : JSON.stringify(initial);
+  if (kind !== 'text' && initial !== undefined) input.value = JSON.stringify(initial);
+  // A default of another type is none of a text.
+  if (kind === 'text' && typeof initial === 'string') input.value = initial;
   around.root.append(input);
   return {
     root: around.root,

@@ -39,5 +39,4 @@ export type ToPanel =
   | { readonly kind: 'cancel' }
   /** Opens the arguments, which are what the form holds, as a document. */
   | { readonly kind: 'openDocument'; readonly arguments: { readonly [name: string]: Json } }
-  | { readonly kind: 'openResult' }
-  | { readonly kind: 'openLink'; readonly uri: string };
+  | { readonly kind: 'openResult' };

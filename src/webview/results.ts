@@ -7,14 +7,14 @@ const longestText = 200_000;
 
 type Part = Readonly<Record<string, unknown>>;
 
-export function outcomeElements(outcome: TrialOutcome, openLink: (uri: string) => void): Node[] {
+export function outcomeElements(outcome: TrialOutcome): Node[] {
   switch (outcome.kind) {
     case 'cancelled':
       return [];
     case 'error':
       return [pre(outcome.message, 'error'), ...(outcome.detail === '' ? [] : [pre(outcome.detail)])];
     case 'result':
-      return resultElements(outcome.result, openLink);
+      return resultElements(outcome.result);
   }
 }
 
@@ -30,18 +30,18 @@ export function outcomeWord(outcome: TrialOutcome): string {
   }
 }
 
-function resultElements(result: Part, openLink: (uri: string) => void): Node[] {
+function resultElements(result: Part): Node[] {
   const content = Array.isArray(result['content']) ? (result['content'] as Part[]) : [];
   const structured = result['structuredContent'];
   return [
-    ...content.map((part) => partElement(part, openLink)),
+    ...content.map(partElement),
     ...(structured === undefined ? [] : [labelled('structured content', pre(json(structured)))]),
     ...(content.length === 0 && structured === undefined ? [element('p', {}, 'The result is empty.')] : []),
     element('details', {}, element('summary', {}, 'The whole result as JSON'), pre(json(result))),
   ];
 }
 
-function partElement(part: Part, openLink: (uri: string) => void): Node {
+function partElement(part: Part): Node {
   switch (part['type']) {
     case 'text':
       return labelled(kindOf('text', part), pre(readable(text(part['text']))));
@@ -52,7 +52,7 @@ function partElement(part: Part, openLink: (uri: string) => void): Node {
     case 'resource':
       return resource((part['resource'] ?? {}) as Part);
     case 'resource_link':
-      return labelled('link', link(part, openLink));
+      return labelled('link', link(part));
     default:
       return labelled(`${text(part['type']) || 'unknown'}`, pre(json(part)));
   }
@@ -85,15 +85,12 @@ function resource(held: Part): Node {
   return labelled(label, element('p', {}, `${type || 'binary'}, ${bytes} bytes`));
 }
 
-function link(part: Part, openLink: (uri: string) => void): Node {
+/** The editor itself opens what is clicked, as it is written, and asks the person first. */
+function link(part: Part): Node {
   const uri = text(part['uri']);
   const name = text(part['title']) || text(part['name']) || uri;
   const rest = [text(part['description']), text(part['mimeType']), uri].filter((line) => line !== '' && line !== name);
   const shown = /^https?:/.test(uri) ? element('a', { href: uri }, name) : element('strong', {}, name);
-  shown.addEventListener('click', (event) => {
-    event.preventDefault();
-    if (/^https?:/.test(uri)) openLink(uri);
-  });
   return element('p', {}, shown, rest.length > 0 ? ` ${rest.join(' · ')}` : '');
 }
 

@@ -2,7 +2,8 @@
  * Makes a form of a JSON Schema as plain values: which fields there are, of what kind, and what each may hold. What a form
  * cannot express (unions, tuples, free maps, recursion) becomes a field of JSON. Pure; knows neither a page nor the editor.
  *
- * Invariant: every schema has a form. A field never takes away what the schema allows but offers JSON instead.
+ * Invariant: every schema has a form that a page can show. A field never takes away what the schema allows but offers JSON
+ * instead; what may be left out need not be null.
  */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
@@ -45,11 +46,33 @@ type Schema = Readonly<Record<string, unknown>>;
 /** Forms that are nested deeper than this become a field of JSON. */
 const deepest = 5;
 
-export function formOf(inputSchema: unknown): Field {
-  return fieldOf(inputSchema, inputSchema, 0);
+/** Forms that have more elements of a page than this at once get fields of JSON for the rest. */
+const mostElements = 10_000;
+/** A field is about as many: its label, what it is for, and its input. */
+const elementsOfField = 10;
+
+/** What all fields of a form share. */
+interface Draft {
+  readonly root: unknown;
+  /** How many elements more the page can show. */
+  left: number;
 }
 
-function fieldOf(given: unknown, root: unknown, depth: number): Field {
+interface Standing {
+  readonly depth: number;
+  /** How often the field is shown at once, because the lists around it have a least number of items. */
+  readonly copies: number;
+  /** Whether it has to be filled in. */
+  readonly needed: boolean;
+}
+
+export function formOf(inputSchema: unknown): Field {
+  return fieldOf(inputSchema, { root: inputSchema, left: mostElements }, { depth: 0, copies: 1, needed: true });
+}
+
+function fieldOf(given: unknown, draft: Draft, standing: Standing): Field {
+  const { root } = draft;
+  const { depth, copies, needed } = standing;
   const schema = resolved(given, root);
   if (!schema) return { kind: 'json', accepts: 'any value', title: '', description: '', initial: undefined };
   const described: Described = {
@@ -57,19 +80,28 @@ function fieldOf(given: unknown, root: unknown, depth: number): Field {
     description: text(schema['description']),
     initial: schema['default'] as Json | undefined,
   };
+  const json = (accepts: string): Field => ({ kind: 'json', accepts, ...described });
   const options = optionsOf(schema);
-  if (options) return { kind: 'choice', options, ...described };
+  if (options) {
+    const fits = hasRoom(draft, options.length * copies);
+    return fits ? { kind: 'choice', options, ...described } : json('one of the values that the schema lists');
+  }
+  if (depth > deepest) return json(anyAllowed);
   const inner = onlyVariant(schema);
+  if (needed && allowsNull(schema)) {
+    const type = typeOf(resolved(inner, root) ?? schema);
+    return json(`${phrases.get(type ?? '') ?? 'another value that the schema allows'}, or null`);
+  }
   if (inner !== undefined) {
-    const field = fieldOf(inner, root, depth + 1);
+    const field = fieldOf(inner, draft, { ...standing, depth: depth + 1 });
     return {
       ...field,
       title: described.title || field.title,
       description: described.description || field.description,
-      initial: described.initial ?? field.initial,
+      initial: described.initial === undefined ? field.initial : described.initial,
     };
   }
-  switch (depth > deepest || isUnion(schema) ? undefined : typeOf(schema)) {
+  switch (isUnion(schema) ? undefined : typeOf(schema)) {
     case 'string':
       return {
         kind: 'text',
@@ -90,41 +122,51 @@ function fieldOf(given: unknown, root: unknown, depth: number): Field {
     case 'boolean':
       return { kind: 'flag', ...described };
     case 'object': {
-      const members = membersOf(schema, root, depth);
+      const properties = isSchema(schema['properties']) ? Object.entries(schema['properties']) : [];
       // The root stands for the arguments, and a tool without any has nothing to fill in.
       const closed = depth === 0 && !isOpen(schema);
-      return members.length > 0 || closed
-        ? { kind: 'group', members, ...described }
-        : { kind: 'json', accepts: 'an object', ...described };
+      const fits = hasRoom(draft, properties.length * elementsOfField * copies);
+      if (!fits || (properties.length === 0 && !closed)) return json('an object');
+      const required = Array.isArray(schema['required']) ? schema['required'] : [];
+      const members = properties.map(([name, property]): Member => {
+        const isRequired = required.includes(name);
+        const field = fieldOf(property, draft, { depth: depth + 1, copies, needed: isRequired });
+        return { name, required: isRequired, field };
+      });
+      return { kind: 'group', members, ...described };
     }
     case 'array': {
       const items = schema['items'];
-      if (!isSchema(items) || schema['prefixItems'] !== undefined) {
-        return { kind: 'json', accepts: 'a list', ...described };
+      const least = count(schema['minItems']) ?? 0;
+      const all = copies * Math.max(1, least);
+      if (!isSchema(items) || schema['prefixItems'] !== undefined || !hasRoom(draft, all * elementsOfField)) {
+        return json('a list');
       }
-      const item = fieldOf(items, root, depth + 1);
-      return {
-        kind: 'list',
-        item,
-        least: count(schema['minItems']) ?? 0,
-        most: count(schema['maxItems']),
-        ...described,
-      };
+      const item = fieldOf(items, draft, { depth: depth + 1, copies: all, needed: true });
+      return { kind: 'list', item, least, most: count(schema['maxItems']), ...described };
     }
     default:
-      return { kind: 'json', accepts: 'any value that the schema allows', ...described };
+      return json(anyAllowed);
   }
 }
 
-function membersOf(schema: Schema, root: unknown, depth: number): Member[] {
-  const properties = schema['properties'];
-  if (!isSchema(properties)) return [];
-  const required = Array.isArray(schema['required']) ? schema['required'] : [];
-  return Object.entries(properties).map(([name, property]) => ({
-    name,
-    required: required.includes(name),
-    field: fieldOf(property, root, depth + 1),
-  }));
+const anyAllowed = 'any value that the schema allows';
+
+/** What a field of JSON accepts of each type. */
+const phrases: ReadonlyMap<string, string> = new Map([
+  ['string', 'a text in quotes'],
+  ['integer', 'a whole number'],
+  ['number', 'a number'],
+  ['boolean', 'true, false'],
+  ['object', 'an object'],
+  ['array', 'a list'],
+]);
+
+/** Takes so many elements of those that are left, if there are as many. */
+function hasRoom(draft: Draft, elements: number): boolean {
+  if (elements > draft.left) return false;
+  draft.left -= elements;
+  return true;
 }
 
 function isOpen(schema: Schema): boolean {
@@ -170,6 +212,13 @@ function onlyVariant(schema: Schema): unknown {
     if (rest.length === 1) return rest[0];
   }
   return undefined;
+}
+
+function allowsNull(schema: Schema): boolean {
+  const { type } = schema;
+  if (Array.isArray(type)) return type.includes('null');
+  const variants = [schema['anyOf'], schema['oneOf']].flatMap((all): unknown[] => (Array.isArray(all) ? all : []));
+  return schema['properties'] === undefined && variants.some((one) => isSchema(one) && one['type'] === 'null');
 }
 
 /** Returns whether a schema has several variants, of which a form would hide all but one. An object with properties has a form of those. */

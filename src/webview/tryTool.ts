@@ -88,7 +88,7 @@ function receive(message: ToPage): void {
       status.textContent = `${outcomeWord(outcome)} after ${ms < 1000 ? `${ms} ms` : `${(ms / 1000).toFixed(1)} s`}.`;
       status.classList.toggle('error', failed);
       result.replaceChildren();
-      for (const each of outcomeElements(outcome, (uri) => send({ kind: 'openLink', uri }))) result.append(each);
+      for (const each of outcomeElements(outcome)) result.append(each);
       openResult.hidden = outcome.kind !== 'result';
       // Below a long form, the result would be out of sight.
       if (result.getBoundingClientRect().bottom > innerHeight) status.scrollIntoView({ block: 'start' });

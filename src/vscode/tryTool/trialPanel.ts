@@ -94,11 +94,7 @@ export class TrialPanel implements Disposable {
         const content = JSON.stringify(this.last, undefined, 2);
         const document = await vscode.workspace.openTextDocument({ language: 'json', content });
         await vscode.window.showTextDocument(document, { viewColumn: vscode.ViewColumn.Beside });
-        return;
       }
-      case 'openLink':
-        // The link comes from a tool's result. The editor asks the person before it opens it.
-        if (/^https?:/.test(message.uri)) await vscode.env.openExternal(vscode.Uri.parse(message.uri, true));
     }
   }
 

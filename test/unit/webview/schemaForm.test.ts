@@ -11,6 +11,12 @@ function fieldFor(property: unknown, more: object = {}): Field {
   return member.field;
 }
 
+/** How many fields a page shows before a person adds any. */
+function shownAtOnce(field: Field): number {
+  if (field.kind === 'group') return field.members.reduce((sum, member) => sum + shownAtOnce(member.field), 0);
+  return field.kind === 'list' ? field.least * shownAtOnce(field.item) : 1;
+}
+
 describe('formOf', () => {
   const kinds: [string, unknown, Field['kind']][] = [
     ['a text', { type: 'string' }, 'text'],
@@ -26,7 +32,7 @@ describe('formOf', () => {
     ['a list', { type: 'array', items: { type: 'string' } }, 'list'],
     ['a tuple', { type: 'array', prefixItems: [{}], items: {} }, 'json'],
     ['a list of anything', { type: 'array' }, 'json'],
-    ['what may be null', { type: ['string', 'null'] }, 'text'],
+    ['what may be null, and may be left out', { type: ['string', 'null'] }, 'text'],
     ['what may be null, as a union', { anyOf: [{ type: 'integer' }, { type: 'null' }] }, 'number'],
     ['a union', { anyOf: [{ type: 'integer' }, { type: 'string' }] }, 'json'],
     ['several types', { type: ['integer', 'string'] }, 'json'],
@@ -51,10 +57,42 @@ describe('formOf', () => {
     assert.equal(fieldFor({ $ref: '#/$defs/a%20b' }, { $defs }).kind, 'flag');
   });
 
+  it('has JSON for what is required and may be null, so that null can be sent', () => {
+    const required = (schema: unknown): Field => fieldFor(schema, { required: ['p'] });
+    const text = required({ type: ['string', 'null'], default: null });
+    assert.deepEqual(text.kind === 'json' && [text.accepts, text.initial], ['a text in quotes, or null', null]);
+    const count = required({ anyOf: [{ $ref: '#/$defs/n' }, { type: 'null' }] });
+    assert.deepEqual(count.kind, 'json');
+    const list = fieldFor({ type: 'array', items: { type: ['integer', 'null'] } });
+    assert.equal(list.kind === 'list' && list.item.kind, 'json');
+    assert.equal(required({ enum: ['a', null] }).kind, 'choice');
+    assert.equal(fieldFor({ anyOf: [{ type: 'string' }, { type: 'null' }], default: null }).initial, null);
+  });
+
+  it('has as many fields as a page can show, and JSON for the rest (S2)', () => {
+    const list = (minItems: number, items: unknown): unknown => ({ type: 'array', minItems, items });
+    assert.equal(fieldFor(list(300_000, { type: 'string' })).kind, 'json');
+    assert.equal(fieldFor(list(50, { type: 'string' })).kind, 'list');
+    const nested = list(30, list(30, list(30, { type: 'string' })));
+    const choices = { enum: Array.from({ length: 300_000 }, (_, index) => index) };
+    const places = Array.from({ length: 12 }, (_, index) => [`p${index}`, { $ref: '#/$defs/f' }]);
+    const filter = { type: 'object', properties: Object.fromEntries([...places, ['n', { type: 'integer' }]]) };
+    for (const schema of [nested, list(100, choices), filter]) {
+      const form = formOf({
+        type: 'object',
+        properties: { p: schema, q: { $ref: '#/$defs/f' }, last: { type: 'string' } },
+        $defs: { f: filter },
+      });
+      assert.ok(shownAtOnce(form) <= 1_000, String(shownAtOnce(form)));
+      assert.equal(form.kind === 'group' && form.members.at(-1)?.field.kind, 'text');
+    }
+  });
+
   it('ends where schemas do not', () => {
     const nested = formOf({ type: 'object', properties: { child: { $ref: '#' } } });
     assert.equal(nested.kind, 'group');
     assert.equal(fieldFor({ $ref: '#/properties/p' }).kind, 'json');
+    assert.equal(fieldFor({ anyOf: [{ $ref: '#/properties/p' }] }).kind, 'json');
   });
 
   it('knows what is required, defaults, limits and labels', () => {
