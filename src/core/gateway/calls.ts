@@ -61,7 +61,8 @@ function callFromConversation(name: string, given: Fields | undefined, params: F
         ? await deps.delivery.forEditorWithApp(result, origin, deps.openings.open({ toolset: session.toolset, dialog }))
         : await deps.delivery[isEditor ? 'forEditor' : 'forOthers'](result, origin);
       return JSON.stringify(
-        toolResult(session.protocolVersion, withNotes(own, notes, isEditor || session.traits.readsStructureAlone)),
+        // A note is no text of the tool that would stand for its structure.
+        withNotes(toolResult(session.protocolVersion, own), notes, isEditor || session.traits.readsStructureAlone),
       );
     },
   });

@@ -69,11 +69,16 @@ function plainer(version: SpokenVersion, entry: Fields): Fields {
 
 export function toolResult(version: SpokenVersion, result: CallToolResult): CallToolResult {
   if (version === modernVersion) return { ...result, resultType: 'complete' };
-  if (isAtLeast(version, newest)) return result;
+  const isNewest = isAtLeast(version, newest);
+  // Since 2026-07-28 it may be any value, and a client of an older version would throw the result away.
+  const isObjectAtMost = result.structuredContent === undefined || isObject(result.structuredContent);
+  if (isNewest && isObjectAtMost) return result;
   const { structuredContent, ...rest } = result;
-  const content = rest.content.map((part) => contentPart(version, part)) as CallToolResult['content'];
+  const content = isNewest
+    ? rest.content
+    : (rest.content.map((part) => contentPart(version, part)) as CallToolResult['content']);
   if (structuredContent === undefined) return { ...rest, content };
-  if (isAtLeast(version, '2025-06-18')) return { ...rest, content, structuredContent };
+  if (isObjectAtMost && isAtLeast(version, '2025-06-18')) return { ...rest, content, structuredContent };
   const isTold = content.some(({ type }) => type === 'text');
   return { ...rest, content: isTold ? content : [...content, text(JSON.stringify(structuredContent))] };
 }

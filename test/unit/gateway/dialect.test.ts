@@ -10,6 +10,7 @@ import {
   clientRequest,
   toolResult,
 } from '../../../src/core/gateway/dialect.js';
+import { protocolVersions } from '../../../src/core/protocol/versions.js';
 
 describe('words of older versions', () => {
   it('a structure without text is told as its JSON, to who knows no structures', () => {
@@ -18,6 +19,25 @@ describe('words of older versions', () => {
     assert.deepEqual(toolResult('2025-03-26', result), text);
     assert.deepEqual(toolResult('2025-06-18', result), result);
     assert.equal(toolResult('2025-11-25', result), result);
+  });
+
+  it('a structure that is no object is told as its JSON before 2026-07-28, whose clients would throw the result away (V1)', () => {
+    const said = { type: 'text', text: 'said' } as const;
+    for (const structure of [['a'], 'a', 7, false, null]) {
+      const result = (...content: CallToolResult['content']): CallToolResult =>
+        ({ content, structuredContent: structure, _meta: { a: 1 } }) as unknown as CallToolResult;
+      const json = { type: 'text', text: JSON.stringify(structure) } as const;
+      for (const version of protocolVersions) {
+        assert.deepEqual(toolResult(version, result()), { content: [json], _meta: { a: 1 } });
+        assert.deepEqual(toolResult(version, result(said)), { content: [said], _meta: { a: 1 } });
+      }
+      assert.deepEqual(toolResult('2026-07-28', result(said)), { ...result(said), resultType: 'complete' });
+    }
+    const withIcons = { content: [{ type: 'resource_link', uri: 'a:b', name: 'b', icons: [] }], structuredContent: [] };
+    assert.deepEqual(toolResult('2025-11-25', withIcons as unknown as CallToolResult).content, [
+      ...withIcons.content,
+      { type: 'text', text: '[]' },
+    ]);
   });
 
   it('a message of several parts is several messages of one', () => {

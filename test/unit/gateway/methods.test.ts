@@ -193,6 +193,19 @@ describe('gateway: methods', () => {
       }
     });
 
+    it('a note does not take the place of a structure that has no words in the version (V1)', async () => {
+      const result = { content: [], structuredContent: ['a'] } as unknown as CallToolResult;
+      backend.answering = () => ({ kind: 'result', result, notes: ['Note.'] });
+      const reply = begin({ name: 'a' });
+      await turn();
+      assert.deepEqual(reply.sent[0]?.['result'], {
+        content: [
+          { type: 'text', text: '["a"]' },
+          { type: 'text', text: 'Note.' },
+        ],
+      });
+    });
+
     it('results are made up for the editor, and for nobody else', async () => {
       const raw = {
         content: [{ type: 'text', text: 'no' }],
