@@ -6,8 +6,11 @@
  * Invariants: what is written again without a change of grants is the same text; a file that does not bear our mark is
  * never changed; `tools` never names a toolset of ours that is not granted.
  */
+import { isDeepStrictEqual } from 'node:util';
+import { EditNodes, isScalar, isSeq, spanOf } from '../yaml/editNodes.js';
+import { appendItem, applyEdits, insertion, removeItem, valueEdit } from '../yaml/edits.js';
 import { readYaml } from '../yaml/yamlTree.js';
-import { textOf } from '../yaml/valueNodes.js';
+import { isEmpty, textOf, type MapEntry, type ValueNode } from '../yaml/valueNodes.js';
 
 export interface AgentOfMember {
   readonly id: string;
@@ -61,19 +64,63 @@ function withTools(front: string, before: readonly string[], now: readonly strin
   const { root, errors } = readYaml(front);
   if (errors.length > 0 || root.kind !== 'map') return undefined;
   const entry = root.entries.get('tools');
-  const written = entry?.value.kind === 'list' ? entry.value.items : entry ? [entry.value] : [];
-  const items = written.map((item) => textOf(item) ?? '');
+  const items = toolsOf(entry?.value);
+  const granted = entriesOf(now);
   const ours = new Set([...before, ...now].map(referenceOf));
-  const others = items.filter((item) => item !== '' && !ours.has(setOf(item)));
-  const tools = listOf([...others, ...entriesOf(now)]);
-  if (!entry) return `${front}\ntools: ${tools}`;
-  const end = Math.max(entry.value.span.end, entry.keySpan.end);
-  const same = items.length === others.length + now.length && entriesOf(now).every((one) => items.includes(one));
-  // Where nothing changed, it stays as a person laid it out.
-  if (same) return front;
-  // Without a value, the colon stands after the end of the key.
-  const rest = front.slice(end).replace(/^[ \t]*:/, '');
-  return `${front.slice(0, entry.keySpan.end)}: ${tools}${rest}`;
+  const isGone = (item: string): boolean => ours.has(setOf(item)) && !granted.includes(item);
+  const missing = granted.filter((tool) => !items.includes(tool));
+  // Where nothing changed, it stays as a person laid it out; without a value, it would grant every tool.
+  if (entry && !isEmpty(entry.value) && missing.length === 0 && !items.some(isGone)) return front;
+  const wanted = [...items.filter((item) => !isGone(item)), ...missing];
+  if (!entry) return `${front}\ntools: ${listOf(wanted)}`;
+  const isRight = (text: string | undefined): boolean => text !== undefined && hasTools(text, wanted);
+  const edited = entry.value.kind === 'list' ? withItems(front, isGone, missing) : undefined;
+  return [edited, rewritten(front, entry, wanted)].find(isRight);
+}
+
+/** Returns the tools of a list, or of a text with commas between them. */
+function toolsOf(node: ValueNode | undefined): string[] {
+  const texts = node?.kind === 'list' ? node.items.map(textOf) : textOf(node)?.split(',');
+  return (texts ?? []).flatMap((text) => text?.trim() || []);
+}
+
+function hasTools(front: string, wanted: readonly string[]): boolean {
+  const { root, errors } = readYaml(front);
+  if (errors.length > 0 || root.kind !== 'map') return false;
+  return isDeepStrictEqual(toolsOf(root.entries.get('tools')?.value), wanted);
+}
+
+/** Adds and removes items one by one, so that the layout and the comments of the others stay. */
+function withItems(front: string, isGone: (item: string) => boolean, missing: readonly string[]): string | undefined {
+  let text = front;
+  for (const tool of missing) {
+    const nodes = EditNodes.read(text);
+    const added = nodes && appendItem(nodes, nodes.pairOf(nodes.root, 'tools')?.pair.value, quoted(tool));
+    if (!added) return undefined;
+    text = applyEdits(text, added);
+  }
+  for (;;) {
+    const nodes = EditNodes.read(text);
+    const pair = nodes?.pairOf(nodes.root, 'tools')?.pair;
+    if (!nodes || !pair || !isSeq(pair.value)) return undefined;
+    const { flow, items } = pair.value;
+    const item = items.find((one) => isScalar(one) && isGone(String(one.value).trim()));
+    if (item === undefined) return text;
+    const removed = removeItem(nodes, spanOf(item)?.start ?? 0);
+    if (!removed) return undefined;
+    // In block style, a list without items would be no value.
+    const emptied = flow || items.length > 1 ? [] : [insertion(nodes.afterColon(pair), ' []')];
+    text = applyEdits(text, [...emptied, ...removed]);
+  }
+}
+
+/** Writes a list in the place of what is no list, or of one that cannot be edited. */
+function rewritten(front: string, { keySpan, value }: MapEntry, wanted: readonly string[]): string {
+  const nodes = EditNodes.read(front);
+  const written = nodes?.pairOf(nodes.root, 'tools');
+  const edits = nodes && written && valueEdit(nodes, written, listOf(wanted));
+  if (edits) return applyEdits(front, edits);
+  return `${front.slice(0, keySpan.end)}: ${listOf(wanted)}${front.slice(Math.max(value.span.end, keySpan.end))}`;
 }
 
 /** The set that a tool of an agent file belongs to: `playwright/*` and `playwright/browser_click` to `playwright`. */

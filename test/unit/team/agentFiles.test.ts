@@ -24,12 +24,12 @@ describe('members as custom agents', () => {
       .replace('You are Alice', 'You are the one');
     assert.equal(withGrants(own, alice), own, 'in whatever layout');
     const fewer = withGrants(own, { ...alice, toolsets: ['files'] }) ?? '';
-    assert.match(fewer, /\n# mine\ntools: \['read', 'files\/\*'\]\nmodel: x\n---/);
+    assert.match(fewer, /\n# mine\ntools: # all of these\n {2}- read\n {2}- 'files\/\*'\nmodel: x\n---/);
     assert.match(fewer, /member alice; toolsets: files -->/);
     assert.match(fewer, /You are the one/);
     const none = withGrants(fewer, { ...alice, toolsets: [] }) ?? '';
-    assert.match(none, /tools: \['read'\]/);
-    assert.match(withGrants(none, alice) ?? '', /tools: \['read', 'browser\/\*', 'shop\/\*'\]/);
+    assert.match(none, /tools: # all of these\n {2}- read\nmodel/);
+    assert.match(withGrants(none, alice) ?? '', /\n {2}- read\n {2}- 'browser\/\*'\n {2}- 'shop\/\*'\nmodel/);
   });
 
   it('take single tools of a toolset away with it, and put `tools` back where it was removed', () => {
@@ -43,6 +43,41 @@ describe('members as custom agents', () => {
       withGrants(file.replace(/tools: .*\n/, 'tools:\n'), alice) ?? '',
       /\ntools: \['browser\/\*', 'shop\/\*'\]\n---/,
     );
+  });
+
+  describe('change nothing but grants, in whatever layout', () => {
+    const rows: readonly (readonly [string, string, string])[] = [
+      ['a comment in the place of the value', 'tools: # nothing yet', "tools: ['shop/*', 'files/*'] # nothing yet"],
+      ['a text with commas', "tools: 'browser/*, search' # c", "tools: ['search', 'shop/*', 'files/*'] # c"],
+      ['a plain text', 'tools: search', "tools: ['search', 'shop/*', 'files/*']"],
+      ['comments between and behind items', "tools:\n  - 'browser/*' # the browser\n  # read-only: never add a terminal\n  - search # needed for docs\nmodel: x", "tools:\n  # read-only: never add a terminal\n  - search # needed for docs\n  - 'shop/*'\n  - 'files/*'\nmodel: x"],
+      ['comments in flow style', "tools: ['browser/*', # x\n  search] # y\nmodel: x", "tools: [ # x\n  search, 'shop/*', 'files/*'] # y\nmodel: x"],
+      ['items that are no texts', "tools:\n  - x: y\n  - 'shop/*'\n", "tools:\n  - x: y\n  - 'shop/*'\n  - 'files/*'\n"],
+      ['an anchor', 'tools: &t [search]\nmore: *t', "tools: &t [search, 'shop/*', 'files/*']\nmore: *t"],
+      ['an alias', 'more: &t [search, browser/*]\ntools: *t # c', "more: &t [search, browser/*]\ntools: ['search', 'shop/*', 'files/*'] # c"],
+    ]; // prettier-ignore
+    const text = (front: string): string => file.replace(/tools: .*/, () => front);
+    const granted = (toolsets: string[]) => ({ ...alice, toolsets });
+    for (const [name, front, expected] of rows) {
+      it(name, () => {
+        const after = withGrants(text(front), granted(['Shop', 'files'])) ?? assert.fail('not changed');
+        const whole = text(expected).replace('toolsets: browser, Shop', 'toolsets: Shop, files');
+        assert.equal(after, whole);
+        assert.equal(withGrants(after, granted(['Shop', 'files'])), after, 'and once is enough');
+      });
+    }
+
+    it('none is left where none is granted', () => {
+      for (const [front, expected] of [
+        ["tools: # mine\n  - 'browser/*' # b\n  # c\nmodel: x", 'tools: [] # mine\n  # c\nmodel: x'],
+        ["tools: ['browser/*', shop/x]", 'tools: []'],
+        ['tools: browser/*', 'tools: []'],
+        ['tools: # c', 'tools: [] # c'],
+      ] as const) {
+        const whole = text(expected).replace('toolsets: browser, Shop', 'toolsets: ');
+        assert.equal(withGrants(text(front), granted([])), whole);
+      }
+    });
   });
 
   it('leave alone what is not theirs, or cannot be read', () => {
