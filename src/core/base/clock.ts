@@ -43,7 +43,10 @@ export function delay(clock: Clock, ms: number, signal?: CancelSignal): Promise<
   });
 }
 
-/** Runs something under a signal that is aborted with `outer`, or when `ms` milliseconds have passed. */
+/**
+ * Runs something under a signal that is aborted with `outer`, or when `ms` milliseconds have passed; what then rejects,
+ * rejects with that.
+ */
 export async function limited<T>(
   clock: Clock,
   ms: number,
@@ -55,6 +58,8 @@ export async function limited<T>(
   const timer = clock.after(ms, () => limit.abort(new Error(`No answer came within ${ms / 1000} s.`)));
   try {
     return await run(outer ? AbortSignal.any([outer, limit.signal]) : limit.signal);
+  } catch (error) {
+    throw limit.signal.aborted ? limit.signal.reason : error;
   } finally {
     timer.dispose();
   }

@@ -2,10 +2,11 @@
  * The right to use one HTTP server (X7): it decides which token goes out with a request, what a refusal means and when
  * a token is renewed. Only `signIn` opens a browser.
  *
- * Invariants: one renewal at a time, and never with tokens that another window has renewed meanwhile; a token that was
- * refused for good is forgotten; the status changes before those who asked go on.
+ * Invariants: one renewal of a token at a time, and never with tokens that another window has renewed meanwhile; its
+ * outcome changes nothing where the token is no longer the one of the sign-in; a token that was refused for good is
+ * forgotten; the status changes before those who asked go on.
  */
-import type { Clock } from '../../../base/clock.js';
+import { limited, type Clock } from '../../../base/clock.js';
 import type { Log } from '../../../base/log.js';
 import type { HttpLaunch } from '../../../config/model.js';
 import { directAgents, type HttpAgents, type MakeAgents } from '../agents.js';
@@ -13,8 +14,17 @@ import type { HttpAccess, Refusal, Verdict } from '../endpoint.js';
 import { type Authority, discover, isAdvertised } from './discovery.js';
 import { SignInFailure, timelyAnswer, type SecretStore, type SignInBrowser, type SignInStatus } from './contract.js';
 import { oauthFetch } from './fetch.js';
-import { isStale, joinedScopes, type Kept, nothingKept, parseKept, secretsOfKept } from './grant.js';
-import { renewed, revoke, signedInAsProgram } from './renewal.js';
+import {
+  coversScopes,
+  type Grant,
+  isStale,
+  joinedScopes,
+  type Kept,
+  nothingKept,
+  parseKept,
+  secretsOfKept,
+} from './grant.js';
+import { type Renewal, renewed, revoke, signedInAsProgram } from './renewal.js';
 import { loadOAuthSdk, type OAuthSdk } from './sdk.js';
 import { signIn } from './signIn.js';
 
@@ -33,16 +43,23 @@ interface OAuthAccessDeps {
 
 const nobody = 'Nobody has signed in yet.';
 const ended = 'The sign-in has ended: its token has expired or was revoked.';
+const unnamed = 'more than was granted';
 const renewalLimitMs = 30_000;
 const signInLimitMs = 10 * 60_000;
 
 export class OAuthAccess implements HttpAccess {
   private kept: Kept = nothingKept;
   private reading: Promise<void> | undefined;
-  private renewing: Promise<boolean> | undefined;
+  /** What is being written to the store. */
+  private writing: Promise<void> = Promise.resolve();
+  private writes = 0;
+  /** The renewal of the token that is kept now. */
+  private renewing: Promise<void> | undefined;
   private status_: SignInStatus = { kind: 'none' };
-  /** The challenge of the last refusal. */
+  /** The challenge of the last refused token, with the address of the metadata that was named last. */
   private challenge: Challenge = readChallenge(undefined);
+  /** What the server has wanted beyond the grant since the last sign-in; it need not say which scopes. */
+  private lacking: { readonly scope: string | undefined } | undefined;
   /** The last sign-in did not come back: the authorization server may have forgotten this client. */
   private registrationDoubted = false;
   /** Whether the store cannot be used, so that what is kept here is all there is. */
@@ -67,9 +84,9 @@ export class OAuthAccess implements HttpAccess {
     await (this.reading ??= this.reread());
     const { grant } = this.kept;
     if (grant?.tokens.refresh_token !== undefined && isStale(grant, this.deps.clock.now())) {
-      await this.renewOnce(grant.tokens.access_token).catch(() => false);
+      await this.renewOnce(grant.tokens.access_token).catch(() => undefined);
     }
-    return this.kept.grant?.tokens.access_token;
+    return this.current;
   }
 
   /**
@@ -78,23 +95,24 @@ export class OAuthAccess implements HttpAccess {
    */
   async refused(reply: Refusal, used: string | undefined, again: boolean): Promise<Verdict> {
     const challenge = readChallenge(reply.header);
-    if (reply.status === 403) return this.lacks(challenge, used);
-    this.challenge = challenge;
-    const current = this.kept.grant?.tokens.access_token;
-    if (current !== undefined && current !== used) return { kind: 'renewed' };
+    const metadataUrl = challenge.metadataUrl ?? this.challenge.metadataUrl;
+    if (reply.status === 403) {
+      this.challenge = { ...this.challenge, metadataUrl };
+      return this.lacks(challenge, used, again);
+    }
+    this.challenge = { ...challenge, metadataUrl };
+    if (this.hasOther(used)) return { kind: 'renewed' };
     if (again) return this.need('The server refuses the new token too.');
-    try {
-      if (await this.renewOnce(used)) return { kind: 'renewed' };
-    } catch (error) {
-      const why = (error as Error).message;
-      return error instanceof SignInFailure ? this.need(why) : { kind: 'notRenewed', why };
-    }
-    if (this.status_.kind === 'needed') return this.need(this.status_.why);
-    if (used === undefined) {
-      const why = await this.advertised();
-      return why === undefined ? { kind: 'other' } : this.need(why);
-    }
-    return this.need(ended);
+    const failure = await this.renewOnce(used).then(
+      () => undefined,
+      (error: unknown) => error as Error,
+    );
+    const needed = this.status_.kind === 'needed' ? this.status_.why : undefined;
+    const why = failure?.message ?? needed ?? (used === undefined ? await this.advertised() : ended);
+    // A person may have signed in meanwhile.
+    if (this.hasOther(used)) return { kind: 'renewed' };
+    if (why === undefined) return { kind: 'other' };
+    return failure && !(failure instanceof SignInFailure) ? { kind: 'notRenewed', why } : this.need(why);
   }
 
   async signIn(browser: SignInBrowser, signal: AbortSignal): Promise<void> {
@@ -107,8 +125,6 @@ export class OAuthAccess implements HttpAccess {
     try {
       const sdk = await loadOAuthSdk();
       const authority = await this.discovered(sdk, over, true);
-      const { grant } = this.kept;
-      const more = this.status_.kind === 'signedIn' ? this.status_.lacks : undefined;
       const signedIn = await signIn({
         sdk,
         authority,
@@ -116,13 +132,14 @@ export class OAuthAccess implements HttpAccess {
         browser,
         clock,
         registration: this.registrationDoubted ? undefined : this.kept.registration,
-        scope: more === undefined ? this.challenge.scope : joinedScopes(grant?.scope, more),
+        scope: this.wantedScope(authority),
         fetchFn: this.fetchFor(over),
         signal: over,
         onRegistered: (registration) => this.keep({ ...this.kept, registration }),
         onShown: () => (this.registrationDoubted = true),
       });
       this.registrationDoubted = false;
+      this.lacking = undefined;
       await this.keep(signedIn);
     } finally {
       timer.dispose();
@@ -131,25 +148,26 @@ export class OAuthAccess implements HttpAccess {
 
   async signOut(): Promise<void> {
     await (this.reading ??= this.reread());
-    const { grant, registration } = this.kept;
-    await this.forget('You signed out.');
-    if (!grant) return;
-    const signal = AbortSignal.any([this.ending.signal, AbortSignal.timeout(renewalLimitMs)]);
-    await revoke(await loadOAuthSdk(), grant, registration?.client, this.fetchFor(signal)).catch((error: unknown) =>
-      this.deps.log.write('warn', `The tokens are forgotten here, but were not revoked: ${String(error)}`),
-    );
+    const { grant } = this.kept;
+    this.lacking = undefined;
+    await this.keep({ ...this.kept, grant: undefined });
+    this.lack('You signed out.');
+    if (grant) await this.revoke(grant);
   }
 
   /** Reads the store, which another window may have changed. */
   async reread(): Promise<void> {
     const { secrets, key, clock } = this.deps;
     if (this.storeFails) return;
-    const text = Promise.resolve(secrets.get(key)).catch(() => undefined);
+    const read = async (): Promise<void> => {
+      await this.writing;
+      const { writes } = this;
+      const text = await Promise.resolve(secrets.get(key)).catch(() => undefined);
+      // What is written by now is newer.
+      if (this.writes === writes) this.take(parseKept(text));
+    };
     // What the store answers too late is taken then.
-    await timelyAnswer(
-      clock,
-      text.then((kept) => this.take(parseKept(kept))),
-    ).catch(() => undefined);
+    await timelyAnswer(clock, read()).catch(() => undefined);
   }
 
   dispose(): void {
@@ -158,12 +176,31 @@ export class OAuthAccess implements HttpAccess {
     for (const secret of this.secrets) secret.dispose();
   }
 
-  private lacks(challenge: Challenge, used: string | undefined): Verdict {
-    if (used === undefined || challenge.error !== 'insufficient_scope') return { kind: 'other' };
-    this.challenge = challenge;
-    const scope = challenge.scope ?? 'more than was granted';
-    if (this.kept.grant) this.become({ kind: 'signedIn', lacks: scope });
-    return { kind: 'signIn', why: `What was asked for needs more rights: ${scope}. Sign in again to grant them.` };
+  private get current(): string | undefined {
+    return this.kept.grant?.tokens.access_token;
+  }
+
+  /** Whether there is another token than the one that was used. */
+  private hasOther(used: string | undefined): boolean {
+    return this.current !== undefined && this.current !== used;
+  }
+
+  private lacks({ error, scope }: Challenge, used: string | undefined, again: boolean): Verdict {
+    if (used === undefined || error !== 'insufficient_scope') return { kind: 'other' };
+    if (!again && this.hasOther(used)) return { kind: 'renewed' };
+    if (this.kept.grant) {
+      this.lacking = { scope: joinedScopes(this.lacking?.scope, scope) };
+      this.becomeSignedIn();
+    }
+    const why = `What was asked for needs more rights: ${scope ?? unnamed}. Sign in again to grant them.`;
+    return { kind: 'signIn', why };
+  }
+
+  /** Returns the scopes to ask for, as far as the server has said any. */
+  private wantedScope({ scopes }: Authority): string | undefined {
+    if (!this.lacking) return this.challenge.scope;
+    const all = scopes?.join(' ');
+    return joinedScopes(this.kept.grant?.scope ?? this.challenge.scope ?? all, this.lacking.scope ?? all);
   }
 
   private async need(why: string): Promise<Verdict> {
@@ -172,55 +209,71 @@ export class OAuthAccess implements HttpAccess {
     return { kind: 'signIn', why };
   }
 
-  private async forget(why: string): Promise<void> {
-    await this.keep({ ...this.kept, grant: undefined });
-    this.lack(why);
+  /** Afterwards there is another token than `used`, unless there is none to be had without a person. */
+  private renewOnce(used: string | undefined): Promise<void> {
+    if (this.renewing) return this.renewing;
+    const renewing = this.renew(used).finally(() => {
+      if (this.renewing === renewing) this.renewing = undefined;
+    });
+    this.renewing = renewing;
+    return renewing;
   }
 
-  /** Resolves to false if there is no other token than `used`, and none to be had without a person. */
-  private renewOnce(used: string | undefined): Promise<boolean> {
-    this.renewing ??= this.renew(used).finally(() => (this.renewing = undefined));
-    return this.renewing;
-  }
-
-  private async renew(used: string | undefined): Promise<boolean> {
-    const { launch } = this;
-    const { clock, log } = this.deps;
+  private async renew(used: string | undefined): Promise<void> {
     await this.reread();
-    const { grant, registration } = this.kept;
-    if (grant && grant.tokens.access_token !== used) return true;
-    const signal = AbortSignal.any([this.ending.signal, AbortSignal.timeout(renewalLimitMs)]);
+    if (this.hasOther(used)) return;
+    const { grant } = this.kept;
+    const renewal = await this.limited((signal) => this.renewal(grant, signal));
+    if (!renewal) return;
+    await this.reread();
+    const isSame = this.current === grant?.tokens.access_token;
+    const { registration } = this.kept;
+    const { host } = new URL(this.launch.url);
+    if (renewal.kind === 'renewed') {
+      this.deps.log.write('debug', `[oauth] the token of ${host} was renewed`);
+      if (isSame) await this.keep({ registration, grant: renewal.grant });
+      // Whoever signed out meanwhile meant these tokens too; those that a sign-in has replaced end by themselves.
+      else if (!this.kept.grant) await this.revoke(renewal.grant);
+      return;
+    }
+    this.deps.log.write('info', `[oauth] the token of ${host} was not renewed: ${renewal.why}`);
+    if (!isSame) return;
+    const isUnknown = renewal.clientUnknown && registration?.client.client_id === grant?.client?.client_id;
+    await this.keep({ registration: isUnknown ? undefined : registration, grant: undefined });
+  }
+
+  /** Resolves with undefined where that takes a person. */
+  private async renewal(grant: Grant | undefined, signal: AbortSignal): Promise<Renewal | undefined> {
+    const { launch } = this;
+    const { clock } = this.deps;
+    const fetchFn = this.fetchFor(signal);
     if (launch.oauth?.grant === 'client_credentials') {
       const sdk = await loadOAuthSdk();
       const authority = await this.discovered(sdk, signal, false);
-      const scope = this.challenge.scope;
-      const next = await signedInAsProgram({ sdk, authority, launch, scope, fetchFn: this.fetchFor(signal), clock });
-      await this.keep({ registration: undefined, grant: next });
-      return true;
+      const scope = this.wantedScope(authority);
+      return { kind: 'renewed', grant: await signedInAsProgram({ sdk, authority, launch, scope, fetchFn, clock }) };
     }
-    if (!grant || grant.tokens.refresh_token === undefined || !registration) return false;
-    const outcome = await renewed(await loadOAuthSdk(), grant, registration.client, this.fetchFor(signal), clock);
-    switch (outcome.kind) {
-      case 'renewed':
-        log.write('debug', `[oauth] the token of ${new URL(launch.url).host} was renewed`);
-        await this.keep({ registration, grant: outcome.grant });
-        return true;
-      case 'refused': {
-        log.write('info', `[oauth] the token of ${new URL(launch.url).host} was not renewed: ${outcome.why}`);
-        await this.reread();
-        const rival = this.kept.grant;
-        if (rival && rival.tokens.access_token !== used) return true;
-        await this.keep({ registration: outcome.clientUnknown ? undefined : registration, grant: undefined });
-        return false;
-      }
-    }
+    const { client } = grant ?? {};
+    if (!client || grant?.tokens.refresh_token === undefined) return undefined;
+    return await renewed(await loadOAuthSdk(), { ...grant, client }, fetchFn, clock);
+  }
+
+  private async revoke(grant: Grant): Promise<void> {
+    const sdk = await loadOAuthSdk();
+    await this.limited((signal) => revoke(sdk, grant, this.fetchFor(signal))).catch((error: unknown) =>
+      this.deps.log.write('warn', `The tokens are forgotten here, but were not revoked: ${String(error)}`),
+    );
+  }
+
+  private limited<T>(run: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    return limited(this.deps.clock, renewalLimitMs, this.ending.signal, run);
   }
 
   /** Resolves with why a person is needed, or with undefined where the server does not say that it wants OAuth. */
   private async advertised(): Promise<string | undefined> {
-    const signal = AbortSignal.any([this.ending.signal, AbortSignal.timeout(renewalLimitMs)]);
     try {
-      const authority = await this.discovered(await loadOAuthSdk(), signal, false);
+      const sdk = await loadOAuthSdk();
+      const authority = await this.limited((signal) => this.discovered(sdk, signal, false));
       // Metadata on another origin is not read before a person acts; that the server names it says enough.
       if (this.challenge.metadataUrl) return nobody;
       return isAdvertised(authority) ? nobody : undefined;
@@ -244,8 +297,14 @@ export class OAuthAccess implements HttpAccess {
   }
 
   private async keep(kept: Kept): Promise<void> {
-    const { secrets, key, log } = this.deps;
     this.take(kept);
+    this.writes += 1;
+    this.writing = this.writing.then(() => this.write(kept));
+    await this.writing;
+  }
+
+  private async write(kept: Kept): Promise<void> {
+    const { secrets, key, log } = this.deps;
     try {
       if (kept.grant || kept.registration) await secrets.store(key, JSON.stringify(kept));
       else await secrets.delete(key);
@@ -261,12 +320,19 @@ export class OAuthAccess implements HttpAccess {
     this.secrets.push(secrets);
     // A server may still quote what was renewed just now.
     if (this.secrets.length > 3) this.secrets.shift()?.dispose();
-    const before = this.kept.grant?.tokens.access_token;
-    const now = kept.grant?.tokens.access_token;
+    const before = this.current;
     this.kept = kept;
-    if (before === now) return;
-    if (now !== undefined) this.become({ kind: 'signedIn', lacks: undefined });
-    else this.lack(ended);
+    if (before === this.current) return;
+    this.renewing = undefined;
+    const { grant } = kept;
+    if (!grant) return this.lack(ended);
+    const missing = this.lacking?.scope;
+    if (missing !== undefined && coversScopes(grant.scope, missing)) this.lacking = undefined;
+    this.becomeSignedIn();
+  }
+
+  private becomeSignedIn(): void {
+    this.become({ kind: 'signedIn', lacks: this.lacking && (this.lacking.scope ?? unnamed) });
   }
 
   private lack(why: string): void {

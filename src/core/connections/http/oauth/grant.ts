@@ -19,6 +19,8 @@ export interface Registration {
 
 export interface Grant {
   readonly authority: Authority;
+  /** The client that it was given to, and that alone can renew it; absent for a program's, which is not renewed. */
+  readonly client: OAuthClientInformationMixed | undefined;
   readonly tokens: OAuthTokens;
   /** The end in epoch milliseconds; absent where the server did not say. */
   readonly expiresAt: number | undefined;
@@ -28,6 +30,7 @@ export interface Grant {
 
 /** The content of the store. After signing out it is the registration alone. */
 export interface Kept {
+  /** The registration for the next sign-in, which may be another than that of the grant. */
   readonly registration: Registration | undefined;
   readonly grant: Grant | undefined;
 }
@@ -43,11 +46,14 @@ export function grantKey({ url, oauth }: HttpLaunch): string {
 export function parseKept(text: string | undefined): Kept {
   if (text === undefined) return nothingKept;
   try {
-    const { registration, grant } = JSON.parse(text) as Partial<Kept>;
-    return {
-      registration: typeof registration?.client.client_id === 'string' ? registration : undefined,
-      grant: typeof grant?.tokens.access_token === 'string' && grant.authority.issuer !== '' ? grant : undefined,
-    };
+    const { registration: registered, grant } = JSON.parse(text) as Partial<Kept>;
+    const registration = typeof registered?.client.client_id === 'string' ? registered : undefined;
+    if (typeof grant?.tokens.access_token !== 'string' || grant.authority.issuer === '') {
+      return { registration, grant: undefined };
+    }
+    // Earlier versions kept no client with the grant.
+    const ofIssuer = registration?.issuer === grant.authority.issuer ? registration.client : undefined;
+    return { registration, grant: { ...grant, client: grant.client ?? ofIssuer } };
   } catch {
     return nothingKept;
   }
@@ -55,8 +61,9 @@ export function parseKept(text: string | undefined): Kept {
 
 export function secretsOfKept({ registration, grant }: Kept): string[] {
   const { access_token, refresh_token, id_token } = grant?.tokens ?? {};
-  const all = [access_token, refresh_token, id_token, registration?.client.client_secret];
-  return all.filter((value): value is string => value !== undefined);
+  const secrets = [grant?.client?.client_secret, registration?.client.client_secret];
+  const all = new Set([access_token, refresh_token, id_token, ...secrets]);
+  return [...all].filter((value): value is string => value !== undefined);
 }
 
 /** Tokens are renewed this long before they end, so that none ends on its way. */
@@ -66,10 +73,15 @@ export function isStale(grant: Grant, now: number): boolean {
   return grant.expiresAt !== undefined && now >= grant.expiresAt;
 }
 
-export function granted(authority: Authority, tokens: OAuthTokens, scope: string | undefined, now: number): Grant {
+export function granted(
+  { authority, client, scope }: Pick<Grant, 'authority' | 'client' | 'scope'>,
+  tokens: OAuthTokens,
+  now: number,
+): Grant {
   const lifeMs = tokens.expires_in === undefined ? undefined : tokens.expires_in * 1000;
   return {
     authority,
+    client,
     tokens,
     expiresAt: lifeMs === undefined ? undefined : now + lifeMs - Math.min(earlyMs, lifeMs / 2),
     scope: tokens.scope ?? scope,

@@ -14,7 +14,7 @@ import { checkAddress, checkAuthority, checkSecretRecipient, type Authority } fr
 import { granted, type Grant } from './grant.js';
 import { privateKeyProof, type OAuthSdk } from './sdk.js';
 
-type Renewal =
+export type Renewal =
   | { readonly kind: 'renewed'; readonly grant: Grant }
   /** A person has to sign in again; with `clientUnknown`, this client has to be registered again, too. */
   | { readonly kind: 'refused'; readonly why: string; readonly clientUnknown: boolean };
@@ -22,22 +22,22 @@ type Renewal =
 /** Rejects when the authorization server could not be asked, or failed. */
 export async function renewed(
   sdk: OAuthSdk,
-  { authority, tokens, scope }: Grant,
-  clientInformation: OAuthClientInformationMixed,
+  grant: Grant & { readonly client: OAuthClientInformationMixed },
   fetchFn: FetchLike,
   clock: Clock,
 ): Promise<Renewal> {
+  const { authority, client, tokens } = grant;
   checkAuthority(authority);
   const { issuer, metadata, resource } = authority;
   try {
     const next = await sdk.refreshAuthorization(issuer, {
-      clientInformation,
+      clientInformation: client,
       refreshToken: tokens.refresh_token ?? '',
       fetchFn,
       ...(metadata && { metadata }),
       ...(resource !== undefined && { resource }),
     });
-    return { kind: 'renewed', grant: granted(authority, next, scope, clock.now()) };
+    return { kind: 'renewed', grant: granted(grant, next, clock.now()) };
   } catch (error) {
     const code = sdk.errorCode(error);
     // A failure of the server itself says nothing about the token.
@@ -48,12 +48,7 @@ export async function renewed(
 }
 
 /** Revokes a token (RFC 7009). It does nothing where the authorization server has no place for it. */
-export async function revoke(
-  sdk: OAuthSdk,
-  { authority, tokens }: Grant,
-  client: OAuthClientInformationMixed | undefined,
-  fetchFn: FetchLike,
-): Promise<void> {
+export async function revoke(sdk: OAuthSdk, { authority, client, tokens }: Grant, fetchFn: FetchLike): Promise<void> {
   const { metadata } = authority;
   const endpoint = metadata && 'revocation_endpoint' in metadata ? metadata.revocation_endpoint : undefined;
   if (typeof endpoint !== 'string' || !URL.canParse(endpoint) || !client) return;
@@ -139,7 +134,7 @@ export async function signedInAsProgram({
     if (code === undefined) throw error;
     throw new SignInFailure(`${issuer} gave no token to ${oauth.clientId}: ${code} ${(error as Error).message}`.trim());
   }
-  return granted(authority, tokens, scope, clock.now());
+  return granted({ authority, client: undefined, scope }, tokens, clock.now());
 }
 
 function algorithmOf(pem: string): string {

@@ -96,7 +96,8 @@ async function attempt(deps: SignInDeps, redirect: Redirect, earlier: Registrati
       ...(metadata && { metadata }),
       ...(resource !== undefined && { resource }),
     });
-    return { kind: 'signedIn', kept: { registration, grant: granted(authority, tokens, scope, clock.now()) } };
+    const grant = granted({ authority, client: registration.client, scope }, tokens, clock.now());
+    return { kind: 'signedIn', kept: { registration, grant } };
   } catch (error) {
     const refusal = sdk.errorCode(error);
     if (refusal === undefined) throw error;

@@ -12,6 +12,8 @@ import {
 
 describe('oauth grant', () => {
   const authority = { issuer: 'https://a.example', metadata: undefined, resource: undefined, scopes: undefined };
+  const client = { client_id: 'c', client_secret: 'secret' };
+  const asked = { authority, client, scope: 'x' };
   const tokens = { access_token: 'access', token_type: 'Bearer', refresh_token: 'refresh', expires_in: 3600 };
 
   it('joins and compares scopes', () => {
@@ -23,24 +25,23 @@ describe('oauth grant', () => {
   });
 
   it('is stale half a minute before its token ends, and never where none is said', () => {
-    const grant = granted(authority, tokens, 'x', 1000);
+    const grant = granted(asked, tokens, 1000);
     assert.equal(isStale(grant, 1000 + 3_569_000), false);
     assert.equal(isStale(grant, 1000 + 3_570_000), true);
-    assert.equal(isStale(granted(authority, { ...tokens, expires_in: 10 }, 'x', 0), 5000), true);
-    assert.equal(isStale(granted(authority, { access_token: 'access', token_type: 'Bearer' }, 'x', 0), 1e12), false);
+    assert.equal(isStale(granted(asked, { ...tokens, expires_in: 10 }, 0), 5000), true);
+    assert.equal(isStale(granted(asked, { access_token: 'access', token_type: 'Bearer' }, 0), 1e12), false);
     assert.equal(grant.scope, 'x');
-    assert.equal(granted(authority, { ...tokens, scope: 'y' }, 'x', 0).scope, 'y');
+    assert.equal(granted(asked, { ...tokens, scope: 'y' }, 0).scope, 'y');
   });
 
   it('is read back as it was written; what is not understood is nothing', () => {
-    const client = { client_id: 'c', client_secret: 'secret' };
     const registration = {
       issuer: 'https://a.example',
       client,
       redirect: { url: 'http://127.0.0.1:1/callback', port: 1 },
       scope: 'x',
     };
-    const kept = { registration, grant: granted(authority, tokens, 'x', 0) };
+    const kept = { registration, grant: granted(asked, tokens, 0) };
     assert.deepEqual(parseKept(JSON.stringify(kept)), JSON.parse(JSON.stringify(kept)));
     for (const text of [
       undefined,
@@ -55,6 +56,16 @@ describe('oauth grant', () => {
       assert.deepEqual(parseKept(text), nothingKept, text);
     }
     assert.deepEqual(secretsOfKept(kept), ['access', 'refresh', 'secret']);
+    const anew = { ...registration, client: { client_id: 'd', client_secret: 'other secret' } };
+    assert.deepEqual(secretsOfKept({ ...kept, registration: anew }), ['access', 'refresh', 'secret', 'other secret']);
+  });
+
+  it('has the registered client where an earlier version stored it, if that is of its issuer (X7)', () => {
+    const grant = { ...granted(asked, tokens, 0), client: undefined };
+    const stored = (issuer: string): string =>
+      JSON.stringify({ registration: { issuer, client, redirect: undefined, scope: 'x' }, grant });
+    assert.deepEqual(parseKept(stored(authority.issuer)).grant?.client, client);
+    assert.equal(parseKept(stored('https://other.example')).grant?.client, undefined);
   });
 
   it('is kept under a name that does not tell the address', () => {

@@ -24,16 +24,23 @@ describe('oauth renewal (X7)', () => {
       const tokens = { access_token: 'access', token_type: 'Bearer', refresh_token: 'refresh' };
       const grantAt = (revocation_endpoint: string) =>
         granted(
-          { issuer, metadata: { ...metadata, revocation_endpoint }, resource: undefined, scopes: undefined },
+          {
+            authority: {
+              issuer,
+              metadata: { ...metadata, revocation_endpoint },
+              resource: undefined,
+              scopes: undefined,
+            },
+            client: { client_id: 'c' },
+            scope: 'x',
+          },
           tokens,
-          'x',
           systemClock.now(),
         );
       const sdk = await loadOAuthSdk();
-      const client = { client_id: 'c' };
-      await assert.rejects(revoke(sdk, grantAt(endpoint), client, fetchFn), /not encrypted|of this machine/);
+      await assert.rejects(revoke(sdk, grantAt(endpoint), fetchFn), /not encrypted|of this machine/);
       assert.deepEqual(sent, []);
-      await revoke(sdk, grantAt(`${issuer}/revoke`), client, fetchFn);
+      await revoke(sdk, grantAt(`${issuer}/revoke`), fetchFn);
       assert.equal(sent.length, 2);
     });
   }

@@ -1,0 +1,197 @@
+/** Spec X7: what becomes of a sign-in when renewals, sign-ins and refusals cross. */
+import assert from 'node:assert/strict';
+import type { Verdict } from '../../../src/core/connections/http/endpoint.js';
+import type { OAuthAccess } from '../../../src/core/connections/http/oauth/access.js';
+import { OAuth } from '../../../src/core/connections/http/oauth/oauth.js';
+import { LeapingClock } from '../../support/core/leapingClock.js';
+import { Person, Secrets } from '../../support/core/person.js';
+import { TokenServer } from '../../support/core/tokenServer.js';
+import { http } from './rig.js';
+
+describe('oauth, when things cross', () => {
+  const person = (): AbortSignal => new AbortController().signal;
+  let server: TokenServer;
+  let clock: LeapingClock;
+  let secrets: Secrets;
+  let oauth: OAuth;
+  let browser: Person;
+  let access: OAuthAccess;
+  let token: string | undefined;
+
+  afterEach(async () => {
+    oauth.dispose();
+    await server.close();
+  });
+
+  /** @param life of an access token, in seconds */
+  async function signedIn(life?: number, change: (server: TokenServer) => void = () => {}): Promise<void> {
+    server = new TokenServer(life);
+    change(server);
+    await server.open();
+    clock = new LeapingClock();
+    secrets = new Secrets();
+    browser = new Person();
+    const keepSecret = () => ({ dispose: () => {} });
+    oauth = new OAuth({ secrets, clock, log: { write: () => {} }, keepSecret, clientVersion: '9.9.9' });
+    const found = oauth.accessFor(http(server.url));
+    assert(found);
+    access = found;
+    assert.equal((await refused(undefined)).kind, 'signIn');
+    await signIn();
+    token = await access.token();
+  }
+
+  const signIn = (): Promise<void> => oauth.signIn(http(server.url), browser, person());
+  const status = () => oauth.statusOf(http(server.url));
+  const refused = (used: string | undefined): Promise<Verdict> =>
+    access.refused({ status: 401, header: server.challenge }, used, false);
+  const lacks = (parameters: string, used = token): Promise<Verdict> =>
+    access.refused({ status: 403, header: `Bearer error="insufficient_scope"${parameters}` }, used, false);
+  const authorized = (): string[] => server.seen.filter((line) => line.startsWith('authorize'));
+  const keptTokens = (): boolean => [...secrets.values.values()].some((text) => text.includes('access_token'));
+
+  /** Renewals wait from now on. Resolves when one does, with what lets it go on. */
+  function held(): Promise<() => void> {
+    return new Promise((resolve) => {
+      server.holds = () => new Promise((release) => resolve(release));
+    });
+  }
+
+  describe('a renewal', () => {
+    it('does not undo that a person signed out, and what it brings is revoked', async () => {
+      await signedIn();
+      const renewing = held();
+      const verdict = refused(token);
+      const release = await renewing;
+      await oauth.signOut(http(server.url));
+      release();
+      assert.deepEqual(await verdict, { kind: 'signIn', why: 'You signed out.' });
+      assert.equal(status().kind, 'needed');
+      assert.equal(await access.token(), undefined);
+      assert.deepEqual([keptTokens(), [...server.refresh.keys()]], [false, []]);
+    });
+
+    it('does not undo that another window signed out', async () => {
+      await signedIn();
+      const renewing = held();
+      const verdict = refused(token);
+      const release = await renewing;
+      for (const key of secrets.values.keys()) secrets.values.delete(key);
+      release();
+      assert.equal((await verdict).kind, 'signIn');
+      assert.deepEqual([keptTokens(), [...server.refresh.keys()]], [false, []]);
+    });
+
+    it('leaves a newer sign-in alone, and is no reason to wait with its token', async () => {
+      await signedIn();
+      await lacks(', scope="write"');
+      const renewing = held();
+      const verdict = refused(token);
+      const release = await renewing;
+      server.holds = undefined;
+      await signIn();
+      const newer = await access.token();
+      assert.notEqual(newer, token);
+      assert.equal((await refused(newer)).kind, 'renewed');
+      const newest = await access.token();
+      release();
+      assert.equal((await verdict).kind, 'renewed');
+      assert.equal(await access.token(), newest);
+      assert.deepEqual(status(), { kind: 'signedIn', lacks: undefined });
+    });
+
+    it('that the authorization server does not answer ends after half a minute, and the sign-in lasts', async () => {
+      await signedIn();
+      const renewing = held();
+      const limited = clock.nextWait(30_000);
+      const verdict = refused(token);
+      await Promise.all([renewing, limited]);
+      clock.leap(30_000);
+      assert.deepEqual(await verdict, { kind: 'notRenewed', why: 'No answer came within 30 s.' });
+      assert.equal(status().kind, 'signedIn');
+    });
+
+    it('that is read from the store while a person signs out changes nothing', async () => {
+      await signedIn();
+      const [text] = [...secrets.values.values()];
+      let answer: (text: string | undefined) => void = () => {};
+      secrets.get = () => new Promise((resolve) => (answer = resolve));
+      const reread = access.reread();
+      await new Promise(setImmediate);
+      const signedOut = oauth.signOut(http(server.url));
+      answer(text);
+      await Promise.all([reread, signedOut]);
+      assert.equal(await access.token(), undefined);
+    });
+  });
+
+  it('a sign-in that is begun and given up leaves the one before, with its client', async () => {
+    await signedIn();
+    await lacks(', scope="write"');
+    browser.follows = false;
+    const closed = new AbortController();
+    const attempt = oauth.signIn(http(server.url), browser, closed.signal);
+    const givenUp = assert.rejects(attempt, /closed/);
+    while (browser.shown.length < 2) await new Promise(setImmediate);
+    closed.abort(new Error('closed'));
+    await givenUp;
+    const [before, after] = browser.shown.map(({ searchParams }) => searchParams.get('client_id'));
+    assert.notEqual(before, after);
+    assert.equal((await refused(token)).kind, 'renewed');
+    assert.equal(server.seen.at(-1), `${before} renews what ${before} has`);
+    browser.follows = true;
+    await signIn();
+    await oauth.signOut(http(server.url));
+    assert.equal(keptTokens(), false);
+  });
+
+  describe('rights that a call lacked', () => {
+    const both = /for read write$/;
+
+    it('are asked for with those that there are, also after the token was renewed', async () => {
+      await signedIn();
+      await lacks(', scope="write"');
+      assert.equal((await refused(token)).kind, 'renewed');
+      assert.deepEqual(status(), { kind: 'signedIn', lacks: 'write' });
+      await signIn();
+      assert.match(authorized().at(-1) ?? '', both);
+      assert.deepEqual(status(), { kind: 'signedIn', lacks: undefined });
+    });
+
+    it('are asked for after the token was renewed before its end', async () => {
+      await signedIn(600);
+      await lacks(', scope="write"');
+      clock.leap(590_000);
+      assert.notEqual(await access.token(), token);
+      await signIn();
+      assert.match(authorized().at(-1) ?? '', both);
+    });
+
+    it('are all that the server says it has where it does not name them', async () => {
+      await signedIn();
+      const verdict = await lacks('');
+      assert.match((verdict as { why: string }).why, /needs more rights: more than was granted\./);
+      assert.deepEqual(status(), { kind: 'signedIn', lacks: 'more than was granted' });
+      await signIn();
+      assert.match(authorized().at(-1) ?? '', both);
+    });
+
+    it('are no more lacking when another window has got them', async () => {
+      await signedIn();
+      await lacks(', scope="write"');
+      const [[key = '', text = ''] = []] = [...secrets.values];
+      await secrets.store(key, text.replaceAll('"read"', '"read write"').replaceAll('access-', 'access-of-another-'));
+      await access.reread();
+      assert.deepEqual(status(), { kind: 'signedIn', lacks: undefined });
+      assert.deepEqual(await lacks(', scope="write"'), { kind: 'renewed' }, 'by the token before');
+    });
+
+    it('are asked for where the first refusal named the metadata, though the second does not', async () => {
+      await signedIn(undefined, (made) => (made.metadataPath = '/elsewhere'));
+      await lacks(', scope="write"');
+      await signIn();
+      assert.match(authorized().at(-1) ?? '', both);
+      assert.equal(browser.shown.at(-1)?.searchParams.get('resource'), server.url, 'which the metadata alone says');
+    });
+  });
+});
