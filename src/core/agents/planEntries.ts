@@ -115,7 +115,7 @@ function isOurs(entry: Entries, id: string, source: TokenSource, { folder }: Lau
   if (toolsetOf(entry) !== id) return false;
   const text = JSON.stringify(entry);
   if (namesTokenFile(text, source)) return true;
-  if (/\.token\b/.test(text)) return false;
+  if (text.includes('.token')) return false;
   if (Array.isArray(entry['args'])) return entry['args'].includes(folder);
   return leadsBackHere(entry) || !hasCredential(entry);
 }
