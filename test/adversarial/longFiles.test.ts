@@ -313,6 +313,7 @@ const notFed: Readonly<Record<string, readonly string[]>> = {
     'keptToken',
     'renewToken',
     'noteAddress',
+    'keepAddress',
     'forgetAddress',
     'notedPort',
     'leadsOutside',

@@ -5,8 +5,11 @@
  */
 import { unlink } from 'node:fs/promises';
 import path from 'node:path';
+import type { Clock } from '../base/clock.js';
+import type { Disposable } from '../base/disposables.js';
 import { largestConfigFile, readTextFile } from '../base/textFile.js';
 import { makePrivateFile } from '../base/privateFile.js';
+import { watchFile } from './watchedFile.js';
 
 function fileOf(tokenFile: string): string {
   const { dir, name } = path.parse(tokenFile);
@@ -16,6 +19,16 @@ function fileOf(tokenFile: string): string {
 /** Notes that this process listens at the port. */
 export async function noteAddress(tokenFile: string, port: number): Promise<void> {
   await makePrivateFile(fileOf(tokenFile), `${JSON.stringify({ port, pid: process.pid })}\n`);
+}
+
+/** Notes it again whenever there is no note: another process that noted its own in its place has ended. */
+export function keepAddress(tokenFile: string, port: number, clock: Clock): Disposable {
+  const watched = watchFile(fileOf(tokenFile), { clock });
+  watched.onDidChange(({ kind }) => {
+    // Where it cannot be written, clients are told the port by their entries.
+    if (kind === 'absent') noteAddress(tokenFile, port).catch(() => undefined);
+  });
+  return watched;
 }
 
 /** Removes the note of this process; what another process has noted since stays. */

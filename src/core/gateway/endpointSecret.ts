@@ -1,7 +1,7 @@
 /** Keeps the secret of a stable endpoint (G2, G6). */
 import type { Clock } from '../base/clock.js';
 import type { Disposable } from '../base/disposables.js';
-import { forgetAddress, noteAddress } from '../files/addressFile.js';
+import { forgetAddress, keepAddress, noteAddress } from '../files/addressFile.js';
 import { tokenIn } from '../files/tokenFile.js';
 import { watchFile } from '../files/watchedFile.js';
 
@@ -17,6 +17,7 @@ export interface EndpointSecret {
 
 /** Returns the secret for agents outside the editor. To remove the file is to renew it. */
 export function secretInFile(tokenFile: string, clock: Clock): EndpointSecret {
+  let kept: Disposable | undefined;
   return {
     read: () => tokenIn(tokenFile),
     watch: (changed) => {
@@ -24,7 +25,14 @@ export function secretInFile(tokenFile: string, clock: Clock): EndpointSecret {
       watched.onDidChange(changed);
       return watched;
     },
-    noteAddress: (port) => noteAddress(tokenFile, port),
-    forgetAddress: () => forgetAddress(tokenFile),
+    noteAddress: async (port) => {
+      await noteAddress(tokenFile, port);
+      kept?.dispose();
+      kept = keepAddress(tokenFile, port, clock);
+    },
+    forgetAddress: async () => {
+      kept?.dispose();
+      await forgetAddress(tokenFile);
+    },
   };
 }
