@@ -3,6 +3,9 @@
  * apart. It is attended to as long as the client lives, and given back with its end (L2a).
  */
 import { randomBytes } from 'node:crypto';
+import { finished } from 'node:stream/promises';
+import { directAgents } from '../connections/http/agents.js';
+import { exchange, type HttpReply } from '../connections/http/exchange.js';
 import type { GatewayAddress } from './line.js';
 
 /** Tells a gateway that the conversation had begun at another one. */
@@ -15,6 +18,7 @@ export class OwnAddress {
   private readonly id = randomBytes(16).toString('base64url');
   private gateway: GatewayAddress | undefined;
   private attendance = new AbortController();
+  private readonly agents = directAgents({});
 
   at({ url, token }: GatewayAddress): GatewayAddress {
     return { url: `${url}/c/${this.id}`, token };
@@ -31,21 +35,31 @@ export class OwnAddress {
   /** Never rejects. */
   async giveBack(): Promise<void> {
     this.attendance.abort();
-    if (this.gateway) await ask('DELETE', this.gateway, AbortSignal.timeout(endLimitMs)).catch(() => undefined);
+    const given = this.gateway && this.ask('DELETE', this.gateway, AbortSignal.timeout(endLimitMs));
+    await given?.then(({ body }) => body.destroy()).catch(() => undefined);
   }
 
   private async listen(gateway: GatewayAddress, signal: AbortSignal): Promise<void> {
     try {
-      const { body } = await ask('GET', gateway, signal);
+      const { body } = await this.ask('GET', gateway, signal);
       // What comes are signs of life alone.
-      await body?.pipeTo(new WritableStream());
+      await finished(body.resume());
     } catch {
       // The next message finds the gateway again, and attends there.
     }
   }
-}
 
-function ask(method: string, { url, token }: GatewayAddress, signal: AbortSignal): Promise<Response> {
-  const headers = { authorization: `Bearer ${token}`, accept: 'text/event-stream' };
-  return fetch(url, { method, headers, signal, redirect: 'error' });
+  private ask(method: 'GET' | 'DELETE', gateway: GatewayAddress, signal: AbortSignal): Promise<HttpReply> {
+    const url = new URL(gateway.url);
+    return exchange({
+      method,
+      url,
+      headers: { accept: 'text/event-stream' },
+      credentials: { authorization: `Bearer ${gateway.token}` },
+      origin: url,
+      redirects: 'leave',
+      agents: this.agents,
+      signal,
+    });
+  }
 }

@@ -44,7 +44,7 @@ export class FolderPorts implements OtherPorts {
       this.taken = { port, since: clock.now() };
       return this.again(port);
     }
-    const isWindow = await (this.deps.knowsToken ?? knowsToken)(port, token);
+    const isWindow = await (this.deps.knowsToken ?? knowsToken)(port, token, clock);
     // A window that is reloaded may still have it; so may one that is open beside this one.
     if (isWindow && clock.now() - this.taken.since < patience) return this.again(port);
     this.taken = undefined;

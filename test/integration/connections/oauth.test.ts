@@ -1,11 +1,16 @@
 /** Spec X7: signing in to HTTP servers, against a real authorization server that each test starts. */
 import assert from 'node:assert/strict';
+import { once as nextOf } from 'node:events';
 import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { systemClock } from '../../../src/core/base/clock.js';
 import { Redactor, redactingLog } from '../../../src/core/base/log.js';
 import type { OAuthSettings } from '../../../src/core/config/model.js';
 import type { Connection } from '../../../src/core/connections/connection.js';
 import { OAuth } from '../../../src/core/connections/http/oauth/oauth.js';
+import { FakeClock } from '../../support/fakes/fakeClock.js';
+import { collect } from '../../support/heap.js';
+import { within } from '../../support/core/within.js';
 import { control, issuerOf, Person, Secrets } from '../../support/core/person.js';
 import { freePort } from '../../support/freePort.js';
 import { callTool, http, literal, once, Rig, textOf, unsaid } from './rig.js';
@@ -48,6 +53,33 @@ describe('oauth', function () {
     await oauth.signIn(http(url), browser, person());
     return { url, connection: (await rig.start(http(url))).connection };
   }
+
+  it('waits half a minute for who says nothing when it is asked how to sign in (S2)', async () => {
+    const clock = new FakeClock();
+    const server = createServer();
+    await nextOf(server.listen(0, '127.0.0.1'), 'listening');
+    const asked = nextOf(server, 'request');
+    const { port } = server.address() as AddressInfo;
+    const opened = new OAuth({
+      secrets,
+      clock,
+      log: { write: () => {} },
+      keepSecret: () => ({ dispose: () => {} }),
+      clientVersion: '9.9.9',
+    });
+    windows.push(opened);
+    const refusal = { status: 401, header: 'Bearer' };
+    const verdict = opened.accessFor(http(`http://127.0.0.1:${port}/mcp`))?.refused(refusal, undefined, false);
+    await asked;
+    collect();
+    clock.advance(30_000);
+    try {
+      assert.deepEqual(await within(Promise.resolve(verdict), 'the limit'), { kind: 'other' });
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
+  });
 
   it('says that a person has to sign in, and opens nothing by itself', async () => {
     const { url } = await rig.listen('oauth');

@@ -7,6 +7,7 @@ import { systemClock } from '../../../src/core/base/clock.js';
 import { Bridge } from '../../../src/core/bridge/bridge.js';
 import { createGateway, type Gateway } from '../../../src/core/gateway/gateway.js';
 import { within } from '../../support/core/within.js';
+import { collect } from '../../support/heap.js';
 import { FakeBackend, MemoryLog, textOutcome } from '../../unit/gateway/fakes.js';
 
 interface Said {
@@ -110,13 +111,16 @@ describe('what joins a client over stdio to the gateway', () => {
   const clientSockets = channel('net.client.socket');
   const note = (message: unknown): void => void sockets.add((message as { socket: Socket }).socket);
 
-  /** Ends the gateway. Resolves when the bridge has seen that, as what goes out on a dying socket may have been delivered. */
-  async function endGateway(): Promise<void> {
+  /** Resolves when the sockets of the bridge are closed that are open now. */
+  async function untilClosed(end: () => Promise<void>): Promise<void> {
     const open = [...sockets].filter((socket) => !socket.closed);
     const closed = open.map((socket) => new Promise((resolve) => socket.once('close', resolve)));
-    await gateway.dispose();
+    await end();
     await within(Promise.all(closed), 'the end of the sockets');
   }
+
+  /** What goes out on a dying socket may have been delivered. */
+  const endGateway = (): Promise<void> => untilClosed(() => gateway.dispose());
 
   const answerAll = (): void => {
     backend.answering = ({ arguments: given }) => textOutcome(`did ${JSON.stringify(given)}`);
@@ -224,6 +228,14 @@ describe('what joins a client over stdio to the gateway', () => {
     await joined.end();
     await within(aborted, 'the end of the call');
     assert.deepEqual(joined.heard, []);
+  });
+
+  it('its end ends what attends to the conversation, whatever was collected meanwhile (L2a)', async () => {
+    answerAll();
+    const joined = await new JoinedClient('modern').begin();
+    for (const id of [2, 3, 4]) assert.equal(await joined.call(id), `did {"id":${id}}`);
+    collect();
+    await untilClosed(() => joined.end());
   });
 
   it('a line that is no message is said to be none, and the next one is heard', async () => {
