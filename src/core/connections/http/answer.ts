@@ -59,12 +59,27 @@ function failureWith({ status, contentType, url }: HttpReply, body: string): Tra
 
 /** Some servers send their JSON-RPC errors with a status of their own. */
 async function readRefusal(reply: HttpReply, id: RequestId, { deliver }: AnswerReader): Promise<AnswerEnd> {
-  if (reply.contentType !== 'application/json') throw await statusFailure(reply);
-  const text = await readText(reply, refusalLimit).catch(() => '');
-  const answer = parseMessages(text)?.find((message) => answers(message, id));
+  const text = await readRefusalText(reply);
+  const answer = answerIn(reply, text, id);
   if (!answer) throw failureWith(reply, inShort(text));
   deliver(answer);
   return { kind: 'answered' };
+}
+
+/** Resolves with what a refusal says: all of it if it may be JSON-RPC, and its beginning otherwise. */
+export async function readRefusalText(reply: HttpReply): Promise<string> {
+  if (reply.contentType !== 'application/json') return await readShort(reply);
+  return await readText(reply, refusalLimit).catch(() => '');
+}
+
+/** Finds the answer to a request in the text of a refusal. */
+export function answerIn(
+  { contentType }: HttpReply,
+  text: string,
+  id: RequestId | undefined,
+): JSONRPCMessage | undefined {
+  if (contentType !== 'application/json' || id === undefined) return undefined;
+  return parseMessages(text)?.find((message) => answers(message, id));
 }
 
 async function readJson(reply: HttpReply, id: RequestId, { deliver }: AnswerReader): Promise<AnswerEnd> {

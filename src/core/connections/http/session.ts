@@ -5,12 +5,13 @@
  * new session; a session that was configured is not ended here, as it is someone else's.
  */
 import { Readable } from 'node:stream';
-import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import type { Clock } from '../../base/clock.js';
 import { Emitter, unlessAborted } from '../../base/events.js';
 import type { Log } from '../../base/log.js';
-import { broken, readShort, shown, type HttpReply } from './exchange.js';
-import type { HttpEndpoint, PostOptions } from './endpoint.js';
+import { broken, inShort, shown, type HttpReply } from './exchange.js';
+import { answerIn, readRefusalText } from './answer.js';
+import { requestId, type HttpEndpoint, type PostOptions } from './endpoint.js';
 import { readWholeAnswer } from './resumption.js';
 import { readInitializeAnswer, versionHeader } from '../handshake.js';
 import { TransportFailure } from '../transport.js';
@@ -65,7 +66,7 @@ export class HttpSession {
     const body = JSON.stringify(message);
     const session = endpoint.sessionId;
     const reply = await endpoint.post(body, kind, signal, own);
-    const accepted = session === undefined ? reply : await this.unlessRefused(reply);
+    const accepted = session === undefined ? reply : await this.unlessRefused(reply, requestId(message));
     if (accepted || session === undefined) return accepted ?? reply;
     own.onDelivery?.(false);
     await unlessAborted(this.renew(session), signal);
@@ -88,17 +89,20 @@ export class HttpSession {
   }
 
   /**
-   * Resolves with undefined when the reply to a request with a session says that there is no such session, and
+   * Resolves with undefined when the reply to a message with a session says that there is no such session, and
    * otherwise with the reply.
    */
-  private async unlessRefused(reply: HttpReply): Promise<HttpReply | undefined> {
+  private async unlessRefused(reply: HttpReply, id: RequestId | undefined): Promise<HttpReply | undefined> {
     if (reply.status === 404) {
       reply.body.resume();
       return undefined;
     }
     if (reply.status !== 400) return reply;
-    const text = await readShort(reply);
-    if (sessionUnknown.test(text) && saysUnknown.test(text)) return undefined;
+    const text = await readRefusalText(reply);
+    const short = inShort(text);
+    // What answers the request itself is about what was asked, whatever its words.
+    const isAnswer = answerIn(reply, text, id) !== undefined;
+    if (!isAnswer && sessionUnknown.test(short) && saysUnknown.test(short)) return undefined;
     return { ...reply, body: Readable.from([Buffer.from(text)]) };
   }
 

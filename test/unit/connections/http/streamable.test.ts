@@ -89,6 +89,51 @@ describe('a channel of Streamable HTTP', () => {
     });
   });
 
+  describe('in a session, a refusal with HTTP 400 (X2)', () => {
+    async function call(refuse: (message: Sent) => string): Promise<FakeEndpoint> {
+      const other = basics();
+      let isRefused = false;
+      const server = new FakeEndpoint((message) => {
+        if (message.method !== 'tools/call' || isRefused) return other(message);
+        isRefused = true;
+        return status(400, refuse(message), 'application/json');
+      });
+      await open(server);
+      await channel.send({ jsonrpc: '2.0', id: 7, method: 'tools/call', params: {} });
+      await clock.flow(10);
+      return server;
+    }
+
+    const errors = [
+      { code: -32602, message: 'Invalid arguments: browser_session is required', data: { field: 'session' } },
+      { code: -32602, message: `It is  ${'long '.repeat(200)}`, data: { field: 'url' } },
+    ];
+    for (const error of errors) {
+      it(`and an error of the call is that error: ${error.message.slice(0, 50)}`, async () => {
+        const server = await call(({ id }) => JSON.stringify({ jsonrpc: '2.0', id, error }));
+        assert.deepEqual(delivered, [{ jsonrpc: '2.0', id: 7, error }]);
+        assert.equal(server.seen.at(-1), 'tools/call');
+        assert.equal(renewed, 0);
+      });
+    }
+
+    it('that says to nobody that the session is not known begins it again', async () => {
+      const error = { code: -32000, message: 'Bad Request: No valid session ID provided' };
+      const server = await call(() => JSON.stringify({ jsonrpc: '2.0', id: null, error }));
+      assert.deepEqual(delivered, [{ jsonrpc: '2.0', id: 7, result: {} }]);
+      assert.equal(server.seen.filter((method) => method === 'tools/call').length, 2);
+      assert.equal(renewed, 1);
+    });
+
+    it('that says something else is the failure of the call', async () => {
+      await call(() => `{"error": "${'no '.repeat(1000)}"}`);
+      const [answer] = delivered;
+      assert(answer && 'error' in answer);
+      assert.match(answer.error.message, /answered with HTTP 400: \{"error": "no no .{250,350}$/);
+      assert.equal(renewed, 0);
+    });
+  });
+
   describe('cancels a call (X6)', () => {
     const cancelled = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 7 } } as const;
     let sent: { readonly signal: AbortSignal; readonly delivery: (isDelivered: boolean) => void };
