@@ -97,8 +97,12 @@ export class Subscription {
         this.ended(id, { code: errorCodes.server, message: String(error) });
       });
     });
-    if (begun.kind === 'refused' && before && this.requests.has(before.id)) this.current = before;
-    else if (before && before !== this.leaving?.request) this.cancel(before);
+    if (!before) return begun;
+    if (begun.kind === 'agreed') {
+      if (before !== this.leaving?.request) this.cancel(before);
+    } else if (this.requests.has(before.id)) this.current = before;
+    // It ended while it had a successor to be, which came to nothing.
+    else void this.beginAgain();
     return begun;
   }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { Subscription } from '../../../../src/core/connections/eras/subscription.js';
+import { TransportFailure } from '../../../../src/core/connections/transport.js';
 import { FakeClock, rest } from '../../../support/fakes/fakeClock.js';
 
 describe('a subscription to a server of the modern era (X8)', () => {
@@ -16,14 +17,14 @@ describe('a subscription to a server of the modern era (X8)', () => {
     closing = new AbortController();
   });
 
-  function subscription(hasStreams: boolean): Subscription {
+  function subscription(hasStreams: boolean, onGap: () => void = () => assert.fail('there is no gap')): Subscription {
     return new Subscription({
       clock,
       hasStreams,
       meta: {},
       send: (message) => Promise.resolve(void sent.push(message)),
       wanted: () => wanted as Record<string, unknown> | undefined,
-      onGap: () => assert.fail('there is no gap'),
+      onGap,
       signal: closing.signal,
     });
   }
@@ -86,6 +87,30 @@ describe('a subscription to a server of the modern era (X8)', () => {
     await clock.flow(1_000);
     assert.equal(cancelled().length, 3);
   });
+
+  for (const [what, data] of [
+    ['failed too', new TransportFailure({ kind: 'broken', detail: 'gone', url: 'http://server.test/mcp' })],
+    ['was refused', undefined],
+  ] as const) {
+    it(`is begun again when it ended while its successor was asked for, which ${what}`, async () => {
+      let gaps = 0;
+      const one = subscription(true, () => (gaps += 1));
+      const lastId = (): unknown => (sent.at(-1) as { id?: unknown }).id;
+      const first = await begun(one);
+      const renewed = one.renew();
+      await rest();
+      one.ended(first);
+      one.ended(lastId(), { code: -32000, message: 'no', data });
+      assert.equal((await renewed).kind, 'refused');
+      const before = sent.length;
+      await clock.flow(1_000);
+      assert.equal(sent.length, before + 1);
+      one.acknowledged(lastId(), wanted);
+      await rest();
+      assert.equal(gaps, 1);
+      assert.deepEqual([one.tells(first, a), one.tells(lastId(), a)], [false, true]);
+    });
+  }
 
   it('waits for nothing once the session is over', async () => {
     const one = subscription(true);
