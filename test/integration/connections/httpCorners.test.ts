@@ -4,6 +4,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { ProxyAgents } from '../../../src/cli/proxies.js';
+import type { HttpAccess } from '../../../src/core/connections/http/endpoint.js';
+import type { OAuth } from '../../../src/core/connections/http/oauth/oauth.js';
 import { startProxy, type Proxy } from '../../support/core/proxy.js';
 import { callTool, http, once, Rig, textOf } from './rig.js';
 
@@ -127,6 +129,38 @@ describe('HTTP corners', () => {
     while (seen.length < 4) await once(connection.onDidChangeOffer);
     assert.deepEqual(seen, [undefined, 'event-1', 'event-2', 'event-3']);
     assert.equal(await textOf(connection, 'x'), 'x');
+  });
+
+  it('a call that is cancelled while its token is renewed: it is not sent again, and nobody hears of it (X6)', async () => {
+    const posted: string[] = [];
+    const { href } = await serve((message, response) => {
+      if (posted.length === 1) response.writeHead(401).end();
+      else answer(message, response, text('another'));
+    });
+    servers[0]?.prependListener('request', (request: IncomingMessage) => {
+      request.on('data', (body) => posted.push(...(/tools\/call|notifications\/cancelled/.exec(String(body)) ?? [])));
+    });
+    let renew: () => void = () => {};
+    const refused = new Promise<void>((resolve) => {
+      const access: HttpAccess = {
+        token: () => Promise.resolve('token'),
+        refused: () =>
+          new Promise((verdict) => {
+            renew = () => verdict({ kind: 'renewed' });
+            resolve();
+          }),
+      };
+      rig = new Rig({ oauth: { accessFor: () => access } as unknown as OAuth });
+    });
+    const { connection } = await rig.start(http(href));
+    const stop = new AbortController();
+    const call = callTool(connection, 'x', {}, { signal: stop.signal });
+    await refused;
+    stop.abort();
+    assert.equal((await call).kind, 'cancelled');
+    renew();
+    assert.equal(await textOf(connection, 'x'), 'another');
+    assert.deepEqual(posted, ['tools/call', 'tools/call']);
   });
 
   describe('a proxy', () => {
