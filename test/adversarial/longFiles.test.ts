@@ -311,6 +311,7 @@ const notFed: Readonly<Record<string, readonly string[]>> = {
     'tokenFileOf',
     'tokenIn',
     'keptToken',
+    'namesTokenFile',
     'renewToken',
     'noteAddress',
     'keepAddress',
