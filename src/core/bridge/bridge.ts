@@ -19,7 +19,7 @@ import { LineSplitter } from '../connections/stdio/lineSplitter.js';
 import { TransportFailure, wasNotDelivered } from '../connections/transport.js';
 import { errorCodes } from '../protocol/errors.js';
 import { metaKeys } from '../protocol/requestMeta.js';
-import { modernVersion, type Era } from '../protocol/versions.js';
+import { modernVersion, mostInBatch, type Era } from '../protocol/versions.js';
 import { type GatewayAddress, Line } from './line.js';
 import { begunElsewhere, OwnAddress } from './ownAddress.js';
 
@@ -50,9 +50,6 @@ const overStdio = { 'mcp-toolsets-over': 'stdio' };
 
 /** The gateway takes this much in one body. */
 const longestLine = 16 << 20;
-
-/** A client may say this many messages at once. */
-const longestBatch = 1_000;
 
 /** These may have changed while there was no gateway. */
 const topics = ['tools', 'prompts', 'resources'];
@@ -124,8 +121,8 @@ export class Bridge {
       return this.refuse(errorCodes.parse, 'This is not JSON.');
     }
     if (!Array.isArray(said)) return this.take(said);
-    if (said.length === 0 || said.length > longestBatch) {
-      return this.refuse(errorCodes.invalidRequest, `A batch has 1 to ${longestBatch} messages.`);
+    if (said.length === 0 || said.length > mostInBatch) {
+      return this.refuse(errorCodes.invalidRequest, `A batch has 1 to ${mostInBatch} messages.`);
     }
     for (const each of said as unknown[]) this.take(each);
   }

@@ -9,7 +9,7 @@
  */
 import type { ToolAnnotations } from '@modelcontextprotocol/sdk/types.js';
 import { abortSignalOf, type CancelSignal } from '../base/cancellation.js';
-import { Emitter } from '../base/events.js';
+import { Emitter, unlessAborted } from '../base/events.js';
 import type { ToolsetCall } from '../protocol/request.js';
 import type { ServedTool } from '../tools/catalogue.js';
 import { compilePermissions, permissionOf, type PermissionRules, type ToolNames } from '../tools/permissions.js';
@@ -84,7 +84,7 @@ export class Permission {
     const key = toolKey(dialog, { toolset, original, name: published });
     const answer = this.last.then(() => this.ask(question, key, signal)).catch(() => false);
     this.last = answer;
-    return unlessAborted(signal, answer);
+    return unlessAborted(answer, signal).catch(() => false);
   }
 
   /**
@@ -125,17 +125,4 @@ export class Permission {
  */
 export function toolKey(dialog: string, { toolset, original, name }: NamedTool): string {
   return JSON.stringify([dialog, toolset, original, name]);
-}
-
-function unlessAborted(signal: CancelSignal, answer: Promise<boolean>): Promise<boolean> {
-  return new Promise((resolve) => {
-    const give = (allowed: boolean): void => {
-      signal.removeEventListener('abort', refuse);
-      resolve(allowed && !signal.aborted);
-    };
-    const refuse = (): void => give(false);
-    signal.addEventListener('abort', refuse);
-    if (signal.aborted) refuse();
-    void answer.then(give);
-  });
 }

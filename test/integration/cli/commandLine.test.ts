@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { StatusSnapshot } from '../../../src/core/reconcile/status.js';
-import { CommandLine, type Output } from '../../support/core/commandLine.js';
-import { configText, fixture, rawWith, several, type Servers } from '../../support/core/configText.js';
+import { CommandLine } from '../../support/core/commandLine.js';
+import { configText, fixture, rawWith, several } from '../../support/core/configText.js';
 import { itNotHere } from '../../support/notHere.js';
 
 describe('command line', () => {
@@ -19,11 +19,6 @@ describe('command line', () => {
   });
 
   after(() => cli.close());
-
-  const run = (config: Servers | string | undefined, ...args: string[]): Promise<Output> => {
-    if (config !== undefined) cli.save(config);
-    return cli.run(...args);
-  };
 
   describe('itself', () => {
     it('says what it can, and its version', async () => {
@@ -67,7 +62,7 @@ describe('command line', () => {
       ['secret', 'list', 'a'],
     ]) {
       it(`is refused: ${args.join(' ')}`, async () => {
-        const { code, stdout, stderr } = await run({}, ...args);
+        const { code, stdout, stderr } = await cli.runWith({}, ...args);
         assert.deepEqual([code, stdout], [2, '']);
         assert.match(stderr, /^"[^"]*" is too much/);
         assert.match(stderr, /^Usage: /m);
@@ -107,19 +102,19 @@ describe('command line', () => {
 
   describe('check', () => {
     it('of a good file: no problems', async () => {
-      const { code, stdout, stderr } = await run({ a: rawWith(['echo']) }, 'check');
+      const { code, stdout, stderr } = await cli.runWith({ a: rawWith(['echo']) }, 'check');
       assert.deepEqual([code, stdout, stderr], [0, 'No problems.\n', '']);
     });
 
     it('without a file: nothing wrong, and it says that there is none', async () => {
-      const { code, stdout } = await run(undefined, 'check');
+      const { code, stdout } = await cli.runWith(undefined, 'check');
       assert.equal(code, 0);
       assert.match(stdout, /There is no file .*mcp\.yaml/);
     });
 
     it('of a file that cannot be read: an error', async () => {
       mkdirSync(cli.file);
-      const { code, stdout, stderr } = await run(undefined, 'check');
+      const { code, stdout, stderr } = await cli.runWith(undefined, 'check');
       assert.equal(code, 1);
       assert.match(stdout, /mcp\.yaml:1:1: error file-unreadable: /);
       assert.equal(stderr, '');
@@ -140,7 +135,7 @@ describe('command line', () => {
         '    truely_stateless: true',
         '',
       ].join('\n');
-      const { code, stdout } = await run(text, 'check');
+      const { code, stdout } = await cli.runWith(text, 'check');
       assert.equal(code, 1);
       const lines = stdout.trimEnd().split('\n');
       assert.deepEqual(
@@ -154,21 +149,21 @@ describe('command line', () => {
     });
 
     it('of a syntax error: its line; of warnings alone: 0', async () => {
-      const wrong = await run('version: 1\nservers:\n  a: [\n', 'check');
+      const wrong = await cli.runWith('version: 1\nservers:\n  a: [\n', 'check');
       assert.equal(wrong.code, 1);
       assert.match(wrong.stdout, /mcp\.yaml:\d+:\d+: error yaml-syntax: /);
-      const warned = await run('version: 1\nservers: {}\nextra: 1\n', 'check');
+      const warned = await cli.runWith('version: 1\nservers: {}\nextra: 1\n', 'check');
       assert.equal(warned.code, 0);
       assert.match(warned.stdout, /mcp\.yaml:3:1: warning unknown-key: /);
     });
 
     it('of mistakes in an entry that is switched off: information, and 0 (C1)', async () => {
       const off = { a: { enabled: false, transport: 'sse', comand: 'x' }, b: rawWith(['echo']) };
-      const { code, stdout } = await run(off, 'check');
+      const { code, stdout } = await cli.runWith(off, 'check');
       assert.equal(code, 0);
       assert.match(stdout, / information transport-sse: /);
       assert.doesNotMatch(stdout, / (error|warning) /);
-      const status = await run(off, 'status');
+      const status = await cli.runWith(off, 'status');
       assert.equal(status.code, 0, status.stdout);
       assert.match(status.stdout, /^a .* disabled$/m);
     });
@@ -180,7 +175,7 @@ describe('command line', () => {
       const problems = JSON.parse(stdout) as { code: string; place: { file: string } }[];
       assert.equal(problems[0]?.code, 'version-unsupported');
       assert.equal(problems[0]?.place.file, cli.file);
-      assert.deepEqual(JSON.parse((await run({}, 'check', '--json')).stdout), []);
+      assert.deepEqual(JSON.parse((await cli.runWith({}, 'check', '--json')).stdout), []);
     });
 
     it('--start also finds what only servers tell', async () => {
@@ -189,19 +184,19 @@ describe('command line', () => {
         b: rawWith(['echo']),
         c: fixture('exits'),
       };
-      assert.equal((await run(config, 'check')).code, 0);
+      assert.equal((await cli.runWith(config, 'check')).code, 0);
       const { code, stdout } = await cli.run('check', '--start');
       assert.equal(code, 1);
       for (const found of ['pattern-matches-nothing', 'name-taken', 'server-exited'])
         assert.match(stdout, new RegExp(`^\\S+: \\w+ ${found}: .*$`, 'm'));
-      const good = await run({ a: rawWith(['echo']) }, 'check', '--start');
+      const good = await cli.runWith({ a: rawWith(['echo']) }, 'check', '--start');
       assert.deepEqual([good.code, good.stdout], [0, 'No problems.\n']);
     });
   });
 
   describe('status', () => {
     it('is a table of servers; 1 if one of them failed', async () => {
-      const { code, stdout } = await run(several, 'status');
+      const { code, stdout } = await cli.runWith(several, 'status');
       assert.equal(code, 1);
       assert.match(stdout, /^server +transport +tools +source +state$/m);
       assert.match(stdout, /^good +stdio +4 of 5 +\.minds\/mcp\.yaml +running$/m);
@@ -216,7 +211,7 @@ describe('command line', () => {
       writeFileSync(mcprc, JSON.stringify({ mcpServers: { kode: { ...rawWith(['echo']), transport: undefined } } }));
       writeFileSync(users, configText({ mine: rawWith(['echo']), kode: rawWith(['add']) }));
       try {
-        const { code, stdout } = await run({ good: rawWith(['echo']) }, 'status');
+        const { code, stdout } = await cli.runWith({ good: rawWith(['echo']) }, 'status');
         assert.equal(code, 0);
         assert.match(stdout, /^good .* \.minds\/mcp\.yaml +running$/m);
         assert.match(stdout, /^kode .* \.mcprc +running$/m);
@@ -233,14 +228,14 @@ describe('command line', () => {
     });
 
     it('as JSON it is the snapshot', async () => {
-      const { code, stdout } = await run({ good: several['good'] ?? {} }, 'status', '--json');
+      const { code, stdout } = await cli.runWith({ good: several['good'] ?? {} }, 'status', '--json');
       assert.equal(code, 0);
       const { servers } = JSON.parse(stdout) as StatusSnapshot;
       assert.deepEqual([servers[0]?.id, servers[0]?.state.kind, servers[0]?.offered], ['good', 'running', 5]);
     });
 
     it('of no servers says so', async () => {
-      const { code, stdout } = await run({}, 'status');
+      const { code, stdout } = await cli.runWith({}, 'status');
       assert.deepEqual([code, stdout], [0, 'No servers are configured.\n']);
     });
   });
@@ -270,7 +265,7 @@ describe('command line', () => {
     );
 
     it('shows what it would change and what is to do, and writes nothing', async () => {
-      const { code, stdout, stderr } = await run(kept, 'import', '.mcp.json');
+      const { code, stdout, stderr } = await cli.runWith(kept, 'import', '.mcp.json');
       assert.equal(code, 0);
       assert.match(stdout, /^\+ {2}github:$/m);
       assert.match(stdout, /^\+ {6}GITHUB_TOKEN: \{ env: GITHUB_TOKEN \}$/m);
@@ -281,7 +276,7 @@ describe('command line', () => {
     });
 
     it('--write writes it, comments kept; once more there is nothing to import', async () => {
-      assert.equal((await run(kept, 'import', '.mcp.json', '--write')).code, 0);
+      assert.equal((await cli.runWith(kept, 'import', '.mcp.json', '--write')).code, 0);
       const text = readFileSync(cli.file, 'utf8');
       assert.ok(text.startsWith(kept));
       assert.ok(!text.includes(token));
@@ -297,7 +292,7 @@ describe('command line', () => {
     it('makes the file where there is none; --format says what a name does not', async () => {
       const file = path.join(cli.folder, 'servers.txt');
       writeFileSync(file, '[[mcp_servers]]\nname = "otter"\nurl = "http://127.0.0.1:1/sse"\n');
-      const { code } = await run(undefined, 'import', 'servers.txt', '--format', 'otter', '--write');
+      const { code } = await cli.runWith(undefined, 'import', 'servers.txt', '--format', 'otter', '--write');
       assert.equal(code, 0);
       assert.match(
         readFileSync(cli.file, 'utf8'),
@@ -308,7 +303,7 @@ describe('command line', () => {
 
     it('says what it cannot read', async () => {
       writeFileSync(theirs(), '{ "mcpServers": ');
-      const { code, stderr } = await run(undefined, 'import', '.mcp.json');
+      const { code, stderr } = await cli.runWith(undefined, 'import', '.mcp.json');
       assert.equal(code, 1);
       assert.match(stderr, /Nothing was imported: \.mcp\.json: it is not JSON/);
       assert.equal((await cli.run('import', 'x', '--format', 'y')).code, 2);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { CommandLine, type Output } from '../../support/core/commandLine.js';
+import { CommandLine } from '../../support/core/commandLine.js';
 import { fixture, officialServer, rawWith, several, type Servers } from '../../support/core/configText.js';
 import { within } from '../../support/core/within.js';
 import { posixIt } from '../../support/notHere.js';
@@ -20,14 +20,9 @@ describe('command line: what servers have', () => {
 
   after(() => cli.close());
 
-  const run = (config: Servers | string | undefined, ...args: string[]): Promise<Output> => {
-    if (config !== undefined) cli.save(config);
-    return cli.run(...args);
-  };
-
   describe('tools', () => {
     it('lists what is published with its original name, and what is left out with the reason', async () => {
-      const { code, stdout } = await run(several, 'tools');
+      const { code, stdout } = await cli.runWith(several, 'tools');
       assert.equal(code, 0);
       assert.match(stdout, /^good +good_echo +echo$/m);
       assert.match(stdout, /^good +\(add\) +blacklist: add$/m);
@@ -35,7 +30,7 @@ describe('command line: what servers have', () => {
     });
 
     it('of one server, as JSON; an unknown one is an error', async () => {
-      const { code, stdout } = await run({ ...several, other: rawWith(['pid']) }, 'tools', 'other', '--json');
+      const { code, stdout } = await cli.runWith({ ...several, other: rawWith(['pid']) }, 'tools', 'other', '--json');
       assert.equal(code, 0);
       const listed = JSON.parse(stdout) as { id: string; tools: { published: string }[] }[];
       assert.deepEqual(
@@ -48,7 +43,7 @@ describe('command line: what servers have', () => {
     });
 
     it('of a server from the registry', async () => {
-      const { code, stdout } = await run({ memory: officialServer('memory') }, 'tools');
+      const { code, stdout } = await cli.runWith({ memory: officialServer('memory') }, 'tools');
       assert.equal(code, 0);
       assert.match(stdout, /^memory +read_graph$/m);
     });
@@ -61,7 +56,7 @@ describe('command line: what servers have', () => {
     };
 
     it('are listed under the names and rules of the file, of all servers or one', async () => {
-      const all = await run(features, 'resources');
+      const all = await cli.runWith(features, 'resources');
       assert.equal(all.code, 0, all.stderr);
       assert.match(all.stdout, /^one +note:\/\/one /m);
       assert.doesNotMatch(all.stdout, /^one +note:\/\/two /m);
@@ -80,7 +75,7 @@ describe('command line: what servers have', () => {
     });
 
     it('are read and got; what is filtered out is not there', async () => {
-      const read = await run(features, 'read', 'note://one');
+      const read = await cli.runWith(features, 'read', 'note://one');
       assert.equal(read.code, 0, read.stderr);
       assert.notEqual(read.stdout.trim(), '');
       const hidden = await cli.run('read', 'note://two', '--server', 'one');
@@ -96,7 +91,7 @@ describe('command line: what servers have', () => {
 
     it('with a name that two servers have want --server', async () => {
       const both: Servers = { one: fixture('features'), two: fixture('features') };
-      const { code, stderr } = await run(both, 'prompt', 'greet', '{"name":"Ada"}');
+      const { code, stderr } = await cli.runWith(both, 'prompt', 'greet', '{"name":"Ada"}');
       assert.equal(code, 1);
       assert.match(stderr, /one, two.*--server/);
       assert.equal((await cli.run('prompt', 'greet', '{"name":"Ada"}', '--server', 'two')).code, 0);
@@ -117,7 +112,7 @@ describe('command line: what servers have', () => {
 
     it('of the user’s file and of options hold, whatever a tool was renamed to', async () => {
       allow({ 'echo*': 'deny' });
-      const listed = await run(renamed, 'tools', '--deny', 'a_add');
+      const listed = await cli.runWith(renamed, 'tools', '--deny', 'a_add');
       assert.match(listed.stdout, /^a +\(echo\) +denied .*: echo\*$/m);
       assert.match(listed.stdout, /^a +\(add\) +denied .*: a_add$/m);
       assert.match(listed.stdout, /^a +a_pid +pid$/m);
@@ -130,14 +125,14 @@ describe('command line: what servers have', () => {
     });
 
     it('that ask are refused where there is no terminal', async () => {
-      const { code, stdout } = await run(renamed, 'call', 'a_pid', '{}', '--ask', 'pid');
+      const { code, stdout } = await cli.runWith(renamed, 'call', 'a_pid', '{}', '--ask', 'pid');
       assert.equal(code, 1);
       assert.match(stdout, /did not allow this call/);
     });
 
     it('that cannot be read let nothing start', async () => {
       allow('{ not json');
-      const { code, stdout, stderr } = await run(renamed, 'tools');
+      const { code, stdout, stderr } = await cli.runWith(renamed, 'tools');
       assert.deepEqual([code, stdout], [1, '']);
       assert.match(stderr, /permissions\.json are not JSON/);
     });
@@ -145,19 +140,19 @@ describe('command line: what servers have', () => {
 
   describe('call', () => {
     it('prints the text of the result', async () => {
-      const { code, stdout, stderr } = await run(several, 'call', 'good_echo', '{"text":"hello\\nthere"}');
+      const { code, stdout, stderr } = await cli.runWith(several, 'call', 'good_echo', '{"text":"hello\\nthere"}');
       assert.deepEqual([code, stdout, stderr], [0, 'hello\nthere\n', '']);
     });
 
     it('prints progress on stderr, and the result as JSON', async () => {
-      const { code, stdout, stderr } = await run(several, 'call', 'good_slow', '{"ms":20,"steps":2}', '--json');
+      const { code, stdout, stderr } = await cli.runWith(several, 'call', 'good_slow', '{"ms":20,"steps":2}', '--json');
       assert.equal(code, 0);
       assert.deepEqual(JSON.parse(stdout), { content: [{ type: 'text', text: 'done' }] });
       assert.equal(stderr, '1 of 2 step 1\n2 of 2 step 2\n');
     });
 
     it('prints structured content and other parts', async () => {
-      const { code, stdout } = await run({ a: fixture('raw') }, 'call', 'content');
+      const { code, stdout } = await cli.runWith({ a: fixture('raw') }, 'call', 'content');
       assert.equal(code, 0);
       assert.match(stdout, /^some text\n/);
       assert.match(stdout, /"type":"resource_link"/);
@@ -165,31 +160,31 @@ describe('command line: what servers have', () => {
 
     it('answers what a tool asks: what is given, and for the rest the defaults of the form', async () => {
       const asks = { s: fixture('features') };
-      const answered = await run(asks, 'call', 'order', '{}', '--answers', '{"name":"Ada","more":1}');
+      const answered = await cli.runWith(asks, 'call', 'order', '{}', '--answers', '{"name":"Ada","more":1}');
       assert.deepEqual(
         [answered.code, JSON.parse(answered.stdout)],
         [0, { action: 'accept', content: { name: 'Ada', count: 2, gift: true } }],
       );
-      const incomplete = await run(asks, 'call', 'order', '{}', '--answers', '{"count":3}');
+      const incomplete = await cli.runWith(asks, 'call', 'order', '{}', '--answers', '{"count":3}');
       assert.deepEqual(JSON.parse(incomplete.stdout), { action: 'cancel' });
       assert.equal(incomplete.stderr, 'The tool asks: Your order? It needs "name", which --answers does not give.\n');
-      const nobody = await run(asks, 'call', 'order', '{}');
+      const nobody = await cli.runWith(asks, 'call', 'order', '{}');
       assert.match(nobody.stdout, /has not declared/);
     });
 
     it('of a tool that fails, or a server that answers with an error: 1, with the reason', async () => {
-      const failed = await run(several, 'call', 'good_fail', '{"text":"no disk"}');
+      const failed = await cli.runWith(several, 'call', 'good_fail', '{"text":"no disk"}');
       assert.deepEqual([failed.code, failed.stdout], [1, 'no disk\n']);
-      const refused = await run(several, 'call', 'good_throw', '{"text":"not now"}');
+      const refused = await cli.runWith(several, 'call', 'good_throw', '{"text":"not now"}');
       assert.equal(refused.code, 1);
       assert.match(refused.stderr, /-32000: not now/);
-      const died = await run({ a: fixture('crashes-on-call') }, 'call', 'crash');
+      const died = await cli.runWith({ a: fixture('crashes-on-call') }, 'call', 'crash');
       assert.equal(died.code, 1);
       assert.match(died.stdout, /result unknown.*exit code 70/);
     });
 
     it('of a tool that nobody publishes: 1, with the problems that may be the cause', async () => {
-      const { code, stderr } = await run(several, 'call', 'good_add', '{}');
+      const { code, stderr } = await cli.runWith(several, 'call', 'good_add', '{}');
       assert.equal(code, 1);
       assert.match(stderr, /No toolset publishes a tool "good_add"/);
       assert.match(stderr, /server-exited/);
@@ -197,7 +192,7 @@ describe('command line: what servers have', () => {
 
     for (const json of ['{not json', '[1]', '"text"', 'null', '7']) {
       it(`with arguments that are no JSON object: 2, and nothing is started: ${json}`, async () => {
-        const { code, stderr } = await run(several, 'call', 'good_echo', json);
+        const { code, stderr } = await cli.runWith(several, 'call', 'good_echo', json);
         assert.equal(code, 2);
         assert.match(stderr, /arguments are not (JSON|a JSON object)/);
       });
@@ -205,7 +200,7 @@ describe('command line: what servers have', () => {
 
     it('does not wait for servers that hang', async () => {
       const config = { good: several['good'] ?? {}, hanging: fixture('never-initialises') };
-      const { code, stdout } = await run(config, 'call', 'good_echo', '{"text":"hi"}');
+      const { code, stdout } = await cli.runWith(config, 'call', 'good_echo', '{"text":"hi"}');
       assert.deepEqual([code, stdout], [0, 'hi\n']);
     });
 
@@ -214,7 +209,7 @@ describe('command line: what servers have', () => {
         slow: fixture('slow-start', ['--delay', '400', '--tools', 'count']),
         quick: rawWith(['echo', 'count']),
       };
-      const { code, stderr } = await run(config, 'call', 'count', '{}', '--debug');
+      const { code, stderr } = await cli.runWith(config, 'call', 'count', '{}', '--debug');
       assert.equal(code, 0);
       assert.match(stderr, /slow: → tools\/call/);
     });
@@ -274,7 +269,7 @@ describe('command line: what servers have', () => {
     });
 
     it('without it stderr is silent', async () => {
-      const { stderr } = await run({ a: fixture('noisy-stdout') }, 'status');
+      const { stderr } = await cli.runWith({ a: fixture('noisy-stdout') }, 'status');
       assert.equal(stderr, '');
     });
   });

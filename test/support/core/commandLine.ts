@@ -82,6 +82,12 @@ export class CommandLine {
     writeFileSync(this.file, typeof config === 'string' ? config : configText(config));
   }
 
+  /** Runs it over this config file; without one, over that which is there. */
+  runWith(config: Servers | string | undefined, ...args: string[]): Promise<Output> {
+    if (config !== undefined) this.save(config);
+    return this.run(...args);
+  }
+
   /** In the workspace, to its end. */
   async run(...args: string[]): Promise<Output> {
     return await this.finish(this.begin(...args));

@@ -49,10 +49,3 @@ export function fileOf(command: string, { cwd, env }: Where): Unstartable | unde
     return undefined;
   }
 }
-
-/** Says which program is not there. */
-export function withoutInterpreter({ file, firstLine }: Unstartable): string {
-  if (!firstLine) return `The file ${file} is there, and the loader of the system that it was made for is not.`;
-  const ending = firstLine.isOfWindows ? ' Its lines end as those of Windows.' : '';
-  return `The file ${file} is there, and the program that its first line names, ${firstLine.program}, is not.${ending}`;
-}

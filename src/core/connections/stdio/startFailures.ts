@@ -2,7 +2,6 @@
  * Says why a stdio server did not start (X3). Each cause has a factory that makes words of facts: what was tried, what
  * came back and the likely cause; `fix` is the next step. HTTP has a catalogue of its own. Everything here is pure.
  */
-import { withoutInterpreter, type Unstartable } from './posixCommand.js';
 import type { ProblemCode } from '../../base/problem.js';
 import { mask, withoutArgumentSecrets } from '../../base/secrets.js';
 import type { StdioLaunch } from '../../config/model.js';
@@ -11,6 +10,7 @@ import type { StartFailure } from '../connection.js';
 import { shortened } from '../jsonRpc.js';
 import { likelyCause } from './likelyCause.js';
 import type { StdioEnding, StdioRemains } from './transport.js';
+import type { Unstartable } from './posixCommand.js';
 
 interface StdioFacts {
   readonly launch: StdioLaunch;
@@ -74,6 +74,13 @@ export function folderMissing(launch: StdioLaunch): StartFailure {
       fix: 'Create the folder, or correct cwd.',
     },
   );
+}
+
+/** Says which program is not there. */
+export function withoutInterpreter({ file, firstLine }: Unstartable): string {
+  if (!firstLine) return `The file ${file} is there, and the loader of the system that it was made for is not.`;
+  const ending = firstLine.isOfWindows ? ' Its lines end as those of Windows.' : '';
+  return `The file ${file} is there, and the program that its first line names, ${firstLine.program}, is not.${ending}`;
 }
 
 export function interpreterMissing(launch: StdioLaunch, found: Unstartable): StartFailure {

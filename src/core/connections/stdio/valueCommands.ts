@@ -13,10 +13,10 @@ import type { CommandReference, CommandSource } from '../../config/launchReferen
 import type { StartFailure } from '../connection.js';
 import { shortened } from '../jsonRpc.js';
 import { searchPath } from './commandSearch.js';
-import { fileOf, withoutInterpreter } from './posixCommand.js';
+import { fileOf } from './posixCommand.js';
 import type { Environment } from './environment.js';
 import { startProcess, type ProcessStart } from './processTree.js';
-import { commandLine } from './startFailures.js';
+import { commandLine, withoutInterpreter } from './startFailures.js';
 
 interface ValueCommandsDeps {
   /** The environment of the programs. */
