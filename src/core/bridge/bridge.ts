@@ -51,6 +51,9 @@ const overStdio = { 'mcp-toolsets-over': 'stdio' };
 /** The gateway takes this much in one body. */
 const longestLine = 16 << 20;
 
+/** A client with this much unread, in bytes, is not told what may get lost. */
+const unreadLimit = 1 << 20;
+const mayGetLost = ['message', 'progress', 'resources/updated'].map((topic) => `notifications/${topic}`);
 /** These may have changed while there was no gateway. */
 const topics = ['tools', 'prompts', 'resources'];
 const changes = topics.map((topic) => `notifications/${topic}/list_changed`);
@@ -230,6 +233,7 @@ export class Bridge {
   private hearFrom(message: Extract<JSONRPCMessage, { method: string }>): void {
     const id = message.params?._meta?.[metaKeys.subscriptionId] as RequestId | undefined;
     const waiting = id === undefined ? undefined : this.waiting.get(id);
+    if (mayGetLost.includes(message.method) && this.deps.output.writableLength > unreadLimit) return;
     if (message.method !== 'notifications/subscriptions/acknowledged' || id === undefined || !waiting) {
       return this.write(message);
     }

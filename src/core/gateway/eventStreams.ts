@@ -14,6 +14,8 @@ import type { Disposable } from '../base/disposables.js';
 /** This is what sessions see of a stream. Messages are JSON without line breaks. */
 export interface MessageStream {
   send(message: string): void;
+  /** Sends what may get lost; it is dropped where the client reads too slowly. */
+  sendIfReading(message: string): void;
 }
 
 export interface OpenStream extends MessageStream {
@@ -22,8 +24,6 @@ export interface OpenStream extends MessageStream {
 
 /** The reply to one POST. */
 export interface Reply extends MessageStream {
-  /** Sends what may get lost; it is dropped where the client reads too slowly. */
-  sendIfReading(message: string): void;
   /**
    * Settles one request of the POST, with its answer or (cancelled) without; the last one ends the stream.
    * @param status the HTTP status of an answer that is alone, if its head has not gone out; by default 200
@@ -36,8 +36,10 @@ export interface Reply extends MessageStream {
 const comment = ': keep-alive\n\n';
 /** The longest that a client waits for the head of a reply, in milliseconds. */
 const headLimitMs = 1_000;
-/** A client with this much unread, in bytes, gets no more progress. */
+/** A client with this much unread, in bytes, gets no more of what may get lost. */
 const unreadLimit = 1 << 20;
+/** One that only listens loses its stream with this much unread, in bytes, before more is written. */
+const listeningLimit = 4 << 20;
 
 function frame(message: string): string {
   return `event: message\ndata: ${message}\n\n`;
@@ -95,7 +97,10 @@ export class Heartbeat implements Disposable {
   }
 }
 
-/** The stream of a GET: open until either side ends it. */
+/**
+ * The stream of a GET: open until either side ends it, or its client does not read. What that one misses is told on the
+ * next stream, as after any that was lost.
+ */
 export class ListenStream implements OpenStream {
   constructor(
     private readonly response: ServerResponse,
@@ -108,7 +113,15 @@ export class ListenStream implements OpenStream {
   }
 
   send(message: string): void {
-    if (!this.response.writableEnded && !this.response.destroyed) this.response.write(frame(message));
+    const { response } = this;
+    if (response.writableEnded || response.destroyed) return;
+    // The end alone would wait for the client to read what is there.
+    if (response.writableLength > listeningLimit) response.destroy();
+    else response.write(frame(message));
+  }
+
+  sendIfReading(message: string): void {
+    if (this.response.writableLength < unreadLimit) this.send(message);
   }
 
   end(): void {

@@ -308,7 +308,11 @@ export class SessionClient implements ServerClient {
     const { protocolVersion, logLevel } = this.owner;
     if (method === 'notifications/message' && protocolVersion === modernVersion && logLevel === undefined) return;
     if (method === 'notifications/message' && !isLoudEnough(params['level'], this.logLevel)) return;
-    this.stream?.send(notificationMessage(method, params));
+    const reply = this.ofCall();
+    const message = notificationMessage(method, params);
+    // A reply cannot be ended before its answer, however much a server says on it.
+    if (reply || method === 'notifications/message') (reply ?? this.owner.listening)?.sendIfReading(message);
+    else this.owner.listening?.send(message);
   }
 
   private get stream(): MessageStream | undefined {

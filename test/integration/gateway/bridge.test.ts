@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { channel } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
-import { PassThrough } from 'node:stream';
+import { PassThrough, Writable } from 'node:stream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { systemClock } from '../../../src/core/base/clock.js';
 import { Bridge } from '../../../src/core/bridge/bridge.js';
 import { createGateway, type Gateway } from '../../../src/core/gateway/gateway.js';
@@ -31,6 +32,13 @@ describe('what joins a client over stdio to the gateway', () => {
   let token: string;
   let client: JoinedClient | undefined;
 
+  function join(input: PassThrough, output: Writable): Promise<void> {
+    const find = (): Promise<{ url: string; token: string }> =>
+      Promise.resolve({ url: `http://127.0.0.1:${gateway.port}/mcp/play`, token });
+    const bridge = new Bridge({ input, output, find, clock: systemClock, version: '1', log });
+    return bridge.run(new AbortController().signal);
+  }
+
   /** A client that writes lines and reads what the bridge writes. */
   class JoinedClient {
     readonly heard: Said[] = [];
@@ -47,11 +55,7 @@ describe('what joins a client over stdio to the gateway', () => {
         this.heard.push(...lines.map((line) => JSON.parse(line) as Said));
         for (const listener of this.listeners) listener();
       });
-      const { input, output } = this;
-      const find = (): Promise<{ url: string; token: string }> =>
-        Promise.resolve({ url: `http://127.0.0.1:${gateway.port}/mcp/play`, token });
-      const bridge = new Bridge({ input, output, find, clock: systemClock, version: '1', log });
-      this.running = bridge.run(new AbortController().signal);
+      this.running = join(this.input, this.output);
     }
 
     async begin(): Promise<this> {
@@ -236,6 +240,31 @@ describe('what joins a client over stdio to the gateway', () => {
     for (const id of [2, 3, 4]) assert.equal(await joined.call(id), `did {"id":${id}}`);
     collect();
     await untilClosed(() => joined.end());
+  });
+
+  it('what a server says to a client that does not read is not kept without end, and the answer is (S2)', async () => {
+    const input = new PassThrough();
+    const output = new Writable({ write: () => {} });
+    const answered = new Promise<void>((resolve) => {
+      const write = output.write.bind(output) as (line: string) => boolean;
+      output.write = (line: string): boolean => {
+        if ((JSON.parse(line) as Said).id === 2) resolve();
+        return write(line);
+      };
+    });
+    const running = join(input, output);
+    const params = { name: 'go', _meta: { ...meta, 'io.modelcontextprotocol/logLevel': 'info' } };
+    input.write(`${JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'tools/call', params })}\n`);
+    const held = await backend.nextCall();
+    for (let count = 0; count < 4_000; count++) {
+      held.call.client?.tell('notifications/message', { level: 'info', data: 'x'.repeat(1_000) });
+      if (count % 50 === 0) await nextTurn();
+    }
+    held.answer(textOutcome('done'));
+    await within(answered, 'the answer');
+    assert.ok(output.writableLength > 500_000 && output.writableLength < 1_500_000, `${output.writableLength}`);
+    input.end();
+    await running;
   });
 
   it('a line that is no message is said to be none, and the next one is heard', async () => {

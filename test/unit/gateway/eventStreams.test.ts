@@ -147,6 +147,26 @@ describe('gateway: event streams', () => {
     assert.equal(response.writableEnded, true);
   });
 
+  it('a client that listens and does not read gets no more of what may get lost, and loses its stream to more than that (S2)', () => {
+    response.isStuck = true;
+    const listening = new ListenStream(response.asResponse, heartbeat);
+    const message = JSON.stringify('x'.repeat(100_000));
+    for (let n = 0; n < 100; n++) listening.sendIfReading(message);
+    assert.ok(response.writableLength < 1_200_000);
+    assert.equal(response.destroyed, false);
+    for (let n = 0; n < 20; n++) listening.send(message);
+    assert.equal(response.destroyed, false);
+    for (let n = 0; n < 20; n++) listening.send(message);
+    assert.equal(response.destroyed, true);
+  });
+
+  it('one long message ends no stream that is read', () => {
+    const listening = new ListenStream(response.asResponse, heartbeat);
+    for (let n = 0; n < 3; n++) listening.send(JSON.stringify('x'.repeat(10_000_000)));
+    assert.equal(response.destroyed, false);
+    assert.ok(response.written.length > 30_000_000);
+  });
+
   it('every open stream gets a comment at least every 15 s after its head, and none once it has ended', () => {
     const post = reply();
     post.release();

@@ -130,13 +130,14 @@ export class FakeStream implements Reply {
   readonly sent: Record<string, unknown>[] = [];
   settled = 0;
   ended = false;
+  isRead = true;
 
   send(message: string): void {
     this.sent.push(JSON.parse(message) as Record<string, unknown>);
   }
 
   sendIfReading(message: string): void {
-    this.send(message);
+    if (this.isRead) this.send(message);
   }
 
   settle(answer: string | undefined): void {

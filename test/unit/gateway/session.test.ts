@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Cancellation, type CancelSignal } from '../../../src/core/base/cancellation.js';
 import { Listings } from '../../../src/core/gateway/listings.js';
-import type { Session } from '../../../src/core/gateway/session.js';
+import { SessionClient, type Session } from '../../../src/core/gateway/session.js';
 import { Sessions } from '../../../src/core/gateway/sessions.js';
 import type { ClientKind } from '../../../src/core/protocol/client.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
@@ -324,6 +324,26 @@ describe('gateway: sessions', () => {
     assert.equal(newer.length, 999);
     assert.equal(session.dialogOf('conversation-0'), session.dialog);
     assert.equal(session.dialogOf('conversation-1'), `${session.dialog}/conversation-1`);
+  });
+
+  it('are told what may get lost only where they read, and the rest where they listen (S2)', () => {
+    const session = open();
+    const [listening, reply] = [new FakeStream(), new FakeStream()];
+    session.listen(listening);
+    listening.isRead = reply.isRead = false;
+    const duringCall = new SessionClient(session, () => reply);
+    for (const client of [session.client, duringCall]) {
+      client.tell('notifications/message', { level: 'info', data: 'x' });
+      client.tell('notifications/resources/updated', { uri: 'a:b' });
+    }
+    assert.deepEqual(
+      [listening, reply].map(({ sent }) => sent.map(({ method }) => method)),
+      [['notifications/resources/updated'], []],
+    );
+    listening.isRead = reply.isRead = true;
+    for (const client of [session.client, duringCall])
+      client.tell('notifications/message', { level: 'info', data: 'x' });
+    assert.deepEqual([listening.sent.length, reply.sent.length], [2, 1]);
   });
 
   describe('elicitations that servers say are complete (G4)', () => {
