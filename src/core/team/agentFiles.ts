@@ -60,6 +60,9 @@ export function withGrants(text: string, agent: AgentOfMember): string | undefin
   return (text.slice(0, start) + changed + text.slice(start + front.length)).replace(marks, () => markOf(agent));
 }
 
+/** The items that are added and removed one by one, for each of which the file is read again. */
+const mostEdited = 50;
+
 function withTools(front: string, before: readonly string[], now: readonly string[]): string | undefined {
   const { root, errors } = readYaml(front);
   if (errors.length > 0 || root.kind !== 'map') return undefined;
@@ -74,7 +77,8 @@ function withTools(front: string, before: readonly string[], now: readonly strin
   const wanted = [...items.filter((item) => !isGone(item)), ...missing];
   if (!entry) return `${front}\ntools: ${listOf(wanted)}`;
   const isRight = (text: string | undefined): boolean => text !== undefined && hasTools(text, wanted);
-  const edited = entry.value.kind === 'list' ? withItems(front, isGone, missing) : undefined;
+  const isFew = items.filter(isGone).length + missing.length <= mostEdited;
+  const edited = entry.value.kind === 'list' && isFew ? withItems(front, isGone, missing) : undefined;
   return [edited, rewritten(front, entry, wanted)].find(isRight);
 }
 

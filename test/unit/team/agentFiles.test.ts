@@ -67,6 +67,12 @@ describe('members as custom agents', () => {
       });
     }
 
+    it('and a great many at once', () => {
+      const front = `tools: [${"'browser/click', ".repeat(10_000)}search]`;
+      const after = withGrants(text(front), granted(['Shop'])) ?? assert.fail('not changed');
+      assert.match(after, /\ntools: \['search', 'shop\/\*'\]\n/);
+    });
+
     it('none is left where none is granted', () => {
       for (const [front, expected] of [
         ["tools: # mine\n  - 'browser/*' # b\n  # c\nmodel: x", 'tools: [] # mine\n  # c\nmodel: x'],
