@@ -54,6 +54,7 @@ const longestLine = 16 << 20;
 /** A client with this much unread, in bytes, is not told what may get lost. */
 const unreadLimit = 1 << 20;
 const mayGetLost = ['message', 'progress', 'resources/updated'].map((topic) => `notifications/${topic}`);
+
 /** These may have changed while there was no gateway. */
 const topics = ['tools', 'prompts', 'resources'];
 const changes = topics.map((topic) => `notifications/${topic}/list_changed`);
