@@ -36,13 +36,18 @@ export function installProduct(extensionsDir: string): void {
 const agentExtension = 'copilot';
 
 /**
- * What starts with every window and does nothing for what is tested. Together these take a tenth of the processor time of
- * a window.
+ * Whether an editor under test needs one of its own extensions on its server. The page has a list of all that can be in a
+ * browser, and looks for the code of such a one there where the server has none, in vain. The others are colours and languages,
+ * which the page has itself, and what no test sees. Found and read anew by each editor, they took a quarter of the
+ * processor time of a window, and a third of the time until it is open.
  */
-const leftOut: readonly string[] = ['git', 'github', agentExtension];
+function isNeeded(folder: string): boolean {
+  const manifest = join(folder, 'package.json');
+  return existsSync(manifest) && 'browser' in (JSON.parse(readFileSync(manifest, 'utf8')) as object);
+}
 
 export interface OwnExtensions {
-  /** Every one of them, as a person has them. By default those are left out that start with every window for nothing. */
+  /** Every one of them, and the agent host, as a person has them. By default those are left out of which no test sees anything. */
   allExtensions?: boolean;
   /** Copilot Chat can be enabled, with the scripted model (see `agentMode.ts`). */
   agentMode?: boolean;
@@ -53,10 +58,11 @@ export function linkOwnExtensions(editorRoot: string, target: string, options: O
   const source = join(editorRoot, 'extensions');
   mkdirSync(target, { recursive: true });
   for (const name of readdirSync(source)) {
+    const folder = join(source, name);
     if (options.agentMode && name === agentExtension) {
-      cpSync(join(source, name), join(target, name), { recursive: true });
-    } else if (options.allExtensions || !leftOut.includes(name)) {
-      symlinkSync(join(source, name), join(target, name), 'junction');
+      cpSync(folder, join(target, name), { recursive: true });
+    } else if (options.allExtensions || isNeeded(folder)) {
+      symlinkSync(folder, join(target, name), 'junction');
     }
   }
 }

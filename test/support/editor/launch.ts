@@ -122,6 +122,7 @@ export async function startEditor(options: EditorOptions): Promise<Editor> {
     extensionsDir,
     builtInExtensionsDir: folders.builtInExtensionsDir,
     trust: options.trust ?? true,
+    agentHost: options.allExtensions ?? false,
     env: editorEnvironment({
       home,
       temp,

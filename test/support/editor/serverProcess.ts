@@ -16,6 +16,8 @@ export interface ServerOptions {
   extensionsDir: string;
   builtInExtensionsDir: string;
   trust: boolean;
+  /** Whether it starts the process in which agents run beside the extension host. */
+  agentHost: boolean;
   env: NodeJS.ProcessEnv;
   logFile: string;
 }
@@ -54,6 +56,8 @@ export class ServerProcess {
     args.push('--server-data-dir', dataDir, '--user-data-dir', dataDir, '--extensions-dir', options.extensionsDir);
     args.push('--builtin-extensions-dir', options.builtInExtensionsDir);
     args.push('--reconnection-grace-time', String(reconnectionGraceSeconds), '--enable-smoke-test-driver');
+    // It starts none of its own where it is told of another.
+    if (!options.agentHost) args.push('--agent-host-bridge-path', join(dataDir, 'no-agent-host.sock'));
     if (options.trust) args.push('--disable-workspace-trust');
 
     const env = { ...options.env, [editorVariable]: marker };

@@ -10,6 +10,7 @@ const defaultSettings: Readonly<Record<string, unknown>> = {
   'git.enabled': false,
   'mcpToolsets.approval': 'trustedWorkspace',
   'remote.autoForwardPorts': false,
+  'remote.autoForwardPortsSource': 'output',
   'security.workspace.trust.banner': 'never',
   'security.workspace.trust.startupPrompt': 'never',
   'telemetry.telemetryLevel': 'off',
