@@ -25,9 +25,6 @@ export interface ServerOptions {
 /** A server that has no connection left for this long ends the extension host of that connection. */
 const reconnectionGraceSeconds = 10;
 
-/** How the extension host itself looks for ports that listen, and for whose they are. */
-const portSearch = /^(\/bin\/sh -c )?(ls -l \/proc\/|ps -F -A -l)|^grep (socket:|root)$/;
-
 export class ServerProcess {
   readonly marker: string;
   readonly origin: string;
@@ -80,9 +77,7 @@ export class ServerProcess {
 
   /** Every process that this editor started, its own parts excluded: language servers, extension hosts, watchers. */
   foreignProcesses(): ProcessEntry[] {
-    return this.#all().filter(
-      ({ command }) => !portSearch.test(command) && !this.#roots.some((root) => command.includes(root)),
-    );
+    return this.#all().filter(({ command }) => !this.#roots.some((root) => command.includes(root)));
   }
 
   extensionHosts(): ProcessEntry[] {

@@ -1,6 +1,7 @@
 /**
- * User settings of every editor under test: nothing that opens by itself, nothing that calls out, and nothing that moves,
- * because what moves is painted sixty times a second by the processor that the tests wait for.
+ * User settings of every editor under test: nothing that opens by itself, nothing that calls out, nothing that moves,
+ * because what moves is painted sixty times a second by the processor that the tests wait for, and no search for ports,
+ * because the extension host starts processes for it all the time.
  */
 const defaultSettings: Readonly<Record<string, unknown>> = {
   'editor.cursorBlinking': 'solid',
