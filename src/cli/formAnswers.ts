@@ -3,6 +3,7 @@
  * and what that leaves out takes the form's own default. Nobody is asked. Where a field that the form requires has neither,
  * the question is cancelled and a message says so, because a value is never made up.
  */
+import { asText } from '../core/base/text.js';
 import type { Fields, ServerClient } from '../core/protocol/client.js';
 import { oneLine } from '../core/base/inert.js';
 import { errorCodes, RpcFailure } from '../core/protocol/errors.js';
@@ -26,7 +27,7 @@ export function formAnswers(given: Fields, complain: (text: string) => void): Se
       if (answer.kind === 'accept') return Promise.resolve({ action: 'accept', content: answer.content });
       const names = answer.missing.map((name) => `"${name}"`).join(', ');
       complain(
-        oneLine(`The tool asks: ${String(params?.['message'])} It needs ${names}, which --answers does not give.`),
+        oneLine(`The tool asks: ${asText(params?.['message'])} It needs ${names}, which --answers does not give.`),
       );
       return Promise.resolve({ action: 'cancel' });
     },

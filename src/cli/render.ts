@@ -3,6 +3,7 @@ import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { assertNever } from '../core/base/assertNever.js';
 import { oneLine } from '../core/base/inert.js';
 import type { Problem } from '../core/base/problem.js';
+import { asText } from '../core/base/text.js';
 import { originWord } from '../core/config/sources.js';
 import type { Fields } from '../core/protocol/client.js';
 import type { Toolset } from '../core/tools/catalogue.js';
@@ -89,7 +90,7 @@ export function promptsTable(toolsets: readonly Toolset[]): string {
 /** Arguments that may be left out stand in brackets. */
 function argumentWords(given: unknown): string {
   const words = Array.isArray(given) ? (given as readonly { name?: unknown; required?: unknown }[]) : [];
-  return words.map(({ name, required }) => (required === true ? String(name) : `[${String(name)}]`)).join(' ');
+  return words.map(({ name, required }) => (required === true ? asText(name) : `[${asText(name)}]`)).join(' ');
 }
 
 /** What servers say stands on one line, and nothing of it acts on the terminal. */
@@ -110,7 +111,7 @@ export function messageTexts({ messages }: Fields): string[] {
   if (!Array.isArray(messages)) return [];
   return (messages as readonly { role?: unknown; content?: unknown }[]).map(({ role, content }) => {
     const { type, text } = (content ?? {}) as { type?: unknown; text?: unknown };
-    return `${String(role)}: ${type === 'text' && typeof text === 'string' ? text : JSON.stringify(content)}`;
+    return `${asText(role)}: ${type === 'text' && typeof text === 'string' ? text : JSON.stringify(content)}`;
   });
 }
 
@@ -132,7 +133,9 @@ function table(head: readonly string[], cells: readonly (readonly string[])[]): 
 
 /** Returns what a tool answered, part by part. */
 export function resultTexts({ content, structuredContent }: CallToolResult): string[] {
-  const texts = content.map((part) => (part.type === 'text' ? part.text : JSON.stringify(part)));
+  const texts = content.map((part) =>
+    part.type === 'text' && typeof part.text === 'string' ? part.text : JSON.stringify(part),
+  );
   const isTold = structuredContent === undefined || content.some(({ type }) => type === 'text');
   return isTold ? texts : [...texts, JSON.stringify(structuredContent, null, 2)];
 }

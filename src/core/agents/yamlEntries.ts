@@ -3,6 +3,7 @@
  * the least change of the text: comments, order and layout of everything else stay. Everything here is pure.
  */
 import { isObject } from '../base/isObject.js';
+import { asText } from '../base/text.js';
 import { EditNodes, isSeq } from '../yaml/editNodes.js';
 import { appendItem, applyEdits, scalarText } from '../yaml/edits.js';
 import { plainValue } from '../yaml/valueNodes.js';
@@ -61,7 +62,7 @@ function replaced(text: string, container: string, entry: Entries, isWhole: bool
   const list = nodes?.pairOf(nodes.root, container)?.pair.value;
   const held = namedEntries(readYamlRoot(text)?.[container]);
   if (!nodes || !isSeq(list) || !held) return text;
-  const name = String(entry['name']);
+  const name = asText(entry['name']);
   const item: unknown = list.items[Object.keys(held).indexOf(name)];
   if (item === undefined) return text;
   const merged = isWhole ? entry : { ...held[name], ...entry };

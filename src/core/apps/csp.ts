@@ -5,6 +5,7 @@
  */
 import { isObject } from '../base/isObject.js';
 import { isLoopback } from '../base/loopback.js';
+import { asText } from '../base/text.js';
 
 /** A scheme, a host that may begin with one wildcard, and a port. */
 const origin =
@@ -36,7 +37,7 @@ export function contentSecurityPolicy(ui: Readonly<Record<string, unknown>>, isO
     const granted = declared.filter((source, index): source is string => {
       const isOrigin = typeof source === 'string' && (origin.test(source) || local.test(source));
       if (isOrigin && index < mostSources && (isOfThisMachine || !ofThisMachine(source))) return true;
-      refused.push(String(source));
+      refused.push(asText(source));
       return false;
     });
     return granted.map((source) => ` ${source}`).join('');

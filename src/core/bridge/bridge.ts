@@ -12,6 +12,7 @@ import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '@modelcontextpro
 import type { Clock } from '../base/clock.js';
 import { isObject } from '../base/isObject.js';
 import type { Log } from '../base/log.js';
+import { asText } from '../base/text.js';
 import { TransientMap } from '../base/transientMap.js';
 import { RequestHeaders } from '../connections/eras/requestHeaders.js';
 import type { HttpTransport } from '../connections/http/transport.js';
@@ -178,7 +179,7 @@ export class Bridge {
     transport.onmessage = onmessage;
     transport.onlate = onlate;
     if (!('result' in answer)) throw new Error('error' in answer ? answer.error.message : 'it gave no answer');
-    transport.setProtocolVersion(String(answer.result['protocolVersion']));
+    transport.setProtocolVersion(asText(answer.result['protocolVersion']));
     await transport.send({ jsonrpc: '2.0', method: 'notifications/initialized' });
     this.tellChanges();
   }
@@ -190,7 +191,7 @@ export class Bridge {
     if (!waiting) return;
     if (failureIn(message)) return void this.repeatOrAnswer(waiting, from, message);
     if (waiting.request.method === 'initialize' && 'result' in message) {
-      from.setProtocolVersion(String((message.result as { protocolVersion?: unknown }).protocolVersion));
+      from.setProtocolVersion(asText((message.result as { protocolVersion?: unknown }).protocolVersion));
     }
     this.answer(message);
   }

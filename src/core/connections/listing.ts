@@ -53,7 +53,7 @@ const tools: ListKind<OfferedTool> = {
   identity: 'name',
   most: 10_000,
   whatIsWrong: whatIsWrongWithTool,
-  read: (entry) => withoutNulls(entry as OfferedTool),
+  read: (entry) => fitting(entry as OfferedTool),
 };
 
 const most = 50_000;
@@ -66,8 +66,8 @@ const prompts: ListKind<PromptListing['prompts'][number]> = {
   key: 'prompts',
   identity: 'name',
   most,
-  whatIsWrong,
-  read: (entry) => entry as PromptListing['prompts'][number],
+  whatIsWrong: (entry) => whatIsWrong(entry) ?? whatIsWrongWithArguments(entry),
+  read: (entry) => fitting(entry as PromptListing['prompts'][number]),
 };
 
 const resources: ListKind<ResourceListing['resources'][number]> = {
@@ -77,7 +77,7 @@ const resources: ListKind<ResourceListing['resources'][number]> = {
   identity: 'uri',
   most,
   whatIsWrong,
-  read: (entry) => entry as ResourceListing['resources'][number],
+  read: (entry) => fitting(entry as ResourceListing['resources'][number]),
 };
 
 const templates: ListKind<ResourceListing['templates'][number]> = {
@@ -87,7 +87,7 @@ const templates: ListKind<ResourceListing['templates'][number]> = {
   identity: 'uriTemplate',
   most,
   whatIsWrong,
-  read: (entry) => entry as ResourceListing['templates'][number],
+  read: (entry) => fitting(entry as ResourceListing['templates'][number]),
 };
 
 /** Resolves with the result of the list; rejects when the server fails. */
@@ -200,14 +200,29 @@ function nameOf({ identity }: ListKind<unknown>, entry: unknown, index: number):
   return typeof name === 'string' && name !== '' ? clipped(name, 200) : `(entry ${index + 1})`;
 }
 
-/** Some servers write null for what they leave out; a strict reader behind us would refuse the whole list for it. */
-const optionalFields = ['title', 'description', 'outputSchema', 'annotations', 'icons', 'execution', '_meta'];
+function whatIsWrongWithArguments({ arguments: given }: Readonly<Record<string, unknown>>): string | undefined {
+  if (given === undefined || given === null) return undefined;
+  const isRight = Array.isArray(given) && given.every((one) => isObject(one) && typeof one['name'] === 'string');
+  return isRight ? undefined : 'has arguments that are no list of names';
+}
 
-function withoutNulls(tool: OfferedTool): OfferedTool {
-  const fields = tool as Record<string, unknown>;
-  if (!optionalFields.some((key) => fields[key] === null)) return tool;
-  const kept = Object.entries(fields).filter(([key, value]) => value !== null || !optionalFields.includes(key));
-  return Object.fromEntries(kept) as OfferedTool;
+/** Some servers write null for what they leave out; a strict reader behind us would refuse the whole list for it. */
+const optionalFields = ['outputSchema', 'annotations', 'icons', 'execution', '_meta', 'arguments'];
+/** These are shown, and nobody who shows them is to look whether they are texts. */
+const texts = ['title', 'description', 'mimeType'];
+
+/** Leaves out what a server may leave out and what is not what it has to be. */
+function fitting<Entry extends object>(entry: Entry): Entry {
+  const fields = entry as Record<string, unknown>;
+  const misfits = [
+    ...optionalFields.filter((key) => fields[key] === null),
+    ...texts.filter((key) => fields[key] !== undefined && typeof fields[key] !== 'string'),
+  ];
+  const { annotations } = fields;
+  const isTitled = isObject(annotations) && annotations['title'] !== undefined;
+  if (isTitled && typeof annotations['title'] !== 'string') misfits.push('annotations');
+  if (misfits.length === 0) return entry;
+  return Object.fromEntries(Object.entries(fields).filter(([key]) => !misfits.includes(key))) as Entry;
 }
 
 /**
@@ -236,7 +251,7 @@ function isPart(value: unknown, kinds: Readonly<Record<string, ListKind<unknown>
 
 function isListOf<Entry>(kind: ListKind<Entry>, value: unknown): value is Entry[] {
   const isWell = (entry: unknown): boolean =>
-    (whatIsWrongWith(kind, entry) ?? measured(entry).whatIsWrong) === undefined;
+    (whatIsWrongWith(kind, entry) ?? measured(entry).whatIsWrong) === undefined && kind.read(entry) === entry;
   return Array.isArray(value) && value.length <= kind.most && value.every(isWell);
 }
 

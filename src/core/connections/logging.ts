@@ -45,20 +45,20 @@ export function logMessage(log: Log, { level, logger, data }: Fields): void {
       : data === undefined
         ? ''
         : inBrief(data, loggedDataLength);
-  log.write(logLevels[String(level)] ?? 'info', `${shortened(from, 200)}${text}`);
+  log.write(logLevels.get(level) ?? 'info', `${shortened(from, 200)}${text}`);
 }
 
 /** Our level for each level of RFC 5424. */
-const logLevels: Readonly<Record<string, LogLevel>> = {
-  debug: 'debug',
-  info: 'info',
-  notice: 'info',
-  warning: 'warn',
-  error: 'error',
-  critical: 'error',
-  alert: 'error',
-  emergency: 'error',
-};
+const logLevels: ReadonlyMap<unknown, LogLevel> = new Map([
+  ['debug', 'debug'],
+  ['info', 'info'],
+  ['notice', 'info'],
+  ['warning', 'warn'],
+  ['error', 'error'],
+  ['critical', 'error'],
+  ['alert', 'error'],
+  ['emergency', 'error'],
+]);
 
 const bodyLimit = 4000;
 /** A server chooses the methods and ids of what it asks, and they may be of any length. */

@@ -47,7 +47,11 @@ export function readCallResult(result: unknown, version: string): ServerOutcome<
   // Before that version, the word meant nothing.
   if (result['resultType'] !== undefined) return readCallResult(withoutType(result), version);
   const { content } = result;
-  if (Array.isArray(content)) return { kind: 'result', result: result as unknown as CallToolResult };
+  if (Array.isArray(content)) {
+    return content.every(isObject)
+      ? { kind: 'result', result: result as unknown as CallToolResult }
+      : noPart('content');
+  }
   // Older versions of the protocol allow that beside structured content.
   if (content === undefined || content === null) return { kind: 'result', result: { ...result, content: [] } };
   return {
@@ -63,8 +67,17 @@ function withoutType({ resultType: _, ...rest }: Fields): Fields {
 
 export function readOtherResult(result: unknown): ServerOutcome<Fields> {
   if (isTooDeep(result)) return tooDeep;
-  if (isObject(result)) return { kind: 'result', result };
-  return noObject;
+  if (!isObject(result)) return noObject;
+  for (const key of ['contents', 'messages'] as const) {
+    const parts = result[key];
+    if (Array.isArray(parts) && !parts.every(isObject)) return noPart(key);
+  }
+  return { kind: 'result', result };
+}
+
+function noPart(list: 'content' | 'contents' | 'messages'): ServerOutcome<never> {
+  const message = `The server answered with a part of \`${list}\` that is no object.`;
+  return { kind: 'error', code: errorCodes.internal, message };
 }
 
 /** This many characters of a progress message are passed on, which is one line in a view (S2). */

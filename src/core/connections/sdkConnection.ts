@@ -7,10 +7,16 @@
  * the call's result does.
  */
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import type { CallToolResult, JSONRPCMessage, ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
+import type {
+  CallToolResult,
+  JSONRPCMessage,
+  JSONRPCNotification,
+  ServerCapabilities,
+} from '@modelcontextprotocol/sdk/types.js';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../base/clock.js';
 import { Emitter, type Event } from '../base/events.js';
+import { asText } from '../base/text.js';
 import { TransientMap } from '../base/transientMap.js';
 import type { Log } from '../base/log.js';
 import { CallLimits, type CallEnd } from './callLimits.js';
@@ -144,13 +150,24 @@ export class SdkConnection implements Connection {
     return this.requests.take(message);
   }
 
-  /** Hears every message before the SDK's client does, which brings notifications one turn later than answers. */
+  /**
+   * Hears every message before the SDK's client does, which brings notifications one turn later than answers. Never throws:
+   * what one server says ends nothing of others.
+   */
   receive(message: JSONRPCMessage): void {
     if (!('method' in message) || 'id' in message) return;
+    try {
+      this.hear(message);
+    } catch (error) {
+      this.deps.log.write('error', `[protocol] ${message.method} could not be heard: ${String(error)}`);
+    }
+  }
+
+  private hear(message: JSONRPCNotification): void {
     const params = message.params ?? {};
     switch (message.method) {
       case 'notifications/progress':
-        this.progress.get(Number(params['progressToken']))?.(params);
+        this.progress.get(Number(asText(params['progressToken'])))?.(params);
         break;
       case 'notifications/tools/list_changed':
         this.changes += 1;

@@ -2,6 +2,7 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { get } from 'node:http';
 import { systemClock, type Clock } from '../base/clock.js';
+import { asText } from '../base/text.js';
 
 const proofLimitMs = 5_000;
 /** A proof is shorter than this, in characters. */
@@ -20,7 +21,7 @@ export async function knowsToken(port: number, token: string, clock: Clock = sys
   const challenge = randomBytes(32).toString('base64url');
   try {
     const answer = await answerAt(port, `/proof?challenge=${challenge}`, clock);
-    const given = Buffer.from(String((JSON.parse(answer) as { readonly proof?: unknown }).proof));
+    const given = Buffer.from(asText((JSON.parse(answer) as { readonly proof?: unknown }).proof));
     const expected = Buffer.from(proofOf(token, port, challenge));
     return given.length === expected.length && timingSafeEqual(given, expected);
   } catch {

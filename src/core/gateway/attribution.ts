@@ -4,6 +4,7 @@
  * and a handle. What none of these tells belongs to nobody: it fails and says what to do, as two conversations must
  * never share an instance because nothing told them apart.
  */
+import { asText } from '../base/text.js';
 import type { ServedToolset } from './backend.js';
 import { appOf } from '../apps/toolMeta.js';
 import { showsApps, capabilitiesKey, type Fields } from '../protocol/client.js';
@@ -83,7 +84,7 @@ export class Attribution {
     if (handle) return this.ofHandle(asked, handle);
     if (message.method === 'tools/call') return this.call(asked);
     if (this.deps.fallbacks.refuses(traits.clientInfo)) return refused(400, leased);
-    const { taskId, uri = taskId === undefined ? undefined : linkOfTask(String(taskId)) } = message.params ?? {};
+    const { taskId, uri = taskId === undefined ? undefined : linkOfTask(asText(taskId)) } = message.params ?? {};
     const linked = isForInstance ? this.deps.conversations.thatWasGiven(route.toolset, uri) : [];
     if (linked.length > 1) return refused(200, unnamed);
     const [conversation] = linked;
@@ -109,7 +110,7 @@ export class Attribution {
     if (tool) return { kind: 'told', text: handleNote(tool, shown, handles.mint()) };
     const error = {
       code: errorCodes.invalidParams,
-      message: `The toolset "${served.id}" has no tool "${String(name)}".`,
+      message: `The toolset "${served.id}" has no tool "${asText(name)}".`,
     };
     return refused(200, error);
   }

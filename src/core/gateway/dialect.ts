@@ -8,6 +8,7 @@
  */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { isObject } from '../base/isObject.js';
+import { asText } from '../base/text.js';
 import type { Fields } from '../protocol/client.js';
 import { errorCodes, RpcFailure, type RpcError } from '../protocol/errors.js';
 import { withoutTasks } from '../protocol/tasks.js';
@@ -159,7 +160,7 @@ function contentPart(version: SpokenVersion, part: unknown): unknown {
 
 function linkText({ uri, name, description, mimeType }: Fields): string {
   const about = [mimeType, description].filter((each) => typeof each === 'string' && each !== '').join(', ');
-  return `Resource ${String(name)}: ${String(uri)}${about === '' ? '' : ` (${about})`}`;
+  return `Resource ${asText(name)}: ${asText(uri)}${about === '' ? '' : ` (${about})`}`;
 }
 
 function soundResource({ data, mimeType }: Fields): Fields {
@@ -201,7 +202,7 @@ function samplingMessages(version: SpokenVersion, message: unknown): unknown[] {
   const { content, ...rest } = without(message, '_meta');
   const parts: unknown[] = Array.isArray(content) ? content : [content];
   return parts.map((part) => {
-    const type = isObject(part) ? String(part['type']) : 'nothing';
+    const type = isObject(part) ? asText(part['type']) : 'nothing';
     const known = ['text', 'image', ...(isAtLeast(version, '2025-03-26') ? ['audio'] : [])];
     if (!known.includes(type)) throw unsaid(`a message with content of type "${type}"`);
     return { ...rest, content: contentPart(version, part) };
@@ -226,7 +227,7 @@ function formField(field: unknown): unknown {
   return {
     ...plain,
     enum: choices.map((choice) => choice['const']),
-    enumNames: choices.map((choice) => choice['title'] ?? String(choice['const'])),
+    enumNames: choices.map((choice) => choice['title'] ?? asText(choice['const'])),
   };
 }
 

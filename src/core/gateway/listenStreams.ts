@@ -4,6 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
+import { asText } from '../base/text.js';
 import type { Fields, ServerClient } from '../protocol/client.js';
 import { RpcFailure, errorCodes } from '../protocol/errors.js';
 import type { OtherOutcome } from '../protocol/request.js';
@@ -191,7 +192,7 @@ class ListeningClient implements ServerClient {
 
   private async tellTask(params: Fields): Promise<void> {
     const { tell, delivery } = this.deps;
-    const origin = this.origins.get(String(params['taskId']));
+    const origin = this.origins.get(asText(params['taskId']));
     const { clientKind } = this.listing;
     if (origin) tell(taskChanged, await deliveredTask(params, { ...origin, delivery, clientKind }));
   }

@@ -9,6 +9,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../base/clock.js';
 import type { Disposable } from '../base/disposables.js';
 import { isObject } from '../base/isObject.js';
+import { asText } from '../base/text.js';
 import type { Fields } from '../protocol/client.js';
 import { errorCodes, RpcFailure, type RpcError } from '../protocol/errors.js';
 import { mirrorMismatch } from '../protocol/mirroredParams.js';
@@ -237,7 +238,7 @@ function mirrorMismatchOf({ headers }: IncomingMessage, owned: Owned): string | 
   if (method !== 'tools/call') return undefined;
   const { listing } = owned.kind === 'conversation' ? owned.conversation : owned;
   listing.refreshIfStale();
-  const mirrored = listing.mirrored.get(String(params['name']));
+  const mirrored = listing.mirrored.get(asText(params['name']));
   return mirrored && mirrorMismatch(mirrored, params['arguments'], headers);
 }
 

@@ -1,5 +1,6 @@
 /** Gives clients the result with which a task ended as they are given any other (V1, V2). */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import { isObject } from '../base/isObject.js';
 import type { ClientKind, Fields } from '../protocol/client.js';
 import { resultOfTask } from '../protocol/tasks.js';
 import type { ArtifactOrigin } from '../results/artifacts.js';
@@ -19,7 +20,7 @@ export async function deliveredTask(
   }: ArtifactOrigin & { readonly delivery: Delivery; readonly clientKind: ClientKind },
 ): Promise<Fields> {
   const result = resultOfTask(said);
-  if (!result || !Array.isArray(result['content'])) return said;
+  if (!Array.isArray(result?.['content']) || !result['content'].every(isObject)) return said;
   const plain = withoutDataUrls(result as CallToolResult);
   return { ...said, result: await delivery[clientKind === 'plain' ? 'forOthers' : 'forEditor'](plain, origin) };
 }

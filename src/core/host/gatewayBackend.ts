@@ -11,7 +11,7 @@ import type { OtherOutcome, ToolOutcome, ToolsetCall, ToolsetRequest } from '../
 import { isAboutTask } from '../protocol/tasks.js';
 import type { Catalogue, Toolset } from '../tools/catalogue.js';
 import { admitsResource, contentsRefused } from '../tools/promptsAndResources.js';
-import { clipped } from '../base/text.js';
+import { asText, clipped } from '../base/text.js';
 import type { Host } from './hostContract.js';
 import { leaseNote } from './leaseNotes.js';
 import {
@@ -119,16 +119,16 @@ class CatalogueBackend implements GatewayBackend, Disposable {
     const outcome = await this.host.request({ ...request, toolset: toolset.id, params });
     if (outcome.kind !== 'result') return outcome;
     const { contents } = method === 'resources/read' ? outcome.result : {};
-    const why = contentsRefused(toolset.resources, contents, String(uri));
+    const why = contentsRefused(toolset.resources, contents, asText(uri));
     return why === undefined
       ? { ...outcome, ...(isToAll && { toolset: toolset.id }) }
-      : refused(errorCodes.invalidParams, `"${String(uri)}" was not read. ${why}`);
+      : refused(errorCodes.invalidParams, `"${asText(uri)}" was not read. ${why}`);
   }
 
   private holderOf(request: ToolsetRequest, catalogue: Catalogue): Toolset | undefined {
     const { method, params, dialog } = request;
     if (!isAboutTask(method)) return holderOfRequest(catalogue.toolsets, request);
-    const holder = this.host.toolsetOfTask(String(params['taskId']), dialog);
+    const holder = this.host.toolsetOfTask(asText(params['taskId']), dialog);
     return holder === undefined ? undefined : toolsetIn(catalogue, holder);
   }
 

@@ -10,6 +10,7 @@ import { Emitter, type Event } from '../base/events.js';
 import { redactingLog, type Log } from '../base/log.js';
 import type { Problem } from '../base/problem.js';
 import { Throttle } from '../base/clock.js';
+import { asText } from '../base/text.js';
 import { ConfigState } from '../config/merge.js';
 import type { ConfigModel, ConfiguredServer, ServerDefinition, SourceText } from '../config/model.js';
 import { LimitedConnector, defectTolerant } from '../instances/limit.js';
@@ -197,7 +198,7 @@ class ToolsetHost implements Host {
     const unit = this.units.get(toolset);
     if (!unit) return { kind: 'error', code: errorCodes.invalidParams, message: `There is no toolset "${toolset}".` };
     const ofTask = isAboutTask(request.method)
-      ? unit.servingOfTask(String(request.params['taskId']), dialog)
+      ? unit.servingOfTask(asText(request.params['taskId']), dialog)
       : undefined;
     const ready = ofTask ?? unit.serving ?? (await unit.ready(signal));
     const outcome = 'pool' in ready ? await ready.pool.request(dialog, request) : ready;

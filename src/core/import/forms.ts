@@ -1,6 +1,7 @@
 /** Knows where each program keeps its servers in its file, as `{ id, raw }`, and what it says of them elsewhere in it. */
 import { samePath } from '../base/paths.js';
 import { isObject } from '../base/isObject.js';
+import { asText } from '../base/text.js';
 import { looksLikeServer } from './dialects.js';
 import type { ImportFormat, ImportNote, ImportFolders } from './imported.js';
 import type { Input } from './values.js';
@@ -126,7 +127,7 @@ function claudeCode(root: Table, { folder }: ImportFolders, servers: Servers, no
       if (Array.isArray(raw['disabledMcpServers'])) off = raw['disabledMcpServers'];
       servers.addTables(raw, ['mcpServers'], ' of the project', switchedOff);
       for (const key of ['enabledMcpjsonServers', 'disabledMcpjsonServers']) {
-        const names = Array.isArray(raw[key]) ? raw[key].map((name) => `\`${String(name)}\``) : [];
+        const names = Array.isArray(raw[key]) ? raw[key].map((name) => `\`${asText(name)}\``) : [];
         if (names.length > 0)
           note(`${names.join(', ')} of \`${key}\`: these are servers of \`.mcp.json\`, a file of its own.`);
       }
@@ -138,7 +139,7 @@ function claudeCode(root: Table, { folder }: ImportFolders, servers: Servers, no
   servers.addTables(root, ['mcpServers'], ' of the user', switchedOff);
   for (const id of off) {
     if (servers.all.some((server) => server.id === id)) continue;
-    note(`\`${String(id)}\` of \`disabledMcpServers\`: the file has no such server.`);
+    note(`\`${asText(id)}\` of \`disabledMcpServers\`: the file has no such server.`);
   }
 }
 
@@ -152,7 +153,7 @@ function inputsOf(inputs: readonly Table[], notes: ImportNote[]): Map<string, In
   }
   return new Map(
     inputs.map((input) => [
-      String(input['id']),
+      asText(input['id']),
       {
         description: typeof input['description'] === 'string' ? input['description'] : '',
         byDefault: typeof input['default'] === 'string' && input['password'] !== true ? input['default'] : undefined,

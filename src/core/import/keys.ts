@@ -3,6 +3,7 @@
  * type is noted, so that nothing is dropped without a word (C6).
  */
 import { isObject } from '../base/isObject.js';
+import { asText } from '../base/text.js';
 import { milliseconds } from '../config/durations.js';
 
 type Table = Readonly<Record<string, unknown>>;
@@ -61,8 +62,8 @@ export class Keys {
   truth(key: string): boolean | undefined {
     const value = this.take(key);
     if (value === undefined || typeof value === 'boolean') return value;
-    if (/^true$/i.test(String(value))) return true;
-    if (/^false$/i.test(String(value))) return false;
+    if (/^true$/i.test(asText(value))) return true;
+    if (/^false$/i.test(asText(value))) return false;
     return this.wrong([key], '`true` or `false`');
   }
 

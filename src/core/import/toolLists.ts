@@ -3,6 +3,7 @@
  * permissions, which are a setting of the person and not part of the file (S4).
  */
 import { isObject } from '../base/isObject.js';
+import { asText } from '../base/text.js';
 import type { ImportedEntry } from './imported.js';
 import type { Keys } from './keys.js';
 
@@ -29,17 +30,23 @@ export function toolsOf(keys: Keys, lose: (message: string) => void): ImportedEn
   return { ...(exceptions.length > 0 && { whitelist: exceptions }), blacklist: denied };
 }
 
+const permissionsOfModes: ReadonlyMap<unknown, string> = new Map([
+  ['approve', 'allow'],
+  ['auto', 'allow'],
+  ['prompt', 'ask'],
+]);
+
 /** Says which permissions the entry gives, and how they are written here. */
 export function permissionNote(keys: Keys): string[] {
   const trusted = keys.take(...trustKeys);
-  const names = trusted === true ? ['*'] : Array.isArray(trusted) ? trusted.map(String) : [];
+  const names = trusted === true ? ['*'] : Array.isArray(trusted) ? trusted.map(asText) : [];
   const trustsAll = names.includes('*');
   const modes = new Map(trustsAll ? [] : names.map((name) => [name, 'allow']));
   const others: string[] = [];
   const tools = keys.table('tools');
   for (const [name, settings] of Object.entries(tools ?? {})) {
     const { approval_mode: mode, ...rest } = isObject(settings) ? settings : { settings };
-    const permission = { approve: 'allow', auto: 'allow', prompt: 'ask' }[String(mode)];
+    const permission = permissionsOfModes.get(mode);
     if (permission !== undefined) modes.set(name, permission);
     else if (mode !== undefined) others.push(`\`tools.${name}.approval_mode\``);
     for (const key of Object.keys(rest)) others.push(`\`tools.${name}.${key}\``);

@@ -3,6 +3,7 @@
  * host variable, with a note which one to set (C6). What is put together from several becomes one variable of its own.
  */
 import { isSecret, withoutSecrets } from '../base/secrets.js';
+import { asText } from '../base/text.js';
 import type { Dialect } from './dialects.js';
 import type { ImportedValue, ImportNote, ImportFolders } from './imported.js';
 import { piecesOf, type Piece } from './references.js';
@@ -98,7 +99,7 @@ export class Values {
     const add = (name: string, variable: string, prefix: string): void => {
       headers[name] = this.variable(variable, undefined, prefix, '', slotOf(name));
     };
-    for (const [name, variable] of Object.entries(variables ?? {})) add(name, String(variable), '');
+    for (const [name, variable] of Object.entries(variables ?? {})) add(name, asText(variable), '');
     if (bearer !== undefined) add('Authorization', bearer, 'Bearer ');
     return Object.keys(headers).length > 0 ? headers : undefined;
   }

@@ -7,6 +7,7 @@
 import { BoundedMap } from '../base/boundedMap.js';
 import type { Clock } from '../base/clock.js';
 import type { Disposable } from '../base/disposables.js';
+import { asText } from '../base/text.js';
 import type { TimedRequest } from '../connections/connection.js';
 import type { Fields } from '../protocol/client.js';
 import { errorCodes } from '../protocol/errors.js';
@@ -62,7 +63,7 @@ export class Tasks {
     dialog: string,
     otherwise?: () => Promise<Otherwise>,
   ): Promise<Otherwise | ServerOutcome<Fields> | OtherOutcome> {
-    const id = String(request.params['taskId']);
+    const id = asText(request.params['taskId']);
     const task = this.of(id, dialog);
     if (!task || task.instance.isEnding) return otherwise ? await otherwise() : none;
     const outcome = await task.instance.request(request);

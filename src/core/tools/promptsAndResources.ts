@@ -7,6 +7,7 @@
 import { appTooLarge, bytesIn } from '../apps/appResource.js';
 import { isObject } from '../base/isObject.js';
 import type { Problem } from '../base/problem.js';
+import { asText } from '../base/text.js';
 import type { PromptSelection, ResourceSelection, ServerPlaces } from '../config/model.js';
 import type {
   OfferedPrompt,
@@ -198,7 +199,7 @@ export function contentsRefused(
   }
   const parts = (contents as unknown[]).filter(isObject);
   const foreign = parts.find(({ mimeType }) => !admitsType(filter, mimeType));
-  if (foreign) return `Its media type ${String(foreign['mimeType'])} is not among \`resources.mimeTypes\`.`;
+  if (foreign) return `Its media type ${asText(foreign['mimeType'])} is not among \`resources.mimeTypes\`.`;
   const bytes = bytesIn(parts);
   if (filter.maxBytes === undefined || bytes <= filter.maxBytes) return undefined;
   return `It has ${Math.ceil(bytes)} bytes, and \`resources.maxBytes\` is ${filter.maxBytes}.`;

@@ -122,6 +122,33 @@ describe('tool listing', () => {
       { name: '(entry 5)', detail: 'is not an object but "text"' },
     ]);
   });
+
+  it('leaves out what is to be shown and is no text (S2)', async () => {
+    const odd = { ...tool('a'), title: { toString: 1 }, mimeType: 5, annotations: { readOnlyHint: true, title: [] } };
+    const kept = { ...tool('b'), title: 'B', annotations: { readOnlyHint: true } };
+    const listed = await server({ tools: [odd, kept] }).list();
+    assert.deepEqual(listed.tools, [tool('a'), kept]);
+  });
+
+  it('takes prompts whose arguments have names, and no other', async () => {
+    const prompts = [
+      { name: 'a', arguments: [{ name: 'x' }], description: {}, title: null },
+      { name: 'b', arguments: null },
+      ...[[null], [{ name: 5 }], 'x', {}].map((given) => ({ name: 'c', arguments: given })),
+    ];
+    const lister = new OfferLister({
+      capabilities: { prompts: {} },
+      clock: new FakeClock(),
+      causeOfEnd: () => undefined,
+      send: () => Promise.resolve({ prompts }),
+    });
+    const listed = await lister.listPrompts({ signal: new AbortController().signal, timeoutMs: 1000 });
+    assert.deepEqual(listed?.prompts, [{ name: 'a', arguments: [{ name: 'x' }] }, { name: 'b' }]);
+    assert.deepEqual(
+      listed.malformed,
+      Array.from({ length: 4 }, () => ({ name: 'c', detail: 'has arguments that are no list of names' })),
+    );
+  });
 });
 
 describe('a listing that was kept (P8)', () => {

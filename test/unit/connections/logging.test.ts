@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { TrafficTrace } from '../../../src/core/connections/logging.js';
+import { logMessage, TrafficTrace } from '../../../src/core/connections/logging.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
 
 describe('trace', () => {
@@ -43,5 +43,25 @@ describe('trace', () => {
     assert.equal(lines.length, 3);
     for (const line of lines) assert.ok(line.length < 300, String(line.length));
     assert.match(lines[1] ?? '', /^→ m+… #m+… 0 ms \{\}$/, 'the answer is known to be that of the question');
+  });
+});
+
+describe('log messages of servers', () => {
+  it('count as information where their level is none, whatever stands in its place (S2)', () => {
+    const lines: string[] = [];
+    const log = { write: (level: string, text: string): number => lines.push(`${level} ${text}`) };
+    for (const level of [
+      'warning',
+      'loud',
+      'constructor',
+      '__proto__',
+      undefined,
+      5,
+      {},
+      { toString: 1 },
+      [{ toString: 1 }],
+    ])
+      logMessage(log, { level, data: 'x' });
+    assert.deepEqual(lines, ['warn x', ...Array.from({ length: 8 }, () => 'info x')]);
   });
 });

@@ -1,0 +1,23 @@
+import assert from 'node:assert/strict';
+import { readCallResult, readOtherResult } from '../../../src/core/connections/outcomes.js';
+
+describe('results of servers', () => {
+  it('have parts that are objects, or are errors', () => {
+    for (const part of [null, 'text', 5, [], [{ type: 'text', text: 'x' }]]) {
+      const outcomes = [
+        readCallResult({ content: [{ type: 'text', text: 'x' }, part] }, '2025-11-25'),
+        readOtherResult({ contents: [{ uri: 'a:b' }, part] }),
+        readOtherResult({ messages: [part] }),
+      ];
+      assert.deepEqual(
+        outcomes.map((outcome) => outcome.kind === 'error' && outcome.message),
+        ['content', 'contents', 'messages'].map(
+          (list) => `The server answered with a part of \`${list}\` that is no object.`,
+        ),
+      );
+    }
+    assert.equal(readCallResult({ content: [{}] }, '2025-11-25').kind, 'result');
+    assert.equal(readOtherResult({ contents: [{}], messages: [{}] }).kind, 'result');
+    assert.equal(readOtherResult({ contents: 'none' }).kind, 'result');
+  });
+});
