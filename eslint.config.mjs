@@ -18,6 +18,8 @@ export default tseslint.config(
   {
     files: ['src/**/*.ts'],
     rules: {
+      // What comes from outside may be an object without a text of its own, for which `String` throws: `asText` does not.
+      '@typescript-eslint/no-base-to-string': ['error', { checkUnknown: true }],
       'no-restricted-exports': ['error', { restrictDefaultExports: { direct: true } }],
       'no-restricted-syntax': [
         'error',

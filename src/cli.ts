@@ -210,7 +210,7 @@ void main(process.argv.slice(2)).then(
     process.exitCode = code === 0 && isCut ? 1 : code;
   },
   (error: unknown) => {
-    complainLines(String(error instanceof Error ? error.stack : error));
+    complainLines(error instanceof Error ? (error.stack ?? error.message) : JSON.stringify(error));
     process.exitCode = 70;
   },
 );

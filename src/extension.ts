@@ -10,6 +10,7 @@ import { offerTextsIn } from './core/approval/offerTexts.js';
 import { inert } from './core/base/inert.js';
 import { delay, systemClock } from './core/base/clock.js';
 import type { Log } from './core/base/log.js';
+import { asText } from './core/base/text.js';
 import { ConversationCounts } from './core/remembered/conversations.js';
 import type { OfferFiles } from './core/remembered/offerFiles.js';
 import { agentsOptions, serveOtherAgents } from './vscode/agents/register.js';
@@ -64,7 +65,7 @@ export function activate(context: vscode.ExtensionContext): void {
     storage: context.workspaceState,
     texts: storage === undefined ? undefined : offerTextsIn(join(storage, 'approved')),
     holdsBack: holdsChangedTools,
-    onStoreFailure: (error) => logs.host.write('error', `What servers offered could not be stored: ${String(error)}`),
+    onStoreFailure: (error) => logs.host.write('error', `What servers offered could not be stored: ${asText(error)}`),
   });
   const ledger = new ApprovalLedger({
     storage: context.workspaceState,
@@ -77,7 +78,7 @@ export function activate(context: vscode.ExtensionContext): void {
     (vscode.workspace.workspaceFolders ?? []).map(({ uri, name }) => ({ uri: uri.toString(), name })),
   );
   const secrets = new EnteredSecrets(context.secrets, clock, (error) =>
-    logs.host.write('error', `The secrets that were entered could not be read: ${String(error)}`),
+    logs.host.write('error', `The secrets that were entered could not be read: ${asText(error)}`),
   );
   const slot: EngineSlot = new EngineSlot({
     log: logs.host,
@@ -120,7 +121,7 @@ export function activate(context: vscode.ExtensionContext): void {
         agents: agentsOptions(),
       });
     },
-    onFailure: (error) => void window.showErrorMessage(inert`MCP Toolsets could not start: ${String(error)}`),
+    onFailure: (error) => void window.showErrorMessage(inert`MCP Toolsets could not start: ${asText(error)}`),
   });
   running = slot;
   context.subscriptions.push(
@@ -173,7 +174,7 @@ async function keptOffers(folder: string, log: Log): Promise<OfferFiles> {
   const { OfferFiles } = await import('./core/remembered/offerFiles.js');
   return await OfferFiles.open({
     folder,
-    onFailure: (error) => log.write('error', `What servers listed could not be stored: ${String(error)}`),
+    onFailure: (error) => log.write('error', `What servers listed could not be stored: ${asText(error)}`),
   });
 }
 

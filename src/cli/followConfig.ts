@@ -2,6 +2,7 @@
 import { homedir } from 'node:os';
 import { systemClock } from '../core/base/clock.js';
 import type { DisposableStore } from '../core/base/disposables.js';
+import { asText } from '../core/base/text.js';
 import { sourceFiles } from '../core/config/sources.js';
 import { watchFile } from '../core/files/watchedFile.js';
 import type { Host } from '../core/host/hostContract.js';
@@ -22,7 +23,7 @@ export function followConfig(host: Host, folder: string, store: DisposableStore)
         if (files.some(({ watched }) => watched.content === undefined)) return;
         host
           .setSources(files.map(({ source, text }) => ({ ...source, text })))
-          .catch((error: unknown) => complain(`The config files were not applied: ${String(error)}`));
+          .catch((error: unknown) => complain(`The config files were not applied: ${asText(error)}`));
       }),
     );
   }

@@ -9,6 +9,7 @@ import { assertNever } from '../core/base/assertNever.js';
 import { systemClock } from '../core/base/clock.js';
 import { DisposableStore } from '../core/base/disposables.js';
 import { nextEvent, untilAborted } from '../core/base/events.js';
+import { asText } from '../core/base/text.js';
 import { tokenFileOf } from '../core/files/tokenFile.js';
 import { secretInFile } from '../core/gateway/endpointSecret.js';
 import { createGateway } from '../core/gateway/gateway.js';
@@ -56,7 +57,7 @@ async function serve(run: Run, running: RunningHost, port: number, tokenFile: st
     store.dispose();
     await endpoint.dispose();
   });
-  started.catch((error: unknown) => complain(`The config files were not applied: ${String(error)}`));
+  started.catch((error: unknown) => complain(`The config files were not applied: ${asText(error)}`));
   if (endpoint.state.kind === 'starting') await nextEvent(endpoint.onDidChange, () => true, signal);
   switch (endpoint.state.kind) {
     case 'listening':

@@ -66,7 +66,7 @@ export function typedLine({ input, ask, echo, interrupt, signal }: Asking): Prom
     };
     const hear = (piece: unknown): void => {
       isQuiet = false;
-      for (const key of String(piece)) press(key);
+      for (const key of (piece as Buffer | string).toString()) press(key);
     };
     const look = (): void => {
       if (hasEnded) return;

@@ -120,7 +120,7 @@ function line(name: string, need: Need, field: Field, kind: 'text' | 'json' | 'n
         try {
           return value(JSON.parse(entered) as Json);
         } catch (error) {
-          return around.complain(`This is not JSON: ${error instanceof Error ? error.message : String(error)}`);
+          return around.complain(`This is not JSON: ${(error as SyntaxError).message}`);
         }
       }
       const error = numberError(field, Number(entered));

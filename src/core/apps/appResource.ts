@@ -3,6 +3,7 @@
  * large. Everything here is pure.
  */
 import { isObject } from '../base/isObject.js';
+import { asText } from '../base/text.js';
 
 /** The media type of an app. */
 const appType = 'text/html;profile=mcp-app';
@@ -24,7 +25,7 @@ export function readAppPage(uri: string, contents: unknown): AppPage | { readonl
   const wrong = appFault(uri, contents);
   if (wrong !== undefined) return { wrong };
   const [{ text, blob, _meta: meta } = {}] = objectsIn(contents);
-  const html = typeof text === 'string' ? text : Buffer.from(String(blob), 'base64').toString();
+  const html = typeof text === 'string' ? text : Buffer.from(asText(blob), 'base64').toString();
   return { html, ui: isObject(meta) && isObject(meta['ui']) ? meta['ui'] : {} };
 }
 

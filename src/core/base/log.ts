@@ -6,6 +6,7 @@ import { forLog } from './inert.js';
 import { KnownSecrets } from './knownSecrets.js';
 import { isTrivial } from './secretNames.js';
 import { mask, secretsIn, withoutSecrets } from './secrets.js';
+import { asText } from './text.js';
 
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error';
 
@@ -91,7 +92,7 @@ function leavesOf(value: string): string[] {
     const left: unknown[] = [JSON.parse(value)];
     for (let next = left.pop(); next !== undefined; next = left.pop()) {
       if (typeof next === 'object' && next !== null) for (const each of Object.values(next)) left.push(each);
-      else if (!isTrivial(String(next))) found.push(String(next));
+      else if (!isTrivial(asText(next))) found.push(asText(next));
     }
   } catch {
     // It only begins like JSON.

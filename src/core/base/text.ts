@@ -4,12 +4,19 @@ export function clipped(text: string, most: number): string {
 }
 
 /**
- * Returns a value from outside that was to be a text, as it is if it is one. `String` would throw where an object has no
- * text of its own.
+ * Returns as a text what was to be one, or was thrown. `String` would throw where an object from outside has no text of its
+ * own.
  */
 export function asText(value: unknown): string {
+  if (value instanceof Error) return String(value);
   if (Array.isArray(value)) return 'a list';
+  // eslint-disable-next-line @typescript-eslint/no-base-to-string -- No object is left.
   return typeof value === 'object' && value !== null ? 'an object' : String(value);
+}
+
+/** Returns what was thrown as a sentence of its own, without the name of its class. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : asText(error);
 }
 
 /** Returns a pattern that matches the text and nothing else. */

@@ -6,7 +6,7 @@
 import type { ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import type { Clock } from '../base/clock.js';
 import { isObject } from '../base/isObject.js';
-import { clipped } from '../base/text.js';
+import { clipped, messageOf } from '../base/text.js';
 import { errorCodes } from '../protocol/errors.js';
 import { deepestValue } from '../protocol/json.js';
 import type { Fields } from '../protocol/client.js';
@@ -365,7 +365,7 @@ export class OfferLister {
       }
       const cause = this.deps.causeOfEnd();
       if (cause !== undefined) throw new ListError(`The connection ended while it listed its ${what}. ${cause}`);
-      throw new ListError(`${method} failed: ${error instanceof Error ? error.message : String(error)}`, {
+      throw new ListError(`${method} failed: ${messageOf(error)}`, {
         cause: error,
       });
     } finally {

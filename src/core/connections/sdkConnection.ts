@@ -16,7 +16,7 @@ import type {
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../base/clock.js';
 import { Emitter, type Event } from '../base/events.js';
-import { asText } from '../base/text.js';
+import { asText, messageOf } from '../base/text.js';
 import { TransientMap } from '../base/transientMap.js';
 import type { Log } from '../base/log.js';
 import { CallLimits, type CallEnd } from './callLimits.js';
@@ -114,7 +114,7 @@ export class SdkConnection implements Connection {
     const { transport, client } = deps;
     this.requests = new OwnRequests({
       transport,
-      onFailure: (error) => deps.log.write('debug', `[protocol] A cancellation was not sent: ${String(error)}`),
+      onFailure: (error) => deps.log.write('debug', `[protocol] A cancellation was not sent: ${asText(error)}`),
     });
     this.serverRequests = new ServerRequests({
       originOf: transport.originOf && ((message) => transport.originOf?.(message)),
@@ -159,7 +159,7 @@ export class SdkConnection implements Connection {
     try {
       this.hear(message);
     } catch (error) {
-      this.deps.log.write('error', `[protocol] ${message.method} could not be heard: ${String(error)}`);
+      this.deps.log.write('error', `[protocol] ${message.method} could not be heard: ${asText(error)}`);
     }
   }
 
@@ -292,7 +292,7 @@ export class SdkConnection implements Connection {
     const message = { method, ...(params && { params }) } as Parameters<Client['notification']>[0];
     // What was not declared or cannot be delivered would mean nothing to anybody.
     this.deps.client.notification(message).catch((error: unknown) => {
-      this.deps.log.write('debug', `[protocol] ${method} was not sent: ${String(error)}`);
+      this.deps.log.write('debug', `[protocol] ${method} was not sent: ${asText(error)}`);
     });
   }
 
@@ -383,7 +383,7 @@ export class SdkConnection implements Connection {
     if (state.kind === 'closed') return { kind: 'lost', cause: 'The connection was closed.' };
     return {
       kind: 'lost',
-      cause: `The call could not be sent: ${error instanceof Error ? error.message : String(error)}`,
+      cause: `The call could not be sent: ${messageOf(error)}`,
     };
   }
 }

@@ -8,6 +8,7 @@
  * or cancelled, so that the conversation can go on from wherever it stopped; no call runs twice.
  */
 import { delay, type Clock } from '../base/clock.js';
+import { messageOf } from '../base/text.js';
 import { fitToModel, type Fitted } from './budget.js';
 import type {
   DialogMessage,
@@ -207,8 +208,4 @@ async function* untilAborted(stream: AsyncIterable<ModelPart>, signal: AbortSign
   } finally {
     signal.removeEventListener('abort', onAbort);
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

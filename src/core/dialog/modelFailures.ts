@@ -2,7 +2,7 @@
  * Tells from the codes and the words of a provider why a request to its model failed (D4). Only what clearly passes by
  * itself is worth another attempt; everything else is a person's business. Nothing here knows the editor.
  */
-import { escapeRegExp } from '../base/text.js';
+import { asText, escapeRegExp } from '../base/text.js';
 
 export type ModelFailure =
   /** The provider does not take such a request, so that sending it again would change nothing. */
@@ -90,7 +90,7 @@ function factsOf(error: unknown): Facts {
   let current: unknown = error;
   for (let depth = 0; depth < deepestCause && current !== undefined && current !== null; depth++) {
     if (typeof current !== 'object') {
-      addText(facts, String(current));
+      addText(facts, asText(current));
       break;
     }
     const { message, code, status, statusCode, cause } = current as Record<string, unknown>;

@@ -13,6 +13,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../base/clock.js';
 import { toDisposable, type Disposable } from '../base/disposables.js';
 import { Emitter, type Event } from '../base/events.js';
+import { asText } from '../base/text.js';
 import { FileRefused, largestConfigFile, readTextFile } from '../base/textFile.js';
 import { SingleFlight } from '../base/singleFlight.js';
 
@@ -162,5 +163,5 @@ const reasons: Readonly<Record<string, string>> = {
 };
 
 function codeOf(error: unknown): string {
-  return (error as NodeJS.ErrnoException).code ?? String(error);
+  return (error as NodeJS.ErrnoException).code ?? asText(error);
 }

@@ -159,7 +159,9 @@ function contentPart(version: SpokenVersion, part: unknown): unknown {
 }
 
 function linkText({ uri, name, description, mimeType }: Fields): string {
-  const about = [mimeType, description].filter((each) => typeof each === 'string' && each !== '').join(', ');
+  const about = [mimeType, description]
+    .filter((each): each is string => typeof each === 'string' && each !== '')
+    .join(', ');
   return `Resource ${asText(name)}: ${asText(uri)}${about === '' ? '' : ` (${about})`}`;
 }
 

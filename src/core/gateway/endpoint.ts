@@ -7,6 +7,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { assertNever } from '../base/assertNever.js';
 import { delay, type Clock } from '../base/clock.js';
 import { isObject } from '../base/isObject.js';
+import { asText } from '../base/text.js';
 import type { Route } from './access.js';
 import type { ServedToolset } from './backend.js';
 import type { MethodDeps } from './requests.js';
@@ -197,7 +198,7 @@ export class Endpoint {
       if (answer.kind === 'result') return reply.settle(resultMessage(id, answer.json));
       error = answer.error;
     } catch (cause) {
-      methods.log.write('error', `A request of ${session.toolset} threw: ${String(cause)}`);
+      methods.log.write('error', `A request of ${session.toolset} threw: ${asText(cause)}`);
       error = { code: errorCodes.internal, message: 'The request failed inside MCP Toolsets; its log says more.' };
     }
     reply.settle(errorMessage(id, error));

@@ -14,6 +14,7 @@ import type { Clock } from '../base/clock.js';
 import { DisposableStore } from '../base/disposables.js';
 import { Emitter, type Event } from '../base/events.js';
 import type { Log } from '../base/log.js';
+import { asText } from '../base/text.js';
 import { deliveryWithoutFiles, type Delivery } from '../results/delivery.js';
 import { Attribution } from './attribution.js';
 import { BearerCheck, isEditorPath, isLocalHost, isLocalOrigin, parseRoute, routePath, type Route } from './access.js';
@@ -309,7 +310,7 @@ class HttpGateway implements Gateway {
           return assertNever(admission);
       }
     } catch (error) {
-      this.deps.log.write('error', `A request to the gateway threw: ${String(error)}`);
+      this.deps.log.write('error', `A request to the gateway threw: ${asText(error)}`);
       // 404 makes the editor begin a new session; a server error would end its other calls.
       if (!response.headersSent) response.writeHead(404, { 'content-length': 0 });
       response.end();

@@ -139,7 +139,7 @@ export class ListenStreams {
     try {
       return await backend.request({ ...by, method, params, signal });
     } catch (error) {
-      log.write('error', `A subscription threw: ${String(error)}`);
+      log.write('error', `A subscription threw: ${asText(error)}`);
       return undefined;
     }
   }
@@ -186,7 +186,7 @@ class ListeningClient implements ServerClient {
 
   /** What is told of a task is not fit to be told: its client asks and hears so. */
   private failed(error: unknown): void {
-    this.deps.log.write('error', `What is told of a task threw: ${String(error)}`);
+    this.deps.log.write('error', `What is told of a task threw: ${asText(error)}`);
     this.deps.end();
   }
 

@@ -11,6 +11,7 @@ import { appOf } from '../apps/toolMeta.js';
 import type { Clock } from '../base/clock.js';
 import { type Disposable, DisposableStore } from '../base/disposables.js';
 import type { Log } from '../base/log.js';
+import { asText } from '../base/text.js';
 import { type ServerFeatures, toolsAlone } from '../tools/features.js';
 import type { Audience, ClientKind } from '../protocol/client.js';
 import type { GatewayBackend, ServedToolset } from './backend.js';
@@ -261,7 +262,7 @@ export class Listings implements Disposable {
         listing.refreshIfStale();
         this.deps.announce(listing);
       } catch (error) {
-        this.deps.log.write('error', `What ${listing.toolset} offers could not be listed: ${String(error)}`);
+        this.deps.log.write('error', `What ${listing.toolset} offers could not be listed: ${asText(error)}`);
       }
     }
   }

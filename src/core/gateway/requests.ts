@@ -11,6 +11,7 @@ import { assertNever } from '../base/assertNever.js';
 import { isObject } from '../base/isObject.js';
 import type { Clock } from '../base/clock.js';
 import type { Log } from '../base/log.js';
+import { asText } from '../base/text.js';
 import type { ClientKind, Fields } from '../protocol/client.js';
 import { errorCodes, type RpcError } from '../protocol/errors.js';
 import { metaKeys } from '../protocol/requestMeta.js';
@@ -181,7 +182,7 @@ async function carryOut<Result, Beside>(
     message = await toMessage(id, told, forwarding, terms);
   } catch (error) {
     // A failure that is expected is an outcome. What is thrown is a defect of this software, and not for the client.
-    const cause = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    const cause = error instanceof Error ? (error.stack ?? error.message) : asText(error);
     deps.log.write('error', `The call of ${forwarding.what} in ${session.toolset} threw: ${cause}`);
     const text = 'The call failed inside MCP Toolsets; its log says more.';
     message = errorMessage(id, { code: errorCodes.internal, message: text });

@@ -5,6 +5,7 @@
 import { abortSignalOf, type CancelSignal } from '../base/cancellation.js';
 import { delay, type Clock } from '../base/clock.js';
 import { isObject } from '../base/isObject.js';
+import { messageOf } from '../base/text.js';
 import { declaredCapabilities, type Fields } from '../protocol/client.js';
 import { errorCodes } from '../protocol/errors.js';
 import type { Outcome } from '../protocol/request.js';
@@ -53,7 +54,7 @@ async function opened(pages: readonly Fields[], { client, signal: ended, clock }
     );
     if (answers.some(({ action }) => action !== 'accept')) return failed('A page that the call needs was not opened.');
   } catch (error) {
-    return failed(error instanceof Error ? error.message : String(error));
+    return failed(messageOf(error));
   }
   const limit = new AbortController();
   const over = AbortSignal.any([signal, limit.signal]);

@@ -7,6 +7,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../base/clock.js';
 import type { Log } from '../base/log.js';
+import { asText } from '../base/text.js';
 import { nestsTooDeep, parseJson } from '../protocol/json.js';
 import { discardBody, readBody, strangersBody, type BodyLimits } from './requestBody.js';
 
@@ -54,7 +55,7 @@ export class Rest {
     try {
       await this.answer(request, response);
     } catch (error) {
-      this.deps.log.write('error', `A REST request threw: ${String((error as Error).stack ?? error)}`);
+      this.deps.log.write('error', `A REST request threw: ${asText((error as Error).stack ?? error)}`);
       send(response, restError(500, 'internal', 'The request failed inside MCP Toolsets; its log says more.'));
     }
   }

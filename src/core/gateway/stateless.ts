@@ -159,7 +159,7 @@ export class Stateless implements Disposable {
       if (answer.kind === 'result') return call.settle(resultMessage(id, this.listResult(method, answer.json)));
       error = errorIn(modernVersion, answer.error);
     } catch (cause) {
-      methods.log.write('error', `A request of ${toolset} threw: ${String(cause)}`);
+      methods.log.write('error', `A request of ${toolset} threw: ${asText(cause)}`);
       error = { code: errorCodes.internal, message: 'The request failed inside MCP Toolsets; its log says more.' };
     }
     call.settle(

@@ -4,6 +4,7 @@
  */
 import { assertNever } from '../base/assertNever.js';
 import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
+import { messageOf } from '../base/text.js';
 import { builtInToolset } from '../config/model.js';
 import type { ClientKind, Fields } from '../protocol/client.js';
 import type { ServerState, ServerStatus, StatusSnapshot } from '../reconcile/status.js';
@@ -165,7 +166,7 @@ export async function callAdminTool(
     if (!found) throw new Error(`There is no tool "${published}".`);
     return textResult(await found.run(deps, input, dialog));
   } catch (error) {
-    return { ...textResult(`Error: ${error instanceof Error ? error.message : String(error)}`), isError: true };
+    return { ...textResult(`Error: ${messageOf(error)}`), isError: true };
   }
 }
 

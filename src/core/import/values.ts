@@ -136,7 +136,7 @@ export class Values {
       const slot = slotOf(name);
       if (value === null || value === undefined) continue;
       if (typeof value === 'object') this.note('lost', `${slot.where} is not a text.`);
-      else values[name] = this.value(String(value), slot);
+      else values[name] = this.value(asText(value), slot);
     }
     return values;
   }

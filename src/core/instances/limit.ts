@@ -5,6 +5,7 @@
  * connection is gone; nothing that has a call in flight with its server is evicted.
  */
 import { Emitter, nextEvent } from '../base/events.js';
+import { asText } from '../base/text.js';
 import type { Connection, Connector, ConnectOutcome, ConnectRequest, StartFailure } from '../connections/connection.js';
 import type { Log } from '../base/log.js';
 
@@ -142,13 +143,13 @@ export function defectTolerant(connector: Connector, log: Log): Connector {
       } catch (error) {
         log.write(
           'error',
-          `${request.server}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
+          `${request.server}: ${error instanceof Error ? (error.stack ?? error.message) : asText(error)}`,
         );
         return {
           kind: 'failed',
           failure: {
             code: 'server-protocol',
-            message: `Starting "${request.server}" failed because of a defect of MCP Toolsets itself: ${String(error)}.`,
+            message: `Starting "${request.server}" failed because of a defect of MCP Toolsets itself: ${asText(error)}.`,
             fix: 'Restart the server; if it happens again, report it with the log of MCP Toolsets.',
             path: [],
           },

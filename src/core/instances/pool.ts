@@ -47,7 +47,7 @@ export class InstancePool {
   constructor(private readonly deps: PoolDeps) {
     this.wanted = deps.expected().capabilities;
     this.tasks = new Tasks(deps.clock, deps.trulyStateless);
-    this.ends = new PendingEnds((error) => deps.log.write('error', `Ending an instance failed: ${String(error)}`));
+    this.ends = new PendingEnds((why) => deps.log.write('error', `Ending an instance failed: ${why}`));
     this.spare = new Spare({
       ...deps,
       isAllowed: () => !this.draining && !this.closed && deps.wantsSpare(),

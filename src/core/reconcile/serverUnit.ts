@@ -52,7 +52,7 @@ export class ServerUnit {
   private readonly draining = new Set<Serving>();
 
   constructor(private readonly deps: UnitDeps) {
-    this.ends = new PendingEnds((error) => deps.log.write('error', `${deps.id}: ${String(error)}`));
+    this.ends = new PendingEnds((why) => deps.log.write('error', `${deps.id}: ${why}`));
   }
 
   get serving(): Serving | undefined {

@@ -6,6 +6,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../base/clock.js';
 import type { Log } from '../base/log.js';
+import { asText } from '../base/text.js';
 import type { ServerDefinition } from '../config/model.js';
 import {
   type Connection,
@@ -363,7 +364,7 @@ export class Serving {
       onFailure: (error) => {
         // An instance that has ended meanwhile has already told why.
         if (!this.isInUse(instance)) return;
-        const why = this.deps.redact(error instanceof ListError ? error.message : String(error));
+        const why = this.deps.redact(error instanceof ListError ? error.message : asText(error));
         if (this.offers.isForAll(instance)) this.commonFailure = why;
         else this.ownFailures.set(instance, why);
         this.events.onChange();

@@ -9,6 +9,7 @@ import { readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Log } from '../base/log.js';
 import { SingleFlight } from '../base/singleFlight.js';
+import { asText } from '../base/text.js';
 
 interface ArtifactQuotaDeps {
   /** The folder that holds `<server>/<tool>/<file>`. */
@@ -56,7 +57,7 @@ export class ArtifactQuota {
       this.takeArrived();
       await this.makeRoom();
     } catch (error) {
-      this.deps.log.write('error', `The quota of artifacts could not be kept: ${String(error)}`);
+      this.deps.log.write('error', `The quota of artifacts could not be kept: ${asText(error)}`);
     }
   }
 

@@ -7,6 +7,7 @@
  * never changed; `tools` never names a toolset of ours that is not granted.
  */
 import { isDeepStrictEqual } from 'node:util';
+import { asText } from '../base/text.js';
 import { EditNodes, isScalar, isSeq, spanOf } from '../yaml/editNodes.js';
 import { appendItem, applyEdits, insertion, removeItem, valueEdit } from '../yaml/edits.js';
 import { readYaml } from '../yaml/yamlTree.js';
@@ -108,7 +109,7 @@ function withItems(front: string, isGone: (item: string) => boolean, missing: re
     const pair = nodes?.pairOf(nodes.root, 'tools')?.pair;
     if (!nodes || !pair || !isSeq(pair.value)) return undefined;
     const { flow, items } = pair.value;
-    const item = items.find((one) => isScalar(one) && isGone(String(one.value).trim()));
+    const item = items.find((one) => isScalar(one) && isGone(asText(one.value).trim()));
     if (item === undefined) return text;
     const removed = removeItem(nodes, spanOf(item)?.start ?? 0);
     if (!removed) return undefined;

@@ -5,6 +5,7 @@
  * Invariant: reading never throws; a text that cannot be used as YAML cannot be edited and has no nodes.
  */
 import { isAlias, isMap, isPair, isScalar, isSeq, type Pair, type YAMLMap, type YAMLSeq } from 'yaml';
+import { asText } from '../base/text.js';
 import { lineEnd, nextLine, type Span } from './textPositions.js';
 import { resolveAliases } from './yamlAliases.js';
 import { composeYaml, spanOf } from './yamlDocument.js';
@@ -171,7 +172,7 @@ export function isEmptyValue(value: unknown): boolean {
 }
 
 function keyText(value: unknown): string {
-  return typeof value === 'symbol' ? '<<' : String(value);
+  return typeof value === 'symbol' ? '<<' : asText(value);
 }
 
 export function isBlockScalar(node: unknown): boolean {

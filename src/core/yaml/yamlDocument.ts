@@ -4,6 +4,7 @@
  * Invariants: never throws; nodes are nested to a bounded depth, so that what follows may recurse.
  */
 import { Composer, Lexer, Parser, type CST, type YAMLError as LibraryError } from 'yaml';
+import { messageOf } from '../base/text.js';
 import type { Span } from './textPositions.js';
 
 /** The reasons why a text cannot be used as YAML. */
@@ -59,7 +60,7 @@ export function composeYaml(source: string): ComposedYaml {
   try {
     return compose(source);
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     return failed({ kind: 'syntax', id: 'IMPOSSIBLE', message, span: { start: 0, end: 0 } });
   } finally {
     Error.stackTraceLimit = stackTraceLimit;

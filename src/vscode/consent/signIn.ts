@@ -4,13 +4,13 @@
  */
 import * as vscode from 'vscode';
 import { inert } from '../../core/base/inert.js';
+import { messageOf } from '../../core/base/text.js';
 import { window } from '../views/inertEditor.js';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
 import type { Redirect, SignInBrowser } from '../../core/connections/http/oauth/contract.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
 import type { Logs } from '../engine/logs.js';
 import { signInActions } from '../views/serverActions.js';
-import { messageOf } from '../views/messages.js';
 import { pickServer } from '../views/pickServer.js';
 import { serverOf, type Subject } from '../views/subject.js';
 

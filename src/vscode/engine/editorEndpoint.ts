@@ -9,6 +9,7 @@ import type { Clock } from '../../core/base/clock.js';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
 import { Emitter } from '../../core/base/events.js';
 import type { Log } from '../../core/base/log.js';
+import { messageOf } from '../../core/base/text.js';
 import { timelyAnswer, type SecretStore } from '../../core/connections/http/oauth/contract.js';
 import { newToken } from '../../core/files/tokenFile.js';
 import type { EndpointSecret } from '../../core/gateway/endpointSecret.js';
@@ -81,7 +82,7 @@ class StoredToken implements EndpointSecret {
       return await timelyAnswer(this.clock, this.stored());
     } catch (error) {
       this.own ??= newToken();
-      const why = error instanceof Error ? error.message : String(error);
+      const why = messageOf(error);
       this.log.write('warn', `The token of the editor is not kept, so agent sessions end with this window: ${why}`);
       return this.own;
     }

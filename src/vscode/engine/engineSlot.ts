@@ -11,6 +11,7 @@ import { delay, type Clock } from '../../core/base/clock.js';
 import { Emitter, nextEvent, type Event } from '../../core/base/events.js';
 import type { Log } from '../../core/base/log.js';
 import type { Problem } from '../../core/base/problem.js';
+import { asText } from '../../core/base/text.js';
 import type { SourceText } from '../../core/config/model.js';
 import type { StatusSnapshot } from '../../core/reconcile/status.js';
 import type { Engine } from './engine.js';
@@ -168,7 +169,7 @@ export class EngineSlot {
       this.apply();
       return engine;
     } catch (error) {
-      this.deps.log.write('error', `The engine did not start: ${String((error as Error).stack ?? error)}`);
+      this.deps.log.write('error', `The engine did not start: ${asText((error as Error).stack ?? error)}`);
       this.deps.onFailure(error);
       this.isKnown = true;
       this.refresh();
@@ -180,7 +181,7 @@ export class EngineSlot {
     engine.host
       .setSources(state.sources)
       .catch((error: unknown) =>
-        this.deps.log.write('error', `The files were not applied: ${String((error as Error).stack ?? error)}`),
+        this.deps.log.write('error', `The files were not applied: ${asText((error as Error).stack ?? error)}`),
       );
   }
 

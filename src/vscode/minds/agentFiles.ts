@@ -7,6 +7,7 @@ import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Clock } from '../../core/base/clock.js';
 import { inert } from '../../core/base/inert.js';
+import { asText, messageOf } from '../../core/base/text.js';
 import { window } from '../views/inertEditor.js';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
 import { largestConfigFile, readTextFile } from '../../core/base/textFile.js';
@@ -18,7 +19,6 @@ import { refuseOutside } from '../../core/files/realFiles.js';
 import { configuredToolsets } from '../../core/host/dialogTools.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
 import { openDocument } from '../views/documents.js';
-import { messageOf } from '../views/messages.js';
 import { makeFolders, type FolderMaker } from './newFolders.js';
 import { teamPath, type TeamFiles } from './teamFiles.js';
 
@@ -40,7 +40,7 @@ export function registerAgentFiles({ slot, team, clock, log }: AgentFilesDeps): 
   const follow = (): void => {
     // As long as it is unknown what is configured, nothing would be granted.
     if (slot.engine && slot.state.phase === 'serving') {
-      following.request().catch((error: unknown) => log.write('error', `Agent files: ${String(error)}`));
+      following.request().catch((error: unknown) => log.write('error', `Agent files: ${asText(error)}`));
     }
   };
 

@@ -8,6 +8,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../../core/base/isObject.js';
 import { toDisposable, type Disposable } from '../../core/base/disposables.js';
 import type { Log } from '../../core/base/log.js';
+import { asText } from '../../core/base/text.js';
 import type { GatewayEndpoint } from '../../core/gateway/gateway.js';
 
 /** The part of `vscode.cursor.mcp` that is used here. */
@@ -57,7 +58,7 @@ export class CursorServers implements Disposable {
   /** Returns whether Cursor took it, as far as it says so at once. */
   private tell(name: string, call: () => unknown): boolean {
     const failed = (error: unknown): void =>
-      this.log.write('warn', `${name}: Cursor did not take what it was told: ${String(error)}`);
+      this.log.write('warn', `${name}: Cursor did not take what it was told: ${asText(error)}`);
     try {
       // Its types promise nothing, and its implementation may promise all the same.
       void Promise.resolve(call()).catch(failed);

@@ -11,6 +11,7 @@ import * as vscode from 'vscode';
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { inert } from '../../core/base/inert.js';
+import { asText } from '../../core/base/text.js';
 import { window } from '../views/inertEditor.js';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
 import type { Clock } from '../../core/base/clock.js';
@@ -125,7 +126,7 @@ class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscode.McpHt
     try {
       this.store.add(vscode.lm.registerMcpServerDefinitionProvider(providerId, this));
     } catch (error) {
-      this.deps.log.write('error', `This editor takes no MCP servers from extensions: ${String(error)}`);
+      this.deps.log.write('error', `This editor takes no MCP servers from extensions: ${asText(error)}`);
     }
   }
 

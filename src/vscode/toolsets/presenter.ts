@@ -12,6 +12,7 @@ import type { Clock } from '../../core/base/clock.js';
 import { toDisposable, type Disposable } from '../../core/base/disposables.js';
 import type { Log } from '../../core/base/log.js';
 import type { Place, Problem } from '../../core/base/problem.js';
+import { asText } from '../../core/base/text.js';
 import type { Toolset } from '../../core/tools/catalogue.js';
 import { absenceProblem, absenceText, presenceOf, type Absence, type Rival } from './presence.js';
 
@@ -217,7 +218,7 @@ class Watch implements Disposable {
     const label = this.toolset.id;
     stage
       .startServer(label)
-      .catch((error: unknown) => log.write('debug', `${label}: the editor did not start it: ${String(error)}`))
+      .catch((error: unknown) => log.write('debug', `${label}: the editor did not start it: ${asText(error)}`))
       .finally(() => {
         this.starting = false;
         if (this.phase !== 'shown' && stage.isConnected(label)) this.look();

@@ -5,6 +5,7 @@
  * Does not import `vscode`.
  */
 import { isObject } from '../../core/base/isObject.js';
+import { messageOf } from '../../core/base/text.js';
 import { errorCodes } from '../../core/protocol/errors.js';
 import type { Fields } from '../../core/protocol/client.js';
 import type { OtherOutcome, ToolOutcome } from '../../core/protocol/request.js';
@@ -79,7 +80,7 @@ export class AppBridge {
           return this.refuse(id, errorCodes.methodNotFound, `Method not found: ${method}`);
       }
     } catch (error) {
-      this.refuse(id, errorCodes.internal, error instanceof Error ? error.message : String(error));
+      this.refuse(id, errorCodes.internal, messageOf(error));
     }
   }
 

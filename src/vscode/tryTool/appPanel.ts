@@ -10,10 +10,10 @@ import { framePage, type Marked } from '../../core/apps/framePage.js';
 import { appOf } from '../../core/apps/toolMeta.js';
 import { inert } from '../../core/base/inert.js';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
+import { messageOf } from '../../core/base/text.js';
 import type { OpenedApp } from '../../core/host/dialogTools.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
 import { window } from '../views/inertEditor.js';
-import { messageOf } from '../views/messages.js';
 import { AppBridge } from './appBridge.js';
 
 export interface AppPanelDeps {

@@ -16,6 +16,7 @@ import type {
 import type { Clock } from '../../base/clock.js';
 import { isObject } from '../../base/isObject.js';
 import type { Log } from '../../base/log.js';
+import { asText } from '../../base/text.js';
 import type { Fields, ServerClient } from '../../protocol/client.js';
 import { errorCodes } from '../../protocol/errors.js';
 import { mayBeOfExtension, shareExtension } from '../../protocol/extensions.js';
@@ -310,7 +311,7 @@ export class ModernSession {
     try {
       await this.send({ ...request, id, ...(params && { params }) });
     } catch (error) {
-      this.finish(exchange, { error: { code: errorCodes.server, message: String(error) } });
+      this.finish(exchange, { error: { code: errorCodes.server, message: asText(error) } });
     }
   }
 

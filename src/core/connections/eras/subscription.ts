@@ -8,6 +8,7 @@
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { delay, type Clock } from '../../base/clock.js';
 import { isObject } from '../../base/isObject.js';
+import { asText } from '../../base/text.js';
 import type { Fields } from '../../protocol/client.js';
 import { errorCodes } from '../../protocol/errors.js';
 import { TransportFailure } from '../transport.js';
@@ -94,7 +95,7 @@ export class Subscription {
       this.requests.set(id, request);
       const params = { notifications: filter, _meta: meta };
       this.deps.send({ jsonrpc: '2.0', id, method: 'subscriptions/listen', params }).catch((error: unknown) => {
-        this.ended(id, { code: errorCodes.server, message: String(error) });
+        this.ended(id, { code: errorCodes.server, message: asText(error) });
       });
     });
     if (!before) return begun;

@@ -8,6 +8,7 @@
  */
 import { limited, type Clock } from '../../../base/clock.js';
 import type { Log } from '../../../base/log.js';
+import { asText } from '../../../base/text.js';
 import type { HttpLaunch } from '../../../config/model.js';
 import { directAgents, type HttpAgents, type MakeAgents } from '../agents.js';
 import type { HttpAccess, Refusal, Verdict } from '../endpoint.js';
@@ -261,7 +262,7 @@ export class OAuthAccess implements HttpAccess {
   private async revoke(grant: Grant): Promise<void> {
     const sdk = await loadOAuthSdk();
     await this.limited((signal) => revoke(sdk, grant, this.fetchFor(signal))).catch((error: unknown) =>
-      this.deps.log.write('warn', `The tokens are forgotten here, but were not revoked: ${String(error)}`),
+      this.deps.log.write('warn', `The tokens are forgotten here, but were not revoked: ${asText(error)}`),
     );
   }
 
@@ -279,7 +280,7 @@ export class OAuthAccess implements HttpAccess {
       return isAdvertised(authority) ? nobody : undefined;
     } catch (error) {
       if (error instanceof SignInFailure) return error.message;
-      this.deps.log.write('debug', `[oauth] nothing found out about signing in: ${String(error)}`);
+      this.deps.log.write('debug', `[oauth] nothing found out about signing in: ${asText(error)}`);
       return undefined;
     }
   }
@@ -311,7 +312,7 @@ export class OAuthAccess implements HttpAccess {
       this.storeFails = false;
     } catch (error) {
       this.storeFails = true;
-      log.write('warn', `[oauth] the sign-in could not be stored, and lasts as long as this window: ${String(error)}`);
+      log.write('warn', `[oauth] the sign-in could not be stored, and lasts as long as this window: ${asText(error)}`);
     }
   }
 
