@@ -69,7 +69,7 @@ export function readEnvelope(headers: IncomingHttpHeaders, message: Request): En
 }
 
 function mismatchOf(headers: IncomingHttpHeaders, { method, params }: Request, version: string): string | undefined {
-  const target = namedParams[method];
+  const target = namedParams.get(method);
   return (
     differs('MCP-Protocol-Version', headers['mcp-protocol-version'], version) ??
     differs('Mcp-Method', headers['mcp-method'], method) ??

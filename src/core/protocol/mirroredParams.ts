@@ -25,12 +25,12 @@ const mirroredTypes = ['string', 'integer', 'boolean'];
 const dataKeywords = ['default', 'const', 'enum', 'examples'];
 
 /** By method: the parameter that the header `Mcp-Name` repeats. */
-export const namedParams: Readonly<Record<string, string>> = {
-  'tools/call': 'name',
-  'prompts/get': 'name',
-  'resources/read': 'uri',
-  ...Object.fromEntries(taskMethods.map((method) => [method, 'taskId'])),
-};
+export const namedParams: ReadonlyMap<string, string> = new Map([
+  ['tools/call', 'name'],
+  ['prompts/get', 'name'],
+  ['resources/read', 'uri'],
+  ...taskMethods.map((method): [string, string] => [method, 'taskId']),
+]);
 
 /** Returns what a parameter of a call has to be mirrored as; undefined where there is nothing to mirror. */
 export function mirroredValue({ path }: MirroredParam, args: unknown): string | number | boolean | undefined {

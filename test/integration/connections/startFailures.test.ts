@@ -32,12 +32,14 @@ describe('start failures', function () {
       instead: 'my-server',
       path: ['command'],
     });
-    assert.deepEqual(await rig.failure(stdio('something-else', [], { env })), {
-      code: 'command-not-found',
-      message: 'The command "something-else" is in none of the 1 folders of PATH.',
-      fix: 'Install something-else, or write its full path as command.',
-      path: ['command'],
-    });
+    for (const command of ['something-else', 'constructor']) {
+      assert.deepEqual(await rig.failure(stdio(command, [], { env })), {
+        code: 'command-not-found',
+        message: `The command "${command}" is in none of the 1 folders of PATH.`,
+        fix: `Install ${command}, or write its full path as command.`,
+        path: ['command'],
+      });
+    }
   });
 
   for (const [command, comesWith] of [

@@ -16,7 +16,19 @@ describe('texts', () => {
 
 describe('what was to be a text', () => {
   it('is one, or it is said what it is, also where it has none of its own (S2)', () => {
-    const given = ['x', '', 5, true, null, undefined, {}, { toString: 1 }, [], [{ toString: 1 }], new TypeError('no')];
+    const given: unknown[] = [
+      'x',
+      '',
+      5,
+      true,
+      null,
+      undefined,
+      {},
+      { toString: 1 },
+      [],
+      [{ toString: 1 }],
+      new TypeError('no'),
+    ];
     assert.deepEqual(given.map(asText), [
       ...['x', '', '5', 'true', 'null', 'undefined', 'an object', 'an object', 'a list', 'a list', 'TypeError: no'],
     ]);

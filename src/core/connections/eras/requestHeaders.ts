@@ -42,7 +42,7 @@ export class RequestHeaders {
     const { method } = message;
     const { name, arguments: args } = (message.params ?? {}) as Fields;
     const headers: Record<string, string> = { 'mcp-method': toHeader(String(method)) };
-    const target = (message.params as Fields | undefined)?.[namedParams[method] ?? ''];
+    const target = (message.params as Fields | undefined)?.[namedParams.get(method) ?? ''];
     if (typeof target === 'string') headers['mcp-name'] = toHeader(target);
     if (method !== 'tools/call') return headers;
     for (const param of mirrored ?? this.mirroredBy(name)) {

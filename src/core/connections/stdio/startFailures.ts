@@ -46,7 +46,8 @@ export function commandNotFound(launch: StdioLaunch, search: PathSearch): StartF
       },
     );
   }
-  const launcher = launchers[command.replace(/\.(exe|cmd)$/i, '')];
+  const name = command.replace(/\.(exe|cmd)$/i, '');
+  const launcher = Object.hasOwn(launchers, name) ? launchers[name] : undefined;
   const where = `The command "${command}" is in none of the ${search.folders} folders of PATH.`;
   if (launcher) {
     return failure(
