@@ -142,7 +142,7 @@ export class ParkableCall implements Reply {
     this.state = { kind: 'carried', by: carrier };
     if (state.answer !== undefined) return this.settle(state.answer, state.status);
     for (const [key, { question }] of [...this.questions]) {
-      const response = responses[key];
+      const response = Object.hasOwn(responses, key) ? responses[key] : undefined;
       if (!isObject(response)) continue;
       this.questions.delete(key);
       question.resolve(response);

@@ -134,6 +134,18 @@ describe('gateway: calls that wait for their clients (G4)', () => {
     assert.deepEqual(Object.keys(result.inputRequests), ['name', 'wrong', 'question-1', 'question-2', 'question-3']);
   });
 
+  it('are answered by what the client says alone, whatever the key of the server', async () => {
+    const { call, reply } = begin(1);
+    const question = call.ask('roots/list', undefined, signal, '__proto__');
+    await nextTurn();
+    parking.take(stateIn(reply), target);
+    const next = goOn(call, 2, {});
+    await nextTurn();
+    parking.take(stateIn(next), target);
+    goOn(call, 3, Object.fromEntries([['__proto__', { roots: [] }]]));
+    assert.deepEqual(await question, { roots: [] });
+  });
+
   it('give way after a minute, and not while a POST carries them or brings the answers (L2)', async () => {
     const { call, reply } = begin(1);
     const since = clock.now();
