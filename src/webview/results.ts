@@ -62,7 +62,7 @@ function partElement(part: Part): Node {
 function kindOf(kind: string, part: Part): string {
   const annotations = part['annotations'] as Part | undefined;
   const audience = annotations?.['audience'];
-  return Array.isArray(audience) ? `${kind} · for ${audience.join(' and ')}` : kind;
+  return Array.isArray(audience) ? `${kind} · for ${audience.map(text).join(' and ')}` : kind;
 }
 
 function image(type: unknown, data: unknown): Node {
