@@ -205,7 +205,10 @@ function undelivered(error: NodeJS.ErrnoException, url: URL, proxy: string | und
   const message = error.message === '' ? (first?.message ?? code) : error.message;
   // Newer versions of Node add advice that does not fit the editor.
   const plain = message.replace(/; if the root CA is installed locally.*$/, '');
-  const detail = code === 'ECONNREFUSED' ? 'the connection was refused' : plain;
+  const isRefused = code === 'ECONNREFUSED';
+  // A server that dies resets those that wait for it to take their connection.
+  const isReset = plain.startsWith('connect ECONNRESET');
+  const detail = isRefused ? 'the connection was refused' : isReset ? 'the connection was reset' : plain;
   const way = proxy === undefined ? '' : ` (through the proxy ${proxy})`;
   return { kind: 'unreachable', code, detail: `${detail}${way}`, url: shown(url) };
 }
