@@ -101,7 +101,7 @@ export class OfferFiles {
     for (let next = firstOf(this.toWrite); next; next = firstOf(this.toWrite)) {
       const [launch, make] = next;
       this.toWrite.delete(launch);
-      await putLaunchFile(this.deps.folder, launch, make());
+      await putLaunchFile(this.deps.folder, launch, make()).catch(this.deps.onFailure);
     }
   }
 }

@@ -161,4 +161,13 @@ describe('files of what servers listed (P8)', () => {
     assert.equal(failures.length, 1);
     assert.deepEqual(namesIn(files, 1), ['a']);
   });
+
+  it('are written whatever becomes of another', async () => {
+    mkdirSync(path.join(fileOf(1), 'a folder where the file should be'), { recursive: true });
+    const files = await open();
+    for (const n of [1, 2]) files.remember(launch(n), offer('a'), nothingSecret);
+    await files.settled();
+    assert.equal(failures.length, 1);
+    assert.deepEqual(namesIn(await open(), 2), ['a']);
+  });
 });
