@@ -30,6 +30,8 @@ interface InstanceDeps {
   readonly clock: Clock;
   /** The limit without a call in milliseconds, read each time that a wait begins, and by `reviewIdle`. */
   readonly idleLimit: () => number;
+  /** Called when nothing runs on it any more. */
+  readonly onRest: () => void;
   /** Called when the idle limit has passed. */
   readonly onIdle: (instance: Instance) => void;
   readonly onDeath: (instance: Instance, cause: string) => void;
@@ -259,6 +261,7 @@ export class Instance {
     if (this.isBusy) return;
     if (this.use.kind === 'draining') void this.end('it was replaced or removed');
     else this.awaitIdle();
+    this.deps.onRest();
   }
 
   private serve(client: ServerClient): void {

@@ -2,7 +2,8 @@
  * Limits how many instances may live at once (L2): it is a connector that has a slot for each, and makes room by
  * evicting a spare instance, or the one that was idle the longest, or the one whose calls have waited the longest for clients
  * that may never answer (G4). Invariants: there are never more connections than slots; a slot is free only when its
- * connection is gone; nothing that has a call in flight with its server is evicted.
+ * connection is gone; nothing that has a call in flight with its server is evicted, and nothing at all where enough is going
+ * anyway.
  */
 import { Emitter, nextEvent } from '../base/events.js';
 import { asText } from '../base/text.js';
@@ -21,11 +22,20 @@ export interface SlotHolder {
   readonly isSpare: boolean;
 }
 
+export type NotStarted = Exclude<ConnectOutcome, { readonly kind: 'connected' }>;
+
 /** Ends the holder of a slot. Resolves when its connection is gone. */
 type Evict = (reason: string) => Promise<void>;
 
-export interface Slots {
+/** Returns what ends a start, as long as nobody waits for it. */
+export type Surrender = () => Evict | undefined;
+
+export interface Slots extends Connector {
+  /** @param surrender is there where the start makes room for others */
+  connect(request: ConnectRequest, surrender?: Surrender): Promise<ConnectOutcome>;
   hold(connection: Connection, holder: SlotHolder, evict: Evict): void;
+  /** What holds a slot is idle from now on. */
+  noteIdle(): void;
   /** Says whether a start would find a slot without anything that ends for it. */
   hasRoom(): boolean;
 }
@@ -33,12 +43,17 @@ export interface Slots {
 interface Slot {
   /** It is undefined while the start is under way, and until somebody holds what it started. */
   held: { readonly by: SlotHolder; readonly evict: Evict } | undefined;
+  /** Of the start. */
+  readonly signal: AbortSignal;
+  readonly surrender: Surrender | undefined;
 }
 
-export class LimitedConnector implements Connector, Slots {
+export class LimitedConnector implements Slots {
   private readonly slots = new Set<Slot>();
   private readonly slotOf = new WeakMap<Connection, Slot>();
   private readonly changes = new Emitter<void>();
+  /** How many starts wait for a slot. */
+  private waiting = 0;
 
   /** @param most is read at each start, as it may change while instances live */
   constructor(
@@ -46,19 +61,9 @@ export class LimitedConnector implements Connector, Slots {
     private readonly most: () => number,
   ) {}
 
-  async connect(request: ConnectRequest): Promise<ConnectOutcome> {
-    while (!this.hasRoom()) {
-      if (request.signal.aborted) return { kind: 'cancelled' };
-      const idle = this.spare() ?? this.longest('idleSince');
-      const waiting = this.longest('waitsSince');
-      if (idle) await idle.evict('it was idle the longest, and another instance needed the room');
-      // A start under way will be idle, or gone, before long; an instance that ends frees its slot.
-      else if (this.isAnyInPassing()) await this.nextChange(request.signal);
-      else if (waiting) await waiting.evict(noAnswer);
-      else return { kind: 'failed', failure: this.full() };
-    }
-    const slot: Slot = { held: undefined };
-    this.slots.add(slot);
+  async connect(request: ConnectRequest, surrender?: Surrender): Promise<ConnectOutcome> {
+    const slot = await this.takeSlot(request.signal, surrender);
+    if ('kind' in slot) return slot;
     const free = (): void => {
       this.slots.delete(slot);
       this.changes.fire();
@@ -85,12 +90,44 @@ export class LimitedConnector implements Connector, Slots {
     this.changes.fire();
   }
 
+  noteIdle(): void {
+    this.changes.fire();
+  }
+
   hasRoom(): boolean {
     return this.slots.size < this.most();
   }
 
   dispose(): Promise<void> {
     return this.connector.dispose();
+  }
+
+  /** Resolves with why there is none. */
+  private async takeSlot(signal: AbortSignal, surrender?: Surrender): Promise<Slot | NotStarted> {
+    this.waiting++;
+    try {
+      while (!this.hasRoom()) {
+        if (signal.aborted) return { kind: 'cancelled' };
+        const evictIdle = this.isEnoughGoing() ? undefined : (this.spare() ?? this.longest('idleSince'));
+        const evictWaiting = this.longest('waitsSince');
+        if (evictIdle) await evictIdle('it was idle the longest, and another instance needed the room');
+        // A start under way will be idle, or gone, before long; an instance that ends frees its slot.
+        else if (this.isAnyInPassing()) await this.nextChange(signal);
+        else if (evictWaiting) await evictWaiting(noAnswer);
+        else return { kind: 'failed', failure: this.full() };
+      }
+      const slot: Slot = { held: undefined, signal, surrender };
+      this.slots.add(slot);
+      return slot;
+    } finally {
+      this.waiting--;
+    }
+  }
+
+  /** Says whether all starts that wait have a slot when what is ending, and what was cancelled, is gone. */
+  private isEnoughGoing(): boolean {
+    const going = [...this.slots].filter(({ held, signal }) => (held ? held.by.isEnding : signal.aborted));
+    return this.slots.size - going.length + this.waiting <= this.most();
   }
 
   private isAnyInPassing(): boolean {
@@ -102,19 +139,24 @@ export class LimitedConnector implements Connector, Slots {
     await nextEvent(this.changes.event, () => true, signal).catch(() => undefined);
   }
 
-  /** It comes first: nobody holds it. */
-  private spare(): Slot['held'] {
-    return [...this.slots].find(({ held }) => held?.by.isSpare && held.by.idleSince !== undefined)?.held;
+  /** It comes first, ready or starting: nobody holds it. */
+  private spare(): Evict | undefined {
+    for (const { held, surrender } of this.slots) {
+      if (held?.by.isSpare && held.by.idleSince !== undefined) return held.evict;
+      const end = held ? undefined : surrender?.();
+      if (end) return end;
+    }
+    return undefined;
   }
 
-  private longest(what: 'idleSince' | 'waitsSince'): Slot['held'] {
+  private longest(what: 'idleSince' | 'waitsSince'): Evict | undefined {
     let longest: Slot['held'];
     let from = Infinity;
     for (const { held } of this.slots) {
       const since = held?.by[what] ?? Infinity;
       if (since < from) [longest, from] = [held, since];
     }
-    return longest;
+    return longest?.evict;
   }
 
   private full(): StartFailure {

@@ -5,9 +5,11 @@
  * a pool that drains or has closed starts nothing for new calls; `close` resolves when nothing of the pool is left.
  */
 import { untilAborted } from '../base/events.js';
+import { inNextTurn } from '../base/nextTurn.js';
 import { PendingEnds } from '../base/pendingEnds.js';
 import type { Connection, ConnectOutcome } from '../connections/connection.js';
 import { Instance } from './instance.js';
+import type { NotStarted, Surrender } from './limit.js';
 import type { OtherOutcome, OtherRequest, RequestTerms, ToolCall, ToolOutcome } from '../protocol/request.js';
 import {
   capabilitiesKey,
@@ -18,7 +20,7 @@ import {
   type ServerClient,
   union,
 } from '../protocol/client.js';
-import type { CalledTool, NotStarted, PoolDeps, PoolFailure, PoolOutcome, Starting, StartOutcome } from './poolDeps.js';
+import type { CalledTool, PoolDeps, PoolFailure, PoolOutcome, Starting, StartOutcome } from './poolDeps.js';
 import { isAboutTask, isOtherType } from '../protocol/tasks.js';
 import { Spare } from './spare.js';
 import { longestTaskMs, Tasks } from './tasks.js';
@@ -52,7 +54,7 @@ export class InstancePool {
       ...deps,
       isAllowed: () => !this.draining && !this.closed && deps.wantsSpare(),
       hasRoom: () => deps.connector.hasRoom(),
-      start: (capabilities, signal) => this.connect(capabilities, signal),
+      start: (...terms) => this.connect(...terms),
       make: (connection, declared) => this.letMakeRoom(this.make(connection, declared)),
       onReady: deps.onStarted,
       onFailed: ({ message }) => deps.log.write('info', `No spare instance: ${message}`),
@@ -85,7 +87,9 @@ export class InstancePool {
   adopt(connection: Connection, declared: Fields): Instance {
     const instance = this.make(connection, declared);
     this.give(instance);
-    return this.letMakeRoom(instance);
+    // Calls that waited for the tools to be listed go out within this turn.
+    inNextTurn(() => this.letMakeRoom(instance));
+    return instance;
   }
 
   call(dialog: string, call: ToolCall, { original, published, asTask }: CalledTool): Promise<PoolOutcome<ToolOutcome>> {
@@ -193,12 +197,10 @@ export class InstancePool {
   async drain(limitMs: number, reason: string): Promise<void> {
     this.draining = true;
     this.ends.add(this.spare.end(reason));
-    const retireAll = (): Promise<unknown> =>
-      Promise.all(
-        [...this.instances]
-          .filter(({ use }) => use.kind !== 'draining')
-          .map((instance) => this.retire(instance, limitMs, reason)),
-      );
+    const retireAll = (): Promise<unknown> => {
+      const inUse = [...this.instances].filter(({ use }) => use.kind !== 'draining');
+      return Promise.all(inUse.map((instance) => this.retire(instance, limitMs, reason)));
+    };
     // What lives already does not wait for what starts for waiting calls.
     const living = retireAll();
     const starting = [...this.starting.values()].map(({ outcome }) => outcome.then(retireAll));
@@ -336,10 +338,10 @@ export class InstancePool {
   }
 
   /** Whoever takes what has connected makes an instance of it, or closes it. */
-  private connect(capabilities: Fields, signal: AbortSignal): Promise<ConnectOutcome> {
+  private connect(capabilities: Fields, signal: AbortSignal, surrender?: Surrender): Promise<ConnectOutcome> {
     const { server, launch, log, connector } = this.deps;
     const timeoutMs = this.deps.timeouts().connect;
-    return connector.connect({ server, launch, log, signal, capabilities, timeoutMs });
+    return connector.connect({ server, launch, log, signal, capabilities, timeoutMs }, surrender);
   }
 
   private make(connection: Connection, declared: Fields): Instance {
@@ -349,6 +351,7 @@ export class InstancePool {
       declared,
       clock: this.deps.clock,
       idleLimit: () => this.deps.timeouts().idle,
+      onRest: () => this.deps.connector.noteIdle(),
       onIdle: (idle) => void this.retire(idle, 0, 'nobody used it for the idle limit'),
       onDeath: (dead, cause) => {
         const { use } = dead;

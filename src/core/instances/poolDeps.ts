@@ -2,12 +2,12 @@
 import type { Clock } from '../base/clock.js';
 import type { Log } from '../base/log.js';
 import type { Launch, Timeouts } from '../config/model.js';
-import type { ConnectOutcome, Connector, OfferKind, StartFailure, ToolListing } from '../connections/connection.js';
+import type { Connector, OfferKind, StartFailure, ToolListing } from '../connections/connection.js';
 import type { ExpectedClient } from '../protocol/client.js';
 import type { ServerOutcome } from '../protocol/request.js';
 import type { DialogHistory } from './dialogHistory.js';
 import type { Instance, InstanceUse } from './instance.js';
-import type { Slots } from './limit.js';
+import type { NotStarted, Slots } from './limit.js';
 import type { StartTurns } from './startTurns.js';
 import type { ServerSubscriptions } from './subscriptions.js';
 
@@ -39,7 +39,6 @@ export interface PoolDeps {
   readonly onStartFailed: (failure: StartFailure) => void;
 }
 
-export type NotStarted = Exclude<ConnectOutcome, { readonly kind: 'connected' }>;
 export type StartOutcome = { readonly kind: 'started'; readonly instance: Instance } | NotStarted;
 
 export interface Starting {

@@ -8,6 +8,7 @@ import { untilAborted } from '../base/events.js';
 import type { Connection, ConnectOutcome, StartFailure, ToolListing } from '../connections/connection.js';
 import { capabilitiesKey, type Fields } from '../protocol/client.js';
 import type { Instance } from './instance.js';
+import type { Surrender } from './limit.js';
 import type { StartTurns } from './startTurns.js';
 
 interface SpareDeps {
@@ -17,7 +18,7 @@ interface SpareDeps {
   readonly isAllowed: () => boolean;
   /** Whether one more instance may live without another that ends for it. */
   readonly hasRoom: () => boolean;
-  readonly start: (capabilities: Fields, signal: AbortSignal) => Promise<ConnectOutcome>;
+  readonly start: (capabilities: Fields, signal: AbortSignal, surrender: Surrender) => Promise<ConnectOutcome>;
   readonly make: (connection: Connection, declared: Fields) => Instance;
   readonly onReady: (instance: Instance, listing: ToolListing) => void;
   readonly onFailed: (failure: StartFailure) => void;
@@ -92,7 +93,8 @@ export class Spare {
       await Promise.race([turn.coming, untilAborted(controller.signal)]);
       const isOwn = this.starting === starting;
       if (!controller.signal.aborted && (!isOwn || this.deps.hasRoom())) {
-        return await this.deps.start(declared, controller.signal);
+        const surrender: Surrender = () => (this.starting === starting ? (reason) => this.end(reason) : undefined);
+        return await this.deps.start(declared, controller.signal, surrender);
       }
       if (isOwn) this.starting = undefined;
       return { kind: 'cancelled' };

@@ -1,12 +1,49 @@
 /** What has just started is there for whoever waits for it, whoever else wants its room (L2, R4); what ends is there for nobody. */
 import assert from 'node:assert/strict';
 import type { ToolListing } from '../../../src/core/connections/connection.js';
-import { listing } from '../../support/fakes/fakeConnector.js';
-import { rest } from '../../support/fakes/fakeClock.js';
+import { FakeConnector, type FakeConnection, listing } from '../../support/fakes/fakeConnector.js';
+import { FakeClock, rest } from '../../support/fakes/fakeClock.js';
+import { testCore } from '../../support/core/testCore.js';
 import { answer, answered, file, hostStage } from './stage.js';
+
+/** The process goes on when it is asked to end, until the returned function is called. */
+function endingSlowly(connection: FakeConnection): () => void {
+  let processEnds = (): void => {};
+  const ended = new Promise<void>((resolve) => (processEnds = resolve));
+  const close = connection.close.bind(connection);
+  connection.close = () => ended.then(close);
+  return processEnds;
+}
 
 describe('an instance that has just started (L2)', () => {
   const stage = hostStage();
+
+  it('takes the call of a remembered tool that waits for it before it makes room (P8)', async () => {
+    const connector = new FakeConnector();
+    const said = { serverInfo: { name: 'f', version: '1' }, capabilities: {}, protocolVersion: '2025-11-25' };
+    const kept = {
+      recall: () => ({ at: 1, listing: listing('x'), instructions: undefined, ...said }),
+      remember: () => undefined,
+      forget: () => undefined,
+    };
+    const { host } = testCore({ clock: new FakeClock(), connector, kept, maxInstances: () => 1 });
+    const entry = (id: string): string => `command: ${id}, start: call, transform: [{ prefix: ${id}_ }]`;
+    const text = file({ a: entry('a'), b: entry('b') });
+    await host.setSources([{ file: '/ws/.minds/mcp.yaml', folder: '/ws', text }]);
+    const { signal } = new AbortController();
+    const [first, second] = ['a', 'b'].map((toolset) =>
+      host.call({ toolset, tool: `${toolset}_x`, arguments: {}, dialog: 'd1', signal }),
+    );
+    for (const [outcome, text] of [
+      [first, '1'],
+      [second, '2'],
+    ] as const) {
+      await answer((await connector.nextConnect()).succeed(listing('x')), text);
+      assert.deepEqual(await outcome, answered(text, { kind: 'new' }));
+    }
+    assert.equal(connector.connects, 2);
+    await host.dispose();
+  });
 
   it('takes the call that waits for it before it makes room for another', async () => {
     const warm = await stage.serve('a', 'command: a', 'x');
@@ -80,6 +117,25 @@ describe('an instance that has just started (L2)', () => {
 describe('an instance that is ending', () => {
   const stage = hostStage();
 
+  it('leaves its room to the next, so that no conversation loses its own for that (L2, X4)', async () => {
+    const connections = [await stage.serve('a', 'command: a', 'x')];
+    const calls = ['d1', 'd2', 'd3'].map((dialog) => stage.call('a', 'x', dialog));
+    for (let count = 0; count < 2; count++)
+      connections.push((await stage.connector.nextConnect()).succeed(listing('x')));
+    for (const connection of connections) await answer(connection, '1');
+    await Promise.all(calls);
+    const [first, second, third] = connections;
+    const processEnds = endingSlowly(third!);
+    third!.die('it crashed');
+    const again = stage.call('a', 'x', 'd3');
+    await rest();
+    assert.deepEqual([first!.closed, second!.closed, stage.connector.connects], [false, false, 3]);
+    processEnds();
+    await answer((await stage.connector.nextConnect()).succeed(listing('x')), '2');
+    assert.match(JSON.stringify(await again), /"replaced","cause":"it crashed"/);
+    assert.deepEqual([first!.closed, second!.closed], [false, false]);
+  });
+
   it('is asked for no page of an app, and none is started for that (G8)', async () => {
     const withApp = (name: string): ToolListing['tools'][number] => ({
       name,
@@ -97,12 +153,7 @@ describe('an instance that is ending', () => {
     const call = stage.call('a', 'x');
     await answer(warm, '1');
     await call;
-    let processEnds = (): void => {};
-    const close = warm.close.bind(warm);
-    warm.close = async () => {
-      await new Promise<void>((resolve) => (processEnds = resolve));
-      await close();
-    };
+    const processEnds = endingSlowly(warm);
     const released = stage.host.release('a', 'd1');
     answerPage();
     await rest();

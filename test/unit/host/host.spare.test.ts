@@ -225,7 +225,7 @@ describe('the spare instance (P9)', () => {
   });
   const call2 = (connection: FakeConnection): Promise<void> => lease('d2', connection);
 
-  it('that makes room in the moment in which it is ready is gone, and another follows', async () => {
+  it('makes room also while it starts, before any lease does and at once, and another follows', async () => {
     const warm = await serve();
     const asks = client({ elicitation: {} });
     const first = call('d1');
@@ -233,15 +233,15 @@ describe('the spare instance (P9)', () => {
     const second = call('d2', asks);
     const busy = (await connector.nextConnect()).succeed(listing('x'));
     await settle();
+    (await warm.nextCall()).answer({ kind: 'result', result: textResult('') });
+    await first;
     const third = call('d3', asks);
-    await settle();
-    const ready = starting.succeed(listing('x'));
     const own = (await connector.nextConnect()).succeed(listing('x'));
-    assert.equal(ready.closed, true, 'the third conversation has its room');
-    for (const connection of [warm, busy, own]) {
+    assert.deepEqual([starting.request.signal.aborted, warm.closed], [true, false]);
+    for (const connection of [busy, own]) {
       (await connection.nextCall()).answer({ kind: 'result', result: textResult('') });
     }
-    await Promise.all([first, second, third]);
+    await Promise.all([second, third]);
     await Promise.all(['d2', 'd3'].map((dialog) => host.release('a', dialog)));
     const fourth = call('d4');
     (await (await connector.nextConnect()).succeed(listing('x')).nextCall()).answer({

@@ -42,6 +42,7 @@ describe('subscriptions of an instance', () => {
       onIdle: () => (idle += 1),
       onDeath: () => {},
       onOfferChanged: () => {},
+      onRest: () => {},
       declared: {},
     });
     const sent = (): unknown[] => connection.requests.splice(0).map(({ method, params }) => [method, params]);
@@ -120,7 +121,7 @@ describe('what waits for clients on an instance (L2, G4)', () => {
     const connection = new FakeConnection({} as never, listing(), () => {});
     const ignore = (): void => {};
     const deps = { id: 's#1', connection, clock, declared: {}, idleLimit: () => 1000 };
-    const made = new Instance({ ...deps, onIdle: ignore, onDeath: ignore, onOfferChanged: ignore });
+    const made = new Instance({ ...deps, onIdle: ignore, onDeath: ignore, onOfferChanged: ignore, onRest: ignore });
     const { signal } = new AbortController();
     const timeouts = { call: 1, callMax: 1 };
     const call = (client?: Client): Promise<unknown> =>

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { silentLog } from '../../support/fakes/silentLog.js';
 import type { ConnectOutcome } from '../../../src/core/connections/connection.js';
-import { LimitedConnector, type SlotHolder } from '../../../src/core/instances/limit.js';
+import { LimitedConnector, type SlotHolder, type Surrender } from '../../../src/core/instances/limit.js';
 import { FakeConnector, listing } from '../../support/fakes/fakeConnector.js';
 
 describe('slots of instances (L2)', () => {
@@ -16,14 +16,17 @@ describe('slots of instances (L2)', () => {
     limited = new LimitedConnector(fake, () => 2);
   });
 
-  const connect = (signal = new AbortController().signal): Promise<ConnectOutcome> =>
-    limited.connect({
-      server: 'a',
-      launch: { transport: 'stdio', command: 'x', args: [], cwd: '/', env: new Map() },
-      timeoutMs: 1000,
-      signal,
-      log: silentLog,
-    });
+  const connect = (signal = new AbortController().signal, surrender?: Surrender): Promise<ConnectOutcome> =>
+    limited.connect(
+      {
+        server: 'a',
+        launch: { transport: 'stdio', command: 'x', args: [], cwd: '/', env: new Map() },
+        timeoutMs: 1000,
+        signal,
+        log: silentLog,
+      },
+      surrender,
+    );
 
   /** Connects, and says what the instance would say. */
   async function live(holder: Partial<SlotHolder>, name = ''): Promise<{ leave(): Promise<void> }> {
@@ -96,6 +99,80 @@ describe('slots of instances (L2)', () => {
     await ending.leave();
     assert.equal((await started).kind, 'connected');
   });
+
+  it('are made free by nothing else where enough is ending for all that wait', async () => {
+    await live({ idleSince: 10 }, 'idle');
+    const ending = await live({ isEnding: true });
+    const first = connect();
+    await settle();
+    assert.deepEqual(evicted, []);
+    const second = connect();
+    await settle();
+    assert.match(evicted.join(), /^idle:/);
+    await ending.leave();
+    assert.deepEqual([(await first).kind, (await second).kind, evicted.length], ['connected', 'connected', 1]);
+  });
+
+  it('are waited for also where a start was cancelled whose process is not gone', async () => {
+    await live({ idleSince: 10 }, 'idle');
+    fake.automatic = undefined;
+    let processEnds = (): void => {};
+    const ended = new Promise<void>((resolve) => (processEnds = resolve));
+    const slow = fake.connect.bind(fake);
+    fake.connect = async (request) => {
+      const outcome = await slow(request);
+      if (outcome.kind === 'cancelled') await ended;
+      return outcome;
+    };
+    const giveUp = new AbortController();
+    const cancelled = connect(giveUp.signal);
+    await fake.nextConnect();
+    giveUp.abort();
+    const started = connect();
+    await settle();
+    assert.deepEqual(evicted, []);
+    processEnds();
+    (await fake.nextConnect()).succeed(listing('x'));
+    assert.deepEqual([(await cancelled).kind, (await started).kind, evicted], ['cancelled', 'connected', []]);
+  });
+
+  it('are made free by what becomes idle while another starts', async () => {
+    const by = { idleSince: undefined as number | undefined, waitsSince: undefined, isEnding: false, isSpare: false };
+    const busy = await connect();
+    assert.ok(busy.kind === 'connected');
+    limited.hold(busy.connection, by, () => busy.connection.close());
+    fake.automatic = undefined;
+    const starting = connect();
+    const slow = await fake.nextConnect();
+    const waiting = connect();
+    by.idleSince = 10;
+    limited.noteIdle();
+    (await fake.nextConnect()).succeed(listing('x'));
+    assert.equal((await waiting).kind, 'connected');
+    slow.succeed(listing('x'));
+    assert.equal((await starting).kind, 'connected');
+  });
+
+  for (const isClaimed of [false, true]) {
+    it(`are made free by a start ${isClaimed ? 'never if somebody waits for it' : 'that nobody waits for, before a lease'}`, async () => {
+      await live({ idleSince: 10 }, 'idle');
+      fake.automatic = undefined;
+      const giveUp = new AbortController();
+      const end = (reason: string): Promise<void> => {
+        evicted.push(`start: ${reason}`);
+        giveUp.abort();
+        return Promise.resolve();
+      };
+      const starting = connect(giveUp.signal, () => (isClaimed ? undefined : end));
+      const slow = await fake.nextConnect();
+      const waiting = connect();
+      (await fake.nextConnect()).succeed(listing('x'));
+      assert.equal((await waiting).kind, 'connected');
+      assert.match(evicted.join(), isClaimed ? /^idle:/ : /^start:/);
+      slow.succeed(listing('x'));
+      assert.equal((await starting).kind, isClaimed ? 'connected' : 'cancelled');
+    });
+  }
 
   it('are not waited for by a start that was cancelled', async () => {
     await live({});
