@@ -181,11 +181,10 @@ export class ServerUnit {
     const [serving, definition] = [this.current, this.startable()];
     if (!definition) return this.start();
     if (serving?.definition.launchHash === definition.launchHash) {
-      const { pool } = serving;
       const isWhole = by === 'a person' || definition.trulyStateless;
-      await (isWhole ? pool.recycle(`${by} restarted it`) : pool.endUnheld(`${by} restarted it`));
-      // It may have been stopped, withdrawn or revoked while its processes ended.
-      if (this.current === serving && (isWhole || pool.live.length === 0)) await serving.startAgain();
+      await (isWhole ? serving.pool.recycle(`${by} restarted it`) : serving.pool.endUnheld(`${by} restarted it`));
+      // While its processes ended, it may have been stopped, withdrawn or revoked, and a call may have started another.
+      if (this.current === serving && !serving.pool.takesAny) await serving.startAgain();
       await this.settled();
     } else {
       this.overtake();
@@ -317,11 +316,11 @@ export class ServerUnit {
   }
 
   private recurate(definition: ServerDefinition): void {
-    const serving = this.current;
+    const { current: serving, servingFailure: down } = this;
     if (!serving) return;
     this.failure = undefined;
-    // A failure to start lasts until a start succeeds, and an edit asks for one.
-    if (this.servingFailure && takesDown(this.servingFailure)) this.ends.add(serving.startAgain());
+    // A failure to start lasts until a start succeeds, and an edit asks for one where nothing lives (R2).
+    if (down && takesDown(down) && !serving.pool.takesAny) this.ends.add(serving.startAgain());
     const refused = serving.recurate(definition);
     if (refused) this.fail({ kind: 'refused', problems: refused.problems });
   }
@@ -348,6 +347,7 @@ export class ServerUnit {
     const next = remembered && StandIn.of(definition, remembered, filteredTools());
     if (!next) return this.standDown();
     this.standIn = next;
+    this.failure = undefined;
     this.commit();
   }
 

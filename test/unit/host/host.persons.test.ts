@@ -4,9 +4,9 @@ import { adminId } from '../../../src/core/host/admin.js';
 import type { ServerClient } from '../../../src/core/protocol/client.js';
 import { toolsAlone } from '../../../src/core/tools/features.js';
 import { rest } from '../../support/fakes/fakeClock.js';
-import { failure, listing } from '../../support/fakes/fakeConnector.js';
+import { failure, listing, textResult } from '../../support/fakes/fakeConnector.js';
 import { testCore } from '../../support/core/testCore.js';
-import { answer, file, hostStage } from './stage.js';
+import { answer, answered, file, hostStage } from './stage.js';
 
 describe('a person’s actions (E3)', () => {
   const stage = hostStage();
@@ -141,7 +141,39 @@ describe('a person’s actions (E3)', () => {
     assert.equal(stage.server('a').state.kind, 'running');
   });
 
-  it('one instance alone waits for the next conversation: who starts another one ends it', async () => {
+  it('restart starts a shared server once, though a call has started it before the old process has ended', async () => {
+    const warm = await stage.serve('a', 'command: a, truely-stateless: true', 'x');
+    let processEnds = (): void => {};
+    warm.ends = new Promise((resolve) => (processEnds = resolve));
+    const restarted = stage.host.restart('a');
+    const called = stage.call('a', 'x');
+    const second = (await stage.connector.nextConnect()).succeed(listing('x'));
+    const running = await second.nextCall();
+    processEnds();
+    await restarted;
+    assert.deepEqual([stage.connector.connects, second.closed], [2, false]);
+    running.answer({ kind: 'result', result: textResult('1') });
+    assert.deepEqual(await called, answered('1'));
+  });
+
+  it('an edit ends no lease for an instance that did not start (L2)', async () => {
+    const connections = [await stage.serve('a', 'command: a', 'x')];
+    const calls = ['d1', 'd2', 'd3'].map((dialog) => stage.call('a', 'x', dialog));
+    for (let count = 0; count < 2; count++)
+      connections.push((await stage.connector.nextConnect()).succeed(listing('x')));
+    await rest();
+    assert.match(JSON.stringify(await stage.call('a', 'x', 'd4')), /none of them is idle/);
+    for (const connection of connections) await answer(connection, '1');
+    await Promise.all(calls);
+    await stage.edit(`# unrelated\n${file({ a: 'command: a' })}`);
+    await rest();
+    assert.deepEqual(
+      connections.map(({ closed }) => closed),
+      [false, false, false],
+    );
+  });
+
+  it('an edit starts nothing where an instance lives, though another one did not start (R2)', async () => {
     const warm = await stage.serve('a', 'command: a', 'x');
     const client: ServerClient = {
       session: {},
@@ -154,11 +186,8 @@ describe('a person’s actions (E3)', () => {
     const called = stage.host.call({ toolset: 'a', tool: 'x', arguments: {}, dialog: 'd1', client, signal });
     (await stage.connector.nextConnect()).fail(failure);
     await called;
-    // A failure to start lasts until a start succeeds, which an edit asks for.
-    const edited = stage.edit(file({ a: 'command: a, tools: { blacklist: [y] }' }));
-    (await stage.connector.nextConnect()).succeed(listing('x'));
-    await edited;
-    assert.equal(warm.closed, true);
+    await stage.edit(file({ a: 'command: a, tools: { blacklist: [y] }' }));
+    assert.deepEqual([warm.closed, stage.connector.connects], [false, 2]);
     assert.equal(stage.server('a').state.kind, 'running');
     assert.deepEqual(
       stage.server('a').instances.map(({ use }) => use.kind),

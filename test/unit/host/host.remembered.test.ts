@@ -10,6 +10,7 @@ import { answer, file } from './stage.js';
 describe('a call of what an earlier window listed (P8)', () => {
   let connector: FakeConnector;
   let host: Host;
+  let knows: boolean;
 
   const edit = (rest: string): Promise<void> =>
     host.setSources([{ file: '/ws/.minds/mcp.yaml', folder: '/ws', text: file({ a: `${rest}, start: call` }) }]);
@@ -19,9 +20,10 @@ describe('a call of what an earlier window listed (P8)', () => {
 
   beforeEach(() => {
     connector = new FakeConnector();
+    knows = true;
     const said = { serverInfo: { name: 'f', version: '1' }, capabilities: {}, protocolVersion: '2025-11-25' };
     const kept = {
-      recall: () => ({ at: 1, listing: listing('x'), instructions: undefined, ...said }),
+      recall: () => (knows ? { at: 1, listing: listing('x'), instructions: undefined, ...said } : undefined),
       remember: () => undefined,
       forget: () => undefined,
     };
@@ -51,6 +53,19 @@ describe('a call of what an earlier window listed (P8)', () => {
     (await connector.nextConnect()).fail(failure);
     assert.match(await textOf(waiting), /did not start, and \\"x\\" was not called/);
     assert.equal(connector.connects, 1);
+  });
+
+  it('is not said to have failed where another launch did, which an edit took back', async () => {
+    await edit('command: one');
+    knows = false;
+    const edited = edit('command: two');
+    (await connector.nextConnect()).fail(failure);
+    await edited;
+    assert.equal(host.snapshot.servers[0]?.state.kind, 'failed');
+    knows = true;
+    await edit('command: one');
+    const { servers, problems } = host.snapshot;
+    assert.deepEqual([servers[0]?.state.kind, problems], ['remembered', []]);
   });
 
   for (const [how, overtake] of [
