@@ -1,0 +1,75 @@
+/** What happens to a host with little room, and what its file may say. */
+import type { Random } from './random.js';
+
+export const steps = {
+  edit: 10,
+  startsSucceed: 22,
+  startFails: 4,
+  processesEnd: 14,
+  call: 30,
+  answer: 25,
+  cancel: 3,
+  die: 4,
+  short: 8,
+  halfMinute: 2,
+  idle: 0.7,
+  person: 5,
+  agentRestart: 2,
+  release: 4,
+  clientLeaves: 2,
+  approval: 2,
+  reapply: 2,
+};
+
+export interface Entry {
+  readonly id: string;
+  readonly command: number;
+  readonly stateless: boolean;
+  readonly onCall: boolean;
+  readonly enabled: boolean;
+  readonly spare: boolean;
+  readonly suffix: number;
+}
+
+/** The argument of a server that all conversations share. */
+export const shared = '--shared';
+export const ids = ['a', 'b', 'c'];
+
+/** By what calls may be lost, in the words that agents read; what else ends a call that is in flight is a defect. */
+export const lostBy = [
+  'it was killed',
+  'a person restarted it',
+  'an agent restarted it',
+  'a person stopped it',
+  'its lease was released',
+  'its approval was revoked',
+  'the host is shutting down',
+  'its definition was changed, and the drain limit has passed',
+  'it was removed or disabled, and the drain limit has passed',
+  'the session of its conversation has ended, and the drain limit has passed',
+  // A client that declares more than the shared instance was told of has another started.
+  'another client needed more of it, and the drain limit has passed',
+  'was not called',
+  'did not start',
+];
+
+/** An edit: servers come and go, become others, and get other names for their tools. */
+export function randomEntries(entries: readonly Entry[], random: Random): readonly Entry[] {
+  const before = new Map(entries.map((entry) => [entry.id, entry]));
+  const fresh = (id: string): Entry => ({
+    id,
+    command: random.int(3),
+    stateless: random.chance(0.4),
+    onCall: random.chance(0.3),
+    enabled: random.chance(0.9),
+    spare: random.chance(0.8),
+    suffix: 0,
+  });
+  return ids.flatMap((id) => {
+    const entry = before.get(id);
+    if (!entry) return random.chance(0.7) ? [fresh(id)] : [];
+    if (random.chance(0.1)) return [];
+    if (random.chance(0.12)) return [fresh(id)];
+    return [random.chance(0.2) ? { ...entry, suffix: random.int(3) } : entry];
+  });
+}
