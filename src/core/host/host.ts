@@ -183,7 +183,9 @@ class ToolsetHost implements Host {
       if (!(await permitted)) {
         return call.signal.aborted ? { kind: 'cancelled' } : errorResult(refusedText(tool.published));
       }
-      // The tool may have gone, or be another, since the person was asked.
+      // The tool may have gone, be another, or have to start again, since the person was asked.
+      const again = this.units.get(call.toolset);
+      if (again && !again.serving && tool.releases === undefined) await again.ready(call.signal);
       tool = this.publication.tool(call);
     }
     if (!tool) return unknownTool(call);

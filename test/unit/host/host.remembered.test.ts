@@ -1,6 +1,6 @@
 /** Calls of what an earlier window listed: they wait for the start, whatever becomes of it meanwhile (P8). */
 import assert from 'node:assert/strict';
-import type { Host } from '../../../src/core/host/hostContract.js';
+import type { Host, KeptOffers } from '../../../src/core/host/hostContract.js';
 import type { ToolOutcome } from '../../../src/core/protocol/request.js';
 import { testCore } from '../../support/core/testCore.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
@@ -11,6 +11,7 @@ describe('a call of what an earlier window listed (P8)', () => {
   let connector: FakeConnector;
   let host: Host;
   let knows: boolean;
+  let kept: KeptOffers;
 
   const edit = (rest: string): Promise<void> =>
     host.setSources([{ file: '/ws/.minds/mcp.yaml', folder: '/ws', text: file({ a: `${rest}, start: call` }) }]);
@@ -22,7 +23,7 @@ describe('a call of what an earlier window listed (P8)', () => {
     connector = new FakeConnector();
     knows = true;
     const said = { serverInfo: { name: 'f', version: '1' }, capabilities: {}, protocolVersion: '2025-11-25' };
-    const kept = {
+    kept = {
       recall: () => (knows ? { at: 1, listing: listing('x'), instructions: undefined, ...said } : undefined),
       remember: () => undefined,
       forget: () => undefined,
@@ -53,6 +54,29 @@ describe('a call of what an earlier window listed (P8)', () => {
     (await connector.nextConnect()).fail(failure);
     assert.match(await textOf(waiting), /did not start, and \\"x\\" was not called/);
     assert.equal(connector.connects, 1);
+  });
+
+  it('waits for the start also where the server went while a person was asked about the call (S4)', async () => {
+    await host.dispose();
+    let answerQuestion = (_: 'once'): void => {};
+    const asked = new Promise<void>((resolve) => {
+      const ask = (): Promise<'once'> => {
+        resolve();
+        return new Promise((answers) => (answerQuestion = answers));
+      };
+      const toolPermissions = { settings: () => [{ x: 'ask' }], ask };
+      ({ host } = testCore({ clock: new FakeClock(), connector, kept, toolPermissions }));
+    });
+    await edit('command: one');
+    const waiting = call();
+    const first = (await connector.nextConnect()).succeed(listing('x'));
+    await asked;
+    await edit('command: one, enabled: false');
+    await edit('command: one');
+    assert.equal(first.closed, true);
+    answerQuestion('once');
+    await answer((await connector.nextConnect()).succeed(listing('x')), 'after all');
+    assert.match(await textOf(waiting), /after all/);
   });
 
   it('is not said to have failed where another launch did, which an edit took back', async () => {
