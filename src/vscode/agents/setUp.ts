@@ -27,7 +27,7 @@ import { refuseOutside } from '../../core/files/realFiles.js';
 import { localFolders } from '../engine/configFiles.js';
 import type { Engine } from '../engine/engine.js';
 import { pathLabel } from '../views/fileLabels.js';
-import { agreedChange } from '../commands/previews.js';
+import { agreedChange, asAgreed } from '../commands/previews.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
 import { toolCount, whyNothingRuns } from '../views/phrases.js';
 import { cursorMcpOf } from '../toolsets/cursorServers.js';
@@ -177,7 +177,7 @@ async function writeEntries(
     void tellHow(kind, `${label} already has these entries.`, source);
     return;
   }
-  const { isSaved } = await writeEdits({ file, root, name: label }, agreed.edits);
+  const { isSaved } = await writeEdits({ file, root, name: label, editsOf: asAgreed(agreed, label) });
   void tellHow(kind, isSaved ? `${label} was written.` : `${label} has other unsaved changes. Save it.`, source);
 }
 

@@ -5,8 +5,8 @@ import { inert } from '../../core/base/inert.js';
 import { window } from '../views/inertEditor.js';
 import { setEnabled } from '../../core/config/serverEdits.js';
 import type { ServerStatus } from '../../core/reconcile/status.js';
+import type { TextEdit } from '../../core/yaml/edits.js';
 import { configPath } from '../engine/configFiles.js';
-import { openDocument } from '../views/documents.js';
 import { fileLabel } from '../views/fileLabels.js';
 import { editFile } from './fileEdits.js';
 
@@ -16,11 +16,12 @@ export async function writeEnabled({ id, source }: ServerStatus, enabled: boolea
   if (!vscode.Uri.file(source).path.endsWith(`/${configPath}`)) {
     throw new Error(`"${id}" comes from ${name}. Change it there.`);
   }
-  const before = await openDocument(vscode.Uri.file(source));
-  const edits = setEnabled(before.getText(), id, enabled);
-  if (!edits)
+  const editsOf = (text = ''): readonly TextEdit[] => {
+    const edits = setEnabled(text, id, enabled);
+    if (edits) return edits;
     throw new Error(`${name} could not be changed. Correct its errors first, or write \`enabled: ${enabled}\`.`);
-  const { document, isSaved } = await editFile({ file: source, root: join(source, '../..'), name }, edits);
+  };
+  const { document, isSaved } = await editFile({ file: source, root: join(source, '../..'), name, editsOf });
   if (isSaved) return;
   await vscode.window.showTextDocument(document);
   void window.showInformationMessage(inert`${name} has other unsaved changes. Save it to apply the change to "${id}".`);

@@ -14,6 +14,7 @@ import {
   type NewServerKind,
 } from '../../core/config/newServer.js';
 import { serverIds } from '../../core/config/serverEdits.js';
+import type { TextEdit } from '../../core/yaml/edits.js';
 import { textOf, writeServers } from './configEdits.js';
 import { fileLabel } from '../views/fileLabels.js';
 import type { InertItem } from '../views/inertEditor.js';
@@ -109,7 +110,10 @@ function take<Value>(answer: Answer<Value>, keep: (value: Value) => void): Answe
 }
 
 async function write({ kind, text, target: { target }, id }: Draft): Promise<void> {
-  const edits = addServers(await textOf(target.file), [{ id, entry: newEntry(kind, text) }]);
-  if (!edits) throw new Error(`${fileLabel(target.file)} could not be changed. Correct its errors first.`);
-  await writeServers(target, edits, id);
+  const editsOf = (before: string | undefined): readonly TextEdit[] => {
+    const edits = addServers(before, [{ id, entry: newEntry(kind, text) }]);
+    if (edits) return edits;
+    throw new Error(`${fileLabel(target.file)} could not be changed. Correct its errors first.`);
+  };
+  await writeServers(target, editsOf, id);
 }

@@ -4,8 +4,7 @@ import { existsSync } from 'node:fs';
 import { inert } from '../../core/base/inert.js';
 import { window } from '../views/inertEditor.js';
 import { offsetOfServer } from '../../core/config/addServers.js';
-import type { TextEdit } from '../../core/yaml/edits.js';
-import { editFile, type EditedFile } from '../authoring/fileEdits.js';
+import { editFile, type FileChange } from '../authoring/fileEdits.js';
 import { openDocument } from '../views/documents.js';
 import { fileLabel } from '../views/fileLabels.js';
 import type { Target } from './targets.js';
@@ -16,14 +15,14 @@ export async function textOf(file: string): Promise<string | undefined> {
   return (await openDocument(vscode.Uri.file(file))).getText();
 }
 
-/** Applies the edits, creates the file if necessary, and shows the server `id`. Rejects with what a person can do. */
+/** Changes the file, creates it if necessary, and shows the server `id`. Rejects with what a person can do. */
 export async function writeServers(
   { file, root }: Target,
-  edits: readonly TextEdit[],
+  editsOf: FileChange['editsOf'],
   id: string | undefined,
 ): Promise<void> {
   const name = fileLabel(file);
-  const { editor, isSaved } = await writeEdits({ file, root, name }, edits);
+  const { editor, isSaved } = await writeEdits({ file, root, name, editsOf });
   const { document } = editor;
   const offset = id === undefined ? undefined : offsetOfServer(document.getText(), id);
   if (offset !== undefined) {
@@ -36,11 +35,10 @@ export async function writeServers(
   }
 }
 
-/** Shows the file with the edits and saves it if it had no other unsaved changes. */
+/** Shows the file as it was changed and saves it if it had no other unsaved changes. */
 export async function writeEdits(
-  file: EditedFile,
-  edits: readonly TextEdit[],
+  change: FileChange,
 ): Promise<{ readonly editor: vscode.TextEditor; readonly isSaved: boolean }> {
-  const { document, isSaved } = await editFile(file, edits);
+  const { document, isSaved } = await editFile(change);
   return { editor: await vscode.window.showTextDocument(document), isSaved };
 }

@@ -15,7 +15,7 @@ import { planImport, type ImportPlan } from '../../core/import/plan.js';
 import { localFolders } from '../engine/configFiles.js';
 import { textOf, writeServers } from './configEdits.js';
 import { fileLabel, pathLabel } from '../views/fileLabels.js';
-import { agreedChange } from './previews.js';
+import { agreedChange, asAgreed } from './previews.js';
 import { targetItems, type Target } from './targets.js';
 
 type PlannedImport = Extract<ImportPlan, { kind: 'planned' }>;
@@ -48,7 +48,7 @@ export async function importServersInto(given: string | undefined): Promise<void
     },
     yes: 'Import',
   });
-  if (agreed) await writeServers(target, agreed.edits, agreed.imported.servers[0]?.id);
+  if (agreed) await writeServers(target, asAgreed(agreed, fileLabel(target.file)), agreed.imported.servers[0]?.id);
 }
 
 async function planOf(file: string, target: Target): Promise<ImportPlan> {

@@ -1,6 +1,7 @@
 /** Shows a change of a file side by side before it is written, with a report beside it, and asks whether to write it. */
 import * as vscode from 'vscode';
 import type { Inert } from '../../core/base/inert.js';
+import { applyEdits, type TextEdit } from '../../core/yaml/edits.js';
 import { window } from '../views/inertEditor.js';
 import { ReadOnlyDocuments } from '../views/readOnlyDocuments.js';
 
@@ -48,6 +49,22 @@ export async function agreedChange<Plan extends { readonly after: string }>(
   } finally {
     documents.dispose();
   }
+}
+
+interface AgreedPlan {
+  readonly edits: readonly TextEdit[];
+  readonly after: string;
+}
+
+/** Makes the change that a person agreed to, and throws where the file is no longer the one they saw. */
+export function asAgreed(
+  { edits, after }: AgreedPlan,
+  name: string,
+): (text: string | undefined) => readonly TextEdit[] {
+  return (text = '') => {
+    if (applyEdits(text, edits) === after) return edits;
+    throw new Error(`${name} has changed since the change was shown, so nothing was written. Try again.`);
+  };
 }
 
 async function show(documents: ReadOnlyDocuments, preview: Preview, after: string): Promise<void> {

@@ -222,6 +222,18 @@ describe('authoring', () => {
     assert.equal(await readConfig(), original.replace('  alpha:\n', '  alpha:\n    enabled: true\n'));
   });
 
+  it('makes each of several changes that are asked for at once, and saves it', async () => {
+    const { document } = await typed(original);
+    await saved(original);
+    await Promise.all(['alpha', 'beta'].map((server) => vscode.commands.executeCommand('mcpToolsets.disable', server)));
+    const both = original.replace(/^ {2}(alpha|beta):\n/gm, '$&    enabled: false\n');
+    assert.equal(document.getText(), both);
+    assert.equal(document.isDirty, false);
+    assert.equal(await readConfig(), both);
+    await saved(original);
+    await untilTools(start);
+  });
+
   describe('as a person sees it', () => {
     before(async function () {
       await needsPage(this);
