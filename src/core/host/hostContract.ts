@@ -107,7 +107,7 @@ export interface Host {
   stop(server: string): Promise<void>;
   restart(server: string): Promise<void>;
   release(server: string, dialog: string): Promise<boolean>;
-  readonly permission: Pick<Permission, 'isAskedInChat' | 'recheck'>;
+  readonly permission: Pick<Permission, 'isAskedInChat' | 'allowInChat' | 'recheck'>;
   /** Signing in is the one action that opens a browser. */
   readonly signIns: Pick<ServerSignIns, 'signIn' | 'signOut'>;
   /** Ends every instance; resolves when nothing is left running. */

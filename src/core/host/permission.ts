@@ -45,7 +45,7 @@ interface NamedTool {
 }
 
 /** A tool as `@minds` has it. */
-interface ToolInChat extends Omit<NamedTool, 'toolset'> {
+interface ToolInChat extends NamedTool {
   readonly annotations?: ToolAnnotations | undefined;
 }
 
@@ -90,13 +90,20 @@ export class Permission {
   /**
    * Says whether `@minds` asks in the chat before it calls a tool. It follows the editor, which asks unless a tool only
    * reads, if no rule says otherwise. A rule that allows a tool counts only if it is the person's own, because a workspace
-   * must not answer for them. The host's own tools need no question.
+   * must not answer for them. The host's own tools need no question, nor does what was allowed in that chat.
    */
-  isAskedInChat({ name, original, annotations }: ToolInChat): boolean {
+  isAskedInChat(dialog: string, tool: ToolInChat): boolean {
+    if (this.allowed.has(toolKey(dialog, tool))) return false;
+    const { name, original, annotations } = tool;
     if (permissionOf({ original, published: name }, this.rules).permission !== 'allow') return true;
     const [own = []] = this.rules;
     if (own.some(({ pattern }) => pattern.matches(name))) return false;
     return annotations?.readOnlyHint !== true && !adminNames.has(name);
+  }
+
+  /** Takes note that the person allowed a tool in a chat of `@minds`. */
+  allowInChat(dialog: string, tool: ToolInChat): void {
+    this.allowed.add(toolKey(dialog, tool));
   }
 
   /** Has to be called when the setting changed. */
@@ -123,6 +130,6 @@ export class Permission {
  * Returns the key of what a person allowed in a dialog. A tool is its server and both its names: an edit gives a name to
  * another tool, and no approval is needed for that.
  */
-export function toolKey(dialog: string, { toolset, original, name }: NamedTool): string {
+function toolKey(dialog: string, { toolset, original, name }: NamedTool): string {
   return JSON.stringify([dialog, toolset, original, name]);
 }

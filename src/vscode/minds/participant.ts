@@ -169,10 +169,11 @@ class ChatExchange {
       runner: slot.engine?.dialogTools.runner(this.dialog, this.speaker) ?? {
         run: () => Promise.reject(new Error('no engine')),
       },
-      permit: async (tool, call, signal) =>
-        slot.engine?.host.permission.isAskedInChat(tool) !== false
-          ? await questions.ask(this.stream, this.dialog, tool, call, signal)
-          : { kind: 'allowed' },
+      permit: async (tool, call, signal) => {
+        const permission = slot.engine?.host.permission;
+        if (!permission) return { kind: 'refused', why: 'no MCP server runs in this window.' };
+        return await questions.ask(permission, this.stream, this.dialog, tool, call, signal);
+      },
       audience,
       clock,
       random: Math.random,

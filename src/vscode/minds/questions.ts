@@ -1,16 +1,18 @@
 /**
  * Asks a person in the chat before a tool is called that needs it (S4). The stable API has no such question, so the answer
- * shows buttons, and the call waits for a click. What was allowed for the chat is not asked again.
+ * shows buttons, and the call waits for a click.
  *
- * Invariants: nothing is called without an answer, and the end of the turn counts as a no.
+ * Invariants: nothing is called without an answer, and the end of the turn counts as a no. What was allowed for the chat is
+ * kept where what agents may do is decided, so that a changed setting counts for both.
  */
 import * as vscode from 'vscode';
 import { bothEnds, code, fenced, inert, formatted, type Inert } from '../../core/base/inert.js';
 import { window, type InertStream } from '../views/inertEditor.js';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
+import { OneByOne } from '../../core/base/oneByOne.js';
 import type { Permit } from '../../core/dialog/dialog.js';
 import type { DialogTool, ToolCall } from '../../core/dialog/model.js';
-import { toolKey } from '../../core/host/permission.js';
+import type { Host } from '../../core/host/hostContract.js';
 
 const command = 'mcpToolsets.minds.answer';
 type Answer = 'once' | 'conversation' | 'no';
@@ -18,11 +20,9 @@ type Answer = 'once' | 'conversation' | 'no';
 export class ChatQuestions implements Disposable {
   private readonly store = new DisposableStore('questions of @minds');
   private readonly open = new Map<string, (answer: Answer) => void>();
-  /** The tools that are allowed in a dialog until the window closes, by `toolKey`. */
-  private readonly allowed = new Set<string>();
   private last = 0;
   /** The calls of an answer come together, so a dialog is asked one question at a time. */
-  private readonly queues = new Map<string, Promise<unknown>>();
+  private readonly queue = new OneByOne();
 
   constructor() {
     this.store.add(
@@ -34,26 +34,23 @@ export class ChatQuestions implements Disposable {
     );
   }
 
-  /** Never rejects. */
-  ask(...question: Parameters<ChatQuestions['askNow']>): Promise<Permit> {
-    const [, dialog] = question;
-    const answer = (this.queues.get(dialog) ?? Promise.resolve()).then(() => this.askNow(...question));
-    this.queues.set(dialog, answer);
-    void answer.then(() => {
-      if (this.queues.get(dialog) === answer) this.queues.delete(dialog);
-    });
-    return answer;
+  /** Resolves at once where nobody has to be asked. */
+  async ask(...question: Parameters<ChatQuestions['askNow']>): Promise<Permit> {
+    const [permission, , dialog, tool] = question;
+    if (!permission.isAskedInChat(dialog, tool)) return { kind: 'allowed' };
+    return await this.queue.add(dialog, () => this.askNow(...question));
   }
 
   private async askNow(
+    permission: Host['permission'],
     stream: InertStream,
     dialog: string,
     tool: DialogTool,
     call: ToolCall,
     signal: AbortSignal,
   ): Promise<Permit> {
-    const key = toolKey(dialog, tool);
-    if (this.allowed.has(key)) return { kind: 'allowed' };
+    // The question before may have been answered for all calls of the tool.
+    if (!permission.isAskedInChat(dialog, tool)) return { kind: 'allowed' };
     if (signal.aborted) return refused(tool);
     const id = String(++this.last);
     show(stream, id, tool, call);
@@ -63,7 +60,7 @@ export class ChatQuestions implements Disposable {
       signal.addEventListener('abort', over, { once: true });
     });
     this.open.delete(id);
-    if (answer === 'conversation') this.allowed.add(key);
+    if (answer === 'conversation') permission.allowInChat(dialog, tool);
     if (answer !== 'no') return { kind: 'allowed' };
     return refused(tool);
   }

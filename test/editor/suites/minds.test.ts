@@ -209,6 +209,22 @@ describe('@minds', () => {
     await page.click('.interactive-response .monaco-button:has-text("Allow in This Chat")');
     assert.match((await again).text, /RESULT counter_pid: \d+/);
     assert.match((await askMinds(calls({ tool: 'counter_pid' }))).text, /RESULT counter_pid: \d+/, 'not asked again');
+
+    const settings = vscode.workspace.getConfiguration('mcpToolsets');
+    const before = settings.get<object>('toolPermissions');
+    const set = (value: unknown): Thenable<void> =>
+      settings.update('toolPermissions', value, vscode.ConfigurationTarget.Global);
+    await set({ ...before, another_tool: 'ask' });
+    const afterwards = askMinds(calls({ tool: 'counter_pid' }));
+    const refusals = '.interactive-response .monaco-button:has-text("Do Not Call")';
+    await until(
+      () => page.texts(refusals),
+      ({ length }) => length === 2,
+      'another question',
+    );
+    await page.click(`${refusals} >> nth=-1`);
+    assert.match((await afterwards).text, /RESULT counter_pid: Error: the person did not allow/, 'the setting changed');
+    await set(before);
   });
 
   it('/mcp, /tools and /reload answer without a model', async () => {

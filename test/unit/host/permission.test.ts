@@ -129,7 +129,7 @@ describe('a question before a call', () => {
   const reads = tool('shop_count', { annotations: { readOnlyHint: true } });
   const writes = tool('shop_pay');
   const asks = (one: typeof reads, ...settings: unknown[]): boolean =>
-    new Permission({ settings: () => settings, ask: () => Promise.resolve('no') }).isAskedInChat(one);
+    new Permission({ settings: () => settings, ask: () => Promise.resolve('no') }).isAskedInChat('d', one);
 
   it('is asked unless the tool only reads, or is the host’s own', () => {
     assert.deepEqual([asks(reads), asks(writes), asks(tool('mcp_release'))], [false, true, false]);
@@ -144,6 +144,16 @@ describe('a question before a call', () => {
     assert.equal(asks(writes, { 'shop_*': 'allow' }), false);
     assert.equal(asks(writes, undefined, { 'shop_*': 'allow' }), true, 'of the workspace');
     assert.equal(asks(writes, { 'bank_*': 'allow' }), true, 'of another tool');
+  });
+
+  it('is not asked again where the person allowed the tool in that chat, until the setting changes', () => {
+    const permission = new Permission({ settings: () => [{ '*': 'ask' }], ask: () => Promise.resolve('no') });
+    const isAsked = (dialog: string, one: typeof writes): boolean => permission.isAskedInChat(dialog, one);
+    permission.allowInChat('d', writes);
+    assert.deepEqual([isAsked('d', writes), isAsked('d', reads), isAsked('another', writes)], [false, true, true]);
+    assert.equal(isAsked('d', { ...writes, original: 'shop_wipe' }), true, 'another tool that got the name');
+    permission.recheck();
+    assert.equal(isAsked('d', writes), true);
   });
 
   it('is asked wherever a rule says so, also for what only reads', () => {
