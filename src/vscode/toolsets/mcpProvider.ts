@@ -21,7 +21,7 @@ import { toolsForEditor, type Toolset } from '../../core/tools/catalogue.js';
 import type { Engine } from '../engine/engine.js';
 import { untilHolds, type EngineSlot } from '../engine/engineSlot.js';
 import { cursorMcpOf, CursorServers } from './cursorServers.js';
-import { isStarting, labelsOf } from './labels.js';
+import { isBeginning, isStarting, labelsOf } from './labels.js';
 import { findRivals } from './rivals.js';
 import { Presenter, type Stage } from './presenter.js';
 
@@ -198,11 +198,9 @@ class ToolsetProvider implements vscode.McpServerDefinitionProvider<vscode.McpHt
     if (!this.cursor) this.presenter.expect(this.presented());
   }
 
-  /** Returns whether it is still unknown which servers there are. */
   private isBeginning(): boolean {
-    const { phase } = this.deps.slot.state;
-    const state = this.deps.slot.engine?.editorEndpoint.state;
-    return (phase === 'reading' || phase === 'serving') && (state === undefined || state.kind === 'starting');
+    const { state, engine } = this.deps.slot;
+    return isBeginning(state.phase, engine?.editorEndpoint.state);
   }
 
   private get gateway(): Gateway | undefined {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { ServerState } from '../../../../src/core/reconcile/status.js';
-import { labelsOf } from '../../../../src/vscode/toolsets/labels.js';
+import { isBeginning, labelsOf } from '../../../../src/vscode/toolsets/labels.js';
 import { snapshot, status, toolset } from '../views/statuses.js';
 
 describe('labelsOf', () => {
@@ -25,5 +25,22 @@ describe('labelsOf', () => {
   it('names toolsets without a server last', () => {
     const toolsets = [toolset('built-in', 'a'), toolset('running', 'b')];
     assert.deepEqual(labelsOf(snapshot([status('running')]), toolsets), ['running', 'built-in']);
+  });
+});
+
+describe('what the first answer to the editor waits for (G3b)', () => {
+  const listening = { kind: 'listening', port: 1 } as const;
+
+  it('is the config files, and the gateway where there is an engine', () => {
+    assert.equal(isBeginning('reading', undefined), true);
+    assert.equal(isBeginning('reading', { kind: 'starting' }), true);
+    assert.equal(isBeginning('serving', { kind: 'starting' }), true);
+    assert.equal(isBeginning('serving', listening), false);
+  });
+
+  it('is nothing where nothing will be served', () => {
+    for (const phase of ['untrusted', 'noFolder', 'noFile'] as const)
+      assert.equal(isBeginning(phase, undefined), false);
+    assert.equal(isBeginning('serving', undefined), false, 'no file can be read');
   });
 });
