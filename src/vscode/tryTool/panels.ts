@@ -1,5 +1,5 @@
 /** Holds the open panels of *Try Tool*, one for each tool, and the documents in which their arguments are edited. */
-import { type Disposable, DisposableStore } from '../../core/base/disposables.js';
+import type { Disposable } from '../../core/base/disposables.js';
 import type { ServerStatus } from '../../core/reconcile/status.js';
 import type { ServedTool } from '../../core/tools/catalogue.js';
 import type { OpenedApp } from '../../core/host/dialogTools.js';
@@ -10,8 +10,7 @@ import { TrialPanel, type TrialPanelDeps } from './trialPanel.js';
 export type TryToolDeps = Pick<TrialPanelDeps, 'slot' | 'extensionUri' | 'version'>;
 
 export class Panels implements Disposable {
-  private readonly store = new DisposableStore('trial panels');
-  private readonly documents = this.store.add(new ArgumentDocuments());
+  private readonly documents = new ArgumentDocuments();
   private readonly open = new Map<string, TrialPanel>();
   private readonly apps = new Set<AppPanel>();
 
@@ -24,16 +23,9 @@ export class Panels implements Disposable {
       existing.reveal();
       return;
     }
-    const panel = this.store.add(
-      new TrialPanel({
-        ...this.deps,
-        documents: this.documents,
-        server: id,
-        published,
-        onEnd: () => this.open.delete(key),
-      }),
-    );
-    this.open.set(key, panel);
+    const { deps, documents } = this;
+    const onEnd = (): void => void this.open.delete(key);
+    this.open.set(key, new TrialPanel({ ...deps, documents, server: id, published, onEnd }));
   }
 
   /** Shows the app of a result from elsewhere; resolves as `AppPanel.show` does. */
@@ -44,7 +36,7 @@ export class Panels implements Disposable {
   }
 
   dispose(): void {
-    for (const panel of [...this.apps]) panel.dispose();
-    this.store.dispose();
+    for (const panel of [...this.apps, ...this.open.values()]) panel.dispose();
+    this.documents.dispose();
   }
 }
