@@ -13,6 +13,7 @@ import type { Logs } from '../engine/logs.js';
 import { signInActions } from '../views/serverActions.js';
 import { pickServer } from '../views/pickServer.js';
 import { serverOf, type Subject } from '../views/subject.js';
+import { SignInNews } from './signInNews.js';
 
 interface SignInDeps {
   readonly slot: EngineSlot;
@@ -24,8 +25,7 @@ const returnPath = '/signed-in';
 
 export function registerSignIn({ slot, logs }: SignInDeps): Disposable {
   const store = new DisposableStore('sign-in');
-  /** The servers that still wait and that the person was told of. */
-  let told = new Set<string>();
+  const news = new SignInNews();
   /** The sign-ins under way. Asking again ends the one before, because its page may have been closed. */
   const running = new Map<string, AbortController>();
 
@@ -41,10 +41,7 @@ export function registerSignIn({ slot, logs }: SignInDeps): Disposable {
   store.add(vscode.commands.registerCommand('mcpToolsets.signOut', (subject: Subject) => signOut(subject)));
   store.add(
     slot.onDidChange(({ snapshot }) => {
-      const waiting = snapshot.servers.filter(({ state }) => state.kind === 'signInNeeded').map(({ id }) => id);
-      const news = waiting.filter((id) => !told.has(id) && !running.has(id));
-      told = new Set(waiting);
-      for (const id of news) void tellOf(id);
+      for (const id of news.of(snapshot.servers)) if (!running.has(id)) void tellOf(id);
     }),
   );
   return store;
@@ -61,6 +58,7 @@ export function registerSignIn({ slot, logs }: SignInDeps): Disposable {
     const server = await choose(subject, 'signInable', 'No MCP server waits for a sign-in.');
     const host = slot.engine?.host;
     if (server === undefined || !host) return;
+    news.signsIn(server);
     running.get(server)?.abort();
     const own = new AbortController();
     running.set(server, own);
@@ -86,7 +84,7 @@ export function registerSignIn({ slot, logs }: SignInDeps): Disposable {
   async function signOut(subject: Subject): Promise<void> {
     const server = await choose(subject, 'signOutable', 'You are signed in to no MCP server.');
     if (server === undefined) return;
-    told.add(server); // A person who signs out need not be told.
+    news.signsOut(server);
     await slot.engine?.host.signIns.signOut(server);
   }
 
