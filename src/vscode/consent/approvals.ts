@@ -47,11 +47,7 @@ export function askForApprovals({ slot, ledger }: ApprovalDeps): Disposable {
     else if (pending.length === 1) await confirm(only);
     else await review(pending);
   });
-  register('reviewPending', async (subject) => {
-    const pending = pendingFor(subject);
-    if (pending.length === 0) void window.showInformationMessage(inert`No MCP server waits for approval.`);
-    else await review(pending);
-  });
+  register('reviewPending', reviewPending);
   register('revoke', async (subject) => {
     const approved = await chooseApproved(serverOf(subject));
     if (approved) await ledger.revoke(approved);
@@ -76,7 +72,14 @@ export function askForApprovals({ slot, ledger }: ApprovalDeps): Disposable {
   async function ask(pending: readonly PendingLaunch[]): Promise<void> {
     // A notification has no room for a launch, so the review is the only way to say yes.
     const answer = await window.showInformationMessage(question(pending, fileLabel), 'Review…', 'Not Now');
-    if (answer === 'Review…') await review(pending);
+    // What waits may be another by the time of the answer.
+    if (answer === 'Review…') await reviewPending(undefined);
+  }
+
+  async function reviewPending(subject: Subject): Promise<void> {
+    const pending = pendingFor(subject);
+    if (pending.length === 0) void window.showInformationMessage(inert`No MCP server waits for approval.`);
+    else await review(pending);
   }
 
   async function review(pending: readonly PendingLaunch[]): Promise<void> {

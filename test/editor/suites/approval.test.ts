@@ -168,6 +168,22 @@ describe('approval', () => {
     await untilTools(all);
   });
 
+  it('an earlier question leads to what waits by now', async () => {
+    await writeConfig(original.replace('echo,pid', 'echo,pid,quiet'));
+    await untilQuestion(/What the MCP server “alpha” of/);
+    await writeConfig(original.replace("'add'", "'add', '--verbose'"));
+    await untilQuestion(/What the MCP server “beta” of/);
+    await page.click(button(`${question}:has-text("alpha")`, 'Review…'));
+    await untilQuestion(/Let “beta” start\?/);
+    assert.match((await untilReview()).at(-1) ?? '', /argument +--verbose\n/);
+    await page.click(button(`${question}:has-text("Let")`, 'Not Now'));
+    await vscode.commands.executeCommand('notifications.clearAll');
+    await writeConfig(original);
+    await untilProblems([]);
+    await untilTools(all);
+    await untilNoQuestion();
+  });
+
   it('stops a server whose approval is revoked, and asks before it starts again', async () => {
     await vscode.commands.executeCommand('mcpToolsets.revoke', 'alpha');
     await untilTools(['mcp_beta_add']);
