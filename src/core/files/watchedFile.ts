@@ -138,7 +138,8 @@ async function stampOf(disk: Disk, path: string): Promise<string> {
   }
 }
 
-async function readContent(disk: Disk, path: string): Promise<FileContent> {
+/** Never rejects. */
+export async function readContent(disk: Disk, path: string): Promise<FileContent> {
   try {
     return { kind: 'text', text: await disk.read(path) };
   } catch (error) {

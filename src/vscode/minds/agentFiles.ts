@@ -10,15 +10,16 @@ import { inert } from '../../core/base/inert.js';
 import { asText, messageOf } from '../../core/base/text.js';
 import { window } from '../views/inertEditor.js';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
-import { largestConfigFile, readTextFile } from '../../core/base/textFile.js';
 import type { Log } from '../../core/base/log.js';
 import { SingleFlight } from '../../core/base/singleFlight.js';
 import { grantedOf } from '../../core/team/grants.js';
 import type { Member, Team } from '../../core/team/team.js';
 import { refuseOutside } from '../../core/files/realFiles.js';
+import { readContent, realDisk } from '../../core/files/watchedFile.js';
 import { configuredToolsets } from '../../core/host/dialogTools.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
 import { openDocument } from '../views/documents.js';
+import { whyNothingRuns } from '../views/phrases.js';
 import { makeFolders, type FolderMaker } from './newFolders.js';
 import { teamPath, type TeamFiles } from './teamFiles.js';
 
@@ -53,25 +54,30 @@ export function registerAgentFiles({ slot, team, clock, log }: AgentFilesDeps): 
     const described = members.map((member) => agentOf(member));
     for (const agent of described) {
       const uri = vscode.Uri.file(join(folder, agents.agentFileName(agent.id)));
-      const before = await read(uri);
-      if (before === undefined && !create) continue;
-      const after = before === undefined ? agents.newAgentFile(agent) : agents.withGrants(before, agent);
-      if (after === undefined) {
-        if (create)
-          void window.showWarningMessage(
-            inert`${vscode.workspace.asRelativePath(uri)} was not written by this command, so it was left as it is.`,
-          );
-      } else if (after !== before) await write(root, uri, after, create);
+      const before = await readContent(realDisk, uri.fsPath);
+      if (!create && before.kind !== 'text') continue;
+      if (before.kind === 'absent') {
+        await write(root, uri, agents.newAgentFile(agent), create);
+        continue;
+      }
+      const after = before.kind === 'text' ? agents.withGrants(before.text, agent) : undefined;
+      if (before.kind === 'text' && after !== undefined) {
+        if (after !== before.text) await write(root, uri, after, create);
+      } else if (create) {
+        const why = before.kind === 'text' ? 'was not written by this command' : `cannot be read (${before.reason})`;
+        const name = vscode.workspace.asRelativePath(uri);
+        void window.showWarningMessage(inert`${name} ${why}, so it was left as it is.`);
+      }
     }
     // A member who left the team keeps the file but loses everything in it that was granted.
     for (const [name, kind] of await list(vscode.Uri.file(folder))) {
       if (kind !== vscode.FileType.File || !name.endsWith('.agent.md')) continue;
       const uri = vscode.Uri.file(join(folder, name));
-      const before = await read(uri);
-      const id = before === undefined ? undefined : agents.memberOf(before);
-      if (before === undefined || id === undefined || members.some((member) => member.id === id)) continue;
-      const after = agents.withGrants(before, { id, name: id, purpose: undefined, toolsets: [] });
-      if (after !== undefined && after !== before) await write(root, uri, after, create);
+      const before = await readContent(realDisk, uri.fsPath);
+      const id = before.kind === 'text' ? agents.memberOf(before.text) : undefined;
+      if (before.kind !== 'text' || id === undefined || members.some((member) => member.id === id)) continue;
+      const after = agents.withGrants(before.text, { id, name: id, purpose: undefined, toolsets: [] });
+      if (after !== undefined && after !== before.text) await write(root, uri, after, create);
     }
   }
 
@@ -118,7 +124,11 @@ export function registerAgentFiles({ slot, team, clock, log }: AgentFilesDeps): 
   store.add(
     vscode.commands.registerCommand('mcpToolsets.writeAgents', async () => {
       const { members, teams } = team.view;
-      if (members.length === 0 || !slot.engine) {
+      if (!slot.engine) {
+        void window.showInformationMessage(inert`${whyNothingRuns(slot.state.phase)}`);
+        return;
+      }
+      if (members.length === 0) {
         void window.showInformationMessage(inert`The team has no members. Name them in ${teamPath}.`);
         return;
       }
@@ -128,15 +138,11 @@ export function registerAgentFiles({ slot, team, clock, log }: AgentFilesDeps): 
       if (!first) return;
       const { agentFolder, agentFileName } = await import('../../core/team/agentFiles.js');
       const uri = vscode.Uri.file(join(first.file, '../..', agentFolder, agentFileName(first.members[0]?.id ?? '')));
-      if ((await read(uri)) === undefined) return;
+      if ((await readContent(realDisk, uri.fsPath)).kind !== 'text') return;
       await vscode.window.showTextDocument(await openDocument(uri), { preview: true });
     }),
   );
   return store;
-}
-
-async function read(uri: vscode.Uri): Promise<string | undefined> {
-  return await readTextFile(uri.fsPath, largestConfigFile).catch(() => undefined);
 }
 
 async function list(folder: vscode.Uri): Promise<readonly [string, vscode.FileType][]> {

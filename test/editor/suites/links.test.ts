@@ -193,7 +193,7 @@ describe('links that lead out of the folder', () => {
             await vscode.commands.executeCommand('notifications.showList');
             return page.texts('.notifications-center .notification-list-item');
           },
-          (texts) => texts.some((one) => /ada\.agent\.md is not written/.test(one)),
+          (texts) => texts.some((one) => /ada\.agent\.md cannot be read \(it is not a regular file\)/.test(one)),
           'the refusal',
         );
         await vscode.commands.executeCommand('notifications.clearAll');
