@@ -1,4 +1,4 @@
-/** Appends what a person attached to a question (files, selections, tools) as text, and names what cannot be read. */
+/** Appends what a person attached to their words (files, selections, tools) as text, and names what cannot be read. */
 import * as vscode from 'vscode';
 import type { Toolset } from '../../core/tools/catalogue.js';
 import { openDocument } from '../views/documents.js';
@@ -8,8 +8,10 @@ const longestAttachment = 60_000;
 /** What the editor itself adds to every question. It concerns the tools of its own agent, which are not these. */
 const ofTheEditor = /^vscode\.customizations\b/;
 
+/** @param words The prompt, or what follows a command in it. */
 export async function questionOf(
-  { prompt, references, toolReferences }: vscode.ChatRequest,
+  words: string,
+  { references, toolReferences }: vscode.ChatRequest,
   toolsets: readonly Toolset[],
 ): Promise<string> {
   const attached = await Promise.all(references.filter(({ id }) => !ofTheEditor.test(id)).map(textOf));
@@ -19,7 +21,7 @@ export async function questionOf(
     return tool ? [tool.published] : [];
   });
   const hint = named.length > 0 ? [`Use these tools: ${named.join(', ')}.`] : [];
-  return [prompt, ...hint, ...attached.filter((text) => text !== '')].join('\n\n');
+  return [words, ...hint, ...attached.filter((text) => text !== '')].join('\n\n');
 }
 
 async function textOf({ value, modelDescription }: vscode.ChatPromptReference): Promise<string> {

@@ -116,7 +116,7 @@ class ChatExchange {
       case 'continue':
         return await this.goOn(prompt);
       default:
-        return await this.turn([{ kind: 'user', text: await this.question() }]);
+        return await this.asked(prompt);
     }
   }
 
@@ -130,7 +130,7 @@ class ChatExchange {
     }
     this.speaker = found && speakerFrom(found);
     this.chose = true;
-    if (rest !== '') return await this.turn([{ kind: 'user', text: rest }]);
+    if (rest !== '') return await this.asked(rest);
     this.stream.markdown(
       found
         ? formatted`${code(found.id)} answers in this chat from now on.\n\n`
@@ -145,12 +145,18 @@ class ChatExchange {
   private async goOn(prompt: string): Promise<vscode.ChatResult> {
     const open = this.past.messages.at(-1);
     const words = prompt.trim();
-    if (words !== '') return await this.turn([{ kind: 'user', text: words }]);
+    if (words !== '') return await this.asked(words);
     if (!open) {
       this.stream.markdown(formatted`There is nothing to continue in this chat. Ask something first.`);
       return this.unchanged();
     }
     return await this.turn(open.kind === 'answer' ? [{ kind: 'user', text: 'Go on.' }] : []);
+  }
+
+  /** Answers what a person said, with what they attached to it. */
+  private async asked(words: string): Promise<vscode.ChatResult> {
+    const toolsets = this.deps.slot.engine?.host.catalogue.toolsets ?? [];
+    return await this.turn([{ kind: 'user', text: await questionOf(words, this.request, toolsets) }]);
   }
 
   private async turn(added: readonly DialogMessage[]): Promise<vscode.ChatResult> {
@@ -223,10 +229,6 @@ class ChatExchange {
 
   private who(): Markdown {
     return code(this.speaker?.id ?? '@minds');
-  }
-
-  private async question(): Promise<string> {
-    return await questionOf(this.request, this.deps.slot.engine?.host.catalogue.toolsets ?? []);
   }
 
   private async ready(): Promise<void> {

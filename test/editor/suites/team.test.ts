@@ -1,7 +1,7 @@
 /** The team in a real editor (D2): grants of `@minds` and of the editor's own agents, problems, completion, changes. */
 import assert from 'node:assert/strict';
-import { readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import * as vscode from 'vscode';
 import {
   calls,
@@ -81,6 +81,18 @@ describe('team', () => {
     await askMinds('/as nobody');
     await askMinds('Hello.');
     assert.equal((await offered()).length, 8);
+  });
+
+  it('what is attached to a question is part of it, also where a command stands before it', async () => {
+    const note = vscode.Uri.file(join(folder(), 'note.txt'));
+    await writeFile(note.fsPath, 'Seven.\n');
+    for (const command of ['', '/as bob ', '/continue ']) {
+      await forgetRequests();
+      await askMinds(`${command}Look at it.`, 'scripted', [note]);
+      const question = (await modelRequests()).at(-1)?.messages.at(-1)?.text ?? '';
+      assert.match(question, /^Look at it\.[^]*note\.txt\n```\nSeven\.\n/, command);
+    }
+    await rm(note.fsPath);
   });
 
   it('shows what is wrong with grants at its place; what is configured and not up is deferred', async () => {
@@ -183,5 +195,20 @@ describe('team', () => {
       'the file in step with the team',
     );
     await untilOffered(['mcp_shop_echo', 'mcp_shop_fail']);
+  });
+
+  it('what stands where an agent of a member belongs and cannot be read is left as it is', async () => {
+    const large = `# Notes\n${'x'.repeat(1024 * 1024)}`;
+    await mkdir(dirname(agentFile('alice')), { recursive: true });
+    await writeFile(agentFile('alice'), large);
+    await vscode.commands.executeCommand('mcpToolsets.writeAgents');
+    assert.ok((await readFile(agentFile('alice'), 'utf8')) === large);
+    await vscode.commands.executeCommand('notifications.showList');
+    await until(
+      () => page.texts('.notifications-center .notification-list-item'),
+      (texts) => texts.some((text) => /alice\.agent\.md cannot be read \(it is larger than 1 MiB\)/.test(text)),
+      'why',
+    );
+    await vscode.commands.executeCommand('notifications.clearAll');
   });
 });

@@ -28,10 +28,15 @@ interface ChatOutcome {
 }
 
 /** Asks in the current conversation and waits for the end of the turn. A slash command goes before the question. */
-export async function askMinds(query: string, vendor = 'scripted'): Promise<MindsAnswer> {
+export async function askMinds(
+  query: string,
+  vendor = 'scripted',
+  attachFiles: readonly vscode.Uri[] = [],
+): Promise<MindsAnswer> {
   const raw = await vscode.commands.executeCommand<ChatOutcome | undefined>('workbench.action.chat.open', {
     query: `@minds ${query}`,
     mode: 'agent',
+    attachFiles,
     blockOnResponse: true,
     modelSelector: { vendor, id: `${vendor}-1` },
   });
