@@ -1,4 +1,5 @@
 /** Makes the fields of a form on the page. Each shows its label, what it is for, and what is wrong with its input. */
+import { roundingError } from './exactNumbers.js';
 import { button, element, newId } from './page.js';
 import type { Field, Json, Member } from './schemaForm.js';
 
@@ -118,12 +119,14 @@ function line(name: string, need: Need, field: Field, kind: 'text' | 'json' | 'n
         return textError(field, entered) ? around.complain(textError(field, entered)) : value(entered);
       if (kind === 'json') {
         try {
-          return value(JSON.parse(entered) as Json);
+          const parsed = JSON.parse(entered) as Json;
+          const rounded = roundingError(entered);
+          return rounded === undefined ? value(parsed) : around.complain(rounded);
         } catch (error) {
           return around.complain(`This is not JSON: ${(error as SyntaxError).message}`);
         }
       }
-      const error = numberError(field, Number(entered));
+      const error = roundingError(entered) ?? numberError(field, Number(entered));
       return error ? around.complain(error) : value(Number(entered));
     },
   };

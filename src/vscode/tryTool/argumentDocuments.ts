@@ -4,6 +4,7 @@
  */
 import * as vscode from 'vscode';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
+import { roundingError } from '../../webview/exactNumbers.js';
 
 const scheme = 'mcp-toolsets-arguments';
 
@@ -61,10 +62,13 @@ export class ArgumentDocuments implements Disposable {
    */
   async read(uri: vscode.Uri): Promise<Record<string, unknown>> {
     const document = await vscode.workspace.openTextDocument(uri);
-    const parsed = JSON.parse(document.getText()) as unknown;
+    const text = document.getText();
+    const parsed = JSON.parse(text) as unknown;
     if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
       throw new Error('the arguments have to be an object');
     }
+    const rounded = roundingError(text);
+    if (rounded !== undefined) throw new Error(rounded);
     const given = { ...parsed } as Record<string, unknown>;
     delete given['$schema'];
     return given;
