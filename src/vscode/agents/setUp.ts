@@ -39,14 +39,15 @@ const usualPort = 7427;
 
 /** Rejects with what a person can do. @param globalStorage The folder in which the editor's extensions keep their files. */
 export async function setUpAgent({ engine, state }: EngineSlot, globalStorage: string): Promise<void> {
-  if (!engine?.endpoint) throw new Error(whyNothingRuns(state.phase));
-  if (!(await hasPort(engine.endpoint))) return;
+  const endpoint = engine?.endpoint;
+  if (!endpoint) throw new Error(whyNothingRuns(state.phase));
+  if (!(await hasPort(endpoint))) return;
   const chosen = await chooseAgent(globalStorage);
   if (!chosen) return;
-  const toolsets = await chooseToolsets(engine, engine.endpoint);
+  const toolsets = await chooseToolsets(engine, endpoint);
   if (!toolsets) return;
-  const source = { tokenFile: engine.endpoint.tokenFile, home: homedir(), platform: process.platform };
-  await writeEntries(chosen, toolsets, source);
+  const source = { tokenFile: endpoint.tokenFile, home: homedir(), platform: process.platform };
+  await writeEntries(chosen, () => toolsets.map((id) => servedAt(endpoint, id)), source);
 }
 
 /** Returns whether the window is served on a port now. */
@@ -127,25 +128,31 @@ async function chooseAgent(globalStorage: string): Promise<Chosen | undefined> {
   return (await window.showQuickPick(items, { title, placeHolder }))?.each;
 }
 
-async function chooseToolsets({ host }: Engine, endpoint: AgentEndpoint): Promise<ServedAt[] | undefined> {
-  const items = host.catalogue.toolsets.flatMap(({ id, tools }) => {
-    const url = endpoint.urlOf(id);
-    return url === undefined
+/** Resolves with their ids. */
+async function chooseToolsets({ host }: Engine, endpoint: AgentEndpoint): Promise<string[] | undefined> {
+  const items = host.catalogue.toolsets.flatMap(({ id, tools }) =>
+    endpoint.urlOf(id) === undefined
       ? []
-      : [{ label: inert`${id}`, description: inert`${toolCount(tools.length, tools.length)}`, picked: true, id, url }];
-  });
+      : [{ label: inert`${id}`, description: inert`${toolCount(tools.length, tools.length)}`, picked: true, id }],
+  );
   const placeHolder = inert`Which toolsets?`;
   const chosen = await window.showQuickPick(items, { title, placeHolder, canPickMany: true });
-  return chosen && chosen.length > 0 ? chosen.map(({ id, url }) => ({ id, url })) : undefined;
+  return chosen && chosen.length > 0 ? chosen.map(({ id }) => id) : undefined;
+}
+
+/** The port may be another than when the toolset was chosen. Throws where there is none now. */
+function servedAt(endpoint: AgentEndpoint, id: string): ServedAt {
+  const url = endpoint.urlOf(id);
+  if (url === undefined) throw new Error('Nothing was written: other agents are not served by this window any more.');
+  return { id, url };
 }
 
 async function writeEntries(
   { kind, file, root }: Chosen,
-  toolsets: readonly ServedAt[],
+  toolsets: () => readonly ServedAt[],
   source: TokenSource,
 ): Promise<void> {
   const label = pathLabel(file);
-  const entries = toolsets.length === 1 ? 'this entry' : `these ${toolsets.length} entries`;
   const agreed = await agreedChange<Extract<EntriesPlan, { kind: 'planned' }>>({
     scheme: 'mcp-toolsets-agent',
     plan: async () => {
@@ -153,7 +160,7 @@ async function writeEntries(
         agent: kind,
         text: await textOf(file),
         label,
-        toolsets,
+        toolsets: toolsets(),
         source,
         launcher: launcher(),
       });
@@ -169,7 +176,8 @@ async function writeEntries(
             title: `${label}: with the toolsets`,
             report: { name: 'Agent.md', text: `# ${agents[kind].program}\n\n${report}` },
           },
-    question: () => inert`Write ${entries} to ${label}?`,
+    question: ({ entries: { length } }) =>
+      inert`Write ${length === 1 ? 'this entry' : `these ${length} entries`} to ${label}?`,
     yes: 'Write',
   });
   if (!agreed) return;

@@ -285,6 +285,25 @@ describe('other agents', () => {
       assert.ok(existsSync(args[0] ?? ''), args[0]);
     });
 
+    it('an entry has the port that is set when it is written, and is shown again where that has changed', async () => {
+      await writeFile(codex, 'model = "x"\n');
+      void vscode.commands.executeCommand('mcpToolsets.setUpAgent');
+      await choose('Codex');
+      await page.waitFor(`.view-lines :text("${port}")`);
+      port = await freePort();
+      await setPort(port);
+      await until(answers, Boolean, 'the port');
+      await answer('Write these 2 entries to .codex/config.toml?', 'Write');
+      await page.waitFor(`.view-lines :text("${port}")`);
+      assert.equal(readFileSync(codex, 'utf8'), 'model = "x"\n');
+      await answer('Write these 2 entries to .codex/config.toml?', 'Write');
+      await until(
+        () => readFileSync(codex, 'utf8'),
+        (text) => text.includes(`url = "${url('/mcp/mine')}"`),
+        'the file',
+      );
+    });
+
     it('the toolsets of the editor are what they were', async () => {
       assert.deepEqual(toolIds(), ['mcp_mine_add', 'mcp_mine_pid']);
       assert.ok(!(await codes()).includes('editor-toolset-hidden'));
