@@ -7,9 +7,9 @@ import { BoundedMap } from '../../core/base/boundedMap.js';
 import type { Disposable } from '../../core/base/disposables.js';
 
 interface ReadOnlyDocumentsOptions {
-  /** No other documents may have this scheme. */
+  /** No documents of another kind may have this scheme. */
   readonly scheme: string;
-  /** A document shows this when its text is no longer kept. */
+  /** A document shows this when its text is no longer kept; for a scheme that is registered once. */
   readonly gone?: string;
   /** At most this many texts are kept; the oldest are dropped first. */
   readonly most?: number;
@@ -25,7 +25,8 @@ export class ReadOnlyDocuments implements Disposable {
   constructor(private readonly options: ReadOnlyDocumentsOptions) {
     this.texts = new BoundedMap(options.most ?? Infinity);
     this.provider = vscode.workspace.registerTextDocumentContentProvider(options.scheme, {
-      provideTextDocumentContent: ({ path }) => this.texts.get(path) ?? options.gone ?? '',
+      // Several may have one scheme at a time, and the editor asks the next one where this has no answer.
+      provideTextDocumentContent: ({ path }) => this.texts.get(path) ?? options.gone,
     });
   }
 

@@ -1,9 +1,18 @@
 /** “Add Server” and “Import Servers” (C6, E5) as a person goes through them, with the keyboard. */
 import assert from 'node:assert/strict';
 import * as vscode from 'vscode';
-import { join } from 'node:path';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { page, repoRoot } from '../../support/editor/bridge.ts';
-import { configFile, readConfig, removeConfig, until, untilTools } from '../../support/editor/product.ts';
+import {
+  configFile,
+  folder,
+  readConfig,
+  removeConfig,
+  until,
+  untilTools,
+  writeConfig,
+} from '../../support/editor/product.ts';
 
 const input = '.quick-input-widget';
 const script = join(repoRoot, 'test/fixtures/servers/plain.mjs');
@@ -96,6 +105,50 @@ describe('import and add', () => {
     await vscode.commands.executeCommand('workbench.action.files.save');
     await untilTools(['mcp_plain_add']);
     assert.doesNotMatch(await readConfig(), /figma/);
+  });
+
+  it('what is shown again beside another import is there to be read', async () => {
+    const before = await readConfig();
+    const other = join(folder(), 'one', '.mcp.json');
+    await mkdir(dirname(other));
+    await writeFile(other, '{ "mcpServers": { "one": { "command": "no-such-program" } } }');
+    const untilAsked = (what: string): Promise<string[]> =>
+      until(
+        async () => {
+          await vscode.commands.executeCommand('notifications.showList');
+          return page.texts('.notifications-center .notification-list-item');
+        },
+        (texts) => texts.some((text) => text.includes(`Write ${what} to .minds/mcp.yaml?`)),
+        `the question about ${what}`,
+      );
+    for (const [file, what] of [
+      [join(folder(), '.cursor', 'mcp.json'), 'these 2 servers'],
+      [other, 'this server'],
+    ] as const) {
+      void vscode.commands.executeCommand('mcpToolsets.import', file);
+      await page.waitFor(`${input} .quick-input-list-row:has-text("For everyone")`);
+      await page.press('Enter');
+      await untilAsked(what);
+    }
+    const document = await vscode.workspace.openTextDocument(configFile());
+    await writeConfig(`# another line\n${before}`);
+    await until(
+      () => document.getText(),
+      (text) => text.startsWith('# another line'),
+      'the edit in the editor',
+    );
+    await page.click(
+      '.notifications-center .notification-list-item:has-text("these 2") .monaco-button:text-is("Import")',
+    );
+    await untilAsked('these 2 servers');
+    const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs);
+    const [shown] = tabs.flatMap(({ input }) => (input instanceof vscode.TabInputTextDiff ? [input.modified] : []));
+    assert.match((await vscode.workspace.openTextDocument(shown ?? assert.fail())).getText(), /figma:/);
+    await vscode.commands.executeCommand('notifications.clearAll');
+    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+    await writeConfig(before);
+    await rm(dirname(other), { recursive: true });
+    await untilTools(['mcp_plain_add']);
   });
 
   it('a server that is added where the file was deleted is shown in the new file, not in what the editor still has', async () => {
