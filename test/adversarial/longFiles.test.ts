@@ -318,6 +318,7 @@ const notFed: Readonly<Record<string, readonly string[]>> = {
     'forgetAddress',
     'notedPort',
     'leadsOutside',
+    'readContent',
     'writeInside',
     'refuseOutside',
     'isInsideAny',
