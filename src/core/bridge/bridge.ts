@@ -20,7 +20,7 @@ import { LineSplitter } from '../connections/stdio/lineSplitter.js';
 import { TransportFailure, wasNotDelivered } from '../connections/transport.js';
 import { errorCodes } from '../protocol/errors.js';
 import { metaKeys } from '../protocol/requestMeta.js';
-import { modernVersion, mostInBatch, type Era } from '../protocol/versions.js';
+import { modernVersion, mostInBatch, mostUnread, type Era } from '../protocol/versions.js';
 import { type GatewayAddress, Line } from './line.js';
 import { begunElsewhere, OwnAddress } from './ownAddress.js';
 
@@ -52,8 +52,7 @@ const overStdio = { 'mcp-toolsets-over': 'stdio' };
 /** The gateway takes this much in one body. */
 const longestLine = 16 << 20;
 
-/** A client with this much unread, in bytes, is not told what may get lost. */
-const unreadLimit = 1 << 20;
+/** A client that does not read is not told these. */
 const mayGetLost = ['message', 'progress', 'resources/updated'].map((topic) => `notifications/${topic}`);
 
 /** These may have changed while there was no gateway. */
@@ -235,7 +234,7 @@ export class Bridge {
   private hearFrom(message: Extract<JSONRPCMessage, { method: string }>): void {
     const id = message.params?._meta?.[metaKeys.subscriptionId] as RequestId | undefined;
     const waiting = id === undefined ? undefined : this.waiting.get(id);
-    if (mayGetLost.includes(message.method) && this.deps.output.writableLength > unreadLimit) return;
+    if (mayGetLost.includes(message.method) && this.deps.output.writableLength > mostUnread) return;
     if (message.method !== 'notifications/subscriptions/acknowledged' || id === undefined || !waiting) {
       return this.write(message);
     }

@@ -10,6 +10,7 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Clock } from '../base/clock.js';
 import { TransientMap } from '../base/transientMap.js';
 import type { Disposable } from '../base/disposables.js';
+import { mostUnread } from '../protocol/versions.js';
 
 /** This is what sessions see of a stream. Messages are JSON without line breaks. */
 export interface MessageStream {
@@ -36,8 +37,6 @@ export interface Reply extends MessageStream {
 const comment = ': keep-alive\n\n';
 /** The longest that a client waits for the head of a reply, in milliseconds. */
 const headLimitMs = 1_000;
-/** A client with this much unread, in bytes, gets no more of what may get lost. */
-const unreadLimit = 1 << 20;
 /** One that only listens loses its stream with this much unread, in bytes, before more is written. */
 const listeningLimit = 4 << 20;
 
@@ -90,7 +89,7 @@ export class Heartbeat implements Disposable {
   private beat(): void {
     this.timer = undefined;
     for (const response of this.responses) {
-      if (response.writableEnded || response.destroyed || response.writableLength > unreadLimit) continue;
+      if (response.writableEnded || response.destroyed || response.writableLength > mostUnread) continue;
       response.write(comment);
     }
     if (this.responses.size > 0) this.timer = this.clock.after(this.intervalMs, () => this.beat());
@@ -121,7 +120,7 @@ export class ListenStream implements OpenStream {
   }
 
   sendIfReading(message: string): void {
-    if (this.response.writableLength < unreadLimit) this.send(message);
+    if (this.response.writableLength < mostUnread) this.send(message);
   }
 
   end(): void {
@@ -171,7 +170,7 @@ export class PostReply implements Reply {
   }
 
   sendIfReading(message: string): void {
-    if (this.response.writableLength < unreadLimit) this.send(message);
+    if (this.response.writableLength < mostUnread) this.send(message);
   }
 
   settle(answer: string | undefined, status = 200): void {

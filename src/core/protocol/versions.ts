@@ -27,6 +27,9 @@ export function negotiate(requested: string): ProtocolVersion {
 /** All that a batch says is heard in one turn of the event loop; one of more messages is not read, whoever sends it (S2). */
 export const mostInBatch = 500;
 
+/** A client with this much unread, in bytes, is not told what may get lost (S2). */
+export const mostUnread = 1 << 20;
+
 /** Says whether a version allows arrays of messages, which came with JSON-RPC and went with 2025-06-18. */
 export function allowsBatches(version: SpokenVersion): boolean {
   return version === '2025-03-26' || version === '2024-11-05';

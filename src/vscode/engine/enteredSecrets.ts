@@ -9,6 +9,7 @@ import type { Clock } from '../../core/base/clock.js';
 import type { Disposable } from '../../core/base/disposables.js';
 import { Emitter, type Event } from '../../core/base/events.js';
 import { isObject } from '../../core/base/isObject.js';
+import { OneByOne } from '../../core/base/oneByOne.js';
 import { timelyAnswer, type SecretStore } from '../../core/connections/http/oauth/contract.js';
 
 const storageKey = 'mcpToolsets.secrets';
@@ -17,7 +18,7 @@ export class EnteredSecrets implements Disposable {
   private readonly changes = new Emitter<void>();
   private readonly listening: Disposable;
   private values: ReadonlyMap<string, string> = new Map();
-  private last: Promise<void> = Promise.resolve();
+  private readonly steps = new OneByOne();
 
   /** Fires when a value has changed, in this window or in another one. */
   readonly onDidChange: Event<void> = this.changes.event;
@@ -40,13 +41,13 @@ export class EnteredSecrets implements Disposable {
 
   /** Reads the storage. Never rejects, and resolves also where the storage does not answer in time; what it answers later is taken then. */
   async load(): Promise<void> {
-    const read = this.inTurn(async () => this.take(parsed(await this.storage.get(storageKey))));
+    const read = this.steps.add(storageKey, async () => this.take(parsed(await this.storage.get(storageKey))));
     await timelyAnswer(this.clock, read).catch(this.onFailure);
   }
 
   /** Stores a value, or forgets it where it is undefined. Rejects when it could not be stored. */
   set(name: string, value: string | undefined): Promise<void> {
-    return this.inTurn(async () => {
+    return this.steps.add(storageKey, async () => {
       // Another window may have stored a value meanwhile.
       const values = new Map(parsed(await this.storage.get(storageKey)));
       if (value === undefined) values.delete(name);
@@ -59,12 +60,6 @@ export class EnteredSecrets implements Disposable {
   dispose(): void {
     this.listening.dispose();
     this.changes.dispose();
-  }
-
-  private inTurn(step: () => Promise<void>): Promise<void> {
-    const result = this.last.then(step);
-    this.last = result.catch(() => undefined);
-    return result;
   }
 
   private take(values: ReadonlyMap<string, string>): void {

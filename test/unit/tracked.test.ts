@@ -1,0 +1,30 @@
+/** What git tracks must be the same on every machine: a link leads elsewhere on the next one, and what is ignored is made there. */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { itNotHere } from '../support/notHere.js';
+import { root } from './modules.js';
+
+const inClone = itNotHere(!existsSync(path.join(root, '.git')), 'This is no clone of the repository.');
+
+/** One line for each file, as `git ls-files` prints it. */
+function files(...options: string[]): string[] {
+  const output = execFileSync('git', ['ls-files', ...options], { cwd: root, encoding: 'utf8' });
+  return output.split('\n').filter((line) => line !== '');
+}
+
+describe('what git tracks', () => {
+  inClone('has no link and no other repository in it', () => {
+    const tracked = files('--stage');
+    assert.ok(tracked.length > 500);
+    assert.deepEqual(
+      tracked.filter((line) => !line.startsWith('100')),
+      [],
+    );
+  });
+
+  inClone('has nothing in it that .gitignore names', () => {
+    assert.deepEqual(files('--cached', '--ignored', '--exclude-standard'), []);
+  });
+});
