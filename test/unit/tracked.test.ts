@@ -1,12 +1,11 @@
 /** What git tracks must be the same on every machine: a link leads elsewhere on the next one, and what is ignored is made there. */
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import path from 'node:path';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { itNotHere } from '../support/notHere.js';
 import { root } from './modules.js';
 
-const inClone = itNotHere(!existsSync(path.join(root, '.git')), 'This is no clone of the repository.');
+const isClone = spawnSync('git', ['rev-parse', '--git-dir'], { cwd: root }).status === 0;
+const inClone = itNotHere(!isClone, 'Git is not installed, or this is no clone of the repository.');
 
 /** One line for each file, as `git ls-files` prints it. */
 function files(...options: string[]): string[] {
