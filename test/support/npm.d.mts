@@ -1,3 +1,5 @@
+import type { ChildProcess } from 'node:child_process';
+
 export interface RunOptions {
   cwd?: string;
   env?: NodeJS.ProcessEnv;
@@ -7,6 +9,8 @@ export interface RunOptions {
   outputFd?: number;
   /** It gets the time that other programs leave. */
   givesWay?: boolean;
+  /** Told the process as soon as it is there. */
+  started?: (child: ChildProcess) => void;
 }
 
 export const repoRoot: string;

@@ -30,6 +30,7 @@ export function runToEnd(command, args, options = {}) {
           ? 'inherit'
           : ['ignore', options.outputFd, options.outputFd],
     });
+    options.started?.(child);
     // What it starts inherits that.
     if (options.givesWay && child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW);
     const tail = [];

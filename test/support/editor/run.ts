@@ -1,8 +1,8 @@
 /**
- * Runs the editor suites: those inside an editor, several of them in the same window, then those outside. Used by
- * `npm test` and from a terminal:
+ * Runs the editor suites: those inside an editor, several of them in the same window, then those outside. `npm test` runs
+ * it once for each of the two; from a terminal:
  *
- *     node --import tsx test/support/editor/run.ts [name …] [--grep pattern] [--json file]
+ *     node --import tsx test/support/editor/run.ts [name …] [--where inside|outside] [--grep pattern] [--twice] [--json file]
  */
 import Mocha from 'mocha';
 import { writeFileSync } from 'node:fs';
@@ -18,12 +18,18 @@ import { keepCertificatesForInstalls } from '../installs.ts';
 import { byWindow, insideSuites, outsideSuites, type Suite } from './suites.ts';
 import { serverEditor } from './versions.ts';
 
-export interface EditorRunOptions {
+const places = ['inside', 'outside'] as const;
+/** Where the tests of a suite run: in the extension host of an editor, or in a process that starts editors. */
+export type Place = (typeof places)[number];
+
+interface EditorRunOptions {
   /** Suites to run; none means all. */
-  names?: string[];
-  grep?: string | undefined;
+  names: string[];
+  /** Those of one place alone. */
+  where: Place | undefined;
+  grep: string | undefined;
   /** A suite that fails is run a second time after all others, and counts as what it is then. */
-  twice?: boolean;
+  twice: boolean;
 }
 
 export interface EditorRunResult extends Counts {
@@ -32,29 +38,24 @@ export interface EditorRunResult extends Counts {
   atFirst: Failure[];
 }
 
-export async function runEditorSuites({ names = [], grep, twice }: EditorRunOptions): Promise<EditorRunResult> {
-  const chosen = <Item extends { name: string }>(all: Item[]): Item[] =>
-    names.length === 0 ? all : all.filter(({ name }) => names.includes(name));
-  const inside = chosen(insideSuites());
-  const outside = chosen(outsideSuites());
+async function runEditorSuites({ names, where, grep, twice }: EditorRunOptions): Promise<EditorRunResult> {
+  const chosen = <Item extends { name: string }>(place: Place, all: Item[]): Item[] =>
+    where && where !== place ? [] : all.filter(({ name }) => names.length === 0 || names.includes(name));
+  const inside = chosen('inside', insideSuites());
+  const outside = chosen('outside', outsideSuites());
   const unknown = names.filter((name) => ![...inside, ...outside].some((suite) => suite.name === name));
   if (unknown.length > 0) throw new Error(`There is no editor suite ${unknown.join(', ')}`);
 
-  const desktop = await findDesktop();
-  const executable = 'executable' in desktop ? desktop.executable : undefined;
-  if ('reason' in desktop) console.log(`Editor suites run on the server form of VS Code: ${desktop.reason}.`);
-  else
-    console.log('Editor suites run on the desktop form of VS Code; those in test/editor/outside on the server form.');
-
+  const executable = inside.length > 0 ? await desktopForSuites() : undefined;
   const result: EditorRunResult = { passed: 0, failed: 0, skipped: 0, failures: [], atFirst: [] };
   const keep = (report: SuiteReport): void => {
     add(result, report.counts);
     result.failures.push(...report.failures);
   };
-  const { isOld, hasAgent } = executable === undefined ? serverEditor() : { isOld: false, hasAgent: true };
-  const possible = ({ name, options }: Pick<Suite, 'name' | 'options'>): boolean => {
+  const possible = ({ name, options }: Pick<Suite, 'name' | 'options'>, desktop: boolean): boolean => {
+    const { isOld, hasAgent } = desktop ? { isOld: false, hasAgent: true } : serverEditor();
     const reasons = [
-      ...(executable !== undefined && options.needsPage ? ['needs the page: not on the desktop'] : []),
+      ...(desktop && options.needsPage ? ['needs the page: not on the desktop'] : []),
       ...(options.agentMode && !hasAgent ? ['this editor has no agent'] : []),
       ...(options.newEditor && isOld ? ['this editor is too old for it'] : []),
     ];
@@ -71,7 +72,7 @@ export async function runEditorSuites({ names = [], grep, twice }: EditorRunOpti
     result.atFirst.push(...report.failures);
     again.push(run);
   };
-  for (const together of byWindow(inside.filter(possible))) {
+  for (const together of byWindow(inside.filter((suite) => possible(suite, executable !== undefined)))) {
     for (const { suite, report } of await runInside(together, executable, grep)) {
       keepOrRunAgain(report, async () => {
         const [alone] = await runInside([suite], executable, grep);
@@ -79,13 +80,24 @@ export async function runEditorSuites({ names = [], grep, twice }: EditorRunOpti
       });
     }
   }
-  for (const suite of outside.filter(possible)) {
+  for (const suite of outside.filter((suite) => possible(suite, false))) {
     const run = (): Promise<SuiteReport> => runOutside(suite, grep);
     keepOrRunAgain(await run(), run);
   }
   for (const run of again) keep(await run());
   await closeSharedBrowser();
   return result;
+}
+
+/** The desktop editor's program, where suites inside an editor can have one; which of the two it is, is said. */
+async function desktopForSuites(): Promise<string | undefined> {
+  const desktop = await findDesktop();
+  if ('reason' in desktop) {
+    console.log(`Editor suites run on the server form of VS Code: ${desktop.reason}.`);
+    return undefined;
+  }
+  console.log('Editor suites run on the desktop form of VS Code; those in test/editor/outside on the server form.');
+  return desktop.executable;
 }
 
 async function runOutside(suite: { name: string; file: string }, grep: string | undefined): Promise<SuiteReport> {
@@ -107,13 +119,21 @@ async function runOutside(suite: { name: string; file: string }, grep: string | 
 async function main(): Promise<void> {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { grep: { type: 'string' }, json: { type: 'string' } },
+    options: {
+      where: { type: 'string' },
+      grep: { type: 'string' },
+      twice: { type: 'boolean', default: false },
+      json: { type: 'string' },
+    },
   });
+  const { grep, twice, json } = values;
+  const where = places.find((place) => place === values.where);
+  if (where !== values.where) throw new Error(`--where knows ${places.join(', ')}`);
   keepCertificatesForInstalls();
   undoOnSignals();
   try {
-    const result = await runEditorSuites({ names: positionals, grep: values.grep });
-    if (values.json) writeFileSync(values.json, JSON.stringify(result));
+    const result = await runEditorSuites({ names: positionals, where, grep, twice });
+    if (json) writeFileSync(json, JSON.stringify(result));
     console.log(`\n${summary(result)}`);
     process.exitCode = result.failed > 0 ? 1 : 0;
   } finally {

@@ -1,21 +1,21 @@
 /**
- * Everything `npm test` runs; a part that fails does not keep the next from running. Of the editor suites, the two halves of the
- * integration tests, the adversarial tests, the benches (each once and briefly, to see that none is broken) and the unit tests,
+ * Everything `npm test` runs; a part that fails does not keep the next from running. Of the editor suites inside
+ * an editor and those outside, the two halves of the integration tests, the adversarial tests, the benches (each once and briefly, to see that none is broken) and the unit tests,
  * three go on at a time: each waits now and then, and two leave a sixth of two processors idle. Beside them the checks take the
  * time that is left; each counts as one test. The last line of output is the sum.
  */
 import { stop as stopEsbuild } from 'esbuild';
+import type { ChildProcess } from 'node:child_process';
 import { closeSync, existsSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { keepCertificatesForInstalls } from '../installs.ts';
-import { npm, repoRoot, type RunOptions } from '../npm.mjs';
-import { runId, tempFolder, tempPrefix, undoAll, undoOnSignals } from '../editor/cleanup.ts';
+import { npm, repoRoot, runToEnd, type RunOptions } from '../npm.mjs';
+import { onEnd, runId, tempFolder, tempPrefix, undoAll, undoOnSignals } from '../editor/cleanup.ts';
 import { processesMarked, waitUntilGone } from '../editor/processes.ts';
-import { provisionServerForm } from '../editor/provision.ts';
 import { add, summary, type Counts, type Failure } from '../editor/report.ts';
-import { runEditorSuites } from '../editor/run.ts';
+import type { EditorRunResult, Place } from '../editor/run.ts';
 import { editorChoiceVariable } from '../editor/versions.ts';
 
 const parts = ['unit', 'integration', 'adversarial', 'editor', 'bench'] as const;
@@ -46,12 +46,16 @@ async function main(): Promise<void> {
   const built = only === 'unit' || (await check('build', 'terminal'));
   const all = grep === undefined;
   const beside: Output = wanted('editor') ? 'after' : 'terminal';
+  const editors = (place: Place): (() => Promise<void>)[] =>
+    wanted('editor') && built ? [() => editorSuites(place, grep)] : [];
+  if (wanted('editor') && !built) count('editor suites: the build failed', false);
   // What takes longest comes first, so that those who take from the list end at about the same time.
   const work = [
-    ...(wanted('editor') ? [() => (built ? editorSuites(grep) : count('editor suites: the build failed', false))] : []),
+    ...editors('inside'),
     ...(wanted('integration')
       ? (only ? [[]] : integrationHalves()).map((others) => () => mocha('test:integration', grep, beside, others))
       : []),
+    ...editors('outside'),
     ...(wanted('adversarial') ? [() => mocha('test:adversarial', grep, beside)] : []),
     ...(wanted('bench') && all ? [() => check('test:bench', beside)] : []),
     ...(wanted('unit') ? [() => mocha('test:unit', grep, beside)] : []),
@@ -66,13 +70,12 @@ async function main(): Promise<void> {
   await nothingLeft();
 }
 
-async function editorSuites(grep: string | undefined): Promise<void> {
-  await timed('editor suites', async () => {
-    await provisionServerForm();
-    const counts = await runEditorSuites({ grep, twice: true });
-    add(total, counts);
-    failedAtFirst.push(...counts.atFirst.map((failure) => inBrief('editor', failure)));
-    failures.push(...counts.failures.map((failure) => inBrief('editor', failure)));
+/** The editor suites of one place, in a process of their own. */
+function editorSuites(place: Place, grep: string | undefined): Promise<void> {
+  return counted('editor', `editor suites ${place}`, place === 'inside' ? 'terminal' : 'after', (file, options) => {
+    const args = ['--where', place, '--twice', '--json', file, ...(grep ? ['--grep', grep] : [])];
+    const script = join(repoRoot, 'test/support/editor/run.ts');
+    return runToEnd(process.execPath, ['--import', 'tsx', script, ...args], options);
   });
 }
 
@@ -81,7 +84,7 @@ type Output = 'terminal' | 'after';
 
 /** One npm script as one test. */
 async function check(script: string, output: Output, options: RunOptions = {}): Promise<boolean> {
-  const passed = (await run([script], output, options)) === 0;
+  const passed = (await run(script, output, (more) => npmScript([script], { ...options, ...more }))) === 0;
   count(script, passed);
   return passed;
 }
@@ -93,32 +96,49 @@ function integrationHalves(): string[][] {
 }
 
 /**
- * An npm script that runs mocha; its tests are counted. A run that breaks off is one more failure.
+ * An npm script that runs mocha.
  * @param without folders that it leaves out
  */
-async function mocha(
+function mocha(
   script: string,
   grep: string | undefined,
   output: Output,
   without: readonly string[] = [],
 ): Promise<void> {
-  const folder = tempFolder();
-  const file = join(folder.path, 'counts.json');
   const args = ['--reporter', join(repoRoot, 'test/support/testRun/reporter.mjs'), ...(grep ? ['--grep', grep] : [])];
   args.push(...without.flatMap((name) => ['--ignore', `test/*/${name}/**`]));
   const title = without.length > 0 ? `${script} without ${without.join(', ')}` : script;
-  const env = { ...process.env, MCP_TOOLSETS_TEST_COUNTS: file };
-  const code = await run([script, '--', ...args], output, { env }, title);
-  const counts = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Counted) : undefined;
-  if (counts) add(total, counts);
-  if (counts && counts.failed > 0) failures.push(...counts.failures.map((failure) => inBrief(script, failure)));
-  else if (!counts || code !== 0) count(`${script} broke off (exit code ${code})`, false);
-  await folder.remove();
+  return counted(script, title, output, (file, options) => {
+    const env = { ...process.env, MCP_TOOLSETS_TEST_COUNTS: file };
+    return npmScript([script, '--', ...args], { ...options, env });
+  });
 }
 
-/** What the reporter of mocha's runs writes. */
-interface Counted extends Counts {
-  readonly failures: readonly Failure[];
+/** What a run of tests writes when it is through. */
+type Counted = Counts & Pick<EditorRunResult, 'failures'> & Partial<Pick<EditorRunResult, 'atFirst'>>;
+
+/**
+ * A run of tests in a process of its own; its tests are counted. One that breaks off is one more failure.
+ * @param part what its failures are told with
+ * @param start has it write its `Counted` to the file
+ */
+async function counted(
+  part: string,
+  title: string,
+  output: Output,
+  start: (file: string, options: RunOptions) => Promise<number>,
+): Promise<void> {
+  const folder = tempFolder();
+  const file = join(folder.path, 'counts.json');
+  const code = await run(title, output, (options) => start(file, options));
+  const counts = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Counted) : undefined;
+  if (counts) {
+    add(total, counts);
+    failures.push(...counts.failures.map((failure) => inBrief(part, failure)));
+    failedAtFirst.push(...(counts.atFirst ?? []).map((failure) => inBrief(part, failure)));
+  }
+  if (!counts || (code !== 0 && counts.failed === 0)) count(`${title} broke off (exit code ${code})`, false);
+  await folder.remove();
 }
 
 /** A failure as the end of the run repeats it: who reads only the end finds the test, and what it said. */
@@ -131,24 +151,35 @@ function indented(lines: readonly string[]): string {
   return lines.map((line) => `  ${line}`).join('\n');
 }
 
-/** @returns the exit code of the npm script */
-async function run(
-  [script = '', ...args]: readonly string[],
-  output: Output,
-  options: RunOptions = {},
-  title = script,
-): Promise<number> {
-  const command = ['run', '--silent', script, ...args];
-  if (output === 'terminal') return timed(title, () => npm(command, options));
+function npmScript([script = '', ...args]: readonly string[], options: RunOptions): Promise<number> {
+  return npm(['run', '--silent', script, ...args], options);
+}
+
+/**
+ * A process, until it ends; what ends this run ends it too.
+ * @returns its exit code
+ */
+async function run(title: string, output: Output, start: (options: RunOptions) => Promise<number>): Promise<number> {
+  let child: ChildProcess | undefined;
+  const started = (process: ChildProcess): void => void (child = process);
+  const whole = (options: RunOptions): Promise<number> => {
+    const code = start({ started, ...options });
+    const forget = onEnd(async () => {
+      child?.kill();
+      await code.catch(() => undefined);
+    });
+    return code.finally(forget);
+  };
+  if (output === 'terminal') return timed(title, () => whole({}));
   const folder = tempFolder();
   const file = join(folder.path, 'output.txt');
   const outputFd = openSync(file, 'w');
-  const start = Date.now();
+  const since = Date.now();
   try {
-    return await npm(command, { ...options, outputFd });
+    return await whole({ outputFd });
   } finally {
     closeSync(outputFd);
-    console.log(`\n== ${title}\n${readFileSync(file, 'utf8')}== ${title}: ${seconds(start)}`);
+    console.log(`\n== ${title}\n${readFileSync(file, 'utf8')}== ${title}: ${seconds(since)}`);
     await folder.remove();
   }
 }
