@@ -11,7 +11,8 @@ interface Library {
 }
 
 export type Attempt<T> =
-  { readonly kind: 'done'; readonly value: T } | { readonly kind: 'noKeyring'; readonly why: string };
+  | { readonly kind: 'done'; readonly value: T }
+  | { readonly kind: 'noKeyring'; readonly why: string };
 
 /** Under which the entries stand, and where a person finds them in the keyring's own program. */
 const service = 'mcp-toolsets';

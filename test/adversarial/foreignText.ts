@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { Session } from 'node:inspector/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import ts from 'typescript';
+import ts from 'typescript-ast';
 import { filled, shapes } from './longTexts.js';
 
 const root = path.resolve(__dirname, '../../src');

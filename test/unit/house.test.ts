@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import path from 'node:path';
-import ts from 'typescript';
+import ts from 'typescript-ast';
 import { filesBelow, moduleOf, root, type Module } from './modules.js';
 
 const mostLines = 400;
@@ -307,6 +307,33 @@ describe('house', () => {
       return wrong;
     });
     assert.deepEqual(found, []);
+  });
+
+  it('spreads no list into arguments where some 120,000 elements would end the process', () => {
+    const takesEach = /^(push|unshift|splice|max|min|append|replaceChildren)$/;
+    const found = modules.flatMap(({ file, text }) => {
+      const wrong: string[] = [];
+      const visit = (node: ts.Node): void => {
+        if (
+          ts.isCallExpression(node) &&
+          ts.isPropertyAccessExpression(node.expression) &&
+          takesEach.test(node.expression.name.text)
+        ) {
+          for (const given of node.arguments) {
+            if (!ts.isSpreadElement(given)) continue;
+            const list = ts.isParenthesizedExpression(given.expression)
+              ? given.expression.expression
+              : given.expression;
+            // `...(condition ? [one] : [])` is short.
+            if (!ts.isConditionalExpression(list)) wrong.push(`${file}: ${node.getText()}`);
+          }
+        }
+        ts.forEachChild(node, visit);
+      };
+      visit(ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true));
+      return wrong;
+    });
+    assert.deepEqual(found, [], 'use a loop');
   });
 
   it('asks for the storage of the workspace in one place, because windows are given several', () => {

@@ -1,7 +1,10 @@
-/** The modules of the repository, as the compiler reads them: what each imports, exports and uses. */
+/**
+ * The modules of the repository, as the compiler reads them: what each imports, exports and uses. `typescript-ast` is
+ * TypeScript 5.9, because the compiler of version 7 that checks the types is no library.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import ts from 'typescript';
+import ts from 'typescript-ast';
 
 export const root = path.resolve(__dirname, '../..');
 

@@ -10,7 +10,7 @@ export function clipped(text: string, most: number): string {
 export function asText(value: unknown): string {
   if (value instanceof Error) return String(value);
   if (Array.isArray(value)) return 'a list';
-  // eslint-disable-next-line @typescript-eslint/no-base-to-string -- No object is left.
+  // oxlint-disable-next-line typescript/no-base-to-string -- No object is left.
   return typeof value === 'object' && value !== null ? 'an object' : String(value);
 }
 

@@ -6,7 +6,11 @@ import { scalarText } from '../yaml/edits.js';
 
 /** The values that an entry is made of; `undefined` is left out. */
 export type EntryValue =
-  string | number | boolean | readonly EntryValue[] | { readonly [key: string]: EntryValue | undefined };
+  | string
+  | number
+  | boolean
+  | readonly EntryValue[]
+  | { readonly [key: string]: EntryValue | undefined };
 
 export type NewEntry = { readonly [key: string]: EntryValue | undefined };
 

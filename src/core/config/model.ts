@@ -52,7 +52,8 @@ export interface EnvFile {
 
 /** The text of a file of variables, or a phrase that says why there is none. */
 export type EnvFileReading =
-  { readonly kind: 'text'; readonly text: string } | { readonly kind: 'refused'; readonly reason: string };
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'refused'; readonly reason: string };
 
 export interface StdioLaunch {
   readonly transport: 'stdio';

@@ -47,7 +47,8 @@ export interface ServerFacts {
 
 /** `detail` ends a sentence that begins with "The answer to initialize". */
 export type InitializeAnswer =
-  { readonly kind: 'right'; readonly facts: ServerFacts } | { readonly kind: 'wrong'; readonly detail: string };
+  | { readonly kind: 'right'; readonly facts: ServerFacts }
+  | { readonly kind: 'wrong'; readonly detail: string };
 
 export function readInitializeAnswer(result: unknown): InitializeAnswer {
   if (!isObject(result)) return wrong(`is not an object but ${inBrief(result, 100)}`);

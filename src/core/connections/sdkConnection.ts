@@ -57,7 +57,9 @@ interface SdkConnectionDeps {
 
 type Failure = Exclude<ServerOutcome<unknown>, { kind: 'result' }>;
 type State =
-  { readonly kind: 'live' } | { readonly kind: 'closed' } | { readonly kind: 'dead'; readonly cause: string };
+  | { readonly kind: 'live' }
+  | { readonly kind: 'closed' }
+  | { readonly kind: 'dead'; readonly cause: string };
 
 export class SdkConnection implements Connection {
   readonly serverInfo: Connection['serverInfo'];

@@ -57,7 +57,8 @@ export interface ModelRequest {
 }
 
 export type ModelPart =
-  { readonly kind: 'text'; readonly text: string } | { readonly kind: 'call'; readonly call: ToolCall };
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'call'; readonly call: ToolCall };
 
 export interface DialogModel {
   /** The vendor as the editor names it, such as `copilot`. */

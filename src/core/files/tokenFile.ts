@@ -53,7 +53,9 @@ export async function renewToken(file: string): Promise<void> {
 }
 
 type Kept =
-  { readonly kind: 'token'; readonly token: string } | { readonly kind: 'absent' } | { readonly kind: 'unusable' };
+  | { readonly kind: 'token'; readonly token: string }
+  | { readonly kind: 'absent' }
+  | { readonly kind: 'unusable' };
 
 async function usableToken(file: string): Promise<Kept> {
   try {

@@ -26,7 +26,8 @@ export interface StatelessTraits {
 }
 
 type Envelope =
-  { readonly kind: 'right'; readonly traits: StatelessTraits } | { readonly kind: 'wrong'; readonly error: RpcError };
+  | { readonly kind: 'right'; readonly traits: StatelessTraits }
+  | { readonly kind: 'wrong'; readonly error: RpcError };
 
 /**
  * Every request of the modern era says its version itself; in the legacy one only the session and its header do. What

@@ -128,7 +128,8 @@ function notServed(id: string, server: ServerStatus | undefined, problems: reado
 }
 
 type Read =
-  { readonly kind: 'new'; readonly id: string; readonly entry: NewEntry } | Extract<RestAnswer, { kind: 'error' }>;
+  | { readonly kind: 'new'; readonly id: string; readonly entry: NewEntry }
+  | Extract<RestAnswer, { kind: 'error' }>;
 
 function newServerOf(body: unknown): Read {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {

@@ -1,11 +1,20 @@
 /** The result of importing another program's file (C6): entries of `.minds/mcp.yaml` as plain values, and notes. */
 
 export type ImportFormat =
-  'claude-desktop' | 'claude-code' | 'cursor' | 'vscode' | 'mcprc' | 'codex' | 'otter' | 'cline' | 'opencode';
+  | 'claude-desktop'
+  | 'claude-code'
+  | 'cursor'
+  | 'vscode'
+  | 'mcprc'
+  | 'codex'
+  | 'otter'
+  | 'cline'
+  | 'opencode';
 
 /** A text, or a reference to a host variable (C2). */
 export type ImportedValue =
-  string | { readonly prefix?: string; readonly env: string; readonly suffix?: string; readonly default?: string };
+  | string
+  | { readonly prefix?: string; readonly env: string; readonly suffix?: string; readonly default?: string };
 
 /** An entry with its keys in the order in which they are written. */
 export type ImportedEntry = {

@@ -5,7 +5,9 @@ import { createInputBox, createQuickPick, type InertItem } from '../views/inertE
 
 /** How a step ended: with an answer, with a wish to go back, or because it was closed. */
 export type Answer<Value> =
-  { readonly kind: 'answered'; readonly value: Value } | { readonly kind: 'back' } | { readonly kind: 'left' };
+  | { readonly kind: 'answered'; readonly value: Value }
+  | { readonly kind: 'back' }
+  | { readonly kind: 'left' };
 
 interface Step {
   readonly title: Inert;

@@ -29,14 +29,16 @@ describe('gateway: safety (G2, G3b)', () => {
     assert.equal(answer.headers['mcp-session-id'], undefined);
   }
 
-  it('each gateway has a token of 256 bits of its own', () => {
+  it('each gateway has a token of 256 bits of its own', async () => {
     const other = createGateway({ backend: rig.backend, clock: rig.clock, log: rig.log, version: '1' });
     const { Authorization } = rig.gateway.endpoint('play', 'editor').headers;
     assert.match(Authorization ?? '', /^Bearer [A-Za-z0-9_-]{43}$/);
-    return other
-      .start()
-      .then(() => assert.notEqual(other.endpoint('play', 'editor').headers['Authorization'], Authorization))
-      .finally(() => other.dispose());
+    try {
+      await other.start();
+      assert.notEqual(other.endpoint('play', 'editor').headers['Authorization'], Authorization);
+    } finally {
+      await other.dispose();
+    }
   });
 
   it('it listens on the loopback interface alone', () => {

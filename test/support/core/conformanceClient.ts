@@ -138,12 +138,16 @@ async function main(): Promise<void> {
   }
 }
 
-main()
-  .catch((error: unknown) => {
-    process.stderr.write(`${String(error)}\n`);
-    process.exitCode = 1;
-  })
-  .finally(async () => {
+async function toItsEnd(): Promise<void> {
+  try {
+    await main();
+  } finally {
     await connector.dispose();
     oauth.dispose();
-  });
+  }
+}
+
+toItsEnd().catch((error: unknown) => {
+  process.stderr.write(`${String(error)}\n`);
+  process.exitCode = 1;
+});

@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LineSplitter } from '../../../src/core/connections/stdio/lineSplitter.js';
 
 /** Any of either SDK. */
-type Message = any; // eslint-disable-line @typescript-eslint/no-explicit-any
+type Message = any; // oxlint-disable-line typescript/no-explicit-any
 
 export class Pipe {
   onmessage?: (message: Message) => void;

@@ -162,13 +162,17 @@ function npmScript([script = '', ...args]: readonly string[], options: RunOption
 async function run(title: string, output: Output, start: (options: RunOptions) => Promise<number>): Promise<number> {
   let child: ChildProcess | undefined;
   const started = (process: ChildProcess): void => void (child = process);
-  const whole = (options: RunOptions): Promise<number> => {
+  const whole = async (options: RunOptions): Promise<number> => {
     const code = start({ started, ...options });
     const forget = onEnd(async () => {
       child?.kill();
       await code.catch(() => undefined);
     });
-    return code.finally(forget);
+    try {
+      return await code;
+    } finally {
+      await forget();
+    }
   };
   if (output === 'terminal') return timed(title, () => whole({}));
   const folder = tempFolder();

@@ -34,7 +34,7 @@ async function taken(marked: string, label: string): Promise<string> {
     .replace(/\\([\\$}])/g, '$1')
     .replaceAll('\n', `\n${indent}`);
   return text.slice(0, one.span.start) + written + text.slice(one.span.end);
-} // prettier-ignore
+} // oxfmt-ignore
 
 const server = 'version: 1\nservers:\n  a:\n    transport: stdio\n    command: npx\n';
 
@@ -71,7 +71,7 @@ describe('completion (E2)', () => {
     ['a reference for an address', `${server}    url: ¦`, '{ prefix: https://…, env: … }'],
     ['keys of a reference in an argument', `${server}    args:\n      - { env: A, ¦ }`, 'prefix suffix default'],
     ['nothing in a free value', `${server}    sessionId: htt¦`, ''],
-  ]; // prettier-ignore
+  ]; // oxfmt-ignore
   for (const [name, marked, labels] of offered) {
     it(name, async () => {
       const found = [...(await at(marked))].sort((a, b) => (a.order < b.order ? -1 : 1)).map(({ label }) => label);
@@ -97,7 +97,7 @@ describe('completion (E2)', () => {
     [`${server}    env:\n      SEA¦`, 'SEARCH_TOKEN', `${server}    env:\n      SEARCH_TOKEN: { env: SEARCH_TOKEN }`],
     [`${server}    headers:\n      Auth: ¦`, "{ prefix: 'Bearer ', env: … }", `${server}    headers:\n      Auth: { prefix: 'Bearer ', env:  }`],
     [`${server}    tools¦`, 'tools', `${server}    tools:\n      whitelist:\n        - ''`],
-  ]; // prettier-ignore
+  ]; // oxfmt-ignore
   for (const [marked, label, expected] of writes) {
     it(`${label} in ${JSON.stringify(marked.slice(-40))}`, async () =>
       assert.equal(await taken(marked, label), expected));
@@ -111,7 +111,7 @@ describe('completion (E2)', () => {
     assert.deepEqual(parsed.problems, []);
     text = (await taken('version: 1\nservers:\n  ¦', 'server: streamable_http with a token')).replace('NAME', 'SEARCH_TOKEN');
     assert.deepEqual(parse(text).problems, []);
-  }); // prettier-ignore
+  }); // oxfmt-ignore
 
   it('every key is documented', async () => {
     for (const { documentation } of await at('servers:\n  a:\n    ¦')) assert.ok(documentation.value.length > 10);

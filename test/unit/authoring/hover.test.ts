@@ -34,7 +34,7 @@ describe('hover (E2)', () => {
     ['a suffix that makes names invalid', `${head}    transform: [{ su¦ffix: ' x' }]\n`, /not a valid name/],
     ['a variable that is set', `${head}    env: { T: { env: S¦ET } }\n`, /^\[SET\] `SET` is set/],
     ['a variable that is not', `${head}    env: { T: { env: UN¦SET } }\n`, /`UNSET` is \*\*not set\*\*/],
-  ]; // prettier-ignore
+  ]; // oxfmt-ignore
   for (const [name, marked, expected] of cases) it(name, () => assert.match(at(marked), expected));
 
   for (const [name, marked] of [

@@ -62,7 +62,7 @@ describe('quick fixes (E1)', () => {
     ['pattern-matches-nothing', 'a misspelt name', head + '    tools: { whitelist: [open, brwser_click] }\n', 'Write "browser_click"', head + '    tools: { whitelist: [open, browser_click] }\n'],
     ['pattern-matches-nothing', 'a dead pattern', head + "    tools:\n      blacklist:\n        - open\n        - '*_unsafe' # old\n", 'Remove the pattern', head + '    tools:\n      blacklist:\n        - open\n'],
     ['pattern-matches-nothing', 'the only pattern', head + "    tools: { whitelist: ['x_*'] }\n", 'Remove the pattern, which leaves an empty whitelist that lets all tools through', head + '    tools: { whitelist: [] }\n'],
-  ]; // prettier-ignore
+  ]; // oxfmt-ignore
   for (const [code, name, text, title, expected] of cases) {
     it(`${code}: ${name}`, () => {
       const fixes = new QuickFixes(text, around).for(problemOf(text, code));
@@ -160,7 +160,7 @@ describe('quick fixes (E1)', () => {
       ['the version that is misspelt', 'Version: 1\nservers: {}\n', 'version: 1\nservers: {}\n'],
       ['nothing of what works stops working', a(`${works}    stateless: maybe\n    truth: 1\n    environment: [A]\n    workdir: ./gone\n    trasform: []\n`), a(`${works}    stateless: maybe\n    truth: 1\n    environment: [A]\n    workdir: ./gone\n    transform: []\n`)],
       ['a shared mistake once', `version: 1\nx-t: &t { whitlist: [open] }\nservers:\n  a: { transport: stdio, command: x, tools: *t }\n  b: { transport: stdio, command: x, tools: *t }\n`, `version: 1\nx-t: &t { whitelist: [open] }\nservers:\n  a: { transport: stdio, command: x, tools: *t }\n  b: { transport: stdio, command: x, tools: *t }\n`],
-    ]; // prettier-ignore
+    ]; // oxfmt-ignore
     for (const [name, text, expected] of rows) it(name, () => assert.equal(all(text), expected));
   });
 
@@ -171,7 +171,7 @@ describe('quick fixes (E1)', () => {
       ['the arguments come with a merge', 'version: 1\nx-a: &a\n  args: [y]\nservers:\n  a:\n    <<: *a\n    transport: stdio\n    command: npx -y x\n'],
       ['an alias stands for the arguments', 'version: 1\nservers:\n  a:\n    transport: stdio\n    command: npx -y x\n    args: &a [y]\n  b: { transport: stdio, command: z, args: *a }\n'],
       ['the server is merged into another', 'version: 1\nservers:\n  a: &a\n    transport: stdio\n    command: npx -y x\n  b: { <<: *a, args: [y] }\n'],
-    ]; // prettier-ignore
+    ]; // oxfmt-ignore
     for (const [name, text] of rows) {
       it(name, () => {
         const { problems } = parse(text);
@@ -197,7 +197,7 @@ describe('quick fixes (E1)', () => {
       ["  args: ['--token', { env: SERCH_TOKEN }]\n", "  args: ['--token', { env: SEARCH_TOKEN }]\n"],
       ['  env:\n    A:\n      prefix: a\n      env: SERCH_TOKEN\n', '  env:\n    A:\n      prefix: a\n      env: SEARCH_TOKEN\n'],
       ['  args:\n    - prefix: a\n      env: SERCH_TOKEN\n', '  args:\n    - prefix: a\n      env: SEARCH_TOKEN\n'],
-    ]; // prettier-ignore
+    ]; // oxfmt-ignore
     for (const [written, expected] of rows) {
       const server = "servers:\n  a:\n    headers: { H: { env: PATHS, default: '' } }\n    <<: *a\n";
       const text = base + written + server;

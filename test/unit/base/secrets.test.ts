@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import ts from 'typescript';
+import ts from 'typescript-ast';
 import { Redactor } from '../../../src/core/base/log.js';
 import { isSecret, withoutArgumentSecrets, withoutSecrets } from '../../../src/core/base/secrets.js';
 import { shortened } from '../../../src/core/connections/jsonRpc.js';

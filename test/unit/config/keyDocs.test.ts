@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Ajv } from 'ajv';
-import { format } from 'prettier';
+import { format } from 'oxfmt';
 import type { ProblemCode } from '../../../src/core/base/problem.js';
 import { configSchema } from '../../support/configSchema.js';
 import { readYaml } from '../../../src/core/yaml/yamlTree.js';
@@ -32,7 +32,8 @@ const beyond: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
 
 describe('the JSON schema (E2)', () => {
   it('ships as it is made; UPDATE_GOLDEN=1 writes it', async () => {
-    assertGolden(shipped, await format(JSON.stringify(configSchema()), { parser: 'json', printWidth: 120 }));
+    const { code } = await format(shipped, JSON.stringify(configSchema()), { printWidth: 120 });
+    assertGolden(shipped, code);
     assert.deepEqual(manifest.contributes.yamlValidation, [
       { fileMatch: '.minds/mcp.yaml', url: './media/mcp.schema.json' },
     ]);
@@ -61,7 +62,7 @@ describe('the JSON schema (E2)', () => {
     'transform: {}', 'transform: [x]', 'transform: [{}]', 'transform: [{ prefix: a, suffix: b }]', 'transform: [{ prefix: { add: x } }]',
     'transform: [{ suffix: [] }]', 'timeouts: 5', 'timeouts: { call: true }', 'timeouts: { call: soon }', 'timeouts: { call: 0 }',
     'prompts: { transform: x }', 'resources: { blacklist: 1 }', 'command: []', "command: ''", 'transport: sse', 'colour: red',
-  ]; // prettier-ignore
+  ]; // oxfmt-ignore
   for (const body of wrong) {
     it(`refuses ${body}, as the validator does`, () => {
       const text = server(body.startsWith('command') || body.startsWith('transport') ? 'x: 1' : body);

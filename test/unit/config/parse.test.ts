@@ -48,7 +48,7 @@ const scraps = [
   '{', '}', '[', ']', ',', '---', '...', '%YAML 1.1', '~', 'null', 'true', '1', '0x1F', '.inf', '30s', '\\', '\0', '\uFEFF', '\uD800', '𝒩',
   'version: 1\n', 'servers:\n', '  a:\n', '    transport: stdio\n', '    command: npx\n', '    env: { A: { env: B } }\n',
   'x-a: &a { b: c }\n', '__proto__', 'constructor: ', '@', '`', '%',
-]; // prettier-ignore
+]; // oxfmt-ignore
 
 describe('any text (C4, S2)', () => {
   it('is parsed without a throw, with places inside it', () => {

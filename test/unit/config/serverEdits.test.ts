@@ -39,13 +39,13 @@ check('disable a server', (text) => setEnabled(text, 'a', false), [
   ['servers:\n  a:\n  b: {}\n', 'servers:\n  a: { enabled: false }\n  b: {}\n'],
   ['servers:\n  a: { enabled: false }\n', 'servers:\n  a: { enabled: false }\n'],
   ['servers:\n  b: {}\n', undefined],
-]); // prettier-ignore
+]); // oxfmt-ignore
 
 check('enable a server', (text) => setEnabled(text, 'a', true), [
   ['servers:\n  a:\n    enabled: false # for now\n', 'servers:\n  a:\n    enabled: true # for now\n'],
   ['x: &off { enabled: false }\nservers:\n  a:\n    <<: *off\n    command: x\n', 'x: &off { enabled: false }\nservers:\n  a:\n    enabled: true\n    <<: *off\n    command: x\n'],
   ['servers:\n  a: { enabled: &no false }\n  b: { enabled: *no }\n', 'servers:\n  a: { enabled: &no true }\n  b: { enabled: false }\n'],
-]); // prettier-ignore
+]); // oxfmt-ignore
 
 check('add a prefix', (text) => addPrefix(text, 'a', 'a_'), [
   ['servers:\n  a:\n    command: x # c\n\n  b: {}\n', "servers:\n  a:\n    command: x # c\n    transform:\n      - prefix: 'a_'\n\n  b: {}\n"],
@@ -60,7 +60,7 @@ check('add a prefix', (text) => addPrefix(text, 'a', 'a_'), [
   ['servers:\n  a: { transform: &t [{ suffix: s }] }\n  b: { transform: *t }\n', undefined],
   ['x: &t { transform: [{ suffix: s }] }\nservers:\n  a: { <<: *t }\n', undefined],
   ['x: &t { transform: [{ suffix: s }] }\nservers:\n  a:\n    <<: *t\n', undefined],
-]); // prettier-ignore
+]); // oxfmt-ignore
 
 check('add a missing key', (text) => setServerKey(text, 'a', 'transport', 'stdio'), [
   ['servers:\n  a:\n    command: x\n', 'servers:\n  a:\n    transport: stdio\n    command: x\n'],
@@ -84,7 +84,7 @@ describe('edits of random files (E1)', function () {
       }),
       { numRuns: 60 },
     );
-  }); // prettier-ignore
+  }); // oxfmt-ignore
 
   it('add a prefix to one server', () => {
     fc.assert(

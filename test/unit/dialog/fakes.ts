@@ -37,7 +37,8 @@ export const text = (words: string): ModelPart => ({ kind: 'text', text: words }
 
 /** What the model does with one request: parts, then perhaps an error. */
 export type Step =
-  readonly (ModelPart | Error)[] | ((request: ModelRequest, signal: AbortSignal) => AsyncIterable<ModelPart>);
+  | readonly (ModelPart | Error)[]
+  | ((request: ModelRequest, signal: AbortSignal) => AsyncIterable<ModelPart>);
 
 export class FakeModel implements DialogModel {
   readonly vendor = 'fake';

@@ -214,7 +214,7 @@ describe('import (C6)', () => {
       ['the folder', '.mcp.json', program({ cwd: `/x?token=${token}` }), { enabled: false }],
       ['the file of variables', '.vscode/mcp.json', program({ envFile: `keys/${token}` }), { enabled: false }],
       ['a word that means nothing', '.mcp.json', json({ command: 'npx', type: token }), undefined],
-    ]; // prettier-ignore
+    ]; // oxfmt-ignore
     for (const [what, file, text, entry] of rows) {
       it(what, () => {
         const found = imported(text, file);

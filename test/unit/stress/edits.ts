@@ -2,7 +2,9 @@
 import type { Random } from './random.js';
 
 export type Step =
-  { readonly prefix: string } | { readonly suffix: string } | { readonly prefix: { remove: string; add: string } };
+  | { readonly prefix: string }
+  | { readonly suffix: string }
+  | { readonly prefix: { remove: string; add: string } };
 
 export interface EntryModel {
   readonly id: string;

@@ -23,7 +23,7 @@ const servers = Array.from({ length: 150 }, (_, index) => `  s${index}:
         - open
     transform:
       - prefix: 's${index}_'
-`); // prettier-ignore
+`); // oxfmt-ignore
 const text = `version: 1\nservers:\n${servers.join('')}`;
 const middle = text.indexOf("'browser_*'", text.length / 2) + 3;
 
@@ -47,7 +47,7 @@ describe('a file of 2,000 lines', function () {
   });
 
   const names = Array.from({ length: 100 }, (_, index) => `browser_${index}`);
-  const completion = { tools: () => names.map((original) => ({ original, description: '' })), variables: names, entries: () => Promise.resolve([]) }; // prettier-ignore
+  const completion = { tools: () => names.map((original) => ({ original, description: '' })), variables: names, entries: () => Promise.resolve([]) }; // oxfmt-ignore
   const around = {
     toolNames: () => names,
     isSet: () => true,
@@ -72,7 +72,7 @@ describe('a file of 2,000 lines', function () {
     ['quick fixes', 4, () => new QuickFixes(text, fixes).all([])],
     ['all safe quick fixes', 15, () => new QuickFixes(broken, fixes).all(parse(broken).problems)],
     ['disabling a server', 8, () => setEnabled(text, 's75', false)],
-  ]; // prettier-ignore
+  ]; // oxfmt-ignore
   for (const [name, most, run] of requests) {
     it(`${name}: at most ${most} × parsing`, async () => {
       const took = await fastest(run);

@@ -3,7 +3,8 @@
  * as arrays of characters, sets of claims. It shares nothing with `src`.
  */
 export type Step =
-  { readonly add: string; readonly at: 'front' | 'end' } | { readonly from: string; readonly to: string };
+  | { readonly add: string; readonly at: 'front' | 'end' }
+  | { readonly from: string; readonly to: string };
 
 export interface ReadServer {
   readonly id: string;

@@ -16,7 +16,8 @@ export type Pending = FakeConnector['pending'][number];
 
 /** Why a start was asked for, told by the step that brought it about. */
 export type Purpose =
-  { readonly kind: 'attempt' } | { readonly kind: 'pool'; readonly serving: Serving; call?: CallRecord };
+  | { readonly kind: 'attempt' }
+  | { readonly kind: 'pool'; readonly serving: Serving; call?: CallRecord };
 
 export interface CallRecord {
   readonly number: number;

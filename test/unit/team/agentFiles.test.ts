@@ -55,7 +55,7 @@ describe('members as custom agents', () => {
       ['items that are no texts', "tools:\n  - x: y\n  - 'shop/*'\n", "tools:\n  - x: y\n  - 'shop/*'\n  - 'files/*'\n"],
       ['an anchor', 'tools: &t [search]\nmore: *t', "tools: &t [search, 'shop/*', 'files/*']\nmore: *t"],
       ['an alias', 'more: &t [search, browser/*]\ntools: *t # c', "more: &t [search, browser/*]\ntools: ['search', 'shop/*', 'files/*'] # c"],
-    ]; // prettier-ignore
+    ]; // oxfmt-ignore
     const text = (front: string): string => file.replace(/tools: .*/, () => front);
     const granted = (toolsets: string[]) => ({ ...alice, toolsets });
     for (const [name, front, expected] of rows) {

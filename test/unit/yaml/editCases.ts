@@ -62,7 +62,7 @@ function render(id: string, { style, keys, list, comments }: Server): string {
       return `  ${id}:${note}\n${line}${entries.map((entry) => `    ${entry.join(': ')}${note}\n`).join(line)}    args:${items}`;
     }
   }
-} // prettier-ignore
+} // oxfmt-ignore
 
 export const file = fc.record({
   servers: fc.uniqueArray(fc.tuple(name, server), { selector: ([id]) => id, minLength: 1 }),
@@ -73,7 +73,7 @@ export const file = fc.record({
 export function textOf({ servers, crlf, endless }: { servers: [string, Server][]; crlf: boolean; endless: boolean }): string {
   const text = `# head\nservers:\n${servers.map(([id, body]) => render(id, body)).join('\n')}# tail\n`;
   return (endless ? text.replace(/\n# tail\n$/, '') : text).replaceAll('\n', crlf ? '\r\n' : '\n');
-} // prettier-ignore
+} // oxfmt-ignore
 
 type Model = Record<string, Record<string, unknown>>;
 export const modelOf = (text: string): Model => (plain(text) as { servers: Model }).servers;
@@ -83,4 +83,4 @@ export function assertMinimal(text: string, edits: Edits, most: number): string 
   assert.ok(edits, 'is offered');
   for (const { span } of edits) assert.ok(span.end - span.start <= most, JSON.stringify(text.slice(span.start, span.end)));
   return applyEdits(text, edits);
-} // prettier-ignore
+} // oxfmt-ignore

@@ -116,5 +116,5 @@ describe('edits of random files (E1)', function () {
       }),
       { numRuns: 60 },
     );
-  }); // prettier-ignore
+  }); // oxfmt-ignore
 });

@@ -67,7 +67,7 @@ describe('what belongs at a place (E2)', () => {
     ['servers:\n  a:\n    command: npx # tra¦\n', 'nothing'],
     ['servers:\r\n  a:\r\n    tra¦\r\n    command: npx\r\n', 'key servers.a "tra"'],
     ["servers:\n  'a b':\n    ¦", 'key servers.a b ""'],
-  ]; // prettier-ignore
+  ]; // oxfmt-ignore
   for (const [marked, expected] of cases) {
     it(JSON.stringify(marked), () => assert.equal(slotAt(marked), expected));
   }
@@ -112,5 +112,5 @@ describe('what belongs at a place (E2)', () => {
       }),
       { numRuns: 500 },
     );
-  }); // prettier-ignore
+  }); // oxfmt-ignore
 });

@@ -40,7 +40,8 @@ interface Leaving {
 }
 
 type Begun =
-  { readonly kind: 'agreed'; readonly filter: Fields } | { readonly kind: 'refused'; readonly error: Refused };
+  | { readonly kind: 'agreed'; readonly filter: Fields }
+  | { readonly kind: 'refused'; readonly error: Refused };
 
 interface Request {
   readonly id: RequestId;
