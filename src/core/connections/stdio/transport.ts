@@ -40,6 +40,11 @@ interface StdioTransportDeps {
   readonly log: Log;
   /** The limit of a line in bytes; by default 64 MiB. */
   readonly lineLimit?: number;
+  /**
+   * The exit is waited for this long when a stream ends first, because it says more, and on a busy machine it takes its
+   * time. In milliseconds; by default 2,000.
+   */
+  readonly exitGraceMs?: number;
 }
 
 const defaultLineLimit = 64 * 1024 * 1024;
@@ -50,13 +55,11 @@ const keptLineLength = 500;
 const loggedLineLength = 2000;
 /** What a line of more characters says is heard in a later turn of the event loop than it is read. */
 const longLine = 256 * 1024;
-/**
- * The exit is waited for this long when a stream ends first, because it says more, and on a busy machine it takes its
- * time.
- */
-const exitGraceMs = 2000;
+const usualExitGraceMs = 2000;
 /** This many messages and lines that answer nothing we asked are read in a second at full speed. */
 const unaskedRate = 2_000;
+/** As many characters of a line that is more than an answer count as a message: to read much takes its time as many do. */
+const charactersOfMessage = 8 * 1024;
 /** This much of stderr, in bytes, is read in a second at full speed. */
 const stderrRate = 4 * 1024 * 1024;
 /** When this many bytes wait for a server that reads nothing, it gets no more answers to its own requests. */
@@ -85,6 +88,7 @@ export class StdioTransport implements ServerTransport {
    */
   private exceeds = false;
   private isRest = false;
+  private hasExited = false;
   private finished: StdioEnding | undefined;
   private quietTurns = 0;
   private drained: Promise<void> | undefined;
@@ -135,6 +139,7 @@ export class StdioTransport implements ServerTransport {
     tree.stdin.on('error', () => void this.streamClosed('input'));
     tree.stdout.on('end', () => void this.streamClosed('output'));
     void tree.exited.then(async (exit) => {
+      this.hasExited = true;
       this.endPaces();
       await this.readTheRest();
       this.finish({ kind: 'exited', exit });
@@ -170,7 +175,11 @@ export class StdioTransport implements ServerTransport {
   /** Resolves when the pipe has taken the message; rejects when the transport has ended. */
   async send(message: JSONRPCMessage): Promise<void> {
     const { stdin } = this.deps.tree;
-    if (this.isOver) throw new Error('The server takes no more input');
+    if (this.isOver) {
+      // The pipe is closed before it is told why, and whoever sends would close the rest and never know.
+      await this.ended;
+      throw new Error('The server takes no more input');
+    }
     if ('method' in message) {
       if ('id' in message) this.asked.set(message.id, true);
     } else if (stdin.writableLength > answerBacklog) {
@@ -232,9 +241,12 @@ export class StdioTransport implements ServerTransport {
   private async streamClosed(stream: 'input' | 'output'): Promise<void> {
     if (this.finished) return;
     const waiting = new AbortController();
-    await Promise.race([this.ended, pause(exitGraceMs, undefined, waiting).catch(() => undefined)]);
+    const grace = pause(this.deps.exitGraceMs ?? usualExitGraceMs, undefined, waiting).catch(() => undefined);
+    await Promise.race([this.ended, grace]);
     waiting.abort();
-    this.finish({ kind: 'streamClosed', stream });
+    // A loop that was held up all the time hears of the exit in this turn.
+    await nextTurn();
+    if (!this.hasExited) this.finish({ kind: 'streamClosed', stream });
   }
 
   /** Lets the event loop turn until turns bring nothing, which means that the pipes are empty. */
@@ -256,7 +268,7 @@ export class StdioTransport implements ServerTransport {
     const messages = parseMessages(line);
     let unasked = messages ? 0 : 1;
     for (const message of messages ?? []) if ('method' in message || !this.asked.delete(message.id)) unasked += 1;
-    if (unasked > 0) this.stdoutPace.spend(unasked);
+    if (unasked > 0) this.stdoutPace.spend(Math.max(unasked, Math.ceil(line.length / charactersOfMessage)));
     if (!messages) {
       this.deps.log.write('warn', `[stdout] not JSON-RPC: ${shortened(line, loggedLineLength)}`);
       if (this.stray.length < keptStrayLines) this.stray.push(shortened(line, keptLineLength));

@@ -1,5 +1,6 @@
 /** What goes into the pipe of a server, and when (X1, P3). */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { PassThrough, Writable } from 'node:stream';
 import type { ProcessExit } from '../../../../src/core/connections/stdio/processTree.js';
 import { StdioTransport } from '../../../../src/core/connections/stdio/transport.js';
@@ -11,6 +12,7 @@ describe('stdio transport', () => {
   let transport: StdioTransport;
   let stdout: PassThrough;
   let exit: (exit: ProcessExit) => void;
+  let stdin: Writable;
 
   beforeEach(() => {
     writes = [];
@@ -21,7 +23,7 @@ describe('stdio transport', () => {
       tell();
       done();
     };
-    const stdin = new Writable({
+    stdin = new Writable({
       decodeStrings: false,
       write: (chunk: string, _, done) => take(chunk, done),
       writev: (chunks, done) => take(chunks.map(({ chunk }) => chunk as string).join(''), done),
@@ -35,7 +37,7 @@ describe('stdio transport', () => {
       exited: new Promise<ProcessExit>((resolve) => (exit = resolve)),
       stop: () => Promise.resolve(stdin.end() && []),
     };
-    transport = new StdioTransport({ tree, log: silentLog });
+    transport = new StdioTransport({ tree, log: silentLog, exitGraceMs: 1 });
   });
 
   const send = (id: number): Promise<void> => transport.send({ jsonrpc: '2.0', id, method: 'ping' });
@@ -115,6 +117,20 @@ describe('stdio transport', () => {
     assert.equal(await isHeldUp(batch(nTimes(500, { method: 'm' })).repeat(5)), true);
   });
 
+  it('reads on after few lines of much only in a while, too, unless they answer (S2)', async () => {
+    await transport.start();
+    const isHeldUp = async (text: string): Promise<boolean> => {
+      stdout.write(text);
+      await new Promise(setImmediate);
+      return stdout.isPaused();
+    };
+    const much = 'x'.repeat(1 << 20);
+    for (let id = 1; id <= 20; id++) void send(id);
+    const answers = Array.from({ length: 20 }, (_, index) => batch([{ id: index + 1, result: { much } }]));
+    assert.equal(await isHeldUp(answers.join('')), false);
+    assert.equal(await isHeldUp(batch([{ method: 'm', params: { much } }]).repeat(20)), true);
+  });
+
   it('takes a hundred of half a million messages that come at once before anybody listens', async () => {
     const heard: string[] = [];
     stdout.write(batch(nTimes(500, { method: 'm' })).repeat(1000));
@@ -123,5 +139,30 @@ describe('stdio transport', () => {
     await transport.start();
     await new Promise(setImmediate);
     assert.equal(heard.length, 100);
+  });
+
+  describe('the exit of the process', () => {
+    const code = { code: 3, signal: null };
+
+    it('is told also where something was to be sent before that was known', async () => {
+      await transport.start();
+      // So does Node, before it tells of the exit.
+      stdin.destroy();
+      exit(code);
+      // As the client does.
+      void send(1).catch(() => transport.close());
+      assert.deepEqual(await transport.ended, { kind: 'exited', exit: code });
+    });
+
+    it('is told where the loop was held up for longer than it is waited for', async () => {
+      stdout.end();
+      stdout.resume();
+      await once(stdout, 'end');
+      await new Promise(setImmediate);
+      const until = performance.now() + 5;
+      while (performance.now() < until);
+      setImmediate(() => exit(code));
+      assert.deepEqual(await transport.ended, { kind: 'exited', exit: code });
+    });
   });
 });
