@@ -4,7 +4,7 @@
  * end. How long a flood is watched is told by how many calls the good server answers meanwhile.
  */
 import assert from 'node:assert/strict';
-import { fixture, rawWith, type Entry } from '../../support/core/configText.js';
+import { fixture, http, rawWith, type Entry } from '../../support/core/configText.js';
 import { endStages, startStage, type Stage } from '../../support/core/stage.js';
 import { itNotHere } from '../../support/notHere.js';
 import { heapNow, strainOf, type Strain } from '../../support/core/loopDelay.js';
@@ -18,6 +18,8 @@ const worseThanBase = 25;
 interface Hostile {
   readonly what: string;
   readonly trait: string;
+  /** The fixture that floods its event stream so. */
+  readonly over?: 'http' | 'legacy-sse';
   readonly args?: readonly string[];
   readonly entry?: Entry;
   /** MB over what there was; the longest line that is read has 64. */
@@ -169,6 +171,47 @@ const cases: readonly Hostile[] = [
   { what: 'pings without end, 20,000 times in a line', trait: 'batches', args: ['--size', '20000'], check: works },
   { what: 'asks without end and reads nothing', trait: 'deaf-requests', check: () => {} },
   { what: 'says without end that its tools changed', trait: 'storm', check: works },
+  { what: 'pings without end over HTTP', over: 'http', trait: 'pings', check: works },
+  {
+    what: 'pings without end over HTTP, 400 times in an event',
+    over: 'http',
+    trait: 'batches',
+    args: ['--size', '400'],
+    check: works,
+  },
+  {
+    what: 'pings without end over HTTP, 20,000 times in an event',
+    over: 'http',
+    trait: 'batches',
+    args: ['--size', '20000'],
+    check: works,
+  },
+  { what: 'says without end over HTTP that its tools changed', over: 'http', trait: 'storm', check: works },
+  { what: 'answers what nobody asked over HTTP, without end', over: 'http', trait: 'strangers', check: works },
+  {
+    what: 'pings without end over HTTP and takes no answers',
+    over: 'http',
+    trait: 'pings',
+    args: ['--deaf'],
+    check: async (stage) => {
+      await works(stage);
+      await stage.logs.until(({ message }) => /gets no more answers/.test(message), 'that it gets no more answers');
+    },
+  },
+  {
+    // Its own answers wait behind what it floods the one stream with.
+    what: 'pings without end over HTTP+SSE',
+    over: 'legacy-sse',
+    trait: 'pings',
+    entry: start('1s'),
+    check: (stage) => assert.equal(stage.server('bad').state.kind, 'failed'),
+  },
+  {
+    what: 'answers what nobody asked over HTTP+SSE, without end',
+    over: 'legacy-sse',
+    trait: 'strangers',
+    check: () => {},
+  },
   {
     what: 'logs without end',
     trait: 'logs',
@@ -262,10 +305,13 @@ describe('hostile servers', function () {
 
   afterEach(endStages);
 
-  for (const { what, trait, args = [], entry = {}, heap = 64, notHere, check } of cases) {
+  for (const { what, trait, over, args = [], entry = {}, heap = 64, notHere, check } of cases) {
     itNotHere(notHere !== undefined, notHere ?? '')(`one that ${what}`, async () => {
       await stage.edit({ good: good() });
-      const bad = fixture('hostile', [trait, ...args], { transform: [{ prefix: 'b_' }], ...entry });
+      const own = { transform: [{ prefix: 'b_' }], ...entry };
+      const bad = over
+        ? http((await stage.http(over, '--flood', trait, ...args)).url, own)
+        : fixture('hostile', [trait, ...args], own);
       const heapBefore = heapNow();
       const strain = await strainOf(async () => {
         const edited = stage.edit({ good: good(), bad });

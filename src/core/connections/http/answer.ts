@@ -4,13 +4,14 @@
  */
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { broken, type HttpReply, inShort, readShort, readText, shown } from './exchange.js';
+import type { EventPace } from './eventPace.js';
 import type { Log } from '../../base/log.js';
 import { parseMessages, shortened } from '../jsonRpc.js';
 import { TransportFailure } from '../transport.js';
 import { createParser } from 'eventsource-parser';
 
 /** The limit of a body in bytes, and of an event in characters. */
-export const bodyLimit = 64 * 1024 * 1024;
+const bodyLimit = 64 * 1024 * 1024;
 
 const refusalLimit = 1024 * 1024;
 
@@ -23,6 +24,8 @@ export interface AnswerReader {
   readonly onRetry: (ms: number) => void;
   /** Called for what an event stream has that is not JSON-RPC. */
   readonly onStray: (text: string) => void;
+  /** That of all streams on which the answer comes. */
+  readonly pace: EventPace;
 }
 
 type AnswerEnd =
@@ -102,17 +105,12 @@ export async function readStream(reply: HttpReply, id: RequestId, reader: Answer
   });
   try {
     await readEvents(reply, {
-      limit: bodyLimit,
-      onRetry: reader.onRetry,
-      onEvent: ({ event, id: eventId, data }) => {
-        if (eventId !== undefined && eventId !== '') lastEventId = eventId;
-        if (event !== 'message' || data.trim() === '') return;
-        const messages = parseMessages(data);
-        if (!messages) reader.onStray(data);
-        for (const message of messages ?? []) {
-          answered ||= answers(message, id);
-          reader.deliver(message);
-        }
+      ...reader,
+      onId: (eventId) => (lastEventId = eventId),
+      isAsked: (message) => answers(message, id),
+      deliver: (message) => {
+        answered ||= answers(message, id);
+        reader.deliver(message);
       },
     });
   } catch (error) {
@@ -133,11 +131,17 @@ function answers(message: JSONRPCMessage, id: RequestId): boolean {
 }
 
 interface EventStreamReader {
-  readonly onEvent: (event: { readonly event: string; readonly id: string | undefined; readonly data: string }) => void;
+  readonly deliver: (message: JSONRPCMessage) => void;
+  /** Called for an event of messages that is not JSON-RPC. */
+  readonly onStray: (text: string) => void;
+  /** Says of an answer whether it is one that we wait for. */
+  readonly isAsked: (message: JSONRPCMessage) => boolean;
+  readonly pace: EventPace;
+  /** Called for an event of another kind. */
+  readonly onOther?: (event: string, data: string) => void;
+  readonly onId?: (id: string) => void;
   /** The server says how long to wait before asking again, in milliseconds; what it says is bounded. */
   readonly onRetry?: (ms: number) => void;
-  /** The limit of one event, in characters. */
-  readonly limit: number;
 }
 
 /**
@@ -149,8 +153,16 @@ export async function readEvents(reply: HttpReply, reader: EventStreamReader): P
   const decoder = new TextDecoder();
   let excess = false;
   const parser = createParser({
-    maxBufferSize: reader.limit,
-    onEvent: ({ event, id, data }) => reader.onEvent({ event: event ?? 'message', id, data }),
+    maxBufferSize: bodyLimit,
+    onEvent: ({ event = 'message', id, data }) => {
+      if (id !== undefined && id !== '') reader.onId?.(id);
+      if (event !== 'message') return reader.onOther?.(event, data);
+      if (data.trim() === '') return;
+      const messages = parseMessages(data);
+      reader.pace.spend(data, messages, reader.isAsked);
+      if (!messages) reader.onStray(data);
+      for (const message of messages ?? []) reader.deliver(message);
+    },
     onRetry: (ms) => reader.onRetry?.(Math.min(Math.max(ms, shortestRetryMs), longestRetryMs)),
     onError: ({ type }) => {
       if (type === 'max-buffer-size-exceeded') excess = true;
@@ -159,7 +171,8 @@ export async function readEvents(reply: HttpReply, reader: EventStreamReader): P
   try {
     for await (const chunk of body as AsyncIterable<Buffer>) {
       parser.feed(decoder.decode(chunk, { stream: true }));
-      if (excess) throw new TransportFailure({ kind: 'tooLarge', limit: reader.limit, url: shown(url) });
+      if (excess) throw new TransportFailure({ kind: 'tooLarge', limit: bodyLimit, url: shown(url) });
+      await reader.pace.rest(body);
     }
   } catch (error) {
     throw broken(error, url);

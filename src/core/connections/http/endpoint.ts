@@ -6,7 +6,7 @@
 import type { AgentOptions } from 'node:http';
 import type { HttpLaunch } from '../../config/model.js';
 import { directAgents, type HttpAgents, type MakeAgents } from './agents.js';
-import { broken, exchange, type HttpReply, isWithinOrigin, shown } from './exchange.js';
+import { broken, discard, exchange, type HttpReply, isWithinOrigin, shown } from './exchange.js';
 import { TransportFailure, wasNotDelivered, type ServerSendOptions } from '../transport.js';
 import { setMaxListeners } from 'node:events';
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
@@ -133,7 +133,7 @@ export class HttpEndpoint {
       const refusal = { status: reply.status, header: reply.headers['www-authenticate'] };
       const verdict = await unlessAborted(access.refused(refusal, token, again), signal);
       if (verdict.kind === 'other') return reply;
-      reply.body.resume();
+      discard(reply.body);
       if (verdict.kind !== 'renewed') throw new TransportFailure({ ...verdict, url: shown(reply.url) });
     }
   }

@@ -53,7 +53,7 @@ export async function exchange(request: HttpExchange): Promise<HttpReply> {
     const response = await send(request, url);
     const target = request.redirects === 'leave' ? undefined : redirectTarget(response, url);
     if (!target) return reply(response, url);
-    response.resume();
+    discard(response);
     const status = response.statusCode ?? 0;
     const refuse = (detail: string): never => {
       throw new TransportFailure({ kind: 'redirect', detail, url: shown(url) });
@@ -98,6 +98,18 @@ export async function readText({ body, url }: HttpReply, limit: number): Promise
   return Buffer.concat(chunks)
     .toString('utf8')
     .replace(/^\uFEFF/, '');
+}
+
+/** This much of a body that nobody reads, in bytes, is taken in for the sake of its socket. */
+const mostDiscarded = 64 * 1024;
+
+/** Throws away what is left of a body, so that its socket can be used again; if there is no end of it, the socket is closed. */
+export function discard(body: Readable): Readable {
+  let left = mostDiscarded;
+  return body.on('data', (chunk: Buffer) => {
+    left -= chunk.length;
+    if (left < 0) body.destroy();
+  });
 }
 
 /** This much of a body is looked at for a message, in bytes or characters. */

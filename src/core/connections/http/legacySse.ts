@@ -3,7 +3,7 @@
  * post; all answers come on the stream. When the stream ends, the connection is over: nothing can be taken up.
  */
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
-import { bodyLimit, logStrayEvent, readEvents, statusFailure } from './answer.js';
+import { logStrayEvent, readEvents, statusFailure } from './answer.js';
 import {
   cancelledRequest,
   OpenRequest,
@@ -14,8 +14,9 @@ import {
   type HttpEndpoint,
 } from './endpoint.js';
 import { TransientMap } from '../../base/transientMap.js';
-import { broken, isWithinOrigin, shown, type HttpReply } from './exchange.js';
-import { parseMessages, shortened } from '../jsonRpc.js';
+import { EventPace } from './eventPace.js';
+import { broken, discard, isWithinOrigin, shown, type HttpReply } from './exchange.js';
+import { shortened } from '../jsonRpc.js';
 import { failureAnswer, TransportFailure } from '../transport.js';
 
 interface LegacySseChannelDeps extends HttpChannelDeps {
@@ -29,6 +30,8 @@ export class LegacySseChannel implements HttpChannel {
   private target: URL | undefined;
   /** Requests that the server has not taken yet. */
   private readonly posting = new TransientMap<RequestId, OpenRequest>();
+  /** Those that have no answer yet. */
+  private readonly asked = new TransientMap<unknown, true>();
 
   constructor(private readonly deps: LegacySseChannelDeps) {}
 
@@ -68,9 +71,11 @@ export class LegacySseChannel implements HttpChannel {
     const request = new OpenRequest();
     if (this.closing.signal.aborted) request.abort();
     this.posting.set(id, request);
+    this.asked.set(id, true);
     try {
       await this.post(message, request.signal, request.onDelivery);
     } catch (error) {
+      this.asked.delete(id);
       const failure = request.failure(error, this.deps.endpoint.configured);
       this.deps.deliver(failureAnswer(id, failure));
       if (failure.reason.kind === 'unreachable') this.die(failure.message);
@@ -87,7 +92,7 @@ export class LegacySseChannel implements HttpChannel {
     const { endpoint } = this.deps;
     const reply = await endpoint.post(JSON.stringify(message), 'call', signal, { url: this.target, onDelivery });
     if (reply.status < 200 || reply.status > 299) throw await statusFailure(reply);
-    reply.body.resume();
+    discard(reply.body);
   }
 
   private async listen(reply: HttpReply, opened: (failure: TransportFailure | undefined) => void): Promise<void> {
@@ -95,11 +100,13 @@ export class LegacySseChannel implements HttpChannel {
     let failure = new TransportFailure({ kind: 'broken', detail: 'the server ended the event stream', url });
     try {
       await readEvents(reply, {
-        limit: bodyLimit,
-        onEvent: ({ event, data }) => {
+        pace: new EventPace(this.deps.clock),
+        isAsked: (message) => !('method' in message) && this.asked.delete(message.id),
+        onOther: (event, data) => {
           if (event === 'endpoint') opened(this.aim(data, reply.url));
-          else if (event === 'message') this.hear(data);
         },
+        onStray: (text) => logStrayEvent(this.deps.log, text),
+        deliver: (message) => this.deps.deliver(message),
       });
     } catch (error) {
       failure = broken(error, reply.url);
@@ -116,12 +123,6 @@ export class LegacySseChannel implements HttpChannel {
     }
     const detail = `its endpoint event names another origin: ${shortened(data, 200)}`;
     return new TransportFailure({ kind: 'redirect', detail, url: shown(base) });
-  }
-
-  private hear(data: string): void {
-    const messages = parseMessages(data);
-    if (!messages) logStrayEvent(this.deps.log, data);
-    for (const message of messages ?? []) this.deps.deliver(message);
   }
 
   private die(cause: string): void {

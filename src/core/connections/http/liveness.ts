@@ -5,7 +5,7 @@
 import { delay, limited, type Clock } from '../../base/clock.js';
 import type { TransportFailure } from '../transport.js';
 import type { HttpEndpoint } from './endpoint.js';
-import { broken } from './exchange.js';
+import { broken, discard } from './exchange.js';
 
 interface LivenessDeps {
   readonly endpoint: HttpEndpoint;
@@ -42,7 +42,7 @@ export class Liveness {
   async answersPing(): Promise<boolean> {
     const { endpoint, signal } = this.deps;
     const reply = await endpoint.post(this.ping(), 'other', signal).catch(() => undefined);
-    reply?.body.resume();
+    if (reply) discard(reply.body);
     return reply !== undefined && reply.status >= 200 && reply.status <= 299;
   }
 

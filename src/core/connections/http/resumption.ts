@@ -9,6 +9,7 @@ import type { Log } from '../../base/log.js';
 import type { TransportFailure } from '../transport.js';
 import { logStrayEvent, readAnswer, readStream, type AnswerReader } from './answer.js';
 import type { HttpEndpoint } from './endpoint.js';
+import { EventPace } from './eventPace.js';
 import { broken, type HttpReply } from './exchange.js';
 
 interface ResumptionDeps {
@@ -45,6 +46,7 @@ export async function readWholeAnswer(
     },
     onRetry: (ms) => (retryMs = ms),
     onStray: (text) => logStrayEvent(log, text),
+    pace: new EventPace(clock),
   };
   try {
     const end = await readAnswer(reply, id, reader);

@@ -4,12 +4,12 @@
  * the server says, within the bounds of `readEvents`; that the session is lost is believed only of a stream that was there.
  */
 import { delay } from '../../base/clock.js';
-import { bodyLimit, logStrayEvent, readEvents } from './answer.js';
+import { logStrayEvent, readEvents } from './answer.js';
 import type { HttpChannelDeps, HttpEndpoint } from './endpoint.js';
+import { EventPace } from './eventPace.js';
 import { broken } from './exchange.js';
 import type { Liveness } from './liveness.js';
 import type { HttpSession } from './session.js';
-import { parseMessages } from '../jsonRpc.js';
 
 interface ServerStreamDeps extends HttpChannelDeps {
   readonly endpoint: HttpEndpoint;
@@ -28,8 +28,11 @@ export class ServerStream {
   private lastEventId: string | undefined;
   /** The session in which there was a stream last. */
   private streamedIn: string | undefined;
+  /** That of all streams, because each could be ended to begin another. */
+  private readonly pace: EventPace;
 
   constructor(private readonly deps: ServerStreamDeps) {
+    this.pace = new EventPace(deps.clock);
     deps.session.onDidRenew(() => this.restart());
   }
 
@@ -63,9 +66,12 @@ export class ServerStream {
       if (reply.status === 200 && reply.contentType === 'text/event-stream') {
         this.streamedIn = session;
         await readEvents(reply, {
-          limit: bodyLimit,
+          pace: this.pace,
+          isAsked: () => false,
           onRetry: (ms) => (this.retryMs = ms),
-          onEvent: ({ event, id, data }) => this.hear(event, id, data),
+          onId: (id) => (this.lastEventId = id),
+          onStray: (text) => logStrayEvent(log, text),
+          deliver: (message) => this.deps.deliver(message),
         });
         return 'ended';
       }
@@ -85,13 +91,5 @@ export class ServerStream {
       if (reason.kind === 'unreachable' || reason.kind === 'sessionLost') die(message);
       return 'broke';
     }
-  }
-
-  private hear(event: string, id: string | undefined, data: string): void {
-    if (id !== undefined && id !== '') this.lastEventId = id;
-    if (event !== 'message' || data.trim() === '') return;
-    const messages = parseMessages(data);
-    if (!messages) logStrayEvent(this.deps.log, data);
-    for (const message of messages ?? []) this.deps.deliver(message);
   }
 }

@@ -9,7 +9,7 @@ import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.
 import type { Clock } from '../../base/clock.js';
 import { Emitter, unlessAborted } from '../../base/events.js';
 import type { Log } from '../../base/log.js';
-import { broken, inShort, shown, type HttpReply } from './exchange.js';
+import { broken, discard, inShort, shown, type HttpReply } from './exchange.js';
 import { answerIn, readRefusalText } from './answer.js';
 import { requestId, type HttpEndpoint, type PostOptions } from './endpoint.js';
 import { readWholeAnswer } from './resumption.js';
@@ -94,7 +94,7 @@ export class HttpSession {
    */
   private async unlessRefused(reply: HttpReply, id: RequestId | undefined): Promise<HttpReply | undefined> {
     if (reply.status === 404) {
-      reply.body.resume();
+      discard(reply.body);
       return undefined;
     }
     if (reply.status !== 400) return reply;
@@ -131,7 +131,7 @@ export class HttpSession {
     endpoint.protocolVersion = versionHeader(answer.facts.protocolVersion);
     const initialized = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' });
     const reply = await endpoint.post(initialized, 'other', signal);
-    reply.body.resume();
+    discard(reply.body);
     this.renewed.fire();
   }
 
@@ -154,7 +154,7 @@ export class HttpSession {
     if (!this.given) return;
     try {
       const reply = await this.deps.endpoint.remove(signal);
-      reply.body.resume();
+      discard(reply.body);
     } catch {
       // The server is gone or does not answer; it will forget the session by itself.
     }

@@ -16,7 +16,7 @@ import {
   type HttpChannelDeps,
   type HttpEndpoint,
 } from './endpoint.js';
-import type { HttpReply } from './exchange.js';
+import { discard, type HttpReply } from './exchange.js';
 import { Liveness } from './liveness.js';
 import { TransientMap } from '../../base/transientMap.js';
 import { readWholeAnswer } from './resumption.js';
@@ -139,7 +139,7 @@ export class StreamableChannel implements HttpChannel {
    */
   private async handBack({ body }: HttpReply): Promise<void> {
     const limit = new AbortController();
-    const read = finished(body.resume()).catch(() => undefined);
+    const read = finished(discard(body)).catch(() => undefined);
     await Promise.race([read, delay(this.deps.clock, handBackLimitMs, limit.signal).catch(() => undefined)]);
     limit.abort();
     await nextTurn();

@@ -36,6 +36,8 @@ type State =
 
 /** By the specification, a server that knows no Streamable HTTP answers a posted initialize with these. */
 const legacyStatuses = [400, 404, 405];
+/** This many answers wait for a server to take them; one that asks on and on gets no more. */
+const mostAnswering = 256;
 
 export class HttpTransport implements ServerTransport {
   onclose?: (() => void) | undefined;
@@ -48,6 +50,8 @@ export class HttpTransport implements ServerTransport {
   private state: State = { kind: 'idle' };
   private readonly origins = new WeakMap<object, RequestId>();
   private sessionTried = false;
+  /** The number of answers to the server that it has not taken yet. */
+  private answering = 0;
   private ending: Promise<void> | undefined;
   private readonly endpoint: HttpEndpoint;
   private readonly channelDeps: HttpChannelDeps;
@@ -95,7 +99,17 @@ export class HttpTransport implements ServerTransport {
       return;
     }
     const channel = this.state.kind === 'open' ? this.state.channel : this.openStreamable();
-    await channel.send(message, options);
+    if ('method' in message) return await channel.send(message, options);
+    if (this.answering >= mostAnswering) {
+      const text = 'The server takes no more than it is sent already; it gets no more answers to its requests.';
+      return this.deps.log.write('warn', `[http] ${text}`);
+    }
+    this.answering += 1;
+    try {
+      await channel.send(message, options);
+    } finally {
+      this.answering -= 1;
+    }
   }
 
   fail(cause: string): void {

@@ -17,6 +17,7 @@ import { LineSplitter } from './lineSplitter.js';
 import type { ProcessExit, ProcessTree } from './processTree.js';
 import { ReadPace } from './readPace.js';
 import type { ServerTransport } from '../transport.js';
+import { unaskedRate, unaskedWeight } from '../unasked.js';
 
 /** Says why the transport ended; `closed` means by `close()`. */
 export type StdioEnding =
@@ -56,10 +57,6 @@ const loggedLineLength = 2000;
 /** What a line of more characters says is heard in a later turn of the event loop than it is read. */
 const longLine = 256 * 1024;
 const usualExitGraceMs = 2000;
-/** This many messages and lines that answer nothing we asked are read in a second at full speed. */
-const unaskedRate = 2_000;
-/** As many characters of a line that is more than an answer count as a message: to read much takes its time as many do. */
-const charactersOfMessage = 8 * 1024;
 /** This much of stderr, in bytes, is read in a second at full speed. */
 const stderrRate = 4 * 1024 * 1024;
 /** When this many bytes wait for a server that reads nothing, it gets no more answers to its own requests. */
@@ -268,7 +265,7 @@ export class StdioTransport implements ServerTransport {
     const messages = parseMessages(line);
     let unasked = messages ? 0 : 1;
     for (const message of messages ?? []) if ('method' in message || !this.asked.delete(message.id)) unasked += 1;
-    if (unasked > 0) this.stdoutPace.spend(Math.max(unasked, Math.ceil(line.length / charactersOfMessage)));
+    if (unasked > 0) this.stdoutPace.spend(unaskedWeight(line, unasked));
     if (!messages) {
       this.deps.log.write('warn', `[stdout] not JSON-RPC: ${shortened(line, loggedLineLength)}`);
       if (this.stray.length < keptStrayLines) this.stray.push(shortened(line, keptLineLength));

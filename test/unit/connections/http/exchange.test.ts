@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
-import { isWithinOrigin, shown } from '../../../../src/core/connections/http/exchange.js';
+import { once } from 'node:events';
+import { PassThrough } from 'node:stream';
+import { discard, isWithinOrigin, shown } from '../../../../src/core/connections/http/exchange.js';
 
 describe('origins', () => {
   const within = (a: string, b: string): boolean => isWithinOrigin(new URL(a), new URL(b));
@@ -16,5 +18,26 @@ describe('origins', () => {
 
   it('are shown without secrets', () => {
     assert.equal(shown(new URL('https://user:pass@a:1/path?key=1#x')), 'https://a:1/path');
+  });
+});
+
+describe('what is left of a body', () => {
+  const kib = Buffer.alloc(1024);
+
+  it('is read to its end, where it has one', async () => {
+    const body = new PassThrough();
+    discard(body);
+    body.write(kib);
+    body.end();
+    await once(body, 'end');
+  });
+
+  it('is not read where there is no end of it (S2)', async () => {
+    const body = new PassThrough();
+    discard(body);
+    const closed = once(body, 'close');
+    for (let n = 0; n < 65; n++) body.write(kib);
+    await closed;
+    assert.equal(body.readableEnded, false);
   });
 });

@@ -1,0 +1,14 @@
+/** How much a server may say that answers nothing we asked (S2). */
+
+/** This many messages, and lines that are none, are read in a second at full speed. */
+export const unaskedRate = 2_000;
+/** As many characters count as a message: to read much takes its time as to read many does. */
+const charactersOfMessage = 8 * 1024;
+
+/**
+ * Returns what a line, a body or an event counts for at that rate.
+ * @param unasked how many of its messages answer nothing that we asked; 1 where it is not JSON-RPC
+ */
+export function unaskedWeight(text: string, unasked: number): number {
+  return unasked === 0 ? 0 : Math.max(unasked, Math.ceil(text.length / charactersOfMessage));
+}
