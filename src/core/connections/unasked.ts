@@ -7,8 +7,9 @@ const charactersOfMessage = 8 * 1024;
 
 /**
  * Returns what a line, a body or an event counts for at that rate.
+ * @param length that of its text, in characters
  * @param unasked how many of its messages answer nothing that we asked; 1 where it is not JSON-RPC
  */
-export function unaskedWeight(text: string, unasked: number): number {
-  return unasked === 0 ? 0 : Math.max(unasked, Math.ceil(text.length / charactersOfMessage));
+export function unaskedWeight(length: number, unasked: number): number {
+  return unasked === 0 ? 0 : Math.max(unasked, Math.ceil(length / charactersOfMessage));
 }

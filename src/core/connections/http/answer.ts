@@ -159,7 +159,7 @@ export async function readEvents(reply: HttpReply, reader: EventStreamReader): P
       if (event !== 'message') return reader.onOther?.(event, data);
       if (data.trim() === '') return;
       const messages = parseMessages(data);
-      reader.pace.spend(data, messages, reader.isAsked);
+      reader.pace.spend(data.length, messages, reader.isAsked);
       if (!messages) reader.onStray(data);
       for (const message of messages ?? []) reader.deliver(message);
     },

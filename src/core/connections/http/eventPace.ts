@@ -23,11 +23,12 @@ export class EventPace {
   }
 
   /**
-   * @param messages those of one event; undefined where it is not JSON-RPC
+   * @param length that of the text of one event, in characters
+   * @param messages its messages; undefined where it is not JSON-RPC
    * @param isAsked whether an answer is one that we wait for
    */
   spend(
-    text: string,
+    length: number,
     messages: readonly JSONRPCMessage[] | undefined,
     isAsked: (message: JSONRPCMessage) => boolean,
   ): void {
@@ -36,7 +37,7 @@ export class EventPace {
       if ('method' in message) unasked += 'id' in message ? weightOfRequest : 1;
       else if (!isAsked(message)) unasked += 1;
     }
-    const weight = unaskedWeight(text, unasked);
+    const weight = unaskedWeight(length, unasked);
     if (weight > 0) this.waitMs = this.bucket.take(weight);
   }
 

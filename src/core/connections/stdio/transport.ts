@@ -265,7 +265,7 @@ export class StdioTransport implements ServerTransport {
     const messages = parseMessages(line);
     let unasked = messages ? 0 : 1;
     for (const message of messages ?? []) if ('method' in message || !this.asked.delete(message.id)) unasked += 1;
-    if (unasked > 0) this.stdoutPace.spend(unaskedWeight(line, unasked));
+    if (unasked > 0) this.stdoutPace.spend(unaskedWeight(line.length, unasked));
     if (!messages) {
       this.deps.log.write('warn', `[stdout] not JSON-RPC: ${shortened(line, loggedLineLength)}`);
       if (this.stray.length < keptStrayLines) this.stray.push(shortened(line, keptLineLength));
