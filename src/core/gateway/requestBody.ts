@@ -53,15 +53,19 @@ export function readBody(request: IncomingMessage, limits: BodyLimits, clock: Cl
     return Promise.resolve({ kind: 'tooLarge' });
   }
   return new Promise((resolve) => {
-    const chunks: Buffer[] = [];
+    let chunks: Buffer[] = [];
     let size = 0;
+    let isSettled = false;
     const settle = (outcome: BodyOutcome): void => {
+      if (isSettled) return;
+      isSettled = true;
+      chunks = [];
       timer.dispose();
-      request.off('data', take).off('end', end).off('close', gone);
-      if (outcome.kind !== 'read') request.resume();
       resolve(outcome);
     };
+    // Listeners stay, as to take each off costs more than to call it (P3): what comes after all is thrown away by this.
     const take = (chunk: Buffer): void => {
+      if (isSettled) return;
       size += chunk.length;
       if (size > limits.maxBytes) settle({ kind: 'tooLarge' });
       else chunks.push(chunk);

@@ -349,11 +349,12 @@ export class Instance {
     if (!this.isBusy && this.use.kind !== 'draining') this.awaitIdle(this.idleFrom);
   }
 
-  private awaitIdle(from = this.deps.clock.now()): void {
+  private awaitIdle(from?: number): void {
     this.idleTimer?.dispose();
     if (this.ending) return;
-    this.idleFrom = from;
-    const left = Math.max(0, from + this.deps.idleLimit() - this.deps.clock.now());
+    const now = this.deps.clock.now();
+    this.idleFrom = from ?? now;
+    const left = Math.max(0, this.idleFrom + this.deps.idleLimit() - now);
     this.idleTimer = this.deps.clock.after(left, () => {
       // A session that waits for updates uses the shared instance without a call.
       if (this.use.kind === 'shared' && this.subscriptions.uris().length > 0) this.awaitIdle();

@@ -54,6 +54,8 @@ const keptStderrLines = 20;
 const keptStrayLines = 5;
 const keptLineLength = 500;
 const loggedLineLength = 2000;
+/** As many requests in a row say that the next ones come by themselves, too. */
+const whileAlone = 8;
 /** What a line of more characters says is heard in a later turn of the event loop than it is read. */
 const longLine = 256 * 1024;
 const usualExitGraceMs = 2000;
@@ -87,6 +89,8 @@ export class StdioTransport implements ServerTransport {
   private isRest = false;
   private hasExited = false;
   private finished: StdioEnding | undefined;
+  /** How many requests were sent one after the other since two were in flight. */
+  private inARow = 0;
   private quietTurns = 0;
   private drained: Promise<void> | undefined;
   private releaseDrain: (() => void) | undefined;
@@ -178,12 +182,15 @@ export class StdioTransport implements ServerTransport {
       throw new Error('The server takes no more input');
     }
     if ('method' in message) {
-      if ('id' in message) this.asked.set(message.id, true);
+      if ('id' in message) {
+        this.asked.set(message.id, true);
+        this.inARow = this.asked.size > 1 ? 0 : this.inARow + 1;
+      }
     } else if (stdin.writableLength > answerBacklog) {
       return this.deps.log.write('warn', 'The server reads nothing; it gets no more answers to its requests.');
     }
     this.onsend?.(message);
-    this.gather();
+    if (!this.isAlone) this.gather();
     if (stdin.write(`${oneLine(message)}\n`)) return;
     this.drained ??= new Promise((resolve) => {
       this.releaseDrain = () => {
@@ -196,14 +203,21 @@ export class StdioTransport implements ServerTransport {
 
   /**
    * What is sent within one turn of the event loop goes into the pipe as one write, and wakes the server once. With several
-   * calls in flight, a write for each is most of what they cost more than by the bare gateway (P3). What is alone waits,
-   * too: written at once it would go ahead of the calls that follow, and break them up.
+   * calls in flight, a write for each is most of what they cost more than by the bare gateway (P3).
    */
   private gather(): void {
     const { stdin } = this.deps.tree;
     if (stdin.writableCorked > 0) return;
     stdin.cork();
     setImmediate(() => stdin.uncork());
+  }
+
+  /**
+   * Where no two calls were in flight for a while, none waits for the end of the turn. Elsewhere others follow in this turn as
+   * a rule: written at once, the first would go ahead of them and break them up.
+   */
+  private get isAlone(): boolean {
+    return this.asked.size <= 1 && this.inARow > whileAlone;
   }
 
   /** Resolves when nothing of the tree is left. */

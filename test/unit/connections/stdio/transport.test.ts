@@ -50,6 +50,29 @@ describe('stdio transport', () => {
     assert.deepEqual(writes, [line(1) + line(2) + line(3)]);
   });
 
+  it('writes at once what is sent where no two calls were in flight for a while, until two are', async () => {
+    await transport.start();
+    const answer = async (id: number): Promise<void> => {
+      stdout.write(`{"jsonrpc":"2.0","id":${id},"result":{}}\n`);
+      await new Promise(setImmediate);
+    };
+    for (let id = 1; id <= 8; id++) {
+      void send(id);
+      assert.equal(writes.length, id - 1);
+      await new Promise(setImmediate);
+      await answer(id);
+    }
+    void send(9);
+    assert.deepEqual(writes.slice(8), [line(9)]);
+    void send(10);
+    void send(11);
+    await new Promise(setImmediate);
+    assert.deepEqual(writes.slice(9), [line(10) + line(11)]);
+    for (const id of [9, 10, 11]) await answer(id);
+    void send(12);
+    assert.equal(writes.length, 10);
+  });
+
   it('writes what was sent before the end', async () => {
     void send(1);
     await transport.close();
