@@ -20,6 +20,7 @@ import {
   type ServerClient,
   union,
 } from '../protocol/client.js';
+import { abandonedLimitMs, replacedLimitMs } from './poolDeps.js';
 import type { CalledTool, PoolDeps, PoolFailure, PoolOutcome, Starting, StartOutcome } from './poolDeps.js';
 import { isAboutTask, isOtherType } from '../protocol/tasks.js';
 import { Spare } from './spare.js';
@@ -28,10 +29,6 @@ import { longestTaskMs, Tasks } from './tasks.js';
 /** The dialog under which a shared instance is kept, and what an instance starts under that is nobody's: no ids of dialogs. */
 const [everyDialog, unheld] = ['', ' warm'] as const;
 let nextInstance = 1;
-/** Calls may go on this long, in milliseconds, on an instance that another one has replaced. */
-const replacedLimitMs = 30_000;
-/** The time for calls in flight whose session has ended, in milliseconds. */
-const abandonedLimitMs = 30_000;
 
 export class InstancePool {
   private readonly instances = new Set<Instance>();
@@ -147,7 +144,7 @@ export class InstancePool {
     if (instance === 'held' && !this.deps.trulyStateless) return { kind: 'notHeld' };
     if (this.closed) return { kind: 'notSent', cause: 'the server was stopped' };
     // This is chained and not awaited: a drain that begins later must find this call in flight when the start is done.
-    const begun = this.startFor(instance === 'unheld' ? undefined : dialog, client).then(
+    const begun = this.startFor(instance === 'unheld' ? undefined : dialog, client, signal).then(
       (started): { outcome: Promise<Used> } | NotStarted => {
         if (signal.aborted) return { kind: 'cancelled' };
         if (started.kind === 'started') return { outcome: send(started.instance) };
@@ -201,6 +198,8 @@ export class InstancePool {
       const inUse = [...this.instances].filter(({ use }) => use.kind !== 'draining');
       return Promise.all(inUse.map((instance) => this.retire(instance, limitMs, reason)));
     };
+    for (const { waiters, controller } of this.starting.values())
+      if (waiters.every(({ aborted }) => aborted)) controller.abort();
     // What lives already does not wait for what starts for waiting calls.
     const living = retireAll();
     const starting = [...this.starting.values()].map(({ outcome }) => outcome.then(retireAll));
@@ -289,9 +288,10 @@ export class InstancePool {
     this.deps.onChange();
   }
 
-  private startFor(dialog: string | undefined, client?: ServerClient): Promise<StartOutcome> {
+  private startFor(dialog?: string, client?: ServerClient, waiter?: RequestTerms['signal']): Promise<StartOutcome> {
     const key = this.deps.trulyStateless ? everyDialog : (dialog ?? unheld);
     const under = this.starting.get(key);
+    if (under && waiter) under.waiters.push(waiter);
     if (under && !under.controller.signal.aborted) return under.outcome;
     // A start that was cancelled still ends; this caller wants another.
     if (under) this.ends.add(under.outcome);
@@ -311,7 +311,7 @@ export class InstancePool {
       if (started.kind === 'started') queueMicrotask(() => this.letMakeRoom(started.instance));
     };
     outcome.then(letMakeRoom, () => undefined);
-    const starting: Starting = { controller, outcome, since: this.deps.clock.now() };
+    const starting: Starting = { controller, outcome, since: this.deps.clock.now(), waiters: waiter ? [waiter] : [] };
     this.starting.set(key, starting);
     this.deps.onChange();
     return outcome;

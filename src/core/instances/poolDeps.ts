@@ -1,4 +1,5 @@
 /** Declares what a pool of instances is given, and what becomes of its starts and of requests to it. */
+import type { CancelSignal } from '../base/cancellation.js';
 import type { Clock } from '../base/clock.js';
 import type { Log } from '../base/log.js';
 import type { Launch, Timeouts } from '../config/model.js';
@@ -10,6 +11,11 @@ import type { Instance, InstanceUse } from './instance.js';
 import type { NotStarted, Slots } from './limit.js';
 import type { StartTurns } from './startTurns.js';
 import type { ServerSubscriptions } from './subscriptions.js';
+
+/** The time for calls on an instance that another one has replaced, in milliseconds. */
+export const replacedLimitMs = 30_000;
+/** The time for calls in flight whose session has ended, in milliseconds. */
+export const abandonedLimitMs = 30_000;
 
 export interface PoolDeps {
   readonly server: string;
@@ -45,6 +51,8 @@ export interface Starting {
   readonly controller: AbortController;
   readonly outcome: Promise<StartOutcome>;
   readonly since: number;
+  /** Aborted for each call that waits for it no longer. */
+  readonly waiters: CancelSignal[];
 }
 
 /** The names of a tool that is called, and whether it has to be called as a task of 2025-11-25. */

@@ -253,6 +253,40 @@ describe('calls in flight (R4)', () => {
   });
 });
 
+describe('a start of a server that is removed', () => {
+  const stage = hostStage();
+
+  it('ends at once where no call waits for it any more', async () => {
+    const warm = await stage.serve('a', 'command: a', 'x');
+    const first = stage.call('a', 'x', 'd1');
+    (await warm.nextCall()).answer({ kind: 'result', result: textResult('first') });
+    await first;
+    const cancelled = new AbortController();
+    const second = stage.call('a', 'x', 'd2', cancelled.signal);
+    const starting = await stage.connector.nextConnect();
+    cancelled.abort();
+    assert.deepEqual(await second, { kind: 'cancelled' });
+    assert.equal(starting.request.signal.aborted, false, 'the next call of the conversation may want it');
+    await stage.edit(undefined);
+    assert.equal(starting.request.signal.aborted, true);
+  });
+
+  it('goes on as long as one of those that share it waits', async () => {
+    const shared = await stage.serve('a', 'command: a, truely-stateless: true', 'x');
+    shared.die('it crashed');
+    const [gone, stays] = [new AbortController(), new AbortController()];
+    const first = stage.call('a', 'x', 'd1', gone.signal);
+    const second = stage.call('a', 'x', 'd2', stays.signal);
+    const starting = await stage.connector.nextConnect();
+    gone.abort();
+    await first;
+    await stage.edit(undefined);
+    const late = starting.succeed(listing('x'));
+    (await late.nextCall()).answer({ kind: 'result', result: textResult('late') });
+    assert.equal((await second).kind, 'result');
+  });
+});
+
 describe('what a file says of a toolset (C1)', () => {
   const stage = hostStage();
 
