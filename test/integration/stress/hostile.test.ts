@@ -166,6 +166,7 @@ const cases: readonly Hostile[] = [
   },
   { what: 'answers under ids that no number holds, without end', trait: 'huge-ids', check: works },
   { what: 'asks without end', trait: 'requests', check: works },
+  { what: 'writes lines of nothing without end', trait: 'nothing', check: works },
   { what: 'pings without end', trait: 'pings', check: works },
   { what: 'pings without end, 500 times in a line', trait: 'batches', args: ['--size', '500'], check: works },
   { what: 'pings without end, 20,000 times in a line', trait: 'batches', args: ['--size', '20000'], check: works },
@@ -184,9 +185,12 @@ const cases: readonly Hostile[] = [
     over: 'http',
     trait: 'batches',
     args: ['--size', '20000'],
+    // What was read at once before the pace is reached, in several copies that wait for the collector.
+    heap: 128,
     check: works,
   },
   { what: 'says without end over HTTP that its tools changed', over: 'http', trait: 'storm', check: works },
+  { what: 'says without end nothing over HTTP', over: 'http', trait: 'nothing', check: works },
   { what: 'answers what nobody asked over HTTP, without end', over: 'http', trait: 'strangers', check: works },
   {
     what: 'pings without end over HTTP and takes no answers',

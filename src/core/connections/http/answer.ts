@@ -156,16 +156,20 @@ export async function readEvents(reply: HttpReply, reader: EventStreamReader): P
     maxBufferSize: bodyLimit,
     onEvent: ({ event = 'message', id, data }) => {
       if (id !== undefined && id !== '') reader.onId?.(id);
+      const isMessage = event === 'message' && data.trim() !== '';
+      if (!isMessage) reader.pace.spendOther(data.length);
       if (event !== 'message') return reader.onOther?.(event, data);
-      if (data.trim() === '') return;
+      if (!isMessage) return;
       const messages = parseMessages(data);
       reader.pace.spend(data.length, messages, reader.isAsked);
       if (!messages) reader.onStray(data);
       for (const message of messages ?? []) reader.deliver(message);
     },
+    onComment: ({ length }) => reader.pace.spendOther(length),
     onRetry: (ms) => reader.onRetry?.(Math.min(Math.max(ms, shortestRetryMs), longestRetryMs)),
-    onError: ({ type }) => {
+    onError: ({ type, line = '' }) => {
       if (type === 'max-buffer-size-exceeded') excess = true;
+      else reader.pace.spendOther(line.length);
     },
   });
   try {

@@ -32,13 +32,19 @@ export class EventPace {
     messages: readonly JSONRPCMessage[] | undefined,
     isAsked: (message: JSONRPCMessage) => boolean,
   ): void {
-    let unasked = messages ? 0 : 1;
-    for (const message of messages ?? []) {
+    if (!messages) return this.spendOther(length);
+    let unasked = 0;
+    for (const message of messages) {
       if ('method' in message) unasked += 'id' in message ? weightOfRequest : 1;
       else if (!isAsked(message)) unasked += 1;
     }
     const weight = unaskedWeight(length, unasked);
     if (weight > 0) this.waitMs = this.bucket.take(weight);
+  }
+
+  /** For what has no messages: an event of another kind, a comment, a line that means nothing. */
+  spendOther(length: number): void {
+    this.waitMs = this.bucket.take(unaskedWeight(length, 1));
   }
 
   /** Resolves when more may be read, or when the body has been closed. */

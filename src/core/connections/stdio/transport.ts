@@ -275,7 +275,8 @@ export class StdioTransport implements ServerTransport {
   }
 
   private readLine(line: string): void {
-    if (this.finished || line.trim() === '') return;
+    if (this.finished) return;
+    if (line.trim() === '') return this.stdoutPace.spend(unaskedWeight(line.length, 1));
     const messages = parseMessages(line);
     let unasked = messages ? 0 : 1;
     for (const message of messages ?? []) if ('method' in message || !this.asked.delete(message.id)) unasked += 1;

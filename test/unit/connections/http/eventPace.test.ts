@@ -58,6 +58,15 @@ describe('the pace of an event stream', () => {
     });
   }
 
+  it('lets 2,000 comments through at once, and then only more in a while', async () => {
+    for (let n = 0; n < 2000; n++) pace.spendOther(10);
+    assert.equal(await isHeldUp(), false);
+    clock = new FakeClock();
+    pace = new EventPace(clock);
+    for (let n = 0; n < 2001; n++) pace.spendOther(10);
+    assert.equal(await isHeldUp(), true);
+  });
+
   it('ends with the stream', async () => {
     spend(20_000, [told]);
     const resting = pace.rest(body);
