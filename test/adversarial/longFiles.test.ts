@@ -207,9 +207,9 @@ const readers: Readonly<Record<string, Reader>> = {
   'tools that were others': (text) => reviewed(text, `${text} `),
   'a server of 2026-07-28': modernServer,
   'the versions that a server speaks': (text) => readRefusedVersion({ supported: text.slice(0, 100_000).split('') }),
-  'what was remembered': (text) => {
+  'what was remembered': async (text) => {
     const listing = { tools: [{ name: text, description: text, inputSchema: { type: 'object' } }], malformed: [] };
-    const kept = keptText(
+    const kept = await keptText(
       {
         at: 1,
         protocolVersion: text,

@@ -2,6 +2,7 @@
  * Reads and writes what a server listed last, as one text. What is read is foreign text, as it is when its server gives it,
  * and passes the same judgement; a text of which anything is wrong is none.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isObject } from '../base/isObject.js';
 import { keptFacts } from '../connections/handshake.js';
 import { keptListing } from '../connections/listing.js';
@@ -14,12 +15,64 @@ const latestTime = 8.64e15;
 /** What is longer is not kept, in characters. */
 export const longestKept = 4 * 1024 * 1024;
 
-/** Returns undefined where it is not to be kept: too long, or with a secret in it. */
-export function keptText(offer: RememberedOffer, redact: (text: string) => string): string | undefined {
-  const text = JSON.stringify({ version, ...offer });
-  if (text.length > longestKept) return undefined;
-  // What is masked would be another offer, so all of it waits for the server.
-  return redact(text) === text ? text : undefined;
+/** One part, a tool for example, that is longer is not kept, nor is the rest: to look for secrets in it would hold up the loop. */
+const longestPart = 256 * 1024;
+/** This much is looked through in one turn of the event loop, in characters (P10). */
+const ofOneTurn = 128 * 1024;
+
+/** A piece of the text, and the JSON in it that is looked through, which is empty where nothing of the server is in it. */
+interface Part {
+  readonly text: string;
+  readonly json: string;
+}
+
+/** Resolves with undefined where it is not to be kept: too long, or with a secret in it. */
+export async function keptText(offer: RememberedOffer, redact: (text: string) => string): Promise<string | undefined> {
+  const pieces: string[] = [];
+  let length = 0;
+  let looked = 0;
+  for (const { text, json } of partsOf(offer)) {
+    length += text.length;
+    if (json.length > longestPart || length > longestKept) return undefined;
+    // What is masked would be another offer, so all of it waits for the server.
+    if (redact(json) !== json) return undefined;
+    pieces.push(text);
+    looked += json.length;
+    if (looked < ofOneTurn) continue;
+    looked = 0;
+    await nextTurn();
+  }
+  return pieces.join('');
+}
+
+function* partsOf({ listing, ...facts }: RememberedOffer): Generator<Part> {
+  const json = JSON.stringify({ version, ...facts });
+  yield { text: `${json.slice(0, -1)},"listing":`, json };
+  yield* listed(listing);
+  yield { text: '}', json: '' };
+}
+
+/** Each entry of a list is a part. */
+function* listed(value: object): Generator<Part> {
+  const isList = Array.isArray(value);
+  let before = isList ? '[' : '{';
+  for (const [key, inner] of Object.entries(value) as [string, unknown][]) {
+    if (inner === undefined) continue;
+    if (!isList) before += `${JSON.stringify(key)}:`;
+    if (isList || !isContainer(inner)) {
+      const json = JSON.stringify(inner);
+      yield { text: before + json, json };
+    } else {
+      yield { text: before, json: '' };
+      yield* listed(inner);
+    }
+    before = ',';
+  }
+  yield { text: (before === ',' ? '' : before) + (isList ? ']' : '}'), json: '' };
+}
+
+function isContainer(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
 }
 
 export function readKept(text: string): RememberedOffer | undefined {

@@ -25,7 +25,7 @@ interface OfferFilesDeps {
 
 export class OfferFiles {
   private readonly offers = new Map<string, RememberedOffer | undefined>();
-  private readonly toWrite = new Map<string, () => string | undefined>();
+  private readonly toWrite = new Map<string, () => Promise<string | undefined>>();
   private writing: Promise<void> | undefined;
 
   private constructor(
@@ -80,7 +80,7 @@ export class OfferFiles {
 
   forget(launch: string): void {
     if (!this.offers.delete(launch) && !this.texts.delete(launch)) return;
-    this.write(launch, () => undefined);
+    this.write(launch, () => Promise.resolve(undefined));
   }
 
   /** Resolves when everything that is known by now is stored. */
@@ -88,7 +88,7 @@ export class OfferFiles {
     await this.writing;
   }
 
-  private write(launch: string, text: () => string | undefined): void {
+  private write(launch: string, text: () => Promise<string | undefined>): void {
     this.toWrite.set(launch, text);
     // Nobody waits for it, and a server that has just started has the turn.
     this.writing ??= new Promise<void>((resolve) => setImmediate(resolve))
@@ -101,7 +101,11 @@ export class OfferFiles {
     for (let next = firstOf(this.toWrite); next; next = firstOf(this.toWrite)) {
       const [launch, make] = next;
       this.toWrite.delete(launch);
-      await putLaunchFile(this.deps.folder, launch, make()).catch(this.deps.onFailure);
+      try {
+        await putLaunchFile(this.deps.folder, launch, await make());
+      } catch (error) {
+        this.deps.onFailure(error);
+      }
     }
   }
 }

@@ -11,7 +11,8 @@ const offer: RememberedOffer = {
   capabilities: { tools: {} },
   protocolVersion: '2025-11-25',
 };
-const text = keptText(offer, (said) => said) ?? '';
+const text = JSON.stringify({ version: 1, ...offer });
+const asItIs = (said: string): string => said;
 const changed = (fields: object): string => JSON.stringify({ ...(JSON.parse(text) as object), ...fields });
 /** The text of a value that is nested so deep, in the place of `capabilities`. */
 const nested = (depth: number): string =>
@@ -21,6 +22,49 @@ describe('what is kept of an offer', () => {
   it('is read as it was written, in either era', () => {
     assert.deepEqual(readKept(text), offer);
     assert.deepEqual(readKept(changed({ protocolVersion: '2026-07-28' })), { ...offer, protocolVersion: '2026-07-28' });
+  });
+
+  const lists: RememberedOffer = {
+    ...offer,
+    listing: {
+      tools: Array.from({ length: 3 }, (_, at) => ({ name: `t${at}`, inputSchema: { type: 'object' as const } })),
+      malformed: [],
+      prompts: { prompts: [{ name: 'p' }], malformed: [], failure: 'The rest did not come.' },
+      resources: undefined,
+    },
+  };
+
+  it('is written as its JSON, an entry of a list after the other', async () => {
+    for (const one of [offer, lists])
+      assert.deepEqual(
+        JSON.parse((await keptText(one, asItIs)) ?? ''),
+        JSON.parse(JSON.stringify({ version: 1, ...one })),
+      );
+  });
+
+  for (const secret of ['"t1"', '"p"', 'The rest', 'Read this', '"S"']) {
+    it(`is not written with a secret in it: ${secret}`, async () => {
+      assert.equal(await keptText(lists, (said) => said.replace(secret, '***')), undefined);
+    });
+  }
+
+  it('lets others have their turn while much is looked through, and has no part that takes long (P10)', async () => {
+    const tool = (length: number): (typeof offer.listing.tools)[number] => ({
+      name: 'a',
+      description: 'x'.repeat(length),
+      inputSchema: { type: 'object' },
+    });
+    const many = { ...offer, listing: { tools: Array.from({ length: 30 }, () => tool(100_000)), malformed: [] } };
+    let inOneTurn = 0;
+    let most = 0;
+    const look = (said: string): string => {
+      if (inOneTurn === 0) setImmediate(() => (inOneTurn = 0));
+      most = Math.max(most, (inOneTurn += said.length));
+      return said;
+    };
+    assert.ok(((await keptText(many, look)) ?? '').length > 3_000_000);
+    assert.ok(most < 400_000, `${most} characters in one turn`);
+    assert.equal(await keptText({ ...offer, listing: { tools: [tool(300_000)], malformed: [] } }, look), undefined);
   });
 
   for (const [what, wrong] of [
