@@ -215,8 +215,7 @@ describe('what servers ask of clients (G4)', () => {
 
   it('cancelling goes both ways', async () => {
     await stage.edit({ s: fixture('features') });
-    let takenBack: () => void = () => {};
-    const aborted = new Promise<void>((resolve) => (takenBack = resolve));
+    let takenBack = 0;
     const session = await SessionClient.open(
       stage,
       's',
@@ -224,7 +223,7 @@ describe('what servers ask of clients (G4)', () => {
         elicit: (_, signal) =>
           new Promise((resolve) => {
             const gone = (): void => {
-              takenBack();
+              takenBack += 1;
               resolve({ action: 'cancel' });
             };
             if (signal.aborted) gone();
@@ -232,8 +231,8 @@ describe('what servers ask of clients (G4)', () => {
           }),
       }),
     );
-    assert.match(await session.text('give_up', { message: 'Never mind' }), /code/);
-    await aborted;
+    // On a busy machine a question may be taken back before it is put, and then there is nothing to hear.
+    while (takenBack === 0) assert.match(await session.text('give_up', { message: 'Never mind' }), /code/);
     const stop = new AbortController();
     const held = session.text('hold', {}, { signal: stop.signal }).catch(() => 'stopped');
     await session.next('notifications/message');
