@@ -2,6 +2,8 @@
 
 /** This many messages, and lines that are none, are read in a second at full speed. */
 export const unaskedRate = 2_000;
+/** Reading pauses for at least this long, in milliseconds: shorter pauses cost more than they keep back. */
+export const leastPause = 20;
 /** As many characters count as a message: to read much takes its time as to read many does. */
 const charactersOfMessage = 8 * 1024;
 

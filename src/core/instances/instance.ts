@@ -349,12 +349,11 @@ export class Instance {
     if (!this.isBusy && this.use.kind !== 'draining') this.awaitIdle(this.idleFrom);
   }
 
-  private awaitIdle(from?: number): void {
+  private awaitIdle(from = this.deps.clock.now()): void {
     this.idleTimer?.dispose();
     if (this.ending) return;
-    const now = this.deps.clock.now();
-    this.idleFrom = from ?? now;
-    const left = Math.max(0, this.idleFrom + this.deps.idleLimit() - now);
+    this.idleFrom = from;
+    const left = Math.max(0, from + this.deps.idleLimit() - this.deps.clock.now());
     this.idleTimer = this.deps.clock.after(left, () => {
       // A session that waits for updates uses the shared instance without a call.
       if (this.use.kind === 'shared' && this.subscriptions.uris().length > 0) this.awaitIdle();

@@ -59,7 +59,7 @@ function* listed(value: object): Generator<Part> {
   for (const [key, inner] of Object.entries(value) as [string, unknown][]) {
     if (inner === undefined) continue;
     if (!isList) before += `${JSON.stringify(key)}:`;
-    if (isList || !isContainer(inner)) {
+    if (isList || !(isObject(inner) || Array.isArray(inner))) {
       const json = JSON.stringify(inner);
       yield { text: before + json, json };
     } else {
@@ -69,10 +69,6 @@ function* listed(value: object): Generator<Part> {
     before = ',';
   }
   yield { text: (before === ',' ? '' : before) + (isList ? ']' : '}'), json: '' };
-}
-
-function isContainer(value: unknown): value is object {
-  return typeof value === 'object' && value !== null;
 }
 
 export function readKept(text: string): RememberedOffer | undefined {

@@ -101,11 +101,9 @@ export class OfferFiles {
     for (let next = firstOf(this.toWrite); next; next = firstOf(this.toWrite)) {
       const [launch, make] = next;
       this.toWrite.delete(launch);
-      try {
-        await putLaunchFile(this.deps.folder, launch, await make());
-      } catch (error) {
-        this.deps.onFailure(error);
-      }
+      await make()
+        .then((text) => putLaunchFile(this.deps.folder, launch, text))
+        .catch(this.deps.onFailure);
     }
   }
 }

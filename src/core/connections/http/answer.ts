@@ -156,13 +156,10 @@ export async function readEvents(reply: HttpReply, reader: EventStreamReader): P
     maxBufferSize: bodyLimit,
     onEvent: ({ event = 'message', id, data }) => {
       if (id !== undefined && id !== '') reader.onId?.(id);
-      const isMessage = event === 'message' && data.trim() !== '';
-      if (!isMessage) reader.pace.spendOther(data.length);
-      if (event !== 'message') return reader.onOther?.(event, data);
-      if (!isMessage) return;
-      const messages = parseMessages(data);
+      const messages = event === 'message' ? parseMessages(data) : undefined;
       reader.pace.spend(data.length, messages, reader.isAsked);
-      if (!messages) reader.onStray(data);
+      if (event !== 'message') return reader.onOther?.(event, data);
+      if (!messages && data.trim() !== '') reader.onStray(data);
       for (const message of messages ?? []) reader.deliver(message);
     },
     onComment: ({ length }) => reader.pace.spendOther(length),

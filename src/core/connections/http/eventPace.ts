@@ -7,12 +7,10 @@ import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { delay, type Clock } from '../../base/clock.js';
 import { TokenBucket } from '../../base/tokenBucket.js';
-import { unaskedRate, unaskedWeight } from '../unasked.js';
+import { leastPause, unaskedRate, unaskedWeight } from '../unasked.js';
 
 /** A request of the server counts as this many messages, because its answer is an exchange of its own. */
 const weightOfRequest = 20;
-/** The shortest pause in milliseconds. */
-const leastPause = 20;
 
 export class EventPace {
   private readonly bucket: TokenBucket;

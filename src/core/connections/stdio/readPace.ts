@@ -4,9 +4,7 @@
  */
 import type { Readable } from 'node:stream';
 import { TokenBucket } from '../../base/tokenBucket.js';
-
-/** The shortest pause in milliseconds: shorter ones cost more than they keep back. */
-const leastPause = 20;
+import { leastPause } from '../unasked.js';
 
 export class ReadPace {
   private readonly bucket: TokenBucket;
