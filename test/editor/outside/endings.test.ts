@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { startEditor, type Editor } from '../../support/editor/launch.ts';
 import { waitUntil } from '../../support/editor/processes.ts';
+import type { EditorWindow } from '../../support/editor/window.ts';
 import { copyWorkspace } from '../../support/editor/workspaces.ts';
 
 /** The bound of X5, in milliseconds. */
@@ -29,44 +30,40 @@ describe('the end of a window', () => {
       .filter(({ command }) => command.includes('fixtures/servers'))
       .map(({ pid }) => pid);
 
-  async function open() {
+  async function open(): Promise<EditorWindow> {
     const copy = copyWorkspace('endings');
     opened.push(copy);
     const window = await editor.openWindow(copy.path);
-    const published = () =>
-      window.waitFor(
-        (api) => api.lm.tools.map(({ name }) => name),
-        (names) => tools.every((tool) => names.includes(tool)),
-        appearLimit,
-      );
-    await published();
-    return { window, published };
+    await untilPublished(window);
+    return window;
   }
+
+  const untilPublished = (window: EditorWindow): Promise<unknown> =>
+    window.waitFor(
+      (api) => api.lm.tools.map(({ name }) => name),
+      (names) => tools.every((tool) => names.includes(tool)),
+      appearLimit,
+    );
 
   async function within(limitMs: number, accept: () => boolean): Promise<void> {
     if (await waitUntil(accept, limitMs)) return;
     assert.fail(`left after ${limitMs} ms: ${JSON.stringify(editor.processes())}`);
   }
 
-  it('leaves no process when it is closed', async () => {
-    const { window } = await open();
+  it('leaves no old instance when it is reloaded, and no process when it is closed', async () => {
+    const window = await open();
+    const old = servers();
+    assert.ok(old.length >= 4);
+    await window.reload();
+    await untilPublished(window);
+    await within(endLimit, () => !servers().some((pid) => old.includes(pid)));
     assert.ok(servers().length >= 4);
     await window.close();
     await within(endLimit, () => editor.processes().length === 0);
   });
 
-  it('leaves no old instance when it is reloaded', async () => {
-    const { window, published } = await open();
-    const old = servers();
-    await window.reload();
-    await published();
-    await within(endLimit, () => !servers().some((pid) => old.includes(pid)));
-    await window.close();
-    await within(endLimit, () => editor.processes().length === 0);
-  });
-
   it('leaves nothing 5 s after its extension host was killed', async () => {
-    const { window } = await open();
+    const window = await open();
     await window.killExtensionHost();
     await within(endLimit, () => editor.processes().length === 0);
     await window.close();

@@ -1,4 +1,4 @@
-/** What a person lets agents do with tools (S3, S4): needs dialogs, which a window with tests in it does not show. */
+/** What a person lets agents do with tools (S3, S4), and tries: needs dialogs and toasts, which a window with tests in it does not show. */
 import assert from 'node:assert/strict';
 import { startEditor, type Editor } from '../../support/editor/launch.ts';
 import type { EditorWindow } from '../../support/editor/window.ts';
@@ -75,6 +75,38 @@ describe('tools of a window', () => {
     await question().waitFor();
     await window.page.keyboard.press('Escape');
     assert.match(await called(), /^Error: the person did not allow this call of "add"/);
+  });
+
+  const inPanel = (): ReturnType<EditorWindow['page']['frameLocator']> =>
+    window.page.frameLocator('iframe.webview.ready').frameLocator('#active-frame');
+
+  const tryTool = (tool: string): Promise<void> =>
+    window.evaluate(async (api, name) => {
+      await api.commands.executeCommand('mcpToolsets.tryTool', 'adder', name);
+    }, tool);
+
+  it('are not tried where they are denied', async () => {
+    await tryTool('count');
+    await tryTool('add');
+    await inPanel().getByRole('heading', { name: 'add' }).waitFor();
+    const tabs = await window.page.locator('.tabs-container .tab').allInnerTexts();
+    assert.equal(tabs.length, 1, tabs.join(', '));
+  });
+
+  it('are tried without a question, because the person presses Run', async () => {
+    await inPanel().getByRole('spinbutton', { name: 'a' }).fill('20');
+    await inPanel().getByRole('spinbutton', { name: 'b' }).fill('22');
+    await inPanel().getByRole('button', { name: 'Run' }).click();
+    await inPanel()
+      .getByRole('status')
+      .getByText(/^Done after/)
+      .waitFor();
+    await window.evaluate((api) => api.commands.executeCommand('workbench.action.closeAllEditors'));
+  });
+
+  it('are in the diagnostics, and the person is told where those went', async () => {
+    await window.evaluate((api) => void api.commands.executeCommand('mcpToolsets.copyDiagnostics'));
+    await window.page.getByText('Diagnostics were copied to the clipboard').first().waitFor();
   });
 
   /** Waits for a question, whose toast this window does not show by itself. */

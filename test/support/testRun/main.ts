@@ -1,8 +1,8 @@
 /**
- * Everything `npm test` runs; a part that fails does not keep the next from running. Of the editor suites inside
- * an editor and those outside, the two halves of the integration tests, the adversarial tests, the benches (each once and briefly, to see that none is broken) and the unit tests,
- * three go on at a time: each waits now and then, and two leave a sixth of two processors idle. Beside them the checks take the
- * time that is left; each counts as one test. The last line of output is the sum.
+ * Everything `npm test` runs; what fails does not keep the rest from running. Of the editor suites inside an editor and
+ * those outside, the folders of the integration tests, the adversarial tests, the benches (each once and briefly, to see that
+ * none is broken) and the unit tests, three go on at a time: each waits now and then, and two leave a sixth of two processors
+ * idle. Beside them the checks take the time that is left; each counts as one test. The last line of output is the sum.
  */
 import { stop as stopEsbuild } from 'esbuild';
 import type { ChildProcess } from 'node:child_process';
@@ -23,8 +23,22 @@ type Part = (typeof parts)[number];
 
 const checks = ['check:types', 'check:lint', 'check:format'] as const;
 
-/** The half of the integration tests in which other programs do most of the work; the other half is every other folder. */
-const withPrograms = ['cli', 'conformance'];
+/**
+ * About how long a part takes beside two others, in seconds on two processors. Only the order follows from it: what takes
+ * longest comes first, so that all end at about the same time. What is not named takes a few seconds, and comes last.
+ */
+const duration: Readonly<Record<string, number>> = {
+  'editor inside': 420,
+  'integration core': 250,
+  'integration cli': 190,
+  'editor outside': 190,
+  adversarial: 180,
+  'integration connections': 150,
+  bench: 105,
+  'integration stress': 80,
+  'integration conformance': 60,
+  unit: 40,
+};
 
 /** How long what the tests started may take to end, in milliseconds. */
 const endLimitMs = 5_000;
@@ -46,22 +60,20 @@ async function main(): Promise<void> {
   const built = only === 'unit' || (await check('build', 'terminal'));
   const all = grep === undefined;
   const beside: Output = wanted('editor') ? 'after' : 'terminal';
-  const editors = (place: Place): (() => Promise<void>)[] =>
-    wanted('editor') && built ? [() => editorSuites(place, grep)] : [];
+  const work: [name: string, run: () => Promise<void>][] = [];
+  if (wanted('editor') && built)
+    for (const place of ['inside', 'outside'] as const) work.push([`editor ${place}`, () => editorSuites(place, grep)]);
   if (wanted('editor') && !built) count('editor suites: the build failed', false);
-  // What takes longest comes first, so that those who take from the list end at about the same time.
-  const work = [
-    ...editors('inside'),
-    ...(wanted('integration')
-      ? (only ? [[]] : integrationHalves()).map((others) => () => mocha('test:integration', grep, beside, others))
-      : []),
-    ...editors('outside'),
-    ...(wanted('adversarial') ? [() => mocha('test:adversarial', grep, beside)] : []),
-    ...(wanted('bench') && all ? [() => check('test:bench', beside)] : []),
-    ...(wanted('unit') ? [() => mocha('test:unit', grep, beside)] : []),
-  ];
+  if (only === 'integration') work.push(['integration', () => mocha('test:integration', grep, beside)]);
+  if (only === undefined)
+    for (const folder of integrationFolders())
+      work.push([`integration ${folder}`, () => mocha('test:integration', grep, beside, folder)]);
+  if (wanted('adversarial')) work.push(['adversarial', () => mocha('test:adversarial', grep, beside)]);
+  if (wanted('bench') && all) work.push(['bench', async () => void (await check('test:bench', beside))]);
+  if (wanted('unit')) work.push(['unit', () => mocha('test:unit', grep, beside)]);
+  work.sort(([a], [b]) => (duration[b] ?? 0) - (duration[a] ?? 0));
   const oneAfterAnother = async (): Promise<void> => {
-    for (let next = work.shift(); next; next = work.shift()) await next();
+    for (let next = work.shift(); next; next = work.shift()) await next[1]();
   };
   const allChecks = async (): Promise<void> => {
     if (wanted('unit') && all) for (const script of checks) await check(script, 'after', { givesWay: true });
@@ -89,26 +101,19 @@ async function check(script: string, output: Output, options: RunOptions = {}): 
   return passed;
 }
 
-/** For each half of the integration tests, the folders of the other half. */
-function integrationHalves(): string[][] {
-  const others = readdirSync(join(repoRoot, 'test/integration')).filter((name) => !withPrograms.includes(name));
-  return [withPrograms, others];
+function integrationFolders(): string[] {
+  return readdirSync(join(repoRoot, 'test/integration'));
 }
 
 /**
  * An npm script that runs mocha.
- * @param without folders that it leaves out
+ * @param folder of the integration tests: those of this one alone
  */
-function mocha(
-  script: string,
-  grep: string | undefined,
-  output: Output,
-  without: readonly string[] = [],
-): Promise<void> {
+function mocha(script: string, grep: string | undefined, output: Output, folder?: string): Promise<void> {
   const args = ['--reporter', join(repoRoot, 'test/support/testRun/reporter.mjs'), ...(grep ? ['--grep', grep] : [])];
-  args.push(...without.flatMap((name) => ['--ignore', `test/*/${name}/**`]));
-  const title = without.length > 0 ? `${script} without ${without.join(', ')}` : script;
-  return counted(script, title, output, (file, options) => {
+  const others = folder === undefined ? [] : integrationFolders().filter((name) => name !== folder);
+  args.push(...others.flatMap((name) => ['--ignore', `test/integration/${name}/**`]));
+  return counted(script, folder === undefined ? script : `${script} ${folder}`, output, (file, options) => {
     const env = { ...process.env, MCP_TOOLSETS_TEST_COUNTS: file };
     return npmScript([script, '--', ...args], { ...options, env });
   });
