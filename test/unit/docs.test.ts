@@ -60,6 +60,16 @@ describe('the map in src/README.md', () => {
   });
 });
 
+describe('the words in src/README.md', () => {
+  it('stand there once each', () => {
+    const [, section = ''] = readFileSync(path.join(root, 'src/README.md'), 'utf8').split('\n## The words\n');
+    const [table = ''] = section.split('\n## ');
+    const words = [...table.matchAll(/^\| (.+?) \|/gm)].flatMap(([, cell = '']) => cell.split(/[,;] /));
+    assert.ok(words.length > 40, words.join());
+    assert.deepEqual(words.filter((word, index) => words.indexOf(word) !== index), []);
+  });
+});
+
 describe('README', () => {
   it('explains every problem code, under an anchor of its own, and no other', () => {
     const anchors = [...readme.matchAll(/<a id="([^"]+)"><\/a>`([^`]+)`/g)].map(([, id, code]) => {
