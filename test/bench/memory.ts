@@ -10,8 +10,6 @@ import type { Run } from './harness/run.js';
 import { configText, everything, fixture, numbered } from './harness/servers.js';
 import type { Memory } from './harness/usage.js';
 
-const instances = 20;
-const firstCalls = 2000;
 const mebibyte = 1024 * 1024;
 const exposed = { execArgv: ['--expose-gc'] };
 /** What collection and the allocator leave to chance; less is flat. V8's own growth shows in the base too. */
@@ -42,6 +40,7 @@ async function heapOf(program: Program): Promise<number> {
 async function idleInstances(run: Run, rows: Row[]): Promise<void> {
   const product = await run.product();
   const command = fixture('raw');
+  const instances = run.count(20, 20, 2);
   const entries = numbered;
   const ids = (count: number): string[] => entries(count).map(({ id }) => id);
   const servers: number[] = [];
@@ -89,7 +88,7 @@ async function idleInstances(run: Run, rows: Row[]): Promise<void> {
 /** What a window costs before its first call. */
 async function idleWindows(run: Run, rows: Row[]): Promise<void> {
   const product = await run.product();
-  for (const count of [1, 50]) {
+  for (const count of [1, run.count(50, 50, 2)]) {
     const entries = numbered(count);
     const publishing = entries.map(({ id }) => id);
     const ours = await withProgram(run, 'engine', {}, async (engine) => {
@@ -115,6 +114,7 @@ interface Growth {
 }
 
 async function afterCalls(run: Run, more: number, rows: Row[]): Promise<void> {
+  const first = run.count(2_000, 2_000, 100);
   const caller = await Program.start(run, 'caller');
   const engine = await Program.start(run, 'engine', exposed);
   const bare = await Program.start(run, 'bareGateway', exposed);
@@ -129,13 +129,13 @@ async function afterCalls(run: Run, more: number, rows: Row[]): Promise<void> {
     await caller.ask('http', { name: 'ours', endpoint, kind: 'node:http' });
     await caller.ask('http', { name: 'bare', endpoint: await bare.ask('start', everything), kind: 'node:http' });
 
-    const ours = await grow(caller, engine, 'ours', more);
-    const base = await grow(caller, bare, 'bare', more);
+    const ours = await grow(caller, engine, 'ours', first, more);
+    const base = await grow(caller, bare, 'bare', first, more);
     const count = more.toLocaleString('en-US');
     rows.push(
       plain('RSS, started and idle; bare gateway', megabytes(ours.idle), megabytes(base.idle)),
       limited({
-        what: 'RSS, more after 2,000 calls than the bare gateway',
+        what: `RSS, more after ${first.toLocaleString('en-US')} calls than the bare gateway`,
         ours: megabytes(ours.after - ours.idle),
         base: megabytes(base.after - base.idle),
         value: ours.after - ours.idle - (base.after - base.idle),
@@ -172,11 +172,11 @@ async function afterCalls(run: Run, more: number, rows: Row[]): Promise<void> {
   }
 }
 
-async function grow(caller: Program, gateway: Program, way: string, more: number): Promise<Growth> {
+async function grow(caller: Program, gateway: Program, way: string, first: number, more: number): Promise<Growth> {
   const call = { way, tool: 'echo', arguments: { message: 'hello' } };
   const rss = async (): Promise<number> => (await gateway.ask<Memory>('memory', { collect: false })).rss;
   const idle = await rss();
-  await caller.ask('latency', { ...call, calls: firstCalls });
+  await caller.ask('latency', { ...call, calls: first });
   const after = await rss();
   const before = await heapOf(gateway);
   await caller.ask('latency', { ...call, calls: more });

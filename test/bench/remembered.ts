@@ -28,7 +28,8 @@ export async function remembered(run: Run): Promise<Findings> {
   ].map((entry) => ({ ...entry, more: { transform: [{ prefix: `${entry.id}_` }] } }));
   const rows: Row[] = [];
   await windows(run, 'three servers', three, run.count(9, 3), rows);
-  await windows(run, '20 servers', numbered(20), run.count(5, 2), rows);
+  const many = run.count(20, 20, 4);
+  await windows(run, `${many} servers`, numbered(many), run.count(5, 2), rows);
   await untilCalled(run, rows);
   return {
     rule: 'P8',

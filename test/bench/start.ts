@@ -58,7 +58,7 @@ export async function start(run: Run): Promise<Findings> {
     took.oursBeside.push(largest(Object.values((await ours([...bad, ...good])).published)));
   }
   const many: Row[] = [];
-  for (const count of [20, 50]) {
+  for (const count of [run.count(20, 20, 2), run.count(50, 50, 3)]) {
     const entries = numbered(count);
     const all = { ours: [] as number[], bare: [] as number[] };
     for (let round = 0; round < run.count(5, 2); round++) {

@@ -50,7 +50,7 @@ export class Run {
     return this.options.profile !== undefined;
   }
 
-  /** How often something is done: the usual number, or that of a run that is `quick`, or that of `once`. */
+  /** How often something is done, or with how many: the usual number, or that of a run that is `quick`, or that of `once`. */
   count(usual: number, quick: number, once = 1): number {
     if (this.options.once) return once;
     return this.options.quick ? quick : usual;
