@@ -66,7 +66,10 @@ describe('the words in src/README.md', () => {
     const [table = ''] = section.split('\n## ');
     const words = [...table.matchAll(/^\| (.+?) \|/gm)].flatMap(([, cell = '']) => cell.split(/[,;] /));
     assert.ok(words.length > 40, words.join());
-    assert.deepEqual(words.filter((word, index) => words.indexOf(word) !== index), []);
+    assert.deepEqual(
+      words.filter((word, index) => words.indexOf(word) !== index),
+      [],
+    );
   });
 });
 

@@ -64,16 +64,6 @@ export function readTextFileSync(path: string, most: number, decode = utf8): str
   }
 }
 
-/** Throws as `readTextFileSync` does, without reading: for a file that something else reads, and without a bound. */
-export function refuseUnreadable(path: string, most: number): void {
-  const file = openSync(path, flags);
-  try {
-    refuse(path, fstatSync(file), most);
-  } finally {
-    closeSync(file);
-  }
-}
-
 function refuse(path: string, stats: Stats, most: number): void {
   if (stats.isDirectory()) throw new FileRefused(path, 'it is a folder');
   if (!stats.isFile()) throw new FileRefused(path, 'it is not a regular file');

@@ -8,11 +8,10 @@
  */
 import * as vscode from 'vscode';
 import { existsSync } from 'node:fs';
-import { nextEvent } from '../../core/base/events.js';
 import { OneByOne } from '../../core/base/oneByOne.js';
 import { refuseOutside, writeInside } from '../../core/files/realFiles.js';
 import { applyEdits, type TextEdit } from '../../core/yaml/edits.js';
-import { openDocument } from '../views/documents.js';
+import { openToEdit } from '../views/documents.js';
 import { workspaceEdit } from './authoring.js';
 
 export interface FileChange {
@@ -27,9 +26,6 @@ export interface FileChange {
    */
   readonly editsOf: (text: string | undefined) => readonly TextEdit[];
 }
-
-/** How long the editor may take to hear of a new file; where nothing is watched, it never does. */
-const toldLimitMs = 2_000;
 
 interface Edited {
   readonly document: vscode.TextDocument;
@@ -48,10 +44,10 @@ async function editNow({ file, root, name, editsOf }: FileChange): Promise<Edite
   if (!existsSync(file)) {
     const text = applyEdits('', editsOf(undefined));
     writeInside(root, file, text);
-    return { document: await openNew(file, text), isSaved: true };
+    return { document: await openToEdit(vscode.Uri.file(file)), isSaved: true };
   }
   refuseOutside(root, file);
-  const document = await openDocument(vscode.Uri.file(file));
+  const document = await openToEdit(vscode.Uri.file(file));
   const wasDirty = document.isDirty;
   const edits = editsOf(document.getText());
   if (edits.length > 0 && !(await vscode.workspace.applyEdit(workspaceEdit(document, edits)))) {
@@ -62,13 +58,4 @@ async function editNow({ file, root, name, editsOf }: FileChange): Promise<Edite
   refuseOutside(root, file);
   if (!(await document.save())) throw new Error(`${name} could not be saved.`);
   return { document, isSaved: true };
-}
-
-/** Of a file that was deleted a moment ago the editor still has the text, until it hears of the new one. */
-async function openNew(file: string, text: string): Promise<vscode.TextDocument> {
-  const document = await openDocument(vscode.Uri.file(file));
-  const isRead = (): boolean => document.getText() === text;
-  const limit = AbortSignal.timeout(toldLimitMs);
-  if (!isRead()) await nextEvent(vscode.workspace.onDidChangeTextDocument, isRead, limit).catch(() => undefined);
-  return document;
 }

@@ -5,14 +5,14 @@ import { inert } from '../../core/base/inert.js';
 import { window } from '../views/inertEditor.js';
 import { offsetOfServer } from '../../core/config/addServers.js';
 import { editFile, type FileChange } from '../authoring/fileEdits.js';
-import { openDocument } from '../views/documents.js';
+import { openToEdit } from '../views/documents.js';
 import { fileLabel } from '../views/fileLabels.js';
 import type { Target } from './targets.js';
 
-/** Returns the text of the file as it is in the editor, or undefined if there is no file. */
+/** Returns the text of the file as it is in the editor, with what a person has not saved, or undefined if there is no file. */
 export async function textOf(file: string): Promise<string | undefined> {
   if (!existsSync(file)) return undefined;
-  return (await openDocument(vscode.Uri.file(file))).getText();
+  return (await openToEdit(vscode.Uri.file(file))).getText();
 }
 
 /** Changes the file, creates it if necessary, and shows the server `id`. Rejects with what a person can do. */

@@ -1,12 +1,53 @@
 /**
  * Opens files as documents of the editor. The editor reads whatever is there, without a bound, and a path in a workspace may
  * lead to a pipe or a device; so that is looked at first (S2). `test/unit/base/textFile.test.ts` refuses another way.
+ *
+ * Of a file that another program has written, the editor has the former text until it hears of that, and for minutes where it
+ * does not watch the file: in no folder of the window, and not shown.
  */
 import * as vscode from 'vscode';
-import { largestForeignFile, refuseUnreadable } from '../../core/base/textFile.js';
+import { nextEvent } from '../../core/base/events.js';
+import { largestForeignFile, readTextFile } from '../../core/base/textFile.js';
 
-/** Rejects with a sentence for a person, and as `node:fs` does. What is in no folder of this machine is left to the editor. */
+/** How long the editor may take to hear of a file that was written, in milliseconds. */
+const toldLimitMs = 1_000;
+
+/**
+ * Resolves when the document has the text of the file, or unsaved changes of a person, or when the editor does not hear of
+ * that text. Rejects with a sentence for a person, and as `node:fs` does. What is in no folder of this machine is left to the
+ * editor.
+ */
 export async function openDocument(file: vscode.Uri): Promise<vscode.TextDocument> {
-  if (file.scheme === 'file') refuseUnreadable(file.fsPath, largestForeignFile);
-  return await vscode.workspace.openTextDocument(file);
+  return (await open(file)).document;
+}
+
+/** As `openDocument`; but where the editor does not hear of the text, the file is shown, so that it is read. */
+export async function openToEdit(file: vscode.Uri): Promise<vscode.TextDocument> {
+  const { document, isRead } = await open(file);
+  if (isRead()) return document;
+  await vscode.window.showTextDocument(document, { preserveFocus: true });
+  await untilTold(isRead);
+  return document;
+}
+
+async function open(file: vscode.Uri): Promise<{ document: vscode.TextDocument; isRead: () => boolean }> {
+  if (file.scheme !== 'file') return { document: await vscode.workspace.openTextDocument(file), isRead: () => true };
+  const text = unified(await readTextFile(file.fsPath, largestForeignFile));
+  const document = await vscode.workspace.openTextDocument(file);
+  // What is no UTF-8 is another text in the editor.
+  const isRead = (): boolean =>
+    document.isDirty || document.isClosed || text.includes('\ufffd') || unified(document.getText()) === text;
+  await untilTold(isRead);
+  return { document, isRead };
+}
+
+async function untilTold(isRead: () => boolean): Promise<void> {
+  if (isRead()) return;
+  const limit = AbortSignal.timeout(toldLimitMs);
+  await nextEvent(vscode.workspace.onDidChangeTextDocument, isRead, limit).catch(() => undefined);
+}
+
+/** A document has one kind of line ends, and no byte order mark. */
+function unified(text: string): string {
+  return text.replace(/^\uFEFF/, '').replace(/\r\n?/g, '\n');
 }

@@ -285,6 +285,22 @@ describe('other agents', () => {
       assert.ok(existsSync(args[0] ?? ''), args[0]);
     });
 
+    it('what another program has written since is read, though the editor still has what was there', async () => {
+      const where = vscode.window.activeTextEditor?.document.uri.fsPath ?? assert.fail();
+      // What is not shown, and in no folder of the window, is watched by nobody.
+      await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+      await writeFile(where, '{ "theirs": 1 }\n');
+      void vscode.commands.executeCommand('mcpToolsets.setUpAgent');
+      await choose('Cline');
+      await answer('Write these 2 entries to', 'Write');
+      const text = await until(
+        () => readFileSync(where, 'utf8'),
+        (now) => now.includes('mcpServers'),
+        'the entries',
+      );
+      assert.ok('theirs' in (JSON.parse(text) as object), text);
+    });
+
     it('an entry has the port that is set when it is written, and is shown again where that has changed', async () => {
       await writeFile(codex, 'model = "x"\n');
       void vscode.commands.executeCommand('mcpToolsets.setUpAgent');

@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileS
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { posixIt } from '../../support/notHere.js';
-import { readTextFile, readTextFileSync, refuseUnreadable } from '../../../src/core/base/textFile.js';
+import { readTextFile, readTextFileSync } from '../../../src/core/base/textFile.js';
 
 const onPosix = posixIt('Windows has no pipes and no devices among its files');
 const most = 1024 * 1024;
@@ -24,12 +24,6 @@ describe('files that others put in place (S2)', () => {
     const outcome = await readTextFile(file, most).catch((error: Error) => error);
     try {
       assert.equal(readTextFileSync(file, most), outcome);
-    } catch (error) {
-      assert.equal((error as Error).message, (outcome as Error).message);
-    }
-    try {
-      refuseUnreadable(file, most);
-      assert.equal(typeof outcome, 'string');
     } catch (error) {
       assert.equal((error as Error).message, (outcome as Error).message);
     }
