@@ -293,11 +293,14 @@ describe('other agents', () => {
       void vscode.commands.executeCommand('mcpToolsets.setUpAgent');
       await choose('Cline');
       await answer('Write these 2 entries to', 'Write');
-      const text = await until(
-        () => readFileSync(where, 'utf8'),
-        (now) => now.includes('mcpServers'),
+      // It is shown when it has been saved; a picker that is opened before that loses the focus.
+      const document = await until(
+        () => vscode.window.activeTextEditor?.document,
+        (shown) => shown?.uri.fsPath === where && !shown.isDirty && shown.getText().includes('mcpServers'),
         'the entries',
       );
+      const text = readFileSync(where, 'utf8');
+      assert.equal(text, document?.getText());
       assert.ok('theirs' in (JSON.parse(text) as object), text);
     });
 
