@@ -18,33 +18,42 @@ const toldLimitMs = 1_000;
  * editor.
  */
 export async function openDocument(file: vscode.Uri): Promise<vscode.TextDocument> {
-  return (await open(file)).document;
+  const { document, untilRead } = await open(file);
+  await untilRead();
+  return document;
 }
 
 /** As `openDocument`; but where the editor does not hear of the text, the file is shown, so that it is read. */
 export async function openToEdit(file: vscode.Uri): Promise<vscode.TextDocument> {
-  const { document, isRead } = await open(file);
-  if (isRead()) return document;
+  const { document, untilRead } = await open(file);
+  if (await untilRead()) return document;
   await vscode.window.showTextDocument(document, { preserveFocus: true });
-  await untilTold(isRead);
+  await untilRead();
   return document;
 }
 
-async function open(file: vscode.Uri): Promise<{ document: vscode.TextDocument; isRead: () => boolean }> {
-  if (file.scheme !== 'file') return { document: await vscode.workspace.openTextDocument(file), isRead: () => true };
-  const text = unified(await readTextFile(file.fsPath, largestForeignFile));
-  const document = await vscode.workspace.openTextDocument(file);
-  // What is no UTF-8 is another text in the editor.
-  const isRead = (): boolean =>
-    document.isDirty || document.isClosed || text.includes('\ufffd') || unified(document.getText()) === text;
-  await untilTold(isRead);
-  return { document, isRead };
+interface Opened {
+  readonly document: vscode.TextDocument;
+  /** Resolves with whether the document has the text of the file, or what counts more. */
+  readonly untilRead: () => Promise<boolean>;
 }
 
-async function untilTold(isRead: () => boolean): Promise<void> {
-  if (isRead()) return;
-  const limit = AbortSignal.timeout(toldLimitMs);
-  await nextEvent(vscode.workspace.onDidChangeTextDocument, isRead, limit).catch(() => undefined);
+async function open(file: vscode.Uri): Promise<Opened> {
+  const openNow = (): Thenable<vscode.TextDocument> => vscode.workspace.openTextDocument(file);
+  if (file.scheme !== 'file') return { document: await openNow(), untilRead: () => Promise.resolve(true) };
+  const text = unified(await readTextFile(file.fsPath, largestForeignFile));
+  const document = await openNow();
+  // What is no UTF-8 is another text in the editor.
+  const isOther = text.includes('\ufffd');
+  const isRead = (): boolean =>
+    isOther || document.isDirty || document.isClosed || unified(document.getText()) === text;
+  const untilRead = async (): Promise<boolean> => {
+    if (isRead()) return true;
+    const isTold = (change: vscode.TextDocumentChangeEvent): boolean => change.document === document && isRead();
+    const told = nextEvent(vscode.workspace.onDidChangeTextDocument, isTold, AbortSignal.timeout(toldLimitMs));
+    return await told.then(() => true, isRead);
+  };
+  return { document, untilRead };
 }
 
 /** A document has one kind of line ends, and no byte order mark. */

@@ -74,8 +74,8 @@ async function runEditorSuites({ names, where, grep, twice }: EditorRunOptions):
   };
   const wanted = inside.filter((suite) => possible(suite, executable !== undefined));
   // What an old editor lists of tools is wrong where toolsets have come and gone for a while.
-  const alone = executable === undefined && serverEditor().isOld;
-  for (const together of alone ? wanted.map((suite) => [suite]) : byWindow(wanted)) {
+  const oneInEach = executable === undefined && serverEditor().isOld;
+  for (const together of oneInEach ? wanted.map((suite) => [suite]) : byWindow(wanted)) {
     for (const { suite, report } of await runInside(together, executable, grep)) {
       keepOrRunAgain(report, async () => {
         const [alone] = await runInside([suite], executable, grep);
