@@ -96,7 +96,13 @@ describe('links that lead out of the folder', () => {
       afterEach(() => assert.deepEqual(there(), { 'mcp.yaml': text }));
 
       it('no quick fix is offered that edits, and none for all', async () => {
-        await vscode.window.showTextDocument(vscode.Uri.file(configFile()));
+        const { document } = await vscode.window.showTextDocument(vscode.Uri.file(configFile()));
+        // The editor cancels what it is asked of a document that changes meanwhile, as it does when it reads the file anew.
+        await until(
+          () => document.getText(),
+          (shown) => shown === text,
+          'the text in the editor',
+        );
         await until(problems, (found) => found.some(({ code }) => code === 'unknown-key'), 'the problem');
         const diagnostic = vscode.languages
           .getDiagnostics(vscode.Uri.file(configFile()))
