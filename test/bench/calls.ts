@@ -158,7 +158,6 @@ async function conversations(run: Run, rows: Row[]): Promise<void> {
 }
 
 async function exercise(run: Run, caller: Program, ways: readonly Way[], subject: Subject): Promise<void> {
-  // Short turns, so that what else the machine does falls on every way alike.
   const rounds = run.count(60, 12);
   const perRound = 50;
   const ask = <T>(method: string, way: Way, calls: number): Promise<T> =>
@@ -167,23 +166,25 @@ async function exercise(run: Run, caller: Program, ways: readonly Way[], subject
     const answer = JSON.stringify(await ask('once', way, 1));
     if (!/hello/.test(answer) || /"isError":true/.test(answer)) throw new Error(`${way.name} answered ${answer}`);
   }
-  // As long as V8 compiles what is new to it, which takes a second or two, each process has less of the machine; all do that first.
-  const warm = run.count(40, 12);
-  for (let round = 0; round < warm + rounds; round++) {
-    for (let turn = 0; turn < ways.length; turn++) {
-      const way = ways[(turn + round) % ways.length];
-      if (!way) continue;
-      const took = await ask<Float64Array>('latency', way, perRound);
-      if (round >= warm) way.latencies.push(...took);
-    }
-  }
+  // V8 interprets what is new to it and optimises what has run for long: a gateway of many small functions takes some 8,000 calls.
+  await inTurns(ways, run.count(200, 12), (way) => ask('latency', way, perRound));
+  await inTurns(ways, rounds, async (way) => {
+    way.latencies.push(...(await ask<Float64Array>('latency', way, perRound)));
+  });
+  await inTurns(ways, run.count(40, 4), (way) => ask('rate', way, 4 * perRound));
+  await inTurns(ways, rounds, async (way) => {
+    const before = await cpuOf(way);
+    way.rates.push(await ask<number>('rate', way, 4 * perRound));
+    way.cpu += ((await cpuOf(way)) - before) / (rounds * 4 * perRound);
+  });
+}
+
+/** Short turns, each round begun by another way, so that what else the machine does falls on every way alike. */
+async function inTurns(ways: readonly Way[], rounds: number, exercise: (way: Way) => Promise<unknown>): Promise<void> {
   for (let round = 0; round < rounds; round++) {
     for (let turn = 0; turn < ways.length; turn++) {
       const way = ways[(turn + round) % ways.length];
-      if (!way) continue;
-      const before = await cpuOf(way);
-      way.rates.push(await ask<number>('rate', way, 4 * perRound));
-      way.cpu += ((await cpuOf(way)) - before) / (rounds * 4 * perRound);
+      if (way) await exercise(way);
     }
   }
 }
