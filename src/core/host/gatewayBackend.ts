@@ -8,7 +8,7 @@ import { everyToolset, type GatewayBackend, type ServedToolset } from '../gatewa
 import type { Audience, ClientChange, ClientKind, Fields, ServerClient } from '../protocol/client.js';
 import { errorCodes } from '../protocol/errors.js';
 import type { OtherOutcome, ToolOutcome, ToolsetCall, ToolsetRequest } from '../protocol/request.js';
-import { isAboutTask } from '../protocol/tasks.js';
+import { isAboutTask, watchTask } from '../protocol/tasks.js';
 import type { Catalogue, Toolset } from '../tools/catalogue.js';
 import { admitsResource, contentsRefused } from '../tools/promptsAndResources.js';
 import { asText, clipped } from '../base/text.js';
@@ -22,6 +22,9 @@ import {
   servedTogether,
   servedWithout,
 } from './servedToolsets.js';
+import { amongAll, resultAmongAll, taskOfServer, toldAmongAll } from './tasksTogether.js';
+
+const noTask = refused(errorCodes.invalidParams, 'There is no such task here.');
 
 export function createGatewayBackend(host: Host): GatewayBackend & Disposable {
   return new CatalogueBackend(host);
@@ -85,11 +88,11 @@ class CatalogueBackend implements GatewayBackend, Disposable {
     }
     const outcome = await this.host.call(isToAll ? { ...call, toolset } : call);
     if (outcome.kind !== 'result') return outcome;
-    const { news } = outcome;
+    const { news, result } = outcome;
     if (!isToAll && !news) return outcome;
     return {
       ...outcome,
-      ...(isToAll && { toolset }),
+      ...(isToAll && { toolset, result: resultAmongAll(result, toolset) }),
       ...(news && { notes: [leaseNote(toolset, news, this.releaseAdviceFor(call, toolset))] }),
     };
   }
@@ -106,9 +109,9 @@ class CatalogueBackend implements GatewayBackend, Disposable {
   async request(request: ToolsetRequest): Promise<OtherOutcome> {
     const { toolset: id, method, client } = request;
     const catalogue = this.host.catalogueFor(client?.audience);
+    if (isAboutTask(method)) return this.requestOfTask(request, catalogue);
     const isToAll = id === everyToolset;
-    const toolset = isToAll ? this.holderOf(request, catalogue) : toolsetIn(catalogue, id);
-    if (!toolset && isAboutTask(method)) return refused(errorCodes.invalidParams, 'There is no such task here.');
+    const toolset = isToAll ? holderOfRequest(catalogue.toolsets, request) : toolsetIn(catalogue, id);
     const params = toolset && underOriginalNames(toolset, method, request.params);
     const { ref } = request.params as { ref?: Fields };
     const { uri = ref?.['uri'] } = request.params as { uri?: unknown };
@@ -125,11 +128,19 @@ class CatalogueBackend implements GatewayBackend, Disposable {
       : refused(errorCodes.invalidParams, `"${asText(uri)}" was not read. ${why}`);
   }
 
-  private holderOf(request: ToolsetRequest, catalogue: Catalogue): Toolset | undefined {
-    const { method, params, dialog } = request;
-    if (!isAboutTask(method)) return holderOfRequest(catalogue.toolsets, request);
-    const holder = this.host.toolsetOfTask(asText(params['taskId']), dialog);
-    return holder === undefined ? undefined : toolsetIn(catalogue, holder);
+  private async requestOfTask(request: ToolsetRequest, catalogue: Catalogue): Promise<OtherOutcome> {
+    const { toolset: id, method, params, client } = request;
+    if (id !== everyToolset) return toolsetIn(catalogue, id) ? await this.host.request(request) : noTask;
+    const task = taskOfServer(params['taskId']);
+    if (!task || !toolsetIn(catalogue, task.server)) return noTask;
+    const toolset = task.server;
+    const outcome = await this.host.request({
+      ...request,
+      toolset,
+      params: { ...params, taskId: task.taskId },
+      client: client && method === watchTask ? toldAmongAll(client, toolset) : client,
+    });
+    return outcome.kind === 'result' ? { ...outcome, toolset, result: amongAll(outcome.result, toolset) } : outcome;
   }
 
   noteClient(client: ServerClient, change: ClientChange): void {

@@ -211,10 +211,6 @@ class ToolsetHost implements Host {
     return { kind: 'error', code: errorCodes.server, message: this.warned(requestText(request, outcome)) };
   }
 
-  toolsetOfTask(task: string, dialog: string): string | undefined {
-    return [...this.units].find(([, unit]) => unit.servingOfTask(task, dialog))?.[0];
-  }
-
   noteClient(client: ServerClient, change: ClientChange): void {
     for (const { facts } of [...this.units.values(), ...this.leaving]) {
       facts.serving?.pool.noteClient(client, change);

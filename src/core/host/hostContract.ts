@@ -97,8 +97,6 @@ export interface Host {
   call(call: ToolsetCall): Promise<ToolOutcome>;
   /** The names in its parameters are the server's own. */
   request(request: ToolsetRequest): Promise<OtherOutcome>;
-  /** Returns the toolset of which an instance works on this task of the dialog. */
-  toolsetOfTask(task: string, dialog: string): string | undefined;
   noteClient(client: ServerClient, change: ClientChange): void;
   /** A client lists what is offered, by one toolset or, where none is named, by all. */
   noteListed(toolset: string | undefined, audience: Audience | undefined): void;

@@ -274,19 +274,21 @@ describe('tasks (X8)', function () {
     assert.equal(files.filter((file) => file.endsWith('.png')).length, 2);
   });
 
-  it('pass at the endpoint of all toolsets, each to the server that has it', async () => {
-    const named = (id: string): Entry => fixture('tasks', [], { transform: [{ prefix: `${id}_` }] });
+  it('pass at the endpoint of all toolsets, each to the server that has it, though all number theirs alike', async () => {
+    const named = (id: string): Entry => fixture('tasks', ['--numbered'], { transform: [{ prefix: `${id}_` }] });
     await stage.edit({ a: named('a'), b: named('b') });
     const [client, other] = [await open(knowing.capabilities, '*'), await open(knowing.capabilities, '*')];
-    for (const id of ['a', 'b']) {
-      const taskId = taskOf(await client.call(`${id}_work`));
-      const heard = listen(client, [taskId]);
-      assert.deepEqual(await heard.next(), { taskIds: [taskId] });
-      assert.equal((await get(client, taskId)).result?.['status'], 'working');
+    const ids = [taskOf(await client.call('a_work')), taskOf(await client.call('b_work'))];
+    const heard = listen(client, ids);
+    assert.deepEqual(await heard.next(), { taskIds: ids });
+    for (const taskId of ids) {
+      const { result } = await get(client, taskId);
+      assert.deepEqual([result?.['taskId'], result?.['status']], [taskId, 'working']);
       refused(await get(other, taskId));
       await client.request('tasks/cancel', { taskId });
       assert.deepEqual(shortly(await heard.next()), [taskId, 'cancelled', undefined]);
     }
+    for (const taskId of ['1', 'c/1', '/1', 'a/', 'a/2']) refused(await get(client, taskId));
   });
 
   it('are for those who know them: others are told what is missing, and older clients get no task', async () => {
