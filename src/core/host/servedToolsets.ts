@@ -9,8 +9,9 @@ import type { ClientKind, Fields } from '../protocol/client.js';
 import { knowsTasks, needsTask, tasksExtension } from '../protocol/tasks.js';
 import type { Catalogue, ServedTool, Toolset } from '../tools/catalogue.js';
 import { agentHostName, longestEditorId } from '../tools/editorNames.js';
-import { toolsAlone } from '../tools/features.js';
+import { type ServerFeatures, toolsAlone } from '../tools/features.js';
 import { admitsResource } from '../tools/promptsAndResources.js';
+import { isMadeFrom } from '../tools/uris.js';
 import type { ServerStatus } from '../reconcile/status.js';
 import { adminId, releaseNameFor, whyDown } from './admin.js';
 import { leaseInstructions, releaseByEnding, releaseByName, type ReleaseAdvice } from './leaseNotes.js';
@@ -95,7 +96,22 @@ export function servedWithout(
   };
 }
 
-const toolsAndTasks = { ...toolsAlone, extensions: { [tasksExtension]: {} } };
+/**
+ * What one can do, all together can. Which toolset works on a task, its id tells; to which another extension belongs,
+ * nothing does.
+ */
+function featuresOfAll(toolsets: Toolsets): ServerFeatures {
+  const some = (feature: 'prompts' | 'resources' | 'subscribe' | 'completions' | 'logging'): boolean =>
+    toolsets.some(({ features }) => features[feature]);
+  return {
+    prompts: some('prompts'),
+    resources: some('resources'),
+    subscribe: some('subscribe'),
+    completions: some('completions'),
+    logging: some('logging'),
+    extensions: toolsets.some(({ features }) => knowsTasks(features)) ? { [tasksExtension]: {} } : {},
+  };
+}
 
 /** Published names of tools are unique (N5). If two prompts have one name, the first in file order is served. */
 export function servedTogether(toolsets: Toolsets): ServedToolset {
@@ -116,8 +132,7 @@ export function servedTogether(toolsets: Toolsets): ServedToolset {
     prompts: [...prompts.values()],
     resources: toolsets.flatMap(({ resources }) => resources.resources),
     templates: toolsets.flatMap(({ resources }) => resources.templates),
-    // Which toolset works on a task, its id tells; to which another extension belongs, nothing does.
-    features: toolsets.some(({ features }) => knowsTasks(features)) ? toolsAndTasks : toolsAlone,
+    features: featuresOfAll(toolsets),
     isLeased: toolsets.some(({ leased }) => leased),
     canGain: true,
   };
@@ -135,18 +150,28 @@ function isUnique(toolsets: Toolsets, name: string): boolean {
   return entriesForAppsOfAll(toolsets).some((entry) => entry.name === name);
 }
 
-/** Finds the toolset that a request means without naming it: by its prompt, or by its resource, listed ones first. */
+/**
+ * Finds the toolset that a request means without naming it: by its prompt, or by its resource. What no list names may be
+ * anybody's, and most likely is of the one whose app it is, or from whose template it can be made.
+ */
 export function holderOfRequest(toolsets: Toolsets, { method, params }: RequestLine): Toolset | undefined {
   const { name, uri, ref } = params;
   if (method === 'prompts/get') return holderOfPrompt(toolsets, name);
   if (isObject(ref) && ref['type'] === 'ref/prompt') return holderOfPrompt(toolsets, ref['name']);
   const wanted = isObject(ref) ? ref['uri'] : uri;
   if (typeof wanted !== 'string') return undefined;
-  return (
-    toolsets.find(({ resources: { resources, templates } }) =>
-      [...resources.map((one) => one.uri), ...templates.map((one) => one.uriTemplate)].includes(wanted),
-    ) ?? toolsets.find(({ features, resources }) => features.resources && admitsResource(resources, wanted))
+  const listed = toolsets.find(({ resources: { resources, templates } }) =>
+    [...resources.map((one) => one.uri), ...templates.map((one) => one.uriTemplate)].includes(wanted),
   );
+  if (listed) return listed;
+  const possible = toolsets.filter(
+    ({ features, resources }) => features.resources && admitsResource(resources, wanted),
+  );
+  const likely = possible.find(
+    ({ resources: { apps = [], templates } }) =>
+      apps.includes(wanted) || templates.some(({ uriTemplate }) => isMadeFrom(uriTemplate, wanted)),
+  );
+  return likely ?? possible[0];
 }
 
 interface RequestLine {

@@ -1,0 +1,54 @@
+/** What all toolsets are together (G2), and which of them a request to all of them means. */
+import assert from 'node:assert/strict';
+import { holderOfRequest, servedTogether } from '../../../src/core/host/servedToolsets.js';
+import { noResources, type Toolset } from '../../../src/core/tools/catalogue.js';
+import { toolsAlone, type ServerFeatures } from '../../../src/core/tools/features.js';
+
+function toolset(
+  id: string,
+  features: Partial<ServerFeatures>,
+  resources: Partial<Toolset['resources']> = {},
+): Toolset {
+  return {
+    id,
+    shortName: id,
+    tools: [],
+    excluded: [],
+    prompts: [],
+    resources: { ...noResources, ...resources },
+    features: { ...toolsAlone, ...features },
+    instructions: undefined,
+    leased: false,
+  };
+}
+
+describe('toolsets together', () => {
+  it('they can do what any of them can, but for extensions of which nothing tells whose they are', () => {
+    const extensions = { 'io.modelcontextprotocol/tasks': {}, 'io.modelcontextprotocol/skills': {} };
+    const all = [
+      toolset('a', { prompts: true, completions: true }),
+      toolset('b', { resources: true, subscribe: true, extensions }),
+      toolset('c', { logging: true }),
+    ];
+    const { features } = servedTogether(all);
+    assert.deepEqual(features, {
+      ...{ prompts: true, resources: true, subscribe: true, completions: true, logging: true },
+      extensions: { 'io.modelcontextprotocol/tasks': {} },
+    });
+    assert.deepEqual(servedTogether([toolset('d', {})]).features, toolsAlone);
+  });
+
+  it('a resource that no list names is of the one whose app it is, or of whose template it is made, or of the first', () => {
+    const template = { name: 'raw', uriTemplate: 'note://{name}/raw' };
+    const all = [
+      toolset('first', { resources: true }),
+      toolset('notes', { resources: true }, { templates: [template], resources: [{ name: 'one', uri: 'note://one' }] }),
+      toolset('shop', { resources: true }, { apps: ['ui://shop/page'] }),
+    ];
+    const holder = (uri: string): string | undefined =>
+      holderOfRequest(all, { method: 'resources/read', params: { uri } })?.id;
+    assert.deepEqual(['note://one', 'note://x/raw', 'ui://shop/page', 'other://x'].map(holder), [
+      ...['notes', 'notes', 'shop', 'first'],
+    ]);
+  });
+});
