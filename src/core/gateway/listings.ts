@@ -295,7 +295,7 @@ type ToPages = (entries: readonly object[]) => readonly string[];
 
 const nothing: readonly object[] = [];
 
-export class PagedList {
+class PagedList {
   /** Versions are counted over the whole gateway, so that no two lists share one. */
   version = 0;
   private entries: readonly object[] | undefined;
@@ -356,6 +356,15 @@ export const topics = ['tools', 'prompts', 'resources'] as const;
 
 export type Topic = (typeof topics)[number];
 
+/** The lists that a client asks for; of both lists of resources it is told in one word. */
+export const listsOf = {
+  tools: ['tools'],
+  prompts: ['prompts'],
+  resources: ['resources', 'templates'],
+} as const satisfies Readonly<Record<Topic, readonly string[]>>;
+
+export type ListName = (typeof listsOf)[Topic][number];
+
 export const changedMessages: Readonly<Record<Topic, string>> = {
   tools: notificationMessage('notifications/tools/list_changed'),
   prompts: notificationMessage('notifications/prompts/list_changed'),
@@ -367,4 +376,6 @@ export interface Knowledge {
   known: number;
   /** The client was told of the list of this version, on whatever stream. */
   told: number;
+  /** The client has asked for the list at least once. */
+  isAsked: boolean;
 }

@@ -13,7 +13,7 @@ import { knowsTasks, taskMethods, tasksNotDeclared } from '../protocol/tasks.js'
 import { modernVersion } from '../protocol/versions.js';
 import { isLogLevel } from '../protocol/logLevels.js';
 import { hasName, hasReference, hasTask, hasUri, noCompletion, forwarded, callTool, passedOn } from './calls.js';
-import type { PagedList, Topic } from './listings.js';
+import type { ListName, Topic } from './listings.js';
 import type { ServedToolset } from './backend.js';
 import type { Session } from './session.js';
 
@@ -49,36 +49,18 @@ const empty: Answer = { kind: 'result', json: '{}' };
 const methods: ReadonlyMap<string, Method> = new Map<string, Method>([
   ['ping', () => empty],
   ['logging/setLevel', setLevel],
-  ['tools/list', listOf('tools', ({ listing }) => listing.tools)],
+  ['tools/list', listOf('tools')],
   ['tools/call', callTool],
   ['initialize', () => refusal(errorCodes.invalidRequest, '`initialize` begins a session and comes alone.')],
-  [
-    'prompts/list',
-    needs(
-      'prompts',
-      listOf('prompts', ({ listing }) => listing.prompts),
-    ),
-  ],
+  ['prompts/list', needs('prompts', listOf('prompts'))],
   [
     'prompts/get',
     needs('prompts', forwarded('prompts/get', hasName), ({ name }) =>
       invalidParams(`There is no prompt ${said(name)}.`),
     ),
   ],
-  [
-    'resources/list',
-    needs(
-      'resources',
-      listOf('resources', ({ listing }) => listing.resources),
-    ),
-  ],
-  [
-    'resources/templates/list',
-    needs(
-      'resources',
-      listOf('resources', ({ listing }) => listing.templates),
-    ),
-  ],
+  ['resources/list', needs('resources', listOf('resources'))],
+  ['resources/templates/list', needs('resources', listOf('resources', 'templates'))],
   ['resources/read', needs('resources', forwarded('resources/read', hasUri), noResource)],
   ['resources/subscribe', needs('subscribe', forwarded('resources/subscribe', hasUri), noUpdates)],
   ['resources/unsubscribe', needs('subscribe', forwarded('resources/unsubscribe', hasUri), noUpdates)],
@@ -180,13 +162,13 @@ function setLevel({ level }: Fields, { session, deps }: MethodContext): Answer {
   return empty;
 }
 
-function listOf(topic: Topic, list: (session: Session) => PagedList): Method {
+function listOf(topic: Topic, list: ListName = topic): Method {
   return ({ cursor }, { session, deps }) => {
     if (cursor !== undefined && typeof cursor !== 'string') return invalidParams('`cursor` must be a string.');
     session.listing.refresh();
-    const json = list(session).page(cursor);
+    const json = session.listing[list].page(cursor);
     if (json === undefined) return invalidParams('The cursor is not valid (any more): list again from the beginning.');
-    session.noteListed(topic);
+    session.noteListed(topic, list);
     deps.backend.noteListed(session.toolset, session.listing.audience);
     if (topic === 'tools') deps.noteActivity(session.toolset);
     return { kind: 'result', json };

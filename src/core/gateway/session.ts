@@ -17,7 +17,15 @@ import { BoundedMap } from '../base/boundedMap.js';
 import { TransientMap } from '../base/transientMap.js';
 import { notificationMessage, type RequestId } from './jsonRpc.js';
 import { Links } from './links.js';
-import { changedMessages, type Knowledge, type Listing, type Topic, topics } from './listings.js';
+import {
+  changedMessages,
+  type Knowledge,
+  type Listing,
+  type ListName,
+  listsOf,
+  type Topic,
+  topics,
+} from './listings.js';
 import { isKeptId } from '../protocol/keptIds.js';
 import { modernVersion, type SpokenVersion } from '../protocol/versions.js';
 import { clientRequest, isToldTo } from './dialect.js';
@@ -85,13 +93,12 @@ export class Session {
   readonly passes: Fields | undefined;
   /** The lowest level of log messages that the client wants; undefined until it says so. */
   logLevel: string | undefined;
-  hasListed = false;
   /** Says whether it has asked an instance for anything, so that its dialog may hold one. */
   hasCalled = false;
   isClosed = false;
   private hasListened = false;
   private readonly streams: OpenStream[] = [];
-  private readonly knowledge: Readonly<Record<Topic, Knowledge>>;
+  private readonly knowledge: Readonly<Record<ListName, Knowledge>>;
 
   /** @param start says how it begins; by default it is a new one, and its dialog too */
   constructor(
@@ -116,9 +123,14 @@ export class Session {
     this.toolset = listing.toolset;
     this.clientKind = listing.clientKind;
     // Nobody knows what the client of a revived session was told last.
-    const version = (topic: Topic): number => (isRevived ? 0 : listing.versionOf(topic));
-    const now = (topic: Topic): Knowledge => ({ known: version(topic), told: version(topic) });
-    this.knowledge = { tools: now('tools'), prompts: now('prompts'), resources: now('resources') };
+    const version = (list: ListName): number => (isRevived ? 0 : listing[list].version);
+    const now = (list: ListName): Knowledge => ({ known: version(list), told: version(list), isAsked: false });
+    this.knowledge = {
+      tools: now('tools'),
+      prompts: now('prompts'),
+      resources: now('resources'),
+      templates: now('templates'),
+    };
   }
 
   /**
@@ -137,6 +149,10 @@ export class Session {
   /** Returns the clients of all conversations that it has had. */
   clients(): readonly SessionClient[] {
     return [this.client, ...this.others.values()];
+  }
+
+  get hasListed(): boolean {
+    return this.knowledge.tools.isAsked;
   }
 
   /** The client hears here what belongs to none of its requests. */
@@ -184,9 +200,13 @@ export class Session {
   }
 
   /** Notes that the client reads the list as it is now. */
-  noteListed(topic: Topic = 'tools'): void {
-    if (topic === 'tools') this.hasListed = true;
-    this.knowledge[topic].known = this.knowledge[topic].told = this.listing.versionOf(topic);
+  noteListed(topic: Topic = 'tools', list: ListName = 'tools'): void {
+    this.knowledge[list].isAsked = true;
+    for (const one of listsOf[topic]) {
+      const knowledge = this.knowledge[one];
+      // Who never asks for templates, or for nothing else, misses nothing of the other list.
+      if (one === list || !knowledge.isAsked) knowledge.known = knowledge.told = this.listing[one].version;
+    }
   }
 
   cancel(id: RequestId): boolean {
@@ -208,12 +228,13 @@ export class Session {
 
   private tellChanges(stream: MessageStream): void {
     for (const topic of topics) {
-      if (this.knowledge[topic].known !== this.listing.versionOf(topic)) this.tell(stream, topic);
+      const isKnown = (list: ListName): boolean => this.knowledge[list].known === this.listing[list].version;
+      if (!listsOf[topic].every(isKnown)) this.tell(stream, topic);
     }
   }
 
   private tell(stream: MessageStream, topic: Topic): void {
-    this.knowledge[topic].told = this.listing.versionOf(topic);
+    for (const list of listsOf[topic]) this.knowledge[list].told = this.listing[list].version;
     stream.send(changedMessages[topic]);
   }
 }
