@@ -3,6 +3,7 @@
  * of their own. The gateway gives them ids and progress tokens of its own, because those of several servers meet here.
  * Invariants: a request is settled once; none is open when the session has closed.
  */
+import { randomUUID } from 'node:crypto';
 import type { MessageStream } from './eventStreams.js';
 import { isObject } from '../base/isObject.js';
 import { inNextTurn } from '../base/nextTurn.js';
@@ -21,7 +22,6 @@ interface Open {
 
 export class ClientRequests {
   private readonly open = new Map<RequestId, Open>();
-  private asked = 0;
   private isClosed = false;
 
   /** @param stream is undefined where the client listens nowhere */
@@ -35,7 +35,8 @@ export class ClientRequests {
     if (!stream || this.isClosed) return notAsked('The client is not there to be asked.');
     if (this.open.size >= mostOpen) return notAsked('The client is asked too much at once.');
     if (signal.aborted) return notAsked(takenBack);
-    const id = `ask-${(this.asked += 1)}`;
+    // A client may have one of an earlier session before a person, whose answer must not be taken for this one's.
+    const id = `ask-${randomUUID()}`;
     let isSent = false;
     const question = openQuestion<Fields>(signal, () => {
       this.open.delete(id);

@@ -28,6 +28,20 @@ describe('gateway: what clients are asked (G4)', () => {
     await assert.rejects(first, { code: -1, message: 'no', data: 7 });
   });
 
+  it('an answer to what was asked before its session began anew is the answer to nothing', async () => {
+    const [before, now, stream] = [new ClientRequests(), new ClientRequests(), new FakeStream()];
+    const old = before.ask(stream, 'elicitation/create', { message: 'Save?' }, never());
+    await nextTurn();
+    before.close();
+    await assert.rejects(old, /has ended/);
+    const asked = now.ask(stream, 'elicitation/create', { message: 'Delete?' }, never());
+    await nextTurn();
+    const [first, second] = stream.sent.map(({ id }) => id as string);
+    now.take({ kind: 'response', id: first ?? '', result: { action: 'accept' } });
+    now.take({ kind: 'response', id: second ?? '', result: { action: 'decline' } });
+    assert.deepEqual(await asked, { action: 'decline' });
+  });
+
   it('progress tokens are ours, too', async () => {
     const [questions, stream] = [new ClientRequests(), new FakeStream()];
     const heard: unknown[] = [];
