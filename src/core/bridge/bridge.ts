@@ -49,6 +49,9 @@ interface Waiting {
 /** Over stdio no client mirrors parameters in headers, and what it lists is not looked at here. */
 const overStdio = { 'mcp-toolsets-over': 'stdio' };
 
+/** What the conversation held at the gateway before is gone, and it is to be told so (L2a). */
+const elsewhere = (times: number): Readonly<Record<string, string>> => (times > 0 ? { [begunElsewhere]: '1' } : {});
+
 /** The gateway takes this much in one body. */
 const longestLine = 16 << 20;
 
@@ -72,6 +75,7 @@ export class Bridge {
     this.lines = {
       legacy: new Line({
         ...deps,
+        headers: elsewhere,
         onMessage,
         onRenewed: () => this.tellChanges(),
         begin: (transport, _, times) => this.beginAgain(transport, times),
@@ -79,7 +83,7 @@ export class Bridge {
       modern: new Line({
         ...deps,
         find: async () => this.address.at(await deps.find()),
-        headers: (times) => ({ ...overStdio, ...(times > 0 && { [begunElsewhere]: '1' }) }),
+        headers: (times) => ({ ...overStdio, ...elsewhere(times) }),
         onMessage,
         onRenewed: () => {},
         begin: (transport, gateway) => {

@@ -15,7 +15,7 @@ import { capabilitiesKey, showsApps, type ClientKind, type Fields } from '../pro
 import { clientCapabilities, readsStructureAlone, serverCapabilities } from './dialect.js';
 import { ListenStream, PostReply, type Heartbeat } from './eventStreams.js';
 import { errorCodes, type RpcError } from '../protocol/errors.js';
-import { errorMessage, parsePayload, resultMessage, type Message, type Payload, type RequestId } from './jsonRpc.js';
+import { errorMessage, parsePayload, resultMessage, type Message, type Payload } from './jsonRpc.js';
 import type { ConversationTraits, Conversations } from './conversations.js';
 import { addressDialog } from './dialogs.js';
 import type { Fallbacks } from './fallbacks.js';
@@ -26,7 +26,7 @@ import { allowsBatches, isProtocolVersion, negotiate, type ProtocolVersion } fro
 import { readBody, type BodyLimits } from './requestBody.js';
 import type { Session } from './session.js';
 import type { Stateless } from './stateless.js';
-import { isStateless } from './statelessRequest.js';
+import { isBegunElsewhere, isStateless } from './statelessRequest.js';
 import { traitsIn, type SessionTraits } from './sessionId.js';
 import type { Sessions } from './sessions.js';
 import type { Succession } from './succession.js';
@@ -54,6 +54,8 @@ interface EndpointDeps {
  * impatient client gives up.
  */
 const startLimitMs = 8_000;
+
+type RequestMessage = Extract<Message, { kind: 'request' }>;
 
 /** The name of a program is part of the ids of its sessions. */
 const longestProgram = 80;
@@ -101,13 +103,18 @@ export class Endpoint {
       return this.deps.stateless.take(request, response, route, payload.message, served);
     }
     if (payload.kind === 'single' && payload.message.kind === 'request' && payload.message.method === 'initialize') {
-      return this.initialize(response, route, payload.message.id, payload.message.params ?? {});
+      return this.initialize(request, response, route, payload.message);
     }
     const session = this.session(request, response, route);
     if (session) this.take(response, session, payload);
   }
 
-  private async initialize(response: ServerResponse, route: Route, id: RequestId, params: Fields): Promise<void> {
+  private async initialize(
+    { headers }: IncomingMessage,
+    response: ServerResponse,
+    route: Route,
+    { id, params = {} }: RequestMessage,
+  ): Promise<void> {
     const served = await this.served(response, route);
     if (response.destroyed) return;
     if (!served) return refuse(response, 404, errorCodes.server, `There is no toolset "${route.toolset}".`);
@@ -132,6 +139,7 @@ export class Endpoint {
       protocolVersion: version,
       traits,
       dialog: this.deps.succession.begin(route.toolset, agentHost),
+      isContinued: isBegunElsewhere(headers),
     });
     if (!session) {
       const message = 'Too many sessions are open.';
@@ -188,7 +196,7 @@ export class Endpoint {
     }
   }
 
-  private takeRequest(message: Extract<Message, { kind: 'request' }>, session: Session, reply: PostReply): void {
+  private takeRequest(message: RequestMessage, session: Session, reply: PostReply): void {
     const { id, method, params } = message;
     const { methods } = this.deps;
     let error: RpcError;

@@ -37,9 +37,6 @@ const maxStreams = 8;
 /** This many conversations that share a session are known; what the oldest held ends when it is idle, not with the session. */
 const mostConversations = 1_000;
 
-/** Completes the note to the conversation of a session that is revived (L2a). */
-const restarted = 'its session had ended, or MCP Toolsets was started again';
-
 export interface CallInFlight {
   readonly controller: Cancellation;
   readonly reply: Reply;
@@ -111,7 +108,7 @@ export class Session {
     start: SessionStart = {},
   ) {
     const { isRevived = false } = start;
-    this.lostBefore = start.lostBefore ?? (isRevived ? restarted : undefined);
+    this.lostBefore = start.lostBefore;
     this.mayHaveLost = traits.agentHost !== undefined;
     this.dialog = start.dialog ?? sessionDialog(id);
     this.identity = start.partOf ?? this;

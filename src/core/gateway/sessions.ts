@@ -17,6 +17,9 @@ export const quietLimitMs = 45_000;
  */
 const mostDeleted = 1_000;
 
+/** Completes the note to the conversation of a session that is revived or goes on from another one (L2a). */
+const restarted = 'its session had ended, or MCP Toolsets was started again';
+
 interface SessionStart {
   /** Makes the listing of the session of this dialog. */
   readonly listing: (dialog: string) => Listing;
@@ -24,6 +27,8 @@ interface SessionStart {
   readonly traits: SessionTraits;
   /** The id of the session that is revived; absent for a new one. */
   readonly revived?: string;
+  /** Whether its conversation had another session before, at another gateway or an earlier run of this one. */
+  readonly isContinued?: boolean;
   /** The dialog that goes on in it; absent where it has one of its own. */
   readonly dialog?: string | undefined;
 }
@@ -41,7 +46,7 @@ export class Sessions {
   ) {}
 
   /** Returns undefined where there is no room, because every session has calls in flight. */
-  open({ listing, protocolVersion, traits, revived, dialog }: SessionStart): Session | undefined {
+  open({ listing, protocolVersion, traits, revived, isContinued = false, dialog }: SessionStart): Session | undefined {
     if (this.byId.size >= this.max) {
       const idlest = this.idlest();
       if (!idlest) return undefined;
@@ -53,6 +58,7 @@ export class Sessions {
     const session = new Session(id, listing(own), protocolVersion, now, traits, {
       dialog: own,
       isRevived: revived !== undefined,
+      lostBefore: revived !== undefined || isContinued ? restarted : undefined,
     });
     this.byId.set(session.id, session);
     return session;

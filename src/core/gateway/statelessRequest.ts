@@ -19,7 +19,6 @@ export interface StatelessTraits {
   /** The capabilities that it declared. */
   readonly declared: Fields;
   readonly logLevel: string | undefined;
-  /** Whether its conversation had begun at another gateway, or at an earlier run of this one. */
   readonly begunElsewhere: boolean;
   /** Whether parameters of tools are mirrored in headers, as all clients do that speak HTTP themselves. */
   readonly mirrors: boolean;
@@ -38,6 +37,11 @@ export function isStateless(headers: IncomingHttpHeaders, message: Message): mes
   const byHeader = headers['mcp-protocol-version'] === modernVersion;
   const inBody = metaOf(message.params)[metaKeys.protocolVersion];
   return message.method === 'initialize' ? byHeader && inBody === modernVersion : byHeader || inBody !== undefined;
+}
+
+/** Says whether a conversation had begun at another gateway, or at an earlier run of this one. */
+export function isBegunElsewhere(headers: IncomingHttpHeaders): boolean {
+  return headers['mcp-toolsets-begun-elsewhere'] !== undefined;
 }
 
 export function readEnvelope(headers: IncomingHttpHeaders, message: Request): Envelope {
@@ -63,7 +67,7 @@ export function readEnvelope(headers: IncomingHttpHeaders, message: Request): En
       clientInfo: meta[metaKeys.clientInfo],
       declared,
       logLevel: level,
-      begunElsewhere: headers['mcp-toolsets-begun-elsewhere'] !== undefined,
+      begunElsewhere: isBegunElsewhere(headers),
       mirrors: headers['mcp-toolsets-over'] !== 'stdio',
     },
   };

@@ -308,7 +308,9 @@ describe('mcp-toolsets connect', () => {
     serving?.process.kill('SIGTERM');
     await within(new Promise((resolve) => serving?.process.once('close', resolve)), 'the end of serve');
     await serve();
-    assert.equal(await call(client, 'alpha_count'), '1');
+    const after = await client.callTool({ name: 'alpha_count', arguments: {} });
+    assert.equal(textOf(after), '1');
+    assert.match(JSON.stringify(after.content), /is gone/);
   });
 
   it('the package that npm packs has what the command needs, and runs by npx', async () => {
