@@ -7,6 +7,7 @@
  * list as it was (instructions, a removal taken back at once) is no new version. A toolset that is gone has an empty
  * list: sessions outlive it, because only the client can end them without losing its calls in flight (R4).
  */
+import { randomInt } from 'node:crypto';
 import { appOf } from '../apps/toolMeta.js';
 import type { Clock } from '../base/clock.js';
 import { type Disposable, DisposableStore } from '../base/disposables.js';
@@ -160,7 +161,8 @@ export class Listings implements Disposable {
   private readonly adapted = new WeakMap<ServedToolset, Map<string, ServedToolset>>();
   private readonly changed = new Set<Listing>();
   private timer: Disposable | undefined;
-  private versions = 0;
+  /** Counted from anywhere: a client may come with a cursor that it was given before a restart. */
+  private versions = randomInt(2 ** 40);
 
   constructor(private readonly deps: ListingsDeps) {
     this.store.add(deps.backend.onDidChangeToolsets((ids) => this.noteChanges(ids)));

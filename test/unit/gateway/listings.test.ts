@@ -94,6 +94,17 @@ describe('gateway: listings', () => {
     }
   });
 
+  it('a cursor of an earlier run is none, also where that had as many lists', () => {
+    backend.set('t', ['a', 'b', 'c', 'd']);
+    const { nextCursor } = page(listings.of('t', 'plain'));
+    assert.ok(nextCursor);
+    const later = new FakeBackend();
+    later.set('t', ['w', 'x', 'y', 'z']);
+    const restarted = new Listings({ backend: later, clock, log, pageSize: 3, coalesceMs: 20, announce: () => {} });
+    assert.equal(restarted.of('t', 'plain').page(nextCursor), undefined);
+    restarted.dispose();
+  });
+
   it('a burst of changes is told once, 20 ms after the first', () => {
     backend.set('t', ['a']);
     listings.of('t', 'editor');
