@@ -8,7 +8,7 @@ import { isObject } from '../base/isObject.js';
 import type { Fields } from '../protocol/client.js';
 import { isProtocolVersion, type ProtocolVersion } from '../protocol/versions.js';
 
-/** Longer declarations are not carried: an id is a header of every request. */
+/** In bytes. Capabilities that make it longer are not carried: an id is a header of every request. */
 const longestDeclaration = 400;
 
 /** What a client says of itself at `initialize` and that counts for its whole session. */
@@ -28,16 +28,17 @@ export interface SessionTraits {
 export function newSessionId(traits: SessionTraits, version: ProtocolVersion): string {
   const { declared, readsStructureAlone, agentHost, namer } = traits;
   const id = randomUUID();
+  // Without the rest, conversations that share a session would share an instance in it.
   const said = {
     version,
     ...(agentHost !== undefined && { host: agentHost }),
-    ...(Object.keys(declared).length > 0 && { declared }),
     ...(readsStructureAlone && { alone: true }),
     ...(namer !== undefined && { namer }),
   };
-  const json = JSON.stringify(said);
-  const kept = json.length > longestDeclaration ? JSON.stringify({ version }) : json;
-  return `${id}.${Buffer.from(kept).toString('base64url')}`;
+  const whole = Object.keys(declared).length > 0 ? { ...said, declared } : said;
+  const json = Buffer.from(JSON.stringify(whole));
+  const kept = json.length > longestDeclaration ? Buffer.from(JSON.stringify(said)) : json;
+  return `${id}.${kept.toString('base64url')}`;
 }
 
 /** Returns what the client of a session said of itself, or undefined where the id is none of ours. */

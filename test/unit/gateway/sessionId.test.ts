@@ -28,6 +28,12 @@ describe('gateway: ids of sessions', () => {
     assert.deepEqual(traitsIn(id), { declared: {}, readsStructureAlone: false, version });
   });
 
+  it('carry who the program is whatever it declares, in any script', () => {
+    const program = { readsStructureAlone: true, namer: 'codex-mcp-client', agentHost: '編'.repeat(80) };
+    const declared = { extensions: { x: 'é'.repeat(100) } };
+    assert.deepEqual(traitsIn(newSessionId({ ...program, declared }, version)), { ...program, declared: {}, version });
+  });
+
   it('carry no version that is not spoken here', () => {
     const id = `8f3c3f0e-6f63-4a3f-8b1e-0123456789ab.${Buffer.from('{"version":"1999-01-01"}').toString('base64url')}`;
     assert.deepEqual(traitsIn(id), { declared: {}, readsStructureAlone: false });
