@@ -192,6 +192,8 @@ async function carryOut<Result, Beside>(
   session.tellBeforeResult(call);
   session.calls.delete(id);
   call.reply.settle(message, status);
+  // Who has waited for it is as likely to be there as who has just asked.
+  session.lastUsed = deps.clock.now();
   if (session.calls.size === 0) deps.noteActivity(session.toolset);
 }
 

@@ -94,4 +94,25 @@ describe('gateway: sessions of other agents', () => {
     editor.session = id.replace(/^./, 'a');
     assert.equal((await editor.post(editor.request('ping'), version)).status, 404, 'the editor begins anew');
   });
+
+  it('a client that has waited for a call is there when that ends, though it listens no more (L2a)', async () => {
+    rig.backend.set('play', ['a']);
+    const client = rig.client('play', 'plain');
+    await client.initialize();
+    const stream = await client.listen();
+    const closed = rig.socketClosed();
+    stream.close();
+    await closed;
+    await turn();
+    const calling = client.call({ name: 'a' });
+    const { answer } = await rig.backend.nextCall();
+    rig.clock.advance(45_000);
+    rig.clock.advance(44_999);
+    answer({ kind: 'result', result: { content: [] } });
+    assert.ok(await calling.message());
+    rig.clock.advance(44_998);
+    assert.equal(rig.gateway.sessionsOf('play'), 1, 'it may be about to go on');
+    rig.clock.advance(45_000);
+    assert.equal(rig.gateway.sessionsOf('play'), 0);
+  });
 });
