@@ -7,7 +7,6 @@
 import { homedir } from 'node:os';
 import type { Approvals } from '../core/approval/approvals.js';
 import { describeLaunch, type LaunchDescription } from '../core/approval/fingerprint.js';
-import { directoryOf } from '../core/approval/ledger.js';
 import { oneLine } from '../core/base/inert.js';
 import { Emitter } from '../core/base/events.js';
 import { ConfigState } from '../core/config/merge.js';
@@ -41,7 +40,7 @@ export class StartApprovals implements Approvals {
 
   judge(launch: LaunchDescription): 'approved' | 'pending' | 'notAsked' {
     if (this.isUsersOwn(launch)) {
-      const directory = directoryOf(launch);
+      const { directory } = launch;
       const isInside = directory !== undefined && isInsideAny(directory, [this.options.folder]);
       return isInside && !this.options.approveCwd ? 'pending' : 'notAsked';
     }
@@ -58,7 +57,7 @@ export class StartApprovals implements Approvals {
 
   private why(launch: LaunchDescription): string {
     return this.isUsersOwn(launch)
-      ? `it is a server of your own and would run in ${directoryOf(launch)}, where the files of the folder may decide what runs. --approve-cwd lets it.`
+      ? `it is a server of your own and would run in ${launch.directory}, where the files of the folder may decide what runs. --approve-cwd lets it.`
       : 'what it starts was not in the file when `serve` began. Read it, and start `serve` again.';
   }
 

@@ -47,6 +47,8 @@ export interface LaunchDescription {
   /** The absolute path of the file that it comes from. */
   readonly source: string;
   readonly parts: readonly LaunchPart[];
+  /** The absolute path of the folder in which a program runs; absent where none does. */
+  readonly directory?: string;
   readonly fingerprint: string;
 }
 
@@ -57,13 +59,15 @@ export function describeLaunch(definition: ServerDefinition): LaunchDescription 
   if (known) return known;
   const server = definition.id;
   const source = definition.places.key.file;
-  const parts = partsOf(definition.launch, (label, value) => hash([server, source, label, value]).slice(0, 32));
+  const { launch } = definition;
+  const parts = partsOf(launch, (label, value) => hash([server, source, label, value]).slice(0, 32));
   const fingerprint = hash([
     server,
     source,
     ...parts.flatMap(({ label, shown, digest }) => [label, shown, digest ?? '']),
   ]);
-  const description = { server, source, parts, fingerprint };
+  const runsIn = launch.transport === 'stdio' ? { directory: launch.cwd } : {};
+  const description = { server, source, parts, ...runsIn, fingerprint };
   described.set(definition, description);
   return description;
 }
@@ -85,14 +89,15 @@ function partsOf(launch: Launch, digest: Digest): LaunchPart[] {
     case 'stdio':
       return [
         plain('transport', launch.transport),
-        plain('command', launch.command),
+        // Which program runs, and where, is never masked: nothing else tells whether it is the right one.
+        { label: 'command', shown: written(launch.command) },
         ...launch.args.map((argument, index) => {
           const reference = launch.argReferences?.get(index);
           return reference
             ? referencePart('argument', undefined, reference, (text) => digest('argument', text))
             : plain('argument', argument, launch.args[index - 1]);
         }),
-        plain('directory', launch.cwd),
+        { label: 'directory', shown: written(launch.cwd) },
         ...(launch.envFile ? envFileParts(launch.envFile, digest) : []),
         ...values('environment', launch.env),
       ];

@@ -61,9 +61,9 @@ export class ApprovalLedger implements Approvals, Disposable {
 
   /** The person wrote these, and is asked only about the folder of the workspace in which one runs, once. */
   private judgeUsersOwn(launch: LaunchDescription): 'approved' | 'pending' | 'notAsked' {
-    const folder = directoryOf(launch);
-    if (folder === undefined || !this.deps.isInWorkspace?.(folder)) return 'notAsked';
-    const isApproved = this.launches.some((other) => other.source === launch.source && directoryOf(other) === folder);
+    const { source, directory } = launch;
+    if (directory === undefined || !this.deps.isInWorkspace?.(directory)) return 'notAsked';
+    const isApproved = this.launches.some((other) => other.source === source && other.directory === directory);
     return isApproved ? 'approved' : 'pending';
   }
 
@@ -104,13 +104,6 @@ export class ApprovalLedger implements Approvals, Disposable {
     this.changes.fire();
     return this.deps.storage.update(key, launches);
   }
-}
-
-/** Returns the folder in which a launch runs a program, as the description shows it. */
-export function directoryOf({ parts }: LaunchDescription): string | undefined {
-  const shown = parts.find(({ label }) => label === 'directory')?.shown;
-  // Where the path holds anything unusual it stands in quotes, like a text in JSON.
-  return shown?.startsWith('"') ? shown.slice(1, -1).replace(/\\(["\\])/g, '$1') : shown;
 }
 
 export function sameServer(a: ApprovedServer, b: ApprovedServer): boolean {

@@ -1,5 +1,6 @@
 /** What counts as another launch (S1): each way to swap what runs behind the same id, and what is no such thing. */
 import assert from 'node:assert/strict';
+import path from 'node:path';
 import { describeLaunch, type LaunchDescription } from '../../../src/core/approval/fingerprint.js';
 import { parseMindsFile } from '../../../src/core/config/parse.js';
 
@@ -299,6 +300,20 @@ describe('description of a launch', () => {
       /^PROXY = "http:\/\/.*•••@proxy\.example:1"$/,
     );
   });
+
+  it('masks neither the program nor its folder', () => {
+    const entry = JSON.stringify({ transport: 'stdio', command: './token=evil1', cwd: '/ws/token=evil2' });
+    assert.deepEqual(
+      describe1(entry).parts.map(({ shown: text }) => text.replace(/^[A-Z]:/, '').replaceAll('\\', '/')),
+      ['stdio', './token=evil1', '/ws/token=evil2'],
+    );
+  });
+
+  for (const name of ['tools', 'my tools', 'a\u200bb', 'a    b', 'a\nb', 'a\\b', '"', 'token=abcdef'])
+    it(`tells the folder as it is: ${JSON.stringify(name)}`, () => {
+      const cwd = path.resolve('/ws', name);
+      assert.equal(describe1(JSON.stringify({ transport: 'stdio', command: 'a', cwd })).directory, cwd);
+    });
 
   it('masks nothing of a script', () => {
     assert.equal(argument('-c', 'authorization=bearer ./evil.sh'), '"authorization=bearer ./evil.sh"');
