@@ -68,7 +68,7 @@ class ToolsetHost implements Host {
   private shadowed: ConfigModel['shadowed'] = new Map();
   private sources: readonly SourceText[] = [];
   private configProblems: readonly Problem[] = [];
-  /** The launch hashes whose values the redactor knows. */
+  /** The values that the redactor knows. */
   private readonly keptSecret = new Set<string>();
   private refused: StatusSnapshot['refused'] = [];
   private snapshot_: StatusSnapshot = { version: 0, refused: [], servers: [], problems: [] };
@@ -387,8 +387,9 @@ class ToolsetHost implements Host {
   }
 
   private keepSecret(definition: ServerDefinition): void {
-    if (this.keptSecret.has(definition.launchHash)) return;
-    this.keptSecret.add(definition.launchHash);
-    this.deps.redactor.register(secretsOf(definition.launch));
+    // Which of its values are secrets, a launch hash does not tell: a reference may give what was written out before.
+    const found = secretsOf(definition.launch).filter((value) => !this.keptSecret.has(value));
+    for (const value of found) this.keptSecret.add(value);
+    if (found.length > 0) this.deps.redactor.register(found);
   }
 }

@@ -348,4 +348,14 @@ describe('secrets (E4)', () => {
     await stage.until(({ problems }) => problems.length === 1);
     assert.equal(stage.host.snapshot.problems[0]?.message, 'It said: token ••• is wrong.');
   });
+
+  it('do not appear either where a reference takes the place of the same text', async () => {
+    await stage.serve('a', "command: a, args: ['--with=hunter2222']", 'x');
+    await stage.edit(file({ a: "command: a, args: [{ prefix: '--with=', env: SECRET }]" }));
+    const restarted = stage.host.restart('a');
+    (await stage.connector.nextConnect()).fail({ ...failure, message: 'It said: hunter2222 is wrong.' });
+    await restarted;
+    await stage.until(({ problems }) => problems.length === 1);
+    assert.equal(stage.host.snapshot.problems[0]?.message, 'It said: ••• is wrong.');
+  });
 });
