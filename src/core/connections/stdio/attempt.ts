@@ -108,7 +108,7 @@ export function inherited(hostEnv: Environment): Environment {
 /** Returns that environment, overlaid with that of the launch (C2). */
 function childEnvironment(hostEnv: Environment, launch: StdioLaunch): Environment {
   const own = [...launch.env].map(([name, { value }]) => [name, value] as const);
-  return overlaid(inherited(hostEnv), [...(launch.envFile?.values ?? []), ...own]);
+  return overlaid(overlaid(inherited(hostEnv), launch.envFile?.values ?? []), own);
 }
 
 function failed(failure: StartFailure): ConnectOutcome {

@@ -12,13 +12,16 @@ export function variable(env: Environment, name: string): string | undefined {
   return spelt === undefined ? undefined : env[spelt];
 }
 
-/** Returns `env` overlaid with `own`, each name once. */
+/**
+ * Returns `env` overlaid with `own`, each name once. Where Windows takes two names of `own` for one, their order in the file
+ * must not decide which counts: it is no part of what was approved (S1).
+ */
 export function overlaid(
   env: Environment,
   own: Iterable<readonly [string, string]>,
 ): Record<string, string | undefined> {
   const all: Record<string, string | undefined> = { ...env };
-  for (const [name, value] of own) {
+  for (const [name, value] of [...own].sort(([a], [b]) => (a < b ? -1 : 1))) {
     for (const other of Object.keys(all)) if (sameName(other, name)) delete all[other];
     all[name] = value;
   }
