@@ -89,15 +89,16 @@ export class Permission {
 
   /**
    * Says whether `@minds` asks in the chat before it calls a tool. It follows the editor, which asks unless a tool only
-   * reads, if no rule says otherwise. A rule that allows a tool counts only if it is the person's own, because a workspace
-   * must not answer for them. The host's own tools need no question, nor does what was allowed in that chat.
+   * reads, if no rule says otherwise. A rule that allows a tool counts only if it is the person's own, and if the original
+   * name is allowed too, because a workspace must not answer for them: it needs no approval to give a tool a name. The
+   * host's own tools need no question, nor does what was allowed in that chat.
    */
   isAskedInChat(dialog: string, tool: ToolInChat): boolean {
     if (this.allowed.has(toolKey(dialog, tool))) return false;
     const { name, original, annotations } = tool;
     if (permissionOf({ original, published: name }, this.rules).permission !== 'allow') return true;
     const [own = []] = this.rules;
-    if (own.some(({ pattern }) => pattern.matches(name))) return false;
+    if ([name, original].every((one) => own.some(({ pattern }) => pattern.matches(one)))) return false;
     return annotations?.readOnlyHint !== true && !adminNames.has(name);
   }
 

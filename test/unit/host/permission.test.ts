@@ -146,6 +146,12 @@ describe('a question before a call', () => {
     assert.equal(asks(writes, { 'bank_*': 'allow' }), true, 'of another tool');
   });
 
+  it('is not spared by a name that the file has given to another tool', () => {
+    const renamed = { ...writes, original: 'wipe' };
+    assert.equal(asks(renamed, { 'shop_*': 'allow' }), true);
+    assert.equal(asks(renamed, { 'shop_*': 'allow', wipe: 'allow' }), false);
+  });
+
   it('is not asked again where the person allowed the tool in that chat, until the setting changes', () => {
     const permission = new Permission({ settings: () => [{ '*': 'ask' }], ask: () => Promise.resolve('no') });
     const isAsked = (dialog: string, one: typeof writes): boolean => permission.isAskedInChat(dialog, one);
