@@ -34,12 +34,17 @@ const harmlessWords = new Set(
   ),
 );
 
-/** Where a name ends with one of these, it names what belongs to a secret and is none: `TOKEN_FILE`, `KEY_ID`. */
+/**
+ * Where a name ends with one of these, it names what belongs to a secret and is none: `TOKEN_FILE`, `KEY_ID`, or what gives
+ * one, as `PASSWORD_COMMAND` and `credential.helper` do. That decides what runs, and a person has to see it (S1a).
+ */
 const harmlessEnds = new Set(
   (
     'FILE PATH DIR URL URI ENDPOINT NAME ID TYPE HEADER METHOD METHODS ENABLED TTL TIMEOUT EXPIRY EXPIRES IN AT SERVER ' +
     'SERVERS SUPPORTED REQUIRED HOST PORT USER USERNAME PROVIDER MODE STATUS COUNT LIMIT LENGTH SIZE LENGTHS HINT ' +
-    'ALGORITHM ALG FORMAT SCOPE SCOPES VERSION DESCRIPTION DOCUMENTATION'
+    'ALGORITHM ALG FORMAT SCOPE SCOPES VERSION DESCRIPTION DOCUMENTATION ' +
+    'COMMAND COMMANDS CMD HELPER HELPERS PROGRAM PROCESS SCRIPT EXEC EXECUTABLE BINARY PLUGIN PLUGINS MODULE MODULES ' +
+    'LIBRARY CLASS BACKEND BACKENDS ENGINE'
   ).split(' '),
 );
 
@@ -66,6 +71,7 @@ export function nameStrength(name: string, parameter = false): NameStrength {
   if (parameter && secretParameters.has(text.toUpperCase())) return 'strong';
   if (!possible.test(text)) return 'none';
   const words = text
+    .replace(/ask[_-]?pass(?![a-z])/gi, 'askpass')
     .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
     .replace(/([A-Z])([A-Z][a-z])/g, '$1_$2')
     .toUpperCase()

@@ -160,7 +160,7 @@ describe('variables of a file in a launch (C2, S1a)', () => {
   const entry = '{ transport: stdio, command: a, envFile: .env }';
   const given = (text: string, of = entry): LaunchDescription => describe1(of, undefined, env, text);
   const usual =
-    'MODE=ci\nNODE_OPTIONS=--require ./a.js\nAPI_TOKEN=literal-secret-1\nDB=postgres://me:literal-secret-2@h/db';
+    'MODE=ci\nNODE_OPTIONS=--require ./a.js\nPASSWORD_COMMAND=op\nAPI_TOKEN=literal-secret-1\nDB=postgres://me:literal-secret-2@h/db';
 
   it('are shown, and the secrets among them are masked', () => {
     const parts = given(usual).parts.filter(({ label }) => label === 'env file');
@@ -172,6 +172,7 @@ describe('variables of a file in a launch (C2, S1a)', () => {
         'DB = "postgres://me:•••@h/db"',
         'MODE = "ci"',
         'NODE_OPTIONS = "--require ./a.js"',
+        'PASSWORD_COMMAND = "op"',
       ],
     );
   });
@@ -184,6 +185,7 @@ describe('variables of a file in a launch (C2, S1a)', () => {
     ['one secret less', 'API_TOKEN=literal-secret-1\n', ''],
     ['a program in place of a secret', 'literal-secret-1', './evil.sh'],
     ['another host beside a secret', '@h/', '@evil.example/'],
+    ['another program that gives a secret', 'PASSWORD_COMMAND=op', 'PASSWORD_COMMAND=evil'],
   ] as const)
     it(`are another launch for ${what}`, () => {
       assert.ok(usual.includes(from));
@@ -289,6 +291,12 @@ describe('description of a launch', () => {
     ['A_TOKEN', 'x; ./evil.sh'],
     ['A_TOKEN', '$(./evil.sh)'],
     ['A_TOKEN', './evil.sh'],
+    ['RESTIC_PASSWORD_COMMAND', 'evil'],
+    ['GIT_AUTH_HELPER', 'evil'],
+    ['AUTH_PLUGIN', 'evil'],
+    ['SSH_ASK_PASS', 'evil'],
+    ['GIT_CONFIG_PARAMETERS', "'credential.helper=!evil'"],
+    ['GIT_CONFIG_PARAMETERS', "'core.askPass=evil'"],
   ] as const)
     it(`shows the whole value of ${name}: ${value}`, () =>
       assert.equal(environment(name, value), `${name} = "${value}"`));
@@ -313,6 +321,17 @@ describe('description of a launch', () => {
     it(`tells the folder as it is: ${JSON.stringify(name)}`, () => {
       const cwd = path.resolve('/ws', name);
       assert.equal(describe1(JSON.stringify({ transport: 'stdio', command: 'a', cwd })).directory, cwd);
+    });
+
+  for (const words of [
+    ['-c', 'credential.helper=!evil'],
+    ['-c', 'core.askPass=evil'],
+    ['--password-command=evil'],
+    ['--token-command', 'evil1234'],
+  ])
+    it(`shows what an argument has run: ${words.join(' ')}`, () => {
+      const shown = argument(...words) ?? '';
+      assert.equal(shown.startsWith('"') ? JSON.parse(shown) : shown, words.at(-1));
     });
 
   it('masks nothing of a script', () => {
