@@ -2,10 +2,14 @@
  * Holds the lists by which an organisation allows and denies MCP servers in the editor (`chat.mcp.allowedServers` and
  * `chat.mcp.deniedServers`) against the servers behind the toolsets (S1), which the editor itself does not see. An entry names a server by
  * `serverName`, `serverUrl` (in which `*` stands for any text) or `serverCommand`, as in VS Code 1.139.1. Everything here is pure.
+ *
+ * What a program prints is not known before it runs (C2). Where a word or an address comes from one, the server may be any that the
+ * rest fits: it is barred by each denial of those, and allowed by its id alone.
  */
 import { isObject } from '../base/isObject.js';
 import type { Problem } from '../base/problem.js';
-import { isEnabled, type ConfiguredServer, type ServerDefinition } from '../config/model.js';
+import { commandReferences } from '../config/launchReferences.js';
+import { isEnabled, type ConfiguredServer, type Launch, type ServerDefinition } from '../config/model.js';
 
 /** The values of the settings, which are read without trust. */
 export interface ServerLists {
@@ -31,9 +35,9 @@ export function withoutBarred(
 
 /** Returns the setting that bars a server. What is denied is barred, also where it is allowed. */
 function barredBy(definition: ServerDefinition, { allowed, denied }: ServerLists): string | undefined {
-  if (entriesOf(denied)?.some((entry) => names(entry, definition))) return 'chat.mcp.deniedServers';
+  if (entriesOf(denied)?.some((entry) => names(entry, definition, true))) return 'chat.mcp.deniedServers';
   const permits = entriesOf(allowed);
-  return permits && !permits.some((entry) => names(entry, definition)) ? 'chat.mcp.allowedServers' : undefined;
+  return permits && !permits.some((entry) => names(entry, definition, false)) ? 'chat.mcp.allowedServers' : undefined;
 }
 
 /** Returns undefined where there is no list. An entry that names a server in no way, or in two, is none. */
@@ -43,18 +47,26 @@ function entriesOf(list: unknown): readonly Record<string, unknown>[] | undefine
   return list.filter(isObject).filter((entry) => ways.filter((way) => entry[way] !== undefined).length === 1);
 }
 
-function names(entry: Readonly<Record<string, unknown>>, { id, launch }: ServerDefinition): boolean {
+/** @param unknown what counts where it depends on what a program prints */
+function names(entry: Readonly<Record<string, unknown>>, { id, launch }: ServerDefinition, unknown: boolean): boolean {
   const { serverName, serverUrl, serverCommand } = entry;
   if (serverName !== undefined) return serverName === id;
+  const printed = printedPlaces(launch);
   if (launch.transport === 'streamable_http') {
-    return typeof serverUrl === 'string' && matchesUrl(serverUrl, launch.url);
+    return typeof serverUrl === 'string' && (printed.has('url') ? unknown : matchesUrl(serverUrl, launch.url));
   }
   const words = [launch.command, ...launch.args];
   return (
     Array.isArray(serverCommand) &&
     serverCommand.length === words.length &&
-    words.every((word, index) => word === serverCommand[index])
+    words.every((word, index) => (printed.has(`args ${index - 1}`) ? unknown : word === serverCommand[index]))
   );
+}
+
+/** Returns the places of words and of the address that programs print. */
+function printedPlaces(launch: Launch): ReadonlySet<string> {
+  const places = commandReferences(launch).map(({ path }) => path.join(' '));
+  return new Set(places.filter((place) => /^(?:args|url)/.test(place)));
 }
 
 function matchesUrl(pattern: string, url: string): boolean {
@@ -90,8 +102,9 @@ function plainUrl(url: string): string | undefined {
   }
 }
 
-function serverBarred({ id, places }: ServerDefinition, setting: string): Problem {
-  const how = setting === 'chat.mcp.deniedServers' ? 'names it' : 'does not name it';
+function serverBarred({ id, places, launch }: ServerDefinition, setting: string): Problem {
+  const names = printedPlaces(launch).size === 0 ? 'names it' : 'names it, or may name what a program prints for it';
+  const how = setting === 'chat.mcp.deniedServers' ? names : 'does not name it';
   return {
     code: 'server-barred',
     severity: 'warning',

@@ -52,6 +52,30 @@ describe('lists of servers (S1)', () => {
     assert.deepEqual(barred(null, denied), []);
   });
 
+  it('bar what may be denied, and allow none of it, where a program says what it is', () => {
+    const printing = `version: 1
+servers:
+  files: { transport: stdio, command: npx, args: ['-y', { command: [echo, files] }] }
+  web: { transport: streamable_http, url: { prefix: 'https://', command: [echo, mcp.example.com] } }
+  named: { transport: streamable_http, url: { prefix: 'https://mcp.example.com/', env: SERVICE } }
+`;
+    const { servers: given } = new ConfigState().apply(
+      [{ file: '/ws/.minds/mcp.yaml', folder: '/ws', text: printing }],
+      {
+        env: { SERVICE: 'api' },
+        directoryExists: () => true,
+      },
+    ).model;
+    const barredOf = (allowed: unknown, denied: unknown): (string | undefined)[] =>
+      withoutBarred(given, { allowed, denied }).problems.map(({ server }) => server);
+    assert.deepEqual(barredOf(null, [{ serverCommand: ['npx', '-y', 'files'] }]), ['files']);
+    assert.deepEqual(barredOf(null, [{ serverCommand: ['npx', '-x', 'files'] }]), []);
+    assert.deepEqual(barredOf(null, [{ serverUrl: 'https://mcp.example.com/*' }]), ['web', 'named']);
+    assert.deepEqual(barredOf(null, [{ serverUrl: 'https://mcp.example.org/*' }]), ['web']);
+    assert.deepEqual(barredOf([{ serverUrl: '*' }, { serverCommand: ['npx', '-y', ''] }], null), ['files', 'web']);
+    assert.deepEqual(barredOf([{ serverName: 'web' }, { serverName: 'files' }], null), ['named']);
+  });
+
   it('switch off what they bar, so that what runs of it ends', () => {
     const [files] = withoutBarred(servers, { allowed: null, denied: [{ serverName: 'files' }] }).servers;
     assert.ok(files?.kind === 'valid' && !files.definition.enabled);
