@@ -28,7 +28,8 @@ export function agentFileName(member: string): string {
   return `${member}.agent.md`;
 }
 
-const marks = /<!-- MCP Toolsets: member (\S+); toolsets:([^>]*?) -->/;
+/** None reaches over the beginning of another, so that a file that is full of beginnings is looked through once (S2). */
+const marks = /<!-- MCP Toolsets: member (\S+); toolsets:([^<>]*?) -->/;
 
 /** Returns the member whose file it is, or undefined if the file is not one of ours. */
 export function memberOf(text: string): string | undefined {

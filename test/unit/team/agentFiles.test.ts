@@ -86,6 +86,13 @@ describe('members as custom agents', () => {
     });
   });
 
+  it('are looked for in a whole file at once, whatever it is full of (S2)', () => {
+    const mark = '<!-- MCP Toolsets: member x; toolsets:';
+    const text = mark.repeat(1_000_000 / mark.length);
+    assert.equal(memberOf(text), undefined);
+    assert.equal(memberOf(`${text} browser -->`), 'x');
+  }).timeout(2_000);
+
   it('leave alone what is not theirs, or cannot be read', () => {
     assert.equal(withGrants("---\ntools: ['x']\n---\nHi", alice), undefined);
     assert.equal(withGrants(file.replace('name: alice', 'name: [alice'), alice), undefined);
