@@ -59,7 +59,8 @@ function after(text: string, object: Node, last: Node, key: string, value: unkno
   const comma = commaBehind(text, end);
   const from = comma === undefined ? end : comma + 1;
   const lead = text.slice(0, end) + (comma === undefined ? ',' : '') + text.slice(end, from);
-  const line = /^(?:[ \t]|\/\*[^\r\n]*?\*\/)*(?:\/\/[^\r\n]*)?(?=[\r\n])/.exec(text.slice(from))?.[0];
+  // A comment ends with the first mark of its end: where there were several ways to read a line, all of them would be tried.
+  const line = /^(?:[ \t]|\/\*(?:(?!\*\/)[^\r\n])*\*\/)*(?:\/\/[^\r\n]*)?(?=[\r\n])/.exec(text.slice(from))?.[0];
   if (line === undefined || !text.slice(object.offset, end).includes('\n')) {
     return `${lead} ${JSON.stringify(key)}: ${JSON.stringify(value)}${comma === undefined ? '' : ','}${text.slice(from)}`;
   }

@@ -219,6 +219,15 @@ describe('entries for other agents', () => {
     assert.deepEqual(entries, [{ id: 'files', name: 'mine', change: 'updated' }]);
   });
 
+  // A file of the folder may come from anyone; each comment made it twice as long before.
+  it('a line of comments behind the last entry holds nothing up (S2)', () => {
+    const line = `    "a": {}${' /* one */'.repeat(30)}`;
+    const { after } = planned('cursor', `{\n  "mcpServers": {\n${line} }\n}\n`);
+    assert.ok(after.startsWith(`{\n  "mcpServers": {\n    "a": {}, "`), after);
+    const ofOwn = planned('cursor', `{\n  "mcpServers": {\n${line} // two\n  }\n}\n`).after;
+    assert.ok(ofOwn.includes(`${line.replace('{}', '{},')} // two\n    "`), ofOwn);
+  }).timeout(2_000);
+
   it('no entry in a file that the editor reads too has the name of its toolset', () => {
     for (const agent of ['claude-code', 'cursor'] as const) {
       assert.ok(planned(agent, '{}').entries.every(({ id, name }) => id.toLowerCase() !== name.toLowerCase()));
