@@ -29,9 +29,10 @@ function ofStructure({ kind, ...rest }: YamlError): boolean {
 
 /** Makes a warning: the file is read, but perhaps not as it was meant. */
 export function yamlWarning(places: FilePlaces, error: YamlError): Problem {
-  const said = error.kind === 'syntax' ? asClause(error.message) : words(error).message;
+  const said = error.kind === 'syntax' ? asClause(withoutQuotation(error.id, error.message)) : words(error).message;
   const message = `YAML: ${said}; it is not taken into account.`;
-  const fix = 'Remove the tag or directive, or write one that YAML 1.2 knows.';
+  const fix =
+    'Remove the tag or directive, or write one that YAML 1.2 knows. Put a text that begins with `!` in quotes.';
   return problem('yaml-syntax', 'warning', { place: places.place(error.span) }, message, fix);
 }
 
@@ -56,7 +57,7 @@ function words(error: YamlError): Words {
       };
     case 'aliasUnknown': {
       const meant = nearest(error.name, error.known);
-      const message = `YAML reads \`*${shortened(error.name)}\` as an alias, and no anchor \`&${shortened(error.name)}\` stands above it.`;
+      const message = 'YAML reads what begins with `*` as an alias, and no anchor of that name stands above it.';
       if (meant !== undefined)
         return { message, fix: `Write \`*${shortened(meant)}\`, or put a text that is no alias in quotes.` };
       return { message, fix: quotePattern };
@@ -92,9 +93,7 @@ function words(error: YamlError): Words {
 }
 
 function libraryWords(id: string, said: string): Words {
-  // Such messages quote the file behind the colon.
-  const clear = id === 'UNEXPECTED_TOKEN' ? said.replace(/: [^]*$/, '') : said;
-  const message = `Not valid YAML: ${asClause(clear)}.`;
+  const message = `Not valid YAML: ${asClause(withoutQuotation(id, said))}.`;
   switch (id) {
     case 'TAB_AS_INDENT':
       return { message: 'Not valid YAML: a tab is used as indentation.', fix: 'Indent with spaces.' };
@@ -110,6 +109,7 @@ function libraryWords(id: string, said: string): Words {
       return { message, fix: 'Add the missing character, or put a text with special characters in quotes.' };
     case 'BAD_DQ_ESCAPE':
       return { message, fix: 'Write backslashes twice, or use single quotes, in which they stand for themselves.' };
+    case 'TAG_RESOLVE_FAILED':
     case 'BAD_SCALAR_START':
     case 'BLOCK_AS_IMPLICIT_KEY':
       return { message, fix: 'Put a text that holds `: ` or begins with a special character in quotes.' };
@@ -117,6 +117,21 @@ function libraryWords(id: string, said: string): Words {
       return { message: 'Lists and maps are nested too deeply.', fix: 'Nest them less deeply.' };
     default:
       return { message, fix: 'Correct the YAML at this place.' };
+  }
+}
+
+function withoutQuotation(id: string, said: string): string {
+  switch (id) {
+    case 'UNEXPECTED_TOKEN':
+      // Such messages quote the file behind the colon.
+      return said.replace(/: [^]*$/, '');
+    case 'TAG_RESOLVE_FAILED':
+      return 'what begins with `!` is read as a tag, which cannot be resolved';
+    case 'BAD_DQ_ESCAPE':
+      // The backslash and the character behind it say enough.
+      return said.replace(/(?<=\\.)[^]*$/, '');
+    default:
+      return said;
   }
 }
 

@@ -223,3 +223,29 @@ describe('any text (C4, S2)', () => {
     assert.equal(parsed.kind, 'accepted');
   });
 });
+
+describe('a problem of YAML', () => {
+  for (const value of [
+    '*hunter2',
+    '!hunter2',
+    '!hunter2 x',
+    '!<hunter2',
+    '!!hunter2 x',
+    '!e!hunter2 x',
+    '!hunter2! x',
+    '"\\Uhunter2s"',
+    '@hunter2',
+    '%hunter2',
+    '|hunter2',
+    'a: hunter2',
+  ])
+    it(`quotes nothing of what may be a secret: ${value} (E4)`, () => {
+      for (const env of [`\n      TOKEN: ${value}`, `{ TOKEN: ${value} }`]) {
+        const { problems } = parse(
+          `version: 1\nservers:\n  a:\n    transport: stdio\n    command: npx\n    env: ${env}\n`,
+        );
+        assert.ok(problems.length > 0);
+        for (const { message, fix } of problems) assert.doesNotMatch(message + fix, /hunter/);
+      }
+    });
+});
