@@ -86,10 +86,14 @@ export function reviewTexts(
   };
 }
 
-/** Returns the detail of a dialog, or undefined if it is too much for a dialog and needs a document. */
-export function dialogDetail({ launch, before }: PendingLaunch): Inert | undefined {
-  const lines = launchLines(launch);
-  const known = before && new Set(launchLines(before));
-  const marked = known ? lines.map((line) => (known.has(line) ? line : `${line}   ← changed`)) : lines;
+/**
+ * Returns the detail of a dialog, or undefined if it needs a document: it is too much for a dialog, or a part is gone or new,
+ * which only a comparison shows.
+ */
+export function dialogDetail({ launch, before = launch }: PendingLaunch): Inert | undefined {
+  const labels = ({ parts }: LaunchDescription): string => parts.map(({ label }) => label).join();
+  if (labels(launch) !== labels(before)) return undefined;
+  const known = launchLines(before);
+  const marked = launchLines(launch).map((line, index) => (line === known[index] ? line : `${line}   ← changed`));
   return marked.length > 14 || marked.some((line) => line.length > 160) ? undefined : inertLines(marked.join('\n'));
 }

@@ -70,6 +70,18 @@ describe('review (S1)', () => {
       dialogDetail(changed('a')),
       'transport: stdio\ncommand: node\nargument: b   ← changed\nenvironment: T = •••   (masked, digest b0000000)   ← changed',
     );
+    const other = (...args: string[]): string | undefined =>
+      dialogDetail({ launch: launch('a', ...args), before: launch('a', 'x', '--read-only') })?.replace(
+        /\n.*masked.*/,
+        '',
+      );
+    assert.equal(other('x'), undefined, 'what is gone has no line that could be marked');
+    assert.equal(other('x', '--read-only', 'y'), undefined);
+    assert.equal(
+      other('--read-only', 'x'),
+      'transport: stdio\ncommand: node\nargument: --read-only   ← changed\nargument: x   ← changed',
+      'another order',
+    );
     assert.equal(dialogDetail({ launch: launch('a', 'x'.repeat(500)), before: undefined }), undefined);
     assert.equal(dialogDetail({ launch: launch('a', ...'abcdefghijklmnop'), before: undefined }), undefined);
   });
