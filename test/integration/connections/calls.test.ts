@@ -189,7 +189,7 @@ describe('calls to servers that crash', function () {
         const outcome = await call;
         times.push(performance.now() - begun);
         assert.equal(outcome.kind, 'lost');
-        const cause = hold ? 'ended with exit code 70. Its last line on stderr: panic: out of cheese' : wasKilled;
+        const cause = hold ? 'ended with exit code 70. Its last line on stderr: “panic: out of cheese”' : wasKilled;
         assert.deepEqual(outcome, { kind: 'lost', cause: `The server process ${cause}` });
         await connection.close();
       }
@@ -203,7 +203,7 @@ describe('calls to servers that crash', function () {
     const { connection } = await rig.start(fixture('crashes-on-call', '--code', '9', '--stderr', 'disk full'));
     assert.deepEqual(await callTool(connection, 'crash'), {
       kind: 'lost',
-      cause: 'The server process ended with exit code 9. Its last line on stderr: disk full',
+      cause: 'The server process ended with exit code 9. Its last line on stderr: “disk full”',
     });
   });
 

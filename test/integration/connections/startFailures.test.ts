@@ -133,7 +133,7 @@ describe('start failures', function () {
     assert.deepEqual(await rig.failure(short('exits')), {
       code: 'server-exited',
       message:
-        '`node exits.mjs` ended with exit code 3 before it answered initialize. Last on stderr:\n  fatal: no configuration found\nWhat it wrote before it ended says why.',
+        '`node exits.mjs` ended with exit code 3 before it answered initialize. Last on stderr:\n  “fatal: no configuration found”\nWhat it wrote before it ended says why.',
       fix: 'Run the command in a terminal to see what it misses, then correct command, args or env.',
       path: [],
     });
@@ -144,7 +144,7 @@ describe('start failures', function () {
     assert.equal(failure.code, 'server-exited');
     assert.match(
       failure.message,
-      /was ended by SIGKILL before it answered initialize\. Last on stderr:\n {2}loading the model\nIt was ended from outside, often for want of memory\.$/,
+      /was ended by SIGKILL before it answered initialize\. Last on stderr:\n {2}“loading the model”\nIt was ended from outside, often for want of memory\.$/,
     );
   });
 
@@ -161,7 +161,7 @@ describe('start failures', function () {
     assert.equal(failure.code, 'server-exited');
     assert.match(
       failure.message,
-      /^`node --version` ended with exit code 0 before it answered initialize\. On stdout it wrote what is not JSON-RPC:\n {2}v\d+\.\d+\.\d+\n/,
+      /^`node --version` ended with exit code 0 before it answered initialize\. On stdout it wrote what is not JSON-RPC:\n {2}“v\d+\.\d+\.\d+”\n/,
     );
     assert.match(failure.message, /it may not be an MCP server, or may want an argument such as `stdio`\.$/);
   });
@@ -192,7 +192,7 @@ describe('start failures', function () {
     });
     const launch = short('never-initialises', '--stderr', 'Waiting for the database');
     const talking = await rig.failureAfter('[stderr] Waiting', launch);
-    assert.match(talking.message, /within 777 s\. Last on stderr:\n {2}Waiting for the database\nIt may be waiting/);
+    assert.match(talking.message, /within 777 s\. Last on stderr:\n {2}“Waiting for the database”\nIt may be waiting/);
   });
 
   it('a launcher that is still fetching', async () => {
@@ -209,7 +209,7 @@ describe('start failures', function () {
     assert.equal(failure.code, 'server-not-jsonrpc');
     assert.equal(
       failure.message,
-      '`node noisy-stdout.mjs --only` runs, but did not answer initialize within 777 s. On stdout it wrote what is not JSON-RPC:\n  Starting the server…\n  {"level":"info","msg":"listening"}\n  [1, 2, 3]\nIt may be another kind of program, or an MCP server that wants an argument to speak over stdio.',
+      '`node noisy-stdout.mjs --only` runs, but did not answer initialize within 777 s. On stdout it wrote what is not JSON-RPC:\n  “Starting the server…”\n  “{"level":"info","msg":"listening"}”\n  “[1, 2, 3]”\nIt may be another kind of program, or an MCP server that wants an argument to speak over stdio.',
     );
   });
 

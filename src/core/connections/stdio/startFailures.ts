@@ -187,7 +187,7 @@ export function causeOfDeath(ending: StdioEnding, remains: StdioRemains): string
   const last = remains.stderr.at(-1);
   return sentences(
     `The server process ${endingWords(ending)}.`,
-    last === undefined ? '' : `Its last line on stderr: ${last}`,
+    last === undefined ? '' : `Its last line on stderr: “${last}”`,
   );
 }
 
@@ -214,8 +214,9 @@ function outputWords({ stderr, stray }: StdioRemains): string {
   return [out, err].filter((part) => part !== '').join('\n') + '\n';
 }
 
+/** Marks where each line begins and ends, because a message may be shown on one line. */
 function quote(lines: readonly string[]): string {
-  return lines.map((line) => `  ${shortened(line, 300)}`).join('\n');
+  return lines.map((line) => `  “${shortened(line, 300)}”`).join('\n');
 }
 
 /** Joins the parts by spaces; one that ends in a line break stands by itself. */

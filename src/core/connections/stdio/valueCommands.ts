@@ -178,7 +178,7 @@ function lastLines(stderr: string): string {
     .slice(-quotedLines);
   return lines.length === 0
     ? ''
-    : `; last on stderr:\n${lines.map((line) => `  ${shortened(line, 300)}`).join('\n')}\n`;
+    : `; last on stderr:\n${lines.map((line) => `  “${shortened(line, 300)}”`).join('\n')}\n`;
 }
 
 async function whyNotStarted(

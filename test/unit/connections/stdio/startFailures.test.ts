@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { oneLine } from '../../../../src/core/base/inert.js';
 import type { StdioLaunch } from '../../../../src/core/config/model.js';
 import {
   causeOfDeath,
@@ -15,7 +16,7 @@ describe('words of endings', () => {
   it('of connections', () => {
     assert.equal(
       causeOfDeath({ kind: 'exited', exit: { code: null, signal: 'SIGSEGV' } }, remains),
-      'The server process was ended by SIGSEGV. Its last line on stderr: two',
+      'The server process was ended by SIGSEGV. Its last line on stderr: “two”',
     );
     assert.equal(
       causeOfDeath({ kind: 'streamClosed', stream: 'output' }, { ...remains, stderr: [] }),
@@ -31,7 +32,15 @@ describe('words of endings', () => {
       { kind: 'exited', exit },
     );
     assert(message.length < 5000);
-    assert(message.includes('19 xxx') && !message.includes('\n  13 xxx'));
+    assert(message.includes('\n  “19 xxx') && !message.includes('\n  “13 xxx'));
+  });
+
+  it('of starts: told from what the server wrote, also where all is shown on one line', () => {
+    const { message } = endedBeforeAnswer({ launch, remains }, { kind: 'exited', exit: { code: 1, signal: null } });
+    assert.equal(
+      oneLine(message),
+      '`server -v` ended with exit code 1 before it answered initialize. Last on stderr: “one” “two” What it wrote before it ended says why.',
+    );
   });
 
   it('of commands that the system does not start', () => {
