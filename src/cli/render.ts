@@ -48,17 +48,23 @@ function stateWord(state: ServerState): string {
   }
 }
 
-export function statusTable(snapshot: StatusSnapshot): string {
-  if (snapshot.servers.length === 0) return 'No servers are configured.';
+export function statusTable({ servers, problems }: StatusSnapshot): string {
+  if (servers.length === 0) return 'No servers are configured.';
   return table(
     ['server', 'transport', 'tools', 'source', 'state'],
-    snapshot.servers.map((server) => [
-      server.id,
-      server.transport ?? '',
-      `${server.tools.length} of ${server.offered}`,
-      originWord(server.origin),
-      oneLine(stateWord(server.state)),
-    ]),
+    servers.map(({ id, transport, tools, offered, origin, state }) => {
+      const wrong =
+        state.kind === 'invalid'
+          ? problems.find(({ server, severity }) => server === id && severity === 'error')
+          : undefined;
+      return [
+        id,
+        transport ?? '',
+        `${tools.length} of ${offered}`,
+        originWord(origin),
+        oneLine(`${stateWord(state)}${wrong ? `: ${wrong.message} ${wrong.fix}` : ''}`),
+      ];
+    }),
   );
 }
 

@@ -204,6 +204,15 @@ describe('command line', () => {
       assert.match(stdout, /^bad +stdio +0 of 0 +\.minds\/mcp\.yaml +failed: .*exit code 3/m);
     });
 
+    it('says what is wrong with an entry that has an error', async () => {
+      const { code, stdout } = await cli.runWith({ a: { ...rawWith(['echo']), timeouts: { call: '1h' } } }, 'status');
+      assert.equal(code, 1);
+      assert.match(
+        stdout,
+        /^a +(stdio)? +0 of 0 +\.minds\/mcp\.yaml +invalid: `call` must be a number .* `call: 30s`\.$/m,
+      );
+    });
+
     it('names the source of each server: the file of the folder, its .mcprc, the file of the user', async () => {
       const mcprc = path.join(cli.folder, '.mcprc');
       const users = path.join(cli.home, '.minds', 'mcp.yaml');
