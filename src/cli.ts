@@ -67,7 +67,7 @@ async function main(argv: string[]): Promise<number> {
   const permissions = PersonsPermissions.read(homedir(), { allow, ask, deny });
   if (typeof permissions === 'string') return complain(permissions);
   const tooMuch = rest[mostArguments[command ?? ''] ?? rest.length];
-  if (tooMuch !== undefined) return misuse(`"${tooMuch}" is too much: \`${command}\` takes no such argument.`);
+  if (tooMuch !== undefined) return misuse(`\`${command}\` does not take the argument "${tooMuch}".`);
   const { json, debug, 'approve-cwd': approveCwd } = values;
   const run = { folder, json, debug, approveCwd, permissions, guardianScript };
   serves = command === 'serve' || command === 'connect';

@@ -57,7 +57,9 @@ export async function connect(run: Run, { toolset, tokenFile: given, holdChanged
 }
 
 const onStranger = (port: number): void =>
-  void complain(`What listens on port ${port} does not know the token of this folder, and is not shown it.`);
+  void complain(
+    `The program that listens on port ${port} does not know the token of this folder, so the token is not shown to it.`,
+  );
 
 const urlOf = (port: number): string => `http://127.0.0.1:${port}`;
 

@@ -27,14 +27,15 @@ interface EntriesCommand {
 
 export async function writeEntries(run: Run, request: EntriesCommand): Promise<number> {
   const { agent, port, tokenFile, write } = request;
-  if (port === 0) return misuse('Entries name a port, and 0 is none: say which one `serve` or the editor listens on.');
+  if (port === 0) return misuse('An entry cannot have port 0: give the port on which `serve` or the editor listens.');
   if (agent === undefined) return misuse('The name of an agent is missing.');
   if (!isAgentKind(agent)) return misuse(`There is no agent "${agent}". Known are ${agentKinds.join(', ')}.`);
   const home = homedir();
   const { platform, env } = process;
   const around = { folder: run.folder, home, configHome: env['XDG_CONFIG_HOME'] };
   const file = fileOf(agent, around);
-  if (file === undefined) return complain('This agent keeps its servers in a folder, and there is none.');
+  if (file === undefined)
+    return complain('This agent keeps its servers in a file of the folder, and there is no folder.');
   let before: string | undefined;
   try {
     before = textOf(file);

@@ -23,7 +23,12 @@ export async function headers({ folder, tokenFile, port }: HeadersRequest): Prom
   } catch (error) {
     return complain(`The token is not shown: ${reasonOf(error)}.`);
   }
-  if (token === undefined) return complain(`There is no token in ${file}, so nothing that listens can know it.`);
+  if (token === undefined)
+    return complain(
+      `There is no token in ${file}: nothing has served this folder to other agents yet. Run \`mcp-toolsets serve\`, or set "mcpToolsets.endpoint.port" in the editor.`,
+    );
   if (await knowsToken(port, token)) return print(JSON.stringify({ Authorization: `Bearer ${token}` }));
-  return complain(`Nothing that knows the token listens on port ${port}, so the token is not shown.`);
+  return complain(
+    `No program that knows the token listens on port ${port}, so the token is not shown. Run \`mcp-toolsets serve\`, or open the folder in the editor.`,
+  );
 }

@@ -85,7 +85,7 @@ export function printContent(text: string): 0 {
 export function printBytes(bytes: Uint8Array): number {
   if (process.stdout.isTTY) {
     return complain(
-      `This is no text (${bytes.length} bytes), so it is not written to the terminal. Send it to a file.`,
+      `This is not text (${bytes.length} bytes), so it is not written to the terminal. Send it to a file.`,
     );
   }
   put(process.stdout, bytes);
@@ -119,8 +119,9 @@ export function echo(text: string): void {
   process.stderr.write(text);
 }
 
+/** Writes the usage first: it is longer than a terminal is high, and what is wrong has to stay in sight. */
 export function misuse(text: string): 2 {
-  put(process.stderr, `${oneLine(text)}\n\n${usage}`);
+  put(process.stderr, `${usage}\n${oneLine(text)}\n`);
   return 2;
 }
 

@@ -17,17 +17,20 @@ export async function secret(
   more: readonly string[],
 ): Promise<number> {
   if (action === 'list') {
-    if (name !== undefined) return misuse(`"${name}" is too much: \`secret list\` takes no such argument.`);
+    if (name !== undefined) return misuse(`\`secret list\` does not take the argument "${name}".`);
     const names = secretNames();
     if (names.kind === 'noKeyring') return without(names, undefined);
     if (json) return print(toJson(names.value));
     return print(names.value.length === 0 ? 'No secrets are kept.' : names.value.join('\n'));
   }
   if (action !== 'set' && action !== 'delete')
-    return misuse('Say `secret set NAME`, `secret delete NAME` or `secret list`.');
+    return misuse('Write `secret set NAME`, `secret delete NAME` or `secret list`.');
   if (name === undefined) return misuse('The name of a secret is missing.');
-  if (!isSecretName(name)) return misuse(`"${name}" is not the name of a secret: letters, digits and _.`);
-  if (more.length > 0) return misuse('A value is not taken from the command line, where other programs can see it.');
+  if (!isSecretName(name)) return misuse(`"${name}" cannot be the name of a secret: use letters, digits and _.`);
+  if (more.length > 0)
+    return misuse(
+      'The value is not an argument, because other programs can see those: type it when you are asked, or send it to the standard input.',
+    );
   if (action === 'delete') {
     const deleted = deleteSecret(name);
     if (deleted.kind === 'noKeyring') return without(deleted, name);
@@ -42,8 +45,10 @@ export async function secret(
 }
 
 function without({ why }: Extract<Attempt<unknown>, { kind: 'noKeyring' }>, name: string | undefined): number {
-  const instead = name === undefined ? 'the environment variables of their names' : `the environment variable ${name}`;
-  return complain(`There is no keyring here that can be used (${why}). Without one, ${instead} will do.`);
+  const instead = name === undefined ? 'of the same name as each secret' : name;
+  return complain(
+    `The keyring of the system cannot be used (${why}). Set the environment variable ${instead} instead.`,
+  );
 }
 
 /** Returns undefined where the person gives up. */

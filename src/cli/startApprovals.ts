@@ -57,7 +57,7 @@ export class StartApprovals implements Approvals {
 
   private why(launch: LaunchDescription): string {
     return this.isUsersOwn(launch)
-      ? `it is a server of your own and would run in ${launch.directory}, where the files of the folder may decide what runs. --approve-cwd lets it.`
+      ? `it is a server of your own and would run in ${launch.directory}, where the files of the folder may decide what runs. Allow it with --approve-cwd.`
       : 'what it starts was not in the file when `serve` began. Read it, and start `serve` again.';
   }
 

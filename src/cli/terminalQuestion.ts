@@ -18,7 +18,7 @@ export async function askOnTerminal(question: CallQuestion, signal: AbortSignal)
       write(questionText(question, process.stderr.columns));
     };
     const line = await typedLine({ input: process.stdin, ask, echo, interrupt, signal });
-    if (signal.aborted && isAsked) write('\nThe call is no longer waited for.\n');
+    if (signal.aborted && isAsked) write('\nNobody waits for this call any more.\n');
     const answer = signal.aborted ? '' : line.trim().toLowerCase();
     return /^y(es)?$/.test(answer) ? 'once' : /^c(onversation)?$/.test(answer) ? 'inConversation' : 'no';
   });

@@ -38,7 +38,7 @@ describe('secrets of the command line', () => {
     it('are not stored, and it is said what will do instead', async () => {
       const { code, stdout, stderr } = await secret(canary, 'set', 'KEPT_TOKEN');
       assert.deepEqual([code, stdout], [1, '']);
-      assert.match(stderr, /no keyring here that can be used .*environment variable KEPT_TOKEN will do/);
+      assert.match(stderr, /keyring of the system cannot be used .*Set the environment variable KEPT_TOKEN instead/);
       assert.doesNotMatch(stderr, /canary/);
       assert.equal((await secret('', 'list')).code, 1);
     });

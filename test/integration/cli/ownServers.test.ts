@@ -87,7 +87,8 @@ describe('servers of the user’s own file (S1a)', () => {
 
   it('that want to run in the workspace wait, for every command, until the option says so', async () => {
     own({ a: npx(['--no', 'planted'], { cwd: cli.folder }), b: reporter({ cwd: cli.folder }) });
-    const said = /^a waits for approval: it is a server of your own and would run in .* --approve-cwd lets it\.$/m;
+    const said =
+      /^a waits for approval: it is a server of your own and would run in .* Allow it with --approve-cwd\.$/m;
     for (const [command, ...args] of [
       ['status'],
       ['tools'],
@@ -114,9 +115,9 @@ describe('servers of the user’s own file (S1a)', () => {
     own({ a: npx(['--no', 'planted'], { cwd: path.join(cli.folder, 'node_modules') }) });
     const serving = await Serving.begin(cli, ['mcp_admin']);
     try {
-      await serving.until(/^a waits for approval: .* --approve-cwd lets it\.$/m);
+      await serving.until(/^a waits for approval: .* Allow it with --approve-cwd\.$/m);
       own({ b: reporter(), c: npx(['--no', 'planted'], { cwd: cli.folder }) });
-      await serving.until(/^c waits for approval: .* --approve-cwd lets it\.$/m);
+      await serving.until(/^c waits for approval: .* Allow it with --approve-cwd\.$/m);
       await serving.until(/^b {2}http/m);
     } finally {
       await serving.end();
