@@ -55,7 +55,7 @@ export interface KeyDoc {
 type Docs = { readonly [Level in KeyLevel]: Readonly<Record<(typeof knownKeys)[Level][number], KeyDoc>> };
 
 const patternDetails =
-  '`*` stands for any text, also none; every other character for itself; upper and lower case differ. ' +
+  '`*` stands for any text, including none; every other character for itself; upper and lower case differ. ' +
   'Patterns are matched against the names that the server gives.';
 
 const whitelist = (things: string): KeyDoc => ({
@@ -118,7 +118,7 @@ export const keyDocs: Docs = {
     },
     command: {
       summary: 'The program to start, without a shell.',
-      details: 'A name that is found on `PATH`, or a path. Its arguments belong into `args`.',
+      details: 'A name that is found on `PATH`, or a path. Its arguments belong in `args`.',
       value: { kind: 'text', of: 'command' },
       block: ': ',
     },
@@ -165,19 +165,20 @@ export const keyDocs: Docs = {
       flow: ": { Authorization: { prefix: 'Bearer ', env: ${1:NAME} } }",
     },
     sessionId: {
-      summary: 'The MCP session of the first request, where the server wants a given one.',
+      summary: 'The MCP session id to send with the first request, where the server expects a particular one.',
       value: { kind: 'text', of: 'session' },
       block: ": '$1'",
     },
     oauth: {
-      summary: 'As whom to sign in, where the server wants a sign-in and its authorization server registers nobody.',
+      summary:
+        'The client to sign in as, where the authorization server of the server does not register clients by itself.',
       details: 'Most servers need nothing here: *Sign In to Server…* finds out the rest.',
       value: { kind: 'table', level: 'oauth' },
       block: ":\n  clientId: '$1'",
       flow: ": { clientId: '$1' }",
     },
     enabled: {
-      summary: 'Whether the server is started. One that is not is listed all the same.',
+      summary: 'Whether the server is started. With `false` it is listed without being started.',
       byDefault: 'true',
       value: { kind: 'truth' },
       block: ': ',
@@ -185,7 +186,7 @@ export const keyDocs: Docs = {
     'truely-stateless': {
       summary: 'Whether all conversations share one instance of the server.',
       details:
-        '`true`: one instance for all, for a server that keeps nothing between calls. `false`: each conversation has one of its own.\n\nThe spelling is the contract.',
+        '`true`: one instance for all, for a server that keeps nothing between calls. `false`: each conversation has one of its own.\n\nThe spelling is part of the format.',
       byDefault: 'false',
       value: { kind: 'truth' },
       block: ': ',
@@ -217,7 +218,7 @@ export const keyDocs: Docs = {
     },
     tools: {
       summary: 'Which tools of the server agents see.',
-      details: 'What is kept out is registered nowhere.',
+      details: 'What is kept out is not offered anywhere.',
       value: { kind: 'table', level: 'tools' },
       block: ":\n  ${1|whitelist,blacklist|}:\n    - '$2'",
       flow: ": { ${1|whitelist,blacklist|}: ['$2'] }",
@@ -229,7 +230,7 @@ export const keyDocs: Docs = {
       block: ': { ${1|call,connect,callMax,idle|}: ${2:1m} }',
     },
     prompts: {
-      summary: 'Which prompts of the server are published, under which names: as for tools.',
+      summary: 'Which prompts of the server are published and under which names, as for tools.',
       value: { kind: 'table', level: 'prompts' },
       block: ": { ${1|whitelist,blacklist|}: ['$2'] }",
     },
@@ -239,7 +240,7 @@ export const keyDocs: Docs = {
       block: ": { ${1|whitelist,blacklist|}: ['$2'] }",
     },
     manual: {
-      summary: 'What agents are told of the toolset, behind the instructions of the server: a text, or a map.',
+      summary: 'What agents are told about the toolset, after the instructions of the server: a text, or a map.',
       value: { kind: 'table', level: 'manual', orText: true },
       block: ":\n  content: '$1'",
       flow: ": { content: '$1' }",
@@ -256,7 +257,7 @@ export const keyDocs: Docs = {
       block: ': [text/plain$1]',
     },
     maxBytes: {
-      summary: 'How large a resource may be that is read, in bytes.',
+      summary: 'The largest resource that may be read, in bytes.',
       value: { kind: 'size' },
       block: ': ',
     },
@@ -288,9 +289,12 @@ export const keyDocs: Docs = {
   },
   timeouts: {
     connect: duration('To connect, initialize and list every page.', 'connect'),
-    call: duration('For a call, since its last sign of life; progress is one.', 'call'),
+    call: duration('For a call, counted from its last sign of life, such as progress.', 'call'),
     callMax: duration('For a call in all.', 'callMax'),
-    idle: duration('Without a call, after which an instance is stopped. The next call starts it again.', 'idle'),
+    idle: duration(
+      'How long an instance may have no call before it is stopped. The next call starts it again.',
+      'idle',
+    ),
   },
   oauth: {
     grant: {
@@ -334,7 +338,7 @@ export const keyDocs: Docs = {
       block: ": ['$1']",
     },
     redirectPort: {
-      summary: 'The port of the redirect address `http://127.0.0.1:PORT/callback` that the client is registered with.',
+      summary: 'The port of the redirect address `http://127.0.0.1:PORT/callback` with which the client is registered.',
       byDefault: 'any',
       value: { kind: 'port' },
       block: ': ',
@@ -348,7 +352,7 @@ export const keyDocs: Docs = {
     },
     env: {
       summary: 'The environment variable of the editor whose value is copied when the server starts.',
-      details: 'It has to be set, else the server does not start. A changed value counts as a changed server.',
+      details: 'If it is not set, the server does not start. A changed value counts as a changed server.',
       value: { kind: 'text', of: 'variable' },
       block: ': ',
     },
@@ -367,7 +371,7 @@ export const keyDocs: Docs = {
       block: ": ['$1']",
     },
     suffix: affix('The text behind the value.'),
-    default: affix('The text that counts where the variable or the secret has no value.'),
+    default: affix('The text to use where the variable or the secret has no value.'),
   },
 };
 

@@ -41,7 +41,7 @@ function keysAt(path: SketchPath, complete: boolean): Draft[] {
   if (path.length === 0) {
     return [
       key('members', 'who is in the team', ':\n  '),
-      key('member_defaults', 'what members have that have no list of their own', ':\n  toolsets: '),
+      key('member_defaults', 'for members that have no list of their own', ':\n  toolsets: '),
       key('default_responder', 'the member who answers where nobody was chosen'),
     ];
   }
