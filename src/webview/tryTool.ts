@@ -96,7 +96,7 @@ function receive(message: ToPage): void {
     }
     case 'app': {
       const { wrong } = message;
-      const told = wrong === undefined ? 'Its app is shown beside.' : `Its app cannot be shown: ${wrong}.`;
+      const told = wrong === undefined ? 'Its app is shown beside this panel.' : `Its app cannot be shown: ${wrong}.`;
       result.prepend(element('p', { class: 'note' }, told));
       return;
     }

@@ -133,7 +133,7 @@ function transformOf(node: ValueNode): Transform | undefined {
 }
 
 function notListed(server: string): Markdown {
-  return formatted`${code(server)} has not listed its tools yet, so nothing can be said of names.`;
+  return formatted`${code(server)} has not listed its tools yet, so their names are not known.`;
 }
 
 function count(tools: number): string {

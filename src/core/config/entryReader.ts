@@ -163,6 +163,6 @@ export function describe(node: ValueNode): string {
 export function describeKind(node: ValueNode): string {
   if (node.kind !== 'scalar') return `a ${node.kind}`;
   if (node.value === null) return 'nothing';
-  if (typeof node.value === 'boolean') return 'a truth value';
+  if (typeof node.value === 'boolean') return 'a boolean';
   return typeof node.value === 'string' ? 'a text' : 'a number';
 }

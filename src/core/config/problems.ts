@@ -188,7 +188,7 @@ export function patternBlank(spot: Spot, list: string): Problem {
 }
 
 export function commandWithArguments(spot: Spot): Problem {
-  const message = '`command` names one program, which is started without a shell; its arguments belong into `args`.';
+  const message = '`command` names one program, which is started without a shell; its arguments belong in `args`.';
   const fix =
     "Keep the program alone in `command`, and write each argument as an item of `args`, for example `args: ['-y', some-server]`.";
   return problem('command-with-arguments', 'error', spot, message, fix);
@@ -244,7 +244,7 @@ export function envFileUnusable(spot: Spot, written: string, file: string, reaso
 
 /** @param similar a variable that is set and has nearly this name */
 export function envUnset(spot: Spot, variable: string, target: string, similar: string | undefined): Problem {
-  const message = `The environment variable \`${shortened(variable)}\`, wanted for ${target}, is not set.`;
+  const message = `The environment variable \`${shortened(variable)}\`, needed for ${target}, is not set.`;
   const fix =
     similar === undefined
       ? `Set \`${shortened(variable)}\` before the editor is started, or name another variable.`
@@ -253,14 +253,14 @@ export function envUnset(spot: Spot, variable: string, target: string, similar: 
 }
 
 export function secretUnset(spot: Spot, name: string, target: string): Problem {
-  const message = `The secret \`${name}\`, wanted for ${target}, has no value yet.`;
+  const message = `The secret \`${name}\`, needed for ${target}, has no value yet.`;
   const fix = `Enter its value with *MCP Toolsets: Set Secret…*. On the command line, run \`mcp-toolsets secret set ${name}\`, or set the environment variable of that name.`;
   return problem('secret-unset', 'error', spot, message, fix);
 }
 
 /** @param owner the value that names both, e.g. ``Argument 3`` */
 export function twoSources(spot: Spot, owner: string, first: string, other: string): Problem {
-  const message = `${owner} names both \`${first}\` and \`${other}\`, and has one value.`;
+  const message = `${owner} names both \`${first}\` and \`${other}\`; its value can come from only one of them.`;
   return problem('wrong-type', 'error', spot, message, 'Remove one of the two.');
 }
 

@@ -80,7 +80,7 @@ function readSource(reader: EntryReader, entry: MapEntry): ReferenceSource | und
   const kind = entry.key === 'secret' ? 'secret' : 'env';
   const fix =
     kind === 'env'
-      ? 'Write the name of an environment variable of the host.'
+      ? 'Write the name of an environment variable.'
       : 'Write a name for the secret, for example `secret: GITHUB_TOKEN`, and not the secret itself.';
   const name = reader.string(entry, fix, 'secret');
   if (name === undefined) return undefined;

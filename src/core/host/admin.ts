@@ -219,7 +219,7 @@ function serverLine(server: ServerStatus, dialog: string | undefined): string {
 }
 
 function previousPhrase({ since, reason }: NonNullable<ServerStatus['previous']>): string {
-  return `serves its previous definition since ${new Date(since).toISOString()} (${reason.replace(/\.$/, '')})`;
+  return `has served its previous definition since ${new Date(since).toISOString()} (${reason.replace(/\.$/, '')})`;
 }
 
 function stateText(state: ServerState): string {

@@ -69,7 +69,7 @@ export function createRestBackend(host: Host, clock: Clock, config: () => Config
     const after = edits && applyEdits(text ?? '', edits);
     const parsed = after === undefined ? undefined : parseMindsFile({ ...file, text: after }, noDeps);
     if (after === undefined || parsed?.kind !== 'accepted') {
-      return restError(409, 'config-has-errors', 'The config file has errors, which have to be mended first.');
+      return restError(409, 'config-has-errors', 'The config file has errors, which have to be corrected first.');
     }
     const own = parsed.problems.filter(({ server, code }) => server === id && !mendedElsewhere.has(code));
     const wrong = own.find(({ severity }) => severity === 'error');

@@ -58,7 +58,7 @@ export class Keys {
     return this.wrong(keys, 'a list of names');
   }
 
-  /** Returns a truth value, also where it is written as a text. */
+  /** Returns a boolean, also where it is written as a text. */
   truth(key: string): boolean | undefined {
     const value = this.take(key);
     if (value === undefined || typeof value === 'boolean') return value;

@@ -38,7 +38,7 @@ export function planImport({ config, label, ...request }: PlanRequest): ImportPl
   });
   if (imported.kind === 'unreadable') return { kind: 'impossible', reason: `${label}: ${imported.reason}` };
   const edits = addServers(config, imported.servers);
-  if (!edits) return { kind: 'impossible', reason: 'the config file has errors, which have to be mended first' };
+  if (!edits) return { kind: 'impossible', reason: 'the config file has errors, which have to be corrected first' };
   const after = applyEdits(config ?? '', edits);
   return { kind: 'planned', imported, edits, after, report: reportText(label, imported) };
 }

@@ -61,7 +61,10 @@ class Translator {
     this.rest(transport);
     if (off || this.inexact) entry.enabled = false;
     if (this.inexact && !off) {
-      this.note('changed', 'it is imported with `enabled: false`, because it is not exact yet.');
+      this.note(
+        'changed',
+        'it is imported with `enabled: false`, because what stands under “Not carried over” may change what it does.',
+      );
     }
     return { entry: ordered(entry), notes: this.notes };
   }

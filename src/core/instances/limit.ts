@@ -163,8 +163,8 @@ export class LimitedConnector implements Slots {
     const most = this.most();
     return {
       code: 'too-many-instances',
-      message: `${most} instances live already, as many as may, and none of them is idle.`,
-      fix: 'Release what is not needed, wait for a call to end, or raise mcpToolsets.maxInstances.',
+      message: `${most} instances are alive, which is the limit, and none of them is idle.`,
+      fix: 'Release an instance that is not needed, wait for a call to end, or raise mcpToolsets.maxInstances.',
       path: [],
     };
   }

@@ -60,7 +60,7 @@ export function connectionLost(server: string, places: ServerPlaces, cause: stri
     code: 'connection-lost',
     severity: 'warning',
     message: `An instance of "${server}" ended by itself: ${cause.replace(/\.$/, '')}.`,
-    fix: 'Nothing, if that was meant: the next call starts a new one. Else see its log for what it wrote last.',
+    fix: 'Nothing, if this was intended: the next call starts a new one. Otherwise read its log for what it wrote last.',
     place: places.key,
     server,
   };
@@ -71,7 +71,7 @@ export function refreshFailed(server: string, places: ServerPlaces, detail: stri
     code: 'refresh-failed',
     severity: 'warning',
     message: `"${server}" said that its tools changed, but the new list could not be taken: ${detail} The old list stays.`,
-    fix: 'See its log, and restart it when it is well again.',
+    fix: 'Read its log, and restart it when it works again.',
     place: places.key,
     server,
   };

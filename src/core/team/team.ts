@@ -249,7 +249,7 @@ function toolsetUnknown(place: Place, id: string, ids: readonly string[]): Probl
 
 function toolsetDeferred(place: Place, { id, down }: ConfiguredToolset): Problem {
   const message = `Toolset \`${id}\` has no tools now: its server is ${down ?? 'up'}. The member has them as soon as it is up.`;
-  const fix = 'Nothing, if that is meant; else see the problems of the server.';
+  const fix = 'Nothing, if this is what you want; otherwise see the problems of the server.';
   return problem('toolset-deferred', 'information', { place }, message, fix);
 }
 

@@ -37,7 +37,7 @@ export function fewOfEach(problems: readonly Problem[]): readonly Problem[] {
   for (const { count, last } of groups.values()) {
     const problem = kept[last];
     if (!problem || count <= mostOfEach) continue;
-    kept[last] = { ...problem, message: `${problem.message} So it is with ${count - mostOfEach} more.` };
+    kept[last] = { ...problem, message: `${problem.message} The same is true of ${count - mostOfEach} more.` };
   }
   return kept;
 }
@@ -128,7 +128,7 @@ function filteredTools(
     code: 'filtered-tools',
     severity,
     message: `The ${list} keeps out ${count} of "${at.server}": ${shortList(names, 12)}.`,
-    fix: `Nothing, if that is meant; else change the ${list}.`,
+    fix: `Nothing, if this is what you want; otherwise change the ${list}.`,
     place: at.places.keyAt([of, list]),
     server: at.server,
   };
@@ -138,7 +138,7 @@ function ruleBroken(name: string): string {
   const bad = [...new Set(name.replace(/[a-zA-Z0-9_-]/g, ''))].map((character) => JSON.stringify(character));
   const causes = [
     ...(name.length === 0 ? ['it is empty'] : []),
-    ...(name.length > 64 ? [`it has ${name.length} characters, 64 are allowed`] : []),
+    ...(name.length > 64 ? [`it has ${name.length} characters; at most 64 are allowed`] : []),
     ...(bad.length > 0 ? [`${bad.slice(0, 5).join(', ')} is not allowed`] : []),
   ];
   return `${causes.join('; ')} (rule ${nameRule}, length ${name.length})`;
@@ -336,7 +336,7 @@ export function listIncomplete(at: At, of: ListKind, detail: string): Problem {
     code: 'list-incomplete',
     severity: 'warning',
     message: `The ${of} of "${at.server}" could not be listed: ${detail} Its tools are not affected.`,
-    fix: 'See its log, and restart it when it is well again.',
+    fix: 'Read its log, and restart it when it works again.',
     place: at.places.key,
     server: at.server,
   };

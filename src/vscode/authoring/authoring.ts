@@ -165,7 +165,7 @@ function stateText(server: ServerStatus | undefined): Markdown | undefined {
     formatted`**${server.id}** ${stateWord(state)}${server.offered > 0 ? `, ${toolCount(server.tools.length, server.offered)}` : ''}`,
     state.kind === 'failed' ? formatted`${state.reason}\n\n*${state.fix}*` : noMarkdown,
     previous
-      ? formatted`Serves its previous definition since ${timeOf(previous.since, Date.now())}: ${previous.reason}`
+      ? formatted`Has served its previous definition since ${timeOf(previous.since, Date.now())}: ${previous.reason}`
       : noMarkdown,
     serverInfo ? formatted`${serverInfo.name} ${serverInfo.version}` : noMarkdown,
   ];

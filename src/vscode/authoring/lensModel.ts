@@ -72,7 +72,7 @@ function stateTooltip({ state, previous }: ServerStatus): Inert {
   if (previous) {
     const since = timeOf(previous.since, Date.now());
     return inertLines(
-      `What the file says now does not work: ${previous.reason}\nThe previous definition serves since ${since}.`,
+      `What the file says now does not work: ${previous.reason}\nThe previous definition has served since ${since}.`,
     );
   }
   if (state.kind === 'failed') return inertLines(`${state.reason}\n${state.fix}`);

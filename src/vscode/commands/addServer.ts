@@ -72,7 +72,7 @@ export async function addServer(): Promise<void> {
   const steps: (() => Promise<Answer<unknown>['kind']>)[] = [
     async () =>
       take(
-        await askPick({ title, step: 1, of, placeholder: inert`What is the server?`, items: kinds }),
+        await askPick({ title, step: 1, of, placeholder: inert`What kind of server is it?`, items: kinds }),
         ({ serverKind }) => {
           if (draft.kind !== serverKind) draft.text = '';
           draft.kind = serverKind;

@@ -155,7 +155,7 @@ export function askForApprovals({ slot, ledger }: ApprovalDeps): Disposable {
     }
     const choice = await window.showQuickPick(
       approved.map((each) => ({ label: inert`${each.server}`, description: inert`${fileLabel(each.source)}`, each })),
-      { placeHolder: inert`Choose the MCP server whose approval is revoked` },
+      { placeHolder: inert`Choose the MCP server whose approval to revoke` },
     );
     return choice?.each;
   }

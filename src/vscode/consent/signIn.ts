@@ -82,7 +82,7 @@ export function registerSignIn({ slot, logs }: SignInDeps): Disposable {
   }
 
   async function signOut(subject: Subject): Promise<void> {
-    const server = await choose(subject, 'signOutable', 'You are signed in to no MCP server.');
+    const server = await choose(subject, 'signOutable', 'You are not signed in to any MCP server.');
     if (server === undefined) return;
     news.signsOut(server);
     await slot.engine?.host.signIns.signOut(server);

@@ -36,7 +36,7 @@ export function showServers(stream: InertStream, state: WindowState, dialog: str
 
 function stateOf({ state, previous }: ServerStatus): string {
   return previous
-    ? `${stateWord(state)}, serves its previous definition since ${timeOf(previous.since, Date.now())}`
+    ? `${stateWord(state)}, has served its previous definition since ${timeOf(previous.since, Date.now())}`
     : stateWord(state);
 }
 
@@ -114,5 +114,5 @@ export function showMembers(
     const has = toolsets.length > 0 ? markdownList(toolsets.map(code), ', ') : formatted`no toolsets`;
     stream.markdown(formatted`- ${code(id)}${about === '' ? formatted`` : formatted` – ${about}`}: ${has}\n`);
   }
-  stream.markdown(formatted`\n\`/as\` and an id chooses one, \`/as nobody\` goes back to all toolsets.`);
+  stream.markdown(formatted`\n\`/as\` with an id chooses a member; \`/as nobody\` goes back to all toolsets.`);
 }

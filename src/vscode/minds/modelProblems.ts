@@ -75,12 +75,12 @@ function rejected({ dialog, vendor, model, end, toolset, text }: Refusal, place:
   const about = end.tool === undefined ? '' : ` because of the tool \`${end.tool}\``;
   const what =
     end.tool === undefined
-      ? 'Take tools away by `tools` of a server or by the toolsets of the member, or choose another model'
+      ? 'Keep tools out by `tools.blacklist`, grant the member fewer toolsets, or choose another model'
       : `Keep the tool out by \`tools.blacklist\`, have its server corrected, or choose another model`;
   return {
     code: 'model-rejected',
     severity: 'error',
-    message: `The provider \`${vendor}\` of ${model} ${end.why.kind === 'rejected' ? 'refused' : 'failed at'} a request of dialog \`${dialog}\`${about}: ${text}`,
+    message: `The provider \`${vendor}\` of ${model} ${end.why.kind === 'rejected' ? 'refused' : 'failed at'} a request of conversation \`${dialog}\`${about}: ${text}`,
     fix: `${what}; then write \`@minds /continue\` in that chat.`,
     place,
     ...(toolset !== undefined && { server: toolset }),

@@ -88,7 +88,7 @@ export function absenceText(toolset: Toolset, absence: Absence): Pick<Problem, '
   }
   if (presence.kind === 'renamed' && presence.because === 'id') {
     return {
-      message: `This editor calls the tools of "${id}" ${presence.prefix}… instead of mcp_${shortName}_…, as older ones do.`,
+      message: `Like other older versions, this editor calls the tools of "${id}" ${presence.prefix}… instead of mcp_${shortName}_….`,
       fix: `Update the editor, or rename the server "${shortName}".`,
     };
   }
@@ -105,7 +105,7 @@ export function absenceText(toolset: Toolset, absence: Absence): Pick<Problem, '
     );
     return {
       message: `The editor does not show ${missing} of "${id}" to agents.`,
-      fix: 'Look into the output channel “MCP Toolsets” and the one of the MCP server in the editor; a blacklist entry keeps the tool out for good.',
+      fix: 'Read the output channel “MCP Toolsets” and that of the MCP server in the editor; a blacklist entry keeps the tool out for good.',
     };
   }
   const [rival] = rivals;

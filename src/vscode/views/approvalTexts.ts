@@ -54,8 +54,8 @@ export function question(pending: readonly PendingLaunch[], fileLabel: (file: st
     changed === 0
       ? ''
       : changed === pending.length
-        ? ' with another launch than you approved'
-        : `, ${changed} with another launch than you approved`;
+        ? ' and have changed since you approved them'
+        : `, ${changed} of them changed since your approval`;
   return inert`${pending.length} MCP servers of ${files} want to start${what}: ${names}.`;
 }
 
@@ -73,8 +73,8 @@ export function reviewTexts(
     ].join('\n');
   const head = [
     'What would run, and what it would be given. Characters that do not show',
-    'are escaped. Values that may be secret are masked: another digest is',
-    'another value. What the programs do is not seen here.',
+    'are escaped. Values that may be secret are masked: a different digest',
+    'is a different value. What the programs do is not shown here.',
     '',
     '',
   ].join('\n');

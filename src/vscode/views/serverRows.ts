@@ -128,7 +128,7 @@ function serverTooltip(server: ServerStatus, options: TreeOptions): Markdown {
     state.kind === 'signInNeeded' ? formatted`${state.why}` : noMarkdown,
     state.kind === 'failed' ? formatted`${state.reason}\n\n*${state.fix}*` : noMarkdown,
     previous
-      ? formatted`Serves its **previous definition** since ${at(previous.since)}: ${previous.reason}`
+      ? formatted`Has served its **previous definition** since ${at(previous.since)}: ${previous.reason}`
       : noMarkdown,
     server.rememberedAt === undefined
       ? noMarkdown
@@ -143,7 +143,7 @@ function serverTooltip(server: ServerStatus, options: TreeOptions): Markdown {
           ? noMarkdown
           : server.trulyStateless
             ? formatted`one shared instance`
-            : formatted`one instance each conversation`,
+            : formatted`one instance for each conversation`,
       ],
       ' · ',
     ),

@@ -81,7 +81,7 @@ describe('sidebar', () => {
 
   it('explains a row when the pointer rests on it', async () => {
     await page.hover(`${rows}[aria-label^="alpha"]`);
-    await page.waitFor('.workbench-hover >> text=one instance each conversation');
+    await page.waitFor('.workbench-hover >> text=one instance for each conversation');
     await page.screenshot('tooltip-server');
     await page.hover(`${rows}[aria-label^="add, kept out"]`);
     await page.waitFor('.workbench-hover >> text=add it to the whitelist');

@@ -78,7 +78,7 @@ describe('http start failures', function () {
       'a certificate that nobody signed',
       ['--tls', 'self-signed'],
       'http-tls',
-      'URL cannot be reached: self-signed certificate. Its certificate is signed by nobody that this computer trusts.',
+      'URL cannot be reached: self-signed certificate. Its certificate is not signed by an authority that this computer trusts.',
       ['url'],
     ],
     [

@@ -85,11 +85,11 @@ describe('start failures', function () {
         assert.equal(failure.code, 'command-not-executable');
         assert.equal(
           failure.message,
-          `"${command}" could not be started (ENOENT). The file ${server} is there, and the program that its first line names, /no/such/venv/bin/python3, is not.`,
+          `"${command}" could not be started (ENOENT). The file ${server} exists, but the program that its first line names, /no/such/venv/bin/python3, does not.`,
         );
       }
       const { message } = await rig.failure(stdio('windows-server', [], { cwd: folder, env }));
-      assert.match(message, /names, \/bin\/sh, is not\. Its lines end as those of Windows\.$/);
+      assert.match(message, /names, \/bin\/sh, does not\. Its lines have the line endings of Windows\.$/);
     },
   );
 

@@ -91,7 +91,7 @@ describe('secrets', () => {
       'npx -y @modelcontextprotocol/server-filesystem@2025.1.14 --port=3000',
       'https://registry.example.org/@scope/name/-/name-1.2.3.tgz',
       'MONKEY=banana PUBLIC_KEY=abc',
-      'The environment variable `API_KEY`, wanted for `env.API_KEY`, is not set.',
+      'The environment variable `API_KEY`, needed for `env.API_KEY`, is not set.',
       'npm_config_registry',
     ]) {
       assert.equal(withoutSecrets(text), text);

@@ -230,7 +230,10 @@ describe('the limit of instances (L2)', () => {
       busy.push((await stage.connector.nextConnect()).succeed(listing('x')));
     }
     await Promise.all(busy.map((each) => each.nextCall().then((call) => each.calls.push(call))));
-    assert.match(JSON.stringify(await stage.call('a', 'x', 'd4')), /3 instances live already.*none of them is idle/);
+    assert.match(
+      JSON.stringify(await stage.call('a', 'x', 'd4')),
+      /3 instances are alive, which is the limit.*none of them is idle/,
+    );
     await Promise.all(busy.map((each) => answer(each, 'ok')));
     await Promise.all(calls);
   });

@@ -242,7 +242,7 @@ describe('mcp_admin (L5)', () => {
     await stage.edit(file({ a: "command: ''" }));
     assert.match(
       await ask('mcp_status'),
-      /serves its previous definition since \d{4}-\d\d-\d\dT[\d:.]+Z \(Its new definition has an error\).*\n {2}error: /,
+      /has served its previous definition since \d{4}-\d\d-\d\dT[\d:.]+Z \(Its new definition has an error\).*\n {2}error: /,
     );
   });
 

@@ -235,9 +235,9 @@ describe('problems', () => {
     assert.equal(excluded.length, 701);
     const messages = problems.map(({ message }) => message);
     assert.equal(messages.length, 501);
-    assert.match(messages[498] ?? '', /"not valid 498"(?!.*So it is with)/);
-    assert.match(messages[499] ?? '', /"not valid 499".* So it is with 200 more\.$/);
-    assert.match(messages[500] ?? '', /"a" (?!.*So it is with)/);
+    assert.match(messages[498] ?? '', /"not valid 498"(?!.*The same is true of)/);
+    assert.match(messages[499] ?? '', /"not valid 499".* The same is true of 200 more\.$/);
+    assert.match(messages[500] ?? '', /"a" (?!.*The same is true of)/);
   });
 
   it('are told where two names become one, 500 times at most (S2)', () => {
@@ -246,7 +246,7 @@ describe('problems', () => {
     const { kind, problems } = curate(rules({ transform }), offer(...names), 'off');
     assert.equal(kind, 'refused');
     assert.equal(problems.length, 500);
-    assert.match(problems.at(-1)?.message ?? '', / So it is with 100 more\.$/);
+    assert.match(problems.at(-1)?.message ?? '', / The same is true of 100 more\.$/);
   });
 });
 

@@ -60,7 +60,7 @@ export function httpFailure(launch: HttpLaunch, reason: TransportFailureReason):
         'Write the address that the server redirects to as url, if you trust it.',
       );
     case 'tooLarge':
-      return failure('http-not-mcp', ['url'], what, 'It is no MCP server, or a broken one.', 'Check url.');
+      return failure('http-not-mcp', ['url'], what, 'It is not an MCP server, or it is a broken one.', 'Check url.');
     case 'signIn':
       return { code: 'sign-in-needed', message: what, fix: signInFix, path: [] };
     case 'notRenewed':
@@ -187,7 +187,7 @@ function unreachable(what: string, code: string): StartFailure {
 }
 
 const selfSigned: Explanation = {
-  cause: 'Its certificate is signed by nobody that this computer trusts.',
+  cause: 'Its certificate is not signed by an authority that this computer trusts.',
   fix: 'Add the certificate, or the authority that signed it, to the trusted ones of the system or to NODE_EXTRA_CA_CERTS.',
 };
 
@@ -215,7 +215,7 @@ const tlsCauses: Readonly<Record<string, Explanation>> = {
     fix: 'Write the name that the certificate is for in url, or correct the certificate.',
   },
   EPROTO: {
-    cause: 'The port does not speak TLS, or another version of it.',
+    cause: 'The port does not speak TLS, or speaks another version of it.',
     fix: 'Write http:// in url if the server is not encrypted, or correct the port.',
   },
 };

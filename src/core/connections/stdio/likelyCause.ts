@@ -101,7 +101,7 @@ const clues: readonly Clue[] = [
   ],
   [
     /(?:unknown|unrecognized|invalid|unexpected) (?:option|argument)|^usage:/im,
-    () => ({ cause: 'It does not take these arguments.', fix: 'Correct args by what the server says.' }),
+    () => ({ cause: 'It does not take these arguments.', fix: 'Correct args as the output of the server says.' }),
   ],
 ];
 
@@ -117,7 +117,7 @@ export function likelyCause(
   if (exit.signal === 'SIGKILL') {
     return {
       cause: 'It was ended from outside, often for want of memory.',
-      fix: 'Look at the memory, then restart it.',
+      fix: 'See how much memory is free, then restart it.',
     };
   }
   if (exit.signal !== null) {

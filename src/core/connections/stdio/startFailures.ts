@@ -79,9 +79,10 @@ export function folderMissing(launch: StdioLaunch): StartFailure {
 
 /** Says which program is not there. */
 export function withoutInterpreter({ file, firstLine }: Unstartable): string {
-  if (!firstLine) return `The file ${file} is there, and the loader of the system that it was made for is not.`;
-  const ending = firstLine.isOfWindows ? ' Its lines end as those of Windows.' : '';
-  return `The file ${file} is there, and the program that its first line names, ${firstLine.program}, is not.${ending}`;
+  if (!firstLine)
+    return `The file ${file} exists, but the loader that it needs does not: it was made for another system.`;
+  const ending = firstLine.isOfWindows ? ' Its lines have the line endings of Windows.' : '';
+  return `The file ${file} exists, but the program that its first line names, ${firstLine.program}, does not.${ending}`;
 }
 
 export function interpreterMissing(launch: StdioLaunch, found: Unstartable): StartFailure {

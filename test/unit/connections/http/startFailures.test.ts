@@ -8,7 +8,7 @@ describe('words of failed connecting', () => {
       httpFailure(http, { kind: 'unreachable', code, detail: 'says so', url: 'https://a/' });
     assert.match(failure('ERR_TLS_CERT_ALTNAME_INVALID').message, /for another host name/);
     assert.match(failure('CERT_NOT_YET_VALID').message, /not valid yet/);
-    assert.match(failure('UNABLE_TO_VERIFY_LEAF_SIGNATURE').message, /signed by nobody/);
+    assert.match(failure('UNABLE_TO_VERIFY_LEAF_SIGNATURE').message, /not signed by an authority/);
     assert.equal(failure('ERR_SSL_SOMETHING').code, 'http-tls');
     assert.equal(failure('EHOSTUNREACH').code, 'http-unreachable');
   });

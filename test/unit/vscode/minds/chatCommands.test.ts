@@ -33,7 +33,7 @@ describe('commands of @minds', () => {
   it('/mcp says that a server serves its previous definition, and why there is none at all', () => {
     const previous = status('shop', { previous: { since: 0 } as never });
     showServers(stream, window(snapshot([previous])), 'other');
-    assert.match(stream.text, /`shop` – running, serves its previous definition since [^,]+, 0 tools\n/);
+    assert.match(stream.text, /`shop` – running, has served its previous definition since [^,]+, 0 tools\n/);
     const reasons: readonly (readonly [WindowState['phase'], RegExp])[] = [
       ['untrusted', /not trusted/],
       ['noFolder', /No folder is open/],
@@ -101,7 +101,7 @@ describe('commands of @minds', () => {
       stream.text,
       'There is no member `` dave` ``.\n\n`bob` answers in this chat.\n\n' +
         '- `alice` – Alice, tests: `*`, `!shop`\n- `bob`: `bank`\n- `carol`: no toolsets\n' +
-        '\n`/as` and an id chooses one, `/as nobody` goes back to all toolsets.',
+        '\n`/as` with an id chooses a member; `/as nobody` goes back to all toolsets.',
     );
     const nobody = new FakeStream();
     showMembers(nobody, [], '', undefined);

@@ -36,12 +36,12 @@ describe('problems of models', () => {
   const codes = (some = toolsets): string[] =>
     problems.problems(some, placeOf).map(({ code, server, place }) => `${code} ${server} ${place.range.start.line}`);
 
-  it('a refusal names vendor, dialog, tool and text, at the server of the tool', () => {
+  it('a refusal names vendor, conversation, tool and text, at the server of the tool', () => {
     problems.refused(refusal('minds-1'));
     const [problem] = problems.problems(toolsets, placeOf);
     assert.equal(
       problem?.message,
-      'The provider `acme` of Acme One refused a request of dialog `minds-1` because of the tool `shop_count`: invalid schema',
+      'The provider `acme` of Acme One refused a request of conversation `minds-1` because of the tool `shop_count`: invalid schema',
     );
     assert.match(problem.fix, /`tools\.blacklist`.*`@minds \/continue`/);
     assert.deepEqual([codes(), problem.severity, changes], [['model-rejected shop 7'], 'error', 1]);
@@ -51,8 +51,8 @@ describe('problems of models', () => {
     const why = { kind: 'unknown', text: 'odd' } as const;
     problems.refused(refusal('minds-1', { end: { kind: 'stopped', why }, toolset: undefined }));
     const [problem] = problems.problems(toolsets, placeOf);
-    assert.match(problem?.message ?? '', /failed at a request of dialog `minds-1`: /);
-    assert.match(problem?.fix ?? '', /toolsets of the member/);
+    assert.match(problem?.message ?? '', /failed at a request of conversation `minds-1`: /);
+    assert.match(problem?.fix ?? '', /grant the member fewer toolsets/);
     assert.deepEqual(codes(), ['model-rejected undefined 0']);
     assert.deepEqual(
       problems.problems(toolsets, () => undefined),

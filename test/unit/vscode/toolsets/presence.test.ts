@@ -85,7 +85,7 @@ describe('absenceProblem', () => {
     );
     assert.match(
       about({ presence: { kind: 'renamed', prefix: 'mcp_dem_o_', because: 'id' } }).message,
-      /mcp_dem_o_… instead of mcp_demo_…, as older/,
+      /^Like other older versions, .*mcp_dem_o_… instead of mcp_demo_…/,
     );
   });
 });

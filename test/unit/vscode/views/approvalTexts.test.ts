@@ -30,7 +30,7 @@ describe('question (S1)', () => {
     const mixed = question([fresh('a'), changed('b')], label);
     assert.equal(
       mixed,
-      '2 MCP servers of .minds/mcp.yaml want to start, 1 with another launch than you approved: “a”, “b”.',
+      '2 MCP servers of .minds/mcp.yaml want to start, 1 of them changed since your approval: “a”, “b”.',
     );
     const many = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map(fresh);
     assert.match(question(many, label), /“e” and 2 more\.$/);
