@@ -1,11 +1,10 @@
 /**
-/**
  * Finds what of a launch must not be seen in logs, problems and status (E4): the values of `env`, `headers` and
  * references, in every form in which a server may quote them, and the secrets in its arguments and its address. Everything
  * here is pure.
  */
 import { isSecretName, secretsIn, secretsOfArguments } from '../base/secrets.js';
-import type { EnvValue, Launch } from './model.js';
+import type { EnvValue, Launch, Reference } from './model.js';
 
 export function secretsOf(launch: Launch): string[] {
   if (launch.transport === 'stdio') {
@@ -16,7 +15,7 @@ export function secretsOf(launch: Launch): string[] {
   const headers = [...launch.headers].flatMap(([name, value]) => [...bare(value), ...partsOf(name, value.value)]);
   const { clientSecret, privateKey } = launch.oauth ?? {};
   const client = [clientSecret, privateKey].flatMap((value) => (value ? bare(value) : []));
-  const address = launch.urlReference ? bare(launch.urlReference) : [];
+  const address = launch.urlReference ? [...bare(launch.urlReference), ...inPath(launch.urlReference)] : [];
   return [...headers, ...client, launch.sessionId, ...address, ...inAddress(launch.url)];
 }
 
@@ -25,6 +24,13 @@ function bare(given: EnvValue): string[] {
   if (given.kind === 'literal') return [given.value];
   const { value, prefix, suffix } = given;
   return [value, value.slice(prefix.length, value.length - suffix.length)];
+}
+
+/** Returns the value as it stands in the path of an address, which writes blanks, quotation marks and the like as numbers. */
+function inPath({ value, prefix, suffix }: Reference): string[] {
+  if (!URL.canParse(value) || !URL.canParse(prefix) || /[?#]/.test(prefix)) return [];
+  const rest = new URL(value).pathname.slice(new URL(prefix).pathname.length);
+  return [suffix !== '' && rest.endsWith(suffix) ? rest.slice(0, -suffix.length) : rest];
 }
 
 /** Returns the secret parts of `Bearer TOKEN`, of `Basic BASE64` (`name:password`), and of cookies (`a=b; c=d`). */

@@ -42,14 +42,13 @@ describe('secrets of a launch', () => {
     const program = { transport: 'stdio', command: 'c', args: ['-y', token.value], cwd: '/', env: new Map() } as const;
     const found = secretsOf({ ...program, argReferences: new Map([[1, token]]) });
     assert.deepEqual(found, ['--token=in-argument;', 'in-argument']);
-    const urlReference = reference('https://example.com/', 'in-address', '/mcp');
-    const address = {
-      transport: 'streamable_http',
-      url: urlReference.value,
-      urlReference,
-      headers: new Map(),
-    } as const;
-    assert.ok(secretsOf({ ...address, sessionId: '' }).includes('in-address'));
+    const ofAddress = (urlReference: Reference): string[] =>
+      secretsOf({ ...http(urlReference.value), transport: 'streamable_http', urlReference } as Launch);
+    assert.ok(ofAddress(reference('https://example.com/', 'in-address', '/mcp')).includes('in-address'));
+    // Failures name the address as it is connected to.
+    const written = ofAddress(reference('https://example.com/v/', 'in "address"/é', '/mcp'));
+    assert.ok(written.includes('in%20%22address%22/%C3%A9'), written.join());
+    assert.ok(!ofAddress(reference('https://example.com/v?x=', 'in-query', '')).includes('/v'));
   });
 
   it('are the values of its headers, whole and without the word before them', () => {
