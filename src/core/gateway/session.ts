@@ -211,7 +211,8 @@ export class Session {
     if (!call) return false;
     this.calls.delete(id);
     call.controller.abort();
-    call.reply.settle(undefined);
+    // What its server has asked meanwhile is taken back on the same stream.
+    setImmediate(() => call.reply.settle(undefined));
     return true;
   }
 

@@ -4,6 +4,7 @@ import type { ClientCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import { fixture, http } from '../../support/core/configText.js';
 import { SessionClient, type SessionOptions } from '../../support/core/sessionClient.js';
 import { endStages, startStage, type Stage } from '../../support/core/stage.js';
+import { within } from '../../support/core/within.js';
 
 const able: ClientCapabilities = {
   roots: { listChanged: true },
@@ -239,6 +240,24 @@ describe('what servers ask of clients (G4)', () => {
     stop.abort();
     assert.equal(await held, 'stopped');
     while ((await session.text('cancelled')) !== '1') await new Promise(setImmediate);
+  });
+
+  it('a question is taken back with the call that it was asked for, when its client cancels that (X6)', async () => {
+    await stage.edit({ s: fixture('features') });
+    let asked: (signal: AbortSignal) => void = () => {};
+    const question = new Promise<AbortSignal>((resolve) => (asked = resolve));
+    const elicit: SessionOptions['elicit'] = (_, signal) => {
+      asked(signal);
+      return new Promise(() => {});
+    };
+    const session = await SessionClient.open(stage, 's', answering('a', { elicit }));
+    const stop = new AbortController();
+    const call = session.text('elicit', { message: 'Who?' }, { signal: stop.signal }).catch(() => 'stopped');
+    const signal = await question;
+    const takenBack = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+    stop.abort();
+    assert.equal(await call, 'stopped');
+    await within(takenBack, 'the end of the question');
   });
 
   it('an elicitation that a call requires is an error with its data, and is told to be complete', async () => {

@@ -280,6 +280,7 @@ describe('gateway: methods', () => {
       const held = await backend.nextCall();
       takeNotification('notifications/cancelled', { requestId: 7, reason: 'stop' }, session);
       assert.equal(held.call.signal.aborted, true);
+      await turn();
       assert.deepEqual([reply.settled, reply.sent], [1, []]);
       held.answer(textOutcome('late'));
       await turn();

@@ -5,7 +5,7 @@ import { SessionClient, type Session } from '../../../src/core/gateway/session.j
 import { Sessions } from '../../../src/core/gateway/sessions.js';
 import type { ClientKind } from '../../../src/core/protocol/client.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
-import { FakeBackend, FakeStream, MemoryLog } from './fakes.js';
+import { FakeBackend, FakeStream, MemoryLog, turn } from './fakes.js';
 
 const listChanged = { jsonrpc: '2.0', method: 'notifications/tools/list_changed' };
 
@@ -218,11 +218,12 @@ describe('gateway: sessions', () => {
   });
 
   describe('calls', () => {
-    it('one is cancelled: aborted, and settled without an answer', () => {
+    it('one is cancelled: aborted, and settled without an answer', async () => {
       const session = open();
       const [one, two] = [beginCall(session, 1), beginCall(session, 2)];
       assert.equal(session.cancel(1), true);
       assert.equal(session.cancel(1), false);
+      await turn();
       assert.deepEqual([one.signal.aborted, one.reply.settled, one.reply.sent], [true, 1, []]);
       assert.deepEqual([two.signal.aborted, two.reply.settled], [false, 0]);
     });
