@@ -166,7 +166,8 @@ export class Endpoint {
     const requests = messages.filter(({ kind }) => kind === 'request' || kind === 'invalid').length;
     if (requests === 0) {
       for (const message of messages) this.takeMessage(message, session, undefined);
-      response.writeHead(202, { 'content-length': 0 }).end();
+      // Who cancels a call may end its exchange upon this; what is said there of the end comes first.
+      setImmediate(() => response.writeHead(202, { 'content-length': 0 }).end());
       return;
     }
     const [only] = messages;

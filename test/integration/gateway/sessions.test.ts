@@ -1,5 +1,6 @@
 /** How sessions of clients outside the editor begin and go on (L2a, G2): before their server has listed, and after a restart of ours. */
 import assert from 'node:assert/strict';
+import { abortSignalOf } from '../../../src/core/base/cancellation.js';
 import { turn } from '../../unit/gateway/fakes.js';
 import { messagesOf, type Answer, type Json } from './rawClient.js';
 import { startRig, type Rig } from './rig.js';
@@ -114,5 +115,22 @@ describe('gateway: sessions of other agents', () => {
     assert.equal(rig.gateway.sessionsOf('play'), 1, 'it may be about to go on');
     rig.clock.advance(45_000);
     assert.equal(rig.gateway.sessionsOf('play'), 0);
+  });
+
+  it('a question is taken back before the cancellation of its call is accepted, upon which a client may read no more', async () => {
+    rig.backend.set('play', ['a']);
+    const client = rig.client('play', 'plain');
+    await client.initialize('2025-11-25', { roots: {} });
+    const calling = client.call({ name: 'a' }, 7);
+    const { call } = await rig.backend.nextCall();
+    const asked = call.client?.ask('roots/list', undefined, abortSignalOf(call.signal)) ?? Promise.resolve();
+    const refused = assert.rejects(asked, /taken back/);
+    const { id } = (await calling.message()) ?? {};
+    const order: unknown[] = [];
+    void calling.message().then((message) => order.push(message?.['params']));
+    await client.notify('notifications/cancelled', { requestId: 7 });
+    order.push('accepted');
+    assert.deepEqual(order, [{ requestId: id }, 'accepted']);
+    await refused;
   });
 });
