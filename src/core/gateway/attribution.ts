@@ -57,7 +57,13 @@ interface AttributionDeps {
 }
 
 /** The methods that an instance answers. */
-const ofInstances = ['tools/call', 'prompts/get', 'resources/read', 'completion/complete', ...taskMethods];
+export const ofInstances: readonly string[] = [
+  'tools/call',
+  'prompts/get',
+  'resources/read',
+  'completion/complete',
+  ...taskMethods,
+];
 
 /** Completes the note to a conversation that an earlier run of this program has known. */
 const restarted = 'MCP Toolsets was started again';

@@ -17,6 +17,7 @@ import { ListenStream, PostReply, type Heartbeat } from './eventStreams.js';
 import { errorCodes, type RpcError } from '../protocol/errors.js';
 import { errorMessage, parsePayload, resultMessage, type Message, type Payload } from './jsonRpc.js';
 import type { ConversationTraits, Conversations } from './conversations.js';
+import { ofInstances } from './attribution.js';
 import { addressDialog } from './dialogs.js';
 import type { Fallbacks } from './fallbacks.js';
 import { namerOf } from './identities.js';
@@ -106,7 +107,13 @@ export class Endpoint {
       return this.initialize(request, response, route, payload.message);
     }
     const session = this.session(request, response, route);
-    if (session) this.take(response, session, payload);
+    if (!session) return;
+    if (session.listing.isGone && needsInstance(payload)) {
+      // One that is revived finds its server starting, as a new one does.
+      await this.served(response, route);
+      if (session.isClosed) return refuse(response, 404, errorCodes.server, noSession);
+    }
+    this.take(response, session, payload);
   }
 
   private async initialize(
@@ -265,8 +272,7 @@ export class Endpoint {
     }
     const session = this.deps.sessions.find(id, route) ?? this.revived(request, id, version, route);
     if (!session) {
-      const message = 'There is no such session, or there is none any more. Begin a new one with `initialize`.';
-      refuse(response, 404, errorCodes.server, message);
+      refuse(response, 404, errorCodes.server, noSession);
     }
     return session;
   }
@@ -352,6 +358,14 @@ export class Endpoint {
   private reply(response: ServerResponse, requests: number, headers: Record<string, string> = {}): PostReply {
     return new PostReply(response, { heartbeat: this.deps.heartbeat, requests, headers });
   }
+}
+
+const noSession = 'There is no such session, or there is none any more. Begin a new one with `initialize`.';
+
+function needsInstance(payload: Payload): boolean {
+  if (payload.kind === 'unreadable') return false;
+  const messages = payload.kind === 'batch' ? payload.messages : [payload.message];
+  return messages.some((message) => message.kind === 'request' && ofInstances.includes(message.method));
 }
 
 /** Returns the conversation that a request means by the address that it comes to, and not by a session. */

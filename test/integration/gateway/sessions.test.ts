@@ -1,7 +1,7 @@
 /** How sessions of clients outside the editor begin and go on (L2a, G2): before their server has listed, and after a restart of ours. */
 import assert from 'node:assert/strict';
 import { abortSignalOf } from '../../../src/core/base/cancellation.js';
-import { turn } from '../../unit/gateway/fakes.js';
+import { textOutcome, turn } from '../../unit/gateway/fakes.js';
 import { messagesOf, type Answer, type Json } from './rawClient.js';
 import { startRig, type Rig } from './rig.js';
 
@@ -94,6 +94,32 @@ describe('gateway: sessions of other agents', () => {
     const editor = rig.client('play', 'editor');
     editor.session = id.replace(/^./, 'a');
     assert.equal((await editor.post(editor.request('ping'), version)).status, 404, 'the editor begins anew');
+  });
+
+  it('a call that comes right after a restart waits for its server, as a new session does', async () => {
+    rig.backend.set('play', ['a']);
+    const client = rig.client('play', 'plain');
+    await client.initialize();
+    const { session } = client;
+    await rig.dispose();
+    rig = await startRig();
+    let begun = (): void => {};
+    rig.backend.configured.add('play');
+    rig.backend.starting = new Promise((resolve) => (begun = resolve));
+    const again = rig.client('play', 'plain');
+    again.session = session;
+    const stream = await again.listen();
+    const calling = again.call({ name: 'a' });
+    let first: Json | undefined;
+    const answered = calling.message().then((message) => (first = message));
+    while (rig.backend.awaited < 1 && !first) await turn();
+    assert.equal(first, undefined);
+    rig.backend.set('play', ['a']);
+    begun();
+    (await rig.backend.nextCall()).answer(textOutcome('done'));
+    assert.equal((await answered)?.['method'], 'notifications/tools/list_changed');
+    assert.match(JSON.stringify(await calling.message()), /done/);
+    stream.close();
   });
 
   it('a client that has waited for a call is there when that ends, though it listens no more (L2a)', async () => {
