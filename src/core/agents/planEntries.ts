@@ -236,7 +236,7 @@ function report(
     kind === 'claude-code'
       ? [
           '',
-          'The editor reads this file too. It has the toolsets already, and does not get through by these entries; leave them stopped there.',
+          'The editor reads this file too. It has the toolsets already, and cannot connect by these entries; leave them stopped there.',
         ]
       : [];
   return [

@@ -72,7 +72,7 @@ async function renew({ engine }: EngineSlot): Promise<void> {
   const { renewToken } = await import('../../core/files/tokenFile.js');
   await renewToken(file);
   void window.showInformationMessage(
-    inert`Other agents have a new token. Those that show the old one are cut off; start agents anew that took it from a variable.`,
+    inert`Other agents have a new token. Those that show the old one are cut off; restart the agents that took it from a variable.`,
   );
 }
 

@@ -59,7 +59,7 @@ export async function discover(discovery: Discovery): Promise<Authority> {
   const issuer = wanted === undefined ? issuers[0] : issuers.find((one) => isSameIssuer(one, wanted));
   if (issuer === undefined) {
     throw new SignInFailure(
-      `${shown(server)} wants a sign-in at ${issuers[0]}, and the file says ${wanted}: no sign-in there.`,
+      `${shown(server)} wants a sign-in at ${issuers[0]}, but the file says ${wanted}: no sign-in there.`,
     );
   }
   const scopes = resourceMetadata?.scopes_supported;
@@ -123,7 +123,7 @@ export function checkAddress({ issuer }: Authority, address: string): void {
 function checkIssuer({ issuer, metadata }: Authority): void {
   if (!metadata || isSameIssuer(metadata.issuer, issuer)) return;
   throw new SignInFailure(
-    `What is published at ${issuer} says that it is of ${metadata.issuer}: it is not trusted, and no sign-in begins.`,
+    `The metadata published at ${issuer} names ${metadata.issuer} as its issuer, so it is not trusted and no sign-in begins.`,
   );
 }
 
@@ -144,6 +144,6 @@ export function checkSecretRecipient(oauth: OAuthSettings | undefined, { issuer 
   if (!oauth?.clientSecret && !oauth?.privateKey) return;
   if (oauth.issuer !== undefined && isSameIssuer(oauth.issuer, issuer)) return;
   throw new SignInFailure(
-    `The file does not say that the secret of the client is for ${issuer}: nothing was sent. Write that as oauth.issuer if it is.`,
+    `The file does not say that the secret of the client is for ${issuer}, so nothing was sent. If it is, write that address as oauth.issuer.`,
   );
 }

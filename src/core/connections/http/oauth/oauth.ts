@@ -93,7 +93,7 @@ export class OAuth implements SignIns {
         ? 'A server that is started here has no sign-in.'
         : launch.url === ''
           ? 'The address of this server comes from a program, and such a server has no sign-in.'
-          : 'The file has an Authorization header for this server: what it says is sent.',
+          : 'The file has an Authorization header for this server, which is sent instead of a sign-in.',
     );
   }
 }

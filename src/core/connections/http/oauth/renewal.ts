@@ -94,7 +94,7 @@ export async function signedInAsProgram({
   clock,
 }: ProgramSignIn): Promise<Grant> {
   const { oauth } = launch;
-  if (!oauth) throw new SignInFailure('The file does not say as whom to sign in.');
+  if (!oauth) throw new SignInFailure('The file names no client to sign in as: write `oauth.clientId`.');
   checkAuthority(authority);
   checkSecretRecipient(oauth, authority);
   const { issuer, metadata, resource, scopes } = authority;

@@ -43,7 +43,9 @@ export async function signIn(deps: SignInDeps): Promise<Kept> {
   const redirect = await deps.browser
     .waitForReturn(fixed ?? registration?.redirect?.port, fixed !== undefined)
     .catch((error: Error) => {
-      throw new SignInFailure(`The browser would not find back: ${error.message}.`);
+      throw new SignInFailure(
+        `The address to which the browser returns after the sign-in could not be opened: ${error.message}.`,
+      );
     });
   try {
     const known = await attempt(deps, redirect, registration);
@@ -183,7 +185,9 @@ function codeOf(parameters: URLSearchParams, { issuer, metadata }: Authority): C
   if (from !== null || mustSay) {
     // Its metadata has the name to the letter, and any other is another server's.
     if (from === null || (metadata ? from !== metadata.issuer : !isSameIssuer(from, issuer))) {
-      throw new SignInFailure(`What came back is not from ${issuer}, where the sign-in began. Nothing was sent there.`);
+      throw new SignInFailure(
+        `The answer that the browser brought back is not from ${issuer}, where the sign-in began, so nothing was sent there.`,
+      );
     }
   }
   const error = parameters.get('error');

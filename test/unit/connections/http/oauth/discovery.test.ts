@@ -31,7 +31,7 @@ describe('oauth discovery (X7)', () => {
     assert.match((await asked(issuer, false, `${issuer}/`)).urls[0] ?? '', /^https:\/\/auth\.example\/\.well-known/);
     assert.match(
       (await asked(issuer, true, 'https://other.example')).why,
-      /and the file says https:\/\/other\.example/,
+      /but the file says https:\/\/other\.example/,
     );
   });
 
