@@ -25,7 +25,7 @@ describe('core: calls and instances', () => {
       const text = await stage.failure('a', 'crash');
       assert.match(text, /^Error: result unknown\./);
       assert.match(text, /exit code 70/);
-      assert.match(text, /panic: out of cheese\. It may or may not/);
+      assert.match(text, /panic: out of cheese”\. It may or may not/);
       await stage.until(({ problems }) => problems.length === 1, 'the problem');
       assert.deepEqual(stage.problems(), ['connection-lost "a"']);
       assert.equal(starts(), 1, 'nothing starts by itself, and nothing is replayed');
