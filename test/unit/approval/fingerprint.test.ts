@@ -38,6 +38,10 @@ const referring =
   "{ transport: stdio, command: a, args: [{ prefix: '--token=', env: TOKEN, suffix: '; x', default: d }] }";
 const byProgram =
   "{ transport: stdio, command: a, env: { T: { command: [op, read, --token, abcdefgh1, 'op://item/a'], suffix: ' x y' } } }";
+const signingIn =
+  "{ transport: streamable_http, url: 'https://h/', oauth: { grant: client_credentials, issuer: 'https://a.example', clientId: one, clientSecret: literal-secret-6, scopes: [read] } }";
+const signedInBefore =
+  "{ transport: streamable_http, url: 'https://h/', oauth: { clientId: one, redirectPort: 4001 } }";
 const toAddress = "{ transport: streamable_http, url: { prefix: 'https://example.com/?key=', env: TOKEN } }";
 
 describe('fingerprint of a launch (S1)', () => {
@@ -93,6 +97,14 @@ describe('fingerprint of a launch (S1)', () => {
     ['another secret among the arguments of a program', byProgram, 'abcdefgh1', 'abcdefgh2'],
     ['two arguments of a program joined to one', byProgram, 'op, read', "'op, read'"],
     ['an argument of a program in place of the text behind it', byProgram, "], suffix: ' x y'", ", ' x y']"],
+    ['another client that signs in', signingIn, 'clientId: one', 'clientId: two'],
+    ['another secret of that client', signingIn, 'literal-secret-6', 'literal-secret-7'],
+    ['a variable in place of that secret', signingIn, 'literal-secret-6', '{ env: TOKEN }'],
+    ['another scope', signingIn, 'scopes: [read]', 'scopes: [write]'],
+    ['one scope more', signingIn, 'scopes: [read]', 'scopes: [read, write]'],
+    ['another port of a sign-in', signedInBefore, '4001', '4002'],
+    ['no port of a sign-in', signedInBefore, ', redirectPort: 4001', ''],
+    ['no client that signs in', signedInBefore, 'clientId: one, ', ''],
     ['a session id', http, 'headers:', 'sessionId: some-session, headers:'],
   ];
   for (const [what, entry, from, to] of rugPulls) {
@@ -289,6 +301,8 @@ describe('description of a launch', () => {
     ['ANTHROPIC_BASE_URL', 'https://evil.example'],
     ['A_NAME_THAT_NOBODY_KNOWS', 'evil'],
     ['A_TOKEN', 'x; ./evil.sh'],
+    ['A_TOKEN', 'x; evil'],
+    ['GIT_CONFIG_KEY_0', 'alias.token'],
     ['A_TOKEN', '$(./evil.sh)'],
     ['A_TOKEN', './evil.sh'],
     ['RESTIC_PASSWORD_COMMAND', 'evil'],
@@ -337,6 +351,19 @@ describe('description of a launch', () => {
   it('masks nothing of a script', () => {
     assert.equal(argument('-c', 'authorization=bearer ./evil.sh'), '"authorization=bearer ./evil.sh"');
     assert.equal(argument('-c', 'authorization=bearer evilprogram1'), '"authorization=bearer evilprogram1"');
+  });
+
+  it('masks what stands behind an option for a secret, where it can be no program', () => {
+    assert.equal(argument('--token', 'abcdefgh1'), '•••');
+    for (const [option, value] of [
+      ['--token', 'evilprogram'],
+      ['--token', '123456789'],
+      ['--token', './evil1.sh'],
+      ['--token', 'evil1'],
+      ['token', 'evilprogram1'],
+      ['--mode', 'evilprogram1'],
+    ] as const)
+      assert.equal(argument(option, value), value, `${option} ${value}`);
   });
 
   it('pushes nothing out of sight, and no value looks like a mask of ours', () => {
