@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { ApprovalLedger, type Storage } from '../../../src/core/approval/ledger.js';
+import { ApprovalLedger, type ApprovedServer, type Storage } from '../../../src/core/approval/ledger.js';
 import type { LaunchDescription } from '../../../src/core/approval/fingerprint.js';
 
 function launch(server: string, fingerprint: string, source = '/ws/.minds/mcp.yaml'): LaunchDescription {
@@ -51,10 +51,14 @@ describe('approval ledger (S1)', () => {
   });
 
   it('revokes everything of one server of one file, and nothing else', async () => {
-    const ledger = open();
+    const forgotten: ApprovedServer[] = [];
+    const forgetOffers = (server: ApprovedServer): unknown => forgotten.push(server);
+    const ledger = new ApprovalLedger({ storage, asks: () => asks, forgetOffers });
     await ledger.approve([launch('a', '1'), launch('a', '2'), launch('b', '3'), launch('a', '4', '/other')]);
     assert.equal(ledger.servers.length, 3);
-    await ledger.revoke({ server: 'a', source: '/ws/.minds/mcp.yaml' });
+    const revoked = { server: 'a', source: '/ws/.minds/mcp.yaml' };
+    await ledger.revoke(revoked);
+    assert.deepEqual(forgotten, [revoked]);
     const judged = [launch('a', '1'), launch('a', '2'), launch('b', '3'), launch('a', '4', '/other')];
     assert.deepEqual(
       judged.map((each) => open().judge(each)),
@@ -84,11 +88,11 @@ describe('approval ledger (S1)', () => {
     const ledger = new ApprovalLedger({
       storage,
       asks: () => asks,
-      isUsersOwn: (file) => file === own,
+      isUsersOwn: (file) => file.startsWith('/home/me/'),
       isInWorkspace: (folder) => folder === '/ws' || folder.startsWith('/ws/'),
     });
-    const inFolder = (server: string, fingerprint: string, directory: string) => ({
-      ...launch(server, fingerprint, own),
+    const inFolder = (server: string, fingerprint: string, directory: string, source = own) => ({
+      ...launch(server, fingerprint, source),
       directory,
     });
     assert.equal(ledger.judge(inFolder('a', '1', '/home/me')), 'notAsked');
@@ -96,6 +100,7 @@ describe('approval ledger (S1)', () => {
     await ledger.approve([inFolder('a', '1', '/ws/tools')]);
     assert.equal(ledger.judge(inFolder('b', '2', '/ws/tools')), 'approved');
     assert.equal(ledger.judge(inFolder('b', '2', '/ws/other')), 'pending');
+    assert.equal(ledger.judge(inFolder('b', '2', '/ws/tools', '/home/me/.mcprc')), 'pending');
   });
 
   it('keeps the last launches of a server', async () => {
@@ -111,7 +116,12 @@ describe('approval ledger (S1)', () => {
     'text',
     7,
     { a: 1 },
-    [null, 1, { server: 'a' }, { server: 'a', source: 'b', fingerprint: '1', parts: [{}] }],
+    [null, 1, { server: 'a' }],
+    [{ server: 7, source: 'b', fingerprint: '1', parts: [] }],
+    [{ server: 'a', source: 'b', fingerprint: '1' }],
+    ...[{}, { label: 'command' }, { shown: 'x' }, { label: 'command', shown: 'x', digest: 1 }].map((part) => [
+      { server: 'a', source: 'b', fingerprint: '1', parts: [part] },
+    ]),
   ]) {
     it(`takes nothing from a store that holds ${JSON.stringify(stored)}`, () => {
       storage.value = stored;

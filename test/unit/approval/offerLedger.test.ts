@@ -191,14 +191,21 @@ describe('what a server offers since it was approved (S3)', () => {
     ledger.note(launch('1'), [other, offersOf({ tool: [tool('x', { description: 'one' })] })], plain);
     assert.deepEqual([...ledger.changesOf(launch('1'), other).tool.keys()], ['x', 'y']);
     assert.deepEqual((await shown(ledger, 'tool', 'x')).now[0], ['description', 'two']);
+    ledger.note(launch('1'), [offersOf({ tool: [tool('x', { description: 'one' })] }), other], plain);
+    assert.deepEqual((await shown(ledger, 'tool', 'x')).now[0], ['description', 'two']);
     ledger.accept([await shown(ledger, 'tool', 'x'), await shown(ledger, 'tool', 'y')]);
     assert.equal(ledger.changesOf(launch('1'), other).tool.size, 0);
   });
 
-  it('have their base line in the first list that is whole', () => {
+  it('have their base line in the first list that is whole', async () => {
     const ledger = open();
     review(ledger, '1', { incomplete: ['prompt'] });
+    await ledger.stored();
     assert.equal(review(ledger, '1', { prompt: [prompt('p')] }).prompt.size, 0);
+    await ledger.stored();
+    const later = open();
+    review(later, '1', { prompt: [prompt('p', { description: 'P' })] });
+    assert.notEqual((await shown(later, 'prompt', 'p')).before, 'notKept');
     // What could not be listed whole is compared with what is known.
     const next = { prompt: [prompt('p'), prompt('q')], incomplete: ['prompt'] as const };
     assert.deepEqual([...review(ledger, '1', next).prompt], [['q', ['new']]]);
@@ -262,6 +269,53 @@ describe('what a server offers since it was approved (S3)', () => {
     assert.ok(!JSON.stringify([...texts.files].map(([, kept]) => [...kept])).includes('s3cret'));
   });
 
+  it('are not shown as they were where what is kept in words is of another print', async () => {
+    const ledger = open();
+    changed(ledger, '1', tool('x', { description: 'one' }));
+    await ledger.stored();
+    const kept = texts.files.get('1') ?? new Map();
+    changed(ledger, '2', tool('x', { description: 'two' }), tool('y'));
+    await ledger.stored();
+    texts.files.set('2', kept);
+    changed(ledger, '2', tool('x', { description: 'three' }));
+    assert.equal((await ledger.changeOf({ launch: '2', kind: 'tool', original: 'x' }))?.before, 'notKept');
+  });
+
+  it('are neither shown nor accepted where nothing changed, nor when they are away', async () => {
+    const ledger = open();
+    const of = { launch: '1', kind: 'tool', original: 'x' } as const;
+    assert.equal(await ledger.changeOf(of), undefined);
+    changed(ledger, '1', tool('x'));
+    assert.equal(await ledger.changeOf(of), undefined);
+    changed(ledger, '1', tool('x', { description: 'two' }));
+    assert.ok(await ledger.changeOf(of));
+    changed(ledger, '1', tool('y'));
+    assert.equal(await ledger.changeOf(of), undefined);
+  });
+
+  it('are of the first tool where a name is listed again (N5)', async () => {
+    const ledger = open();
+    changed(ledger, '1', tool('x', { description: 'one' }), tool('x', { description: 'two' }));
+    const turned = [tool('x', { description: 'two' }), tool('x', { description: 'one' })];
+    assert.deepEqual(changed(ledger, '1', ...turned), { x: ['description'] });
+    assert.deepEqual((await shown(ledger, 'tool', 'x')).now[0], ['description', 'two']);
+  });
+
+  it('are accepted in vain where the approval was revoked meanwhile', async () => {
+    const ledger = open();
+    changed(ledger, '1', tool('x'));
+    changed(ledger, '1', tool('x', { description: 'two' }));
+    const change = await shown(ledger, 'tool', 'x');
+    let fired = 0;
+    ledger.onDidChange(() => fired++);
+    ledger.forget(launch('1'));
+    assert.equal(fired, 1);
+    ledger.accept([change]);
+    await ledger.stored();
+    assert.deepEqual(storage.value, []);
+    assert.deepEqual(changed(open(), '1', tool('x', { description: 'three' })), {});
+  });
+
   it('are accepted one by one, as they were shown', async () => {
     const ledger = open();
     const next = [tool('x', { description: '2' }), tool('y', { description: '2' })];
@@ -313,6 +367,9 @@ describe('what a server offers since it was approved (S3)', () => {
     for (let n = 0; n < 50; n++) changed(ledger, String(n), tool('x'));
     await ledger.stored();
     assert.equal(storage.writes, 1);
+    changed(ledger, '1', tool('x', { description: 'two' }));
+    await ledger.stored();
+    assert.equal(storage.writes, 1, 'what is known is not stored again');
   });
 
   it('do not fill the store: the launches that were not used for the longest time go', async () => {
@@ -323,13 +380,37 @@ describe('what a server offers since it was approved (S3)', () => {
     assert.deepEqual(changed(open(), '249', tool('x', { description: 'two' })), { x: ['description'] });
   });
 
-  it('survive a store that holds nonsense, and names of every kind', async () => {
+  it('survive names of every kind', async () => {
     const names = ['__proto__', 'constructor', 'x'];
-    storage.value = [null, 3, { fingerprint: '1' }, { fingerprint: '1', server: 'a', source: 's', tools: [['x'], 4] }];
     const ledger = open();
     changed(ledger, '1', ...names.map((name) => tool(name)));
     await ledger.stored();
     const next = names.map((name) => tool(name, { description: 'two' }));
-    assert.equal(review(open(), '1', { tool: next }).tool.size, 3);
+    assert.deepEqual(
+      [...review(open(), '1', { tool: next }).tool],
+      names.map((name) => [name, ['description']]),
+    );
   });
+
+  const whole = { fingerprint: '1', server: 'a', source: 's', tools: [], prompts: [] };
+  for (const nonsense of [
+    'text',
+    [null],
+    [3],
+    [{ ...whole, fingerprint: 1 }],
+    [{ ...whole, server: undefined }],
+    [{ ...whole, source: null }],
+    [{ ...whole, tools: undefined }],
+  ])
+    it(`are not seen yet where the store holds ${JSON.stringify(nonsense)}`, () => {
+      storage.value = nonsense;
+      const { tool: tools, prompt: prompts } = review(open(), '1', { tool: [tool('x')], prompt: [prompt('p')] });
+      assert.deepEqual([tools.size, prompts.size], [0, 0]);
+    });
+
+  for (const nonsense of [4, ['x'], ['x', 'a'], ['x', 'a', 'b', 1], ['x', 'a', 'b', 'c', 'd'], [7, 'a', 'b', 'c']])
+    it(`are new where the store holds ${JSON.stringify(nonsense)} of them`, () => {
+      storage.value = [{ ...whole, tools: [nonsense] }];
+      assert.deepEqual(changed(open(), '1', tool('x')), { x: ['new'] });
+    });
 });
