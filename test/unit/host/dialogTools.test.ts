@@ -191,6 +191,11 @@ describe('tools of a dialog', () => {
       arguments: { what: 'pears' },
       result: (outcome as { result: CallToolResult }).result,
     });
+    const forUser = { type: 'text', text: 'shown', annotations: { audience: ['user'] } };
+    for (const content of [[], [forUser], undefined]) {
+      const { parts } = await run(result(content as unknown[], { structuredContent: { count: 3 } }));
+      assert.match(JSON.stringify(parts), /count/, 'where a model sees no text, the structure is for it too (V1)');
+    }
     for (let later = 0; later < 32; later += 1) await run(outcome);
     assert.equal(tools.app(read.app ?? ''), undefined, 'the oldest goes');
     assert.equal((await run({ kind: 'cancelled' })).app, undefined);

@@ -35,6 +35,27 @@ describe('data URLs in results (V1)', () => {
       { messages: [{ role: 'user', content: { ...png, data: url } }] },
       { messages: [{ role: 'user', content: png }] },
     ],
+    [
+      'a message of several parts',
+      {
+        messages: [
+          {
+            role: 'user',
+            content: [
+              { type: 'text', text: 'x' },
+              { ...png, data: url },
+            ],
+          },
+        ],
+      },
+      { messages: [{ role: 'user', content: [{ type: 'text', text: 'x' }, png] }] },
+    ],
+    ['a blank type is none', { content: [{ ...png, data: url, mimeType: ' ' }] }, { content: [png] }],
+    [
+      'no type at all',
+      { content: [{ type: 'image', data: 'data:;base64,AA==' }] },
+      { content: [{ type: 'image', data: 'AA==' }] },
+    ],
   ] as const) {
     it(`${what}: plain base64`, () => assert.deepEqual(withoutDataUrls(given), gives));
   }
@@ -44,6 +65,7 @@ describe('data URLs in results (V1)', () => {
     { contents: [{ uri: 'x:1', text: url }] },
     { messages: [{ role: 'user', content: { type: 'text', text: 'x' } }] },
     { content: [{ ...png, data: `data:${'x'.repeat(300)},aGVsbG8=` }] },
+    { messages: [null, { role: 'user', content: [{ type: 'text', text: url }] }, 7] },
     { content: 'no list', structuredContent: { data: url } },
     {},
   ]) {

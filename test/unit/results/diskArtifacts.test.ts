@@ -10,6 +10,7 @@ import {
   type ArtifactStore,
   type SaveOutcome,
 } from '../../../src/core/results/artifacts.js';
+import { ArtifactQuota } from '../../../src/core/results/artifactQuota.js';
 import { timeOfArtifact } from '../../../src/core/results/artifactName.js';
 import { createDiskArtifacts } from '../../../src/core/results/diskArtifacts.js';
 import { brokenContent, content, filesIn, Lines, newFolder, removeFolders } from './folder.js';
@@ -118,6 +119,16 @@ describe('results: artifacts on disk (V2)', () => {
     assert.deepEqual(filesIn(root()), [path.relative(root(), file)]);
   });
 
+  it('is settled when all that is being saved is there', async () => {
+    void store.save(origin, content('x'.repeat(900)));
+    void store.save(origin, content('y'));
+    await store.settled();
+    assert.deepEqual(
+      filesIn(root()).map((file) => path.extname(file)),
+      ['.txt', '.txt'],
+    );
+  });
+
   it('leaves nothing of content that turns out broken', async () => {
     const outcome = await store.save(origin, brokenContent('its data was cut off', 'a', 'b'));
     assert.deepEqual(outcome, { kind: 'unreadable', why: 'its data was cut off' });
@@ -181,6 +192,20 @@ describe('results: artifacts on disk (V2)', () => {
       quota = 25;
       const file = await settledSave();
       assert.deepEqual(filesIn(root()), [file, path.join('other', 'tool', 'newest.txt')].sort());
+    });
+
+    it('passes over what is being written', async () => {
+      const [underWay, arrived] = ['a/b/1.txt.partial', 'a/b/2.txt'].map((name) => path.join(root(), name)) as [
+        string,
+        string,
+      ];
+      mkdirSync(path.dirname(arrived), { recursive: true });
+      for (const file of [underWay, arrived]) writeFileSync(file, '0123456789');
+      const kept = new ArtifactQuota({ root: root(), limit: () => 15, log });
+      kept.begin(underWay);
+      kept.end(`${arrived}.partial`, { file: arrived, bytes: 10 });
+      await kept.settled();
+      assert.equal(filesIn(root()).length, 2);
     });
 
     it('holds when many are written at once', async () => {
