@@ -1,21 +1,13 @@
 import assert from 'node:assert/strict';
-import { ApprovalLedger, type ApprovedServer, type Storage } from '../../../src/core/approval/ledger.js';
+import { MemoryStorage } from '../../support/core/memoryStorage.js';
+import { ApprovalLedger, type ApprovedServer } from '../../../src/core/approval/ledger.js';
 import type { LaunchDescription } from '../../../src/core/approval/fingerprint.js';
 
 function launch(server: string, fingerprint: string, source = '/ws/.minds/mcp.yaml'): LaunchDescription {
   return { server, source, fingerprint, parts: [{ label: 'command', shown: fingerprint }] };
 }
 
-class MemoryStorage implements Storage {
-  constructor(public value?: unknown) {}
-  get(): unknown {
-    return this.value;
-  }
-  update(_key: string, value: unknown): Promise<void> {
-    this.value = JSON.parse(JSON.stringify(value));
-    return Promise.resolve();
-  }
-}
+const key = 'mcpToolsets.approvals';
 
 describe('approval ledger (S1)', () => {
   let storage: MemoryStorage;
@@ -107,7 +99,7 @@ describe('approval ledger (S1)', () => {
     const ledger = open();
     for (let index = 0; index < 30; index++) await ledger.approve([launch('a', String(index))]);
     await ledger.approve([launch('b', 'b')]);
-    assert.equal((storage.value as unknown[]).length, 21);
+    assert.equal((storage.get(key) as unknown[]).length, 21);
     assert.equal(ledger.judge(launch('a', '9')), 'pending');
     assert.equal(ledger.judge(launch('a', '10')), 'approved');
   });
@@ -124,7 +116,7 @@ describe('approval ledger (S1)', () => {
     ]),
   ]) {
     it(`takes nothing from a store that holds ${JSON.stringify(stored)}`, () => {
-      storage.value = stored;
+      void storage.update(key, stored);
       assert.equal(open().judge(launch('a', '1')), 'pending');
       assert.deepEqual(open().servers, []);
     });

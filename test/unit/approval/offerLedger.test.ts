@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
+import { MemoryStorage } from '../../support/core/memoryStorage.js';
 import type { LaunchDescription } from '../../../src/core/approval/fingerprint.js';
-import type { Storage } from '../../../src/core/approval/ledger.js';
 import { OfferLedger, type OfferChange } from '../../../src/core/approval/offerLedger.js';
 import type { OfferChanges, OfferName, ReviewedOffers } from '../../../src/core/approval/offerPrints.js';
 import type { KeptText, OfferTexts } from '../../../src/core/approval/offerTexts.js';
@@ -52,18 +52,7 @@ class MemoryTexts implements OfferTexts {
   }
 }
 
-class MemoryStorage implements Storage {
-  writes = 0;
-  constructor(public value?: unknown) {}
-  get(): unknown {
-    return this.value;
-  }
-  update(_key: string, value: unknown): Promise<void> {
-    this.writes++;
-    this.value = JSON.parse(JSON.stringify(value));
-    return Promise.resolve();
-  }
-}
+const key = 'mcpToolsets.tools';
 
 describe('what a server offers since it was approved (S3)', () => {
   let storage: MemoryStorage;
@@ -78,6 +67,9 @@ describe('what a server offers since it was approved (S3)', () => {
     assert.ok(change);
     return change;
   };
+
+  /** The description before and now. */
+  const descriptions = ({ before, now }: OfferChange): unknown[] => [before[0]?.[1], now[0]?.[1]];
 
   beforeEach(() => {
     storage = new MemoryStorage();
@@ -215,9 +207,9 @@ describe('what a server offers since it was approved (S3)', () => {
     const earlier = open();
     changed(earlier, '1', tool('x', { description: 'one' }));
     await earlier.stored();
-    const [written] = storage.value as [Record<string, unknown>];
+    const [written] = storage.get(key) as [Record<string, unknown>];
     const { fingerprint, server, source, tools } = written;
-    storage.value = [{ fingerprint, server, source, tools }];
+    void storage.update(key, [{ fingerprint, server, source, tools }]);
     texts.files.clear();
     const ledger = open();
     const offers = { tool: [tool('x', { description: 'one' }), tool('y')], prompt: [prompt('p')], instructions: 'I' };
@@ -240,13 +232,7 @@ describe('what a server offers since it was approved (S3)', () => {
     const later = open();
     changed(later, '1', tool('x', { description: 'two' }), tool('y'));
     const change = await shown(later, 'tool', 'x');
-    assert.deepEqual(
-      [change.before[0], change.now[0]],
-      [
-        ['description', 'one'],
-        ['description', 'two'],
-      ],
-    );
+    assert.deepEqual(descriptions(change), ['one', 'two']);
     assert.equal((await shown(later, 'tool', 'y')).before, 'new');
     texts.files.clear();
     assert.equal((await shown(later, 'tool', 'x')).before, 'notKept');
@@ -259,13 +245,7 @@ describe('what a server offers since it was approved (S3)', () => {
     await ledger.stored();
     review(ledger, '1', { tool: [tool('x', { description: 'now s3cret' })] }, { redact });
     const change = await shown(ledger, 'tool', 'x');
-    assert.deepEqual(
-      [change.before[0], change.now[0]],
-      [
-        ['description', 'with …'],
-        ['description', 'now …'],
-      ],
-    );
+    assert.deepEqual(descriptions(change), ['with …', 'now …']);
     assert.ok(!JSON.stringify([...texts.files].map(([, kept]) => [...kept])).includes('s3cret'));
   });
 
@@ -312,7 +292,7 @@ describe('what a server offers since it was approved (S3)', () => {
     assert.equal(fired, 1);
     ledger.accept([change]);
     await ledger.stored();
-    assert.deepEqual(storage.value, []);
+    assert.deepEqual(storage.get(key), []);
     assert.deepEqual(changed(open(), '1', tool('x', { description: 'three' })), {});
   });
 
@@ -340,13 +320,7 @@ describe('what a server offers since it was approved (S3)', () => {
     assert.deepEqual(changed(ledger, '1', tool('x', { description: 'three' })), { x: ['description'] });
     // What it was is what was accepted.
     const three = await shown(ledger, 'tool', 'x');
-    assert.deepEqual(
-      [three.before[0], three.now[0]],
-      [
-        ['description', 'two'],
-        ['description', 'three'],
-      ],
-    );
+    assert.deepEqual(descriptions(three), ['two', 'three']);
     assert.equal(await ledger.changeOf({ launch: '1', kind: 'tool', original: 'other' }), undefined);
   });
 
@@ -376,7 +350,7 @@ describe('what a server offers since it was approved (S3)', () => {
     const ledger = open();
     for (let n = 0; n < 250; n++) changed(ledger, String(n), tool('x'));
     await ledger.stored();
-    assert.equal((storage.value as unknown[]).length, 200);
+    assert.equal((storage.get(key) as unknown[]).length, 200);
     assert.deepEqual(changed(open(), '249', tool('x', { description: 'two' })), { x: ['description'] });
   });
 
@@ -403,14 +377,14 @@ describe('what a server offers since it was approved (S3)', () => {
     [{ ...whole, tools: undefined }],
   ])
     it(`are not seen yet where the store holds ${JSON.stringify(nonsense)}`, () => {
-      storage.value = nonsense;
+      void storage.update(key, nonsense);
       const { tool: tools, prompt: prompts } = review(open(), '1', { tool: [tool('x')], prompt: [prompt('p')] });
       assert.deepEqual([tools.size, prompts.size], [0, 0]);
     });
 
   for (const nonsense of [4, ['x'], ['x', 'a'], ['x', 'a', 'b', 1], ['x', 'a', 'b', 'c', 'd'], [7, 'a', 'b', 'c']])
     it(`are new where the store holds ${JSON.stringify(nonsense)} of them`, () => {
-      storage.value = [{ ...whole, tools: [nonsense] }];
+      void storage.update(key, [{ ...whole, tools: [nonsense] }]);
       assert.deepEqual(changed(open(), '1', tool('x')), { x: ['new'] });
     });
 });
