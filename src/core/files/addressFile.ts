@@ -7,6 +7,7 @@ import { unlink } from 'node:fs/promises';
 import path from 'node:path';
 import type { Clock } from '../base/clock.js';
 import type { Disposable } from '../base/disposables.js';
+import { isAlive } from '../base/isAlive.js';
 import { largestConfigFile, readTextFile } from '../base/textFile.js';
 import { makePrivateFile } from '../base/privateFile.js';
 import { watchFile } from './watchedFile.js';
@@ -53,14 +54,5 @@ async function read(tokenFile: string): Promise<{ readonly port: number; readonl
     return Number.isInteger(port) && Number.isInteger(pid) ? { port: Number(port), pid: Number(pid) } : undefined;
   } catch {
     return undefined;
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }

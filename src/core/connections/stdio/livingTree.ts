@@ -6,6 +6,7 @@
  * belongs, is in a group that such a one leads, or carries the tree's mark in its environment; the last finds those
  * whose parents are gone and who made a session of their own. A process that belonged once belongs for good.
  */
+import { isAlive } from '../../base/isAlive.js';
 import { carryingMark, readProcessTable, type ProcessEntry, type ProcessTable } from './processTable.js';
 import { pollUntilGone, type TreeMembers } from './treeMembers.js';
 
@@ -80,7 +81,7 @@ export class LivingTree implements TreeMembers {
   }
 
   private someAnswer(): boolean {
-    return this.target.groups.some((group) => answers(-group)) || [...this.known.keys()].some((pid) => answers(pid));
+    return this.target.groups.some((group) => isAlive(-group)) || [...this.known.keys()].some((pid) => isAlive(pid));
   }
 
   private maybeMarked(entry: ProcessEntry): boolean {
@@ -134,14 +135,5 @@ function send(pid: number, name: NodeJS.Signals): void {
     process.kill(pid, name);
   } catch {
     // The process is gone, or was never ours to signal; the next look shows what is left.
-  }
-}
-
-function answers(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }
