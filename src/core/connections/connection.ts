@@ -5,11 +5,13 @@
 import type { CallToolResult, ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import type { Event } from '../base/events.js';
 import type { ProblemCode } from '../base/problem.js';
-import type { OfferedPrompt, OfferedResource, OfferedTemplate, OfferedTool } from '../tools/catalogue.js';
+import type { PromptListing, ResourceListing, ToolListing } from '../tools/catalogue.js';
 import type { Fields, ServerClient } from '../protocol/client.js';
 import type { OtherRequest, RequestTerms, ServerOutcome, ToolCall } from '../protocol/request.js';
 import type { Log } from '../base/log.js';
 import type { Launch } from '../config/model.js';
+
+export type { Malformed, PromptListing, ResourceListing, ToolListing } from '../tools/catalogue.js';
 
 /** A start that did not succeed, as a sentence or two and a next step; no secrets are removed here. */
 export interface StartFailure {
@@ -23,35 +25,6 @@ export interface StartFailure {
   readonly path: readonly (string | number)[];
   /** What the person probably meant instead of what stands there. */
   readonly instead?: string;
-}
-
-/** An entry that is not what its list should hold. It is named, so that it is not lost in silence. */
-export interface Malformed {
-  readonly name: string;
-  readonly detail: string;
-}
-
-export interface PromptListing {
-  readonly prompts: readonly OfferedPrompt[];
-  readonly malformed: readonly Malformed[];
-  /** Says why the prompts are not all here; those that came are kept. */
-  readonly failure?: string;
-}
-
-export interface ResourceListing {
-  readonly resources: readonly OfferedResource[];
-  readonly templates: readonly OfferedTemplate[];
-  readonly malformed: readonly Malformed[];
-  readonly failure?: string;
-}
-
-export interface ToolListing {
-  readonly tools: readonly OfferedTool[];
-  readonly malformed: readonly Malformed[];
-  /** It is undefined if the server has no prompts. */
-  readonly prompts?: PromptListing | undefined;
-  /** It is undefined if the server has no resources. */
-  readonly resources?: ResourceListing | undefined;
 }
 
 /** What a server says has changed. */

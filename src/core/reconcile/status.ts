@@ -24,6 +24,7 @@ import {
   type ServedTool,
   type Toolset,
 } from '../tools/catalogue.js';
+import type { InstanceUse } from '../instances/instance.js';
 import { describeFailure, takesDown, type Failure } from './failure.js';
 import {
   approvalPending,
@@ -69,12 +70,7 @@ export interface InstanceStatus {
   readonly startedAt: number;
   readonly lastCallAt: number | undefined;
   readonly callsInFlight: number;
-  readonly use:
-    | { readonly kind: 'warm' }
-    | { readonly kind: 'spare' }
-    | { readonly kind: 'shared' }
-    | { readonly kind: 'leased'; readonly dialog: string; readonly since: number }
-    | { readonly kind: 'draining' };
+  readonly use: InstanceUse;
 }
 
 export interface ServerStatus {

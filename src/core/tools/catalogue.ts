@@ -14,6 +14,35 @@ export type OfferedPrompt = Readonly<Prompt>;
 export type OfferedResource = Readonly<Resource>;
 export type OfferedTemplate = Readonly<ResourceTemplate>;
 
+/** An entry that is not what its list should hold. It is named, so that it is not lost in silence. */
+export interface Malformed {
+  readonly name: string;
+  readonly detail: string;
+}
+
+export interface PromptListing {
+  readonly prompts: readonly OfferedPrompt[];
+  readonly malformed: readonly Malformed[];
+  /** Says why the prompts are not all here; those that came are kept. */
+  readonly failure?: string;
+}
+
+export interface ResourceListing {
+  readonly resources: readonly OfferedResource[];
+  readonly templates: readonly OfferedTemplate[];
+  readonly malformed: readonly Malformed[];
+  readonly failure?: string;
+}
+
+export interface ToolListing {
+  readonly tools: readonly OfferedTool[];
+  readonly malformed: readonly Malformed[];
+  /** It is undefined if the server has no prompts. */
+  readonly prompts?: PromptListing | undefined;
+  /** It is undefined if the server has no resources. */
+  readonly resources?: ResourceListing | undefined;
+}
+
 export interface PublishedTool {
   readonly original: string;
   readonly published: string;

@@ -9,18 +9,14 @@ import type { NameFilter, Transform } from '../config/model.js';
 import type {
   ExcludedTool,
   ExclusionReason,
-  OfferedTool,
+  ToolListing,
   PublishedPrompt,
   PublishedResources,
   PublishedTool,
 } from './catalogue.js';
 import { isValidName, longestMatched, transformName } from './names.js';
 import { compileFilter, isTooMuchToMatch, judge } from './patterns.js';
-import {
-  curatePromptsAndResources,
-  type PromptsAndResources,
-  type PromptAndResourceRules,
-} from './promptsAndResources.js';
+import { curatePromptsAndResources, type PromptAndResourceRules } from './promptsAndResources.js';
 import {
   fewOfEach,
   type FilteredToolsReport,
@@ -37,11 +33,6 @@ import {
   toolNameInvalid,
 } from './problems.js';
 import { schemaRefusedByEditor, unusableSchema, withReadableSchemas } from './schemas.js';
-
-interface Listed extends PromptsAndResources {
-  readonly tools: readonly OfferedTool[];
-  readonly malformed: readonly { readonly name: string; readonly detail: string }[];
-}
 
 export interface CurationRules extends PromptAndResourceRules {
   readonly tools: NameFilter;
@@ -66,7 +57,7 @@ export type Curation =
 const longestShown = 100;
 const noLists: NameFilter = { whitelist: [], blacklist: [] };
 
-export function curate(rules: CurationRules, listed: Listed, report: FilteredToolsReport): Curation {
+export function curate(rules: CurationRules, listed: ToolListing, report: FilteredToolsReport): Curation {
   const at = { server: rules.id, places: rules.places };
   const filter = compileFilter(rules.tools);
   const tools: PublishedTool[] = [];

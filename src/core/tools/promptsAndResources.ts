@@ -10,11 +10,13 @@ import type { Problem } from '../base/problem.js';
 import { asText } from '../base/text.js';
 import type { PromptSelection, ResourceSelection, ServerPlaces } from '../config/model.js';
 import type {
-  OfferedPrompt,
   OfferedResource,
   OfferedTemplate,
   PublishedPrompt,
   PublishedResources,
+  PromptListing,
+  ResourceListing,
+  ToolListing,
 } from './catalogue.js';
 import { longestMatched, transformName } from './names.js';
 import { type CompiledFilter, compileFilter, isTooMuchToMatch, judge } from './patterns.js';
@@ -29,29 +31,6 @@ import {
   patternsWithoutEffect,
   promptTwice,
 } from './problems.js';
-
-interface Malformed {
-  readonly name: string;
-  readonly detail: string;
-}
-
-export interface PromptsAndResources {
-  readonly prompts?:
-    | {
-        readonly prompts: readonly OfferedPrompt[];
-        readonly malformed: readonly Malformed[];
-        readonly failure?: string;
-      }
-    | undefined;
-  readonly resources?:
-    | {
-        readonly resources: readonly OfferedResource[];
-        readonly templates: readonly OfferedTemplate[];
-        readonly malformed: readonly Malformed[];
-        readonly failure?: string;
-      }
-    | undefined;
-}
 
 export interface PromptAndResourceRules {
   readonly id: string;
@@ -69,7 +48,7 @@ export interface CuratedPromptsAndResources {
 /** @param apps the URIs of the apps of published tools (G8) */
 export function curatePromptsAndResources(
   rules: PromptAndResourceRules,
-  listed: PromptsAndResources,
+  listed: Pick<ToolListing, 'prompts' | 'resources'>,
   report: FilteredToolsReport,
   apps: ReadonlySet<string> = new Set(),
 ): CuratedPromptsAndResources {
@@ -83,7 +62,7 @@ export function curatePromptsAndResources(
 
 function publishPrompts(
   rules: PromptAndResourceRules,
-  listed: PromptsAndResources['prompts'],
+  listed: PromptListing | undefined,
   report: FilteredToolsReport,
   problems: Problem[],
 ): PublishedPrompt[] {
@@ -117,7 +96,7 @@ function publishPrompts(
 
 function publishResources(
   rules: PromptAndResourceRules,
-  listed: PromptsAndResources['resources'],
+  listed: ResourceListing | undefined,
   apps: ReadonlySet<string>,
   report: FilteredToolsReport,
   problems: Problem[],
@@ -147,7 +126,7 @@ function sift<Entry>(
   all: readonly Entry[],
   nameOf: (entry: Entry) => string,
   spared: ReadonlySet<string>,
-  { malformed, failure }: { readonly malformed: readonly Malformed[]; readonly failure?: string },
+  { malformed, failure }: Pick<PromptListing, 'malformed' | 'failure'>,
   report: FilteredToolsReport,
   problems: Problem[],
 ): Entry[] {

@@ -4,15 +4,7 @@
  */
 import type { Problem } from '../base/problem.js';
 import type { ServerPlaces } from '../config/model.js';
-import type {
-  ExcludedTool,
-  PublishedPrompt,
-  PublishedResources,
-  PublishedTool,
-  ServedTool,
-  Toolset,
-} from './catalogue.js';
-import type { ServerFeatures } from './features.js';
+import type { PublishedTool, ServedTool, Toolset } from './catalogue.js';
 import type { ToolNames } from './permissions.js';
 import { editorId, editorNames, longestEditorId, agentHostName } from './editorNames.js';
 import {
@@ -27,17 +19,9 @@ import {
 /** The editor and providers take this many tools in one request for a model that cannot search among tools. */
 const mostTools = 128;
 
-export interface Candidate {
-  readonly id: string;
-  readonly shortName: string;
+export interface Candidate extends Omit<Toolset, 'tools' | 'appTools' | 'release'> {
   readonly tools: readonly PublishedTool[];
   readonly appTools?: readonly PublishedTool[];
-  readonly excluded: readonly ExcludedTool[];
-  readonly prompts: readonly PublishedPrompt[];
-  readonly resources: PublishedResources;
-  readonly features: ServerFeatures;
-  readonly instructions: string | undefined;
-  readonly leased: boolean;
   readonly places: ServerPlaces;
 }
 

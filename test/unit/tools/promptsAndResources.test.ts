@@ -5,12 +5,12 @@ import {
   contentsRefused,
   curatePromptsAndResources,
   type CuratedPromptsAndResources,
-  type PromptsAndResources,
 } from '../../../src/core/tools/promptsAndResources.js';
+import type { ToolListing } from '../../../src/core/tools/catalogue.js';
 import { fakePlaces } from '../../support/places.js';
 
 const all: NameFilter = { whitelist: [], blacklist: [] };
-const offer: PromptsAndResources = {
+const offer: Pick<ToolListing, 'prompts' | 'resources'> = {
   prompts: { prompts: [{ name: 'a.b c' }, { name: 'x_one' }, { name: 'two' }], malformed: [] },
   resources: {
     resources: [
