@@ -177,7 +177,7 @@ export class Instance {
   private renewSubscriptions(): void {
     if (this.connection.capabilities.resources?.subscribe !== true) return;
     for (const uri of this.subscriptions.uris()) {
-      this.requestAside('resources/subscribe', { uri });
+      void this.requestAside('resources/subscribe', { uri });
       this.subscriptions.updated({ uri });
     }
   }
@@ -186,9 +186,9 @@ export class Instance {
     switch (change) {
       case 'gone':
         for (const uri of this.subscriptions.forget(client.session)) {
-          this.requestAside('resources/unsubscribe', { uri });
+          void this.requestAside('resources/unsubscribe', { uri });
         }
-        for (const taskId of this.watched.forget(client.session)) this.requestAside(unwatchTask, { taskId });
+        for (const taskId of this.watched.forget(client.session)) void this.requestAside(unwatchTask, { taskId });
         return;
       case 'logLevel':
         if (this.isOf(client)) this.setLogLevel(client);
@@ -210,22 +210,13 @@ export class Instance {
     if (said && !isFinal(said)) return;
     const watching = this.watched.take(taskId);
     if (!said) for (const client of watching) client.end?.();
-    this.requestAside(unwatchTask, { taskId });
+    void this.requestAside(unwatchTask, { taskId });
     this.letGo(taskId);
   }
 
   /** Resolves with undefined where the server has no word of it any more. */
   private async askForTask(taskId: string): Promise<Fields | undefined> {
-    const { signal } = new AbortController();
-    const timeouts = { call: forgetLimitMs, callMax: forgetLimitMs };
-    const { client } = this;
-    const outcome = await this.connection.request({
-      method: 'tasks/get',
-      params: { taskId },
-      timeouts,
-      signal,
-      client,
-    });
+    const outcome = await this.requestAside('tasks/get', { taskId }, this.client);
     return outcome.kind === 'result' && outcome.result['status'] !== undefined ? outcome.result : undefined;
   }
 
@@ -277,13 +268,13 @@ export class Instance {
     // The session that wants to hear most decides; the gateway sends each session only what it wants.
     if (this.use.kind === 'shared' && logLevelRank(level) >= logLevelRank(this.logLevel)) return;
     this.logLevel = level;
-    this.requestAside('logging/setLevel', { level });
+    void this.requestAside('logging/setLevel', { level });
   }
 
-  private requestAside(method: string, params: Fields): void {
+  private requestAside(method: string, params: Fields, client?: ServerClient): Promise<ServerOutcome<Fields>> {
     const { signal } = new AbortController();
     const timeouts = { call: forgetLimitMs, callMax: forgetLimitMs };
-    void this.connection.request({ method, params, timeouts, signal });
+    return this.connection.request({ method, params, timeouts, signal, client });
   }
 
   /**
