@@ -31,6 +31,22 @@ describe('gateway: conversations of the modern era (G3, L2a)', () => {
     clock.advance(1);
     of('c');
     assert.deepEqual(told, ['forgotten b']);
+    of('d');
+    assert.deepEqual(told, ['forgotten b', 'forgotten a'], 'and not the one that came last');
+  });
+
+  it('make no room where somebody attends to them', () => {
+    of('a');
+    const attending = conversations.attend(traits('a'));
+    clock.advance(1);
+    of('b');
+    of('c');
+    assert.deepEqual(told, ['forgotten b']);
+    attending.dispose();
+    clock.advance(1);
+    of('c');
+    of('d');
+    assert.deepEqual(told, ['forgotten b', 'forgotten a']);
   });
 
   it('are refused where all are in use', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Cancellation, type CancelSignal } from '../../../src/core/base/cancellation.js';
 import { Listings } from '../../../src/core/gateway/listings.js';
-import { SessionClient, type Session } from '../../../src/core/gateway/session.js';
+import type { Session } from '../../../src/core/gateway/session.js';
 import { Sessions } from '../../../src/core/gateway/sessions.js';
 import type { ClientKind } from '../../../src/core/protocol/client.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
@@ -342,59 +342,5 @@ describe('gateway: sessions', () => {
     assert.equal(newer.length, 999);
     assert.equal(session.dialogOf('conversation-0'), session.dialog);
     assert.equal(session.dialogOf('conversation-1'), `${session.dialog}/conversation-1`);
-  });
-
-  it('are told what may get lost only where they read, and the rest where they listen (S2)', () => {
-    const session = open();
-    const [listening, reply] = [new FakeStream(), new FakeStream()];
-    session.listen(listening);
-    listening.isRead = reply.isRead = false;
-    const duringCall = new SessionClient(session, () => reply);
-    for (const client of [session.client, duringCall]) {
-      client.tell('notifications/message', { level: 'info', data: 'x' });
-      client.tell('notifications/resources/updated', { uri: 'a:b' });
-    }
-    assert.deepEqual(
-      [listening, reply].map(({ sent }) => sent.map(({ method }) => method)),
-      [['notifications/resources/updated'], []],
-    );
-    listening.isRead = reply.isRead = true;
-    for (const client of [session.client, duringCall])
-      client.tell('notifications/message', { level: 'info', data: 'x' });
-    assert.deepEqual([listening.sent.length, reply.sent.length], [2, 1]);
-  });
-
-  describe('elicitations that servers say are complete (G4)', () => {
-    const complete = (session: Session, elicitationId: unknown): void =>
-      session.client.tell('notifications/elicitation/complete', { elicitationId });
-    /** Says of each whether it is over by now. */
-    async function areOver(...waits: readonly Promise<void>[]): Promise<boolean[]> {
-      const over = waits.map(() => false);
-      waits.forEach((wait, index) => void wait.then(() => (over[index] = true)));
-      await new Promise(setImmediate);
-      return over;
-    }
-
-    it('are waited for, each once, or were complete before', async () => {
-      const session = open();
-      const both = session.client.completed(['a', 'b', 'a']);
-      complete(session, 'a');
-      assert.deepEqual(await areOver(both), [false]);
-      complete(session, 'b');
-      complete(session, 'c');
-      const { client } = session;
-      assert.deepEqual(await areOver(both, client.completed(['c']), client.completed(['c'])), [true, true, false]);
-    });
-
-    it('are remembered in bounds where nobody waits for them, and never in the place of those that are waited for', async () => {
-      const session = open();
-      const awaited = session.client.completed(['awaited']);
-      for (const wrong of [undefined, 5, {}, 'x'.repeat(1_000_000)]) complete(session, wrong);
-      for (let count = 0; count < 5_000; count++) complete(session, `early-${count}`);
-      complete(session, 'awaited');
-      const of = (id: string): Promise<void> => session.client.completed([id]);
-      const over = await areOver(awaited, of('early-0'), of('early-4999'), of('x'.repeat(1_000_000)));
-      assert.deepEqual(over, [true, false, true, false]);
-    });
   });
 });

@@ -1,0 +1,86 @@
+/** What the client of a session is told, and what waits for what a server tells it. */
+import assert from 'node:assert/strict';
+import { Listings } from '../../../src/core/gateway/listings.js';
+import { Session, SessionClient } from '../../../src/core/gateway/session.js';
+import { FakeClock } from '../../support/fakes/fakeClock.js';
+import { FakeBackend, FakeStream, MemoryLog } from './fakes.js';
+
+describe('gateway: clients of sessions', () => {
+  const open = (protocolVersion: Session['protocolVersion'] = '2025-11-25'): Session => {
+    const [backend, clock, log] = [new FakeBackend(), new FakeClock(), new MemoryLog()];
+    const listings = new Listings({ backend, clock, log, pageSize: 1_000, coalesceMs: 20, announce: () => {} });
+    return new Session('id', listings.of('t', 'plain'), protocolVersion, 0);
+  };
+
+  it('are told what may get lost only where they read, and the rest where they listen (S2)', () => {
+    const session = open();
+    const [listening, reply] = [new FakeStream(), new FakeStream()];
+    session.listen(listening);
+    listening.isRead = reply.isRead = false;
+    const duringCall = new SessionClient(session, () => reply);
+    for (const client of [session.client, duringCall]) {
+      client.tell('notifications/message', { level: 'info', data: 'x' });
+      client.tell('notifications/resources/updated', { uri: 'a:b' });
+    }
+    assert.deepEqual(
+      [listening, reply].map(({ sent }) => sent.map(({ method }) => method)),
+      [['notifications/resources/updated'], []],
+    );
+    listening.isRead = reply.isRead = true;
+    for (const client of [session.client, duringCall])
+      client.tell('notifications/message', { level: 'info', data: 'x' });
+    assert.deepEqual([listening.sent.length, reply.sent.length], [2, 1]);
+  });
+
+  it('are told what their version knows, and logs as loud as they want them', () => {
+    const told = (protocolVersion: Session['protocolVersion'], logLevel?: string): unknown[] => {
+      const session = open(protocolVersion);
+      const stream = new FakeStream();
+      session.listen(stream);
+      session.logLevel = logLevel;
+      for (const level of ['info', 'error', 'odd']) session.client.tell('notifications/message', { level });
+      session.client.tell('notifications/elicitation/complete', { elicitationId: 'a' });
+      session.client.tell('notifications/tasks', { taskId: 'a', status: 'working' });
+      return stream.sent.map(({ method, params }) => (params as { level?: unknown }).level ?? method);
+    };
+    const complete = 'notifications/elicitation/complete';
+    assert.deepEqual(told('2025-06-18'), ['info', 'error', 'odd']);
+    assert.deepEqual(told('2025-11-25', 'error'), ['error', 'odd', complete]);
+    assert.deepEqual(told('2026-07-28'), ['notifications/tasks'], 'a client of the modern era says what it wants');
+    assert.deepEqual(told('2026-07-28', 'info'), ['info', 'error', 'odd', 'notifications/tasks']);
+  });
+
+  describe('elicitations that servers say are complete (G4)', () => {
+    const complete = (session: Session, elicitationId: unknown): void =>
+      session.client.tell('notifications/elicitation/complete', { elicitationId });
+    /** Says of each whether it is over by now. */
+    async function areOver(...waits: readonly Promise<void>[]): Promise<boolean[]> {
+      const over = waits.map(() => false);
+      waits.forEach((wait, index) => void wait.then(() => (over[index] = true)));
+      await new Promise(setImmediate);
+      return over;
+    }
+
+    it('are waited for, each once, or were complete before', async () => {
+      const session = open();
+      const both = session.client.completed(['a', 'b', 'a']);
+      complete(session, 'a');
+      assert.deepEqual(await areOver(both), [false]);
+      complete(session, 'b');
+      complete(session, 'c');
+      const { client } = session;
+      assert.deepEqual(await areOver(both, client.completed(['c']), client.completed(['c'])), [true, true, false]);
+    });
+
+    it('are remembered in bounds where nobody waits for them, and never in the place of those that are waited for', async () => {
+      const session = open();
+      const awaited = session.client.completed(['awaited']);
+      for (const wrong of [undefined, 5, {}, 'x'.repeat(1_000_000)]) complete(session, wrong);
+      for (let count = 0; count < 5_000; count++) complete(session, `early-${count}`);
+      complete(session, 'awaited');
+      const of = (id: string): Promise<void> => session.client.completed([id]);
+      const over = await areOver(awaited, of('early-0'), of('early-4999'), of('x'.repeat(1_000_000)));
+      assert.deepEqual(over, [true, false, true, false]);
+    });
+  });
+});
