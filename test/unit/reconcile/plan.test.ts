@@ -2,7 +2,15 @@
 import assert from 'node:assert/strict';
 import { parseMindsFile } from '../../../src/core/config/parse.js';
 import type { ConfiguredServer, ServerDefinition } from '../../../src/core/config/model.js';
-import { planStep, type Running, type Step } from '../../../src/core/reconcile/plan.js';
+import {
+  approvalOf,
+  diverges,
+  planStep,
+  startableDefinition,
+  type Judge,
+  type Running,
+  type Step,
+} from '../../../src/core/reconcile/plan.js';
 
 function server(entry: string): ConfiguredServer {
   const text = `version: 1\nservers:\n  a: { transport: stdio, ${entry} }\n`;
@@ -65,6 +73,16 @@ describe('plan with approvals (S1)', () => {
     ],
     ['a removed server', undefined, { serving: old }, false, false, 'withdraw'],
     ['a stopped server', server('command: old'), { stopped: old }, false, true, 'none'],
+    ['a stopped server with another launch', server('command: new'), { stopped: old }, true, true, 'start'],
+    [
+      'a stopped server with another filter',
+      server('command: old, tools: { whitelist: [x] }'),
+      { stopped: old },
+      true,
+      true,
+      'start',
+    ],
+    ['the launch that starts', server('command: old'), { starting: old }, true, true, 'redirect'],
   ];
   for (const [what, wanted, running, mayWanted, mayServing, kind] of rows) {
     it(`${what}: ${kind}`, () => {
@@ -72,4 +90,45 @@ describe('plan with approvals (S1)', () => {
       assert.equal(step.kind, kind);
     });
   }
+});
+
+describe('what is approved and what may start (S1, R3)', () => {
+  /** Everything but `old` waits for approval. */
+  const judge: Judge = (of) =>
+    of.launchHash === old.launchHash
+      ? { kind: 'approved' }
+      : { kind: 'pending', launch: { server: 'a', source: '/ws/f', parts: [], fingerprint: 'f' } };
+  const [wrong, pending, off] = [server('command: 1'), server('command: new'), server('command: new, enabled: false')];
+
+  it('a person starts what the file says, or what serves where that is wrong or waits for approval', () => {
+    const started = (wanted: ConfiguredServer | undefined, serving?: ServerDefinition): unknown =>
+      startableDefinition(judge, wanted, serving)?.launchHash;
+    assert.equal(started(server('command: old')), old.launchHash);
+    assert.equal(started(pending, old), old.launchHash);
+    assert.equal(started(pending), undefined);
+    assert.equal(started(wrong, old), old.launchHash);
+    assert.equal(started(off, old), undefined);
+    assert.equal(started(undefined, old), undefined);
+  });
+
+  it('nobody is asked about what is not going to start', () => {
+    const asked = (wanted: ConfiguredServer | undefined, serving?: ServerDefinition, stopped = false): string =>
+      approvalOf(judge, wanted, serving, stopped).kind;
+    assert.equal(asked(pending), 'pending');
+    assert.equal(asked(pending, undefined, true), 'notAsked');
+    assert.equal(asked(off), 'notAsked');
+    assert.equal(asked(wrong), 'notAsked');
+    assert.equal(asked(wrong, old), 'approved');
+    assert.equal(asked(server('command: old, enabled: false')), 'approved');
+  });
+
+  it('what serves is not what the file says where launch or filters differ, or the entry is wrong', () => {
+    const rows = ['command: old', 'command: new', 'command: old, tools: { whitelist: [x] }', 'command: 1'];
+    assert.deepEqual(
+      rows.map((entry) => diverges(server(entry), old)),
+      [false, true, true, true],
+    );
+    assert.equal(diverges(server('command: new'), undefined), false);
+    assert.equal(diverges(undefined, old), false);
+  });
 });
