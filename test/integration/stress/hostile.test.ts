@@ -40,6 +40,12 @@ const works = async (stage: Stage): Promise<void> => {
   assert.equal(await stage.text('bad', 'b_echo', { text: 'still there' }), 'still there');
 };
 
+/** Its own answers wait behind what it floods its one stream with. */
+const startsOrSaysWhy = (stage: Stage): void => {
+  if (stage.server('bad').state.kind === 'running') assert.ok(stage.publishedBy('bad').length > 0);
+  else failsWith('list-failed', /did not come within \d+ s/)(stage);
+};
+
 /** A flood is not one in the log, and a line says that there was more. */
 const quietLog = async (stage: Stage): Promise<void> => {
   await stage.logs.until(({ server, message }) => server === 'bad' && /left out/.test(message), 'what was left out');
@@ -170,7 +176,14 @@ const cases: readonly Hostile[] = [
   { what: 'pings without end', trait: 'pings', check: works },
   { what: 'pings without end, 500 times in a line', trait: 'batches', args: ['--size', '500'], check: works },
   { what: 'pings without end, 20,000 times in a line', trait: 'batches', args: ['--size', '20000'], check: works },
-  { what: 'asks without end and reads nothing', trait: 'deaf-requests', check: () => {} },
+  {
+    what: 'asks without end and reads nothing',
+    trait: 'deaf-requests',
+    check: async (stage) => {
+      await stage.logs.until(({ message }) => /gets no more answers/.test(message), 'that it gets no more answers');
+      assert.equal(stage.publishedBy('bad').length, 2);
+    },
+  },
   { what: 'says without end that its tools changed', trait: 'storm', check: works },
   { what: 'pings without end over HTTP', over: 'http', trait: 'pings', check: works },
   {
@@ -203,18 +216,20 @@ const cases: readonly Hostile[] = [
     },
   },
   {
-    // Its own answers wait behind what it floods the one stream with, so that it may start or fail.
     what: 'pings without end over HTTP+SSE',
     over: 'legacy-sse',
     trait: 'pings',
     entry: start('1s'),
-    check: () => {},
+    check: startsOrSaysWhy,
   },
   {
     what: 'answers what nobody asked over HTTP+SSE, without end',
     over: 'legacy-sse',
     trait: 'strangers',
-    check: () => {},
+    check: async (stage) => {
+      startsOrSaysWhy(stage);
+      await quietLog(stage);
+    },
   },
   {
     what: 'logs without end',
