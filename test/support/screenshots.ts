@@ -8,13 +8,12 @@ import type { Page } from 'playwright-core';
 import { undoAll } from './editor/cleanup.ts';
 import { startEditor } from './editor/launch.ts';
 import type { EditorWindow } from './editor/window.ts';
+import { inWebview } from './editor/webviews.ts';
 import { copyWorkspace } from './editor/workspaces.ts';
 import { repoRoot } from './npm.mjs';
 
 const media = join(repoRoot, 'media');
 const rows = '.part.sidebar .monaco-list-row';
-const inPage =
-  'iframe.webview.ready:visible >> internal:control=enter-frame >> #active-frame >> internal:control=enter-frame >> ';
 
 async function main(): Promise<void> {
   mkdirSync(join(media, 'walkthrough'), { recursive: true });
@@ -90,10 +89,10 @@ async function completion(window: EditorWindow, folder: string): Promise<void> {
 async function tryTool(window: EditorWindow): Promise<void> {
   const { page } = window;
   await command(window, 'mcpToolsets.tryTool', 'everything', 'sum');
-  await page.locator(`${inPage}.field input >> nth=0`).fill('19');
-  await page.locator(`${inPage}.field input >> nth=1`).fill('23');
-  await page.locator(`${inPage}button:text-is("Run")`).click();
-  await page.locator(`${inPage}.result pre`).first().waitFor();
+  await page.locator(inWebview('.field input >> nth=0')).fill('19');
+  await page.locator(inWebview('.field input >> nth=1')).fill('23');
+  await page.locator(inWebview('button:text-is("Run")')).click();
+  await page.locator(inWebview('.result pre')).first().waitFor();
   await settle(page);
   const clip = { ...(await boxOf(page, '.part.editor')), height: 500 };
   await page.screenshot({ path: join(media, 'walkthrough/tryTool.png'), clip });

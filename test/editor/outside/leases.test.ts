@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import { AgentWindow } from '../../support/editor/agentWindow.ts';
 import { startEditor, type Editor } from '../../support/editor/launch.ts';
 import type { EditorWindow } from '../../support/editor/window.ts';
+import { inWebview } from '../../support/editor/webviews.ts';
 import { copyWorkspace } from '../../support/editor/workspaces.ts';
 
 describe('leases over a reload', () => {
@@ -37,10 +38,8 @@ describe('leases over a reload', () => {
 
   /** Presses a button of the app that is the last in sight. */
   async function bump(): Promise<string> {
-    const panel = window.page.locator('iframe.webview.ready:visible').last().contentFrame();
-    const app = panel.locator('#active-frame').contentFrame();
-    await app.locator('#bump').click();
-    const answer = app.locator('#answer').filter({ hasText: /^bump/ });
+    await window.page.locator(inWebview('#bump', -1)).click();
+    const answer = window.page.locator(inWebview('#answer', -1)).filter({ hasText: /^bump/ });
     await answer.waitFor();
     return answer.innerText();
   }

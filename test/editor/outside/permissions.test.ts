@@ -1,7 +1,9 @@
 /** What a person lets agents do with tools (S3, S4), and tries: needs dialogs and toasts, which a window with tests in it does not show. */
 import assert from 'node:assert/strict';
+import type { Locator } from 'playwright-core';
 import { startEditor, type Editor } from '../../support/editor/launch.ts';
 import type { EditorWindow } from '../../support/editor/window.ts';
+import { inWebview } from '../../support/editor/webviews.ts';
 import { copyWorkspace } from '../../support/editor/workspaces.ts';
 
 describe('tools of a window', () => {
@@ -77,8 +79,7 @@ describe('tools of a window', () => {
     assert.match(await called(), /^Error: the person did not allow this call of "add"/);
   });
 
-  const inPanel = (): ReturnType<EditorWindow['page']['frameLocator']> =>
-    window.page.frameLocator('iframe.webview.ready').frameLocator('#active-frame');
+  const inPanel = (): Locator => window.page.locator(inWebview('body'));
 
   const tryTool = (tool: string): Promise<void> =>
     window.evaluate(async (api, name) => {

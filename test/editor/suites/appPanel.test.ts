@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { ask, calls, enableAgentMode, newChat } from '../../support/editor/agentMode.ts';
-import { inChatApp, inPanelApp, inTrial, press, tryApp, untilShown } from '../../support/editor/appFrames.ts';
+import { press, tryApp, untilShown } from '../../support/editor/appFrames.ts';
 import { page } from '../../support/editor/bridge.ts';
 import { askMinds } from '../../support/editor/minds.ts';
 import {
@@ -20,6 +20,7 @@ import {
   untilTools,
   writeConfig,
 } from '../../support/editor/product.ts';
+import { inPanelApp, inWebview } from '../../support/editor/webviews.ts';
 
 const tools = [
   ...['mcp_counter_my_count', 'mcp_counter_my_show', 'mcp_hostile_bad_show'],
@@ -77,16 +78,16 @@ describe('the app of a result', () => {
       blocked: 'connect-src img-src script-src',
     });
     await page.click(inPanelApp('#leave'));
-    await untilShown(inChatApp('body', 1), /The app has left its page and was closed/);
+    await untilShown(inWebview('body', 1), /The app has left its page and was closed/);
   });
 
   it('says nothing any more once another is in its place, and hears nothing that the other asked', async () => {
     const notes = async (): Promise<string[]> => JSON.parse(await invoke('mcp_chatter_c_notes')) as string[];
     await vscode.commands.executeCommand('mcpToolsets.tryTool', 'chatter', 'c_count');
-    await untilShown(inTrial('h1'), /^c_count$/);
+    await untilShown(inWebview('h1'), /^c_count$/);
     const times = 8;
     for (let count = 1; count <= times; count++) {
-      await page.click(inTrial('button:text-is("Run")'));
+      await page.click(inWebview('button:text-is("Run")'));
       await until(notes, (said) => said.includes(String(count)), `a word of page ${count}`);
     }
     const said = await notes();
@@ -95,8 +96,8 @@ describe('the app of a result', () => {
   });
 
   describe('whose page is read while a person goes on', () => {
-    const run = inTrial('button:text-is("Run")');
-    const result = inTrial('.result');
+    const run = inWebview('button:text-is("Run")');
+    const result = inWebview('.result');
     const give = (): Promise<string> => invoke('mcp_held_give');
     const untilWaiting = (count: number): Promise<string> =>
       until(
@@ -113,7 +114,7 @@ describe('the app of a result', () => {
 
     beforeEach(async () => {
       await vscode.commands.executeCommand('mcpToolsets.tryTool', 'held', 'count');
-      await untilShown(inTrial('h1'), /^count$/);
+      await untilShown(inWebview('h1'), /^count$/);
       await page.click(run);
       await untilWaiting(1);
     });
@@ -190,7 +191,7 @@ describe('the app of a result', () => {
       await newChat();
       await ask(calls({ tool: 'mcp_local_show' }));
       // The editor asks first where the port of the machine leads on which a remote window runs.
-      assert.equal(await untilShown(inChatApp('#blocked'), /^blocked/), `blocked ${addresses[1]}`);
+      assert.equal(await untilShown(inWebview('#blocked'), /^blocked/), `blocked ${addresses[1]}`);
     } finally {
       program.closeAllConnections();
       program.close();

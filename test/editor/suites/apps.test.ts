@@ -5,12 +5,13 @@
 import assert from 'node:assert/strict';
 import * as vscode from 'vscode';
 import { ask, calls, enableAgentMode, modelRequests } from '../../support/editor/agentMode.ts';
-import { inChatApp, press, untilShown } from '../../support/editor/appFrames.ts';
+import { press, untilShown } from '../../support/editor/appFrames.ts';
 import { page } from '../../support/editor/bridge.ts';
 import { servers, until, untilTools } from '../../support/editor/product.ts';
+import { inWebview } from '../../support/editor/webviews.ts';
 
 const pressed = (button: string, answer: RegExp, at = 0): Promise<string> =>
-  press(inChatApp(`#${button}`, at), inChatApp('#answer', at), answer);
+  press(inWebview(`#${button}`, at), inWebview('#answer', at), answer);
 
 const published = ['mcp_counter_my_count', 'mcp_counter_my_notes', 'mcp_counter_my_show'];
 const show = calls({ tool: 'mcp_counter_my_show' });
@@ -28,15 +29,15 @@ describe('apps', () => {
     const sent = (await modelRequests()).at(-1)?.messages.flatMap(({ results }) => results.map((one) => one.text));
     assert.equal(sent?.length, 1);
     assert.doesNotMatch(sent[0] ?? '', /"count"|"pid"|mcp-toolsets\/app/);
-    const structure = await untilShown(inChatApp('#structure'), /^structure \{/);
+    const structure = await untilShown(inWebview('#structure'), /^structure \{/);
     assert.equal(structure, `structure {"count":0,"pid":${pidIn(text)}}`);
-    assert.equal(await untilShown(inChatApp('#text'), /^text /), `text Counted 0 times by ${pidIn(text)}.`);
+    assert.equal(await untilShown(inWebview('#text'), /^text /), `text Counted 0 times by ${pidIn(text)}.`);
     assert.equal((await servers()).length, 1, 'to read the page starts nothing');
     await page.screenshot('app');
   });
 
   it('lets the app call tools by their original names, on the instance of its conversation', async () => {
-    const pid = pidIn(await untilShown(inChatApp('#text'), /^text /));
+    const pid = pidIn(await untilShown(inWebview('#text'), /^text /));
     assert.equal(await pressed('bump', /^bump/), `bump {"count":1,"pid":${pid}}`);
     assert.equal(await pressed('count', /^count/), `count {"count":2,"pid":${pid}}`);
     assert.equal(await pressed('read', /^read/), `read ${pid}`);
@@ -50,12 +51,12 @@ describe('apps', () => {
   });
 
   it('keeps two conversations side by side apart, and says so where one has given its instance back', async () => {
-    const first = pidIn(await untilShown(inChatApp('#text'), /^text /));
+    const first = pidIn(await untilShown(inWebview('#text'), /^text /));
     await vscode.commands.executeCommand('workbench.action.openChat');
     const second = pidIn((await ask(show)).text);
     assert.notEqual(second, first);
     const pids = await until(
-      async () => Promise.all([0, 1, 2, 3].map(async (at) => pidIn((await page.texts(inChatApp('#text', at))).join()))),
+      async () => Promise.all([0, 1, 2, 3].map(async (at) => pidIn((await page.texts(inWebview('#text', at))).join()))),
       (all) => all.includes(first) && all.includes(second),
       'the apps of both conversations',
     );
@@ -76,7 +77,7 @@ describe('apps', () => {
     const [first] = await servers();
     const inFirst = await until(
       async () => {
-        const all = [0, 1, 2, 3].map(async (at) => pidIn((await page.texts(inChatApp('#text', at))).join()));
+        const all = [0, 1, 2, 3].map(async (at) => pidIn((await page.texts(inWebview('#text', at))).join()));
         return (await Promise.all(all)).lastIndexOf(String(first?.pid));
       },
       (at) => at >= 0,

@@ -5,9 +5,10 @@
 import assert from 'node:assert/strict';
 import * as vscode from 'vscode';
 import { ask, calls, enableAgentMode, modelRequests } from '../../support/editor/agentMode.ts';
-import { inChatApp, inPanelApp, press, tryApp, untilShown } from '../../support/editor/appFrames.ts';
+import { press, tryApp, untilShown } from '../../support/editor/appFrames.ts';
 import { page } from '../../support/editor/bridge.ts';
 import { until, untilTools } from '../../support/editor/product.ts';
+import { inPanelApp, inWebview } from '../../support/editor/webviews.ts';
 
 const published = ['mcp_clock_my_get-time', 'mcp_monitor_my_get-system-info'];
 const isoTime = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
@@ -50,16 +51,16 @@ describe('the example servers of MCP Apps', () => {
   it('work in the editor’s chat', async () => {
     await vscode.commands.executeCommand('workbench.action.openChat');
     await ask(calls({ tool: 'mcp_clock_my_get-time' }));
-    await usesClock(inChatApp, 'chat-clock');
+    await usesClock(inWebview, 'chat-clock');
     const offered = (await modelRequests()).at(-1)?.tools.map(({ name }) => name) ?? [];
     assert.deepEqual(offered.filter((name) => /_(?:clock|monitor)_/.test(name)).sort(), published);
     await vscode.commands.executeCommand('workbench.action.closeAllEditors');
     await vscode.commands.executeCommand('workbench.action.openChat');
     await ask(calls({ tool: 'mcp_monitor_my_get-system-info' }));
     // Its button is above the part of the answer that the chat shows.
-    await untilShown(inChatApp('#status-text'), time);
+    await untilShown(inWebview('#status-text'), time);
     await page.scroll('.part.editor .interactive-response :text("RESULT")', -2_000);
-    await usesMonitor(inChatApp, 'chat-monitor');
+    await usesMonitor(inWebview, 'chat-monitor');
   });
 
   it('work beside Try Tool', async () => {

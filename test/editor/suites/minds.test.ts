@@ -11,7 +11,7 @@ import {
   stop,
   type ModelRequest,
 } from '../../support/editor/agentMode.ts';
-import { inWebview, page } from '../../support/editor/bridge.ts';
+import { page } from '../../support/editor/bridge.ts';
 import type { PageImage } from '../../support/editor/bridgeProtocol.ts';
 import { askMinds, beModel, failNext, holdNext, shown } from '../../support/editor/minds.ts';
 import {
@@ -23,6 +23,7 @@ import {
   untilTools,
   writeConfig,
 } from '../../support/editor/product.ts';
+import { inWebview } from '../../support/editor/webviews.ts';
 
 /** The page follows the answer a moment later. */
 const sees = (pattern: RegExp): Promise<string> => until(shown, (words) => pattern.test(words), String(pattern));

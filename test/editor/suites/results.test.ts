@@ -7,8 +7,9 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { dirname, sep } from 'node:path';
 import * as vscode from 'vscode';
 import { ask, calls, enableAgentMode, forgetRequests, modelRequests, newChat } from '../../support/editor/agentMode.ts';
-import { inWebview, needsPage, page } from '../../support/editor/bridge.ts';
+import { needsPage, page } from '../../support/editor/bridge.ts';
 import { until, untilTools } from '../../support/editor/product.ts';
+import { inWebview } from '../../support/editor/webviews.ts';
 
 describe('results in agent mode', () => {
   before(async () => {

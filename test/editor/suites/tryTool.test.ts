@@ -1,8 +1,9 @@
 /** Trying a tool from the sidebar, as a person does: its form, its result, its lease (E3, L1). */
 import assert from 'node:assert/strict';
 import * as vscode from 'vscode';
-import { inWebview, page } from '../../support/editor/bridge.ts';
+import { page } from '../../support/editor/bridge.ts';
 import { invoke, servers, until, untilTools } from '../../support/editor/product.ts';
+import { inWebview } from '../../support/editor/webviews.ts';
 
 const rows = '.part.sidebar .monaco-list-row';
 const field = (name: string): string =>

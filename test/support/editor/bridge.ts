@@ -59,12 +59,6 @@ export const page = {
   consoleErrors: () => perform({ do: 'consoleErrors' }) as Promise<string[]>,
 };
 
-/** A selector for what is inside the webview that is in front. */
-export function inWebview(selector: string): string {
-  const enter = ' >> internal:control=enter-frame >> ';
-  return `iframe.webview.ready:visible${enter}#active-frame${enter}${selector}`;
-}
-
 /** The processes that the extensions of this editor started, children of children included. */
 export const processes = () => call('processes', {});
 
