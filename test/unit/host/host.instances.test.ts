@@ -255,6 +255,18 @@ describe('reconnecting (X4)', () => {
     return state.kind === 'reconnecting' ? state.attempt : undefined;
   };
   const shared = 'command: a, truely-stateless: true';
+  /** Resolves to a shared instance that has come back from three deaths in a row. */
+  async function diedThrice(): Promise<FakeConnection> {
+    let live = await stage.serve('a', shared, 'x');
+    for (const [index, ms] of [1000, 2000, 4000].entries()) {
+      live.die('crash');
+      await stage.until(() => attemptOf('a') === index + 1);
+      stage.clock.advance(ms);
+      live = (await stage.connector.nextConnect()).succeed(listing('x'));
+      await stage.until(() => stage.server('a').state.kind === 'running');
+    }
+    return live;
+  }
 
   it('starts a shared instance again after 1 s, and says meanwhile that it does', async () => {
     const first = await stage.serve('a', shared, 'x');
@@ -287,14 +299,7 @@ describe('reconnecting (X4)', () => {
   });
 
   it('counts deaths within a minute of each other, and forgets them after a minute of health', async () => {
-    let live = await stage.serve('a', shared, 'x');
-    for (const [index, ms] of [1000, 2000, 4000].entries()) {
-      live.die('crash');
-      await stage.until(() => attemptOf('a') === index + 1);
-      stage.clock.advance(ms);
-      live = (await stage.connector.nextConnect()).succeed(listing('x'));
-      await stage.until(() => stage.server('a').state.kind === 'running');
-    }
+    let live = await diedThrice();
     stage.clock.advance(60_000);
     live.die('crash');
     await stage.until(() => attemptOf('a') === 1);
@@ -304,14 +309,7 @@ describe('reconnecting (X4)', () => {
   });
 
   it('fails after the fourth death in a row', async () => {
-    let live = await stage.serve('a', shared, 'x');
-    for (const [index, ms] of [1000, 2000, 4000].entries()) {
-      live.die('crash');
-      await stage.until(() => attemptOf('a') === index + 1);
-      stage.clock.advance(ms);
-      live = (await stage.connector.nextConnect()).succeed(listing('x'));
-      await stage.until(() => stage.server('a').state.kind === 'running');
-    }
+    let live = await diedThrice();
     live.die('crash');
     await stage.until(() => stage.server('a').state.kind === 'failed');
     const asked = stage.call('a', 'x');

@@ -1,8 +1,8 @@
 /** What servers list while they run, for all and for one conversation, and lists that are not taken (R6, E1). */
 import assert from 'node:assert/strict';
-import type { ServerClient } from '../../../src/core/protocol/client.js';
 import { listing, type FakeConnection } from '../../support/fakes/fakeConnector.js';
 import { answer, file, hostStage } from './stage.js';
+import { fakeClient } from '../../support/fakes/fakeClient.js';
 
 describe('tools that change (R6)', () => {
   const stage = hostStage();
@@ -38,15 +38,7 @@ describe('a list of one conversation that is not taken (R6, E1)', () => {
   const audience = { dialog: 'd1', declares: '{}' };
 
   const use = async (connection: FakeConnection): Promise<void> => {
-    const client: ServerClient = {
-      session: {},
-      dialog: 'd1',
-      audience,
-      capabilities: {},
-      logLevel: undefined,
-      ask: () => Promise.reject(new Error('nobody')),
-      tell: () => {},
-    };
+    const client = fakeClient({ dialog: 'd1', audience });
     const { signal } = new AbortController();
     const called = stage.host.call({ toolset: 'a', tool: 'x', arguments: {}, dialog: 'd1', client, signal });
     await answer(connection, '1');

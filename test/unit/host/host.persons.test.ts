@@ -1,12 +1,12 @@
 /** What a person, an agent that asks `mcp_admin`, and a server itself bring about (E3, L5, E4). */
 import assert from 'node:assert/strict';
 import { adminId } from '../../../src/core/host/admin.js';
-import type { ServerClient } from '../../../src/core/protocol/client.js';
 import { toolsAlone } from '../../../src/core/tools/features.js';
 import { rest } from '../../support/fakes/fakeClock.js';
 import { failure, listing, textResult } from '../../support/fakes/fakeConnector.js';
 import { testCore } from '../../support/core/testCore.js';
 import { answer, answered, file, hostStage } from './stage.js';
+import { fakeClient } from '../../support/fakes/fakeClient.js';
 
 describe('a person’s actions (E3)', () => {
   const stage = hostStage();
@@ -175,13 +175,7 @@ describe('a person’s actions (E3)', () => {
 
   it('an edit starts nothing where an instance lives, though another one did not start (R2)', async () => {
     const warm = await stage.serve('a', 'command: a', 'x');
-    const client: ServerClient = {
-      session: {},
-      capabilities: { sampling: {} },
-      logLevel: undefined,
-      ask: () => Promise.reject(new Error('nobody')),
-      tell: () => {},
-    };
+    const client = fakeClient({ capabilities: { sampling: {} } });
     const { signal } = new AbortController();
     const called = stage.host.call({ toolset: 'a', tool: 'x', arguments: {}, dialog: 'd1', client, signal });
     (await stage.connector.nextConnect()).fail(failure);

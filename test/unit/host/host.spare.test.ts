@@ -8,6 +8,7 @@ import { ConversationCounts } from '../../../src/core/remembered/conversations.j
 import { testCore } from '../../support/core/testCore.js';
 import { FakeClock } from '../../support/fakes/fakeClock.js';
 import { failure, FakeConnector, listing, textResult, type FakeConnection } from '../../support/fakes/fakeConnector.js';
+import { fakeClient } from '../../support/fakes/fakeClient.js';
 
 describe('the spare instance (P9)', () => {
   let host: Host;
@@ -74,13 +75,7 @@ describe('the spare instance (P9)', () => {
     await settle();
     return connection;
   }
-  const client = (capabilities: ServerClient['capabilities']): ServerClient => ({
-    session: {},
-    capabilities,
-    logLevel: undefined,
-    ask: () => Promise.reject(new Error('nobody')),
-    tell: () => {},
-  });
+  const client = (capabilities: ServerClient['capabilities']): ServerClient => fakeClient({ capabilities });
 
   it('is started when the warm one is taken, goes to the next conversation alone, and another follows', async () => {
     const warm = await serve();

@@ -18,6 +18,7 @@ import { failure, FakeConnector, listing, textResult, type FakeConnection } from
 import { ids, lostBy, randomEntries, shared, steps, type Entry } from './crowdSteps.js';
 import type { Random } from './random.js';
 import { turn, within } from './turns.js';
+import { fakeClient } from '../../support/fakes/fakeClient.js';
 
 interface Call {
   readonly number: number;
@@ -246,14 +247,7 @@ export class Crowd {
 
   private clientOf(dialog: string): ServerClient {
     const capabilities = this.random.pick([{}, { sampling: {} }]);
-    return {
-      session: {},
-      capabilities,
-      dialog,
-      logLevel: undefined,
-      ask: () => Promise.reject(new Error('nobody')),
-      tell: () => {},
-    };
+    return fakeClient({ capabilities, dialog });
   }
 
   private ended(call: Call, outcome: ToolOutcome): void {

@@ -1,0 +1,11 @@
+import type { ServerClient } from '../../../src/core/protocol/client.js';
+
+/** A client that answers nothing it is asked and hears nothing it is told. */
+export const fakeClient = (traits: Partial<ServerClient> = {}): ServerClient => ({
+  session: {},
+  capabilities: {},
+  logLevel: undefined,
+  ask: () => Promise.reject(new Error('nobody')),
+  tell: () => {},
+  ...traits,
+});
