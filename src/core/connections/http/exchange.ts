@@ -82,6 +82,14 @@ export function shown(url: URL): string {
   return `${url.origin}${url.pathname}`;
 }
 
+/**
+ * Says whether the server refuses for the time being. One that has not noticed yet that a stream broke off answers 409
+ * to who asks for it again.
+ */
+export function isForNow({ status }: HttpReply): boolean {
+  return [408, 409, 425, 429].includes(status) || (status >= 500 && status !== 501);
+}
+
 /** Resolves with the whole body as text. Rejects when it breaks off or is larger than `limit` bytes. */
 export async function readText({ body, url }: HttpReply, limit: number): Promise<string> {
   const chunks: Buffer[] = [];

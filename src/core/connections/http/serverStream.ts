@@ -7,7 +7,7 @@ import { delay } from '../../base/clock.js';
 import { logStrayEvent, readEvents } from './answer.js';
 import type { HttpChannelDeps, HttpEndpoint } from './endpoint.js';
 import { EventPace } from './eventPace.js';
-import { broken } from './exchange.js';
+import { broken, isForNow } from './exchange.js';
 import type { Liveness } from './liveness.js';
 import type { HttpSession } from './session.js';
 
@@ -81,7 +81,12 @@ export class ServerStream {
         await this.deps.session.renew(session); // That opens the stream of the new session.
         return 'none';
       }
-      if (reply.status >= 500 && reply.status !== 501) return 'refused';
+      if (isForNow(reply)) return 'refused';
+      if (this.lastEventId !== undefined && reply.status !== 405) {
+        // The server may have forgotten the event; what came since is lost either way.
+        this.lastEventId = undefined;
+        return 'refused';
+      }
       if (reply.status !== 405)
         log.write('debug', `[http] no stream for messages of the server (HTTP ${reply.status})`);
       return 'none';

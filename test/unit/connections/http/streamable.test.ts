@@ -89,6 +89,50 @@ describe('a channel of Streamable HTTP', () => {
     });
   });
 
+  describe('goes on to hear what the server says unasked (R6, X2)', () => {
+    const changed = { jsonrpc: '2.0', method: 'notifications/tools/list_changed' } as const;
+
+    /** Returns how the stream was asked for. */
+    async function hear(...streams: HttpReply[]): Promise<string[]> {
+      const server = new FakeEndpoint(basics(), () => streams.shift() ?? status(405));
+      await open(server);
+      await clock.flow(120_000);
+      return server.seen.filter((line) => line.startsWith('GET'));
+    }
+
+    for (const code of [408, 409, 425, 429, 500, 503]) {
+      it(`when its stream broke off and is refused with ${code} for a while`, async () => {
+        const asked = await hear(
+          events('id: 1\ndata:\n\n'),
+          status(code),
+          status(code),
+          events(`data: ${JSON.stringify(changed)}\n\n`),
+        );
+        assert.deepEqual(asked, ['GET', 'GET 1', 'GET 1', 'GET 1', 'GET 1']);
+        assert.deepEqual(delivered, [changed]);
+      });
+    }
+
+    it('when its stream is refused for a while from the beginning', async () => {
+      assert.deepEqual(await hear(status(429), events(`data: ${JSON.stringify(changed)}\n\n`)), ['GET', 'GET', 'GET']);
+      assert.deepEqual(delivered, [changed]);
+    });
+
+    it('when it has forgotten the event after which its stream is to go on', async () => {
+      const asked = await hear(
+        events('id: 1\ndata:\n\n'),
+        status(400, 'Invalid event ID format'),
+        events(`data: ${JSON.stringify(changed)}\n\n`),
+      );
+      assert.deepEqual(asked, ['GET', 'GET 1', 'GET', 'GET']);
+      assert.deepEqual(delivered, [changed]);
+    });
+
+    it('and takes a second refusal for what it is', async () => {
+      assert.deepEqual(await hear(events('id: 1\ndata:\n\n'), status(400), status(400)), ['GET', 'GET 1', 'GET']);
+    });
+  });
+
   describe('in a session, a refusal with HTTP 400 (X2)', () => {
     async function call(refuse: (message: Sent) => string): Promise<FakeEndpoint> {
       const other = basics();
