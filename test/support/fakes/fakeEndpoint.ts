@@ -1,6 +1,7 @@
 /** An HTTP server as the channels see it: what it answers is the test's, and nothing is sent. */
 import { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { unlessAborted } from '../../../src/core/base/events.js';
 import type { HttpEndpoint, PostOptions } from '../../../src/core/connections/http/endpoint.js';
 import type { HttpReply } from '../../../src/core/connections/http/exchange.js';
 import { TransportFailure } from '../../../src/core/connections/transport.js';
@@ -89,11 +90,10 @@ export function unreachable(): Promise<never> {
 
 /** Answers in a later turn of the event loop, as every server does. */
 async function untilClosed(answer: Answer, signal: AbortSignal): Promise<HttpReply> {
-  const closed = new Promise<never>((_, reject) => {
-    const aborted = (): void => reject(new TransportFailure({ kind: 'closed', wasDelivered: true, url: url.href }));
-    if (signal.aborted) aborted();
-    else signal.addEventListener('abort', aborted, { once: true });
-  });
-  const [given] = await Promise.race([Promise.all([answer, nextTurn()]), closed]);
-  return given;
+  try {
+    const [given] = await unlessAborted(Promise.all([answer, nextTurn()]), signal);
+    return given;
+  } catch (error) {
+    throw signal.aborted ? new TransportFailure({ kind: 'closed', wasDelivered: true, url: url.href }) : error;
+  }
 }

@@ -31,7 +31,13 @@ export interface AnswerReader {
 type AnswerEnd =
   | { readonly kind: 'answered' }
   /** The stream ended or broke off before the answer; it can be taken up after this event. */
-  | { readonly kind: 'resumable'; readonly lastEventId: string; readonly failure: TransportFailure };
+  | {
+      readonly kind: 'resumable';
+      readonly lastEventId: string;
+      readonly failure: TransportFailure;
+      /** Whether events came, or the server itself ended it, as one does that wants to be asked again later. */
+      readonly getsOn: boolean;
+    };
 
 /** Rejects with a `TransportFailure` when there is no answer and will be none. */
 export async function readAnswer(reply: HttpReply, id: RequestId, reader: AnswerReader): Promise<AnswerEnd> {
@@ -94,10 +100,19 @@ async function readJson(reply: HttpReply, id: RequestId, { deliver }: AnswerRead
   throw new TransportFailure({ kind: 'notMcp', contentType: reply.contentType, body, url: shown(reply.url) });
 }
 
-/** This reads the stream with which an answer is taken up, too. */
-export async function readStream(reply: HttpReply, id: RequestId, reader: AnswerReader): Promise<AnswerEnd> {
-  let lastEventId: string | undefined;
+/**
+ * This reads the stream with which an answer is taken up, too.
+ * @param after the event after which it is taken up
+ */
+export async function readStream(
+  reply: HttpReply,
+  id: RequestId,
+  reader: AnswerReader,
+  after?: string,
+): Promise<AnswerEnd> {
+  let lastEventId = after;
   let answered = false;
+  let isEnded = true;
   let failure = new TransportFailure({
     kind: 'broken',
     detail: 'the stream ended without the answer',
@@ -115,11 +130,12 @@ export async function readStream(reply: HttpReply, id: RequestId, reader: Answer
     });
   } catch (error) {
     failure = error as TransportFailure;
+    isEnded = false;
   }
   if (answered) return { kind: 'answered' };
   const final = failure.reason.kind === 'closed' || failure.reason.kind === 'tooLarge';
   if (lastEventId === undefined || final) throw failure;
-  return { kind: 'resumable', lastEventId, failure };
+  return { kind: 'resumable', lastEventId, failure, getsOn: isEnded || lastEventId !== after };
 }
 
 export function logStrayEvent(log: Log, text: string): void {

@@ -1,16 +1,16 @@
 /**
  * Reads the answer to one request to its end (X2, X4): an event stream that breaks off is taken up after its last
- * event, never by asking anew; one that stays open after the answer is closed.
+ * event, never by asking anew, and as often as the server ends it in good order; one that stays open after the answer is
+ * closed.
  */
 import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { delay, type Clock } from '../../base/clock.js';
 import type { Disposable } from '../../base/disposables.js';
 import type { Log } from '../../base/log.js';
-import type { TransportFailure } from '../transport.js';
 import { logStrayEvent, readAnswer, readStream, type AnswerReader } from './answer.js';
 import type { HttpEndpoint } from './endpoint.js';
 import { EventPace } from './eventPace.js';
-import { broken, type HttpReply } from './exchange.js';
+import { broken, isForNow, type HttpReply } from './exchange.js';
 
 interface ResumptionDeps {
   readonly endpoint: HttpEndpoint;
@@ -64,16 +64,13 @@ export async function readWholeAnswer(
       current = taken;
       if (current.status !== 200 || current.contentType !== 'text/event-stream') {
         current.body.destroy();
+        if (isForNow(current)) continue;
         throw failure;
       }
-      const next = await readStream(current, id, reader).catch((error: TransportFailure) => {
-        if (error.reason.kind !== 'broken') throw error;
-        return undefined; // The stream broke off before its first event, so the last id still holds.
-      });
-      if (next?.kind === 'answered') return;
-      if (!next) continue;
+      const next = await readStream(current, id, reader, lastEventId);
+      if (next.kind === 'answered') return;
       ({ lastEventId, failure } = next);
-      attempt = -1; // Events came, so the server is getting on.
+      if (next.getsOn) attempt = -1;
     }
     throw failure;
   } finally {

@@ -254,6 +254,41 @@ describe('a channel of Streamable HTTP', () => {
     });
   });
 
+  describe('takes up the answer to a call (X2)', () => {
+    const done = { jsonrpc: '2.0', id: 7, result: {} } as const;
+
+    /** @param streams with which it is taken up; the last of them has the answer */
+    async function takeUp(...streams: HttpReply[]): Promise<void> {
+      const other = basics();
+      let isCalled = false;
+      const server = new FakeEndpoint(
+        (message) => {
+          isCalled = message.method === 'tools/call';
+          return isCalled ? events('retry: 1000\nid: 1\ndata:\n\n') : other(message);
+        },
+        () => (isCalled && streams.shift()) || status(405),
+      );
+      await open(server);
+      await channel.send({ jsonrpc: '2.0', id: 7, method: 'tools/call', params: {} });
+      await clock.flow(60_000);
+      const asked = server.seen.slice(server.seen.indexOf('tools/call') + 1);
+      assert.deepEqual([...new Set(asked)], ['GET 1']);
+      assert.equal(streams.length, 0);
+      assert.deepEqual(delivered, [done]);
+    }
+
+    it('as often as the server ends a stream that brings nothing yet', async () => {
+      const nothing = Array.from({ length: 20 }, () => events(''));
+      await takeUp(...nothing, events(`data: ${JSON.stringify(done)}\n\n`));
+    });
+
+    for (const code of [409, 429, 502, 503]) {
+      it(`when that was refused with ${code} for a while`, async () => {
+        await takeUp(status(code), status(code), events(`data: ${JSON.stringify(done)}\n\n`));
+      });
+    }
+  });
+
   describe('leaves the result of a call unknown (X4) when its stream broke off and', () => {
     const failed = (reason: TransportFailure['reason']) => (): Promise<never> =>
       Promise.reject(new TransportFailure(reason));
