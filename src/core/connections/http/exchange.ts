@@ -12,6 +12,7 @@ import type { Socket } from 'node:net';
 import { pipeline, type Readable } from 'node:stream';
 import { TLSSocket } from 'node:tls';
 import zlib from 'node:zlib';
+import { systemClock, type Clock } from '../../base/clock.js';
 import type { HttpAgents } from './agents.js';
 import { shortened } from '../jsonRpc.js';
 import { TransportFailure, type TransportFailureReason } from '../transport.js';
@@ -111,9 +112,19 @@ export async function readText({ body, url }: HttpReply, limit: number): Promise
 /** This much of a body that nobody reads, in bytes, is taken in for the sake of its socket. */
 const mostDiscarded = 64 * 1024;
 
+/** A body that is read for nothing but its socket, or for a message, is waited for this long. */
+const unwantedLimitMs = 2000;
+
+/** Closes a body that does not end: the socket would be missing for other messages. */
+function limitTime(body: Readable, clock: Clock): void {
+  const limit = clock.after(unwantedLimitMs, () => void body.destroy());
+  body.once('close', () => limit.dispose());
+}
+
 /** Throws away what is left of a body, so that its socket can be used again; if there is no end of it, the socket is closed. */
-export function discard(body: Readable): Readable {
+export function discard(body: Readable, clock: Clock = systemClock): Readable {
   let left = mostDiscarded;
+  limitTime(body, clock);
   return body.on('data', (chunk: Buffer) => {
     left -= chunk.length;
     if (left < 0) body.destroy();
@@ -124,7 +135,8 @@ export function discard(body: Readable): Readable {
 const lookedAt = 8 * 1024;
 
 /** Resolves with the beginning of a body, for a message. */
-export async function readShort(reply: HttpReply): Promise<string> {
+export async function readShort(reply: HttpReply, clock: Clock = systemClock): Promise<string> {
+  limitTime(reply.body, clock);
   const chunks: Buffer[] = [];
   let length = 0;
   try {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
-import { discard, isWithinOrigin, shown } from '../../../../src/core/connections/http/exchange.js';
+import { discard, isWithinOrigin, readShort, shown } from '../../../../src/core/connections/http/exchange.js';
+import { FakeClock } from '../../../support/fakes/fakeClock.js';
 
 describe('origins', () => {
   const within = (a: string, b: string): boolean => isWithinOrigin(new URL(a), new URL(b));
@@ -39,5 +40,35 @@ describe('what is left of a body', () => {
     for (let n = 0; n < 65; n++) body.write(kib);
     await closed;
     assert.equal(body.readableEnded, false);
+  });
+
+  it('is not waited for where it does not go on, and its socket is not missing for other messages (X6)', async () => {
+    const clock = new FakeClock();
+    const body = new PassThrough();
+    discard(body, clock);
+    const closed = once(body, 'close');
+    body.write(kib);
+    await clock.flow(10_000);
+    await closed;
+    assert.equal(clock.pending, 0);
+  });
+
+  it('is waited for no longer for a message, which says what came', async () => {
+    const clock = new FakeClock();
+    const body = new PassThrough();
+    const text = readShort({ status: 500, headers: {}, contentType: '', url: new URL('http://a'), body }, clock);
+    body.write('It is down');
+    await clock.flow(10_000);
+    assert.equal(await text, 'It is down');
+    assert.equal(clock.pending, 0);
+  });
+
+  it('leaves nothing behind where it ends', async () => {
+    const clock = new FakeClock();
+    const body = new PassThrough();
+    const closed = once(discard(body, clock), 'close');
+    body.end();
+    await closed;
+    assert.equal(clock.pending, 0);
   });
 });
