@@ -28,6 +28,9 @@ interface LineDeps {
   readonly begin: (transport: HttpTransport, gateway: GatewayAddress, times: number) => Promise<void>;
 }
 
+/** A gateway that does not begin a new session within this is looked for again, in milliseconds. */
+const sessionLimitMs = 30_000;
+
 export class Line {
   private transport: HttpTransport | undefined;
   /** Where that leads. */
@@ -97,6 +100,7 @@ export class Line {
       log,
       clock,
       clientVersion: version,
+      timeoutMs: sessionLimitMs,
       onRenewed,
     });
     transport.onmessage = transport.onlate = (message: JSONRPCMessage) => onMessage(transport, message);

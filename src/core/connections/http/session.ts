@@ -5,11 +5,12 @@
  * new session; a session that was configured is not ended here, as it is someone else's.
  */
 import { Readable } from 'node:stream';
-import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
-import type { Clock } from '../../base/clock.js';
+import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import { limited, type Clock } from '../../base/clock.js';
 import { Emitter, unlessAborted } from '../../base/events.js';
 import type { Log } from '../../base/log.js';
-import { broken, discard, inShort, shown, type HttpReply } from './exchange.js';
+import { messageOf } from '../../base/text.js';
+import { discard, inShort, shown, type HttpReply } from './exchange.js';
 import { answerIn, readRefusalText } from './answer.js';
 import { requestId, type HttpEndpoint, type PostOptions } from './endpoint.js';
 import { readWholeAnswer } from './resumption.js';
@@ -20,6 +21,8 @@ interface HttpSessionDeps {
   readonly endpoint: HttpEndpoint;
   readonly clock: Clock;
   readonly log: Log;
+  /** The limit for beginning a new session, in milliseconds: everything that is sent meanwhile waits for it. */
+  readonly timeoutMs: number;
   /** Takes what a server says beside the answer to a new initialize. */
   readonly deliver: (message: JSONRPCMessage) => void;
   readonly signal: AbortSignal;
@@ -57,12 +60,7 @@ export class HttpSession {
       if (reply.status <= 299) endpoint.url = reply.url;
       return reply;
     }
-    if (this.renewing) {
-      await unlessAborted(
-        this.renewing.catch(() => undefined),
-        signal,
-      );
-    }
+    if (this.renewing) await unlessAborted(this.renewing, signal);
     const body = JSON.stringify(message);
     const session = endpoint.sessionId;
     const reply = await endpoint.post(body, kind, signal, own);
@@ -114,36 +112,47 @@ export class HttpSession {
   }
 
   private async begin(): Promise<void> {
-    const { endpoint, log, signal } = this.deps;
-    if (!this.first) throw new Error('A session was refused before initialize');
+    const { endpoint, log, clock, timeoutMs, signal } = this.deps;
+    const { first } = this;
+    if (!first) throw new Error('A session was refused before initialize');
     log.write('warn', `${shown(endpoint.url)} no longer knows the session; initialising again`);
     endpoint.sessionId = undefined;
     endpoint.protocolVersion = undefined;
-    const lost = (detail: string): TransportFailure =>
-      new TransportFailure({ kind: 'sessionLost', detail, url: shown(endpoint.url) });
-    const message = await this.initializeAgain(this.first).catch((error: unknown) => {
-      const failure = broken(error, endpoint.url);
-      throw failure.reason.kind === 'unreachable' ? failure : lost(`came to nothing: ${failure.message}`);
-    });
-    if (message && 'error' in message) throw lost(`was refused: ${message.error.message}`);
+    try {
+      await limited(clock, timeoutMs, signal, (limit) => this.initializeAgain(first, limit));
+    } catch (error) {
+      const isFailure = error instanceof TransportFailure;
+      throw isFailure && ['unreachable', 'sessionLost'].includes(error.reason.kind)
+        ? error
+        : this.lost(`came to nothing: ${messageOf(error)}`);
+    }
+    this.renewed.fire();
+  }
+
+  private lost(detail: string): TransportFailure {
+    return new TransportFailure({ kind: 'sessionLost', detail, url: shown(this.deps.endpoint.url) });
+  }
+
+  private async initializeAgain(first: JSONRPCMessage, signal: AbortSignal): Promise<void> {
+    const { endpoint } = this.deps;
+    const message = await this.answerTo({ ...first, id: `renewal-${++this.renewals}` } as JSONRPCRequest, signal);
+    if (message && 'error' in message) throw this.lost(`was refused: ${message.error.message}`);
     const answer = readInitializeAnswer(message && 'result' in message ? message.result : undefined);
-    if (answer.kind === 'wrong') throw lost(`was answered wrongly: the answer ${answer.detail}`);
+    if (answer.kind === 'wrong') throw this.lost(`was answered wrongly: the answer ${answer.detail}`);
     endpoint.protocolVersion = versionHeader(answer.facts.protocolVersion);
     const initialized = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' });
     const reply = await endpoint.post(initialized, 'other', signal);
     discard(reply.body);
-    this.renewed.fire();
   }
 
-  /** Resolves with the answer, which goes to nobody else. */
-  private async initializeAgain(first: JSONRPCMessage): Promise<JSONRPCMessage | undefined> {
-    const id = `renewal-${++this.renewals}`;
-    const { signal, deliver } = this.deps;
-    const reply = await this.initialize({ ...first, id } as JSONRPCMessage, 'call', signal);
+  /** Resolves with the answer to initialize, which goes to nobody else. */
+  private async answerTo(request: JSONRPCRequest, signal: AbortSignal): Promise<JSONRPCMessage | undefined> {
+    const { id } = request;
+    const reply = await this.initialize(request, 'call', signal);
     let answer: JSONRPCMessage | undefined;
     const hear = (message: JSONRPCMessage): void => {
       if (!('method' in message) && message.id === id) answer = message;
-      else deliver(message);
+      else this.deps.deliver(message);
     };
     await readWholeAnswer(this.deps, id, reply, hear, signal);
     return answer;

@@ -27,6 +27,8 @@ import { failureAnswer, TransportFailure, type ServerSendOptions } from '../tran
 
 interface StreamableChannelDeps extends HttpChannelDeps {
   readonly endpoint: HttpEndpoint;
+  /** The limit for beginning a new session, in milliseconds. */
+  readonly timeoutMs: number;
   /** Called when the server forgot the session and gave another: what the old one held is gone. */
   readonly onRenewed: () => void;
 }

@@ -23,6 +23,8 @@ interface HttpTransportDeps {
   readonly log: Log;
   readonly clock: Clock;
   readonly clientVersion: string;
+  /** The limit for beginning a new session, in milliseconds. */
+  readonly timeoutMs: number;
   readonly onRenewed: () => void;
   /** The tokens of a sign-in, where the server may want one. */
   readonly access?: HttpAccess | undefined;
@@ -141,7 +143,8 @@ export class HttpTransport implements ServerTransport {
 
   private openStreamable(): StreamableChannel {
     const { channelDeps, endpoint } = this;
-    const channel = new StreamableChannel({ ...channelDeps, endpoint, onRenewed: this.deps.onRenewed });
+    const { timeoutMs, onRenewed } = this.deps;
+    const channel = new StreamableChannel({ ...channelDeps, endpoint, timeoutMs, onRenewed });
     this.state = { kind: 'open', channel };
     return channel;
   }

@@ -41,6 +41,7 @@ describe('a channel of Streamable HTTP', () => {
       endpoint: server.endpoint,
       clock,
       log: { write: () => {} },
+      timeoutMs: 30_000,
       deliver: (message) => void delivered.push(message),
       die: (cause) => void died.push(cause),
       onRenewed: () => (renewed += 1),
@@ -87,6 +88,38 @@ describe('a channel of Streamable HTTP', () => {
       assert.deepEqual(server.seen, [...initialized, 'GET', 'GET', ...initialized, 'GET', 'GET']);
       assert.equal(renewed, 1);
     });
+  });
+
+  describe('ends with the calls that waited for a new session (X4) when', () => {
+    for (const [what, isUnanswered] of [
+      ['initialize is not answered again', ({ method }: Sent) => method === 'initialize'],
+      [
+        'the server does not take that it was initialized',
+        ({ method }: Sent) => method === 'notifications/initialized',
+      ],
+    ] as const) {
+      it(what, async () => {
+        const other = basics();
+        let isLost = false;
+        const server = new FakeEndpoint((message) => {
+          isLost ||= message.method === 'tools/call';
+          if (isLost && isUnanswered(message)) return silence();
+          return message.method === 'tools/call' ? status(404) : other(message);
+        });
+        await open(server);
+        for (const id of [7, 8]) {
+          await channel.send({ jsonrpc: '2.0', id, method: 'tools/call', params: {} });
+          await rest();
+        }
+        await clock.flow(60_000);
+        const cause = `${server.url.href} forgot the session, and a new initialize came to nothing: No answer came within 30 s.`;
+        const reasons = delivered.map((message) => 'error' in message && message.error.message);
+        assert.deepEqual(reasons, [cause, cause]);
+        assert.deepEqual([...new Set(died)], [cause]);
+        assert.equal(server.seen.filter((method) => method === 'tools/call').length, 1);
+        assert.equal(clock.pending, 0);
+      });
+    }
   });
 
   describe('goes on to hear what the server says unasked (R6, X2)', () => {
