@@ -89,6 +89,7 @@ export class Instance {
       deps.connection.onDidRenewSession(() => {
         if (this.use.kind === 'leased') this.news = { kind: 'replaced', cause: 'the server began a new session' };
         this.renewSubscriptions();
+        this.sendLogLevel();
       }),
     ];
     this.awaitIdle();
@@ -268,7 +269,12 @@ export class Instance {
     // The session that wants to hear most decides; the gateway sends each session only what it wants.
     if (this.use.kind === 'shared' && logLevelRank(level) >= logLevelRank(this.logLevel)) return;
     this.logLevel = level;
-    void this.requestAside('logging/setLevel', { level });
+    this.sendLogLevel();
+  }
+
+  private sendLogLevel(): void {
+    const { logLevel: level } = this;
+    if (level !== undefined) void this.requestAside('logging/setLevel', { level });
   }
 
   private requestAside(method: string, params: Fields, client?: ServerClient): Promise<ServerOutcome<Fields>> {

@@ -10,7 +10,7 @@ class Client implements ServerClient {
   waitsSince: number | undefined;
   readonly session = {};
   readonly capabilities = {};
-  readonly logLevel = undefined;
+  logLevel: ServerClient['logLevel'];
   readonly told: unknown[] = [];
   isGone = false;
   ask(): Promise<never> {
@@ -74,6 +74,19 @@ describe('subscriptions of an instance', () => {
     assert.equal(leased.news?.kind, 'replaced');
     connection.updateResource('a:1');
     assert.deepEqual(one.take(), [updated('a:1')]);
+    await leased.end('the test is over');
+  });
+
+  it('and the level of its logs are made anew in a new session of its server', async () => {
+    const { instance: leased, connection, sent } = instance();
+    connection.capabilities = { logging: {} };
+    const one = new Client();
+    one.logLevel = 'debug';
+    leased.use = { kind: 'leased', dialog: 'd', since: 0 };
+    await subscribe(leased, one, 'a:1');
+    sent();
+    connection.renewSession();
+    assert.deepEqual(sent(), [['logging/setLevel', { level: 'debug' }]]);
     await leased.end('the test is over');
   });
 
