@@ -23,6 +23,23 @@ describe('HTTP+SSE', function () {
     });
   }
 
+  it('to a server that holds the exchange of a call until it is answered: many may be cancelled at once (X6)', async () => {
+    const { url } = await rig.listen('legacy-sse', '--holds-calls');
+    const { connection } = await rig.start(http(url));
+    const controllers = Array.from({ length: 256 }, () => new AbortController());
+    const begun: Promise<void>[] = [];
+    const waiting = controllers.map(({ signal }) => {
+      let onProgress: () => void = () => {};
+      begun.push(new Promise((resolve) => (onProgress = resolve)));
+      return callTool(connection, 'slow', { ms: 60_000, steps: 200 }, { signal, onProgress });
+    });
+    await Promise.all(begun);
+    for (const controller of controllers) controller.abort();
+    for (const call of waiting) assert.deepEqual(await call, { kind: 'cancelled' });
+    for (let cancelled = 0; cancelled < 256;)
+      cancelled = (JSON.parse(await textOf(connection, 'cancelled')) as string[]).length;
+  });
+
   it('is over when its stream is', async () => {
     const { url } = await rig.listen('legacy-sse');
     const { connection } = await rig.start(http(url));

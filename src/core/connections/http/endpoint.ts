@@ -10,7 +10,7 @@ import { broken, discard, exchange, type HttpReply, isWithinOrigin, shown } from
 import { TransportFailure, wasNotDelivered, type ServerSendOptions } from '../transport.js';
 import { setMaxListeners } from 'node:events';
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
-import type { Clock } from '../../base/clock.js';
+import { limited, type Clock } from '../../base/clock.js';
 import { unlessAborted } from '../../base/events.js';
 import type { Log } from '../../base/log.js';
 
@@ -188,6 +188,9 @@ export interface HttpChannel {
   close(): Promise<void>;
 }
 
+/** A server that takes longer to hear of a cancellation is not waited for. */
+const cancelLimitMs = 10_000;
+
 /** A request that is under way, and can be taken back as long as the server does not have it. */
 export class OpenRequest {
   private readonly controller = new AbortController();
@@ -198,10 +201,16 @@ export class OpenRequest {
     this.isDelivered = isDelivered;
   };
 
-  /** Ends it if the server cannot have it, and returns whether that was so. */
-  takeBack(): boolean {
-    if (!this.isDelivered) this.abort();
-    return !this.isDelivered;
+  /**
+   * Ends it. A server that may have it is told before that, because the end of an exchange alone cancels nothing (X6).
+   * Rejects when the server does not take that.
+   */
+  async cancel(clock: Clock, closing: AbortSignal, tell: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    try {
+      if (this.isDelivered) await limited(clock, cancelLimitMs, closing, tell);
+    } finally {
+      this.abort();
+    }
   }
 
   abort(): void {

@@ -28,7 +28,7 @@ const endpointLimitMs = 10_000;
 export class LegacySseChannel implements HttpChannel {
   private readonly closing = sharedController();
   private target: URL | undefined;
-  /** Requests that the server has not taken yet. */
+  /** Requests whose exchanges the server has not ended yet. */
   private readonly posting = new TransientMap<RequestId, OpenRequest>();
   /** Those that have no answer yet. */
   private readonly asked = new TransientMap<unknown, true>();
@@ -58,7 +58,9 @@ export class LegacySseChannel implements HttpChannel {
     if (id !== undefined) return void this.request(id, message);
     const cancelled = cancelledRequest(message);
     const request = cancelled === undefined ? undefined : this.posting.get(cancelled);
-    if (!request?.takeBack()) await this.post(message, this.closing.signal);
+    const { signal } = this.closing;
+    if (!request) return await this.post(message, 'other', signal);
+    await request.cancel(this.deps.clock, signal, (limit) => this.post(message, 'other', limit));
   }
 
   close(): Promise<void> {
@@ -73,7 +75,7 @@ export class LegacySseChannel implements HttpChannel {
     this.posting.set(id, request);
     this.asked.set(id, true);
     try {
-      await this.post(message, request.signal, request.onDelivery);
+      await this.post(message, 'call', request.signal, request.onDelivery);
     } catch (error) {
       this.asked.delete(id);
       const failure = request.failure(error, this.deps.endpoint.configured);
@@ -84,13 +86,15 @@ export class LegacySseChannel implements HttpChannel {
     }
   }
 
+  /** @param kind the sockets that it uses: some servers hold those of calls until these are answered */
   private async post(
     message: JSONRPCMessage,
+    kind: 'call' | 'other',
     signal: AbortSignal,
     onDelivery?: (isDelivered: boolean) => void,
   ): Promise<void> {
     const { endpoint } = this.deps;
-    const reply = await endpoint.post(JSON.stringify(message), 'call', signal, { url: this.target, onDelivery });
+    const reply = await endpoint.post(JSON.stringify(message), kind, signal, { url: this.target, onDelivery });
     if (reply.status < 200 || reply.status > 299) throw await statusFailure(reply);
     discard(reply.body);
   }

@@ -35,8 +35,6 @@ interface StreamableChannelDeps extends HttpChannelDeps {
 
 const handBackLimitMs = 50;
 const removeLimitMs = 500;
-/** A server that takes longer to hear of a cancellation is not waited for. */
-const cancelLimitMs = 10_000;
 
 export class StreamableChannel implements HttpChannel {
   private readonly open = new TransientMap<RequestId, OpenRequest>();
@@ -83,16 +81,10 @@ export class StreamableChannel implements HttpChannel {
     await limited(this.deps.clock, removeLimitMs, undefined, (signal) => this.session.remove(signal));
   }
 
-  /** The server is told while the request is open, because the end of an exchange alone cancels nothing (X6). */
   private async cancel(request: OpenRequest, message: JSONRPCMessage): Promise<void> {
     // A modern server takes the end of the answer's stream for the cancellation.
     if (this.deps.endpoint.protocolVersion === modernVersion) return request.abort();
-    if (request.takeBack()) return;
-    try {
-      await limited(this.deps.clock, cancelLimitMs, this.closing.signal, (signal) => this.tell(message, signal));
-    } finally {
-      request.abort();
-    }
+    await request.cancel(this.deps.clock, this.closing.signal, (signal) => this.tell(message, signal));
   }
 
   private async request(id: RequestId, message: JSONRPCMessage, options?: ServerSendOptions): Promise<void> {

@@ -5,11 +5,15 @@ import { events, FakeEndpoint, silence, status } from '../../../support/fakes/fa
 
 describe('a channel of HTTP+SSE', () => {
   for (const isDelivered of [false, true]) {
-    it(`tells of a cancelled call ${isDelivered ? 'that the server may have' : 'only if it was sent'} (X6)`, async () => {
+    it(`ends the exchange of a cancelled call, and tells of it ${isDelivered ? 'where the server may have it' : 'only if it was sent'} (X6)`, async () => {
       let call: AbortSignal | undefined;
+      let endedBefore: boolean | undefined;
       const server = new FakeEndpoint(
         ({ method }, signal, delivery) => {
-          if (method === 'notifications/cancelled') return status(202);
+          if (method === 'notifications/cancelled') {
+            endedBefore = call?.aborted;
+            return status(202);
+          }
           call = signal;
           delivery(isDelivered);
           return silence();
@@ -28,7 +32,7 @@ describe('a channel of HTTP+SSE', () => {
       await rest();
       await channel.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 7 } });
       assert.equal(server.seen.includes('notifications/cancelled'), isDelivered);
-      assert.equal(call?.aborted, !isDelivered);
+      assert.deepEqual([endedBefore, call?.aborted], [isDelivered ? false : undefined, true]);
       await channel.close();
     });
   }
