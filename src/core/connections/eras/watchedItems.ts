@@ -14,26 +14,33 @@ interface WatchedItemsDeps extends Omit<SubscriptionDeps, 'wanted' | 'onGap'> {
 
 export class WatchedItems {
   readonly subscription: Subscription;
-  private readonly ids = new Set<string>();
+  /** With what came of asking for each. */
+  private readonly ids = new Map<string, ReturnType<Subscription['renew']>>();
 
   constructor(private readonly deps: WatchedItemsDeps) {
     this.subscription = new Subscription({
       ...deps,
-      wanted: () => (this.ids.size === 0 ? undefined : { [deps.key]: [...this.ids] }),
-      onGap: () => this.ids.forEach(deps.onGap),
+      wanted: () => (this.ids.size === 0 ? undefined : { [deps.key]: [...this.ids.keys()] }),
+      onGap: () => {
+        for (const item of this.ids.keys()) deps.onGap(item);
+      },
     });
   }
 
   /** Resolves with the answer. */
   async add({ id, params }: JSONRPCRequest): Promise<JSONRPCMessage> {
     const item = params?.[this.deps.param];
-    if (typeof item !== 'string' || this.ids.has(item)) return done(id);
-    this.ids.add(item);
-    const begun = await this.subscription.renew();
+    if (typeof item !== 'string') return done(id);
+    // Who asks for the same meanwhile is told the same.
+    const asked = this.ids.get(item) ?? this.subscription.renew();
+    this.ids.set(item, asked);
+    const begun = await asked;
     const agreed = begun.kind === 'agreed' ? begun.filter[this.deps.key] : undefined;
     if (Array.isArray(agreed) && agreed.includes(item)) return done(id);
-    this.ids.delete(item);
-    if (begun.kind === 'agreed') void this.subscription.renew();
+    if (this.ids.get(item) === asked) {
+      this.ids.delete(item);
+      if (begun.kind === 'agreed') void this.subscription.renew();
+    }
     const refused = { code: errorCodes.invalidParams, message: 'The server does not tell when this is updated.' };
     return { jsonrpc: '2.0', id, error: begun.kind === 'refused' ? begun.error : refused };
   }
