@@ -14,7 +14,7 @@ import { prompt, prompts, read, resources } from './cli/offersCommands.js';
 import { complain, complainLines, help, misuse, print, report, toJson } from './cli/output.js';
 import { readPort } from './cli/port.js';
 import { PersonsPermissions } from './cli/toolPermissions.js';
-import { problemLine, statusTable, toolsTable } from './cli/render.js';
+import { isOfFile, problemLine, statusTable, toolsTable } from './cli/render.js';
 import { directoryExists } from './core/host/assemble.js';
 import { configDeps, withServers, type Run } from './cli/withHost.js';
 import { ConfigState } from './core/config/merge.js';
@@ -78,9 +78,11 @@ async function main(argv: string[]): Promise<number> {
         Math.max(report(run.json, snapshot.problems), snapshot.servers.some(isPending) ? 1 : 0),
       );
     case 'status':
-      return withServers(run, ({ host }) => {
-        print(run.json ? toJson(host.snapshot) : statusTable(host.snapshot));
-        return host.snapshot.servers.some(isBroken) ? 1 : 0;
+      return withServers(run, ({ host: { snapshot } }) => {
+        const ofFiles = snapshot.problems.filter(isOfFile);
+        for (const problem of ofFiles) complain(problemLine(problem));
+        print(run.json ? toJson(snapshot) : statusTable(snapshot));
+        return ofFiles.length > 0 || snapshot.servers.some(isBroken) ? 1 : 0;
       });
     case 'tools':
       return withServers(run, ({ host }) => tools(run, host, rest[0]));

@@ -17,6 +17,11 @@ export function problemLine(problem: Problem): string {
   return oneLine(`${where}: ${problem.severity} ${problem.code}: ${problem.message} ${problem.fix}`);
 }
 
+/** Returns whether a problem is an error of a file as a whole (C4). */
+export function isOfFile({ server, severity }: Problem): boolean {
+  return server === undefined && severity === 'error';
+}
+
 /** Sorts problems as they stand in the files. */
 export function inOrder(problems: readonly Problem[]): readonly Problem[] {
   return problems.toSorted((a, b) => {
@@ -49,7 +54,11 @@ function stateWord(state: ServerState): string {
 }
 
 export function statusTable({ servers, problems }: StatusSnapshot): string {
-  if (servers.length === 0) return 'No servers are configured.';
+  if (servers.length === 0) {
+    return problems.some(isOfFile)
+      ? 'No servers are known, because a config file has an error.'
+      : 'No servers are configured.';
+  }
   return table(
     ['server', 'transport', 'tools', 'source', 'state'],
     servers.map(({ id, transport, tools, offered, origin, state }) => {

@@ -195,15 +195,19 @@ function stoppedText(server: string): string {
  */
 function statusText(snapshot: StatusSnapshot, dialog: string | undefined, only?: string): string {
   const servers = snapshot.servers.filter(({ id }) => only === undefined || id === only);
-  if (servers.length === 0) return only === undefined ? 'No servers are configured.' : `There is no server "${only}".`;
-  return servers
-    .flatMap((server) => [
+  if (only !== undefined && servers.length === 0) return `There is no server "${only}".`;
+  const problems = snapshot.problems.filter(({ severity }) => severity !== 'information');
+  const ofFiles = only === undefined ? problems.filter(({ server }) => server === undefined) : [];
+  const lines = [
+    ...servers.flatMap((server) => [
       serverLine(server, dialog),
-      ...snapshot.problems
-        .filter((problem) => problem.server === server.id && problem.severity !== 'information')
+      ...problems
+        .filter((problem) => problem.server === server.id)
         .map((problem) => `  ${problem.severity}: ${problem.message} ${problem.fix}`),
-    ])
-    .join('\n');
+    ]),
+    ...ofFiles.map(({ severity, place, message, fix }) => `${severity} in ${place.file}: ${message} ${fix}`),
+  ];
+  return lines.length === 0 ? 'No servers are configured.' : lines.join('\n');
 }
 
 function serverLine(server: ServerStatus, dialog: string | undefined): string {

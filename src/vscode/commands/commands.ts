@@ -77,7 +77,7 @@ export function registerCommands({ slot, logs, manifest }: CommandDeps): Disposa
     void window.showInformationMessage(
       all.length > 0
         ? inert`No MCP server is in a state that allows this command.`
-        : inert`${whyNothingRuns(slot.state.phase)}`,
+        : inert`${whyNothingRuns(slot.state.phase, slot.state.snapshot)}`,
     );
     return undefined;
   }

@@ -1,5 +1,6 @@
 /** Answers the commands of `@minds` that need no model: `/mcp`, `/tools`, `/reload`, `/release`, and the members for `/as`. */
 import { code, inert, formatted, markdownList, type Markdown } from '../../core/base/inert.js';
+import type { Problem } from '../../core/base/problem.js';
 import type { ModelSetup } from '../../core/dialog/dialog.js';
 import type { Member } from '../../core/team/team.js';
 import { heldBy } from '../../core/host/dialogTools.js';
@@ -16,7 +17,8 @@ const longestLine = 160;
 export function showServers(stream: InertStream, state: WindowState, dialog: string): void {
   const { servers, problems } = state.snapshot;
   if (servers.length === 0) {
-    stream.markdown(formatted`${whyNothingRuns(state.phase)}`);
+    stream.markdown(formatted`${whyNothingRuns(state.phase, state.snapshot)}\n\n`);
+    showProblems(stream, problems, undefined);
     return;
   }
   const held = heldBy(dialog, state.snapshot);
@@ -25,13 +27,18 @@ export function showServers(stream: InertStream, state: WindowState, dialog: str
     return formatted`- ${code(server.id)} – ${stateOf(server)}, ${toolCount(server.tools.length, server.offered)}${own}\n`;
   });
   stream.markdown(formatted`${markdownList(lines, '')}\n`);
-  for (const { id } of servers) {
-    for (const { server, severity, message, fix } of problems) {
-      if (server !== id || severity === 'information') continue;
-      stream.markdown(formatted`- ${code(id)}, ${severity}: ${`${message} ${fix}`}\n`);
-    }
-  }
+  showProblems(stream, problems, undefined);
+  for (const { id } of servers) showProblems(stream, problems, id);
   stream.button({ command: 'mcpToolsets.servers.focus', title: inert`Show in Sidebar` });
+}
+
+/** @param id of the server that they are about; undefined for those of a file as a whole */
+function showProblems(stream: InertStream, problems: readonly Problem[], id: string | undefined): void {
+  for (const { server, severity, message, fix } of problems) {
+    if (server !== id || severity === 'information') continue;
+    const where = id === undefined ? formatted`` : formatted`${code(id)}, `;
+    stream.markdown(formatted`- ${where}${severity}: ${`${message} ${fix}`}\n`);
+  }
 }
 
 function stateOf({ state, previous }: ServerStatus): string {
@@ -44,7 +51,9 @@ function stateOf({ state, previous }: ServerStatus): string {
 export function showTools(stream: InertStream, { tools }: ModelSetup, state: WindowState, who: Markdown): void {
   if (tools.length === 0) {
     const nothing = state.snapshot.servers.length === 0;
-    stream.markdown(nothing ? formatted`${whyNothingRuns(state.phase)}` : formatted`${who} has no tools now.`);
+    stream.markdown(
+      nothing ? formatted`${whyNothingRuns(state.phase, state.snapshot)}` : formatted`${who} has no tools now.`,
+    );
     return;
   }
   stream.markdown(formatted`${who} has ${toolCount(tools.length, tools.length)}.\n`);

@@ -43,8 +43,8 @@ export function stateWord(state: ServerState): string {
   }
 }
 
-/** Returns why a window in this phase has no MCP servers. */
-export function whyNothingRuns(phase: WindowState['phase']): string {
+/** Returns why a window in this phase has no MCP servers. @param snapshot where it has read its files */
+export function whyNothingRuns(phase: WindowState['phase'], snapshot?: StatusSnapshot): string {
   switch (phase) {
     case 'untrusted':
       return 'MCP Toolsets starts no server in a workspace that you have not trusted.';
@@ -55,7 +55,9 @@ export function whyNothingRuns(phase: WindowState['phase']): string {
     case 'reading':
       return 'The config files of MCP servers are still being read. Try again in a moment.';
     case 'serving':
-      return 'No MCP servers are configured in .minds/mcp.yaml.';
+      return snapshot && isUnreadable(snapshot)
+        ? 'The config file has an error, so its servers are unknown. The Problems view shows what is wrong and where.'
+        : 'No MCP servers are configured in .minds/mcp.yaml.';
   }
 }
 
@@ -158,7 +160,7 @@ export function summary(snapshot: StatusSnapshot): StatusSummary {
   const broken = wanted.filter(isBroken);
   const busy = wanted.some(({ state }) => state.kind === 'starting' || state.kind === 'reconnecting');
   const crowded = isCrowded(snapshot);
-  const unreadable = snapshot.servers.length === 0 && snapshot.problems.some(({ severity }) => severity === 'error');
+  const unreadable = isUnreadable(snapshot);
   const fileErrors = snapshot.refused.length > 0 ? snapshot.refused.length : unreadable ? 1 : 0;
   const fileLine = unreadable
     ? 'The config file has an error, and nothing runs.'
@@ -184,6 +186,11 @@ export function summary(snapshot: StatusSnapshot): StatusSummary {
     broken: failures,
     pending,
   };
+}
+
+/** Returns whether no server is known because a file has an error. */
+export function isUnreadable({ servers, problems }: StatusSnapshot): boolean {
+  return servers.length === 0 && problems.some(({ severity }) => severity === 'error');
 }
 
 /** Returns whether there are more tools than some models take. */

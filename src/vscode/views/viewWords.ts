@@ -5,7 +5,7 @@
 import { inert, type Inert } from '../../core/base/inert.js';
 import type { StatusSnapshot } from '../../core/reconcile/status.js';
 import type { WindowState } from '../engine/engineSlot.js';
-import { crowdedLine, isCrowded, summary } from './phrases.js';
+import { crowdedLine, isCrowded, summary, isUnreadable } from './phrases.js';
 
 interface Badge {
   readonly value: number;
@@ -37,9 +37,5 @@ export function messageOf({ phase, snapshot }: WindowState, fileLabel: (file: st
 
 /** Returns whether there are no rows because a whole file is wrong. A welcome depends on it. */
 export function isBroken({ phase, snapshot }: WindowState): boolean {
-  return (
-    phase === 'serving' &&
-    snapshot.servers.length === 0 &&
-    snapshot.problems.some(({ severity }) => severity === 'error')
-  );
+  return phase === 'serving' && isUnreadable(snapshot);
 }

@@ -201,6 +201,13 @@ describe('command line', () => {
       assert.match(stdout, /^bad +stdio +0 of 0 +\.minds\/mcp\.yaml +failed: .*exit code 3/m);
     });
 
+    it('says what is wrong with a file whose servers are unknown for it', async () => {
+      cli.save('version: 1\nservers: [\n');
+      const { code, stdout, stderr } = await cli.run('status');
+      assert.deepEqual([code, stdout], [1, 'No servers are known, because a config file has an error.\n']);
+      assert.match(stderr, /mcp\.yaml:\d+:\d+: error yaml-syntax: /);
+    });
+
     it('says what is wrong with an entry that has an error', async () => {
       const { code, stdout } = await cli.runWith({ a: { ...rawWith(['echo']), timeouts: { call: '1h' } } }, 'status');
       assert.equal(code, 1);

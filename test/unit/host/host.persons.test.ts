@@ -240,6 +240,14 @@ describe('mcp_admin (L5)', () => {
     );
   });
 
+  it('tells what is wrong with a file as a whole (C4)', async () => {
+    await stage.serve('a', 'command: a', 'x');
+    await stage.edit('version: 1\nservers: [');
+    const told = /^a: running, 1 of 1 tools published\nerror in .+: Not valid YAML: .+ Close the bracket/;
+    assert.match(await ask('mcp_reload'), told);
+    assert.match(await ask('mcp_status'), told);
+  });
+
   it('releases the instance of the conversation that asks, and no other', async () => {
     const warm = await stage.serve('a', 'command: a', 'x');
     const call = stage.call('a', 'x');

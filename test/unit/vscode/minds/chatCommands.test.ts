@@ -47,6 +47,21 @@ describe('commands of @minds', () => {
     }
   });
 
+  it('/mcp says what is wrong with a file as a whole, beside what still runs and where nothing does (C4)', () => {
+    const problems = [problem({ message: 'Not valid YAML.', fix: 'Close it.' })];
+    showServers(stream, window(snapshot([status('counter')], { problems })), 'mine');
+    assert.match(stream.text, /^- error: Not valid YAML\. Close it\.$/m);
+    const none = new FakeStream();
+    showServers(none, window(snapshot([], { problems })), 'mine');
+    assert.match(
+      none.text,
+      /^The config file has an error, so its servers are unknown\.[^]*Not valid YAML\. Close it\./,
+    );
+    const tools = new FakeStream();
+    showTools(tools, { tools: [], instructions: '' }, window(snapshot([], { problems })), code('alice'));
+    assert.match(tools.text, /^The config file has an error/);
+  });
+
   it('/tools: by toolset, the first line of each description', () => {
     const tools = [tool('shop_count', { description: 'Counts *all*.\nSlowly.' }), tool('bank_pay')];
     showTools(stream, { tools, instructions: '' }, window(snapshot([])), code('alice'));
