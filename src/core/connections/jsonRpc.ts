@@ -21,7 +21,8 @@ type Fields = Readonly<Record<string, unknown>>;
 export function parseMessages(text: string): JSONRPCMessage[] | undefined {
   let value: unknown;
   try {
-    value = parseFlattened(text);
+    // Some runtimes begin what they write with a byte order mark.
+    value = parseFlattened(text.startsWith('\uFEFF') ? text.slice(1) : text);
   } catch {
     return undefined;
   }

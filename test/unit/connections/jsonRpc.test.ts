@@ -24,6 +24,12 @@ describe('JSON-RPC as servers write it', () => {
     }
   });
 
+  it('may begin with a byte order mark (X1)', () => {
+    const message = { jsonrpc: '2.0', id: 1, result: {} } as const;
+    assert.deepEqual(parseMessages(`\uFEFF${JSON.stringify(message)}`), [message]);
+    assert.equal(parseMessages('\uFEFF'), undefined);
+  });
+
   const right: [wrote: object, message: object][] = [
     [
       { jsonrpc: '2.0', id: 1, result: { a: 1 } },
