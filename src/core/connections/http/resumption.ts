@@ -64,8 +64,9 @@ export async function readWholeAnswer(
       current = taken;
       if (current.status !== 200 || current.contentType !== 'text/event-stream') {
         current.body.destroy();
-        if (isForNow(current)) continue;
-        throw failure;
+        if (!isForNow(current)) throw failure;
+        retryMs = Math.max(firstDelayMs * 2 ** attempt, retryMs ?? 0);
+        continue;
       }
       const next = await readStream(current, id, reader, lastEventId);
       if (next.kind === 'answered') return;

@@ -53,7 +53,9 @@ export class ServerStream {
       if (signal.aborted || outcome === 'none') return;
       failures = outcome === 'ended' ? 0 : failures + 1;
       if (outcome === 'broke') liveness.suspect();
-      const wait = this.retryMs ?? Math.min(firstDelayMs * 2 ** Math.max(0, failures - 1), longestDelayMs);
+      const growing = Math.min(firstDelayMs * 2 ** Math.max(0, failures - 1), longestDelayMs);
+      // What the server says is for a stream that ended, and one that refuses is not to be asked ten times a second.
+      const wait = outcome === 'refused' ? Math.max(growing, this.retryMs ?? 0) : (this.retryMs ?? growing);
       await delay(clock, wait, signal).catch(() => undefined);
     }
   }

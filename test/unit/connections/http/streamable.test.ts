@@ -146,6 +146,11 @@ describe('a channel of Streamable HTTP', () => {
       });
     }
 
+    it('and does not ask one that refuses as soon again as one whose stream ended', async () => {
+      const busy = Array.from({ length: 100 }, () => status(429));
+      assert((await hear(events('retry: 100\nid: 1\ndata:\n\n'), ...busy)).length < 12);
+    });
+
     it('when its stream is refused for a while from the beginning', async () => {
       assert.deepEqual(await hear(status(429), events(`data: ${JSON.stringify(changed)}\n\n`)), ['GET', 'GET', 'GET']);
       assert.deepEqual(delivered, [changed]);
@@ -289,6 +294,7 @@ describe('a channel of Streamable HTTP', () => {
 
   describe('takes up the answer to a call (X2)', () => {
     const done = { jsonrpc: '2.0', id: 7, result: {} } as const;
+    let answeredAt: number;
 
     /** @param streams with which it is taken up; the last of them has the answer */
     async function takeUp(...streams: HttpReply[]): Promise<void> {
@@ -297,9 +303,12 @@ describe('a channel of Streamable HTTP', () => {
       const server = new FakeEndpoint(
         (message) => {
           isCalled = message.method === 'tools/call';
-          return isCalled ? events('retry: 1000\nid: 1\ndata:\n\n') : other(message);
+          return isCalled ? events('retry: 100\nid: 1\ndata:\n\n') : other(message);
         },
-        () => (isCalled && streams.shift()) || status(405),
+        () => {
+          answeredAt = clock.now();
+          return (isCalled && streams.shift()) || status(405);
+        },
       );
       await open(server);
       await channel.send({ jsonrpc: '2.0', id: 7, method: 'tools/call', params: {} });
@@ -317,7 +326,9 @@ describe('a channel of Streamable HTTP', () => {
 
     for (const code of [409, 429, 502, 503]) {
       it(`when that was refused with ${code} for a while`, async () => {
+        const since = clock.now();
         await takeUp(status(code), status(code), events(`data: ${JSON.stringify(done)}\n\n`));
+        assert(answeredAt - since > 3_000, `after ${answeredAt - since} ms`);
       });
     }
   });
