@@ -131,6 +131,29 @@ describe('HTTP corners', () => {
     assert.equal(await textOf(connection, 'x'), 'x');
   });
 
+  for (const [what, id, back] of [
+    ['any script', 'größe ✓ 🌍', 'größe ✓ 🌍'],
+    ['characters that no header takes', 'a\u0001b', undefined],
+  ] as const) {
+    it(`event ids in ${what}`, async () => {
+      const seen: (string | undefined)[] = [];
+      const { href } = await serve((message, response) => answer(message, response, text('x')), {
+        get: (request, response) => {
+          const header = request.headers['last-event-id'] as string | undefined;
+          seen.push(header && Buffer.from(header, 'latin1').toString());
+          response.writeHead(200, { 'content-type': 'text/event-stream' });
+          const changed = { jsonrpc: '2.0', method: 'notifications/tools/list_changed' };
+          response.write(`retry: 10\nid: ${id}\ndata: ${JSON.stringify(changed)}\n\n`);
+          if (seen.length < 2) response.end();
+        },
+      });
+      const { connection } = await rig.start(http(href));
+      while (seen.length < 2) await once(connection.onDidChangeOffer);
+      assert.deepEqual(seen, [undefined, back]);
+      assert.equal(await textOf(connection, 'x'), 'x');
+    });
+  }
+
   it('a call that is cancelled while its token is renewed: it is not sent again, and nobody hears of it (X6)', async () => {
     const posted: string[] = [];
     const { href } = await serve((message, response) => {

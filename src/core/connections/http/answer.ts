@@ -155,6 +155,7 @@ interface EventStreamReader {
   readonly pace: EventPace;
   /** Called for an event of another kind. */
   readonly onOther?: (event: string, data: string) => void;
+  /** Called for an id that can be given back in a header. */
   readonly onId?: (id: string) => void;
   /** The server says how long to wait before asking again, in milliseconds; what it says is bounded. */
   readonly onRetry?: (ms: number) => void;
@@ -171,7 +172,7 @@ export async function readEvents(reply: HttpReply, reader: EventStreamReader): P
   const parser = createParser({
     maxBufferSize: bodyLimit,
     onEvent: ({ event = 'message', id, data }) => {
-      if (id !== undefined && id !== '') reader.onId?.(id);
+      if (id !== undefined && id !== '' && !/\p{Cc}/u.test(id)) reader.onId?.(id);
       const messages = event === 'message' ? parseMessages(data) : undefined;
       reader.pace.spend(data.length, messages, reader.isAsked);
       if (event !== 'message') return reader.onOther?.(event, data);

@@ -105,7 +105,9 @@ export class HttpEndpoint {
 
   /** Opens an event stream. */
   get(lastEventId: string | undefined, kind: 'call' | 'other', signal: AbortSignal): Promise<HttpReply> {
-    const resumption = lastEventId === undefined ? {} : { 'last-event-id': lastEventId };
+    // Node writes each character of a header as one byte, and the id goes back in UTF-8, as it came.
+    const id = lastEventId === undefined ? undefined : Buffer.from(lastEventId).toString('latin1');
+    const resumption = id === undefined ? {} : { 'last-event-id': id };
     const headers = { accept: 'text/event-stream', ...resumption };
     return this.exchange({ method: 'GET', url: this.url, headers, body: undefined, kind, signal });
   }
