@@ -23,7 +23,7 @@ export interface ImportRequest {
   readonly format?: ImportFormat | undefined;
   /** The ids that the config file has. */
   readonly taken: ReadonlySet<string>;
-  /** Says whether the config file has this very entry. */
+  /** Says whether the config file has this very entry under this id. */
   readonly isThere?: (id: string, entry: ImportedEntry) => boolean;
   readonly folders: ImportFolders;
 }
@@ -51,13 +51,19 @@ export function importServers({ text, file, format: given, taken, isThere, folde
       notes.push({ kind: 'skipped', message: `\`${written}\`: it leads to a toolset of MCP Toolsets itself.` });
       continue;
     }
-    const id = freeId(written, ids);
     const context = { dialect: dialects[format], inputs: found.inputs, folders, variables };
-    const translation = translate(id, raw, context);
-    if (translation.entry && isThere?.(written, translation.entry)) {
-      notes.push({ kind: 'skipped', message: `\`${written}\`: the file has it already.` });
+    // Variables are named by the id, so an entry is compared as it was written under that id.
+    const there = heldIds(written, taken).find((id) => {
+      const { entry } = translate(id, raw, context);
+      return entry && isThere?.(id, entry);
+    });
+    if (there !== undefined) {
+      const as = there === written ? '' : `, as \`${there}\``;
+      notes.push({ kind: 'skipped', message: `\`${written}\`: the file has it already${as}.` });
       continue;
     }
+    const id = freeId(written, ids);
+    const translation = translate(id, raw, context);
     if (translation.entry) {
       ids.add(id);
       if (id !== written) notes.push({ kind: 'changed', server: id, message: renamed(written, taken) });
@@ -79,16 +85,37 @@ function renamed(written: string, taken: ReadonlySet<string>): string {
   return `it was \`${name}\`; ids are made of letters, digits, \`-\` and \`_\`, and are unique.`;
 }
 
+/** Whoever has this many servers of one name in the config file is given the next as new. */
+const mostHeld = 16;
+
+/** Returns the ids of the config file that an earlier import may have given to a server. */
+function heldIds(written: string, taken: ReadonlySet<string>): string[] {
+  const held: string[] = [];
+  for (const base = plainId(written); held.length < mostHeld;) {
+    const id = numbered(base, held.length + 1);
+    if (!taken.has(id)) break;
+    held.push(id);
+  }
+  return held;
+}
+
 function freeId(written: string, taken: ReadonlySet<string>): string {
+  const base = plainId(written);
+  for (let number = 1; ; number++) {
+    const id = numbered(base, number);
+    if (!taken.has(id)) return id;
+  }
+}
+
+function plainId(written: string): string {
   const plain =
     written
       .replace(/[^a-zA-Z0-9_-]+/g, '-')
       .replace(/^-+|-+$/g, '')
       .slice(0, 64) || 'server';
-  const base = plain === builtInToolset ? `${plain}-imported` : plain;
-  if (!taken.has(base)) return base;
-  for (let number = 2; ; number++) {
-    const id = `${base.slice(0, 60)}-${number}`;
-    if (!taken.has(id)) return id;
-  }
+  return plain === builtInToolset ? `${plain}-imported` : plain;
+}
+
+function numbered(base: string, number: number): string {
+  return number === 1 ? base : `${base.slice(0, 60)}-${number}`;
 }

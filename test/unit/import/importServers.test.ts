@@ -9,7 +9,7 @@ import { dialects, formatOfPath } from '../../../src/core/import/dialects.js';
 import type { ImportFormat, ImportNote } from '../../../src/core/import/imported.js';
 import { importServers } from '../../../src/core/import/importServers.js';
 import { readSource, textOfBytes } from '../../../src/core/import/readSource.js';
-import { reportText } from '../../../src/core/import/plan.js';
+import { planImport, reportText } from '../../../src/core/import/plan.js';
 import { parseMindsFile } from '../../../src/core/config/parse.js';
 import { assertGolden } from '../../support/golden.js';
 import { sourceOf } from '../config/fixtures.js';
@@ -98,6 +98,39 @@ describe('import (C6)', () => {
       assertGolden(path.join(folder, name.split(path.sep)[0] ?? '', 'expected.txt'), `${yaml}\n---\n${report}`);
     });
   }
+
+  for (const file of samples) {
+    it(`${path.relative(folder, file)}: what is there already is not imported again`, () => {
+      const text = readFileSync(file, 'utf8');
+      const plan = (config: string | undefined) => planImport({ text, file, label: 'x', config, folders: around });
+      const first = plan(undefined);
+      assert.ok(first.kind === 'planned');
+      const again = plan(first.after);
+      assert.ok(again.kind === 'planned');
+      assert.deepEqual([again.imported.servers, again.edits], [[], []], again.report);
+      const told = again.imported.notes.filter(({ message }) => message.includes('the file has it already'));
+      assert.equal(told.length, first.imported.servers.length, again.report);
+    });
+  }
+
+  it('what was changed since it was imported is imported under another id, once', () => {
+    const text = JSON.stringify({
+      mcpServers: { 'my db': { url: 'https://x/', headers: { Authorization: 'Bearer abc123def' } } },
+    });
+    const plan = (config: string) => planImport({ text, file: '.mcp.json', label: 'x', config, folders: around });
+    const first = plan('');
+    assert.ok(first.kind === 'planned');
+    const second = plan(first.after.replace('    transport', '    enabled: false\n    transport'));
+    assert.ok(second.kind === 'planned');
+    assert.deepEqual(
+      second.imported.servers.map(({ id }) => id),
+      ['my-db-2'],
+    );
+    const third = plan(second.after);
+    assert.ok(third.kind === 'planned');
+    assert.match(third.report, /^- `my db`: the file has it already, as `my-db-2`\.$/m);
+    assert.deepEqual(third.imported.servers, []);
+  });
 
   for (const file of samples) {
     it(`${path.relative(folder, file)}: drops nothing without a word`, () => {
