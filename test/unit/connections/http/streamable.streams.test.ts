@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict';
+import type { HttpReply } from '../../../../src/core/connections/http/exchange.js';
+import { TransportFailure } from '../../../../src/core/connections/transport.js';
+import { basics, ChannelStage } from '../../../support/fakes/channelStage.js';
+import { events, FakeEndpoint, status, unreachable } from '../../../support/fakes/fakeEndpoint.js';
+
+describe('the streams of a channel of Streamable HTTP', () => {
+  let stage: ChannelStage;
+  beforeEach(() => (stage = new ChannelStage()));
+  afterEach(() => stage.end());
+
+  describe('goes on to hear what the server says unasked (R6, X2)', () => {
+    const changed = { jsonrpc: '2.0', method: 'notifications/tools/list_changed' } as const;
+
+    /** Returns how the stream was asked for. */
+    async function hear(...streams: HttpReply[]): Promise<string[]> {
+      const server = new FakeEndpoint(basics(), () => streams.shift() ?? status(405));
+      await stage.open(server);
+      await stage.clock.flow(120_000);
+      return server.seen.filter((line) => line.startsWith('GET'));
+    }
+
+    for (const code of [408, 409, 425, 429, 500, 503]) {
+      it(`when its stream broke off and is refused with ${code} for a while`, async () => {
+        const asked = await hear(
+          events('id: 1\ndata:\n\n'),
+          status(code),
+          status(code),
+          events(`data: ${JSON.stringify(changed)}\n\n`),
+        );
+        assert.deepEqual(asked, ['GET', 'GET 1', 'GET 1', 'GET 1', 'GET 1']);
+        assert.deepEqual(stage.delivered, [changed]);
+      });
+    }
+
+    it('and does not ask one that refuses as soon again as one whose stream ended', async () => {
+      const busy = Array.from({ length: 100 }, () => status(429));
+      assert((await hear(events('retry: 100\nid: 1\ndata:\n\n'), ...busy)).length < 12);
+    });
+
+    it('when its stream is refused for a while from the beginning', async () => {
+      assert.deepEqual(await hear(status(429), events(`data: ${JSON.stringify(changed)}\n\n`)), ['GET', 'GET', 'GET']);
+      assert.deepEqual(stage.delivered, [changed]);
+    });
+
+    it('when it has forgotten the event after which its stream is to go on', async () => {
+      const asked = await hear(
+        events('id: 1\ndata:\n\n'),
+        status(400, 'Invalid event ID format'),
+        events(`data: ${JSON.stringify(changed)}\n\n`),
+      );
+      assert.deepEqual(asked, ['GET', 'GET 1', 'GET', 'GET']);
+      assert.deepEqual(stage.delivered, [changed]);
+    });
+
+    it('and takes a second refusal for what it is', async () => {
+      assert.deepEqual(await hear(events('id: 1\ndata:\n\n'), status(400), status(400)), ['GET', 'GET 1', 'GET']);
+    });
+  });
+
+  describe('takes up the answer to a call (X2)', () => {
+    const done = { jsonrpc: '2.0', id: 7, result: {} } as const;
+    let answeredAt: number;
+
+    /** @param streams with which it is taken up; the last of them has the answer */
+    async function takeUp(...streams: HttpReply[]): Promise<void> {
+      const other = basics();
+      let isCalled = false;
+      const server = new FakeEndpoint(
+        (message) => {
+          isCalled = message.method === 'tools/call';
+          return isCalled ? events('retry: 100\nid: 1\ndata:\n\n') : other(message);
+        },
+        () => {
+          answeredAt = stage.clock.now();
+          return (isCalled && streams.shift()) || status(405);
+        },
+      );
+      await stage.open(server);
+      await stage.channel.send({ jsonrpc: '2.0', id: 7, method: 'tools/call', params: {} });
+      await stage.clock.flow(60_000);
+      const asked = server.seen.slice(server.seen.indexOf('tools/call') + 1);
+      assert.deepEqual([...new Set(asked)], ['GET 1']);
+      assert.equal(streams.length, 0);
+      assert.deepEqual(stage.delivered, [done]);
+    }
+
+    it('as often as the server ends a stream that brings nothing yet', async () => {
+      const nothing = Array.from({ length: 20 }, () => events(''));
+      await takeUp(...nothing, events(`data: ${JSON.stringify(done)}\n\n`));
+    });
+
+    for (const code of [409, 429, 502, 503]) {
+      it(`when that was refused with ${code} for a while`, async () => {
+        const since = stage.clock.now();
+        await takeUp(status(code), status(code), events(`data: ${JSON.stringify(done)}\n\n`));
+        assert(answeredAt - since > 3_000, `after ${answeredAt - since} ms`);
+      });
+    }
+  });
+
+  describe('leaves the result of a call unknown (X4) when its stream broke off and', () => {
+    const failed = (reason: TransportFailure['reason']) => (): Promise<never> =>
+      Promise.reject(new TransportFailure(reason));
+    const url = 'http://server.test/mcp';
+    const refusals: readonly (readonly [string, () => Promise<never>])[] = [
+      ['the server cannot be reached', unreachable],
+      ['the sign-in has ended', failed({ kind: 'signIn', why: 'It has ended.', url })],
+      ['the token is not renewed', failed({ kind: 'notRenewed', why: 'It is down.', url })],
+      ['what is to be taken up is elsewhere', failed({ kind: 'redirect', detail: 'it redirects', url })],
+    ];
+    for (const [what, refuse] of refusals) {
+      it(what, async () => {
+        const other = basics();
+        let isCalled = false;
+        const server = new FakeEndpoint(
+          (message) => {
+            if (message.method === 'ping') return refuse();
+            if (message.method !== 'tools/call') return other(message);
+            isCalled = true;
+            return events('id: 1\ndata:\n\n');
+          },
+          () => (isCalled ? refuse() : status(405)),
+        );
+        await stage.open(server);
+        await stage.channel.send({ jsonrpc: '2.0', id: 7, method: 'tools/call', params: {} });
+        await stage.clock.flow(60_000);
+        assert.equal(server.seen.filter((line) => line === 'GET 1').length, 1);
+        assert.deepEqual(causes(), ['broken']);
+        assert.equal(stage.died.length, refuse === unreachable ? 1 : 0);
+      });
+    }
+
+    it('breaks off again whenever it is taken up', async () => {
+      const other = basics();
+      const server = new FakeEndpoint(
+        (message) => (message.method === 'tools/call' ? events('id: 1\ndata:\n\n') : other(message)),
+        failed({ kind: 'broken', detail: 'the server closed the connection', url }),
+      );
+      await stage.open(server);
+      await stage.channel.send({ jsonrpc: '2.0', id: 7, method: 'tools/call', params: {} });
+      await stage.clock.flow(60_000);
+      assert.equal(server.seen.filter((line) => line === 'GET 1').length, 5);
+      assert.deepEqual(causes(), ['broken']);
+    });
+
+    /** The kinds of failures that were stage.delivered. */
+    function causes(): unknown[] {
+      return stage.delivered.map((message) => {
+        const data: unknown = 'error' in message ? message.error.data : undefined;
+        return data instanceof TransportFailure ? data.reason.kind : message;
+      });
+    }
+  });
+
+  describe('asks for the stream of the server again', () => {
+    for (const [retry, leastMs, mostMs] of [
+      ['0', 100, 200],
+      ['2500', 2500, 2600],
+      ['3000000000', 60_000, 3_600_000],
+    ] as const) {
+      it(`when the server says "retry: ${retry}"`, async () => {
+        const times: number[] = [];
+        const server = new FakeEndpoint(basics(), () => {
+          times.push(stage.clock.now());
+          return times.length > 2 ? status(405) : events(`retry: ${retry}\n\n`);
+        });
+        await stage.open(server);
+        await stage.clock.flow(2 * mostMs);
+        assert.equal(times.length, 3);
+        const [first = 0, second = 0, third = 0] = times;
+        for (const waited of [second - first, third - second])
+          assert(waited >= leastMs && waited <= mostMs, `${waited}`);
+      });
+    }
+  });
+});
