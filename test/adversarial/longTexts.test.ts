@@ -258,6 +258,7 @@ const notFed: Readonly<Record<string, readonly string[]>> = {
     'answerParams',
     'logStrayEvent',
     'broken',
+    'readStream',
   ],
   'It takes a path of this machine or a text of our own.': [
     'realPath',
