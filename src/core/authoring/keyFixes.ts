@@ -1,10 +1,12 @@
 /** Quick fixes at a key and its value. Each is a minimal edit, and none is offered where it does not help. */
 import type { ProblemCode } from '../base/problem.js';
-import { isAlias, isAnchored, type EditNodes } from '../yaml/editNodes.js';
+import { asText } from '../base/text.js';
+import { isAlias, isAnchored, isScalar, type EditNodes } from '../yaml/editNodes.js';
 import * as edits from '../yaml/edits.js';
 import { nearest } from '../base/nearest.js';
 import { commandWords } from '../config/commandWords.js';
-import { suggestKey } from '../config/keys.js';
+import { suggestKey, transportOfKey } from '../config/keys.js';
+import { textOf } from '../yaml/valueNodes.js';
 import type { ConfigSymbol } from './symbols.js';
 
 export interface QuickFix {
@@ -55,21 +57,38 @@ export function unknownKey(nodes: EditNodes, { level, entry, map, doc }: KeySymb
   return [...fix(`Rename to "${meant}"`, edits.renameKey(nodes, at, meant), { preferred: true, safe }), ...remove];
 }
 
+const transports: readonly string[] = ['stdio', 'streamable_http'];
+
 export function transport(nodes: EditNodes, { entry, map }: KeySymbol, code: ProblemCode): QuickFix[] {
   const found = entry.value.kind === 'scalar' ? String(entry.value.value) : '';
   const sse = code === 'transport-sse';
+  if (sse !== (found === 'sse') || transports.includes(found)) return [];
   const meant =
     sse && map.entries.has('command') && !map.entries.has('url')
       ? 'stdio'
       : /http|sse|remote|url/i.test(found)
         ? 'streamable_http'
-        : nearest(found, ['stdio', 'streamable_http']);
-  return (meant === undefined ? ['stdio', 'streamable_http'] : [meant]).flatMap((value) =>
+        : nearest(found, transports);
+  return (meant === undefined ? transports : [meant]).flatMap((value) =>
     fix(`Write "transport: ${value}"`, edits.replaceValue(nodes, entry.keySpan.start, value), {
       preferred: value === meant,
       safe: sse,
     }),
   );
+}
+
+export function keyNotForTransport(nodes: EditNodes, { level, entry, map }: KeySymbol): QuickFix[] {
+  const belongsTo = level === 'server' ? transportOfKey.get(entry.key) : undefined;
+  if (belongsTo === undefined || textOf(map.entries.get('transport')?.value) === belongsTo) return [];
+  return fix(`Remove "${entry.key}"`, edits.removeKey(nodes, entry.keySpan.start));
+}
+
+export function duplicateKey(nodes: EditNodes, at: number): QuickFix[] {
+  const { map, pair } = nodes.pairAt(at) ?? {};
+  // Headers are the same key in upper and lower case.
+  const name = ({ key }: { readonly key: unknown }): string => asText(isScalar(key) ? key.value : key).toLowerCase();
+  if (!map || !pair || map.items.filter((one) => name(one) === name(pair)).length < 2) return [];
+  return fix('Remove this one of the two', edits.removeKey(nodes, at));
 }
 
 export function wrongType(nodes: EditNodes, { entry, doc }: KeySymbol): QuickFix[] {

@@ -25,8 +25,10 @@ import { readYaml } from '../yaml/yamlTree.js';
 import type { ValueNode } from '../yaml/valueNodes.js';
 import {
   argumentsOfCommand,
+  duplicateKey,
   duration,
   fix,
+  keyNotForTransport,
   transport,
   unknownKey,
   url,
@@ -66,6 +68,8 @@ const runtime: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
   'refresh-failed',
   'connection-lost',
 ]);
+
+type PatternSymbol = Extract<ConfigSymbol, { kind: 'pattern' }> & { readonly written: string };
 
 type NamedSymbol = Extract<ConfigSymbol, { kind: 'variable' | 'secret' }>;
 
@@ -165,22 +169,27 @@ export class QuickFixes {
     const at = this.positions.offset(problem.place.range.start);
     const key = this.keys.get(at);
     const valueKey = this.keysOfValues.get(at);
+    const ofKey = (name: string, make: (key: KeySymbol) => QuickFix[]): QuickFix[] =>
+      valueKey?.entry.key === name ? make(valueKey) : [];
+    /** Says whether a value ends where the one ended that was wrong. */
+    const isAsLong = ({ entry }: KeySymbol): boolean =>
+      entry.value.span.end === this.positions.offset(problem.place.range.end);
     switch (problem.code) {
       case 'unknown-key':
         return key ? unknownKey(nodes, key) : [];
       case 'transport-sse':
       case 'transport-unsupported':
-        return valueKey ? transport(nodes, valueKey, problem.code) : [];
+        return ofKey('transport', (own) => transport(nodes, own, problem.code));
       case 'command-with-arguments':
-        return valueKey && this.ownKey(valueKey) ? argumentsOfCommand(nodes, valueKey) : [];
+        return ofKey('command', (own) => (this.ownKey(own) ? argumentsOfCommand(nodes, own) : []));
       case 'version-missing':
         return fix('Insert "version: 1"', insertVersion(nodes), { preferred: true, safe: true });
       case 'version-unsupported':
         return fix('Write "version: 1"', insertVersion(nodes), { preferred: true });
       case 'key-not-for-transport':
-        return key && this.ownKey(key) ? fix(`Remove "${key.entry.key}"`, edits.removeKey(nodes, at)) : [];
+        return key && this.ownKey(key) ? keyNotForTransport(nodes, key) : [];
       case 'duplicate-key':
-        return fix('Remove this one of the two', edits.removeKey(nodes, at));
+        return duplicateKey(nodes, at);
       case 'missing-key':
         return this.missingTransport(problem, nodes, how);
       case 'wrong-type':
@@ -190,22 +199,22 @@ export class QuickFixes {
       case 'url-invalid':
         return valueKey ? url(nodes, valueKey) : [];
       case 'command-not-found':
-        return valueKey && problem.instead !== undefined
-          ? fix(
-              `Write "${problem.instead}"`,
-              edits.replaceValue(nodes, valueKey.entry.keySpan.start, problem.instead),
-              {
+        return ofKey('command', (own) =>
+          problem.instead !== undefined && isAsLong(own)
+            ? fix(`Write "${problem.instead}"`, edits.replaceValue(nodes, own.entry.keySpan.start, problem.instead), {
                 preferred: true,
-              },
-            )
-          : [];
+              })
+            : [],
+        );
       case 'cwd-missing':
-        return valueKey && this.ownKey(valueKey)
-          ? fix(
-              'Remove "cwd", so that it runs in the workspace folder',
-              edits.removeKey(nodes, valueKey.entry.keySpan.start),
-            )
-          : [];
+        return ofKey('cwd', (own) =>
+          this.ownKey(own) && isAsLong(own)
+            ? fix(
+                'Remove "cwd", so that it runs in the workspace folder',
+                edits.removeKey(nodes, own.entry.keySpan.start),
+              )
+            : [],
+        );
       case 'server-id-invalid':
         return this.serverId(nodes, at);
       case 'env-unset':
@@ -213,10 +222,12 @@ export class QuickFixes {
       case 'secret-unset':
         return this.enter(problem);
       case 'pattern-blank':
-        return fix('Remove the pattern', edits.removeItem(nodes, at), { preferred: true, safe: true });
+        return this.patternAt(at)?.written.trim() === ''
+          ? fix('Remove the pattern', edits.removeItem(nodes, at), { preferred: true, safe: true })
+          : [];
       case 'pattern-matches-nothing':
       case 'pattern-overruled':
-        return this.deadPattern(nodes, at, problem.server);
+        return this.deadPattern(nodes, at, problem);
       case 'name-taken':
       case 'name-reserved':
         return problem.server === undefined
@@ -293,12 +304,18 @@ export class QuickFixes {
     return fix(`Write "${similar}", which is set`, edits.replaceValue(nodes, symbol.entry.keySpan.start, similar));
   }
 
-  private deadPattern(nodes: EditNodes, at: number, server: string | undefined): QuickFix[] {
+  private patternAt(at: number): PatternSymbol | undefined {
     const symbol = this.symbols.find((one) => one.kind === 'pattern' && one.span.start === at);
-    if (symbol?.kind !== 'pattern' || symbol.node.kind !== 'scalar') return [];
+    if (symbol?.kind !== 'pattern' || symbol.node.kind !== 'scalar') return undefined;
+    return { ...symbol, written: String(symbol.node.value ?? '') };
+  }
+
+  private deadPattern(nodes: EditNodes, at: number, { server, pattern }: Problem): QuickFix[] {
+    const symbol = this.patternAt(at);
+    if (!symbol || symbol.written !== pattern) return [];
     const written = symbol.items.items.flatMap((node) => (node.kind === 'scalar' ? [String(node.value)] : []));
     const names = this.deps.toolNames(server ?? '').filter((name) => !written.includes(name));
-    const meant = nearest(String(symbol.node.value), names);
+    const meant = nearest(symbol.written, names);
     const left = symbol.items.items.length - 1;
     // A list that becomes empty means something else than one that matches nothing.
     const title =

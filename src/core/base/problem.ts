@@ -36,6 +36,8 @@ export interface Problem {
   readonly server?: string;
   /** The original name of the one tool that is left out, or that has to be left out to solve the problem. */
   readonly tool?: string;
+  /** The pattern that it is about. */
+  readonly pattern?: string;
   /** The value that was probably meant instead of the one at the place. */
   readonly instead?: string;
   readonly related?: readonly { readonly message: string; readonly place: Place }[];

@@ -95,6 +95,7 @@ function patternMatchesNothing(
     fix: `Correct the pattern (it is matched against the ${against}; only * is a wildcard) or remove it.`,
     place: at.places.value([of, list, index]),
     server: at.server,
+    pattern: text,
   };
 }
 
@@ -113,6 +114,7 @@ function patternOverruled(
     fix: 'Where both lists match, the whitelist counts. Narrow the whitelist, or remove the pattern.',
     place: at.places.value([of, 'blacklist', index]),
     server: at.server,
+    pattern: text,
   };
 }
 

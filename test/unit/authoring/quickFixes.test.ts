@@ -149,6 +149,37 @@ describe('quick fixes (E1)', () => {
     assert.deepEqual(new QuickFixes('a: [', around).for(problem), []);
   });
 
+  describe('nothing where something else stands now at the place of a problem', () => {
+    const list = (patterns: string): string => `${head}    tools:\n      blacklist:\n${patterns}`;
+    const rows: readonly (readonly [ProblemCode, string, string])[] = [
+      ['pattern-matches-nothing', list('        - x_*\n        - open\n        - b*\n'), list('        - open\n        - b*\n')],
+      ['pattern-matches-nothing', list('        - opem\n        - b*\n'), list('        - open\n        - b*\n')],
+      ['pattern-blank', list("        - ''\n        - open\n        - b*\n"), list('        - open\n        - b*\n')],
+      ['pattern-overruled', list('        - open\n        - b*\n      whitelist: [o*]\n'), list('        - b*\n      whitelist: [o*]\n')],
+      ['duplicate-key', `${head}    command: y\n    args: [z]\n`, `${head}    args: [z]\n`],
+      ['key-not-for-transport', `${head}    url: http://x\n    env: { A: b }\n`, `${head}    env: { A: b }\n`],
+      ['cwd-missing', `${head}    cwd: ./nowhere/at/all\n`, `${head}    cwd: .\n`],
+      ['transport-sse', head.replace('stdio', 'sse'), head],
+      ['transport-unsupported', head.replace('stdio', 'stdoi'), head],
+      ['command-with-arguments', `${head.replace('npx', 'npx -y x')}    args: [z]\n`, head],
+    ]; // oxfmt-ignore
+    for (const [code, was, now] of rows) {
+      it(`${code}: ${now.slice(head.length) || head}`, () => {
+        const problem = { ...problemOf(was, code), severity: 'information' as const };
+        const fixes = new QuickFixes(now, around);
+        assert.deepEqual(fixes.for(problem), []);
+        assert.deepEqual(fixes.all([problem]), []);
+      });
+    }
+
+    it('a misspelt command that was corrected', () => {
+      const range = { start: { line: 4, character: 13 }, end: { line: 4, character: 17 } };
+      const problem = { ...at('command-not-found', 'a'), severity: 'information' as const, place: { file: '', range } };
+      const fixes = new QuickFixes(head.replace('npx', 'uvx'), around).for({ ...problem, instead: 'npx' });
+      assert.ok(!fixes.some(({ title }) => title.startsWith('Write')));
+    });
+  });
+
   describe('all safe ones at once', () => {
     const all = (text: string): string => applyEdits(text, new QuickFixes(text, around).all(parse(text).problems));
     const a = (lines: string): string => `version: 1\nservers:\n  a:\n${lines}`;
