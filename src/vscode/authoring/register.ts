@@ -5,12 +5,12 @@
 import * as vscode from 'vscode';
 import { isDeepStrictEqual } from 'node:util';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
-import type { ServerStatus } from '../../core/reconcile/status.js';
 import { configPath } from '../engine/configFiles.js';
 import type { EnteredSecrets } from '../engine/enteredSecrets.js';
 import { orShowFailure } from '../views/messages.js';
 import { serverOf, type Subject } from '../views/subject.js';
 import type { Authoring, AuthoringDeps } from './authoring.js';
+import { lensFacts } from './lensFacts.js';
 
 interface RegisterDeps extends AuthoringDeps {
   readonly secrets: EnteredSecrets;
@@ -79,17 +79,3 @@ export function registerAuthoring({ slot, env, secrets }: RegisterDeps): Disposa
 }
 
 const fixAllKind = vscode.CodeActionKind.SourceFixAll.append('mcpToolsets');
-
-/** Returns what the lenses show of a server. They are refreshed only when this changes. */
-function lensFacts({ id, source, state, tools, offered, previous, approval }: ServerStatus): unknown {
-  return [
-    id,
-    source,
-    state.kind,
-    'reason' in state && state.reason,
-    tools.length,
-    offered,
-    previous?.reason,
-    approval.kind,
-  ];
-}
