@@ -40,7 +40,8 @@ describe('JSON from outside (S2)', () => {
     }
   });
 
-  it('that is not too deep takes little longer to be read than to be parsed', () => {
+  it('that is not too deep takes little longer to be read than to be parsed', function () {
+    this.timeout(120_000);
     // A server that means harm sent it: half a million lists and objects in two megabytes.
     const text = `[${Array.from({ length: 2_400 }, () => nested(200)).join()}]`;
     const taken = (read: (text: string) => unknown): number => {

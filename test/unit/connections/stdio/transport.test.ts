@@ -1,5 +1,6 @@
 /** What goes into the pipe of a server, and when (X1, P3). */
 import assert from 'node:assert/strict';
+import { mock } from 'node:test';
 import { PassThrough, Writable } from 'node:stream';
 import type { ProcessExit } from '../../../../src/core/connections/stdio/processTree.js';
 import { StdioTransport } from '../../../../src/core/connections/stdio/transport.js';
@@ -124,12 +125,15 @@ describe('stdio transport', () => {
     `${JSON.stringify(messages.map((message) => ({ jsonrpc: '2.0', ...message })))}\n`;
   const nTimes = (count: number, message: object): object[] => Array.from({ length: count }, () => message);
 
-  /** Whether the reading paused for it, however soon it went on. */
+  /** Whether the reading paused for it, however soon it went on. Time stands still meanwhile, however long it takes to read. */
   const isHeldUp = async (text: string): Promise<boolean> => {
     let paused = false;
     stdout.once('pause', () => (paused = true));
+    const at = performance.now();
+    const time = mock.method(performance, 'now', () => at);
     stdout.write(text);
     await new Promise(setImmediate);
+    time.mock.restore();
     return paused;
   };
 
