@@ -51,7 +51,8 @@ export class ArgumentDocuments implements Disposable {
 
   /** Writes the document if there is none yet. What a person edited stays. */
   prepare(uri: vscode.Uri, schema: unknown, given: Readonly<Record<string, unknown>>): void {
-    const schemaUri = uri.with({ path: `${uri.path.slice(0, uri.path.lastIndexOf('/'))}/schema.json` });
+    // No tool has a name with a point (N4), so no document of arguments is called so.
+    const schemaUri = uri.with({ path: `${uri.path.slice(0, uri.path.lastIndexOf('/'))}/arguments.schema.json` });
     this.write(schemaUri, encode(withSchemaKey(schema)));
     if (!this.files.has(uri.path)) this.write(uri, encode({ $schema: schemaUri.toString(), ...given }));
   }

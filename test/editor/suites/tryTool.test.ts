@@ -26,7 +26,7 @@ const closeAll = (): Thenable<unknown> => vscode.commands.executeCommand('workbe
 
 describe('try tool', () => {
   before(async () => {
-    const plain = ['count', 'content', 'structured', 'fail', 'throw', 'slow', 'cancelled'];
+    const plain = ['count', 'content', 'structured', 'fail', 'throw', 'slow', 'cancelled', 'schema'];
     await untilTools(['mcp_shop_order', ...plain.map((name) => `mcp_plain_${name}`)]);
     await vscode.commands.executeCommand('mcpToolsets.servers.focus');
   });
@@ -110,6 +110,20 @@ describe('try tool', () => {
     await untilShown('.status', /^Done after/);
     assert.deepEqual(JSON.parse(await shown('.result figure pre')), JSON.parse(whole));
     await document.save();
+  });
+
+  it('edits the arguments of a tool whose name is schema, and not its schema', async () => {
+    await tryTool('plain', 'schema');
+    await page.click(button('Edit as JSON'));
+    const { document } = (await until(
+      () => vscode.window.activeTextEditor,
+      (editor) => editor?.document.uri.scheme === 'mcp-toolsets-arguments',
+      'the document',
+    )) as vscode.TextEditor;
+    assert.deepEqual(Object.keys(JSON.parse(document.getText()) as object), ['$schema']);
+    await page.click(button('Run'));
+    await untilShown('.status', /^Done after/);
+    assert.deepEqual(JSON.parse(await shown('.result figure pre')), {});
   });
 
   it('shows every kind of content', async () => {
