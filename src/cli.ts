@@ -157,13 +157,14 @@ function check(run: Run): number {
 
 function tools(run: Run, host: Host, id: string | undefined): number {
   const wanted = host.snapshot.servers.filter((server) => id === undefined || server.id === id);
-  if (id !== undefined && wanted.length === 0) return complain(`There is no server "${id}".`);
-  for (const problem of host.snapshot.problems) {
+  const { problems } = host.snapshot;
+  for (const problem of problems) {
     const concerns = problem.server === undefined || wanted.some((server) => server.id === problem.server);
     if (concerns && problem.severity === 'error') complain(problemLine(problem));
   }
+  if (id !== undefined && wanted.length === 0) return complain(`There is no server "${id}".`);
   print(run.json ? toJson(wanted.map(({ id, tools, excluded }) => ({ id, tools, excluded }))) : toolsTable(wanted));
-  return id !== undefined && wanted.some(isBroken) ? 1 : 0;
+  return problems.some(isOfFile) || (id !== undefined && wanted.some(isBroken)) ? 1 : 0;
 }
 
 function importFile(run: Run, file: string | undefined, format: string | undefined, write: boolean): number {

@@ -15,6 +15,7 @@ import { builtInToolset } from '../core/config/model.js';
 import { readConfigFiles } from './configFile.js';
 import { lineDifference } from './lineDifference.js';
 import { complain, complainLines, misuse, print, reasonOf, toJson } from './output.js';
+import { inOrder, isOfFile, problemLine } from './render.js';
 import { configDeps, type Run } from './withHost.js';
 
 interface EntriesCommand {
@@ -44,11 +45,16 @@ export async function writeEntries(run: Run, request: EntriesCommand): Promise<n
   }
   const label = file.startsWith(run.folder + path.sep) ? path.relative(run.folder, file) : file;
   const source = { tokenFile: path.resolve(tokenFile ?? tokenFileOf(run.folder, home)), home, platform };
+  const toolsets = toolsetsOf(run);
+  if (toolsets.kind === 'unknown') {
+    toolsets.why.forEach(complain);
+    return complain('Nothing was written: the toolsets are not known before the config file is mended.');
+  }
   const plan = planEntries({
     agent,
     text: before?.replace(/^\uFEFF/, ''),
     label,
-    toolsets: toolsetsOf(run).map((id) => ({ id, url: `http://127.0.0.1:${port}/mcp/${id}` })),
+    toolsets: toolsets.ids.map((id) => ({ id, url: `http://127.0.0.1:${port}/mcp/${id}` })),
     source,
     launcher: { command: process.execPath, args: [realPath(process.argv[1] ?? '.')], folder: realPath(run.folder) },
   });
@@ -95,13 +101,20 @@ function tell(
   if (edits.length > 0) complainLines(write ? `\n${file} is written.` : '\nNothing is written yet: --write does it.');
 }
 
+type Toolsets =
+  | { readonly kind: 'known'; readonly ids: readonly string[] }
+  /** A file cannot be read, or is refused as a whole (C4); `why` has a line for each reason. */
+  | { readonly kind: 'unknown'; readonly why: readonly string[] };
+
 /** Returns the toolsets that the config files name, without starting one. */
-function toolsetsOf({ folder }: Run): string[] {
-  const { sources } = readConfigFiles(folder);
-  const { servers } = new ConfigState().apply(sources, configDeps).model;
-  const on = servers.filter(isEnabled);
+function toolsetsOf({ folder }: Run): Toolsets {
+  const { sources, problems } = readConfigFiles(folder);
+  const { model, problems: found } = new ConfigState().apply(sources, configDeps);
+  const ofFiles = [...problems, ...found].filter(isOfFile);
+  if (ofFiles.length > 0) return { kind: 'unknown', why: inOrder(ofFiles).map(problemLine) };
+  const on = model.servers.filter(isEnabled);
   // An id that is wrong is a problem of the file, and no toolset.
-  return [...on.map(({ id }) => id).filter((id) => /^[\w-]{1,64}$/.test(id)), builtInToolset];
+  return { kind: 'known', ids: [...on.map(({ id }) => id).filter((id) => /^[\w-]{1,64}$/.test(id)), builtInToolset] };
 }
 
 function isAgentKind(word: string): word is AgentKind {

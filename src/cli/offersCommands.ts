@@ -5,7 +5,7 @@ import type { Toolset } from '../core/tools/catalogue.js';
 import { readObject } from './jsonObject.js';
 import { oneLine } from '../core/base/inert.js';
 import { complain, misuse, print, printBytes, printContent, toJson } from './output.js';
-import { contentsOf, inOrder, messageTexts, problemLine, promptsTable, resourcesTable } from './render.js';
+import { contentsOf, inOrder, isOfFile, messageTexts, problemLine, promptsTable, resourcesTable } from './render.js';
 import { withHost, type Run, type RunningHost } from './withHost.js';
 
 /** @param id the one server whose resources are wanted */
@@ -95,13 +95,13 @@ function list(run: Run, id: string | undefined, shown: (toolsets: readonly Tools
     await running.started;
     if (running.signal.aborted) return 1;
     const { snapshot } = running.host;
+    const found = snapshot.problems.filter(({ server }) => id === undefined || server === undefined || server === id);
+    for (const problem of found) if (problem.severity === 'error') complain(problemLine(problem));
     if (id !== undefined && !snapshot.servers.some((server) => server.id === id)) {
       return complain(`There is no server "${id}".`);
     }
-    const found = snapshot.problems.filter(({ server }) => id === undefined || server === undefined || server === id);
-    for (const problem of found) if (problem.severity === 'error') complain(problemLine(problem));
     print(shown(among(running, id)));
-    return 0;
+    return snapshot.problems.some(isOfFile) ? 1 : 0;
   });
 }
 

@@ -253,6 +253,26 @@ describe('command line', () => {
     });
   });
 
+  describe('a file that is refused as a whole (C4)', () => {
+    const refused = 'version: 1\nservers:\n  a: [\n';
+
+    for (const args of [['status'], ['status', '--json'], ['tools'], ['tools', 'a'], ['resources'], ['prompts', 'a']]) {
+      it(`is said on stderr, and the exit code is 1: ${args.join(' ')}`, async () => {
+        const { code, stdout, stderr } = await cli.runWith(refused, ...args);
+        assert.equal(code, 1);
+        assert.match(stderr, /^\S+mcp\.yaml:3:\d+: error yaml-syntax: /);
+        assert.doesNotMatch(stdout, /No servers are configured/);
+      });
+    }
+
+    it('lets no entries be written, because its toolsets are not known', async () => {
+      const { code, stdout, stderr } = await cli.runWith(refused, 'entries', 'codex', '--write');
+      assert.deepEqual([code, stdout], [1, '']);
+      assert.match(stderr, /^\S+mcp\.yaml:3:\d+: error yaml-syntax: .*\nNothing was written: .*not known.*\n$/);
+      assert.ok(!existsSync(path.join(cli.folder, '.codex')));
+    });
+  });
+
   describe('import', () => {
     const token = 'ghp_0123456789abcdefghijABCDEFGHIJ012345';
     const theirs = (): string => path.join(cli.folder, '.mcp.json');
