@@ -1,8 +1,15 @@
 /**
- * Reads the config files that count in a folder (C5) once. What is wrong with the reading is a problem like any other.
+ * Reads the config files that count in a folder (C5) once. What is wrong with the reading is a problem like any other. A file
+ * that a command writes again is read with its byte order mark, and only where nothing of it would be lost.
  */
 import { homedir } from 'node:os';
-import { FileRefused, largestConfigFile, readTextFileSync } from '../core/base/textFile.js';
+import {
+  FileRefused,
+  largestConfigFile,
+  largestForeignFile,
+  readTextFileSync,
+  wholeUtf8,
+} from '../core/base/textFile.js';
 import { fileUnreadable } from '../core/config/problems.js';
 import type { Problem } from '../core/base/problem.js';
 import type { SourceText } from '../core/config/model.js';
@@ -29,4 +36,14 @@ export function readConfigFiles(folder: string): ConfigFiles {
     }
   });
   return { sources, problems };
+}
+
+/** Returns undefined where there is no such file. Throws as `readTextFileSync` does. */
+export function textToEdit(file: string): string | undefined {
+  try {
+    return readTextFileSync(file, largestForeignFile, wholeUtf8);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
 }

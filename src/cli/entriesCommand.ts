@@ -5,14 +5,13 @@ import { realPath } from '../core/base/paths.js';
 import { agentKinds, agents, fileOf, rootOf, type AgentKind } from '../core/agents/agents.js';
 import { tokenFrom, type TokenSource } from '../core/agents/entryKeys.js';
 import { planEntries, type EntriesPlan } from '../core/agents/planEntries.js';
-import { largestForeignFile, readTextFileSync } from '../core/base/textFile.js';
 import { ConfigState } from '../core/config/merge.js';
 import { isEnabled } from '../core/config/model.js';
 import { notedPort } from '../core/files/addressFile.js';
 import { writeInside } from '../core/files/realFiles.js';
 import { tokenFileOf } from '../core/files/tokenFile.js';
 import { builtInToolset } from '../core/config/model.js';
-import { readConfigFiles } from './configFile.js';
+import { readConfigFiles, textToEdit } from './configFile.js';
 import { lineDifference } from './lineDifference.js';
 import { complain, complainLines, misuse, print, reasonOf, toJson } from './output.js';
 import { inOrder, isOfFile, problemLine } from './render.js';
@@ -39,7 +38,7 @@ export async function writeEntries(run: Run, request: EntriesCommand): Promise<n
     return complain('This agent keeps its servers in a file of the folder, and there is no folder.');
   let before: string | undefined;
   try {
-    before = textOf(file);
+    before = textToEdit(file);
   } catch (error) {
     return complain(nothingWritten(error));
   }
@@ -119,13 +118,4 @@ function toolsetsOf({ folder }: Run): Toolsets {
 
 function isAgentKind(word: string): word is AgentKind {
   return (agentKinds as readonly string[]).includes(word);
-}
-
-function textOf(file: string): string | undefined {
-  try {
-    return readTextFileSync(file, largestForeignFile);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
 }

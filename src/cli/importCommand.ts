@@ -8,6 +8,7 @@ import { planImport, type ImportPlan } from '../core/import/plan.js';
 import { textOfBytes } from '../core/import/readSource.js';
 import { mindsPath } from '../core/config/sources.js';
 import { writeInside } from '../core/files/realFiles.js';
+import { textToEdit } from './configFile.js';
 import { lineDifference } from './lineDifference.js';
 import { reasonOf } from './output.js';
 
@@ -42,7 +43,7 @@ export function runImport({ folder, file, format, write }: ImportRun): ImportOut
   let text: string | undefined;
   let config: string | undefined;
   try {
-    [text, config] = [textOf(path.resolve(file)), textOf(target)];
+    [text, config] = [foreignText(path.resolve(file)), textToEdit(target)];
   } catch (error) {
     return { kind: 'impossible', reason: reasonOf(error) };
   }
@@ -69,7 +70,7 @@ export function runImport({ folder, file, format, write }: ImportRun): ImportOut
   return { kind: 'done', target, difference: lineDifference(before, after, mindsPath), report, imported };
 }
 
-function textOf(file: string): string | undefined {
+function foreignText(file: string): string | undefined {
   try {
     return readTextFileSync(file, largestForeignFile, textOfBytes);
   } catch (error) {

@@ -2,6 +2,7 @@
  * Reads files that others may have written or put in place: regular files only, and only up to a limit (S2). A path may
  * lead to a pipe, on which a reader waits for ever, or to a device, which never ends.
  */
+import { isUtf8 } from 'node:buffer';
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
 import { open } from 'node:fs/promises';
 
@@ -28,10 +29,16 @@ export class FileRefused extends Error {
 const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 const pieceSize = 256 * 1024;
 
-const utf8 = (bytes: Buffer): string => bytes.toString('utf8');
+/** Returns undefined where the bytes are no text of that kind. */
+type Decode = (bytes: Buffer) => string | undefined;
+
+const utf8: Decode = (bytes) => bytes.toString('utf8');
+
+/** For a file that is written again: what is no UTF-8 in it would be lost. */
+export const wholeUtf8: Decode = (bytes) => (isUtf8(bytes) ? utf8(bytes) : undefined);
 
 /** Rejects as `node:fs/promises` does, and with `FileRefused`. */
-export async function readTextFile(path: string, most: number, decode = utf8): Promise<string> {
+export async function readTextFile(path: string, most: number, decode: Decode = utf8): Promise<string> {
   const handle = await open(path, flags);
   try {
     refuse(path, await handle.stat(), most);
@@ -39,7 +46,7 @@ export async function readTextFile(path: string, most: number, decode = utf8): P
     for (;;) {
       const piece = Buffer.allocUnsafe(pieceSize);
       const { bytesRead } = await handle.read(piece, 0, pieceSize, null);
-      if (bytesRead === 0) return decode(pieces.bytes());
+      if (bytesRead === 0) return decoded(path, pieces, decode);
       pieces.add(piece.subarray(0, bytesRead));
     }
   } finally {
@@ -48,7 +55,7 @@ export async function readTextFile(path: string, most: number, decode = utf8): P
 }
 
 /** Throws as `node:fs` does, and a `FileRefused`. */
-export function readTextFileSync(path: string, most: number, decode = utf8): string {
+export function readTextFileSync(path: string, most: number, decode: Decode = utf8): string {
   const file = openSync(path, flags);
   try {
     refuse(path, fstatSync(file), most);
@@ -56,12 +63,18 @@ export function readTextFileSync(path: string, most: number, decode = utf8): str
     for (;;) {
       const piece = Buffer.allocUnsafe(pieceSize);
       const bytesRead = readSync(file, piece, 0, pieceSize, null);
-      if (bytesRead === 0) return decode(pieces.bytes());
+      if (bytesRead === 0) return decoded(path, pieces, decode);
       pieces.add(piece.subarray(0, bytesRead));
     }
   } finally {
     closeSync(file);
   }
+}
+
+function decoded(path: string, pieces: Pieces, decode: Decode): string {
+  const text = decode(pieces.bytes());
+  if (text === undefined) throw new FileRefused(path, 'it is not written in UTF-8');
+  return text;
 }
 
 function refuse(path: string, stats: Stats, most: number): void {

@@ -1,6 +1,6 @@
 /** The config file of a folder as something that programs add servers to (G7). */
 import path from 'node:path';
-import { largestConfigFile, readTextFile } from '../base/textFile.js';
+import { largestConfigFile, readTextFile, wholeUtf8 } from '../base/textFile.js';
 import { mindsPath } from '../config/sources.js';
 import { leadsOutside, writeInside } from './realFiles.js';
 
@@ -28,7 +28,7 @@ export function configFileOf(
     file,
     folder,
     read: () =>
-      readTextFile(file, largestConfigFile).catch((error: NodeJS.ErrnoException) => {
+      readTextFile(file, largestConfigFile, wholeUtf8).catch((error: NodeJS.ErrnoException) => {
         if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
         throw error;
       }),

@@ -14,7 +14,7 @@ import type { Clock } from '../base/clock.js';
 import { toDisposable, type Disposable } from '../base/disposables.js';
 import { Emitter, type Event } from '../base/events.js';
 import { asText } from '../base/text.js';
-import { FileRefused, largestConfigFile, readTextFile } from '../base/textFile.js';
+import { FileRefused, largestConfigFile, readTextFile, wholeUtf8 } from '../base/textFile.js';
 import { SingleFlight } from '../base/singleFlight.js';
 
 export type FileContent =
@@ -58,6 +58,9 @@ export const realDisk: Disk = {
     return [ino, size, mtimeNs, ctimeNs].join(':');
   },
 };
+
+/** For files that are written again: one that would lose something by that cannot be read. */
+export const diskToEdit: Disk = { ...realDisk, read: (path) => readTextFile(path, largestConfigFile, wholeUtf8) };
 
 /** A file that never comes to rest is read as it is after this many attempts to find it at rest. */
 const patience = 5;

@@ -15,6 +15,7 @@ import { serverIds } from '../config/serverEdits.js';
 import { delay, type Clock } from '../base/clock.js';
 import { nextEvent } from '../base/events.js';
 import type { Problem, ProblemCode } from '../base/problem.js';
+import { FileRefused } from '../base/textFile.js';
 import { restError, type RestAnswer, type RestBackend } from '../gateway/rest.js';
 import type { Host } from './hostContract.js';
 import type { ServerStatus } from '../reconcile/status.js';
@@ -59,7 +60,8 @@ export function createRestBackend(host: Host, clock: Clock, config: () => Config
     const { id, entry } = read;
     const file = config();
     if (!file) return restError(409, 'no-folder', 'No folder is open that a server could be added to.');
-    const before = await file.read();
+    const before = await file.read().catch(refusal);
+    if (typeof before === 'object') return before;
     const text = before?.replace(/^\uFEFF/, '');
     const taken = new Set([...serverIds(text ?? ''), ...host.snapshot.servers.map((server) => server.id)]);
     if (taken.has(id)) return restError(409, 'id-taken', `There is a server "${id}".`);
@@ -93,6 +95,12 @@ export function createRestBackend(host: Host, clock: Clock, config: () => Config
     waiting.abort();
     return find(id);
   }
+}
+
+/** A file that cannot be read as it is to be written again is the person's to mend. */
+function refusal(error: unknown): RestAnswer {
+  if (error instanceof FileRefused) return restError(409, 'config-has-errors', error.message);
+  throw error;
 }
 
 const noDeps = { env: {}, directoryExists: (): boolean => true };

@@ -15,7 +15,7 @@ import { SingleFlight } from '../../core/base/singleFlight.js';
 import { grantedOf } from '../../core/team/grants.js';
 import type { Member, Team } from '../../core/team/team.js';
 import { refuseOutside } from '../../core/files/realFiles.js';
-import { readContent, realDisk } from '../../core/files/watchedFile.js';
+import { readContent, diskToEdit } from '../../core/files/watchedFile.js';
 import { configuredToolsets } from '../../core/host/dialogTools.js';
 import type { EngineSlot } from '../engine/engineSlot.js';
 import { openDocument } from '../views/documents.js';
@@ -54,7 +54,7 @@ export function registerAgentFiles({ slot, team, clock, log }: AgentFilesDeps): 
     const described = members.map((member) => agentOf(member));
     for (const agent of described) {
       const uri = vscode.Uri.file(join(folder, agents.agentFileName(agent.id)));
-      const before = await readContent(realDisk, uri.fsPath);
+      const before = await readContent(diskToEdit, uri.fsPath);
       if (!create && before.kind !== 'text') continue;
       if (before.kind === 'absent') {
         await write(root, uri, agents.newAgentFile(agent), create);
@@ -73,7 +73,7 @@ export function registerAgentFiles({ slot, team, clock, log }: AgentFilesDeps): 
     for (const [name, kind] of await list(vscode.Uri.file(folder))) {
       if (kind !== vscode.FileType.File || !name.endsWith('.agent.md')) continue;
       const uri = vscode.Uri.file(join(folder, name));
-      const before = await readContent(realDisk, uri.fsPath);
+      const before = await readContent(diskToEdit, uri.fsPath);
       const id = before.kind === 'text' ? agents.memberOf(before.text) : undefined;
       if (before.kind !== 'text' || id === undefined || members.some((member) => member.id === id)) continue;
       const after = agents.withGrants(before.text, { id, name: id, purpose: undefined, toolsets: [] });
@@ -138,7 +138,7 @@ export function registerAgentFiles({ slot, team, clock, log }: AgentFilesDeps): 
       if (!first) return;
       const { agentFolder, agentFileName } = await import('../../core/team/agentFiles.js');
       const uri = vscode.Uri.file(join(first.file, '../..', agentFolder, agentFileName(first.members[0]?.id ?? '')));
-      if ((await readContent(realDisk, uri.fsPath)).kind !== 'text') return;
+      if ((await readContent(diskToEdit, uri.fsPath)).kind !== 'text') return;
       await vscode.window.showTextDocument(await openDocument(uri), { preview: true });
     }),
   );

@@ -322,6 +322,27 @@ describe('command line', () => {
       assert.equal(readFileSync(cli.file, 'utf8'), text);
     });
 
+    it('and `entries` keep the mark at the beginning of a file, and leave alone what is not UTF-8', async () => {
+      assert.equal((await cli.runWith(`\ufeff${kept}`, 'import', '.mcp.json', '--write')).code, 0);
+      assert.ok(readFileSync(cli.file, 'utf8').startsWith(`\ufeff${kept}`));
+      cli.save(kept);
+      const entries = path.join(cli.folder, 'opencode.json');
+      const own = Buffer.from('{ "mcp": {} } // für alle\n', 'latin1');
+      const config = Buffer.from(`# für alle\n${kept}`, 'latin1');
+      writeFileSync(entries, own);
+      for (const args of [
+        ['entries', 'opencode', '--write'],
+        ['import', '.mcp.json', '--write'],
+      ]) {
+        if (args[0] === 'import') writeFileSync(cli.file, config);
+        const { code, stdout, stderr } = await cli.run(...args);
+        assert.deepEqual([code, stdout], [1, '']);
+        assert.match(stderr, /^Nothing was \w+: .* cannot be read: it is not written in UTF-8\.\n$/);
+      }
+      assert.deepEqual([readFileSync(entries), readFileSync(cli.file)], [own, config]);
+      rmSync(entries);
+    });
+
     it('makes the file where there is none; --format says what a name does not', async () => {
       const file = path.join(cli.folder, 'servers.txt');
       writeFileSync(file, '[[mcp_servers]]\nname = "otter"\nurl = "http://127.0.0.1:1/sse"\n');

@@ -4,7 +4,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileS
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { posixIt } from '../../support/notHere.js';
-import { readTextFile, readTextFileSync } from '../../../src/core/base/textFile.js';
+import { readTextFile, readTextFileSync, wholeUtf8 } from '../../../src/core/base/textFile.js';
+import { diskToEdit, readContent } from '../../../src/core/files/watchedFile.js';
 
 const onPosix = posixIt('Windows has no pipes and no devices among its files');
 const most = 1024 * 1024;
@@ -40,6 +41,17 @@ describe('files that others put in place (S2)', () => {
     file = path.join(folder, 'link');
     symlinkSync(own, file);
     assert.equal((await read()).length, most / 2);
+  });
+
+  it('are read to be written again only where nothing is lost, with a byte order mark', async () => {
+    writeFileSync(file, '\ufeffgrün');
+    assert.equal(await readTextFile(file, most, wholeUtf8), '\ufeffgrün');
+    assert.equal(readTextFileSync(file, most, wholeUtf8), '\ufeffgrün');
+    writeFileSync(file, Buffer.from('grün', 'latin1'));
+    const reason = 'it is not written in UTF-8';
+    await assert.rejects(readTextFile(file, most, wholeUtf8), { reason });
+    assert.throws(() => readTextFileSync(file, most, wholeUtf8), { reason });
+    assert.deepEqual(await readContent(diskToEdit, file), { kind: 'unreadable', reason });
   });
 
   it('are absent as the system says it', () => assert.rejects(read(), { code: 'ENOENT' }));

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import type { ConfigFileAccess } from '../../../src/core/files/configFile.js';
 import { Emitter } from '../../../src/core/base/events.js';
+import { FileRefused } from '../../../src/core/base/textFile.js';
 import type { RestAnswer } from '../../../src/core/gateway/rest.js';
 import type { Host } from '../../../src/core/host/hostContract.js';
 import type { ServerStatus, StatusSnapshot } from '../../../src/core/reconcile/status.js';
@@ -29,9 +30,9 @@ describe('REST: adding a server', () => {
     file = {
       file: '/ws/.minds/mcp.yaml',
       folder: '/ws',
-      read: () => {
+      read: async () => {
         onRead();
-        return Promise.resolve(text);
+        return await Promise.resolve(text);
       },
       write: (after) => {
         text = after;
@@ -89,6 +90,15 @@ describe('REST: adding a server', () => {
     servers = [];
     await add(gamma);
     assert.ok((text as string).startsWith(`\uFEFF${config}`));
+  });
+
+  it('leaves alone a file that would not be the same when it is written again', async () => {
+    const refused = new FileRefused('/ws/.minds/mcp.yaml', 'it is not written in UTF-8');
+    onRead = () => {
+      throw refused;
+    };
+    assert.deepEqual(await code(gamma), [409, 'config-has-errors']);
+    assert.equal(text, config);
   });
 
   it('two at once are two edits', async () => {
