@@ -270,7 +270,7 @@ describe('mcp-toolsets connect', () => {
     const client = await connect(['alpha']);
     const steps: number[] = [];
     const onprogress = ({ progress }: { progress: number }): void => void steps.push(progress);
-    await client.callTool({ name: 'alpha_slow', arguments: { ms: 50, steps: 3 } }, undefined, { onprogress });
+    await client.callTool({ name: 'alpha_slow', arguments: { ms: 600, steps: 3 } }, undefined, { onprogress });
     // The SDK's client drops a progress that comes in one piece with the result, as the last may.
     assert.deepEqual(steps.slice(0, 2), [1, 2]);
     const controller = new AbortController();
