@@ -11,10 +11,10 @@ import { readConfigFiles } from './cli/configFile.js';
 import { writeEntries } from './cli/entriesCommand.js';
 import { importFormats, isImportFormat, runImport } from './cli/importCommand.js';
 import { prompt, prompts, read, resources } from './cli/offersCommands.js';
-import { complain, complainLines, help, misuse, print, report, toJson } from './cli/output.js';
+import { complain, complainLines, complainOf, help, misuse, print, report, toJson } from './cli/output.js';
 import { readPort } from './cli/port.js';
 import { PersonsPermissions } from './cli/toolPermissions.js';
-import { isOfFile, problemLine, statusTable, toolsTable } from './cli/render.js';
+import { isOfFile, statusTable, toolsTable } from './cli/render.js';
 import { directoryExists } from './core/host/assemble.js';
 import { configDeps, withServers, type Run } from './cli/withHost.js';
 import { ConfigState } from './core/config/merge.js';
@@ -80,7 +80,7 @@ async function main(argv: string[]): Promise<number> {
     case 'status':
       return withServers(run, ({ host: { snapshot } }) => {
         const ofFiles = snapshot.problems.filter(isOfFile);
-        for (const problem of ofFiles) complain(problemLine(problem));
+        complainOf(ofFiles);
         print(run.json ? toJson(snapshot) : statusTable(snapshot));
         return ofFiles.length > 0 || snapshot.servers.some(isBroken) ? 1 : 0;
       });
@@ -158,10 +158,8 @@ function check(run: Run): number {
 function tools(run: Run, host: Host, id: string | undefined): number {
   const wanted = host.snapshot.servers.filter((server) => id === undefined || server.id === id);
   const { problems } = host.snapshot;
-  for (const problem of problems) {
-    const concerns = problem.server === undefined || wanted.some((server) => server.id === problem.server);
-    if (concerns && problem.severity === 'error') complain(problemLine(problem));
-  }
+  const found = problems.filter(({ server: of }) => of === undefined || wanted.some((server) => server.id === of));
+  complainOf(found.filter(({ severity }) => severity === 'error'));
   if (id !== undefined && wanted.length === 0) return complain(`There is no server "${id}".`);
   print(run.json ? toJson(wanted.map(({ id, tools, excluded }) => ({ id, tools, excluded }))) : toolsTable(wanted));
   return problems.some(isOfFile) || (id !== undefined && wanted.some(isBroken)) ? 1 : 0;

@@ -6,8 +6,8 @@ import { oneLine } from '../core/base/inert.js';
 import type { Host } from '../core/host/hostContract.js';
 import type { Toolset } from '../core/tools/catalogue.js';
 import { readObject } from './jsonObject.js';
-import { complain, misuse, print, printContent, toJson } from './output.js';
-import { inOrder, problemLine, resultTexts } from './render.js';
+import { complain, complainOf, misuse, print, printContent, toJson } from './output.js';
+import { inOrder, resultTexts } from './render.js';
 import { withHost, type Run } from './withHost.js';
 
 export async function call(
@@ -25,7 +25,7 @@ export async function call(
     const toolset = await untilCallable(host, tool, started);
     if (signal.aborted) return 1;
     if (!toolset) {
-      for (const problem of inOrder(host.snapshot.problems)) complain(problemLine(problem));
+      complainOf(inOrder(host.snapshot.problems));
       return complain(`No toolset publishes a tool "${tool}". \`mcp-toolsets tools\` lists what there is.`);
     }
     const outcome = await host.call({

@@ -1,6 +1,6 @@
 /**
  * Reads the config files that count in a folder (C5) once. What is wrong with the reading is a problem like any other. A file
- * that a command writes again is read with its byte order mark, and only where nothing of it would be lost.
+ * that a command writes again keeps its byte order mark, and is read as `wholeUtf8`.
  */
 import { homedir } from 'node:os';
 import {
@@ -8,7 +8,7 @@ import {
   largestConfigFile,
   largestForeignFile,
   readTextFileSync,
-  wholeUtf8,
+  type Decode,
 } from '../core/base/textFile.js';
 import { fileUnreadable } from '../core/config/problems.js';
 import type { Problem } from '../core/base/problem.js';
@@ -39,9 +39,9 @@ export function readConfigFiles(folder: string): ConfigFiles {
 }
 
 /** Returns undefined where there is no such file. Throws as `readTextFileSync` does. */
-export function textToEdit(file: string): string | undefined {
+export function textIfThere(file: string, decode: Decode): string | undefined {
   try {
-    return readTextFileSync(file, largestForeignFile, wholeUtf8);
+    return readTextFileSync(file, largestForeignFile, decode);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;

@@ -5,16 +5,18 @@ import { realPath } from '../core/base/paths.js';
 import { agentKinds, agents, fileOf, rootOf, type AgentKind } from '../core/agents/agents.js';
 import { tokenFrom, type TokenSource } from '../core/agents/entryKeys.js';
 import { planEntries, type EntriesPlan } from '../core/agents/planEntries.js';
+import type { Problem } from '../core/base/problem.js';
+import { wholeUtf8 } from '../core/base/textFile.js';
 import { ConfigState } from '../core/config/merge.js';
 import { isEnabled } from '../core/config/model.js';
 import { notedPort } from '../core/files/addressFile.js';
 import { writeInside } from '../core/files/realFiles.js';
 import { tokenFileOf } from '../core/files/tokenFile.js';
 import { builtInToolset } from '../core/config/model.js';
-import { readConfigFiles, textToEdit } from './configFile.js';
+import { readConfigFiles, textIfThere } from './configFile.js';
 import { lineDifference } from './lineDifference.js';
-import { complain, complainLines, misuse, print, reasonOf, toJson } from './output.js';
-import { inOrder, isOfFile, problemLine } from './render.js';
+import { complain, complainLines, complainOf, misuse, print, reasonOf, toJson } from './output.js';
+import { inOrder, isOfFile } from './render.js';
 import { configDeps, type Run } from './withHost.js';
 
 interface EntriesCommand {
@@ -38,7 +40,7 @@ export async function writeEntries(run: Run, request: EntriesCommand): Promise<n
     return complain('This agent keeps its servers in a file of the folder, and there is no folder.');
   let before: string | undefined;
   try {
-    before = textToEdit(file);
+    before = textIfThere(file, wholeUtf8);
   } catch (error) {
     return complain(nothingWritten(error));
   }
@@ -46,7 +48,7 @@ export async function writeEntries(run: Run, request: EntriesCommand): Promise<n
   const source = { tokenFile: path.resolve(tokenFile ?? tokenFileOf(run.folder, home)), home, platform };
   const toolsets = toolsetsOf(run);
   if (toolsets.kind === 'unknown') {
-    toolsets.why.forEach(complain);
+    complainOf(toolsets.why);
     return complain('Nothing was written: the toolsets are not known before the config file is mended.');
   }
   const plan = planEntries({
@@ -102,15 +104,15 @@ function tell(
 
 type Toolsets =
   | { readonly kind: 'known'; readonly ids: readonly string[] }
-  /** A file cannot be read, or is refused as a whole (C4); `why` has a line for each reason. */
-  | { readonly kind: 'unknown'; readonly why: readonly string[] };
+  /** A file cannot be read, or is refused as a whole (C4); as these say. */
+  | { readonly kind: 'unknown'; readonly why: readonly Problem[] };
 
 /** Returns the toolsets that the config files name, without starting one. */
 function toolsetsOf({ folder }: Run): Toolsets {
   const { sources, problems } = readConfigFiles(folder);
   const { model, problems: found } = new ConfigState().apply(sources, configDeps);
   const ofFiles = [...problems, ...found].filter(isOfFile);
-  if (ofFiles.length > 0) return { kind: 'unknown', why: inOrder(ofFiles).map(problemLine) };
+  if (ofFiles.length > 0) return { kind: 'unknown', why: inOrder(ofFiles) };
   const on = model.servers.filter(isEnabled);
   // An id that is wrong is a problem of the file, and no toolset.
   return { kind: 'known', ids: [...on.map(({ id }) => id).filter((id) => /^[\w-]{1,64}$/.test(id)), builtInToolset] };

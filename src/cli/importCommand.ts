@@ -1,14 +1,14 @@
 /** `mcp-toolsets import`: shows what an import of another program's file would change, and writes it when asked to. */
 import { homedir } from 'node:os';
 import path from 'node:path';
-import { largestForeignFile, readTextFileSync } from '../core/base/textFile.js';
+import { wholeUtf8 } from '../core/base/textFile.js';
 import { importFormats } from '../core/import/dialects.js';
 import type { ImportFormat } from '../core/import/imported.js';
 import { planImport, type ImportPlan } from '../core/import/plan.js';
 import { textOfBytes } from '../core/import/readSource.js';
 import { mindsPath } from '../core/config/sources.js';
 import { writeInside } from '../core/files/realFiles.js';
-import { textToEdit } from './configFile.js';
+import { textIfThere } from './configFile.js';
 import { lineDifference } from './lineDifference.js';
 import { reasonOf } from './output.js';
 
@@ -43,7 +43,7 @@ export function runImport({ folder, file, format, write }: ImportRun): ImportOut
   let text: string | undefined;
   let config: string | undefined;
   try {
-    [text, config] = [foreignText(path.resolve(file)), textToEdit(target)];
+    [text, config] = [textIfThere(path.resolve(file), textOfBytes), textIfThere(target, wholeUtf8)];
   } catch (error) {
     return { kind: 'impossible', reason: reasonOf(error) };
   }
@@ -68,13 +68,4 @@ export function runImport({ folder, file, format, write }: ImportRun): ImportOut
   }
   const { report, imported } = plan;
   return { kind: 'done', target, difference: lineDifference(before, after, mindsPath), report, imported };
-}
-
-function foreignText(file: string): string | undefined {
-  try {
-    return readTextFileSync(file, largestForeignFile, textOfBytes);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
 }

@@ -4,8 +4,8 @@ import type { OtherOutcome } from '../core/protocol/request.js';
 import type { Toolset } from '../core/tools/catalogue.js';
 import { readObject } from './jsonObject.js';
 import { oneLine } from '../core/base/inert.js';
-import { complain, misuse, print, printBytes, printContent, toJson } from './output.js';
-import { contentsOf, inOrder, isOfFile, messageTexts, problemLine, promptsTable, resourcesTable } from './render.js';
+import { complain, complainOf, misuse, print, printBytes, printContent, toJson } from './output.js';
+import { contentsOf, inOrder, isOfFile, messageTexts, promptsTable, resourcesTable } from './render.js';
 import { withHost, type Run, type RunningHost } from './withHost.js';
 
 /** @param id the one server whose resources are wanted */
@@ -96,7 +96,7 @@ function list(run: Run, id: string | undefined, shown: (toolsets: readonly Tools
     if (running.signal.aborted) return 1;
     const { snapshot } = running.host;
     const found = snapshot.problems.filter(({ server }) => id === undefined || server === undefined || server === id);
-    for (const problem of found) if (problem.severity === 'error') complain(problemLine(problem));
+    complainOf(found.filter(({ severity }) => severity === 'error'));
     if (id !== undefined && !snapshot.servers.some((server) => server.id === id)) {
       return complain(`There is no server "${id}".`);
     }
@@ -127,6 +127,6 @@ function failed(outcome: Exclude<OtherOutcome, { kind: 'result' }>): number {
 
 function nothing({ host, signal }: RunningHost, why: string): number {
   if (signal.aborted) return 1;
-  for (const problem of inOrder(host.snapshot.problems)) complain(problemLine(problem));
+  complainOf(inOrder(host.snapshot.problems));
   return complain(why);
 }

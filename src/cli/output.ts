@@ -145,6 +145,11 @@ export function toJson(value: unknown): string {
   return visibleJson(JSON.stringify(value, null, 2));
 }
 
+/** Writes each to stderr, in this order. */
+export function complainOf(problems: readonly Problem[]): void {
+  for (const problem of problems) complain(problemLine(problem));
+}
+
 export function report(json: boolean, problems: readonly Problem[]): number {
   if (json) print(toJson(inOrder(problems)));
   else if (problems.length === 0) print('No problems.');

@@ -30,7 +30,7 @@ const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 const pieceSize = 256 * 1024;
 
 /** Returns undefined where the bytes are no text of that kind. */
-type Decode = (bytes: Buffer) => string | undefined;
+export type Decode = (bytes: Buffer) => string | undefined;
 
 const utf8: Decode = (bytes) => bytes.toString('utf8');
 

@@ -15,7 +15,7 @@ import { capabilitiesKey, showsApps, type ClientKind, type Fields } from '../pro
 import { clientCapabilities, readsStructureAlone, serverCapabilities } from './dialect.js';
 import { ListenStream, PostReply, type Heartbeat } from './eventStreams.js';
 import { errorCodes, type RpcError } from '../protocol/errors.js';
-import { errorMessage, parsePayload, resultMessage, type Message, type Payload } from './jsonRpc.js';
+import { errorMessage, messagesOf, parsePayload, resultMessage, type Message, type Payload } from './jsonRpc.js';
 import type { ConversationTraits, Conversations } from './conversations.js';
 import { ofInstances } from './attribution.js';
 import { addressDialog } from './dialogs.js';
@@ -169,7 +169,7 @@ export class Endpoint {
       const message = `Protocol ${session.protocolVersion} has no batches.`;
       return refuse(response, 400, errorCodes.invalidRequest, message);
     }
-    const messages = payload.kind === 'batch' ? payload.messages : [payload.message];
+    const messages = messagesOf(payload);
     const requests = messages.filter(({ kind }) => kind === 'request' || kind === 'invalid').length;
     if (requests === 0) {
       for (const message of messages) this.takeMessage(message, session, undefined);
@@ -364,8 +364,7 @@ const noSession = 'There is no such session, or there is none any more. Begin a 
 
 function needsInstance(payload: Payload): boolean {
   if (payload.kind === 'unreadable') return false;
-  const messages = payload.kind === 'batch' ? payload.messages : [payload.message];
-  return messages.some((message) => message.kind === 'request' && ofInstances.includes(message.method));
+  return messagesOf(payload).some((message) => message.kind === 'request' && ofInstances.includes(message.method));
 }
 
 /** Returns the conversation that a request means by the address that it comes to, and not by a session. */

@@ -28,6 +28,11 @@ export type Payload =
   | { readonly kind: 'batch'; readonly messages: readonly Message[] }
   | { readonly kind: 'unreadable'; readonly error: RpcError };
 
+/** Returns the messages of a body that can be read, one or many. */
+export function messagesOf(payload: Exclude<Payload, { kind: 'unreadable' }>): readonly Message[] {
+  return payload.kind === 'batch' ? payload.messages : [payload.message];
+}
+
 export function parsePayload(text: string): Payload {
   let value: unknown;
   try {

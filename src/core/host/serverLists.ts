@@ -35,9 +35,10 @@ export function withoutBarred(
 
 /** Returns the setting that bars a server. What is denied is barred, also where it is allowed. */
 function barredBy(definition: ServerDefinition, { allowed, denied }: ServerLists): string | undefined {
-  if (entriesOf(denied)?.some((entry) => names(entry, definition, true))) return 'chat.mcp.deniedServers';
+  const isNamed = namingOf(definition);
+  if (entriesOf(denied)?.some((entry) => isNamed(entry, true))) return 'chat.mcp.deniedServers';
   const permits = entriesOf(allowed);
-  return permits && !permits.some((entry) => names(entry, definition, false)) ? 'chat.mcp.allowedServers' : undefined;
+  return permits && !permits.some((entry) => isNamed(entry, false)) ? 'chat.mcp.allowedServers' : undefined;
 }
 
 /** Returns undefined where there is no list. An entry that names a server in no way, or in two, is none. */
@@ -48,19 +49,23 @@ function entriesOf(list: unknown): readonly Record<string, unknown>[] | undefine
 }
 
 /** @param unknown what counts where it depends on what a program prints */
-function names(entry: Readonly<Record<string, unknown>>, { id, launch }: ServerDefinition, unknown: boolean): boolean {
-  const { serverName, serverUrl, serverCommand } = entry;
-  if (serverName !== undefined) return serverName === id;
+type Naming = (entry: Readonly<Record<string, unknown>>, unknown: boolean) => boolean;
+
+/** Returns what says whether an entry names the server. */
+function namingOf({ id, launch }: ServerDefinition): Naming {
   const printed = printedPlaces(launch);
-  if (launch.transport === 'streamable_http') {
-    return typeof serverUrl === 'string' && (printed.has('url') ? unknown : matchesUrl(serverUrl, launch.url));
-  }
-  const words = [launch.command, ...launch.args];
-  return (
-    Array.isArray(serverCommand) &&
-    serverCommand.length === words.length &&
-    words.every((word, index) => (printed.has(`args ${index - 1}`) ? unknown : word === serverCommand[index]))
-  );
+  return ({ serverName, serverUrl, serverCommand }, unknown) => {
+    if (serverName !== undefined) return serverName === id;
+    if (launch.transport === 'streamable_http') {
+      return typeof serverUrl === 'string' && (printed.has('url') ? unknown : matchesUrl(serverUrl, launch.url));
+    }
+    const words = [launch.command, ...launch.args];
+    return (
+      Array.isArray(serverCommand) &&
+      serverCommand.length === words.length &&
+      words.every((word, index) => (printed.has(`args ${index - 1}`) ? unknown : word === serverCommand[index]))
+    );
+  };
 }
 
 /** Returns the places of words and of the address that programs print. */

@@ -24,6 +24,17 @@ async function tryTool(server: string, tool: string): Promise<void> {
 
 const closeAll = (): Thenable<unknown> => vscode.commands.executeCommand('workbench.action.closeAllEditors');
 
+/** Resolves with the document of arguments that is opened. */
+async function editAsJson(): Promise<vscode.TextDocument> {
+  await page.click(button('Edit as JSON'));
+  const { document } = (await until(
+    () => vscode.window.activeTextEditor,
+    (editor) => editor?.document.uri.scheme === 'mcp-toolsets-arguments',
+    'the document',
+  )) as vscode.TextEditor;
+  return document;
+}
+
 describe('try tool', () => {
   before(async () => {
     const plain = ['count', 'content', 'structured', 'fail', 'throw', 'slow', 'cancelled', 'schema'];
@@ -78,12 +89,7 @@ describe('try tool', () => {
 
   it('edits the arguments as JSON, with the completion of the schema', async () => {
     await tryTool('shop', 'order');
-    await page.click(button('Edit as JSON'));
-    const { document } = (await until(
-      () => vscode.window.activeTextEditor,
-      (editor) => editor?.document.uri.scheme === 'mcp-toolsets-arguments',
-      'the document',
-    )) as vscode.TextEditor;
+    const document = await editAsJson();
     const complaints = (): string[] =>
       vscode.languages.getDiagnostics(document.uri).map(({ message }) => message.split('\n', 1)[0] ?? '');
     await until(complaints, (all) => all.some((message) => message.includes('name')), 'what the schema requires');
@@ -114,12 +120,7 @@ describe('try tool', () => {
 
   it('edits the arguments of a tool whose name is schema, and not its schema', async () => {
     await tryTool('plain', 'schema');
-    await page.click(button('Edit as JSON'));
-    const { document } = (await until(
-      () => vscode.window.activeTextEditor,
-      (editor) => editor?.document.uri.scheme === 'mcp-toolsets-arguments',
-      'the document',
-    )) as vscode.TextEditor;
+    const document = await editAsJson();
     assert.deepEqual(Object.keys(JSON.parse(document.getText()) as object), ['$schema']);
     await page.click(button('Run'));
     await untilShown('.status', /^Done after/);
