@@ -1,4 +1,5 @@
 /** `mcp-toolsets entries`: shows what entries for the toolsets would change in another agent's file, and writes them when asked to. */
+import { markedAs, withoutMark } from '../core/base/byteOrderMark.js';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { realPath } from '../core/base/paths.js';
@@ -53,7 +54,7 @@ export async function writeEntries(run: Run, request: EntriesCommand): Promise<n
   }
   const plan = planEntries({
     agent,
-    text: before?.replace(/^\uFEFF/, ''),
+    text: before && withoutMark(before),
     label,
     toolsets: toolsets.ids.map((id) => ({ id, url: `http://127.0.0.1:${port}/mcp/${id}` })),
     source,
@@ -63,7 +64,7 @@ export async function writeEntries(run: Run, request: EntriesCommand): Promise<n
   if (write && plan.edits.length > 0) {
     const root = rootOf(agent, around);
     try {
-      writeInside(root, file, (before?.startsWith('\uFEFF') ? '\uFEFF' : '') + plan.after);
+      writeInside(root, file, markedAs(before, plan.after));
     } catch (error) {
       return complain(nothingWritten(error));
     }

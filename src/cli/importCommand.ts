@@ -1,6 +1,7 @@
 /** `mcp-toolsets import`: shows what an import of another program's file would change, and writes it when asked to. */
 import { homedir } from 'node:os';
 import path from 'node:path';
+import { markedAs, withoutMark } from '../core/base/byteOrderMark.js';
 import { wholeUtf8 } from '../core/base/textFile.js';
 import { importFormats } from '../core/import/dialects.js';
 import type { ImportFormat } from '../core/import/imported.js';
@@ -53,12 +54,12 @@ export function runImport({ folder, file, format, write }: ImportRun): ImportOut
     file: path.resolve(file),
     label: file,
     format,
-    config: config?.replace(/^\uFEFF/, ''),
+    config: config && withoutMark(config),
     folders: { folder, home: homedir() },
   });
   if (plan.kind === 'impossible') return plan;
   const before = config ?? '';
-  const after = plan.edits.length === 0 ? before : (before.startsWith('\uFEFF') ? '\uFEFF' : '') + plan.after;
+  const after = plan.edits.length === 0 ? before : markedAs(before, plan.after);
   if (write && after !== before) {
     try {
       writeInside(folder, target, after);

@@ -3,6 +3,7 @@
  * `~/.minds/permissions.json`, of the form that the editor's setting has, and options, which count for the same pattern
  * before it.
  */
+import { withoutMark } from '../core/base/byteOrderMark.js';
 import path from 'node:path';
 import { systemClock } from '../core/base/clock.js';
 import type { DisposableStore } from '../core/base/disposables.js';
@@ -73,5 +74,5 @@ export class PersonsPermissions {
 }
 
 function rulesOf(file: string, text: string | undefined): Rules | string {
-  return text === undefined ? {} : readObject(`The permissions in ${file}`, text.replace(/^\uFEFF/, ''));
+  return text === undefined ? {} : readObject(`The permissions in ${file}`, withoutMark(text));
 }

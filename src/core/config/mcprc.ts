@@ -5,6 +5,7 @@
  *
  * Invariants: those of `parse`.
  */
+import { withoutMark } from '../base/byteOrderMark.js';
 import { describe, EntryReader } from './entryReader.js';
 import { readJson } from '../yaml/jsonTree.js';
 import type { ConfigDeps, ConfiguredServer, ParsedSource, SourceText } from './model.js';
@@ -17,7 +18,7 @@ import { isEmpty, type MapEntry, type ValueNode, type MapNode } from '../yaml/va
 
 export function parseMcprc(source: SourceText, deps: ConfigDeps): ParsedSource {
   if (source.text === undefined || source.text.trim() === '') return accepted(source, [], []);
-  const text = source.text.replace(/^\uFEFF/, '');
+  const text = withoutMark(source.text);
   const places = new FilePlaces(source.file, text);
   const { errors, root } = readJson(text);
   if (errors.length > 0) {

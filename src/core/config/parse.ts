@@ -4,6 +4,7 @@
  * Invariants: never throws, whatever the text. A refused file has at least one error and no servers; an invalid server
  * has at least one error that bears its id. Problems stand in the order of the file.
  */
+import { withoutMark } from '../base/byteOrderMark.js';
 import type { Problem } from '../base/problem.js';
 import { describe, EntryReader } from './entryReader.js';
 import { knownKeys } from './keys.js';
@@ -20,7 +21,7 @@ export function parseMindsFile(source: SourceText, deps: ConfigDeps): ParsedSour
   const { file } = source;
   if (source.text === undefined) return accepted(source, [], []);
   // Editors keep the mark out of the document, so positions are counted without it.
-  const text = source.text.replace(/^\uFEFF/, '');
+  const text = withoutMark(source.text);
   const places = new FilePlaces(file, text);
   const reading = readYaml(text);
   const warnings = reading.warnings.map((warning) => yamlWarning(places, warning));

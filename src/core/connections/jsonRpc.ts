@@ -3,6 +3,7 @@
  * word, so that a call whose answer it drops would hang to its time limit. Nothing that means something is lost, and
  * what is not JSON-RPC is said not to be.
  */
+import { withoutMark } from '../base/byteOrderMark.js';
 import { isObject } from '../base/isObject.js';
 import { withoutSecrets } from '../base/secrets.js';
 import { clipped } from '../base/text.js';
@@ -22,7 +23,7 @@ export function parseMessages(text: string): JSONRPCMessage[] | undefined {
   let value: unknown;
   try {
     // Some runtimes begin what they write with a byte order mark.
-    value = parseFlattened(text.startsWith('\uFEFF') ? text.slice(1) : text);
+    value = parseFlattened(withoutMark(text));
   } catch {
     return undefined;
   }

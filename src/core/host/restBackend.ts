@@ -5,6 +5,7 @@
  * Invariants: one edit at a time, each on what the one before wrote; a file that somebody else changed meanwhile is not
  * written; no value of `env` or `headers` is in an answer.
  */
+import { markedAs, withoutMark } from '../base/byteOrderMark.js';
 import type { ConfigFileAccess } from '../files/configFile.js';
 import { addServers } from '../config/addServers.js';
 import { applyEdits } from '../yaml/edits.js';
@@ -62,7 +63,7 @@ export function createRestBackend(host: Host, clock: Clock, config: () => Config
     if (!file) return restError(409, 'no-folder', 'No folder is open that a server could be added to.');
     const before = await file.read().catch(refusal);
     if (typeof before === 'object') return before;
-    const text = before?.replace(/^\uFEFF/, '');
+    const text = before && withoutMark(before);
     const taken = new Set([...serverIds(text ?? ''), ...host.snapshot.servers.map((server) => server.id)]);
     if (taken.has(id)) return restError(409, 'id-taken', `There is a server "${id}".`);
     const wrongId = validateId(id, taken);
@@ -81,7 +82,7 @@ export function createRestBackend(host: Host, clock: Clock, config: () => Config
     const blocked = file.blocked();
     if (blocked !== undefined) return restError(409, 'config-unsaved', blocked);
     if ((await file.read()) !== before) return restError(409, 'config-changed', 'The config file changed meanwhile.');
-    file.write((before?.startsWith('\uFEFF') ? '\uFEFF' : '') + after);
+    file.write(markedAs(before, after));
     const server = await whenKnown(id);
     const upstream = server ? described(host, server, urlOf) : { id, state: 'written' };
     return { kind: 'value', status: 201, value: { upstream } };

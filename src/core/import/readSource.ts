@@ -1,4 +1,5 @@
 /** Reads another program's file, JSON with comments or TOML, in UTF-8 or UTF-16, into plain values. Never throws. */
+import { withoutMark } from '../base/byteOrderMark.js';
 import { parse as parseToml, TomlError } from 'smol-toml';
 import { isObject } from '../base/isObject.js';
 import { readJson } from '../yaml/jsonTree.js';
@@ -22,7 +23,7 @@ export function textOfBytes(bytes: Uint8Array): string {
 }
 
 export function readSource(source: string, form: 'json' | 'toml'): SourceReading {
-  const text = source.replace(/^\uFEFF/, '');
+  const text = withoutMark(source);
   return form === 'toml' ? readToml(text) : readObject(text);
 }
 

@@ -5,6 +5,7 @@
  * Invariants: never throws; a refused file has an error; a bad member or grant costs itself. A member without a list of
  * its own has that of `member_defaults`.
  */
+import { withoutMark } from '../base/byteOrderMark.js';
 import type { Place, Problem } from '../base/problem.js';
 import { describe } from '../config/entryReader.js';
 import { nearest } from '../base/nearest.js';
@@ -52,7 +53,7 @@ const memberKeys = ['name', 'toolsets', 'gofor'];
 
 export function parseTeam(source: SourceText): ParsedTeam {
   if (source.text === undefined) return { team: undefined, problems: [] };
-  const text = source.text.replace(/^\uFEFF/, '');
+  const text = withoutMark(source.text);
   const places = new FilePlaces(source.file, text);
   const reading = readYaml(text);
   const warnings = reading.warnings.map((warning) => yamlWarning(places, warning));

@@ -5,6 +5,7 @@
  * Of a file that another program has written, the editor has the former text until it hears of that, and for minutes where it
  * does not watch the file: in no folder of the window, and not shown.
  */
+import { withoutMark } from '../../core/base/byteOrderMark.js';
 import * as vscode from 'vscode';
 import { nextEvent } from '../../core/base/events.js';
 import { largestForeignFile, readTextFile } from '../../core/base/textFile.js';
@@ -58,5 +59,5 @@ async function open(file: vscode.Uri): Promise<Opened> {
 
 /** A document has one kind of line ends, and no byte order mark. */
 function unified(text: string): string {
-  return text.replace(/^\uFEFF/, '').replace(/\r\n?/g, '\n');
+  return withoutMark(text).replace(/\r\n?/g, '\n');
 }

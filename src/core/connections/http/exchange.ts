@@ -6,6 +6,7 @@
  * It knows nothing of MCP. Invariants: neither body nor headers go to another origin than was asked; what fails is a
  * `TransportFailure` that tells whether the request was delivered.
  */
+import { withoutMark } from '../../base/byteOrderMark.js';
 import http from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
@@ -104,9 +105,7 @@ export async function readText({ body, url }: HttpReply, limit: number): Promise
   } catch (error) {
     throw broken(error, url);
   }
-  return Buffer.concat(chunks)
-    .toString('utf8')
-    .replace(/^\uFEFF/, '');
+  return withoutMark(Buffer.concat(chunks).toString('utf8'));
 }
 
 /** This much of a body that nobody reads, in bytes, is taken in for the sake of its socket. */

@@ -5,6 +5,7 @@
  * Invariants: starts that want the same output while its program runs share that run; a run ends when nobody wants it any
  * more; when `outputsFor` resolves, nothing is left of the runs that only it wanted.
  */
+import { withoutMark } from '../../base/byteOrderMark.js';
 import type { Readable } from 'node:stream';
 import type { Clock } from '../../base/clock.js';
 import { untilAborted } from '../../base/events.js';
@@ -159,7 +160,7 @@ class Captured {
   get text(): string {
     const text = Buffer.concat(this.pieces).toString('utf8');
     // The end of a secret would not be known as one.
-    return this.isCut ? text.slice(text.indexOf('\n') + 1 || text.length) : text.replace(/^\uFEFF/, '');
+    return this.isCut ? text.slice(text.indexOf('\n') + 1 || text.length) : withoutMark(text);
   }
 }
 
