@@ -123,8 +123,9 @@ export class EraTransport implements ServerTransport {
     await this.deps.transport.send(message);
   }
 
-  private receive(message: JSONRPCMessage): void {
-    this.onreceive?.(message);
+  private receive(received: JSONRPCMessage): void {
+    this.onreceive?.(received);
+    const message = withNumber(received);
     if (!('method' in message) && message.id !== undefined) {
       const take = this.awaited.get(message.id);
       this.awaited.delete(message.id);
@@ -240,6 +241,13 @@ export class EraTransport implements ServerTransport {
   private answer(request: JSONRPCRequest, answer: Answer): void {
     this.onmessage?.(messageOf(request, answer));
   }
+}
+
+/** Some servers answer with the number as a text. No id of ours is a text that could be a number. */
+function withNumber(message: JSONRPCMessage): JSONRPCMessage {
+  if ('method' in message || typeof message.id !== 'string') return message;
+  const id = Number(message.id);
+  return Number.isSafeInteger(id) && String(id) === message.id ? { ...message, id } : message;
 }
 
 function messageOf({ id }: JSONRPCRequest, answer: Answer): JSONRPCMessage {

@@ -142,8 +142,9 @@ export function logStrayEvent(log: Log, text: string): void {
   log.write('warn', `[http] event that is not JSON-RPC: ${shortened(text, 2000)}`);
 }
 
-function answers(message: JSONRPCMessage, id: RequestId): boolean {
-  return !('method' in message) && 'id' in message && message.id === id;
+/** Some servers answer with the number as a text. */
+export function answers(message: JSONRPCMessage, id: RequestId): boolean {
+  return !('method' in message) && message.id !== undefined && String(message.id) === String(id);
 }
 
 interface EventStreamReader {

@@ -30,8 +30,8 @@ export class LegacySseChannel implements HttpChannel {
   private target: URL | undefined;
   /** Requests whose exchanges the server has not ended yet. */
   private readonly posting = new TransientMap<RequestId, OpenRequest>();
-  /** Those that have no answer yet. */
-  private readonly asked = new TransientMap<unknown, true>();
+  /** The ids of those that have no answer yet, as texts: some servers answer with the number as one. */
+  private readonly asked = new TransientMap<string, true>();
 
   constructor(private readonly deps: LegacySseChannelDeps) {}
 
@@ -73,11 +73,11 @@ export class LegacySseChannel implements HttpChannel {
     const request = new OpenRequest();
     if (this.closing.signal.aborted) request.abort();
     this.posting.set(id, request);
-    this.asked.set(id, true);
+    this.asked.set(String(id), true);
     try {
       await this.post(message, 'call', request.signal, request.onDelivery);
     } catch (error) {
-      this.asked.delete(id);
+      this.asked.delete(String(id));
       const failure = request.failure(error, this.deps.endpoint.configured);
       this.deps.deliver(failureAnswer(id, failure));
       if (failure.reason.kind === 'unreachable') this.die(failure.message);
@@ -105,7 +105,7 @@ export class LegacySseChannel implements HttpChannel {
     try {
       await readEvents(reply, {
         pace: new EventPace(this.deps.clock),
-        isAsked: (message) => !('method' in message) && this.asked.delete(message.id),
+        isAsked: (message) => !('method' in message) && this.asked.delete(String(message.id)),
         onOther: (event, data) => {
           if (event === 'endpoint') opened(this.aim(data, reply.url));
         },

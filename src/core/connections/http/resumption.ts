@@ -7,7 +7,7 @@ import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { delay, type Clock } from '../../base/clock.js';
 import type { Disposable } from '../../base/disposables.js';
 import type { Log } from '../../base/log.js';
-import { logStrayEvent, readAnswer, readStream, type AnswerReader } from './answer.js';
+import { answers, logStrayEvent, readAnswer, readStream, type AnswerReader } from './answer.js';
 import type { HttpEndpoint } from './endpoint.js';
 import { EventPace } from './eventPace.js';
 import { broken, isForNow, type HttpReply } from './exchange.js';
@@ -39,7 +39,7 @@ export async function readWholeAnswer(
   let timer: Disposable | undefined;
   const reader: AnswerReader = {
     deliver: (message) => {
-      if (!('method' in message) && message.id === id) {
+      if (answers(message, id)) {
         timer = clock.after(afterAnswerMs, () => current.body.destroy());
       }
       deliver(message);

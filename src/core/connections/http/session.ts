@@ -11,7 +11,7 @@ import { Emitter, unlessAborted } from '../../base/events.js';
 import type { Log } from '../../base/log.js';
 import { messageOf } from '../../base/text.js';
 import { discard, inShort, shown, type HttpReply } from './exchange.js';
-import { answerIn, readRefusalText } from './answer.js';
+import { answerIn, answers, readRefusalText } from './answer.js';
 import { requestId, type HttpEndpoint, type PostOptions } from './endpoint.js';
 import { readWholeAnswer } from './resumption.js';
 import { readInitializeAnswer, versionHeader } from '../handshake.js';
@@ -151,7 +151,7 @@ export class HttpSession {
     const reply = await this.initialize(request, 'call', signal);
     let answer: JSONRPCMessage | undefined;
     const hear = (message: JSONRPCMessage): void => {
-      if (!('method' in message) && message.id === id) answer = message;
+      if (answers(message, id)) answer = message;
       else this.deps.deliver(message);
     };
     await readWholeAnswer(this.deps, id, reply, hear, signal);

@@ -98,8 +98,8 @@ export class StdioTransport implements ServerTransport {
   private readonly stderrLines: LineSplitter;
   private readonly stdoutPace: ReadPace;
   private readonly stderrPace: ReadPace;
-  /** The ids of our requests that have no answer yet. */
-  private readonly asked = new TransientMap<unknown, true>();
+  /** The ids of our requests that have no answer yet, as texts: some servers answer with the number as one. */
+  private readonly asked = new TransientMap<string, true>();
   private resolveEnded: (ending: StdioEnding) => void = () => {};
   /** Resolves when the transport has ended, also before it was started. */
   readonly ended = new Promise<StdioEnding>((resolve) => {
@@ -183,7 +183,7 @@ export class StdioTransport implements ServerTransport {
     }
     if ('method' in message) {
       if ('id' in message) {
-        this.asked.set(message.id, true);
+        this.asked.set(String(message.id), true);
         this.inARow = this.asked.size > 1 ? 0 : this.inARow + 1;
       }
     } else if (stdin.writableLength > answerBacklog) {
@@ -279,7 +279,8 @@ export class StdioTransport implements ServerTransport {
     if (line.trim() === '') return this.stdoutPace.spend(unaskedWeight(line.length, 1));
     const messages = parseMessages(line);
     let unasked = messages ? 0 : 1;
-    for (const message of messages ?? []) if ('method' in message || !this.asked.delete(message.id)) unasked += 1;
+    for (const message of messages ?? [])
+      if ('method' in message || !this.asked.delete(String(message.id))) unasked += 1;
     if (unasked > 0) this.stdoutPace.spend(unaskedWeight(line.length, unasked));
     if (!messages) {
       this.deps.log.write('warn', `[stdout] not JSON-RPC: ${shortened(line, loggedLineLength)}`);

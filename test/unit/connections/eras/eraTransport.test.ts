@@ -58,6 +58,19 @@ describe('a server over HTTP that was modern until now (X8)', () => {
   });
 });
 
+describe('a server that answers with the number as a text (X8)', () => {
+  it('is asked to discover, and its answer to a call is one', async () => {
+    const { sent, received, says, eras } = silentServer('legacy');
+    await rest();
+    await says({ id: '0', error: { code: -32022, message: 'no', data: { supported: ['2026-07-28'] } } });
+    assert.deepEqual(sent, ['initialize', 'server/discover']);
+    await says({ id: 'discover', result: discovered });
+    await eras.send({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'a' } });
+    await says({ id: '1', result: { content: [] } });
+    assert.deepEqual(received.at(-1), { jsonrpc: '2.0', id: 1, result: { content: [] } });
+  });
+});
+
 describe('calls that are refused for their headers (X8)', () => {
   it('go out once more, also where another has had the tools listed since', async () => {
     const { sent, ids, received, says, eras } = silentServer();

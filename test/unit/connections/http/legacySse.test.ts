@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { PassThrough } from 'node:stream';
 import { LegacySseChannel } from '../../../../src/core/connections/http/legacySse.js';
 import { FakeClock, rest } from '../../../support/fakes/fakeClock.js';
 import { events, FakeEndpoint, silence, status } from '../../../support/fakes/fakeEndpoint.js';
@@ -36,4 +37,32 @@ describe('a channel of HTTP+SSE', () => {
       await channel.close();
     });
   }
+
+  it('is not slowed by answers, also where the server writes their numbers as texts (S2)', async () => {
+    const ids = Array.from({ length: 2500 }, (_, id) => id);
+    const body = new PassThrough();
+    body.write('event: endpoint\ndata: /post\n\n');
+    const server = new FakeEndpoint(
+      () => status(202),
+      () => ({ ...events(''), body }),
+    );
+    const clock = new FakeClock();
+    let heard = 0;
+    const channel = new LegacySseChannel({
+      endpoint: server.endpoint,
+      clock,
+      log: { write: () => {} },
+      deliver: () => (heard += 1),
+      die: () => {},
+    });
+    assert.equal(await channel.open(), undefined);
+    const { pending } = clock;
+    for (const id of ids) await channel.send({ jsonrpc: '2.0', id, method: 'tools/call', params: {} });
+    await rest();
+    for (const id of ids) body.write(`data: ${JSON.stringify({ jsonrpc: '2.0', id: String(id), result: {} })}\n\n`);
+    while (body.readableLength > 0 && clock.pending === pending) await rest();
+    await rest();
+    assert.deepEqual([heard, clock.pending], [ids.length, pending]);
+    await channel.close();
+  });
 });

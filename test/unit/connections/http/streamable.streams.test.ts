@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { PassThrough } from 'node:stream';
 import type { HttpReply } from '../../../../src/core/connections/http/exchange.js';
 import { TransportFailure } from '../../../../src/core/connections/transport.js';
 import { basics, ChannelStage } from '../../../support/fakes/channelStage.js';
@@ -97,6 +98,22 @@ describe('the streams of a channel of Streamable HTTP', () => {
         assert(answeredAt - since > 3_000, `after ${answeredAt - since} ms`);
       });
     }
+  });
+
+  it('have the answer to a call also where the server writes the number as a text (X2)', async () => {
+    const other = basics();
+    const answer = { jsonrpc: '2.0', id: '7', result: {} } as const;
+    const body = new PassThrough();
+    body.write(`id: 1\ndata: ${JSON.stringify(answer)}\n\n`);
+    const server = new FakeEndpoint((message) =>
+      message.method === 'tools/call' ? { ...events(''), body } : other(message),
+    );
+    await stage.open(server);
+    await stage.channel.send({ jsonrpc: '2.0', id: 7, method: 'tools/call', params: {} });
+    await stage.clock.flow(60_000);
+    assert.deepEqual(stage.delivered, [answer]);
+    assert(body.destroyed, 'its socket is given back');
+    assert.equal(server.seen.at(-1), 'tools/call');
   });
 
   describe('leaves the result of a call unknown (X4) when its stream broke off and', () => {

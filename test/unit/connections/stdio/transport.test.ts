@@ -147,6 +147,14 @@ describe('stdio transport', () => {
     assert.equal(await isHeldUp(batch(nTimes(500, { method: 'm' })).repeat(5)), true);
   });
 
+  it('reads on after answers at once, also where the server writes their numbers as texts', async () => {
+    await transport.start();
+    const ids = Array.from({ length: 2500 }, (_, id) => id);
+    for (const id of ids) void send(id);
+    const answers = ids.map((id) => batch([{ id: String(id), result: {} }]));
+    assert.equal(await isHeldUp(answers.join('')), false);
+  });
+
   it('reads on after few lines of much only in a while, too, unless they answer (S2)', async () => {
     await transport.start();
     const much = 'x'.repeat(1 << 20);
