@@ -82,6 +82,16 @@ describe('HTTP corners', () => {
     assert.equal(await textOf((await rig.start(http(href))).connection, 'x'), 'yes');
   });
 
+  it('a server that changes to another protocol: the call fails at once, and says so (X4)', async () => {
+    const { href } = await serve((_, response) => {
+      response.socket?.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n');
+    });
+    const { connection } = await rig.start(http(href));
+    const outcome = await callTool(connection, 'x');
+    assert.equal(outcome.kind, 'error');
+    assert.match((outcome as { message: string }).message, /\/mcp answered with HTTP 101\.$/);
+  });
+
   it('sockets that the server closes between calls', async () => {
     const { href } = await serve((message, response) => answer(message, response, text('again')));
     const [server] = servers;

@@ -214,6 +214,11 @@ function send(request: HttpExchange, url: URL): Promise<http.IncomingMessage> {
     signal.addEventListener('abort', abort, { once: true });
     outgoing.once('close', () => signal.removeEventListener('abort', abort));
     outgoing.once('response', resolve);
+    // Where nobody hears this, Node closes the socket and says nothing of it.
+    outgoing.once('upgrade', ({ statusCode: status = 101 }, socket) => {
+      socket.destroy();
+      reject(new TransportFailure({ kind: 'status', status, body: '', contentType: '', url: shown(url) }));
+    });
     outgoing.on('error', (error: NodeJS.ErrnoException) => {
       if (signal.aborted) reject(closed());
       else if (delivered) reject(broken(error, url));
