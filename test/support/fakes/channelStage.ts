@@ -16,6 +16,8 @@ export class ChannelStage {
   readonly delivered: JSONRPCMessage[] = [];
   readonly died: string[] = [];
   renewed = 0;
+  /** How much had been delivered when it died. */
+  deliveredBefore: number | undefined;
   private opened: StreamableChannel | undefined;
 
   get channel(): StreamableChannel {
@@ -32,7 +34,10 @@ export class ChannelStage {
       log: { write: () => {} },
       timeoutMs: 30_000,
       deliver: (message) => void delivered.push(message),
-      die: (cause) => void died.push(cause),
+      die: (cause) => {
+        this.deliveredBefore ??= delivered.length;
+        died.push(cause);
+      },
       onRenewed: () => (this.renewed += 1),
     });
     this.opened = channel;

@@ -3,6 +3,7 @@
  * within the limit is no proof of death; a server that cannot be reached is dead at once.
  */
 import { delay, limited, type Clock } from '../../base/clock.js';
+import { inNextTurn } from '../../base/nextTurn.js';
 import type { TransportFailure } from '../transport.js';
 import type { HttpEndpoint } from './endpoint.js';
 import { broken, discard } from './exchange.js';
@@ -24,10 +25,15 @@ export class Liveness {
 
   constructor(private readonly deps: LivenessDeps) {}
 
-  /** Takes note of what a failed exchange says of the connection. */
+  /**
+   * Takes note of what a failed exchange says of the connection. Whoever has failed by the same cause says so before the
+   * connection ends, because of what that cuts off nobody knows whether the server has acted on it.
+   */
   judge({ reason, message }: TransportFailure): void {
-    if (this.deps.signal.aborted) return;
-    if (reason.kind === 'unreachable' || reason.kind === 'sessionLost') this.deps.die(message);
+    const { signal, die } = this.deps;
+    if (signal.aborted) return;
+    if (reason.kind === 'unreachable' || reason.kind === 'sessionLost')
+      inNextTurn(() => signal.aborted || die(message));
     else if (reason.kind === 'broken') this.suspect();
   }
 

@@ -47,12 +47,11 @@ export class ServerStream {
   }
 
   private async listen(signal: AbortSignal): Promise<void> {
-    const { clock, liveness } = this.deps;
+    const { clock } = this.deps;
     for (let failures = 0; !signal.aborted;) {
       const outcome = await this.listenOnce(signal);
       if (signal.aborted || outcome === 'none') return;
       failures = outcome === 'ended' ? 0 : failures + 1;
-      if (outcome === 'broke') liveness.suspect();
       const growing = Math.min(firstDelayMs * 2 ** Math.max(0, failures - 1), longestDelayMs);
       // What the server says is for a stream that ended, and one that refuses is not to be asked ten times a second.
       const wait = outcome === 'refused' ? Math.max(growing, this.retryMs ?? 0) : (this.retryMs ?? growing);
@@ -61,7 +60,7 @@ export class ServerStream {
   }
 
   private async listenOnce(signal: AbortSignal): Promise<'none' | 'ended' | 'broke' | 'refused'> {
-    const { endpoint, log, die } = this.deps;
+    const { endpoint, log, liveness } = this.deps;
     const session = endpoint.sessionId;
     try {
       const reply = await endpoint.get(this.lastEventId, 'other', signal);
@@ -93,9 +92,8 @@ export class ServerStream {
         log.write('debug', `[http] no stream for messages of the server (HTTP ${reply.status})`);
       return 'none';
     } catch (error) {
-      const { reason, message } = broken(error, endpoint.url);
       if (signal.aborted) return 'none';
-      if (reason.kind === 'unreachable' || reason.kind === 'sessionLost') die(message);
+      liveness.judge(broken(error, endpoint.url));
       return 'broke';
     }
   }

@@ -25,6 +25,8 @@ interface HttpSessionDeps {
   readonly timeoutMs: number;
   /** Takes what a server says beside the answer to a new initialize. */
   readonly deliver: (message: JSONRPCMessage) => void;
+  /** Called when the server gave no new session, whether or not anybody still waits for it. */
+  readonly onLost: (failure: TransportFailure) => void;
   readonly signal: AbortSignal;
 }
 
@@ -121,10 +123,10 @@ export class HttpSession {
     try {
       await limited(clock, timeoutMs, signal, (limit) => this.initializeAgain(first, limit));
     } catch (error) {
-      const isFailure = error instanceof TransportFailure;
-      throw isFailure && ['unreachable', 'sessionLost'].includes(error.reason.kind)
-        ? error
-        : this.lost(`came to nothing: ${messageOf(error)}`);
+      const saysWhy = error instanceof TransportFailure && ['unreachable', 'sessionLost'].includes(error.reason.kind);
+      const failure = saysWhy ? error : this.lost(`came to nothing: ${messageOf(error)}`);
+      this.deps.onLost(failure);
+      throw failure;
     }
     this.renewed.fire();
   }

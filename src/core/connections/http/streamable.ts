@@ -46,7 +46,8 @@ export class StreamableChannel implements HttpChannel {
   constructor(private readonly deps: StreamableChannelDeps) {
     const { signal } = this.closing;
     this.liveness = new Liveness({ ...deps, signal });
-    this.session = new HttpSession({ ...deps, signal });
+    const onLost = (failure: TransportFailure): void => this.liveness.judge(failure);
+    this.session = new HttpSession({ ...deps, onLost, signal });
     this.stream = new ServerStream({ ...deps, session: this.session, liveness: this.liveness, signal });
     this.session.onDidRenew(deps.onRenewed);
   }

@@ -54,11 +54,33 @@ describe('a channel of Streamable HTTP', () => {
         const cause = `${server.url.href} forgot the session, and a new initialize came to nothing: No answer came within 30 s.`;
         const reasons = stage.delivered.map((message) => 'error' in message && message.error.message);
         assert.deepEqual(reasons, [cause, cause]);
+        // What the end cuts off is unknown, and the server has not read these.
+        assert.equal(stage.deliveredBefore, 2);
         assert.deepEqual([...new Set(stage.died)], [cause]);
         assert.equal(server.seen.filter((method) => method === 'tools/call').length, 1);
         assert.equal(stage.clock.pending, 0);
       });
     }
+  });
+
+  it('ends when no new session is given, also where the call that wanted it was cancelled (X4)', async () => {
+    const other = basics();
+    let refuse = (): void => {};
+    const server = new FakeEndpoint((message) => {
+      if (message.method === 'tools/call') return status(404);
+      if (message.method !== 'initialize' || !server.seen.includes('tools/call')) return other(message);
+      return new Promise((resolve) => (refuse = () => resolve(status(503))));
+    });
+    await stage.open(server);
+    await stage.channel.send({ jsonrpc: '2.0', id: 7, method: 'tools/call', params: {} });
+    await rest();
+    await stage.channel.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 7 } });
+    await rest();
+    assert.deepEqual(stage.died, []);
+    refuse();
+    await rest();
+    assert.equal(stage.died.length, 1);
+    assert.match(stage.died[0] ?? '', /forgot the session, and a new initialize came to nothing: .* HTTP 503\.$/);
   });
 
   describe('in a session, a refusal with HTTP 400 (X2)', () => {
