@@ -95,6 +95,7 @@ export class ModernSession {
   dispose(): void {
     this.over = true;
     this.listening.dispose();
+    this.toolLists.dispose();
   }
 
   originOf(message: object): RequestId | undefined {

@@ -3,11 +3,14 @@
  * asked once for all calls that wait for it.
  */
 import type { JSONRPCMessage, JSONRPCResponse, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type { Clock } from '../../base/clock.js';
+import type { Disposable } from '../../base/disposables.js';
 import { isObject } from '../../base/isObject.js';
 import type { Fields } from '../../protocol/client.js';
 import type { RequestHeaders } from './requestHeaders.js';
 
 interface ToolListsDeps {
+  readonly clock: Clock;
   readonly send: (message: JSONRPCMessage) => Promise<void>;
   readonly headers: RequestHeaders;
   /** What requests say of their client. */
@@ -15,9 +18,11 @@ interface ToolListsDeps {
 }
 
 const mostPages = 1_000;
+/** Calls wait for it. */
+const pageLimitMs = 10_000;
 let nextId = 1;
 
-export class ToolLists {
+export class ToolLists implements Disposable {
   private readonly asked = new Map<RequestId, (result: unknown) => void>();
   private learning: Promise<void> | undefined;
 
@@ -36,6 +41,11 @@ export class ToolLists {
     return take !== undefined;
   }
 
+  /** Nothing is waited for any more. */
+  dispose(): void {
+    for (const take of this.asked.values()) take(undefined);
+  }
+
   private async learnAll(): Promise<void> {
     let cursor: unknown;
     for (let pages = 0; pages < mostPages; pages++) {
@@ -50,13 +60,19 @@ export class ToolLists {
   private async page(cursor: unknown): Promise<unknown> {
     const id = `tools-${nextId++}`;
     const params = { ...(cursor !== undefined && { cursor }), _meta: this.deps.meta };
+    const { clock, send } = this.deps;
     const answer = new Promise((resolve) => this.asked.set(id, resolve));
+    const limit = clock.after(pageLimitMs, () => {
+      this.asked.get(id)?.(undefined);
+      send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id } }).catch(() => undefined);
+    });
     try {
-      await this.deps.send({ jsonrpc: '2.0', id, method: 'tools/list', params });
+      await send({ jsonrpc: '2.0', id, method: 'tools/list', params });
       return await answer;
     } catch {
       return undefined;
     } finally {
+      limit.dispose();
       this.asked.delete(id);
     }
   }

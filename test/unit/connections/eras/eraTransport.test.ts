@@ -94,6 +94,41 @@ describe('calls that are refused for their headers (X8)', () => {
   });
 });
 
+describe('a server that refuses the headers of a call and does not list its tools then (X6, X8)', () => {
+  const refusal = { error: { code: -32020, message: 'Header mismatch' } };
+
+  async function refused(): Promise<ReturnType<typeof silentServer>> {
+    const server = silentServer();
+    await rest();
+    await server.says({ id: 'discover', result: discovered });
+    await server.eras.send({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'a' } });
+    await server.says({ id: 1, ...refusal });
+    assert.equal(server.sent.at(-1), 'tools/list');
+    return server;
+  }
+
+  it('is waited for no longer than a while, and asked anew for the next call', async () => {
+    const { sent, received, clock, says, eras } = await refused();
+    await clock.flow(20_000);
+    assert.equal(sent.at(-1), 'notifications/cancelled');
+    assert.deepEqual(
+      received.filter((message) => 'error' in message).map(({ id }) => id),
+      [1],
+    );
+    await eras.send({ jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name: 'a' } });
+    await says({ id: 2, ...refusal });
+    assert.equal(sent.at(-1), 'tools/list');
+    await eras.close();
+  });
+
+  it('is not waited for after the end', async () => {
+    const { sent, clock, eras } = await refused();
+    await eras.close();
+    await rest();
+    assert.deepEqual([clock.pending, sent.at(-1)], [0, 'tools/list']);
+  });
+});
+
 /** A server that says nothing by itself. */
 function silentServer(expected: Era = 'modern'): {
   readonly opened: Promise<void>;
