@@ -72,7 +72,7 @@ function isApart(nodes: EditNodes, map: PairPlace['map']): boolean {
   const second = map.items[1];
   if (!second) return false;
   const before = nodes.text.slice(0, nodes.lineStart(nodes.startOf(second.key)));
-  return /(?:\r\n|\r|\n)[ \t]*(?:\r\n|\r|\n)(?:[ \t]*#[^\r\n]*(?:\r\n|\r|\n))*$/.test(before);
+  return /(?:\r\n|\r(?!\n)|\n)[ \t]*(?:\r\n|\r|\n)(?:[ \t]*#[^\r\n]*(?:\r\n|\r|\n))*$/.test(before);
 }
 
 function inFlow(nodes: EditNodes, map: PairPlace['map'], servers: readonly NewServer[]): Edits {

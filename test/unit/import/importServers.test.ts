@@ -307,6 +307,17 @@ describe('new servers in a file that is there', () => {
     });
   }
 
+  it('are set apart alike with line breaks of Windows', () => {
+    const closed =
+      'version: 1\nservers:\n  a: { transport: stdio, command: x }\n  b: { transport: stdio, command: x }\n';
+    for (const text of [closed, ...Object.values(cases).filter((each) => !each.includes('\r'))]) {
+      const [after, onWindows] = [text, text.replaceAll('\n', '\r\n')].map((each) =>
+        applyEdits(each, addServers(each, one) ?? assert.fail('not written')),
+      );
+      assert.equal(onWindows, after?.replaceAll('\n', '\r\n'));
+    }
+  });
+
   it('a file with errors is left alone', () => {
     for (const text of ['version: 1\nservers: [\n', 'servers: text\n', 'version: 1\nservers: *x\n']) {
       assert.equal(addServers(text, one), undefined);
