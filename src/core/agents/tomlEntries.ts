@@ -3,6 +3,7 @@
  * only the usual ways to write a table, so the caller compares what came out with what was meant. Everything here is
  * pure.
  */
+import { escapeRegExp } from '../base/text.js';
 import type { EntryChange } from './jsonEntries.js';
 
 /** @param text well-formed, or empty */
@@ -27,8 +28,8 @@ function setInTable(
   name: string,
   entries: readonly (readonly [string, string])[],
 ): void {
-  const quoted = `(?:${name}|"${name}"|'${name}')`;
-  const head = new RegExp(`^\\s*\\[\\s*${container}\\s*\\.\\s*${quoted}\\s*\\]\\s*(?:#.*)?$`);
+  const written = [name, JSON.stringify(name), `'${name}'`].map(escapeRegExp).join('|');
+  const head = new RegExp(`^\\s*\\[\\s*${container}\\s*\\.\\s*(?:${written})\\s*\\]\\s*(?:#.*)?$`);
   const start = lines.findIndex((line) => head.test(line));
   if (start < 0) return;
   for (const [key, value] of entries) {

@@ -3,7 +3,6 @@
  * the least change of the text: comments, order and layout of everything else stay. Everything here is pure.
  */
 import { isObject } from '../base/isObject.js';
-import { asText } from '../base/text.js';
 import { EditNodes, isSeq } from '../yaml/editNodes.js';
 import { appendItem, applyEdits, scalarText } from '../yaml/edits.js';
 import { plainValue } from '../yaml/valueNodes.js';
@@ -60,12 +59,12 @@ function appended(text: string, container: string, entry: Entries): string {
 function replaced(text: string, container: string, entry: Entries, isWhole: boolean): string {
   const nodes = EditNodes.read(text);
   const list = nodes?.pairOf(nodes.root, container)?.pair.value;
-  const held = namedEntries(readYamlRoot(text)?.[container]);
-  if (!nodes || !isSeq(list) || !held) return text;
-  const name = asText(entry['name']);
-  const item: unknown = list.items[Object.keys(held).indexOf(name)];
+  const held = readYamlRoot(text)?.[container];
+  if (!nodes || !isSeq(list) || !Array.isArray(held)) return text;
+  const index = held.findIndex((each: unknown) => isObject(each) && each['name'] === entry['name']);
+  const item: unknown = list.items[index];
   if (item === undefined) return text;
-  const merged = isWhole ? entry : { ...held[name], ...entry };
+  const merged = isWhole ? entry : { ...(held[index] as Entries), ...entry };
   const [start, end] = [nodes.startOf(item), nodes.endOf(item)];
   const isFlow = list.flow === true || text[start] === '{';
   const written = isFlow ? JSON.stringify(merged) : block(merged, ' '.repeat(nodes.column(start)), nodes.lineBreak);

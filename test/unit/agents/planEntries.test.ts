@@ -219,6 +219,28 @@ describe('entries for other agents', () => {
     assert.deepEqual(entries, [{ id: 'files', name: 'mine', change: 'updated' }]);
   });
 
+  for (const name of ['12', 'files (mine', 'a.b', "it's", 'a "b"', 'a\\', '(a+)+$']) {
+    it(`brings its entry up to date, whatever a person has called it: ${name}`, () => {
+      for (const agent of Object.keys(files) as AgentKind[]) {
+        const { form } = agents[agent];
+        const beside = form === 'yaml' ? 'mcpServers:\n  - { name: other, command: x }\n' : '';
+        const first = planned(agent, beside, { toolsets: [at('files', 9)] }).after;
+        const old = '/old/node';
+        const renamed =
+          form === 'toml'
+            ? first.replace('.files]', `.${JSON.stringify(name)}]`)
+            : first.replace(/"files(-toolset)?": \{|name: files$/m, () =>
+                form === 'yaml' ? `name: ${JSON.stringify(name)}` : `${JSON.stringify(name)}: {`,
+              );
+        const text = renamed.replaceAll('/usr/bin/node', old);
+        assert.ok(text.includes(JSON.stringify(name)), text);
+        const { entries, after } = planned(agent, text, { toolsets: [at('files')] });
+        assert.deepEqual(entries, [{ id: 'files', name, change: 'updated' }], agent);
+        assert.ok(!after.includes(old) && !after.includes(':9/'), after);
+      }
+    });
+  }
+
   // A file of the folder may come from anyone; each comment made it twice as long before.
   it('a line of comments behind the last entry holds nothing up (S2)', () => {
     const line = `    "a": {}${' /* one */'.repeat(30)}`;
