@@ -102,6 +102,8 @@ class Scan {
     if (start === after) return after;
     const first = text.charAt(start);
     if (first === '' || first === '-' || first === '<' || first === '[') return after;
+    // As an item of a list, it is a map, such as a reference: what it holds is told by its own names.
+    if (first === '{' && /,\s*$/.test(text.slice(after, start))) return after;
     const userName = /^(?:-u|-U|--user|--proxy-user)$/.test(option);
     if (!userName && nameStrength(option) === 'none') return after;
     const end = this.valueEnd(start, quoteBefore(text, start));

@@ -49,6 +49,12 @@ describe('a difference of lines', () => {
     });
   }
 
+  it('shows a reference whole, also where another has taken the place of a secret before', () => {
+    const server = (id: string): string => `  ${id}: { command: x, args: ['--token', { env: ${id}_TOKEN }] }\n`;
+    const before = `servers:\n${server('A')}`;
+    assert.deepEqual(of(before, before + server('B')).slice(3), [`+${server('B').trimEnd()}`]);
+  });
+
   it('shows no secret that stands elsewhere now (E4)', () => {
     for (const [before, after] of [
       ['a: { API_KEY: canary-5ca1ab1e }\n', 'b:\n  args: [canary-5ca1ab1e]\n'],
