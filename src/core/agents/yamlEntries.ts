@@ -2,9 +2,10 @@
  * Entries in the YAML file of another program, which has its servers as a list of maps with a `name`. Each is written by
  * the least change of the text: comments, order and layout of everything else stay. Everything here is pure.
  */
+import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../base/isObject.js';
-import { EditNodes, isSeq } from '../yaml/editNodes.js';
-import { appendItem, applyEdits, scalarText } from '../yaml/edits.js';
+import { EditNodes, endsInBlockScalar, isAlias, isAnchored, isEmptyValue, isMap, isSeq } from '../yaml/editNodes.js';
+import { appendItem, applyEdits, insertAfter, scalarText, valueEdit, type Edits } from '../yaml/edits.js';
 import { plainValue } from '../yaml/valueNodes.js';
 import { readYaml } from '../yaml/yamlTree.js';
 import type { EntryChange } from './jsonEntries.js';
@@ -55,7 +56,7 @@ function appended(text: string, container: string, entry: Entries): string {
   return applyEdits(text, appendItem(nodes, list, value) ?? []);
 }
 
-/** An entry that is ours is written anew, with what a person added to it. */
+/** Sets the keys in the entry that is there. Where one cannot be set alone, it is written anew, with what a person added to it. */
 function replaced(text: string, container: string, entry: Entries, isWhole: boolean): string {
   const nodes = EditNodes.read(text);
   const list = nodes?.pairOf(nodes.root, container)?.pair.value;
@@ -64,20 +65,57 @@ function replaced(text: string, container: string, entry: Entries, isWhole: bool
   const index = held.findIndex((each: unknown) => isObject(each) && each['name'] === entry['name']);
   const item: unknown = list.items[index];
   if (item === undefined) return text;
-  const merged = isWhole ? entry : { ...(held[index] as Entries), ...entry };
+  const there = held[index] as Entries;
+  const set = isWhole ? undefined : withKeys(text, { container, index, there }, entry);
+  if (set !== undefined) return set;
+  const merged = isWhole ? entry : { ...there, ...entry };
   const [start, end] = [nodes.startOf(item), nodes.endOf(item)];
   const isFlow = list.flow === true || text[start] === '{';
   const written = isFlow ? JSON.stringify(merged) : block(merged, ' '.repeat(nodes.column(start)), nodes.lineBreak);
   return text.slice(0, start) + written + text.slice(end);
 }
 
+interface ItemPlace {
+  readonly container: string;
+  readonly index: number;
+  readonly there: Entries;
+}
+
+function withKeys(text: string, { container, index, there }: ItemPlace, keys: Entries): string | undefined {
+  let result = text;
+  for (const [key, value] of Object.entries(keys)) {
+    if (isDeepStrictEqual(there[key], value)) continue;
+    const nodes = EditNodes.read(result);
+    const list = nodes?.pairOf(nodes.root, container)?.pair.value;
+    const edits = nodes && isSeq(list) && setKey(nodes, list.items[index], key, valueText(value));
+    if (!edits) return undefined;
+    result = applyEdits(result, edits);
+  }
+  return result;
+}
+
+function setKey(nodes: EditNodes, item: unknown, key: string, value: string): Edits {
+  const place = nodes.pairOf(item, key);
+  if (!place) {
+    const last = isMap(item) ? item.items.at(-1) : undefined;
+    return last && insertAfter(nodes, nodes.startOf(last.key), key, value);
+  }
+  const { value: written } = place.pair;
+  if (isEmptyValue(written)) return valueEdit(nodes, place, value);
+  if (isAlias(written) || isAnchored(written) || endsInBlockScalar(written)) return undefined;
+  const [start, end] = [nodes.startOf(written), nodes.endOf(written)];
+  // A list in block style may stand no deeper than its key.
+  const deeper = nodes.column(start) > nodes.column(nodes.startOf(place.pair.key)) ? '' : '  ';
+  return [{ span: { start, end }, text: deeper + value }];
+}
+
 /** Writes a map in block style, its values in flow style, which is JSON. */
 function block(entry: Entries, indent: string, lineBreak: string): string {
   return Object.entries(entry)
-    .map(([key, value]) => `${key}: ${typeof value === 'string' ? scalar(value) : JSON.stringify(value)}`)
+    .map(([key, value]) => `${key}: ${valueText(value)}`)
     .join(lineBreak + indent);
 }
 
-function scalar(value: string): string {
-  return scalarText(value) === value ? value : JSON.stringify(value);
+function valueText(value: unknown): string {
+  return typeof value === 'string' && scalarText(value) === value ? value : JSON.stringify(value);
 }

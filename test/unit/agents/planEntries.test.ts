@@ -210,6 +210,29 @@ describe('entries for other agents', () => {
     });
   }
 
+  it('brings an entry in a list up to date key by key: comments and layout stay', () => {
+    const own = { toolsets: [at('files')] };
+    for (const [text, expected] of [
+      [
+        'mcpServers:\n- name: files # my note\n  command: node # kept\n  args: # old\n    - /old/cli.js\n    - connect\n    - -C\n    - /ws\n    - files\n  # inner\n  env: { A: b } # last\n',
+        'mcpServers:\n- name: files # my note\n  command: /usr/bin/node # kept\n  args: # old\n    ["/opt/mcp-toolsets/dist/cli.js","connect","-C","/ws","files"]\n  # inner\n  env: { A: b } # last\n  type: stdio\n',
+      ],
+      [
+        'mcpServers:\n  - command: /usr/bin/node\n    type: stdio\n    name: files\n    args:\n    - x # y\n    - connect\n    - -C\n    - /ws\n    - files\n',
+        'mcpServers:\n  - command: /usr/bin/node\n    type: stdio\n    name: files\n    args:\n      ["/opt/mcp-toolsets/dist/cli.js","connect","-C","/ws","files"]\n',
+      ],
+      [
+        "mcpServers: [{ name: 'files', args: [x, connect, -C, /ws, files], command: 'x' } ] # one\n",
+        `mcpServers: [{ name: 'files', args: ["/opt/mcp-toolsets/dist/cli.js","connect","-C","/ws","files"], command: /usr/bin/node, type: stdio } ] # one\n`,
+      ],
+    ] as const) {
+      for (const lineBreak of ['\n', '\r\n']) {
+        const { after } = planned('continue', text.replaceAll('\n', lineBreak), own);
+        assert.equal(after, expected.replaceAll('\n', lineBreak));
+      }
+    }
+  });
+
   it('finds an entry in which a person has written the path of the token file otherwise', () => {
     const helper = `node cli.js headers --port 7427 --token-file ${source.tokenFile}`;
     const text = JSON.stringify({
