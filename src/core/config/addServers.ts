@@ -7,8 +7,8 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../base/isObject.js';
-import { EditNodes, isEmptyValue, isMap, spanOf, type PairPlace } from '../yaml/editNodes.js';
-import { applyEdits, insertion, type Edits } from '../yaml/edits.js';
+import { EditNodes, isEmptyValue, isMap, isScalar, spanOf, type PairPlace } from '../yaml/editNodes.js';
+import { applyEdits, insertion, valueEdit, type Edits } from '../yaml/edits.js';
 import { serverFlow, serverLines, type NewServer } from './entryText.js';
 import { serverPair, serverValues } from './serverEdits.js';
 
@@ -50,6 +50,9 @@ function editsFor(nodes: EditNodes, servers: readonly NewServer[]): Edits {
     const indent = ' '.repeat(column + 2);
     const at = nodes.lineEnd(nodes.afterColon(written.pair));
     return [insertion(at, lineBreak + blockLines(servers, indent, '  ').join(lineBreak))];
+  }
+  if (isScalar(value) && value.value === null) {
+    return valueEdit(nodes, written, `{ ${servers.map(serverFlow).join(', ')} }`);
   }
   if (!isMap(value)) return undefined;
   return value.flow ? inFlow(nodes, value, servers) : inBlock(nodes, value, column, servers);

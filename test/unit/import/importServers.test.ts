@@ -294,6 +294,7 @@ describe('new servers in a file that is there', () => {
     'no key for them': 'version: 1 # one\n',
     'flow style': '{ "version": 1, "servers": { "a": { "transport": "stdio", "command": "x" } } }\n',
     'empty flow': 'version: 1\nservers: {}\n',
+    'a null that is written': 'version: 1\nservers: ~ # none\n',
     'only comments': '# nothing yet\n',
     'line breaks of Windows': 'version: 1\r\nservers:\r\n  a:\r\n    transport: stdio\r\n    command: x\r\n',
     'no line break at the end': 'version: 1\nservers:\n  a: { transport: stdio, command: x }',
