@@ -64,7 +64,7 @@ export async function writeEntries(run: Run, request: EntriesCommand): Promise<n
   if (write && plan.edits.length > 0) {
     const root = rootOf(agent, around);
     try {
-      writeInside(root, file, markedAs(before, plan.after));
+      writeInside(root, file, { before: before ?? '', after: markedAs(before, plan.after) });
     } catch (error) {
       return complain(nothingWritten(error));
     }

@@ -62,7 +62,7 @@ export function runImport({ folder, file, format, write }: ImportRun): ImportOut
   const after = plan.edits.length === 0 ? before : markedAs(before, plan.after);
   if (write && after !== before) {
     try {
-      writeInside(folder, target, after);
+      writeInside(folder, target, { before, after });
     } catch (error) {
       return { kind: 'impossible', reason: reasonOf(error) };
     }

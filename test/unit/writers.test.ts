@@ -32,8 +32,7 @@ const readers = new Set([
 
 const allowed: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'core/files/realFiles.ts': {
-    'ftruncateSync mkdirSync openSync writeFileSync':
-      'The writer: it looks where links lead, before and after it opens.',
+    'ftruncateSync mkdirSync openSync writeSync': 'The writer: it looks where links lead, before and after it opens.',
   },
   'core/base/privateFile.ts': {
     'mkdir rename unlink writeFile': 'It makes a new file beside and renames it, which follows no link at its end.',

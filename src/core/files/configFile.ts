@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { largestConfigFile, readTextFile, wholeUtf8 } from '../base/textFile.js';
 import { mindsPath } from '../config/sources.js';
-import { leadsOutside, writeInside } from './realFiles.js';
+import { leadsOutside, writeInside, type Change } from './realFiles.js';
 
 /** The file that new servers are written to. */
 export interface ConfigFileAccess {
@@ -11,7 +11,7 @@ export interface ConfigFileAccess {
   /** Resolves to undefined where there is none yet. Rejects as `readTextFile` does. */
   read(): Promise<string | undefined>;
   /** Throws as `writeInside` does. */
-  write(text: string): void;
+  write(change: Change): void;
   /** Returns a sentence if links lead out of the folder, so that it is never written. */
   outside(): string | undefined;
   /** Returns a sentence that says why it must not be written now. */
@@ -33,7 +33,7 @@ export function configFileOf(
         throw error;
       }),
     outside: () => leadsOutside(folder, file),
-    write: (text) => writeInside(folder, file, text),
+    write: (change) => writeInside(folder, file, change),
     blocked: () => blocked(file),
   };
 }

@@ -10,7 +10,8 @@ import {
   lstatSync,
   mkdirSync,
   openSync,
-  writeFileSync,
+  readSync,
+  writeSync,
   type BigIntStats,
 } from 'node:fs';
 import path from 'node:path';
@@ -32,20 +33,28 @@ export function leadsOutside(folder: string, file: string): string | undefined {
   return `${file} is not written: it is a hard link, so it may also be a file outside ${folder}. Replace it with a copy.`;
 }
 
+/** What a file is to say. */
+export interface Change {
+  /** What it said when the rest was made of it; it is empty where there was no file. */
+  readonly before: string;
+  readonly after: string;
+}
+
 /**
- * Writes a file of a folder, and makes the folders on the way to it. Throws as `node:fs` does, and where links lead out.
+ * Writes a file of a folder, and makes the folders on the way to it. Throws as `node:fs` does, where links lead out, and where
+ * another program has changed the file meanwhile.
  *
  * What is written is what was opened, and where that is, is looked at before anything of it changes. A link that is put in
  * the way meanwhile can cause an empty file or folder elsewhere. It changes none that is there on Linux, which tells where
  * an open file is; elsewhere whoever puts links in the way would have to change them back and forth at the right moments.
  */
-export function writeInside(folder: string, file: string, text: string): void {
+export function writeInside(folder: string, file: string, { before, after }: Change): void {
   refuseOutside(folder, file);
   const [root, real] = [realPath(folder), realPath(file)];
   mkdirSync(path.dirname(real), { recursive: true });
   // Windows has neither flag. Without the second, a pipe would be waited for.
   const { O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants as Partial<typeof constants>;
-  const opened = openSync(real, constants.O_WRONLY | constants.O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o666);
+  const opened = openSync(real, constants.O_RDWR | constants.O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o666);
   try {
     const stats = fstatSync(opened, { bigint: true });
     refuseOutside(folder, file);
@@ -55,11 +64,30 @@ export function writeInside(folder: string, file: string, text: string): void {
     if (!stats.isFile() || hasOtherNames(stats) || !isSame || !isInside) {
       throw new Error(`${file} is not written: it is no regular file, or was replaced at this moment.`);
     }
-    ftruncateSync(opened, 0);
-    writeFileSync(opened, text);
+    if (!says(opened, before)) throw new Error(`${file} is not written: another program has changed it meanwhile.`);
+    try {
+      overwrite(opened, after);
+    } catch (error) {
+      // A disk that is full still has the room for what was there.
+      overwrite(opened, before);
+      throw error;
+    }
   } finally {
     closeSync(opened);
   }
+}
+
+function says(opened: number, text: string): boolean {
+  const expected = Buffer.from(text);
+  const found = Buffer.alloc(expected.length + 1);
+  return readSync(opened, found, 0, found.length, 0) === expected.length && expected.equals(found.subarray(0, -1));
+}
+
+/** Whoever reads meanwhile finds no empty file. */
+function overwrite(opened: number, text: string): void {
+  const bytes = Buffer.from(text);
+  for (let at = 0; at < bytes.length;) at += writeSync(opened, bytes, at, bytes.length - at, at);
+  ftruncateSync(opened, bytes.length);
 }
 
 /** Throws the sentence of `leadsOutside`. */

@@ -82,7 +82,7 @@ export function createRestBackend(host: Host, clock: Clock, config: () => Config
     const blocked = file.blocked();
     if (blocked !== undefined) return restError(409, 'config-unsaved', blocked);
     if ((await file.read()) !== before) return restError(409, 'config-changed', 'The config file changed meanwhile.');
-    file.write(markedAs(before, after));
+    file.write({ before: before ?? '', after: markedAs(before, after) });
     const server = await whenKnown(id);
     const upstream = server ? described(host, server, urlOf) : { id, state: 'written' };
     return { kind: 'value', status: 201, value: { upstream } };

@@ -42,8 +42,7 @@ export function editFile(change: FileChange): Promise<Edited> {
 
 async function editNow({ file, root, name, editsOf }: FileChange): Promise<Edited> {
   if (!existsSync(file)) {
-    const text = applyEdits('', editsOf(undefined));
-    writeInside(root, file, text);
+    writeInside(root, file, { before: '', after: applyEdits('', editsOf(undefined)) });
     return { document: await openToEdit(vscode.Uri.file(file)), isSaved: true };
   }
   refuseOutside(root, file);

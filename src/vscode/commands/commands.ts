@@ -149,7 +149,7 @@ async function createConfig(): Promise<void> {
   const folder = await chooseFolder();
   if (!folder) return;
   const uri = configUri(folder);
-  if (!existsSync(uri.fsPath)) writeInside(folder.uri.fsPath, uri.fsPath, exampleConfig);
+  if (!existsSync(uri.fsPath)) writeInside(folder.uri.fsPath, uri.fsPath, { before: '', after: exampleConfig });
   await vscode.window.showTextDocument(await openDocument(uri));
 }
 

@@ -1,11 +1,12 @@
 /** The command line as a process (H1, C4, E4, X5): what it prints, its exit code, and that it leaves nothing. */
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { StatusSnapshot } from '../../../src/core/reconcile/status.js';
 import { CommandLine } from '../../support/core/commandLine.js';
 import { configText, fixture, rawWith, several } from '../../support/core/configText.js';
-import { itNotHere } from '../../support/notHere.js';
+import { itNotHere, posixIt } from '../../support/notHere.js';
 
 describe('command line', () => {
   let cli: CommandLine;
@@ -341,6 +342,18 @@ describe('command line', () => {
       }
       assert.deepEqual([readFileSync(entries), readFileSync(cli.file)], [own, config]);
       rmSync(entries);
+    });
+
+    posixIt('Windows has no such limit.')('to a disk that is full leaves the file as it was', async () => {
+      const many = Object.fromEntries(Array.from({ length: 200 }, (_, index) => [`s${index}`, { command: 'x' }]));
+      writeFileSync(theirs(), JSON.stringify({ mcpServers: many }));
+      cli.save(kept);
+      const { command, args, env } = cli.commandOf('import', '.mcp.json', '--write');
+      const limited = spawn('sh', ['-c', 'ulimit -f 4 && exec "$0" "$@"', command, ...args], { cwd: cli.folder, env });
+      const { code, stderr } = await cli.finish(limited);
+      assert.equal(code, 1);
+      assert.match(stderr, /^Nothing was imported: EFBIG: /);
+      assert.equal(readFileSync(cli.file, 'utf8'), kept);
     });
 
     it('makes the file where there is none; --format says what a name does not', async () => {

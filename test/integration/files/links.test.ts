@@ -176,7 +176,9 @@ describe('links in a workspace (S1a)', () => {
       const outcomes = new Set<string>();
       for (let round = 0; round < 20_000 && !(outcomes.size > 1 && round >= 1_000); round++) {
         try {
-          writeInside(cli.folder, path.join(at, round % 2 === 0 ? 'mcp.yaml' : 'new.yaml'), 'version: 1 # ours\n');
+          const file = path.join(at, round % 2 === 0 ? 'mcp.yaml' : 'new.yaml');
+          const before = existsSync(file) ? readFileSync(file, 'utf8') : '';
+          writeInside(cli.folder, file, { before, after: 'version: 1 # ours\n' });
           outcomes.add('written');
         } catch {
           outcomes.add('refused');

@@ -49,7 +49,7 @@ describe('files and links (S1a)', () => {
       make();
       const file = configFileOf(folder);
       assert.match(file.outside() ?? '', /outside/);
-      assert.throws(() => file.write('version: 1\nservers: {}\n'), /outside/);
+      assert.throws(() => file.write({ before: 'version: 1\n', after: 'version: 1\nservers: {}\n' }), /outside/);
       assert.ok(!existsSync(path.join(home, '.minds/new.yaml')));
     });
   }
@@ -61,7 +61,7 @@ describe('files and links (S1a)', () => {
       execFileSync('mkfifo', [path.join(folder, '.minds/mcp.yaml')]);
       const file = configFileOf(folder);
       assert.match(file.outside() ?? '', /not a regular file/);
-      assert.throws(() => file.write('version: 1\n'), /not a regular file/);
+      assert.throws(() => file.write({ before: '', after: 'version: 1\n' }), /not a regular file/);
     },
   );
 
@@ -69,10 +69,13 @@ describe('files and links (S1a)', () => {
     mkdirSync(path.join(folder, 'shared'));
     link('shared', '.minds');
     symlinkSync(folder, path.join(root, 'alias'));
-    for (const each of [folder, path.join(root, 'alias')]) {
+    for (const [each, before] of [
+      [folder, ''],
+      [path.join(root, 'alias'), 'version: 1\n'],
+    ] as const) {
       const file = configFileOf(each);
       assert.equal(file.outside(), undefined);
-      file.write('version: 1\n');
+      file.write({ before, after: 'version: 1\n' });
     }
     assert.ok(existsSync(path.join(folder, 'shared/mcp.yaml')));
     assert.equal(leadsOutside(folder, path.join(folder, 'not/there/yet')), undefined);
@@ -83,18 +86,39 @@ describe('files and links (S1a)', () => {
     linkSync(own(), path.join(folder, '.minds/mcp.yaml'));
     const file = configFileOf(folder);
     assert.match(file.outside() ?? '', /hard link/);
-    assert.throws(() => file.write('version: 1\nservers: {}\n'), /hard link/);
+    assert.throws(() => file.write({ before: 'version: 1\n', after: 'version: 1\nservers: {}\n' }), /hard link/);
     assert.equal(readFileSync(own(), 'utf8'), 'version: 1\n');
   });
 
   it('a shorter text leaves nothing of the longer one, and a folder in its place is an error', () => {
     const file = path.join(folder, 'a/b/text');
-    writeInside(folder, file, 'long '.repeat(10_000));
-    writeInside(folder, file, 'short');
+    const before = 'long '.repeat(10_000);
+    writeInside(folder, file, { before: '', after: before });
+    writeInside(folder, file, { before, after: 'short' });
     assert.equal(readFileSync(file, 'utf8'), 'short');
     // Windows opens folders, too.
-    assert.throws(() => writeInside(folder, path.join(folder, 'a'), 'text'), /not a regular file/);
-    assert.throws(() => writeInside(folder, path.join(folder, '../home/new'), 'text'), /outside/);
+    assert.throws(
+      () => writeInside(folder, path.join(folder, 'a'), { before: '', after: 'text' }),
+      /not a regular file/,
+    );
+    assert.throws(
+      () => writeInside(folder, path.join(folder, '../home/new'), { before: '', after: 'text' }),
+      /outside/,
+    );
+  });
+
+  it('what another program has written meanwhile stays', () => {
+    const file = path.join(folder, 'text');
+    const theirs = 'größer\n';
+    for (const before of ['', 'größe\n', 'größer', 'größes\n', 'größer\n# more\n']) {
+      writeFileSync(file, theirs);
+      assert.throws(() => writeInside(folder, file, { before, after: 'ours\n' }), /changed it meanwhile/);
+      assert.equal(readFileSync(file, 'utf8'), theirs);
+    }
+    writeInside(folder, file, { before: theirs, after: 'ours\n' });
+    assert.equal(readFileSync(file, 'utf8'), 'ours\n');
+    rmSync(file);
+    assert.throws(() => writeInside(folder, file, { before: theirs, after: 'ours\n' }), /changed it meanwhile/);
   });
 
   it('the user’s file is theirs until a workspace brings the same file along', () => {

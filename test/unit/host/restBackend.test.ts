@@ -34,7 +34,8 @@ describe('REST: adding a server', () => {
         onRead();
         return await Promise.resolve(text);
       },
-      write: (after) => {
+      write: ({ before, after }) => {
+        assert.equal(before, text ?? '');
         text = after;
         servers.push(status([...after.matchAll(/\n {2}(\w+):\n/g)].at(-1)?.[1] ?? ''));
         queueMicrotask(() => changes.fire(snapshot()));
