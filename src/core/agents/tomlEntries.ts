@@ -8,18 +8,20 @@ import type { EntryChange } from './jsonEntries.js';
 
 /** @param text well-formed, or empty */
 export function withTomlEntries(text: string, container: string, changes: readonly EntryChange[]): string {
-  const lineBreak = text.includes('\r\n') ? '\r\n' : '\n';
-  const lines = text === '' ? [] : text.split(/\r\n|\n/);
-  if (lines.at(-1) === '') lines.pop();
+  // What is in front of the line feed stays, as a file may have line breaks of both kinds.
+  const end = text.includes('\r\n') ? '\r' : '';
+  const lines = text.split('\n');
+  const last = lines.pop() ?? '';
+  if (last !== '') lines.push(last + end);
   for (const { name, keys, isNew } of changes) {
     const entries = Object.entries(keys).map(([key, value]) => [key, JSON.stringify(value)] as const);
     if (isNew) {
-      if (lines.length > 0) lines.push('');
-      lines.push(`[${container}.${name}]`);
-      for (const [key, value] of entries) lines.push(`${key} = ${value}`);
-    } else setInTable(lines, container, name, entries);
+      if (lines.length > 0) lines.push(end);
+      lines.push(`[${container}.${name}]${end}`);
+      for (const [key, value] of entries) lines.push(`${key} = ${value}${end}`);
+    } else setInTable(lines, container, name, entries, end);
   }
-  return lines.join(lineBreak) + lineBreak;
+  return `${lines.join('\n')}\n`;
 }
 
 function setInTable(
@@ -27,19 +29,20 @@ function setInTable(
   container: string,
   name: string,
   entries: readonly (readonly [string, string])[],
+  lineEnd: string,
 ): void {
   const written = [name, JSON.stringify(name), `'${name}'`].map(escapeRegExp).join('|');
-  const head = new RegExp(`^\\s*\\[\\s*${container}\\s*\\.\\s*(?:${written})\\s*\\]\\s*(?:#.*)?$`);
+  const head = new RegExp(`^\\s*\\[\\s*${container}\\s*\\.\\s*(?:${written})\\s*\\]\\s*(?:#[^\\n]*)?$`);
   const start = lines.findIndex((line) => head.test(line));
   if (start < 0) return;
   for (const [key, value] of entries) {
     const next = lines.findIndex((line, at) => at > start && /^\s*\[/.test(line));
     const end = next < 0 ? lines.length : next;
     const own = new RegExp(
-      `^(\\s*${key}\\s*=\\s*)(?:"(?:[^"\\\\]|\\\\.)*"|'[^']*'|[\\w.+-]+|\\[[^\\]\\n]*\\])(\\s*(?:#.*)?)$`,
+      `^(\\s*${key}\\s*=\\s*)(?:"(?:[^"\\\\]|\\\\.)*"|'[^']*'|[\\w.+-]+|\\[[^\\]\\n]*\\])(\\s*(?:#[^\\n]*)?)$`,
     );
     const at = lines.findIndex((line, index) => index > start && index < end && own.test(line));
-    if (at < 0) lines.splice(start + 1, 0, `${key} = ${value}`);
+    if (at < 0) lines.splice(start + 1, 0, `${key} = ${value}${lineEnd}`);
     else lines[at] = (lines[at] ?? '').replace(own, (_, before: string, after: string) => before + value + after);
   }
 }

@@ -265,6 +265,22 @@ describe('entries for other agents', () => {
   }
 
   // A file of the folder may come from anyone; each comment made it twice as long before.
+  it('each line of a file keeps its own line break', () => {
+    const text = 'model = "x" # one\r\n# two\n[tui]\r\ny = 1\n';
+    const { after } = planned('codex', text);
+    assert.ok(after.startsWith(text), JSON.stringify(after));
+    // In a table of ours too, where a key is replaced and another one is put in.
+    const own = `${text}\r\n[mcp_servers.files] # ours\r\nurl = "http://127.0.0.1:1/mcp/files" # here\n# last\r\n`;
+    const there = planned('codex', own).after;
+    assert.ok(
+      there.startsWith(`${text}\r\n[mcp_servers.files] # ours\r\ntool_timeout_sec = 600\r\n`),
+      JSON.stringify(there),
+    );
+    assert.ok(there.includes('\r\nurl = "http://127.0.0.1:7427/mcp/files" # here\n# last\r\n'), JSON.stringify(there));
+    const last = planned('codex', own.replace(' # here\n', ' # here\r\n')).after;
+    assert.ok(last.includes('\r\nurl = "http://127.0.0.1:7427/mcp/files" # here\r\n# last\r\n'), JSON.stringify(last));
+  });
+
   it('a line of comments behind the last entry holds nothing up (S2)', () => {
     const line = `    "a": {}${' /* one */'.repeat(30)}`;
     const { after } = planned('cursor', `{\n  "mcpServers": {\n${line} }\n}\n`);
