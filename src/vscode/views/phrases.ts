@@ -161,12 +161,10 @@ export function summary(snapshot: StatusSnapshot): StatusSummary {
   const busy = wanted.some(({ state }) => state.kind === 'starting' || state.kind === 'reconnecting');
   const crowded = isCrowded(snapshot);
   const unreadable = isUnreadable(snapshot);
-  const fileErrors = snapshot.refused.length > 0 ? snapshot.refused.length : unreadable ? 1 : 0;
-  const fileLine = unreadable
-    ? 'The config file has an error, and nothing runs.'
-    : 'The config file has an error. Its previous version still runs.';
+  const fileLines = snapshot.refused.map(({ file }) => refusedLine('The config file', file, snapshot));
+  if (unreadable && fileLines.length === 0) fileLines.push('The config file has an error, and nothing runs.');
   const lines = [
-    ...Array.from({ length: fileErrors }, () => fileLine),
+    ...fileLines,
     ...(snapshot.servers.some(({ tools }) => tools.length > 0) ? [totalPhrase(snapshot)] : []),
     ...(crowded ? [crowdedLine] : []),
     ...wanted.map(
@@ -178,7 +176,7 @@ export function summary(snapshot: StatusSnapshot): StatusSummary {
     ),
   ];
   const pending = wanted.filter(({ approval }) => approval.kind === 'pending').length;
-  const failures = broken.length + fileErrors;
+  const failures = broken.length + fileLines.length;
   return {
     text: `MCP ${wanted.filter(serves).length}/${wanted.length}${pending > 0 ? `, ${pending} to approve` : ''}`,
     tooltip: lines.length > 0 ? lines.join('\n') : 'No servers are configured.',
@@ -186,6 +184,13 @@ export function summary(snapshot: StatusSnapshot): StatusSummary {
     broken: failures,
     pending,
   };
+}
+
+/** Says what runs of a file that is refused as a whole (C4). @param name The file as it is shown. */
+export function refusedLine(name: string, file: string, { servers }: StatusSnapshot): string {
+  return servers.some(({ source }) => source === file)
+    ? `${name} has an error. Its previous version still runs.`
+    : `${name} has an error, and nothing of it runs.`;
 }
 
 /** Returns whether no server is known because a file has an error. */

@@ -5,7 +5,7 @@
 import { inert, type Inert } from '../../core/base/inert.js';
 import type { StatusSnapshot } from '../../core/reconcile/status.js';
 import type { WindowState } from '../engine/engineSlot.js';
-import { crowdedLine, isCrowded, summary, isUnreadable } from './phrases.js';
+import { crowdedLine, isCrowded, isUnreadable, refusedLine, summary } from './phrases.js';
 
 interface Badge {
   readonly value: number;
@@ -26,8 +26,8 @@ export function badgeOf(snapshot: StatusSnapshot): Badge | undefined {
 export function messageOf({ phase, snapshot }: WindowState, fileLabel: (file: string) => string): Inert {
   if (phase !== 'serving' || snapshot.servers.length === 0) return inert``;
   if (snapshot.refused.length > 0) {
-    const files = snapshot.refused.map(({ file }) => fileLabel(file)).join(', ');
-    return inert`${files} has an error. Its previous version still runs. See the Problems view.`;
+    const lines = snapshot.refused.map(({ file }) => refusedLine(fileLabel(file), file, snapshot));
+    return inert`${lines.join(' ')} See the Problems view.`;
   }
   if (snapshot.servers.every(({ state }) => state.kind === 'disabled')) {
     return inert`Every server is disabled. “Enable Server” in the menu of a server writes enabled: true into the file.`;

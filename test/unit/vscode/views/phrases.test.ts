@@ -69,7 +69,7 @@ describe('summary', () => {
       snapshot([], { refused: [{ file, since: 0 }], problems: [problem()] }),
     );
     assert.deepEqual([severity, broken], ['error', 1]);
-    assert.match(tooltip, /nothing runs/);
+    assert.match(tooltip, /nothing of it runs/);
   });
 
   it('has words for nothing', () => {

@@ -12,6 +12,11 @@ describe('the words around the rows of the sidebar', () => {
       message(snapshot([status('a')], { refused: [{ file, since: 0 }] })),
       /mcp\.yaml has an error.*still runs/,
     );
+    const own = status('a', { source: '/home/.minds/mcp.yaml' });
+    assert.match(
+      message(snapshot([own], { refused: [{ file, since: 0 }] })),
+      /\/folder\/.minds\/mcp\.yaml has an error, and nothing of it runs/,
+    );
   });
 
   it('says that every server is disabled', () => {
