@@ -14,3 +14,8 @@ export function treeModel(snapshot: StatusSnapshot, options: TreeOptions): reado
     serverNode(unique(`${server.source}#${server.id}`), server, snapshot, options, severalFiles),
   );
 }
+
+/** Returns whether the rows become others as time goes by, because they say how old something is. */
+export function showsAges({ servers }: StatusSnapshot): boolean {
+  return servers.some(({ instances, rememberedAt }) => instances.length > 0 || rememberedAt !== undefined);
+}

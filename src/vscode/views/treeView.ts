@@ -13,7 +13,7 @@ import { fileLabel, folderLabel } from './fileLabels.js';
 import { HeldAnswers } from './heldAnswers.js';
 import { serves } from './phrases.js';
 import { changedRows } from './rowChanges.js';
-import { treeModel } from './treeModel.js';
+import { showsAges, treeModel } from './treeModel.js';
 import type { TreeNode } from './treeNode.js';
 import { badgeOf, isBroken, messageOf } from './viewWords.js';
 
@@ -57,8 +57,7 @@ export function showTree(slot: EngineSlot, clock: Clock): Disposable {
   let ticking = clock.after(agesLast, tick);
   store.add(toDisposable(() => ticking.dispose()));
   function tick(): void {
-    if (view.visible && slot.state.snapshot.servers.some(({ instances }) => instances.length > 0))
-      rows.show(slot.state);
+    if (view.visible && showsAges(slot.state.snapshot)) rows.show(slot.state);
     ticking = clock.after(agesLast, tick);
   }
   return store;
