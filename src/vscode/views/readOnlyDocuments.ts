@@ -3,6 +3,7 @@
  * question about it, so each text gets an address of its own.
  */
 import * as vscode from 'vscode';
+import { randomBytes } from 'node:crypto';
 import { BoundedMap } from '../../core/base/boundedMap.js';
 import type { Disposable } from '../../core/base/disposables.js';
 
@@ -15,7 +16,8 @@ interface ReadOnlyDocumentsOptions {
   readonly most?: number;
 }
 
-/** The editor remembers documents by their address, so a number is used once. */
+/** The editor remembers documents by their address, and chats keep those of earlier windows, so one is used once. */
+const ofWindow = randomBytes(6).toString('hex');
 let last = 0;
 
 export class ReadOnlyDocuments implements Disposable {
@@ -32,7 +34,7 @@ export class ReadOnlyDocuments implements Disposable {
 
   /** @param name The editor shows this name in the tab and derives the language from it. */
   add(name: string, text: string): vscode.Uri {
-    const path = `/${++last}/${name}`;
+    const path = `/${ofWindow}-${++last}/${name}`;
     this.texts.set(path, text);
     return vscode.Uri.from({ scheme: this.options.scheme, path });
   }

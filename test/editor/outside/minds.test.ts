@@ -43,10 +43,17 @@ describe('a chat with @minds over a reload', () => {
       .locator('.interactive-response img')
       .evaluateAll((found) => (found as unknown as { naturalWidth: number }[]).map((image) => image.naturalWidth));
 
+  /** The address of the page of the first call in the chat. */
+  const pageOfCall = async (): Promise<string> => {
+    const line = window.page.locator('.interactive-response .chat-inline-anchor-widget', { hasText: 'count' });
+    return (await line.first().getAttribute('data-href')) ?? '';
+  };
+
   it('goes on as the same dialog, with a new instance, its history, images and files', async function () {
     this.timeout(240_000);
     const first = await agent.ask(`@minds ${call('count')} THEN ${call('chart')}`);
     const dialog = first?.metadata?.mcpToolsets?.dialog;
+    const pageBefore = await pageOfCall();
     assert.match(lastWords(first), /RESULT count: 1\b[^]*of its own[^]*RESULT chart/);
     assert.match(lastWords(await agent.ask(`@minds ${call('count')}`)), /RESULT count: 2\b/);
     const pids = editor.processes().flatMap(({ pid, command }) => (command.includes('raw.mjs') ? [pid] : []));
@@ -80,5 +87,14 @@ describe('a chat with @minds over a reload', () => {
     }
     await agent.ask('@minds /files');
     await agent.answers.filter({ hasText: /left 1 file[^]*\.png/ }).waitFor();
+    const shown = await window.evaluate(
+      async ({ Uri, workspace }, address) => (await workspace.openTextDocument(Uri.parse(address))).getText(),
+      pageBefore,
+    );
+    assert.equal(
+      shown,
+      'The input and output of this call are no longer kept.\n',
+      `${pageBefore} of the window before`,
+    );
   });
 });
