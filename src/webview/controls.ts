@@ -252,30 +252,32 @@ function fieldset(name: string, need: Need, field: Field, ...content: HTMLElemen
 }
 
 function list(name: string, need: Need, field: Extract<Field, { kind: 'list' }>): Control {
-  const rows: { readonly root: HTMLElement; readonly control: Control }[] = [];
+  const rows: { readonly root: HTMLElement; readonly control: Control; readonly number: number }[] = [];
   const container = element('div', { class: 'items' });
   const add = button(`Add to ${name}`, () => append().focus(), { class: 'secondary' });
   const root = fieldset(name, need, field, container, add);
-  const number = (): void => {
+  const limit = (): void => {
     add.disabled = field.most !== undefined && rows.length >= field.most;
   };
   function append(): Control {
-    const one = control(`${name} ${rows.length + 1}`, 'item', field.item);
+    // What is left keeps its number when another item is removed.
+    const number = (rows.at(-1)?.number ?? 0) + 1;
+    const one = control(`${name} ${number}`, 'item', field.item);
     const remove = button('Remove', () => {
       rows.splice(
         rows.findIndex((each) => each.control === one),
         1,
       );
       row.root.remove();
-      number();
+      limit();
       add.focus();
     });
     remove.className = 'secondary';
-    remove.setAttribute('aria-label', `Remove ${name} ${rows.length + 1}`);
-    const row = { root: element('div', { class: 'item' }, one.root, remove), control: one };
+    remove.setAttribute('aria-label', `Remove ${name} ${number}`);
+    const row = { root: element('div', { class: 'item' }, one.root, remove), control: one, number };
     rows.push(row);
     container.append(row.root);
-    number();
+    limit();
     return one;
   }
   if (need !== 'optional') for (let count = 0; count < field.least; count++) append();

@@ -127,6 +127,19 @@ describe('try tool', () => {
     assert.deepEqual(JSON.parse(await shown('.result figure pre')), {});
   });
 
+  it('numbers the items of a list so that no two are called alike', async () => {
+    await tryTool('shop', 'order');
+    for (let count = 0; count < 3; count++) await page.click(button('Add to tags'));
+    await page.click(inWebview('button[aria-label="Remove tags 1"]'));
+    await page.click(button('Add to tags'));
+    await untilShown('.item label', /4/);
+    assert.deepEqual(await page.texts(inWebview('.item label')), ['tags 2', 'tags 3', 'tags 4']);
+    await page.click(inWebview('button[aria-label="Remove tags 4"]'));
+    await page.click(inWebview('button[aria-label="Remove tags 3"]'));
+    await page.click(button('Add to tags'));
+    assert.deepEqual(await page.texts(inWebview('.item label')), ['tags 2', 'tags 3']);
+  });
+
   it('shows every kind of content', async () => {
     await tryTool('plain', 'content');
     await page.click(button('Run'));
