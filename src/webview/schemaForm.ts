@@ -122,14 +122,14 @@ function fieldOf(given: unknown, draft: Draft, standing: Standing): Field {
     case 'boolean':
       return { kind: 'flag', ...described };
     case 'object': {
-      const properties = isSchema(schema['properties']) ? Object.entries(schema['properties']) : [];
+      const required = new Set(Array.isArray(schema['required']) ? schema['required'].filter(isText) : []);
+      const properties = propertiesOf(schema, required);
       // The root stands for the arguments, and a tool without any has nothing to fill in.
       const closed = depth === 0 && !isOpen(schema);
       const fits = hasRoom(draft, properties.length * elementsOfField * copies);
-      if (!fits || (properties.length === 0 && !closed)) return json('an object');
-      const required = Array.isArray(schema['required']) ? schema['required'] : [];
+      if (!fits || (!isDescribed(schema) && !closed)) return json('an object');
       const members = properties.map(([name, property]): Member => {
-        const isRequired = required.includes(name);
+        const isRequired = required.has(name);
         const field = fieldOf(property, draft, { depth: depth + 1, copies, needed: isRequired });
         return { name, required: isRequired, field };
       });
@@ -148,6 +148,18 @@ function fieldOf(given: unknown, draft: Draft, standing: Standing): Field {
     default:
       return json(anyAllowed);
   }
+}
+
+function isDescribed({ properties }: Schema): boolean {
+  return isSchema(properties) && Object.keys(properties).length > 0;
+}
+
+/** Returns the schemas by their names. What is required is among them, also where the schema does not describe it by its name. */
+function propertiesOf(schema: Schema, required: ReadonlySet<string>): [string, unknown][] {
+  const described = isSchema(schema['properties']) ? Object.entries(schema['properties']) : [];
+  const names = new Set(described.map(([name]) => name));
+  const others = [...required].filter((name) => !names.has(name));
+  return [...described, ...others.map((name): [string, unknown] => [name, schema['additionalProperties']])];
 }
 
 const anyAllowed = 'any value that the schema allows';
@@ -265,6 +277,10 @@ function decoded(text: string): string {
 
 function isSchema(value: unknown): value is Schema {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string';
 }
 
 function text(value: unknown): string {

@@ -122,6 +122,26 @@ describe('formOf', () => {
     assert.deepEqual([name.least, name.pattern], [2, '^a']);
   });
 
+  it('asks for what is required also where no property describes it', () => {
+    const members = (schema: object): unknown => {
+      const form = formOf({ type: 'object', ...schema });
+      assert.ok(form.kind === 'group');
+      return form.members.map(({ name, required, field }) => [name, required, field.kind]);
+    };
+    assert.deepEqual(members({ required: ['q'] }), [['q', true, 'json']]);
+    assert.deepEqual(members({ properties: { a: { type: 'string' } }, required: ['q', 'a', 5, 'q'] }), [
+      ['a', true, 'text'],
+      ['q', true, 'json'],
+    ]);
+    const free = { type: 'object', required: ['q'], additionalProperties: true };
+    assert.deepEqual([fieldFor(free).kind, formOf(free).kind], ['json', 'json']);
+    const numbers = { properties: { a: {} }, required: ['q'], additionalProperties: { type: 'number' } };
+    assert.deepEqual(members(numbers), [
+      ['a', false, 'json'],
+      ['q', true, 'number'],
+    ]);
+  });
+
   it('asks for nothing where a tool takes nothing, and for JSON where it takes anything', () => {
     assert.deepEqual(formOf({ type: 'object' }).kind, 'group');
     assert.deepEqual(formOf({ type: 'object', additionalProperties: true }).kind, 'json');
