@@ -50,7 +50,7 @@ export async function writeEntries(run: Run, request: EntriesCommand): Promise<n
   const toolsets = toolsetsOf(run);
   if (toolsets.kind === 'unknown') {
     complainOf(toolsets.why);
-    return complain('Nothing was written: the toolsets are not known before the config file is mended.');
+    return complain('Nothing was written: the toolsets are not known before the config file is corrected.');
   }
   const plan = planEntries({
     agent,
