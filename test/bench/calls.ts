@@ -34,12 +34,14 @@ const noPeers: Peers = { ready: [], notes: [], end: () => Promise.resolve() };
 const ownAddress = '/c/AbcdefghijklmnopqrstuvwxyZ';
 
 const inFlight = 8;
-const kinds: readonly HttpKind[] = ['node:http', 'fetch'];
+/** Most agents are made with the client of the SDK, whose own cost is beside that of the others too high to compare peers by it. */
+type ClientKind = HttpKind | 'SDK';
+const kinds: readonly ClientKind[] = ['node:http', 'fetch', 'SDK'];
 
 interface Way {
   readonly name: string;
   readonly gateway: string;
-  readonly kind: HttpKind | 'direct';
+  readonly kind: ClientKind | 'direct';
   readonly tool: string;
   /** The gateway's own process; a peer's is not asked. */
   readonly process: Program | undefined;
@@ -100,6 +102,7 @@ async function measure(run: Run, subject: Subject, rows: Row[], notes: string[])
     const ways = [direct];
     for (const gateway of gateways) {
       for (const kind of kinds) {
+        if (kind === 'SDK' && (isModern || !gateway.process)) continue;
         const way = newWay(gateway, kind);
         await caller.ask('http', { name: way.name, endpoint: gateway.endpoint, kind, era });
         ways.push(way);
@@ -204,7 +207,8 @@ function report({ name: subject, era }: Subject, ways: readonly Way[], peers: re
     plain(`${subject}: SDK client on its stdio, median`, milliseconds(median(directly.latencies))),
     plain(`${subject}: SDK client on its stdio, ${inFlight} in flight`, perSecond(median(directly.rates))),
   );
-  for (const kind of kinds) {
+  for (const kind of kinds.filter((candidate) => ways.some((way) => way.kind === candidate))) {
+    const beside = kind === 'SDK' ? [] : peers;
     const ours = find('ours', kind);
     const bare = find('bare', kind);
     const added = (way: Way): number => median(way.latencies) - median(directly.latencies);
@@ -222,11 +226,11 @@ function report({ name: subject, era }: Subject, ways: readonly Way[], peers: re
         { limit: 1.5, write: milliseconds },
       ),
     );
-    const best = peers
+    const best = beside
       .map(({ name }) => find(name, kind))
       .sort((a, b) => median(b.rates) - median(a.rates))
       .at(0);
-    for (const { name } of peers) {
+    for (const { name } of beside) {
       const peer = find(name, kind);
       rows.push(
         ratio(
@@ -236,7 +240,7 @@ function report({ name: subject, era }: Subject, ways: readonly Way[], peers: re
         ),
       );
     }
-    for (const way of [bare, ...peers.map(({ name }) => find(name, kind))]) {
+    for (const way of [bare, ...beside.map(({ name }) => find(name, kind))]) {
       const what = `${subject}: ${inFlight} in flight, ${kind} client, ${way.gateway === 'bare' ? 'bare gateway' : way.gateway}`;
       const value = median(ours.rates) / median(way.rates);
       const figures = { what, ours: perSecond(median(ours.rates)), base: perSecond(median(way.rates)) };

@@ -181,7 +181,8 @@ export class Endpoint {
     if (payload.kind === 'single' && only?.kind === 'invalid' && only.id === null) {
       return refuse(response, 400, only.error.code, only.error.message);
     }
-    const reply = this.reply(response, requests);
+    const { heartbeat } = this.deps;
+    const reply = new PostReply(response, { heartbeat, requests, isBatch: payload.kind === 'batch' });
     for (const message of messages) this.takeMessage(message, session, reply);
     reply.release();
   }
@@ -352,11 +353,7 @@ export class Endpoint {
   }
 
   private answerAlone(response: ServerResponse, message: string, headers: Record<string, string> = {}): void {
-    this.reply(response, 1, headers).settle(message);
-  }
-
-  private reply(response: ServerResponse, requests: number, headers: Record<string, string> = {}): PostReply {
-    return new PostReply(response, { heartbeat: this.deps.heartbeat, requests, headers });
+    new PostReply(response, { heartbeat: this.deps.heartbeat, requests: 1, headers }).settle(message);
   }
 }
 

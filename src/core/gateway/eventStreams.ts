@@ -1,7 +1,8 @@
 /**
- * Writes replies as server-sent events. The head of a reply waits for the first thing that is said, so that a quick answer is
- * one write and one packet (P3); after a second it goes out alone. Every open stream is kept alive by comments: the
- * editor's HTTP client gives up on a stream that is silent for 300 s, and then its call never settles.
+ * Writes replies: as JSON where all that is said is a quick answer, which clients read faster than an event, and as
+ * server-sent events where anything comes before it. The head of a reply waits for the first thing that is said, so that a
+ * quick answer is one write and one packet (P3); after a second it goes out alone. Every open stream is kept alive by
+ * comments: the editor's HTTP client gives up on a reply that is silent for 300 s, and then its call never settles.
  *
  * Streams carry no event ids: what a lost stream held is not sent again. Writing to a stream whose client is gone does
  * nothing.
@@ -132,6 +133,8 @@ interface PostReplyDeps {
   readonly heartbeat: Heartbeat;
   /** The number of requests that will be settled. */
   readonly requests: number;
+  /** The requests came as an array, whose answers are never one object. */
+  readonly isBatch?: boolean;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -186,7 +189,7 @@ export class PostReply implements Reply {
       return;
     }
     this.head?.dispose();
-    const isEvents = status === 200 || answer === undefined || !!this.gathered;
+    const isEvents = answer === undefined || !!this.gathered || (status === 200 && !this.readsJson);
     // As a text it is one piece with the head; as bytes both are copied together.
     const body = isEvents ? (this.gathered ?? '') + last : answer;
     const length = Buffer.byteLength(body);
@@ -200,6 +203,10 @@ export class PostReply implements Reply {
       : { 'content-type': 'application/json', 'content-length': length };
     if (this.deps.headers) Object.assign(headers, this.deps.headers);
     this.response.writeHead(isEvents ? 200 : status, headers).end(body);
+  }
+
+  private get readsJson(): boolean {
+    return !this.deps.isBatch && this.response.req.headers.accept?.includes('application/json') === true;
   }
 
   private write(text: string): void {

@@ -1,5 +1,6 @@
-/** The SDK's client of an era on the stdio of a server; only the SDK that is asked for is loaded. */
-import type { Json } from './httpClient.js';
+/** The SDK's client on the stdio of a server, or on Streamable HTTP; only the SDK that is asked for is loaded. */
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { Endpoint, Json } from './httpClient.js';
 import type { ServerCommand } from './servers.js';
 
 export type Era = 'legacy' | 'modern';
@@ -31,10 +32,20 @@ export async function connectSdk(era: Era, server: ServerCommand): Promise<SdkCl
       close: () => client.close(),
     };
   }
-  const { Client } = await import('@modelcontextprotocol/sdk/client/index.js');
   const { StdioClientTransport } = await import('@modelcontextprotocol/sdk/client/stdio.js');
+  return connected(new StdioClientTransport(start));
+}
+
+/** The client of the older era, which most agents are made with. */
+export async function connectSdkByHttp({ url, headers }: Endpoint): Promise<SdkClient> {
+  const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/sdk/client/streamableHttp.js');
+  return connected(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }) as Transport);
+}
+
+async function connected(transport: Transport): Promise<SdkClient> {
+  const { Client } = await import('@modelcontextprotocol/sdk/client/index.js');
   const client = new Client({ name: 'bare', version: '0.0.0' });
-  await client.connect(new StdioClientTransport(start));
+  await client.connect(transport);
   return {
     call: (name, args) => client.callTool({ name, arguments: args }) as Promise<Json>,
     list: () => client.listTools(),

@@ -7,6 +7,7 @@ import { createGateway, type Gateway } from '../../../src/core/gateway/gateway.j
 import { FakeClock } from '../../support/fakes/fakeClock.js';
 import { fixture } from '../../support/core/configText.js';
 import { endStages, startStage, type Stage } from '../../support/core/stage.js';
+import { messagesOf } from '../gateway/rawClient.js';
 
 interface Answer {
   readonly status: number;
@@ -40,9 +41,7 @@ class HostSession {
       },
       body: JSON.stringify({ jsonrpc: '2.0', id: this.id++, method, params }),
     });
-    const messages = [...(await response.text()).matchAll(/^data: (.*)$/gm)].map(
-      ([, data = '{}']) => JSON.parse(data) as { result?: Record<string, unknown> },
-    );
+    const messages = messagesOf(await response.text()) as { result?: Record<string, unknown> }[];
     const { result } = messages.find((message) => message.result) ?? { result: undefined };
     return { status: response.status, session: response.headers.get('mcp-session-id'), result };
   }

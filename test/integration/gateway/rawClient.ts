@@ -21,7 +21,7 @@ export interface Answer {
   readonly body: string;
 }
 
-/** The events of a response, whose head may be still to come. */
+/** The events of a response, whose head may be still to come; JSON is one that is no event. */
 export class EventReader {
   private readonly frames: string[] = [];
   private readonly waiting: ((frame: string | undefined) => void)[] = [];
@@ -40,6 +40,7 @@ export class EventReader {
     });
     sent.on('error', () => {});
     sent.once('close', () => {
+      if (this.rest.startsWith('{')) this.give(this.rest);
       this.ended = true;
       for (const waiting of this.waiting.splice(0)) waiting(undefined);
     });
@@ -74,10 +75,11 @@ export class EventReader {
 }
 
 function messageOf(frame: string): Json | undefined {
-  const data = /^event: message\ndata: (.*)$/s.exec(frame)?.[1];
+  const data = frame.startsWith('{') ? frame : /^event: message\ndata: (.*)$/s.exec(frame)?.[1];
   return data === undefined ? undefined : (JSON.parse(data) as Json);
 }
 
+/** The messages of a reply, which is events or JSON. */
 export function messagesOf(body: string): Json[] {
   return body
     .split('\n\n')

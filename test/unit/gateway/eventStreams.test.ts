@@ -11,6 +11,7 @@ class FakeResponse extends Writable {
   written = '';
   writes = 0;
   isStuck = false;
+  req: { headers: { accept: string | undefined } } = { headers: { accept: 'text/event-stream, application/json' } };
 
   writeHead(status: number, headers: Record<string, unknown>): this {
     this.status = status;
@@ -49,9 +50,38 @@ describe('gateway: event streams', () => {
     assert.equal(clock.pending, 0);
   });
 
-  function reply(requests = 1): PostReply {
-    return new PostReply(response.asResponse, { heartbeat, requests, headers: { 'mcp-session-id': 's' } });
+  function reply(requests = 1, isBatch = requests > 1): PostReply {
+    return new PostReply(response.asResponse, { heartbeat, requests, isBatch, headers: { 'mcp-session-id': 's' } });
   }
+
+  it('a quick answer that is alone is JSON', () => {
+    for (const isReleased of [false, true]) {
+      response = new FakeResponse();
+      const post = reply();
+      if (isReleased) post.release();
+      post.settle('{"id":"é"}');
+      assert.deepEqual([response.writes, response.written], [1, '{"id":"é"}']);
+      assert.deepEqual(response.headers, {
+        'content-type': 'application/json',
+        'mcp-session-id': 's',
+        'content-length': Buffer.byteLength(response.written),
+      });
+    }
+  });
+
+  it('an answer is an event where its request came in a batch, or its client reads no JSON', () => {
+    for (const [accept, isBatch] of [
+      ['application/json, text/event-stream', true],
+      ['text/event-stream', false],
+      [undefined, false],
+    ] as const) {
+      response = new FakeResponse();
+      response.req.headers = { accept };
+      reply(1, isBatch).settle('{"id":1}');
+      assert.equal(response.headers['content-type'], 'text/event-stream');
+      assert.equal(response.written, 'event: message\ndata: {"id":1}\n\n');
+    }
+  });
 
   it('what is answered at once is one write, with its length', () => {
     const post = reply(2);
