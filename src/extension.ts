@@ -20,6 +20,7 @@ import { showChangedOffers } from './vscode/consent/changedOffers.js';
 import { askForCall } from './vscode/consent/callQuestion.js';
 import { childEnvironment } from './vscode/engine/childEnvironment.js';
 import { registerCommands } from './vscode/commands/commands.js';
+import { registerReviewAnswers } from './vscode/views/reviewQuestion.js';
 import type { Manifest } from './vscode/commands/copyDiagnostics.js';
 import { isInWorkspace, isUsersOwn, openConfigFiles, workspaceName } from './vscode/engine/configFiles.js';
 import { showDiagnostics } from './vscode/views/diagnostics.js';
@@ -130,6 +131,7 @@ export function activate(context: vscode.ExtensionContext): void {
     offers,
     secrets,
     secrets.onDidChange(() => void slot.engine?.host.reapply()),
+    registerReviewAnswers(),
     askForApprovals({ slot, ledger }),
     showChangedOffers({ slot, offers }),
     showTree(slot, clock),

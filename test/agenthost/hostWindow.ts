@@ -136,12 +136,16 @@ export class HostWindow {
     );
   }
 
-  /** Approves what a server starts, as a person does. */
+  /** Approves what a server starts, as a person does: in a dialog, or in the title of the review of what has changed. */
   async approve(server: string): Promise<void> {
-    const dialog = this.window.page.locator('.monaco-dialog-box');
+    const { page } = this.window;
     await this.window.evaluate(({ commands }, id) => void commands.executeCommand('mcpToolsets.approve', id), server);
-    await dialog.getByRole('button', { name: 'Approve' }).click({ timeout: patience });
-    await dialog.waitFor({ state: 'hidden' });
+    const inDialog = page.locator('.monaco-dialog-box').getByRole('button', { name: 'Approve' });
+    const approving = inDialog.or(
+      page.locator('.editor-actions').getByRole('button', { name: 'Approve What Is Shown' }),
+    );
+    await approving.click({ timeout: patience });
+    await approving.waitFor({ state: 'hidden' });
   }
 
   /** The codes of the problems of the config file. */

@@ -4,6 +4,7 @@ import type { Inert } from '../../core/base/inert.js';
 import { applyEdits, type TextEdit } from '../../core/yaml/edits.js';
 import { window } from '../views/inertEditor.js';
 import { ReadOnlyDocuments } from '../views/readOnlyDocuments.js';
+import { answerBeside } from '../views/reviewQuestion.js';
 
 interface Preview {
   /** The name of the file, without its folder. */
@@ -41,10 +42,11 @@ export async function agreedChange<Plan extends { readonly after: string }>(
         return plan;
       }
       shown = plan.after;
-      await show(documents, preview, plan.after);
+      const uris = await show(documents, preview, plan.after);
       const question = change.question(plan);
       if (question === undefined) return undefined;
-      if ((await window.showInformationMessage(question, change.yes, 'Not Now')) !== change.yes) return undefined;
+      const asked = window.showInformationMessage(question, change.yes, 'Not Now');
+      if ((await answerBeside(uris, asked, change.yes)) !== change.yes) return undefined;
     }
   } finally {
     documents.dispose();
@@ -67,11 +69,13 @@ export function asAgreed(
   };
 }
 
-async function show(documents: ReadOnlyDocuments, preview: Preview, after: string): Promise<void> {
+async function show(documents: ReadOnlyDocuments, preview: Preview, after: string): Promise<readonly vscode.Uri[]> {
   const { name, before, title, report } = preview;
   await documents.closeTabs();
   const [left, right] = [documents.add(name, before), documents.add(name, after)];
   await vscode.commands.executeCommand('vscode.diff', left, right, title, { preview: false });
   const beside = { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true, preview: false };
-  await vscode.window.showTextDocument(documents.add(report.name, report.text), beside);
+  const page = documents.add(report.name, report.text);
+  await vscode.window.showTextDocument(page, beside);
+  return [right, page];
 }

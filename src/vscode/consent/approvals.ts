@@ -18,6 +18,7 @@ import type { EngineSlot } from '../engine/engineSlot.js';
 import { fileLabel } from '../views/fileLabels.js';
 import { onDidChangeSetting } from '../engine/settings.js';
 import { ReadOnlyDocuments } from '../views/readOnlyDocuments.js';
+import { answerBeside } from '../views/reviewQuestion.js';
 import { serverOf, type Subject } from '../views/subject.js';
 
 interface ApprovalDeps {
@@ -83,20 +84,21 @@ export function askForApprovals({ slot, ledger }: ApprovalDeps): Disposable {
   }
 
   async function review(pending: readonly PendingLaunch[]): Promise<void> {
-    await showReview(pending);
+    const shown = await showReview(pending);
     const several = pending.length > 1;
     const text = several
       ? inert`Let these ${pending.length} MCP servers start?`
       : inert`Let “${pending[0]?.launch.server ?? ''}” start?`;
-    const answer = several
-      ? await window.showInformationMessage(text, 'Approve All', 'Choose…', 'Not Now')
-      : await window.showInformationMessage(text, 'Approve', 'Not Now');
+    const asked = several
+      ? window.showInformationMessage(text, 'Approve All', 'Choose…', 'Not Now')
+      : window.showInformationMessage(text, 'Approve', 'Not Now');
+    const answer = await answerBeside(shown, asked, several ? 'Approve All' : 'Approve');
     if (answer === 'Approve' || answer === 'Approve All') await approve(pending);
     if (answer === 'Choose…') await choose(pending);
     if (answer !== undefined) await reviews.closeTabs();
   }
 
-  async function showReview(pending: readonly PendingLaunch[]): Promise<void> {
+  async function showReview(pending: readonly PendingLaunch[]): Promise<readonly vscode.Uri[]> {
     const { now, before } = reviewTexts(pending, fileLabel);
     reviews.clear();
     const right = reviews.add('MCP servers, to be approved.txt', now);
@@ -106,6 +108,7 @@ export function askForApprovals({ slot, ledger }: ApprovalDeps): Disposable {
       const title = inert`MCP servers: approved before ↔ to be approved`;
       await vscode.commands.executeCommand('vscode.diff', left, right, title, { preview: true });
     }
+    return [right];
   }
 
   async function choose(pending: readonly PendingLaunch[]): Promise<void> {

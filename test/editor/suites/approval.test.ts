@@ -16,6 +16,7 @@ import {
 const rows = '.part.sidebar .monaco-list-row';
 /** Questions are looked for in the notification centre, because an editor under test shows no toasts. */
 const question = '.notifications-center .notification-list-item';
+const inTitle = '.editor-actions .action-label[aria-label="Approve What Is Shown"]';
 const all = ['mcp_alpha_echo', 'mcp_alpha_pid', 'mcp_beta_add'];
 
 const button = (within: string, label: string): string => `${within} .monaco-button:text-is("${label}")`;
@@ -142,6 +143,31 @@ describe('approval', () => {
     await page.click(button(question, 'Not Now'));
     await untilNoQuestion();
     await untilTools(all);
+  });
+
+  it('approves in the title of the review, as the editor hides the question while a person reads', async () => {
+    const was = await servers();
+    await writeConfig(original.replace('echo,pid', 'pid,echo'));
+    await untilQuestion(/What the MCP server “alpha” of/);
+    void vscode.commands.executeCommand('mcpToolsets.reviewPending', 'alpha');
+    await untilReview();
+    for (const shown of [
+      undefined,
+      'alpha',
+      vscode.Uri.parse('mcp-toolsets-approval:/MCP servers, to be approved.txt'),
+    ]) {
+      await vscode.commands.executeCommand('mcpToolsets.approveShown', shown);
+    }
+    assert.deepEqual(await servers(), was, 'what names no open review starts nothing');
+    await page.screenshot('review-title');
+    await page.click(inTitle);
+    await untilProblems([]);
+    await until(shownDocuments, (uris) => uris.length === 0, 'no review');
+    await vscode.commands.executeCommand('notifications.clearAll');
+    await writeConfig(original.replace('echo,pid', 'echo,pid,count').replace('not-for-everyone', 'another-one'));
+    await untilQuestion(/What the MCP server “alpha” of/);
+    await page.click(button(question, 'Not Now'));
+    await untilNoQuestion();
   });
 
   it('approves a single server that was reviewed from the sidebar', async () => {

@@ -89,8 +89,9 @@ describe('import and add', () => {
     await page.waitFor('.view-line:has-text("To do before they start")');
     await page.screenshot('import-preview');
     assert.equal(await readConfig(), before);
-    await page.click('.notifications-center .monaco-button:text-is("Import")');
+    await page.click('.editor-actions .action-label[aria-label="Import What Is Shown"] >> nth=0');
     await untilTools(['mcp_plain_add', 'mcp_plain-2_echo']);
+    await vscode.commands.executeCommand('notifications.clearAll');
     const text = await readConfig();
     assert.ok(text.startsWith(before.trimEnd()));
     assert.match(text, /GITHUB_TOKEN: \{ env: GITHUB_TOKEN \}/);

@@ -1,0 +1,48 @@
+/**
+ * Asks about documents that a person is to read first. The editor hides a message after 10 s, which is less than reading
+ * takes, so a button in the title of the documents says yes as long as they are open (S1, S3, C6).
+ *
+ * Invariant: a button agrees to what its own document shows, and only while the question about that is open. Without the
+ * address of such a document, which cannot be guessed, the commands behind the buttons do nothing.
+ */
+import * as vscode from 'vscode';
+import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
+import { inert } from '../../core/base/inert.js';
+import { window } from './inertEditor.js';
+
+/** What agrees, by the address of a document that is asked about. */
+const open = new Map<string, () => void>();
+
+/**
+ * Resolves to what the message brings, or to `yes` where the person agrees in the title of a document before that.
+ * @param asked The message that asks; it stays where the editor keeps what it has hidden, and its answer means nothing then.
+ */
+export async function answerBeside<Answer extends string>(
+  documents: readonly vscode.Uri[],
+  asked: Thenable<Answer | undefined>,
+  yes: NoInfer<Answer>,
+): Promise<Answer | undefined> {
+  let agree = (): void => {};
+  const agreed = new Promise<Answer>((resolve) => (agree = () => resolve(yes)));
+  for (const uri of documents) open.set(uri.toString(), agree);
+  try {
+    return await Promise.race([asked, agreed]);
+  } finally {
+    for (const uri of documents) open.delete(uri.toString());
+  }
+}
+
+/** Registers the commands of the buttons, one for each word by which a person agrees. */
+export function registerReviewAnswers(): Disposable {
+  const store = new DisposableStore('review answers');
+  for (const name of ['approveShown', 'acceptShown', 'importShown', 'writeShown']) {
+    store.add(
+      vscode.commands.registerCommand(`mcpToolsets.${name}`, (shown: unknown) => {
+        const agree = shown instanceof vscode.Uri ? open.get(shown.toString()) : undefined;
+        if (agree) agree();
+        else void window.showInformationMessage(inert`This question was already answered, or the review has ended.`);
+      }),
+    );
+  }
+  return store;
+}
