@@ -4,7 +4,7 @@
  * that of the SDK's client on the server itself.
  */
 import { milliseconds, median, perSecond, times } from './harness/figures.js';
-import type { Endpoint, HttpKind } from './harness/httpClient.js';
+import type { ClientKind, Endpoint } from './harness/httpClient.js';
 import { startPeers, type Peer, type Peers } from './harness/peers.js';
 import { Program } from './harness/program.js';
 import { limited, plain, ratio, type Findings, type Row } from './harness/report.js';
@@ -34,8 +34,7 @@ const noPeers: Peers = { ready: [], notes: [], end: () => Promise.resolve() };
 const ownAddress = '/c/AbcdefghijklmnopqrstuvwxyZ';
 
 const inFlight = 8;
-/** Most agents are made with the client of the SDK, whose own cost is beside that of the others too high to compare peers by it. */
-type ClientKind = HttpKind | 'SDK';
+/** The SDK's client itself costs too much to compare peers by it. */
 const kinds: readonly ClientKind[] = ['node:http', 'fetch', 'SDK'];
 
 interface Way {

@@ -18,7 +18,7 @@ import type { EngineSlot } from '../engine/engineSlot.js';
 import { fileLabel } from '../views/fileLabels.js';
 import { onDidChangeSetting } from '../engine/settings.js';
 import { ReadOnlyDocuments } from '../views/readOnlyDocuments.js';
-import { answerBeside } from '../views/reviewQuestion.js';
+import { answerBeside, showReview } from '../views/reviewQuestion.js';
 import { serverOf, type Subject } from '../views/subject.js';
 
 interface ApprovalDeps {
@@ -84,7 +84,8 @@ export function askForApprovals({ slot, ledger }: ApprovalDeps): Disposable {
   }
 
   async function review(pending: readonly PendingLaunch[]): Promise<void> {
-    const shown = await showReview(pending);
+    reviews.clear();
+    const shown = await showReview(reviews, reviewTexts(pending, fileLabel), 'MCP servers', 'approved');
     const several = pending.length > 1;
     const text = several
       ? inert`Let these ${pending.length} MCP servers start?`
@@ -96,19 +97,6 @@ export function askForApprovals({ slot, ledger }: ApprovalDeps): Disposable {
     if (answer === 'Approve' || answer === 'Approve All') await approve(pending);
     if (answer === 'Choose…') await choose(pending);
     if (answer !== undefined) await reviews.closeTabs();
-  }
-
-  async function showReview(pending: readonly PendingLaunch[]): Promise<readonly vscode.Uri[]> {
-    const { now, before } = reviewTexts(pending, fileLabel);
-    reviews.clear();
-    const right = reviews.add('MCP servers, to be approved.txt', now);
-    if (before === undefined) await vscode.window.showTextDocument(right, { preview: true });
-    else {
-      const left = reviews.add('MCP servers, approved before.txt', before);
-      const title = inert`MCP servers: approved before ↔ to be approved`;
-      await vscode.commands.executeCommand('vscode.diff', left, right, title, { preview: true });
-    }
-    return [right];
   }
 
   async function choose(pending: readonly PendingLaunch[]): Promise<void> {

@@ -15,7 +15,7 @@ import { fileLabel } from '../views/fileLabels.js';
 import { window } from '../views/inertEditor.js';
 import { changeDescription, changeLabel, firstReview, offerQuestion, offerReview } from '../views/offerReview.js';
 import { ReadOnlyDocuments } from '../views/readOnlyDocuments.js';
-import { answerBeside } from '../views/reviewQuestion.js';
+import { answerBeside, showReview } from '../views/reviewQuestion.js';
 import { nodeOf, serverOf, type Subject } from '../views/subject.js';
 
 interface ChangedOffersDeps {
@@ -64,7 +64,7 @@ export function showChangedOffers({ slot, offers }: ChangedOffersDeps): Disposab
 
   /** Resolves to what the person accepts of what is shown; undefined if they did not answer. */
   async function ask(changes: readonly OfferChange[], isAgain: boolean): Promise<readonly OfferChange[] | undefined> {
-    const shown = await show(changes);
+    const shown = await showReview(reviews, offerReview(changes, fileLabel), 'MCP tools', 'accepted');
     const text = offerQuestion(changes, isAgain);
     const several = changes.length > 1;
     const asked = several
@@ -75,18 +75,6 @@ export function showChangedOffers({ slot, offers }: ChangedOffersDeps): Disposab
       answer === 'Choose…' ? await choose(changes) : answer === 'Not Now' ? undefined : answer && changes;
     if (answer !== undefined) await reviews.closeTabs();
     return accepted;
-  }
-
-  async function show(changes: readonly OfferChange[]): Promise<readonly vscode.Uri[]> {
-    const { now, before } = offerReview(changes, fileLabel);
-    const right = reviews.add('MCP tools, to be accepted.txt', now);
-    if (before === undefined) await vscode.window.showTextDocument(right, { preview: true });
-    else {
-      const left = reviews.add('MCP tools, accepted before.txt', before);
-      const title = inert`MCP tools: accepted before ↔ to be accepted`;
-      await vscode.commands.executeCommand('vscode.diff', left, right, title, { preview: true });
-    }
-    return [right];
   }
 
   async function choose(changes: readonly OfferChange[]): Promise<readonly OfferChange[] | undefined> {

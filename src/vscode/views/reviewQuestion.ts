@@ -9,9 +9,36 @@ import * as vscode from 'vscode';
 import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
 import { inert } from '../../core/base/inert.js';
 import { window } from './inertEditor.js';
+import type { ReadOnlyDocuments } from './readOnlyDocuments.js';
 
 /** What agrees, by the address of a document that is asked about. */
 const open = new Map<string, () => void>();
+
+interface Review {
+  readonly now: string;
+  /** What there was instead; undefined where there was nothing. */
+  readonly before: string | undefined;
+}
+
+/**
+ * Shows a review, beside what there was before. Resolves to the documents that are asked about.
+ * @param agreed how it is called when the person has agreed
+ */
+export async function showReview(
+  documents: ReadOnlyDocuments,
+  { now, before }: Review,
+  what: 'MCP servers' | 'MCP tools',
+  agreed: 'approved' | 'accepted',
+): Promise<readonly vscode.Uri[]> {
+  const right = documents.add(`${what}, to be ${agreed}.txt`, now);
+  if (before === undefined) await vscode.window.showTextDocument(right, { preview: true });
+  else {
+    const left = documents.add(`${what}, ${agreed} before.txt`, before);
+    const title = inert`${what}: ${agreed} before ↔ to be ${agreed}`;
+    await vscode.commands.executeCommand('vscode.diff', left, right, title, { preview: true });
+  }
+  return [right];
+}
 
 /**
  * Resolves to what the message brings, or to `yes` where the person agrees in the title of a document before that.
@@ -22,9 +49,9 @@ export async function answerBeside<Answer extends string>(
   asked: Thenable<Answer | undefined>,
   yes: NoInfer<Answer>,
 ): Promise<Answer | undefined> {
-  let agree = (): void => {};
-  const agreed = new Promise<Answer>((resolve) => (agree = () => resolve(yes)));
-  for (const uri of documents) open.set(uri.toString(), agree);
+  const agreed = new Promise<Answer>((resolve) => {
+    for (const uri of documents) open.set(uri.toString(), () => resolve(yes));
+  });
   try {
     return await Promise.race([asked, agreed]);
   } finally {

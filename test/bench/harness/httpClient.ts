@@ -16,6 +16,8 @@ export interface Endpoint {
 
 export type Json = Record<string, unknown>;
 export type HttpKind = 'fetch' | 'node:http';
+/** Most agents are made with the client of the SDK. */
+export type ClientKind = HttpKind | 'SDK';
 
 interface Reply {
   readonly status: number;

@@ -1,5 +1,5 @@
 /** The client's side of P3 and P4, alike on every way to a server: the SDK's on stdio, or HTTP as the editor speaks it. */
-import { HttpClient, type Endpoint, type HttpKind, type Json } from '../harness/httpClient.js';
+import { HttpClient, type ClientKind, type Endpoint, type Json } from '../harness/httpClient.js';
 import { connectSdk, connectSdkByHttp, type Era } from '../harness/sdkClient.js';
 import { now, serve } from '../harness/served.js';
 import type { ServerCommand } from '../harness/servers.js';
@@ -32,7 +32,7 @@ serve({
     ways.set(name, await connectSdk(era, command));
   },
 
-  async http({ name, endpoint, kind, era }: { name: string; endpoint: Endpoint; kind: HttpKind | 'SDK'; era?: Era }) {
+  async http({ name, endpoint, kind, era }: { name: string; endpoint: Endpoint; kind: ClientKind; era?: Era }) {
     if (kind === 'SDK') return void ways.set(name, await connectSdkByHttp(endpoint));
     const client = new HttpClient(endpoint, kind, era);
     if (era === 'modern') return void ways.set(name, client);
