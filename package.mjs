@@ -9,6 +9,7 @@ import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { extensionPage } from './extensionPage.mjs';
 import { windowsBinaries, windowsTargets } from './native.mjs';
 
 /**
@@ -16,10 +17,12 @@ import { windowsBinaries, windowsTargets } from './native.mjs';
  * @returns {Promise<string[]>} the paths of the packages
  */
 export async function makePackages(root) {
+  const readmePath = 'dist/README.md';
+  await writeFile(join(root, readmePath), extensionPage(root));
   const { name, version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
   const pack = async (options, target) => {
     const packagePath = join(root, `${[name, target, version].filter(Boolean).join('-')}.vsix`);
-    const common = { cwd: root, dependencies: false, allowMissingRepository: true, rewriteRelativeLinks: false };
+    const common = { cwd: root, dependencies: false, allowMissingRepository: true, readmePath };
     await createVSIX({ ...common, ...options, packagePath });
     return packagePath;
   };

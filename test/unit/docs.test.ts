@@ -1,4 +1,4 @@
-/** The pages say what the code does: every problem code has its row, every setting and key is listed. */
+/** The pages say what the code does: every problem code has its row, every setting and key is listed, every link leads somewhere. */
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -7,20 +7,24 @@ import { knownKeys } from '../../src/core/config/keys.js';
 import manifest from '../../package.json';
 
 const root = path.resolve(__dirname, '../..');
-const readme = readFileSync(path.join(root, 'README.md'), 'utf8');
-const maintainers = readFileSync(path.join(root, 'src/README.md'), 'utf8');
+const textOf = (page: string): string => readFileSync(path.join(root, page), 'utf8');
+const linesIn = (text: string): number => text.trimEnd().split('\n').length;
+const docs = readdirSync(path.join(root, 'docs')).map((name) => `docs/${name}`);
+const maintainers = textOf('src/README.md');
+/** Every page of the repository; the workspaces and fixtures of tests have files of others. */
 const pages = [
-  'README.md',
-  'SECURITY.md',
-  'CHANGELOG.md',
-  'src/README.md',
-  'src/rules.md',
-  'test/README.md',
-  'test/support/editor/README.md',
+  ...readdirSync(root).filter((name) => name.endsWith('.md')),
+  ...docs,
+  ...['src', 'test', '.github'].flatMap((folder) =>
+    readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' })
+      .map((name) => path.posix.join(folder, ...name.split(path.sep)))
+      .filter((name) => name.endsWith('.md') && !/^test\/(golden|fixtures|.*\/workspaces?)\//.test(name)),
+  ),
 ];
 
 /** The anchors of a page: what is written as one, and one for each heading, as GitHub makes them. */
-function anchorsOf(text: string): Set<string> {
+function anchorsOf(page: string): Set<string> {
+  const text = proseOf(page);
   const written = [...text.matchAll(/<a id="([^"]+)">/g)].map(([, id]) => id ?? '');
   const headings = [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
     heading
@@ -31,20 +35,64 @@ function anchorsOf(text: string): Set<string> {
   return new Set([...written, ...headings]);
 }
 
+/** A page without its blocks of code. */
+function proseOf(page: string): string {
+  return textOf(page).replace(/^( *)```[^]*?^\1```$/gm, '');
+}
+
+interface Link {
+  readonly written: string;
+  /** A path in the repository. */
+  readonly target: string;
+  readonly anchor: string | undefined;
+}
+
+/** The links and pictures of a page that lead to a place in the repository. */
+function linksOf(page: string): Link[] {
+  return [...proseOf(page).matchAll(/\]\(([^)#\s]*)(?:#([^)\s]+))?\)/g)]
+    .filter(([, target = '']) => !/^[a-z]+:/.test(target))
+    .map(([written, target = '', anchor]) => ({
+      written,
+      target: target === '' ? page : path.posix.join(path.posix.dirname(page), target),
+      anchor,
+    }));
+}
+
 describe('pages', () => {
   it('link to files and headings that are there', () => {
-    const broken = pages.flatMap((page) => {
-      const text = readFileSync(path.join(root, page), 'utf8').replace(/^```[^]*?^```$/gm, '');
-      return [...text.matchAll(/\]\(([^)#\s]*)(?:#([^)\s]+))?\)/g)]
-        .filter(([, target = '']) => !/^[a-z]+:/.test(target))
-        .filter(([, target = '', anchor]) => {
-          const file = target === '' ? path.join(root, page) : path.resolve(root, path.dirname(page), target);
-          if (!existsSync(file)) return true;
-          return anchor !== undefined && !anchorsOf(readFileSync(file, 'utf8')).has(anchor);
+    const broken = pages.flatMap((page) =>
+      linksOf(page)
+        .filter(({ target, anchor }) => {
+          if (!existsSync(path.join(root, target))) return true;
+          return anchor !== undefined && !anchorsOf(target).has(anchor);
         })
-        .map(([link]) => `${page}: ${link}`);
-    });
+        .map(({ written }) => `${page}: ${written}`),
+    );
     assert.deepEqual(broken, []);
+  });
+
+  it('in docs link only to pages that the packages bring along', () => {
+    const links = docs.flatMap((page) => linksOf(page).map(({ target }) => `${page}: ${target}`));
+    assert.deepEqual(
+      links.filter((link) => !/: (docs\/[\w-]+\.md|SECURITY\.md)$/.test(link)),
+      [],
+    );
+  });
+
+  it('in docs are listed in the index of README.md, and README.md links to each', () => {
+    const [, index = ''] = textOf('README.md').split('\n## Documentation\n');
+    const listed = [...(index.split('\n## ')[0] ?? '').matchAll(/^\| \[[^\]]+\]\((docs\/[^)]+)\) \|/gm)];
+    assert.deepEqual(listed.map(([, page]) => page).sort(), docs.sort());
+  });
+
+  it('in docs begin with a title, the reader and the answer', () => {
+    for (const page of docs) assert.match(textOf(page), /^# .+\n\nThis page is for /, page);
+  });
+
+  it('are short enough to be read: README.md, src/README.md and an entry of CHANGELOG.md', () => {
+    const [, entry = ''] = textOf('CHANGELOG.md').split(/^## .*0\.1\.0.*$/m);
+    assert.ok(linesIn(entry.split(/^## /m)[0] ?? '') + 1 <= 45, 'the entry 0.1.0');
+    for (const page of ['README.md', 'src/README.md']) assert.ok(linesIn(textOf(page)) <= 200, page);
   });
 });
 
@@ -73,21 +121,22 @@ describe('the words in src/README.md', () => {
   });
 });
 
-describe('README', () => {
-  it('explains every problem code, under an anchor of its own, and no other', () => {
-    const anchors = [...readme.matchAll(/<a id="([^"]+)"><\/a>`([^`]+)`/g)].map(([, id, code]) => {
+describe('docs', () => {
+  it('explain every problem code once, under its anchor, and no other code', () => {
+    const anchors = [...textOf('docs/problems.md').matchAll(/<a id="([^"]+)"><\/a>`([^`]+)`/g)].map(([, id, code]) => {
       assert.equal(id, code);
       return id;
     });
     assert.deepEqual([...anchors].sort(), [...problemCodes].sort());
   });
 
-  it('lists every key of a server', () => {
-    for (const key of knownKeys.server) assert.match(readme, new RegExp(`\`${key}[\`.]`), key);
+  it('list every key of a server', () => {
+    const text = textOf('docs/config.md');
+    for (const key of knownKeys.server) assert.match(text, new RegExp(`\`${key}[\`.]`), key);
   });
 
-  it('lists every command', () => {
-    const [, section = ''] = readme.split('\n## Commands and sidebar\n');
+  it('list every command', () => {
+    const [, section = ''] = textOf('docs/settings.md').split('\n## Commands and sidebar\n');
     const text = (section.split('\n## ')[0] ?? '').replace(/\s+/g, ' ');
     const titles = manifest.contributes.commands.map(({ title }) => title.replace('…', ''));
     assert.deepEqual(
@@ -96,10 +145,11 @@ describe('README', () => {
     );
   });
 
-  it('lists every setting with its default', () => {
+  it('list every setting with its default', () => {
+    const text = textOf('docs/settings.md');
     for (const [name, { default: value }] of Object.entries(manifest.contributes.configuration.properties)) {
       assert.ok(
-        readme.includes(`| \`${name}\` | \`${typeof value === 'object' ? JSON.stringify(value) : String(value)}\` |`),
+        text.includes(`| \`${name}\` | \`${typeof value === 'object' ? JSON.stringify(value) : String(value)}\` |`),
         name,
       );
     }

@@ -16,7 +16,9 @@ describe('manifest', () => {
       assert.match(title, /^[A-Z]/, command);
       assert.equal(category, 'MCP Toolsets', command);
     }
-    const always = ['openWalkthrough', 'showLog', 'copyDiagnostics'].map((name) => `mcpToolsets.${name}`);
+    const always = ['openDocumentation', 'openWalkthrough', 'showLog', 'copyDiagnostics'].map(
+      (name) => `mcpToolsets.${name}`,
+    );
     const hidden = new Map(contributes.menus.commandPalette.map(({ command, when }) => [command, when]));
     for (const command of commands.filter((name) => !always.includes(name))) {
       assert.ok(hidden.get(command), `${command} is in the palette of every window`);
@@ -62,6 +64,19 @@ describe('manifest', () => {
   it('opens nothing of its own by a link from outside, and starts nothing by a default of other extensions’ settings', () => {
     assert.ok(!('uriHandlers' in contributes) && !manifest.activationEvents.includes('onUri'));
     assert.deepEqual(Object.keys(contributes.configurationDefaults), ['workbench.editorAssociations']);
+  });
+
+  it('has what the marketplaces show: a sentence, an icon, categories, keywords and a licence', () => {
+    assert.ok(manifest.description.length <= 200, 'the Marketplace cuts longer descriptions');
+    assert.match(manifest.description, /^[A-Z].+\.$/);
+    const known = ['AI', 'Chat', 'Machine Learning', 'Other'];
+    assert.ok(manifest.categories.length > 0 && manifest.categories.every((one) => known.includes(one)));
+    assert.ok(manifest.keywords.length <= 30, 'the Marketplace takes no more');
+    assert.equal(new Set(manifest.keywords).size, manifest.keywords.length);
+    assert.match(readFileSync(path.join(root, 'LICENSE'), 'utf8'), new RegExp(`^${manifest.license} `));
+    const icon = readFileSync(path.join(root, manifest.icon));
+    assert.equal(icon.toString('latin1', 1, 4), 'PNG');
+    assert.ok(icon.readUInt32BE(16) >= 128 && icon.readUInt32BE(20) >= 128);
   });
 
   it('has the pictures and pages that it names, small enough to be carried along', () => {

@@ -30,11 +30,21 @@ describe('rules', () => {
     assert.deepEqual([...new Set(known.map((number) => number[0]))], chapters);
   });
 
+  it('have at most 120 words each, so that a reader takes in one at a time', () => {
+    const texts = rules.split(/^### /m).slice(1);
+    const long = texts
+      .map((text) => text.split(/^## /m)[0] ?? '')
+      .map((text): [string, number] => [text.split('\n')[0] ?? '', text.split(/\s+/).filter(Boolean).length - 1])
+      .filter(([, words]) => words > 120);
+    assert.deepEqual(long, []);
+  });
+
   it('are there when they are cited', () => {
     const files = [
-      path.join(root, 'README.md'),
-      path.join(root, 'SECURITY.md'),
-      ...['src', 'test'].flatMap((name) => filesBelow(path.join(root, name))),
+      ...readdirSync(root)
+        .filter((name) => name.endsWith('.md'))
+        .map((name) => path.join(root, name)),
+      ...['docs', 'src', 'test'].flatMap((name) => filesBelow(path.join(root, name))),
     ];
     const missing = files.flatMap((file) =>
       readFileSync(file, 'utf8')

@@ -43,8 +43,10 @@ describe('SECURITY.md', () => {
     }
   });
 
-  it('is found from the README, and is in both packages', () => {
+  it('is found from the README, and is in both packages beside the pages of docs', () => {
     assert.match(textOf('README.md'), /\]\(SECURITY\.md\)/);
-    for (const list of ['.vscodeignore', '.npmignore']) assert.match(textOf(list), /^!SECURITY\.md$/m);
+    for (const list of ['.vscodeignore', '.npmignore']) {
+      for (const pages of ['SECURITY.md', 'docs/*.md']) assert.ok(textOf(list).split('\n').includes(`!${pages}`), list);
+    }
   });
 });

@@ -1,26 +1,9 @@
-/**
- * Makes a page of what the README says about a problem code: the row of the code, and below it the whole chapter. The
- * README itself does not serve, because the editor cannot open a preview at a place inside a document. Everything here
- * is pure.
- */
-const chapter = 'When something is wrong';
-
-export function explanation(readme: string, code: string): string {
-  const lines = readme.split(/\r?\n/);
-  const start = lines.indexOf(`## ${chapter}`);
-  const length = lines.slice(start + 1).findIndex((line) => line.startsWith('## '));
-  const all = start < 0 ? [] : lines.slice(start, length < 0 ? undefined : start + 1 + length);
-  const row = all.find((line) => line.startsWith('|') && line.includes(`\`${code}\``));
-  return [...(row ? [...page(code, row), '', '---', ''] : []), ...all].join('\n');
-}
-
-function page(code: string, row: string): string[] {
+/** Makes a page of the row of `docs/problems.md` that explains a code, because the editor opens no preview at an anchor. */
+export function explanation(problems: string, code: string): string {
+  const row = problems.split(/\r?\n/).find((line) => line.startsWith(`| <a id="${code}">`));
   // A bar inside a cell is written `\|`.
-  const [, , meaning, todo] = row.split(/(?<!\\)\|/).map((cell) => sentence(cell.trim()));
-  return [`# ${code}`, '', meaning ?? '', '', ...(todo ? [`**What to do:** ${todo}`] : [])];
-}
-
-function sentence(text: string): string {
-  if (text === '') return '';
-  return text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? '' : '.');
+  const [, , meaning, remedy] = row?.split(/(?<!\\)\|/).map((cell) => cell.trim()) ?? [];
+  if (meaning === undefined || remedy === undefined) return problems;
+  const more = '[Where to look first, and all other problems](problems.md)';
+  return [`# ${code}`, meaning, `**What to do:** ${remedy}`, more].join('\n\n');
 }

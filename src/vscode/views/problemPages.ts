@@ -1,12 +1,15 @@
 /**
- * Provides the documentation of problem codes as documents, which each diagnostic links to (E1). The links are not commands,
- * because of all the places that show them only the Problems view runs commands. An association in `package.json` makes the
- * pages open as previews.
+ * Provides the pages of `docs` as documents, and one page for each problem code, which its diagnostics link to (E1). The
+ * links are not commands, because only the Problems view runs commands. An association in `package.json` makes the pages
+ * open as previews.
  */
 import * as vscode from 'vscode';
-import type { Disposable } from '../../core/base/disposables.js';
-import type { ProblemCode } from '../../core/base/problem.js';
+import { DisposableStore, type Disposable } from '../../core/base/disposables.js';
+import { inert } from '../../core/base/inert.js';
+import { problemCodes, type ProblemCode } from '../../core/base/problem.js';
 import { explanation } from './explanation.js';
+import { window } from './inertEditor.js';
+import { orShowFailure } from './messages.js';
 
 /** The same scheme stands in `package.json`. */
 const scheme = 'mcp-toolsets-problem';
@@ -16,17 +19,33 @@ export function pageOf(code: ProblemCode): vscode.Uri {
 }
 
 export function registerProblemPages(extensionUri: vscode.Uri): Disposable {
-  return vscode.workspace.registerTextDocumentContentProvider(scheme, {
-    provideTextDocumentContent: async ({ path }) => {
-      return explanation(await readReadme(extensionUri), path.slice(1).replace(/\.md$/, ''));
-    },
-  });
-}
+  const docs = vscode.Uri.joinPath(extensionUri, 'docs');
+  const security = 'SECURITY.md';
+  const read = async (name: string): Promise<string> => {
+    const file = vscode.Uri.joinPath(name === security ? extensionUri : docs, name);
+    return new TextDecoder().decode(await vscode.workspace.fs.readFile(file));
+  };
+  const choose = async (): Promise<void> => {
+    const names = (await vscode.workspace.fs.readDirectory(docs)).map(([name]) => name);
+    const items = [...names.sort(), security].map(async (name) => {
+      const title = /^# (.+)/.exec(await read(name))?.[1] ?? name;
+      return { label: inert`${title.replaceAll('`', '')}`, name };
+    });
+    const page = await window.showQuickPick(await Promise.all(items), { placeHolder: inert`Choose a page` });
+    if (page) await vscode.commands.executeCommand('vscode.open', vscode.Uri.from({ scheme, path: `/${page.name}` }));
+  };
 
-/** Reads the README, whose name is in lower case in a package. */
-async function readReadme(extensionUri: vscode.Uri): Promise<string> {
-  const read = (name: string): Thenable<Uint8Array> =>
-    vscode.workspace.fs.readFile(vscode.Uri.joinPath(extensionUri, name));
-  const bytes = await read('README.md').then(undefined, () => read('readme.md'));
-  return new TextDecoder().decode(bytes);
+  const store = new DisposableStore('pages');
+  store.add(
+    vscode.workspace.registerTextDocumentContentProvider(scheme, {
+      provideTextDocumentContent: async ({ path }) => {
+        const name = /^\/([\w-]+\.md)$/.exec(path)?.[1];
+        if (name === undefined) return undefined;
+        const code = problemCodes.find((one) => name === `${one}.md`);
+        return code === undefined ? read(name) : explanation(await read('problems.md'), code);
+      },
+    }),
+  );
+  store.add(vscode.commands.registerCommand('mcpToolsets.openDocumentation', () => orShowFailure(choose)));
+  return store;
 }

@@ -15,11 +15,12 @@ const sources = [
   'tsconfig.json',
   'esbuild.mjs',
   'native.mjs',
+  'extensionPage.mjs',
   'package.mjs',
   '.vscodeignore',
   'LICENSE',
 ];
-const pages = ['README.md', 'CHANGELOG.md', 'SECURITY.md'];
+const pages = ['README.md', 'CHANGELOG.md', 'SECURITY.md', 'docs'];
 /** Not to be loaded here: it only has to be as large as it is and as hard to compress. */
 const program = randomBytes(1_000_000);
 const most = 1_000_000;
@@ -102,7 +103,7 @@ describe('packages', function () {
 
   it('hold the build, its pictures and its pages, and nothing else', () => {
     const allowed =
-      /^(\[Content_Types\]\.xml|extension\.vsixmanifest|extension\/((package\.json|readme\.md|changelog\.md|LICENSE\.txt|SECURITY\.md)|media\/.+|dist\/(chunks\/|webview\/)?[\w-]+\.js))$/;
+      /^(\[Content_Types\]\.xml|extension\.vsixmanifest|extension\/((package\.json|readme\.md|changelog\.md|LICENSE\.txt|SECURITY\.md)|docs\/[\w-]+\.md|media\/.+|dist\/(chunks\/|webview\/)?[\w-]+\.js))$/;
     for (const [file, names] of packages) {
       const own = names.filter((name) => !binariesIn(names).includes(name));
       assert.deepEqual(

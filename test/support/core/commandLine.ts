@@ -33,6 +33,7 @@ async function build(): Promise<string> {
     '.npmignore',
     'README.md',
     'SECURITY.md',
+    'docs',
     'LICENSE',
   ]) {
     cpSync(path.join(repository, name), path.join(root, name), { recursive: true });

@@ -2,8 +2,9 @@
  * The extensions that an editor under test finds: copies of the project's helper extensions, the product itself when it
  * is to be installed, and the editor's own ones.
  */
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { extensionPage } from '../../../extensionPage.mjs';
 import { repoRoot } from '../npm.mjs';
 
 /** @param name a folder of `test/editor/helpers`, or an absolute path */
@@ -11,14 +12,15 @@ export function helperFolder(name: string): string {
   return resolve(repoRoot, 'test/editor/helpers', name);
 }
 
-/** Copies a folder with a `package.json` to where the editor looks for installed extensions. */
-export function installExtension(source: string, extensionsDir: string, parts?: readonly string[]): void {
+/** Copies a folder with a `package.json` to where the editor looks for installed extensions. Returns the copy's path. */
+export function installExtension(source: string, extensionsDir: string, parts?: readonly string[]): string {
   const manifest = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8')) as Record<string, string>;
   const target = join(extensionsDir, `${manifest['publisher']}.${manifest['name']}-${manifest['version']}`);
   mkdirSync(target, { recursive: true });
   for (const part of parts ?? readdirSync(source)) {
     if (existsSync(join(source, part))) cpSync(join(source, part), join(target, part), { recursive: true });
   }
+  return target;
 }
 
 /** @param name as for `helperFolder` */
@@ -29,7 +31,9 @@ export function installHelper(name: string, extensionsDir: string): void {
 /** Installs the built product: what a `.vsix` would hold. */
 export function installProduct(extensionsDir: string): void {
   if (!existsSync(join(repoRoot, 'dist/extension.js'))) throw new Error('dist/extension.js is missing: npm run build');
-  installExtension(repoRoot, extensionsDir, ['package.json', 'package.nls.json', 'dist', 'media', 'README.md']);
+  const parts = ['package.json', 'package.nls.json', 'dist', 'docs', 'media', 'CHANGELOG.md', 'SECURITY.md'];
+  const target = installExtension(repoRoot, extensionsDir, parts);
+  writeFileSync(join(target, 'readme.md'), extensionPage(repoRoot));
 }
 
 /** Copilot Chat writes into its folder when it is enabled. */

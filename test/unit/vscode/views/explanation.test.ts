@@ -3,42 +3,35 @@ import { readFileSync } from 'node:fs';
 import { problemCodes } from '../../../../src/core/base/problem.js';
 import { explanation } from '../../../../src/vscode/views/explanation.js';
 
-const readme = `# Product
-
-## When something is wrong
-
-Intro.
+const problems = `# Problems
 
 | code | what it means | what to do |
 |---|---|---|
-| <a id="a-code"></a>\`a-code\` | it is \`x\\|y\` | mend it |
-| <a id="b-code"></a>\`b-code\` | other | see \`a-code\` |
-
-## Next
-
-Not this.
+| <a id="a-code"></a>\`a-code\` | It is \`x\\|y\`. | Mend it. |
+| <a id="b-code"></a>\`b-code\` | Other. | See \`a-code\`. |
 `;
 
 describe('explanation', () => {
-  it('begins with the code, and has the chapter below', () => {
-    const page = explanation(readme, 'a-code');
-    assert.ok(page.startsWith('# a-code\n\nIt is `x\\|y`.\n\n**What to do:** Mend it.\n\n---\n\n## When'), page);
-    assert.match(page, /b-code/);
-    assert.doesNotMatch(page, /Not this/);
+  it('has the meaning and the remedy of the code, and a link to the whole page', () => {
+    const page = explanation(problems, 'a-code');
+    assert.match(page, /^# a-code\n\nIt is `x\\\|y`\.\n\n\*\*What to do:\*\* Mend it\.\n\n\[.+\]\(problems\.md\)$/);
   });
 
-  it('is the chapter for a code that is not there', () => {
-    assert.ok(explanation(readme, 'c-code').startsWith('## When something is wrong'));
+  it('reads a page with the line ends of Windows', () => {
+    const page = explanation(problems.replaceAll('\n', '\r\n'), 'b-code');
+    assert.match(page, /^# b-code\n\nOther\.\n\n\*\*What to do:\*\* See `a-code`\.\n/);
   });
 
-  it('takes a chapter that is the last one', () => {
-    assert.match(explanation(readme.replace('## Next', '### Next'), 'a-code'), /Not this/);
+  it('is the whole page for a code that the page does not explain', () => {
+    assert.equal(explanation(problems, 'c-code'), problems);
   });
 
-  describe('of the real README', () => {
-    const real = readFileSync(new URL('../../../../README.md', import.meta.url), 'utf8');
+  describe('in docs/problems.md', () => {
+    const real = readFileSync(new URL('../../../../docs/problems.md', import.meta.url), 'utf8');
     for (const code of problemCodes) {
-      it(code, () => assert.match(explanation(real, code), new RegExp(`^# ${code}\n\n[^\n]+\n\n\\*\\*What to do`)));
+      it(`${code} has a meaning and a remedy in whole sentences`, () => {
+        assert.match(explanation(real, code), new RegExp(`^# ${code}\n\n.+\\.\n\n\\*\\*What to do:\\*\\* .+\\.\n`));
+      });
     }
   });
 });

@@ -1,0 +1,1 @@
+export function extensionPage(root: string): string;
