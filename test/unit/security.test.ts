@@ -35,9 +35,9 @@ describe('SECURITY.md', () => {
   it('says how to report, what approval does not see, and where secrets lie', () => {
     assert.match(section('Reporting a vulnerability'), /privately/);
     for (const words of ['npx', '@latest', 'script', 'sandbox', 'renew-token']) {
-      assert.ok(section('What is not promised').includes(words), words);
+      assert.ok(section('Limits').includes(words), words);
     }
-    const places = section('Where tokens and secrets lie');
+    const places = section('Storage of tokens and secrets');
     for (const words of ['secret storage', '~/.minds/endpoints/', 'artifacts/mcp/', 'Logs', 'agent host', 'Entries']) {
       assert.ok(places.includes(words), words);
     }
