@@ -15,7 +15,7 @@ function section(title: string): string {
 
 describe('SECURITY.md', () => {
   it('gives a rule that is there for each promise', () => {
-    const promises = section('What is promised')
+    const promises = section('Promises')
       .split(/\n(?=- )/)
       .slice(1);
     assert.ok(promises.length >= 12);
