@@ -254,7 +254,7 @@ describe('other agents', () => {
       void vscode.commands.executeCommand('mcpToolsets.setUpAgent');
       await choose('Gemini CLI');
       await answer('Write these 2 entries to .gemini/settings.json?', 'Write');
-      await answer('Gemini CLI takes the token from the variable', 'Copy Command');
+      await answer('Gemini CLI reads the token from the variable', 'Copy Command');
       assert.match(readFileSync(gemini, 'utf8'), /"httpUrl"/);
       const line = await until(
         () => vscode.env.clipboard.readText(),
