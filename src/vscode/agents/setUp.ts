@@ -55,7 +55,7 @@ async function hasPort(endpoint: AgentEndpoint): Promise<boolean> {
   if (endpoint.state.kind === 'off') {
     const port = await window.showInputBox({
       title,
-      prompt: inert`Choose the port of this machine on which other agents find the toolsets of this window. MCP Toolsets saves it in the settings.`,
+      prompt: inert`Choose a fixed port on which other agents find the toolsets of this window. MCP Toolsets saves it in the settings.`,
       value: String(await freePort()),
       validateInput: (text) => (isPort(text) ? undefined : inert`Enter a number from 1024 to 65535.`),
     });

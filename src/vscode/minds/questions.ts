@@ -72,9 +72,9 @@ export class ChatQuestions implements Disposable {
 }
 
 function show(stream: InertStream, id: string, tool: DialogTool, call: ToolCall): void {
-  const harm = tool.annotations?.destructiveHint === true ? ' Its server says that it may destroy data.' : '';
+  const destroys = tool.annotations?.destructiveHint === true ? ' Its server says that it may destroy data.' : '';
   const input = fenced(bothEnds(JSON.stringify(call.input, undefined, 2)), 'json');
-  stream.markdown(formatted`\n\nLet @minds call ${code(tool.name)} of ${code(tool.toolset)}?${harm}\n\n${input}\n\n`);
+  stream.markdown(formatted`\n\nCall ${code(tool.name)} of ${code(tool.toolset)}?${destroys}\n\n${input}\n\n`);
   const button = (title: Inert, answer: Answer): void => {
     stream.button({ command, title, arguments: [id, answer] });
   };

@@ -196,7 +196,7 @@ describe('other agents', () => {
       await writeFile(mcpJson, '{\n  "mcpServers": {\n    "own": { "command": "npx" } // by hand\n  }\n}\n');
       port = await freePort();
       void vscode.commands.executeCommand('mcpToolsets.setUpAgent');
-      await page.waitFor(`${input} :text("stays the same")`);
+      await page.waitFor(`${input} :text("Choose a fixed port")`);
       await page.press('Control+A');
       await page.type(String(port));
       await page.screenshot('port');

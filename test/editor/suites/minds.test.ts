@@ -126,7 +126,7 @@ describe('@minds', () => {
     await page.click('.interactive-session :text("Release counter")');
     await sees(/instance of counter has ended/);
     await askMinds('/release');
-    await sees(/holds no instance/);
+    await sees(/has no instance/);
     await page.screenshot('released');
   });
 
@@ -169,7 +169,7 @@ describe('@minds', () => {
     await vscode.commands.executeCommand('workbench.action.closeAllEditors');
 
     await askMinds('/files');
-    await sees(/left 1 file[^]*\.png/);
+    await sees(/has 1 file[^]*\.png/);
     await until(images, (found) => found.filter(isChart).length === 3, 'the image in the list of files');
     await page.screenshot('files');
     await newChat();
@@ -253,7 +253,7 @@ describe('@minds', () => {
     );
     const [problem] = await untilProblems(['model-rejected shop']);
     assert.ok(problem?.message.includes(refused.record?.dialog ?? '?'));
-    assert.match(problem?.message ?? '', /`scripted`[^]*`my_echo`[^]*Invalid schema for function/);
+    assert.match(problem?.message ?? '', /"scripted"[^]*"my_echo"[^]*Invalid schema for function/);
     assert.equal((await modelRequests()).length, 3, 'not sent again by itself');
     await page.screenshot('rejected');
 
