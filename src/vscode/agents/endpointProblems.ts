@@ -14,8 +14,8 @@ export function endpointProblems(state: AgentEndpointState, place: Place | undef
       {
         code: 'endpoint-port-taken',
         severity: 'warning',
-        message: `Agents outside the editor do not find the toolsets of this window: another program, perhaps another window or \`mcp-toolsets serve\`, listens on port ${state.port}.`,
-        fix: 'Set "mcpToolsets.endpoint.port" of this workspace to another port and write the entries of the agents anew, or end the other program: the port is taken as soon as it is free.',
+        message: `Agents outside the editor cannot use the toolsets of this window, because another program has port ${state.port}: perhaps another window or \`mcp-toolsets serve\`.`,
+        fix: 'End the other program, and this window takes the port. Or set "mcpToolsets.endpoint.port" of this workspace to another port and write the entries of the agents again.',
         place,
       },
     ];
@@ -25,8 +25,8 @@ export function endpointProblems(state: AgentEndpointState, place: Place | undef
       {
         code: 'endpoint-failed',
         severity: 'warning',
-        message: `Agents outside the editor do not find the toolsets of this window: ${state.reason}.`,
-        fix: 'Make the token file one that you alone may read and write, or choose a port over 1023; it is tried again by itself.',
+        message: `Agents outside the editor cannot use the toolsets of this window: ${state.reason}.`,
+        fix: 'Let only yourself read and write the token file, or choose a port above 1023. MCP Toolsets then tries again.',
         place,
       },
     ];
@@ -54,7 +54,7 @@ export function agentsWindowProblems({ isOfInterest, support }: AgentsWindow, pl
       code: 'agents-window-off',
       severity: 'information',
       message:
-        'Sessions in the Agents window of the editor do not see the toolsets: it runs no extension there that you have not allowed.',
+        'Sessions in the Agents window of the editor do not see the toolsets, because that window runs only the extensions that you allow.',
       fix: `If you use that window, set "extensions.supportAgentsWindow" to { "${extensionId}": true } in your user settings.`,
       place,
     },
@@ -77,11 +77,11 @@ export function editorEndpointProblems(
     {
       code: 'editor-port-taken',
       severity: 'information',
-      message: `Agent sessions of the editor find the toolsets of this window on port ${state.port} now, because ${who} has port ${port}.`,
+      message: `Agent sessions of the editor now find the toolsets of this window on port ${state.port}, because ${who} has port ${port}.`,
       fix:
         by === 'window'
-          ? 'Close one of the two windows and reload the other one if sessions that began in it are to go on.'
-          : 'Nothing has to be done; a session that began before and does not find its tools has to be begun anew.',
+          ? 'To continue sessions that began in one of the two windows, close the other window and reload this one.'
+          : 'No action needed. If an earlier session does not find its tools, start a new session.',
       place,
     },
   ];

@@ -61,7 +61,7 @@ async function renewOfEditor({ engine, state }: EngineSlot): Promise<void> {
   if (!engine) throw new Error(whyNothingRuns(state.phase));
   await engine.editorEndpoint.renew();
   void window.showInformationMessage(
-    inert`The editor has a new token for the toolsets of this folder. Agent sessions that have the old one lose their tools: begin them anew.`,
+    inert`The editor has a new token for the toolsets of this folder. Agent sessions with the old token lose their tools, so start new sessions.`,
   );
 }
 
@@ -72,7 +72,7 @@ async function renew({ engine }: EngineSlot): Promise<void> {
   const { renewToken } = await import('../../core/files/tokenFile.js');
   await renewToken(file);
   void window.showInformationMessage(
-    inert`Other agents have a new token. Those that show the old one are cut off; restart the agents that took it from a variable.`,
+    inert`Other agents have a new token, and the old one no longer works. Restart the agents that take the token from a variable.`,
   );
 }
 

@@ -55,9 +55,9 @@ async function hasPort(endpoint: AgentEndpoint): Promise<boolean> {
   if (endpoint.state.kind === 'off') {
     const port = await window.showInputBox({
       title,
-      prompt: inert`Other agents find the toolsets of this window on a port of this machine that stays the same. It goes into the settings.`,
+      prompt: inert`Choose a fixed port on which other agents find the toolsets of this window. MCP Toolsets saves it in the settings.`,
       value: String(await freePort()),
-      validateInput: (text) => (isPort(text) ? undefined : inert`A number from 1024 to 65535.`),
+      validateInput: (text) => (isPort(text) ? undefined : inert`Enter a number from 1024 to 65535.`),
     });
     if (port === undefined) return false;
     const [folder] = localFolders();
@@ -124,7 +124,7 @@ async function chooseAgent(globalStorage: string): Promise<Chosen | undefined> {
     description: inert`${pathLabel(each.file)}`,
     each,
   }));
-  const placeHolder = inert`Which agent is to use the toolsets of this window?`;
+  const placeHolder = inert`Choose the agent that will use the toolsets of this window`;
   return (await window.showQuickPick(items, { title, placeHolder }))?.each;
 }
 
@@ -135,7 +135,7 @@ async function chooseToolsets({ host }: Engine, endpoint: AgentEndpoint): Promis
       ? []
       : [{ label: inert`${id}`, description: inert`${toolCount(tools.length, tools.length)}`, picked: true, id }],
   );
-  const placeHolder = inert`Which toolsets?`;
+  const placeHolder = inert`Choose the toolsets for the agent`;
   const chosen = await window.showQuickPick(items, { title, placeHolder, canPickMany: true });
   return chosen && chosen.length > 0 ? chosen.map(({ id }) => id) : undefined;
 }
@@ -143,7 +143,7 @@ async function chooseToolsets({ host }: Engine, endpoint: AgentEndpoint): Promis
 /** The port may be another than when the toolset was chosen. Throws where there is none now. */
 function servedAt(endpoint: AgentEndpoint, id: string): ServedAt {
   const url = endpoint.urlOf(id);
-  if (url === undefined) throw new Error('Nothing was written: other agents are not served by this window any more.');
+  if (url === undefined) throw new Error('Nothing was written, because this window no longer serves other agents.');
   return { id, url };
 }
 
@@ -192,11 +192,11 @@ async function writeEntries(
 async function tellHow(kind: AgentKind, done: string, source: TokenSource): Promise<void> {
   const { program } = agents[kind];
   if (tokenFrom(kind, source) !== 'variable') {
-    void window.showInformationMessage(inert`${done} ${program} finds them when it starts next.`);
+    void window.showInformationMessage(inert`${done} ${program} finds the toolsets when it starts next.`);
     return;
   }
   const copy = 'Copy Command';
-  const text = inert`${done} ${program} takes the token from the variable ${tokenVariable}: start it from a shell that has run the command.`;
+  const text = inert`${done} ${program} reads the token from the variable ${tokenVariable}. Copy the command, run it in a shell, and start ${program} there.`;
   if ((await window.showInformationMessage(text, copy)) === copy) {
     await vscode.env.clipboard.writeText(exportCommand(source));
   }

@@ -119,7 +119,7 @@ export function createAuthoring({ slot, env }: AuthoringDeps) {
     const { SourceFixAll, QuickFix: quickFix } = vscode.CodeActionKind;
     if (only && !only.contains(quickFix)) {
       const kind = SourceFixAll.append('mcpToolsets');
-      return only.contains(kind) ? fixAll(kind, inert`Fix what can be fixed safely`) : [];
+      return only.contains(kind) ? fixAll(kind, inert`Apply all safe fixes`) : [];
     }
     const asked = problems.flatMap((problem) => {
       const diagnostic = diagnostics.find((one) => isOf(one, problem));
@@ -131,10 +131,7 @@ export function createAuthoring({ slot, env }: AuthoringDeps) {
         .filter(({ does }) => !isOutside || does.kind === 'command')
         .map((fix) => toAction(document, fix, diagnostic)),
     );
-    return [
-      ...found,
-      ...(all.length > 1 && found.length > 0 ? fixAll(quickFix, inert`Fix all that can be fixed safely`) : []),
-    ];
+    return [...found, ...(all.length > 1 && found.length > 0 ? fixAll(quickFix, inert`Apply all safe fixes`) : [])];
   }
 
   return {

@@ -14,15 +14,15 @@ import { editFile } from './fileEdits.js';
 export async function writeEnabled({ id, source }: ServerStatus, enabled: boolean): Promise<void> {
   const name = fileLabel(source);
   if (!vscode.Uri.file(source).path.endsWith(`/${configPath}`)) {
-    throw new Error(`"${id}" comes from ${name}. Change it there.`);
+    throw new Error(`“${id}” comes from ${name}. Change it there.`);
   }
   const editsOf = (text = ''): readonly TextEdit[] => {
     const edits = setEnabled(text, id, enabled);
     if (edits) return edits;
-    throw new Error(`${name} could not be changed. Correct its errors first, or write \`enabled: ${enabled}\`.`);
+    throw new Error(`${name} could not be changed. Correct its errors first, or write enabled: ${enabled} yourself.`);
   };
   const { document, isSaved } = await editFile({ file: source, root: join(source, '../..'), name, editsOf });
   if (isSaved) return;
   await vscode.window.showTextDocument(document);
-  void window.showInformationMessage(inert`${name} has other unsaved changes. Save it to apply the change to "${id}".`);
+  void window.showInformationMessage(inert`${name} has other unsaved changes. Save it to apply the change to “${id}”.`);
 }

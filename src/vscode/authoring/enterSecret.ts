@@ -18,8 +18,8 @@ export async function chooseSecret(
 ): Promise<string | undefined> {
   const names = secretNames(slot, server);
   if (names.length === 0) {
-    const what = server === undefined ? inert`No server refers` : inert`The server "${server}" does not refer`;
-    void window.showInformationMessage(inert`${what} to a secret. Write { secret: NAME } in place of its value.`);
+    const what = server === undefined ? inert`No server uses` : inert`The server “${server}” does not use`;
+    void window.showInformationMessage(inert`${what} a secret. Write { secret: NAME } as a value, for example in env.`);
     return undefined;
   }
   if (names.length === 1) return names[0];
@@ -40,7 +40,7 @@ export async function enterSecret({ secrets }: Pick<SecretDeps, 'secrets'>, name
   const kept = inert`The editor keeps the value in its secret storage.`;
   const value = await window.showInputBox({
     title: inert`Set Secret ${name}`,
-    prompt: known ? inert`${kept} Leave this empty to forget it.` : kept,
+    prompt: known ? inert`${kept} Leave this empty to remove it.` : kept,
     password: true,
     ignoreFocusOut: true,
   });

@@ -35,21 +35,21 @@ export function lenses(text: string, servers: readonly ServerStatus[]): LensMode
     return [
       lens(stateTitle(server), stateTooltip(server), 'mcpToolsets.servers.focus'),
       ...(server.approval.kind === 'pending'
-        ? [lens(inert`approve…`, inert`Look at what ${id} starts`, 'mcpToolsets.approve')]
+        ? [lens(inert`Approve…`, inert`See what ${id} would start`, 'mcpToolsets.approve')]
         : []),
       ...(signInActions(server).includes('signInable')
-        ? [lens(inert`sign in…`, inert`Open the page of ${id} in your browser`, 'mcpToolsets.signIn')]
+        ? [lens(inert`Sign In…`, inert`Open the page of ${id} in your browser`, 'mcpToolsets.signIn')]
         : []),
       ...(possible.includes('restartable')
-        ? [lens(inert`restart`, inert`Restart ${id}`, 'mcpToolsets.restart')]
+        ? [lens(inert`Restart`, inert`Restart ${id}`, 'mcpToolsets.restart')]
         : possible.includes('startable')
-          ? [lens(inert`start`, inert`Start ${id}`, 'mcpToolsets.start')]
+          ? [lens(inert`Start`, inert`Start ${id}`, 'mcpToolsets.start')]
           : []),
-      ...(isOff ? [lens(inert`enable`, inert`Write enabled: true`, 'mcpToolsets.enable')] : []),
+      ...(isOff ? [lens(inert`Enable`, inert`Write enabled: true`, 'mcpToolsets.enable')] : []),
       ...(server.state.kind === 'invalid' || isOff
         ? []
-        : [lens(inert`log`, inert`Show the log of ${id}`, 'mcpToolsets.showServerLog')]),
-      ...(possible.includes('stoppable') ? [lens(inert`stop`, inert`Stop ${id}`, 'mcpToolsets.stop')] : []),
+        : [lens(inert`Show Log`, inert`Show the log of ${id}`, 'mcpToolsets.showServerLog')]),
+      ...(possible.includes('stoppable') ? [lens(inert`Stop`, inert`Stop ${id}`, 'mcpToolsets.stop')] : []),
     ];
   });
 }
@@ -72,12 +72,12 @@ function stateTooltip({ state, previous }: ServerStatus): Inert {
   if (previous) {
     const since = timeOf(previous.since, Date.now());
     return inertLines(
-      `What the file says now does not work: ${previous.reason}\nThe previous definition has served since ${since}.`,
+      `The current definition does not work: ${previous.reason}\nThe previous definition has served since ${since}.`,
     );
   }
   if (state.kind === 'failed') return inertLines(`${state.reason}\n${state.fix}`);
   if (state.kind === 'signInNeeded') return inert`${state.why}`;
-  return inert`Show in the sidebar`;
+  return inert`Show the sidebar`;
 }
 
 /** Returns the name of an icon. None of them moves, so that the line keeps still. */

@@ -33,13 +33,13 @@ const kinds: readonly (InertItem & { readonly serverKind: NewServerKind })[] = [
   {
     label: inert`${new Icon('globe')} URL`,
     description: inert`HTTP`,
-    detail: inert`A server that is reached by HTTP`,
+    detail: inert`A server at an HTTP address`,
     serverKind: 'url',
   },
   {
     label: inert`${new Icon('package')} npm package`,
     description: inert`npx`,
-    detail: inert`Started with npx -y`,
+    detail: inert`A package that npx -y starts`,
     serverKind: 'package',
   },
 ];
@@ -50,7 +50,7 @@ const questions = {
     placeholder: inert`npx -y some-server`,
     validate: validateCommand,
   },
-  url: { prompt: inert`The address of the server`, placeholder: inert`https://example.com/mcp`, validate: validateUrl },
+  url: { prompt: inert`The URL of the server`, placeholder: inert`https://example.com/mcp`, validate: validateUrl },
   package: {
     prompt: inert`The npm package of the server`,
     placeholder: inert`@modelcontextprotocol/server-memory`,

@@ -142,7 +142,7 @@ async function chooseTool(slot: EngineSlot): Promise<string | undefined> {
   const tools = slot.state.snapshot.servers.flatMap(({ id, tools }) =>
     tools.map(({ published }) => ({ label: inert`${published}`, description: inert`${id}`, published })),
   );
-  return (await window.showQuickPick(tools, { placeHolder: inert`Choose a tool` }))?.published;
+  return (await window.showQuickPick(tools, { placeHolder: inert`Choose the tool whose name to copy` }))?.published;
 }
 
 async function createConfig(): Promise<void> {

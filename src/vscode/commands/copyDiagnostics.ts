@@ -21,7 +21,7 @@ export interface Manifest {
 export async function copyDiagnostics(deps: DiagnosticsDeps, manifest: Manifest): Promise<void> {
   await vscode.env.clipboard.writeText(report(deps, manifest));
   void window.showInformationMessage(
-    inert`Diagnostics were copied to the clipboard. Values of env and headers and other secrets are left out, but look the text over before you post it.`,
+    inert`The diagnostics are in the clipboard. They leave out secrets and the values of env and headers, but read them before you post them.`,
   );
 }
 

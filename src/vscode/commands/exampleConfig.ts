@@ -1,6 +1,6 @@
 /** The text of the file that *Create Config File* writes. */
-export const exampleConfig = `# MCP servers of this folder, and which of their tools agents see.
-# Saving applies the change at once. Every key is described in the README of MCP Toolsets.
+export const exampleConfig = `# MCP servers of this folder, and which of their tools agents see. A change applies when you save.
+# All keys: run "MCP Toolsets: Open Documentation…" in the Command Palette and choose "The config file".
 version: 1
 
 servers:
@@ -9,15 +9,15 @@ servers:
     transport: stdio
     command: npx
     args: ['-y', '@modelcontextprotocol/server-filesystem', '.']
-    # true: one instance for all conversations. Without it each conversation has an instance of its own.
+    # true: all conversations share one instance. Otherwise each conversation has its own instance.
     truely-stateless: true
     tools:
-      # Patterns for the server's own names; * stands for any text.
+      # Patterns for the server's own tool names; * matches any text.
       whitelist: ['read_*', 'list_*', 'search_files']
     transform:
       - prefix: 'files_'
 
-  # A server that is reached by HTTP, with a secret from the environment of the editor:
+  # A server at an HTTP address, with a secret from the environment of the editor:
   # search:
   #   transport: streamable_http
   #   url: https://example.com/mcp

@@ -88,7 +88,7 @@ async function chooseFile(): Promise<string | undefined> {
   const choice = await window.showQuickPick([...items, other], {
     title,
     placeHolder:
-      items.length > 0 ? inert`Files of other programs that were found` : inert`No file of another program was found`,
+      items.length > 0 ? inert`Choose a file of another program` : inert`No file of another program was found`,
   });
   if (!choice || choice.file !== undefined) return choice?.file;
   const [picked] = (await window.showOpenDialog({ title, openLabel: 'Import' })) ?? [];

@@ -65,7 +65,7 @@ export function asAgreed(
 ): (text: string | undefined) => readonly TextEdit[] {
   return (text = '') => {
     if (applyEdits(text, edits) === after) return edits;
-    throw new Error(`${name} has changed since the change was shown, so nothing was written. Try again.`);
+    throw new Error(`${name} changed after you saw the preview, so nothing was written. Try again.`);
   };
 }
 

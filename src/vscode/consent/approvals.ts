@@ -139,8 +139,8 @@ export function askForApprovals({ slot, ledger }: ApprovalDeps): Disposable {
     if (approved.length === 0) {
       void window.showInformationMessage(
         named === undefined
-          ? inert`No MCP server was approved in this workspace.`
-          : inert`“${named}” was not approved.`,
+          ? inert`You have approved no MCP server in this workspace.`
+          : inert`You have not approved “${named}”.`,
       );
       return undefined;
     }

@@ -7,6 +7,6 @@ import type { CallQuestion } from '../../core/host/permission.js';
 
 export function argumentsText({ title, arguments: input }: Pick<CallQuestion, 'title' | 'arguments'>): Inert {
   const json = JSON.stringify(input ?? {}, undefined, 2);
-  const given = json === '{}' ? 'It has no arguments.' : `Its arguments:\n${bothEnds(json)}`;
+  const given = json === '{}' ? 'The call has no arguments.' : `Arguments:\n${bothEnds(json)}`;
   return inertLines(title === undefined ? given : `${bothEnds(title)}\n\n${given}`);
 }

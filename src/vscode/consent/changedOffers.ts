@@ -86,7 +86,7 @@ export function showChangedOffers({ slot, offers }: ChangedOffersDeps): Disposab
     const chosen = await window.showQuickPick(items, {
       canPickMany: true,
       title: inert`Accept Changed Tools`,
-      placeHolder: inert`Choose what to accept as it was shown`,
+      placeHolder: inert`Choose the changes to accept`,
     });
     return chosen?.map(({ change }) => change);
   }

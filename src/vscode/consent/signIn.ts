@@ -62,7 +62,7 @@ export function registerSignIn({ slot, logs }: SignInDeps): Disposable {
     running.get(server)?.abort();
     const own = new AbortController();
     running.set(server, own);
-    const title = inert`Signing in to ${server}: go on in your browser`;
+    const title = inert`Signing in to ${server}: continue in your browser`;
     const location = vscode.ProgressLocation.Notification;
     try {
       await window.withProgress({ location, title, cancellable: true }, async (_, cancelled) => {
@@ -105,7 +105,7 @@ export function registerSignIn({ slot, logs }: SignInDeps): Disposable {
 async function show(url: URL): Promise<void> {
   // The address is passed as text, because a `Uri` loses the escapes of its query on the way to the browser.
   const opened = await vscode.env.openExternal(url.href as unknown as vscode.Uri);
-  if (!opened) throw new Error('The page was not opened.');
+  if (!opened) throw new Error('The sign-in page was not opened.');
 }
 
 /** Listens on a port of this machine. If the person's browser runs on another machine, the editor forwards the port. */

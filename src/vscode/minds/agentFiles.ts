@@ -66,7 +66,7 @@ export function registerAgentFiles({ slot, team, clock, log }: AgentFilesDeps): 
       } else if (create) {
         const why = before.kind === 'text' ? 'was not written by this command' : `cannot be read (${before.reason})`;
         const name = vscode.workspace.asRelativePath(uri);
-        void window.showWarningMessage(inert`${name} ${why}, so it was left as it is.`);
+        void window.showWarningMessage(inert`${name} ${why}, so it stays unchanged.`);
       }
     }
     // A member who left the team keeps the file but loses everything in it that was granted.
@@ -129,7 +129,7 @@ export function registerAgentFiles({ slot, team, clock, log }: AgentFilesDeps): 
         return;
       }
       if (members.length === 0) {
-        void window.showInformationMessage(inert`The team has no members. Name them in ${teamPath}.`);
+        void window.showInformationMessage(inert`The team has no members. List them in ${teamPath}.`);
         return;
       }
       wanted = true;

@@ -43,7 +43,7 @@ export function chatAudience({ stream, pages, artifacts, files, redact, now }: C
     end: () => {
       endText();
       for (const [tool, app] of apps) {
-        const title = inert`Open the App of ${tool}`;
+        const title = inert`Open App of ${tool}`;
         stream.button({ command: 'mcpToolsets.openApp', title, arguments: [app] });
       }
     },
@@ -78,7 +78,7 @@ export function chatAudience({ stream, pages, artifacts, files, redact, now }: C
         shortened > 0 ? `${shortened} older tool ${shortened === 1 ? 'result' : 'results'} shortened` : '';
       const turns = dropped > 0 ? `${dropped} older ${dropped === 1 ? 'message' : 'messages'} left out` : '';
       const what = [results, turns].filter((part) => part !== '').join(', ');
-      stream.markdown(formatted`\n\n*To fit what the model reads: ${what}.*\n\n`);
+      stream.markdown(formatted`\n\n*To fit the context of the model: ${what}.*\n\n`);
     },
   };
 }

@@ -23,7 +23,7 @@ export function showServers(stream: InertStream, state: WindowState, dialog: str
   }
   const held = heldBy(dialog, state.snapshot);
   const lines = servers.map((server) => {
-    const own = held.includes(server.id) ? formatted`, **this chat has an instance**` : formatted``;
+    const own = held.includes(server.id) ? formatted`, **this conversation has an instance**` : formatted``;
     return formatted`- ${code(server.id)} – ${stateOf(server)}, ${toolCount(server.tools.length, server.offered)}${own}\n`;
   });
   stream.markdown(formatted`${markdownList(lines, '')}\n`);
@@ -82,7 +82,7 @@ export async function release(
   const held = host ? heldBy(dialog, host.snapshot) : [];
   const wanted = server === '' ? held : [server.replace(/^['"`]|['"`]$/g, '')];
   if (!host || wanted.length === 0) {
-    stream.markdown(formatted`This chat holds no instance.`);
+    stream.markdown(formatted`This conversation has no instance.`);
     return;
   }
   for (const id of wanted) {
@@ -90,10 +90,10 @@ export async function release(
       stream.markdown(formatted`There is no server ${code(id)}.\n\n`);
     } else if (await host.release(id, dialog)) {
       stream.markdown(
-        formatted`The instance of ${code(id)} that this chat had has ended. The next call starts a new one.\n\n`,
+        formatted`The instance of ${code(id)} has ended. The next call in this conversation starts a new one.\n\n`,
       );
     } else {
-      stream.markdown(formatted`This chat holds no instance of ${code(id)}.\n\n`);
+      stream.markdown(formatted`This conversation has no instance of ${code(id)}.\n\n`);
     }
   }
 }
@@ -107,13 +107,13 @@ export function showMembers(
 ): void {
   if (asked !== '') stream.markdown(formatted`There is no member ${code(asked)}.\n\n`);
   if (members.length === 0) {
-    stream.markdown(formatted`The team has no members. Name them in \`.minds/team.yaml\`.`);
+    stream.markdown(formatted`The team has no members. List them in \`.minds/team.yaml\`.`);
     return;
   }
   stream.markdown(
     now !== undefined
-      ? formatted`${code(now)} answers in this chat.\n\n`
-      : formatted`Nobody in particular answers in this chat.\n\n`,
+      ? formatted`${code(now)} answers in this conversation.\n\n`
+      : formatted`No team member answers in this conversation.\n\n`,
   );
   for (const { id, name, purpose, grants } of members) {
     const toolsets = grants.map(({ grant }) =>
@@ -123,5 +123,5 @@ export function showMembers(
     const has = toolsets.length > 0 ? markdownList(toolsets.map(code), ', ') : formatted`no toolsets`;
     stream.markdown(formatted`- ${code(id)}${about === '' ? formatted`` : formatted` – ${about}`}: ${has}\n`);
   }
-  stream.markdown(formatted`\n\`/as\` with an id chooses a member; \`/as nobody\` goes back to all toolsets.`);
+  stream.markdown(formatted`\n\`/as\` with an id chooses a member. \`/as nobody\` returns to all toolsets.`);
 }

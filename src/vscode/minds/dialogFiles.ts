@@ -18,7 +18,7 @@ export function registerDialogFiles(slot: EngineSlot, artifacts: ArtifactLinks):
     const dialog = nodeOf(subject)?.dialog;
     const files = dialog === undefined ? [] : ((await slot.engine?.dialogTools.files(dialog)) ?? []);
     if (files.length === 0) {
-      void window.showInformationMessage(inert`No call of this chat left a file that still exists.`);
+      void window.showInformationMessage(inert`No files of this conversation are kept.`);
       return;
     }
     const choice = await window.showQuickPick(
@@ -27,7 +27,7 @@ export function registerDialogFiles(slot: EngineSlot, artifacts: ArtifactLinks):
         description: inert`${timeOf(timeOfArtifact(basename(path)), Date.now())}`,
         path,
       })),
-      { placeHolder: inert`Choose a file that calls of this chat left (the latest first)` },
+      { placeHolder: inert`Choose a file of this conversation (latest first)` },
     );
     if (!choice) return;
     await vscode.commands.executeCommand('vscode.open', artifacts.uriOf(choice.path, basename(dirname(choice.path))));

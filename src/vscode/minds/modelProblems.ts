@@ -72,16 +72,16 @@ export class ModelProblems {
 }
 
 function rejected({ dialog, vendor, model, end, toolset, text }: Refusal, place: Place): Problem {
-  const about = end.tool === undefined ? '' : ` because of the tool \`${end.tool}\``;
+  const about = end.tool === undefined ? '' : ` because of the tool "${end.tool}"`;
   const what =
     end.tool === undefined
-      ? 'Keep tools out by `tools.blacklist`, grant the member fewer toolsets, or choose another model'
-      : `Keep the tool out by \`tools.blacklist\`, have its server corrected, or choose another model`;
+      ? 'Keep tools out with `tools.blacklist`, grant the member fewer toolsets, or choose another model'
+      : `Keep the tool out with \`tools.blacklist\`, get its server fixed, or choose another model`;
   return {
     code: 'model-rejected',
     severity: 'error',
-    message: `The provider \`${vendor}\` of ${model} ${end.why.kind === 'rejected' ? 'refused' : 'failed at'} a request of conversation \`${dialog}\`${about}: ${text}`,
-    fix: `${what}; then write \`@minds /continue\` in that chat.`,
+    message: `The provider "${vendor}" of ${model} ${end.why.kind === 'rejected' ? 'refused' : 'failed at'} a request of conversation "${dialog}"${about}: ${text}`,
+    fix: `${what}. Then write “@minds /continue” in that conversation.`,
     place,
     ...(toolset !== undefined && { server: toolset }),
   };
@@ -91,8 +91,8 @@ function mayRefuse(toolset: string | undefined, message: string, place: Place): 
   return {
     code: 'model-may-refuse',
     severity: 'information',
-    message: `${message} It was sent all the same.`,
-    fix: 'If the provider refuses it, keep the tool out by `tools.blacklist`, or choose another model.',
+    message: `${message} The request was sent anyway.`,
+    fix: 'If the provider refuses it, keep the tool out with `tools.blacklist`, or choose another model.',
     place,
     ...(toolset !== undefined && { server: toolset }),
   };

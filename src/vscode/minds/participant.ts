@@ -133,8 +133,8 @@ class ChatExchange {
     if (rest !== '') return await this.asked(rest);
     this.stream.markdown(
       found
-        ? formatted`${code(found.id)} answers in this chat from now on.\n\n`
-        : formatted`All toolsets are there again.\n\n`,
+        ? formatted`${code(found.id)} answers in this conversation from now on.\n\n`
+        : formatted`This conversation has all toolsets again.\n\n`,
     );
     await this.ready();
     showTools(this.stream, this.setup(), this.deps.slot.state, this.who());
@@ -147,7 +147,7 @@ class ChatExchange {
     const words = prompt.trim();
     if (words !== '') return await this.asked(words);
     if (!open) {
-      this.stream.markdown(formatted`There is nothing to continue in this chat. Ask something first.`);
+      this.stream.markdown(formatted`There is nothing to continue in this conversation. Ask something first.`);
       return this.unchanged();
     }
     return await this.turn(open.kind === 'answer' ? [{ kind: 'user', text: 'Go on.' }] : []);
@@ -221,7 +221,7 @@ class ChatExchange {
     // A member who was limited to some toolsets must not get the others by leaving the team.
     if (this.request.command !== 'as') {
       this.stream.markdown(
-        formatted`*${code(chosen)} is not in the team any more and has no tools. \`/as\` chooses who answers.*\n\n`,
+        formatted`*${code(chosen)} is no longer in the team and has no tools. \`/as\` chooses who answers.*\n\n`,
       );
     }
     return { id: chosen, name: chosen, purpose: undefined, grants: [] };

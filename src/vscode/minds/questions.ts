@@ -72,15 +72,15 @@ export class ChatQuestions implements Disposable {
 }
 
 function show(stream: InertStream, id: string, tool: DialogTool, call: ToolCall): void {
-  const destroys = tool.annotations?.destructiveHint === true ? ' Its server says that it may destroy something.' : '';
+  const destroys = tool.annotations?.destructiveHint === true ? ' Its server says that it may destroy data.' : '';
   const input = fenced(bothEnds(JSON.stringify(call.input, undefined, 2)), 'json');
-  stream.markdown(formatted`\n\nMay ${code(tool.name)} of ${code(tool.toolset)} be called?${destroys}\n\n${input}\n\n`);
+  stream.markdown(formatted`\n\nCall ${code(tool.name)} of ${code(tool.toolset)}?${destroys}\n\n${input}\n\n`);
   const button = (title: Inert, answer: Answer): void => {
     stream.button({ command, title, arguments: [id, answer] });
   };
   button(inert`Allow`, 'once');
-  button(inert`Allow in This Chat`, 'conversation');
-  button(inert`Do Not Call`, 'no');
+  button(inert`Allow in This Conversation`, 'conversation');
+  button(inert`Do Not Allow`, 'no');
 }
 
 function refused({ name }: DialogTool): Permit {

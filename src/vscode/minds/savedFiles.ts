@@ -40,11 +40,11 @@ export function showPieces(stream: InertStream, links: ArtifactLinks, pieces: re
 /** Answers `/files`. */
 export function showFiles(stream: InertStream, links: ArtifactLinks, files: readonly ResultFile[]): void {
   if (files.length === 0) {
-    stream.markdown(formatted`No call of this chat left a file that still exists.`);
+    stream.markdown(formatted`No files of this conversation are kept.`);
     return;
   }
-  const count = files.length === 1 ? '1 file' : `${files.length} files, the latest first`;
-  stream.markdown(formatted`Calls of this chat left ${count}:\n\n`);
+  const count = files.length === 1 ? '1 file' : `${files.length} files, latest first`;
+  stream.markdown(formatted`This conversation has ${count}:\n\n`);
   let images = 0;
   for (const { path, isImage } of files.toReversed()) {
     const tool = toolOf(path);

@@ -27,13 +27,13 @@ export function tellEnd({ end, messages }: TurnOutcome, deps: TurnEndDeps): stri
   if (end.kind !== 'stopped') problems.goesOn(dialog);
   switch (end.kind) {
     case 'answered':
-      if (messages.length === 0) stream.markdown(formatted`*${model.name} said nothing.*`);
+      if (messages.length === 0) stream.markdown(formatted`*${model.name} gave no answer.*`);
       return undefined;
     case 'cancelled':
       return undefined;
     case 'stepLimit':
       stream.markdown(
-        formatted`\n\n*The limit of ${end.steps} steps is reached (\`mcpToolsets.minds.maxSteps\`).*\n\n`,
+        formatted`\n\n*@minds stopped after ${end.steps} requests, the limit that \`mcpToolsets.minds.maxSteps\` sets.*\n\n`,
       );
       offerToContinue(stream);
       return undefined;
@@ -58,7 +58,7 @@ function tellStop(end: Extract<TurnEnd, { kind: 'stopped' }>, deps: TurnEndDeps)
       problems.refused({ dialog, vendor, model: name, end, toolset, text });
       const about = end.tool === undefined ? '' : ` because of the tool ${end.tool}`;
       const did = end.why.kind === 'rejected' ? 'refused the request' : 'failed at the request';
-      return `The provider "${vendor}" of ${name} ${did}${about}: ${text}. It is not sent again by itself.`;
+      return `The provider "${vendor}" of ${name} ${did}${about}: ${text}. It is not sent again automatically.`;
     }
     case 'unavailable':
       return `${name} cannot be used: ${text}. Choose another model, or sign in.`;

@@ -83,19 +83,19 @@ export function absenceText(toolset: Toolset, absence: Absence): Pick<Problem, '
   if (switchedOff) {
     return {
       message: `The editor shows no tool of "${id}" to agents: ${switchedOff}.`,
-      fix: 'Change that setting if agents of this editor are to use MCP tools.',
+      fix: 'Change this setting to let agents of this editor use MCP tools.',
     };
   }
   if (presence.kind === 'renamed' && presence.because === 'id') {
     return {
-      message: `Like other older versions, this editor calls the tools of "${id}" ${presence.prefix}… instead of mcp_${shortName}_….`,
+      message: `This older version of the editor names the tools of "${id}" ${presence.prefix}… instead of mcp_${shortName}_….`,
       fix: `Update the editor, or rename the server "${shortName}".`,
     };
   }
   if (presence.kind === 'renamed') {
     return {
-      message: `The editor calls the tools of "${id}" ${presence.prefix}… instead of mcp_${shortName}_…, because another MCP server calls itself "${shortName}" too.`,
-      fix: `Rename the server here or stop the other one; until then agents find these tools under the other names only.`,
+      message: `The editor names the tools of "${id}" ${presence.prefix}… instead of mcp_${shortName}_…, because another MCP server calls itself "${shortName}" too.`,
+      fix: `Rename this server, or stop the other one. Until then, agents find these tools only as ${presence.prefix}….`,
     };
   }
   if (presence.kind === 'partly') {
@@ -105,24 +105,24 @@ export function absenceText(toolset: Toolset, absence: Absence): Pick<Problem, '
     );
     return {
       message: `The editor does not show ${missing} of "${id}" to agents.`,
-      fix: 'Read the output channel “MCP Toolsets” and that of the MCP server in the editor; a blacklist entry keeps the tool out for good.',
+      fix: 'Read the output channel “MCP Toolsets” and the output channel of the MCP server. To keep a tool out for good, add it to the blacklist.',
     };
   }
   const [rival] = rivals;
   if (rival) {
     return {
-      message: `The editor shows no tool of "${id}" to agents: ${rival.file} configures an MCP server "${rival.label}", and of two servers with one name the editor keeps one.`,
+      message: `The editor shows no tool of "${id}" to agents: ${rival.file} also configures an MCP server "${rival.label}", and the editor keeps only one server of each name.`,
       fix: 'Rename or remove one of the two, or set "chat.mcp.collisionBehavior" to "suffix".',
     };
   }
   if (connected) {
     return {
-      message: `The editor is connected to "${id}" and shows none of its tools to agents: another MCP server of the same name is configured (in your user mcp.json or by another extension), or it is disabled in the editor.`,
+      message: `The editor is connected to "${id}" but shows none of its tools to agents. Either "${id}" is disabled in the editor, or your user mcp.json or another extension configures a server of the same name.`,
       fix: `Run “MCP: List Servers” and look for "${id}": enable it, or rename one of the two.`,
     };
   }
   return {
     message: `The editor has not connected to the toolset "${id}", so agents do not see its tools.`,
-    fix: `Run “MCP: List Servers” and start "${id}"; the output channel “MCP Toolsets” says what was tried.`,
+    fix: `Run “MCP: List Servers” and start "${id}". The output channel “MCP Toolsets” shows what was tried.`,
   };
 }

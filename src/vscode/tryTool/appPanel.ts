@@ -86,7 +86,7 @@ export class AppPanel implements Disposable {
   private async read({ toolset, tool, dialog }: OpenedApp): Promise<AppPage | { readonly wrong: string }> {
     const uri = appOf(tool.tool);
     const { engine } = this.deps.slot;
-    if (uri === undefined || !engine) return { wrong: 'nothing serves it any more' };
+    if (uri === undefined || !engine) return { wrong: 'it is no longer served' };
     const { signal } = this.ending;
     const params = { uri };
     const outcome = await engine.request({

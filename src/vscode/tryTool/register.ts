@@ -52,7 +52,7 @@ async function toolOf(slot: EngineSlot, subject: Subject, published: unknown): P
   if (named || name !== undefined) return named;
   const choices = all.filter(({ server }) => id === undefined || server.id === id);
   if (choices.length === 0) {
-    void window.showInformationMessage(inert`No MCP server publishes a tool at the moment.`);
+    void window.showInformationMessage(inert`No MCP server publishes a tool now.`);
     return undefined;
   }
   const choice = await window.showQuickPick(

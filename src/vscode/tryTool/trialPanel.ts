@@ -194,7 +194,7 @@ function triedTool(server: ServerStatus, { tool, published, original }: ServedTo
     instance:
       server.trulyStateless === true
         ? 'Calls run on the instance that all conversations share.'
-        : 'Calls run on an instance of this panel, which ends when the panel is closed.',
+        : 'Calls run on an instance for this panel only. It ends when you close the panel.',
   };
 }
 

@@ -46,7 +46,7 @@ export function question(pending: readonly PendingLaunch[], fileLabel: (file: st
   const [only] = pending;
   if (pending.length === 1 && only) {
     return only.before
-      ? inert`What the MCP server ${names} of ${files} starts has changed. Its previous definition serves until you approve the new one.`
+      ? inert`The MCP server ${names} of ${files} has changed. Its previous definition serves until you approve the new one.`
       : inert`The MCP server ${names} of ${files} wants to start.`;
   }
   const changed = pending.filter(({ before }) => before).length;
@@ -72,9 +72,9 @@ export function reviewTexts(
       '',
     ].join('\n');
   const head = [
-    'What would run, and what it would be given. Characters that do not show',
+    'This would run, with everything that it receives. Invisible characters',
     'are escaped. Values that may be secret are masked: a different digest',
-    'is a different value. What the programs do is not shown here.',
+    'means a different value. This review does not show what programs do.',
     '',
     '',
   ].join('\n');

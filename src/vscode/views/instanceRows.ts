@@ -15,7 +15,7 @@ export function instanceNodes(parent: string, server: ServerStatus, now: number)
     const lines = [
       formatted`**${phrase}**`,
       use.kind === 'leased'
-        ? formatted`conversation ${code(use.dialog)}, since ${timeOf(use.since, now)}; release ends the instance, and the next call of the conversation starts another`
+        ? formatted`conversation ${code(use.dialog)}, since ${timeOf(use.since, now)}; “Release Instance” ends it, and the next call of the conversation starts another`
         : noMarkdown,
       formatted`started ${timeOf(startedAt, now)}${pid === undefined ? '' : `, process ${pid}`}`,
       lastCallAt === undefined ? formatted`not called yet` : formatted`last call ${timeOf(lastCallAt, now)}`,

@@ -15,8 +15,8 @@ const piece = /.{1,100}/gu;
 const mostEmptyLines = 3;
 
 const head = [
-  'What the servers say of these to agents. Characters that do not show are',
-  'escaped, and long lines are folded. What a tool does is not seen here.',
+  'The servers tell agents these texts. Invisible characters are escaped,',
+  'and long lines are folded. This review does not show what tools do.',
   '',
   '',
 ].join('\n');
@@ -46,8 +46,8 @@ export function offerReview(
   const document = (texts: (change: OfferChange) => OfferText | string): string =>
     head + changes.map((change) => section(change, texts(change), fileLabel)).join('\n');
   const earlier = ({ before }: OfferChange): OfferText | string => {
-    if (before === 'new') return 'It was not there.';
-    return before === 'notKept' ? 'What it said is not known any more.' : before;
+    if (before === 'new') return 'The server did not offer this.';
+    return before === 'notKept' ? 'The earlier text is no longer known.' : before;
   };
   return {
     now: document(({ now }) => now),
@@ -63,7 +63,7 @@ function section(
   const name = kind === 'instructions' ? kind : `${kind} ${original}`;
   const title = foldedLines(`${server}  ·  ${name}  ·  ${changePhrase(parts)}  ·  ${fileLabel(source)}`);
   if (typeof texts === 'string') return [...title, '', `    ${texts}`, ''].join('\n');
-  const all = texts.length > 0 ? texts : [['description', 'It says nothing.'] as const];
+  const all = texts.length > 0 ? texts : [['description', '(none)'] as const];
   const lines = all.flatMap(([label, text]) => [`  ${label}`, ...foldedLines(text).map((line) => `    ${line}`), '']);
   return [...title, '', ...lines].join('\n');
 }
@@ -96,7 +96,7 @@ export function offerQuestion(changes: readonly OfferChange[], isAgain: boolean)
   );
   const listed = shortList(names, 5);
   return isAgain
-    ? inert`This changed while you read. Accept it as it is shown now: ${listed}?`
+    ? inert`This changed while you read. Accept it as shown now: ${listed}?`
     : inert`Accept as shown: ${listed}?`;
 }
 

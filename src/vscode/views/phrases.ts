@@ -49,14 +49,14 @@ export function whyNothingRuns(phase: WindowState['phase'], snapshot?: StatusSna
     case 'untrusted':
       return 'MCP Toolsets starts no server in a workspace that you have not trusted.';
     case 'noFolder':
-      return 'No folder is open. MCP servers are configured in the file .minds/mcp.yaml of a folder.';
+      return 'No folder is open. Open a folder to use the MCP servers of its .minds/mcp.yaml.';
     case 'noFile':
       return 'This workspace has no .minds/mcp.yaml. To create one, run “MCP Toolsets: Create Config File”.';
     case 'reading':
-      return 'The config files of MCP servers are still being read. Try again in a moment.';
+      return 'MCP Toolsets is still reading the config files. Try again in a moment.';
     case 'serving':
       return snapshot && isUnreadable(snapshot)
-        ? 'The config file has an error, so its servers are unknown. The Problems view shows what is wrong and where.'
+        ? 'The config file has an error, so its servers are unknown. The Problems view shows the error and its place.'
         : 'No MCP servers are configured in .minds/mcp.yaml.';
   }
 }
@@ -94,7 +94,7 @@ export function instancePhrase(use: InstanceStatus['use']): string {
     case 'shared':
       return 'shared by all conversations';
     case 'leased':
-      return isTrial(use.dialog) ? 'a tool that is being tried' : dialogLabel(use.dialog, 'conversation');
+      return isTrial(use.dialog) ? 'the panel of “Try Tool”' : dialogLabel(use.dialog, 'conversation');
     case 'draining':
       return 'finishing its last calls';
     default:
@@ -112,7 +112,7 @@ export function timeOf(at: number, now: number): string {
 /** Returns what the server says that a tool does. The editor asks before a call on that basis. */
 export function effects({ annotations }: OfferedTool): string[] {
   if (annotations?.readOnlyHint === true) return ['only reads'];
-  return annotations?.destructiveHint === true ? ['may destroy'] : [];
+  return annotations?.destructiveHint === true ? ['may destroy data'] : [];
 }
 
 /** Returns how long something lasted, to the minute: `<1 min`, `4 min` or `2 h 5 min`. */
@@ -142,7 +142,7 @@ function isBroken(server: ServerStatus): boolean {
 }
 
 /** A short form of what the Problems view says. */
-export const crowdedLine = 'There are more tools than the 128 that some models take. See the Problems view.';
+export const crowdedLine = 'Some models take at most 128 tools, and this window has more. See the Problems view.';
 
 interface StatusSummary {
   /** For example `MCP 3/4`: how many servers serve, and how many should. */
@@ -162,7 +162,7 @@ export function summary(snapshot: StatusSnapshot): StatusSummary {
   const crowded = isCrowded(snapshot);
   const unreadable = isUnreadable(snapshot);
   const fileLines = snapshot.refused.map(({ file }) => refusedLine('The config file', file, snapshot));
-  if (unreadable && fileLines.length === 0) fileLines.push('The config file has an error, and nothing runs.');
+  if (unreadable && fileLines.length === 0) fileLines.push('The config file has an error. No server runs.');
   const lines = [
     ...fileLines,
     ...(snapshot.servers.some(({ tools }) => tools.length > 0) ? [totalPhrase(snapshot)] : []),
@@ -190,7 +190,7 @@ export function summary(snapshot: StatusSnapshot): StatusSummary {
 export function refusedLine(name: string, file: string, { servers }: StatusSnapshot): string {
   return servers.some(({ source }) => source === file)
     ? `${name} has an error. Its previous version still runs.`
-    : `${name} has an error, and nothing of it runs.`;
+    : `${name} has an error. None of its servers run.`;
 }
 
 /** Returns whether no server is known because a file has an error. */

@@ -210,7 +210,7 @@ function shadowedNodes(parent: string, server: ServerStatus, options: TreeOption
       label: inert`also in ${file}`,
       description: inert`shadowed`,
       spoken: inert`shadowed entry in ${file}`,
-      tooltip: formatted`${file} has an entry ${server.id} too. It does not count: ${options.fileLabel(server.source)} does.`,
+      tooltip: formatted`${file} also has an entry ${server.id}. The entry in ${options.fileLabel(server.source)} counts instead.`,
       icon: { id: 'layers' },
       context: 'shadowed',
       initially: 'leaf',

@@ -54,7 +54,7 @@ export function toolNode(parent: string, server: string, tool: ServedTool, chang
 /** Says how an offer differs from what it was when its server was approved. */
 export function changeLine({ parts }: ChangedOffer): Markdown {
   return parts.includes('new')
-    ? formatted`It was not there when you let its server start.`
+    ? formatted`New since you let its server start.`
     : formatted`Its ${parts.join(' and ')} changed since you let its server start.`;
 }
 

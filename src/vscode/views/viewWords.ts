@@ -30,7 +30,7 @@ export function messageOf({ phase, snapshot }: WindowState, fileLabel: (file: st
     return inert`${lines.join(' ')} See the Problems view.`;
   }
   if (snapshot.servers.every(({ state }) => state.kind === 'disabled')) {
-    return inert`Every server is disabled. “Enable Server” in the menu of a server writes enabled: true into the file.`;
+    return inert`Every server is disabled. To enable one, choose “Enable Server” in its menu.`;
   }
   return inert`${isCrowded(snapshot) ? crowdedLine : ''}`;
 }

@@ -86,7 +86,7 @@ describe('a chat with @minds over a reload', () => {
       if (command.includes('raw.mjs')) assert.ok(!pids.includes(pid), 'an instance outlived its window');
     }
     await agent.ask('@minds /files');
-    await agent.answers.filter({ hasText: /left 1 file[^]*\.png/ }).waitFor();
+    await agent.answers.filter({ hasText: /has 1 file[^]*\.png/ }).waitFor();
     const shown = await window.evaluate(
       async ({ Uri, workspace }, address) => (await workspace.openTextDocument(Uri.parse(address))).getText(),
       pageBefore,

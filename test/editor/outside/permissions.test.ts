@@ -107,7 +107,7 @@ describe('tools of a window', () => {
 
   it('are in the diagnostics, and the person is told where those went', async () => {
     await window.evaluate((api) => void api.commands.executeCommand('mcpToolsets.copyDiagnostics'));
-    await window.page.getByText('Diagnostics were copied to the clipboard').first().waitFor();
+    await window.page.getByText('The diagnostics are in the clipboard').first().waitFor();
   });
 
   /** Waits for a question, whose toast this window does not show by itself. */

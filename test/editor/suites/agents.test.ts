@@ -196,7 +196,7 @@ describe('other agents', () => {
       await writeFile(mcpJson, '{\n  "mcpServers": {\n    "own": { "command": "npx" } // by hand\n  }\n}\n');
       port = await freePort();
       void vscode.commands.executeCommand('mcpToolsets.setUpAgent');
-      await page.waitFor(`${input} :text("stays the same")`);
+      await page.waitFor(`${input} :text("Choose a fixed port")`);
       await page.press('Control+A');
       await page.type(String(port));
       await page.screenshot('port');
@@ -254,7 +254,7 @@ describe('other agents', () => {
       void vscode.commands.executeCommand('mcpToolsets.setUpAgent');
       await choose('Gemini CLI');
       await answer('Write these 2 entries to .gemini/settings.json?', 'Write');
-      await answer('Gemini CLI takes the token from the variable', 'Copy Command');
+      await answer('Gemini CLI reads the token from the variable', 'Copy Command');
       assert.match(readFileSync(gemini, 'utf8'), /"httpUrl"/);
       const line = await until(
         () => vscode.env.clipboard.readText(),

@@ -204,7 +204,7 @@ describe('the app of a result', () => {
     await newChat();
     const { text } = await askMinds(calls({ tool: 'my_show' }));
     const pid = /by (\d+)/.exec(text)?.[1];
-    await page.click('.chat-command-button a:has-text("Open the App of my_show")');
+    await page.click('.chat-command-button a:has-text("Open App of my_show")');
     await untilShown(inPanelApp('#text', 0), new RegExp(`^text Counted 0 times by ${pid}`));
     await page.click(inPanelApp('#bump', 0));
     assert.equal(await untilShown(inPanelApp('#answer', 0), /^bump/), `bump {"count":1,"pid":${pid}}`);

@@ -122,7 +122,7 @@ describe('approval', () => {
   it('asks again when what it starts changes, and what was approved serves on', async () => {
     const pid = await invoke('mcp_alpha_pid');
     await writeConfig(original.replace('echo,pid', 'echo,pid,count').replace('not-for-everyone', 'another-one'));
-    await untilQuestion(/What the MCP server “alpha” of \.minds\/mcp\.yaml starts has changed/);
+    await untilQuestion(/The MCP server “alpha” of \.minds\/mcp\.yaml has changed/);
     await untilProblems(['approval-pending alpha']);
     await untilTexts(rows, /alpha ?2 tools · waits for approval/);
     assert.equal(await invoke('mcp_alpha_pid'), pid);
@@ -148,7 +148,7 @@ describe('approval', () => {
   it('approves in the title of the review, as the editor hides the question while a person reads', async () => {
     const was = await servers();
     await writeConfig(original.replace('echo,pid', 'pid,echo'));
-    await untilQuestion(/What the MCP server “alpha” of/);
+    await untilQuestion(/The MCP server “alpha” of .* has changed/);
     void vscode.commands.executeCommand('mcpToolsets.reviewPending', 'alpha');
     await untilReview();
     for (const shown of [
@@ -165,7 +165,7 @@ describe('approval', () => {
     await until(shownDocuments, (uris) => uris.length === 0, 'no review');
     await vscode.commands.executeCommand('notifications.clearAll');
     await writeConfig(original.replace('echo,pid', 'echo,pid,count').replace('not-for-everyone', 'another-one'));
-    await untilQuestion(/What the MCP server “alpha” of/);
+    await untilQuestion(/The MCP server “alpha” of .* has changed/);
     await page.click(button(question, 'Not Now'));
     await untilNoQuestion();
   });
@@ -196,9 +196,9 @@ describe('approval', () => {
 
   it('an earlier question leads to what waits by now', async () => {
     await writeConfig(original.replace('echo,pid', 'echo,pid,quiet'));
-    await untilQuestion(/What the MCP server “alpha” of/);
+    await untilQuestion(/The MCP server “alpha” of .* has changed/);
     await writeConfig(original.replace("'add'", "'add', '--verbose'"));
-    await untilQuestion(/What the MCP server “beta” of/);
+    await untilQuestion(/The MCP server “beta” of .* has changed/);
     await page.click(button(`${question}:has-text("alpha")`, 'Review…'));
     await untilQuestion(/Let “beta” start\?/);
     assert.match((await untilReview()).at(-1) ?? '', /argument +--verbose\n/);

@@ -136,8 +136,8 @@ describe('authoring', () => {
 
   it('shows state and actions above each server, and follows it', async () => {
     assert.deepEqual(await lensTitles(), [
-      ...['$(pass) running · 3 of 4 tools', 'restart', 'log', 'stop'].map((title) => `4 ${title}`),
-      ...['$(pass) running · 2 tools', 'restart', 'log', 'stop'].map((title) => `13 ${title}`),
+      ...['$(pass) running · 3 of 4 tools', 'Restart', 'Show Log', 'Stop'].map((title) => `4 ${title}`),
+      ...['$(pass) running · 2 tools', 'Restart', 'Show Log', 'Stop'].map((title) => `13 ${title}`),
     ]);
     await vscode.commands.executeCommand('mcpToolsets.stop', 'beta');
     await until(lensTitles, (titles) => titles.includes('13 $(circle-large-outline) stopped'), 'the lens of beta');
@@ -186,7 +186,7 @@ describe('authoring', () => {
       new vscode.Range(0, 0, 0, 0),
       vscode.CodeActionKind.SourceFixAll.value,
     );
-    await apply(actions, 'Fix what can be fixed safely');
+    await apply(actions, 'Apply all safe fixes');
     assert.equal(await readConfig(), original);
   });
 
@@ -241,7 +241,7 @@ describe('authoring', () => {
     });
 
     it('the lenses', async () => {
-      await page.waitFor('.codelens-decoration >> text=restart');
+      await page.waitFor('.codelens-decoration >> text=Restart');
       await page.screenshot('lenses');
     });
 

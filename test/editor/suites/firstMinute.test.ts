@@ -18,7 +18,7 @@ describe('first minute', () => {
   it('begins with a sidebar that says how', async () => {
     await vscode.commands.executeCommand('mcpToolsets.servers.focus');
     await page.waitFor('.part.sidebar .monaco-button >> text=Create Config File');
-    await page.waitFor('.part.sidebar .monaco-button >> text=First Minute');
+    await page.waitFor('.part.sidebar a:text-is("Get started")');
     await page.screenshot('empty');
   });
 
@@ -32,20 +32,20 @@ describe('first minute', () => {
   it('has a walkthrough', async () => {
     // The pictures are there where there is room for them.
     await vscode.commands.executeCommand('workbench.action.closeAuxiliaryBar');
-    const open = (): Promise<unknown> => page.click('.part.sidebar .monaco-button >> text=First Minute');
+    const open = (): Promise<unknown> => page.click('.part.sidebar a:text-is("Get started")');
     await open();
     if (isOldEditor) {
       // It shows its own walkthrough when one is opened for the first time.
       await page.waitFor('.getting-started-step');
       await open();
     }
-    await page.waitFor('.getting-started-step >> text=Name a server');
+    await page.waitFor('.getting-started-step >> text=Add a server');
     await page.screenshot('walkthrough');
     const steps = await page.texts('.getting-started-step .step-title');
     assert.deepEqual(
       steps.map((step) => step.trim()),
       [
-        'Name a server',
+        'Add a server',
         'Write with completion',
         'Let the servers start',
         'See what agents see',

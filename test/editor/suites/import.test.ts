@@ -41,12 +41,12 @@ function cursorLine(): string {
 describe('import and add', () => {
   it('an empty view offers both', async () => {
     await vscode.commands.executeCommand('mcpToolsets.servers.focus');
-    await page.waitFor('.part.sidebar .monaco-button:has-text("Add Server")');
+    await page.waitFor('.part.sidebar a:text-is("add a server")');
     await page.screenshot('welcome');
   });
 
   it('“Add Server” asks what, checks it, goes back, and writes the entry into a new file', async () => {
-    await page.click('.part.sidebar .monaco-button:has-text("Add Server")');
+    await page.click('.part.sidebar a:text-is("add a server")');
     await untilStep(/Add MCP Server \(1\/4\)/);
     await page.screenshot('add-kind');
     await page.press('Enter');

@@ -124,9 +124,9 @@ describe('@minds', () => {
     assert.match((await askMinds(count)).text, /: 1\b/, 'a fresh one');
     // The way that is offered below the answer.
     await page.click('.interactive-session :text("Release counter")');
-    await sees(/instance of counter that this chat had has ended/);
+    await sees(/instance of counter has ended/);
     await askMinds('/release');
-    await sees(/holds no instance/);
+    await sees(/has no instance/);
     await page.screenshot('released');
   });
 
@@ -169,12 +169,12 @@ describe('@minds', () => {
     await vscode.commands.executeCommand('workbench.action.closeAllEditors');
 
     await askMinds('/files');
-    await sees(/left 1 file[^]*\.png/);
+    await sees(/has 1 file[^]*\.png/);
     await until(images, (found) => found.filter(isChart).length === 3, 'the image in the list of files');
     await page.screenshot('files');
     await newChat();
     await askMinds('/files');
-    await sees(/No call of this chat left a file/);
+    await sees(/No files of this conversation are kept/);
   });
 
   it('a result that is too long is a file, which an answer can link to as well (V3)', async () => {
@@ -200,14 +200,14 @@ describe('@minds', () => {
 
   it('asks before a call that needs it, and the answer counts (S4)', async () => {
     const asked = askMinds(calls({ tool: 'counter_pid' }));
-    await page.waitFor('.interactive-response .monaco-button:has-text("Do Not Call")');
+    await page.waitFor('.interactive-response .monaco-button:has-text("Do Not Allow")');
     await page.screenshot('question');
-    await page.click('.interactive-response .monaco-button:has-text("Do Not Call")');
+    await page.click('.interactive-response .monaco-button:has-text("Do Not Allow")');
     assert.match((await asked).text, /RESULT counter_pid: Error: the person did not allow/);
 
     await newChat();
     const again = askMinds(calls({ tool: 'counter_pid' }));
-    await page.click('.interactive-response .monaco-button:has-text("Allow in This Chat")');
+    await page.click('.interactive-response .monaco-button:has-text("Allow in This Conversation")');
     assert.match((await again).text, /RESULT counter_pid: \d+/);
     assert.match((await askMinds(calls({ tool: 'counter_pid' }))).text, /RESULT counter_pid: \d+/, 'not asked again');
 
@@ -217,7 +217,7 @@ describe('@minds', () => {
       settings.update('toolPermissions', value, vscode.ConfigurationTarget.Global);
     await set({ ...before, another_tool: 'ask' });
     const afterwards = askMinds(calls({ tool: 'counter_pid' }));
-    const refusals = '.interactive-response .monaco-button:has-text("Do Not Call")';
+    const refusals = '.interactive-response .monaco-button:has-text("Do Not Allow")';
     await until(
       () => page.texts(refusals),
       ({ length }) => length === 2,
@@ -253,7 +253,7 @@ describe('@minds', () => {
     );
     const [problem] = await untilProblems(['model-rejected shop']);
     assert.ok(problem?.message.includes(refused.record?.dialog ?? '?'));
-    assert.match(problem?.message ?? '', /`scripted`[^]*`my_echo`[^]*Invalid schema for function/);
+    assert.match(problem?.message ?? '', /"scripted"[^]*"my_echo"[^]*Invalid schema for function/);
     assert.equal((await modelRequests()).length, 3, 'not sent again by itself');
     await page.screenshot('rejected');
 
@@ -305,7 +305,7 @@ describe('@minds', () => {
     assert.match(text, /RESULT 1_echo: sent/);
     // That server has six tools; `large` is not denied under this name.
     const [problem] = await untilProblems(Array.from({ length: 6 }, () => 'model-may-refuse shop'));
-    assert.match(problem?.message ?? '', /Gemini takes tool names that begin with a letter[^]*sent all the same/);
+    assert.match(problem?.message ?? '', /Gemini takes tool names that begin with a letter[^]*sent anyway/);
     await vscode.commands.executeCommand('workbench.actions.view.problems');
     await page.waitFor('.markers-panel .monaco-list-row:has-text("Gemini takes tool names")');
     await page.screenshot('may-refuse');
@@ -353,7 +353,7 @@ describe('@minds', () => {
     const echo = (text: string): { tool: string; input: { text: string } } => ({ tool: 'my_echo', input: { text } });
     const { record } = await askMinds(calls(echo('one'), echo('two'), echo('three')));
     assert.equal(record?.end, 'stepLimit');
-    await sees(/limit of 2 steps/);
+    await sees(/stopped after 2 requests/);
     await page.screenshot('step-limit');
     await page.click('.interactive-response .monaco-button:has-text("Continue")');
     await sees(/RESULT my_echo: one[^]*two[^]*three/);
@@ -368,7 +368,7 @@ describe('@minds', () => {
     await beModel({ maxInputTokens: 14_500 });
     await askMinds(calls(long('a'), long('b'), long('c')));
     await beModel({});
-    await sees(/To fit what the model reads: \d older tool results? shortened/);
+    await sees(/To fit the context of the model: \d older tool results? shortened/);
     const [first = '', , last] = resultsIn(await lastRequest());
     assert.match(first, /characters are left out here/);
     assert.equal(last?.length, 6_000);

@@ -90,7 +90,7 @@ describe('results in agent mode', () => {
     await page.click(`${rows}[aria-expanded="false"]:has-text("Instances") .monaco-tl-twistie`);
     const lease = `${rows}:has-text("chat ")`;
     await page.hover(lease);
-    await page.click(`${lease} >> [aria-label="Show Files of This Chat"]`);
+    await page.click(`${lease} >> [aria-label="Show Files of This Conversation"]`);
     const items = '.quick-input-list .monaco-list-row';
     await page.waitFor(items);
     await page.screenshot('files-of-a-chat');

@@ -163,7 +163,7 @@ describe('sidebar', () => {
     await untilProblems(['too-many-tools many']);
     await vscode.commands.executeCommand('mcpToolsets.servers.focus');
     await untilRow(/^many ?130 tools · ~[\d.]+k tokens · stdio/);
-    await page.waitFor('.part.sidebar .message >> text=more tools than the 128');
+    await page.waitFor('.part.sidebar .message >> text=take at most 128 tools');
     await page.waitFor('.statusbar-item.warning-kind >> text=MCP 2/2');
     await page.screenshot('too-many-tools');
     await writeConfig(original);
@@ -187,7 +187,7 @@ describe('sidebar', () => {
 
     it('no server', async () => {
       await writeConfig('version: 1\nservers: {}\n');
-      await untilText(/names no server/);
+      await untilText(/has no servers yet/);
       await page.screenshot('no-server');
     });
 

@@ -73,7 +73,7 @@ describe('sign-in', () => {
       'the quick fix',
     );
     assert.equal(actions.find(({ title }) => title === 'Sign in to "files"')?.command?.command, 'mcpToolsets.signIn');
-    await page.waitFor('.codelens-decoration a:has-text("sign in…")');
+    await page.waitFor('.codelens-decoration a:has-text("Sign In…")');
     await page.screenshot('needed');
   });
 
@@ -81,7 +81,7 @@ describe('sign-in', () => {
   const itOpensPages = isOldEditor ? it.skip : it;
 
   itOpensPages('a click opens the browser, which comes back; the tools are there', async () => {
-    await page.click('.codelens-decoration a:has-text("sign in…")');
+    await page.click('.codelens-decoration a:has-text("Sign In…")');
     await untilTools(tools);
     await untilProblems([]);
     await row(/files ?2 tools/);

@@ -62,7 +62,7 @@ describe('team', () => {
     await askMinds('/as');
     await until(shown, (words) => /alice[^]*counter[^]*bob[^]*\*/.test(words), 'who there is');
     await askMinds('/as alice');
-    await until(shown, (words) => /alice answers in this chat[^]*has 2 tools/.test(words), 'what she has');
+    await until(shown, (words) => /alice answers in this conversation[^]*has 2 tools/.test(words), 'what she has');
     const { text, record } = await askMinds(calls({ tool: 'counter_count' }));
     assert.match(text, /RESULT counter_count: 1/);
     assert.equal(record?.member, 'alice');
@@ -133,7 +133,7 @@ describe('team', () => {
     assert.deepEqual(asked.at(-1)?.tools, [], 'not those of everybody either');
     await until(
       shown,
-      (words) => /alice is not in the team any more and has no tools\. \/as chooses who answers/.test(words),
+      (words) => /alice is no longer in the team and has no tools\. \/as chooses who answers/.test(words),
       'what happened and what to do',
     );
     await page.screenshot('left-the-team');

@@ -37,8 +37,8 @@ describe('teams of two folders', () => {
       'the problem at the second alice',
     );
     await askMinds('/as');
-    const words = await until(shown, (text) => text.includes('goes back to all toolsets'), 'who there is, to its end');
-    assert.match(words, /carol answers in this chat/, 'whom the second folder names');
+    const words = await until(shown, (text) => text.includes('returns to all toolsets'), 'who there is, to its end');
+    assert.match(words, /carol answers in this conversation/, 'whom the second folder names');
     assert.match(words, /alice – Alice: counter, shop/);
     assert.doesNotMatch(words, /Another/);
     await page.screenshot('who');
@@ -78,7 +78,7 @@ describe('teams of two folders', () => {
     await askMinds('/as alice');
     await until(
       shown,
-      (words) => /alice answers in this chat[^]*counter_count[^]*shop_echo/.test(words),
+      (words) => /alice answers in this conversation[^]*counter_count[^]*shop_echo/.test(words),
       'all toolsets',
     );
   });

@@ -20,17 +20,17 @@ describe('code lenses (E2)', () => {
 
   const tools = { tools: [servedTool('x')], offered: 3 };
   const cases: readonly (readonly [ServerState, Parameters<typeof status>[1], string])[] = [
-    [{ kind: 'running', since: 0 }, tools, '$(pass) running · 1 of 3 tools | restart | log | stop'],
-    [{ kind: 'idle', since: 0 }, tools, '$(pass) idle · 1 of 3 tools | restart | log | stop'],
-    [{ kind: 'starting', since: 0 }, {}, '$(sync) starting | log | stop'],
-    [{ kind: 'failed', since: 0, reason: 'gone', fix: 'look' }, {}, '$(error) failed | start | log'],
-    [{ kind: 'stopped', since: 0 }, {}, '$(circle-large-outline) stopped | start | log'],
-    [{ kind: 'disabled' }, {}, '$(circle-slash) disabled | enable'],
+    [{ kind: 'running', since: 0 }, tools, '$(pass) running · 1 of 3 tools | Restart | Show Log | Stop'],
+    [{ kind: 'idle', since: 0 }, tools, '$(pass) idle · 1 of 3 tools | Restart | Show Log | Stop'],
+    [{ kind: 'starting', since: 0 }, {}, '$(sync) starting | Show Log | Stop'],
+    [{ kind: 'failed', since: 0, reason: 'gone', fix: 'look' }, {}, '$(error) failed | Start | Show Log'],
+    [{ kind: 'stopped', since: 0 }, {}, '$(circle-large-outline) stopped | Start | Show Log'],
+    [{ kind: 'disabled' }, {}, '$(circle-slash) disabled | Enable'],
     [{ kind: 'invalid' }, {}, '$(error) entry with errors'],
     [
       { kind: 'running', since: 0 },
       { ...tools, previous: { since: 0, reason: 'no npx' } },
-      '$(warning) running · 1 of 3 tools · previous definition | restart | log | stop',
+      '$(warning) running · 1 of 3 tools · previous definition | Restart | Show Log | Stop',
     ],
   ];
   for (const [state, changes, expected] of cases) {

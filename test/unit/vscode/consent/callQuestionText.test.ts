@@ -3,10 +3,10 @@ import { argumentsText } from '../../../../src/vscode/consent/callQuestionText.j
 
 describe('a question about a call', () => {
   it('shows everything that the call is given', () => {
-    assert.equal(argumentsText({ title: undefined, arguments: undefined }), 'It has no arguments.');
+    assert.equal(argumentsText({ title: undefined, arguments: undefined }), 'The call has no arguments.');
     assert.equal(
       argumentsText({ title: 'Add two numbers', arguments: { a: 1 } }),
-      'Add two numbers\n\nIts arguments:\n{\n  "a": 1\n}',
+      'Add two numbers\n\nArguments:\n{\n  "a": 1\n}',
     );
   });
 

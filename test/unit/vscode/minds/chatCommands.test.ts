@@ -23,7 +23,7 @@ describe('commands of @minds', () => {
     showServers(stream, window(snapshot([counter, broken], { problems })), 'mine');
     assert.equal(
       stream.text,
-      '- `counter` – running, 1 of 2 tools, **this chat has an instance**\n' +
+      '- `counter` – running, 1 of 2 tools, **this conversation has an instance**\n' +
         '- `broken` – entry with errors, 0 tools\n\n' +
         '- `broken`, error: No `command`. Add one.\n' +
         '<button Show in Sidebar: mcpToolsets.servers.focus>',
@@ -93,11 +93,11 @@ describe('commands of @minds', () => {
       await release(own, engine, dialog, server);
       return own.text.trim();
     };
-    assert.match(await said(''), /^The instance of `counter` that this chat had has ended\./);
+    assert.match(await said(''), /^The instance of `counter` has ended\./);
     assert.match(await said('`counter`'), /has ended/);
-    assert.equal(await said('shop'), 'This chat holds no instance of `shop`.');
+    assert.equal(await said('shop'), 'This conversation has no instance of `shop`.');
     assert.equal(await said('shap`'), 'There is no server `shap`.');
-    assert.equal(await said('', 'other'), 'This chat holds no instance.');
+    assert.equal(await said('', 'other'), 'This conversation has no instance.');
     assert.deepEqual(released, ['counter mine', 'counter mine', 'shop mine']);
   });
 
@@ -114,9 +114,9 @@ describe('commands of @minds', () => {
     showMembers(stream, members, 'dave`', 'bob');
     assert.equal(
       stream.text,
-      'There is no member `` dave` ``.\n\n`bob` answers in this chat.\n\n' +
+      'There is no member `` dave` ``.\n\n`bob` answers in this conversation.\n\n' +
         '- `alice` – Alice, tests: `*`, `!shop`\n- `bob`: `bank`\n- `carol`: no toolsets\n' +
-        '\n`/as` with an id chooses a member; `/as nobody` goes back to all toolsets.',
+        '\n`/as` with an id chooses a member. `/as nobody` returns to all toolsets.',
     );
     const nobody = new FakeStream();
     showMembers(nobody, [], '', undefined);

@@ -41,9 +41,9 @@ describe('problems of models', () => {
     const [problem] = problems.problems(toolsets, placeOf);
     assert.equal(
       problem?.message,
-      'The provider `acme` of Acme One refused a request of conversation `minds-1` because of the tool `shop_count`: invalid schema',
+      'The provider "acme" of Acme One refused a request of conversation "minds-1" because of the tool "shop_count": invalid schema',
     );
-    assert.match(problem.fix, /`tools\.blacklist`.*`@minds \/continue`/);
+    assert.match(problem.fix, /`tools\.blacklist`.*“@minds \/continue”/);
     assert.deepEqual([codes(), problem.severity, changes], [['model-rejected shop 7'], 'error', 1]);
   });
 
@@ -51,7 +51,7 @@ describe('problems of models', () => {
     const why = { kind: 'unknown', text: 'odd' } as const;
     problems.refused(refusal('minds-1', { end: { kind: 'stopped', why }, toolset: undefined }));
     const [problem] = problems.problems(toolsets, placeOf);
-    assert.match(problem?.message ?? '', /failed at a request of conversation `minds-1`: /);
+    assert.match(problem?.message ?? '', /failed at a request of conversation "minds-1": /);
     assert.match(problem?.fix ?? '', /grant the member fewer toolsets/);
     assert.deepEqual(codes(), ['model-rejected undefined 0']);
     assert.deepEqual(
@@ -88,7 +88,7 @@ describe('problems of models', () => {
     problems.sent({ vendor: 'acme', tools: sent, problems: found });
     const [problem] = problems.problems(toolsets, placeOf);
     assert.deepEqual([codes(), problem?.severity], [['model-may-refuse shop 7'], 'information']);
-    assert.equal(problem?.message, 'Acme refuses `oneOf`. It was sent all the same.');
+    assert.equal(problem?.message, 'Acme refuses `oneOf`. The request was sent anyway.');
     assert.deepEqual(codes([toolset('shop', 'shop_count')]), []);
     problems.sent({ vendor: 'other', tools: sent, problems: [] });
     assert.deepEqual([codes(), changes], [[], 2]);

@@ -40,7 +40,7 @@ describe('the end of a turn', () => {
   it('that went well clears what stopped the dialog before', () => {
     const { said, error, before, after } = told({ kind: 'answered' });
     assert.deepEqual([said, error, before, after], ['', undefined, 1, []]);
-    assert.equal(told({ kind: 'answered' }, []).said, '*Fake said nothing.*');
+    assert.equal(told({ kind: 'answered' }, []).said, '*Fake gave no answer.*');
     assert.deepEqual([told({ kind: 'cancelled' }).said, told({ kind: 'cancelled' }).error], ['', undefined]);
   });
 
@@ -48,7 +48,7 @@ describe('the end of a turn', () => {
     const { said, error } = told({ kind: 'stepLimit', steps: 25 });
     assert.match(
       said,
-      /limit of 25 steps.*`mcpToolsets\.minds\.maxSteps`[^]*<button Continue: mcpToolsets\.minds\.continue>/,
+      /after 25 requests.*`mcpToolsets\.minds\.maxSteps`[^]*<button Continue: mcpToolsets\.minds\.continue>/,
     );
     assert.equal(error, undefined);
   });
@@ -57,7 +57,7 @@ describe('the end of a turn', () => {
     const { said, error, log, after } = told(stopped('rejected', 'shop_count'));
     assert.equal(
       error,
-      'The provider "fake" of Fake refused the request because of the tool shop_count: no *** here. It is not sent again by itself.',
+      'The provider "fake" of Fake refused the request because of the tool shop_count: no *** here. It is not sent again automatically.',
     );
     assert.match(said, /Continue/);
     assert.deepEqual(log, ['warn: Dialog mine stopped (rejected): fake/Fake: no *** here']);

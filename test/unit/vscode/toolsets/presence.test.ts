@@ -66,7 +66,7 @@ describe('absenceProblem', () => {
   it('names the file that configures the same name, and points at it', () => {
     const rival = { label: 'Demo', file: '.vscode/mcp.json', place };
     const { message, fix, related } = about({ rivals: [rival] });
-    assert.match(message, /\.vscode\/mcp\.json configures an MCP server "Demo"/);
+    assert.match(message, /\.vscode\/mcp\.json also configures an MCP server "Demo"/);
     assert.match(fix, /collisionBehavior/);
     assert.deepEqual(
       related?.map((entry) => entry.place),
@@ -85,7 +85,7 @@ describe('absenceProblem', () => {
     );
     assert.match(
       about({ presence: { kind: 'renamed', prefix: 'mcp_dem_o_', because: 'id' } }).message,
-      /^Like other older versions, .*mcp_dem_o_… instead of mcp_demo_…/,
+      /^This older version of the editor .*mcp_dem_o_… instead of mcp_demo_…/,
     );
   });
 });

@@ -167,7 +167,7 @@ describe('Presenter', () => {
     await clock.flow(2900);
     assert.deepEqual(messages(), []);
     await clock.flow(3000);
-    assert.match(messages()[0] ?? '', /\.vscode\/mcp\.json configures/);
+    assert.match(messages()[0] ?? '', /\.vscode\/mcp\.json also configures/);
     assert.deepEqual(stage.starts, []);
   });
 

@@ -22,7 +22,7 @@ const label = (path: string): string => path.replace('/folder/', '');
 describe('question (S1)', () => {
   it('is one for all, with their names and where they come from', () => {
     assert.equal(question([fresh('a')], label), 'The MCP server “a” of .minds/mcp.yaml wants to start.');
-    assert.match(question([changed('a')], label), /What the MCP server “a” .* starts has changed\./);
+    assert.match(question([changed('a')], label), /The MCP server “a” .* has changed\./);
     assert.equal(
       question([fresh('a'), fresh('b')], label),
       '2 MCP servers of .minds/mcp.yaml want to start: “a”, “b”.',

@@ -25,10 +25,10 @@ describe('what is shown before a changed tool is accepted (S3)', () => {
       /\ntalker {2}· {2}tool x {2}· {2}description changed {2}· {2}\.minds\/mcp\.yaml\n\n {2}description\n {4}two\n/,
     );
     assert.match(now, /tool y {2}· {2}new since approval .*\n\n {2}description\n {4}Adds\.\n/);
-    assert.match(before ?? '', / {4}one\n[^]* {4}It was not there\.\n/);
+    assert.match(before ?? '', / {4}one\n[^]* {4}The server did not offer this\.\n/);
     assert.equal(offerReview([added], label).before, undefined);
     const unknown = offerReview([change('x', 'two', { before: 'notKept' }), change('z', 'z')], label);
-    assert.match(unknown.before ?? '', /What it said is not known any more/);
+    assert.match(unknown.before ?? '', /The earlier text is no longer known/);
   });
 
   it('hides nothing: neither by length, nor by empty lines, nor by characters that do not show', () => {

@@ -15,7 +15,7 @@ describe('the words around the rows of the sidebar', () => {
     const own = status('a', { source: '/home/.minds/mcp.yaml' });
     assert.match(
       message(snapshot([own], { refused: [{ file, since: 0 }] })),
-      /\/folder\/.minds\/mcp\.yaml has an error, and nothing of it runs/,
+      /\/folder\/.minds\/mcp\.yaml has an error\. None of its servers run/,
     );
   });
 
@@ -26,7 +26,7 @@ describe('the words around the rows of the sidebar', () => {
 
   it('says that there are too many tools', () => {
     const problems = [problem({ code: 'too-many-tools' })];
-    assert.match(message(snapshot([status('a')], { problems })), /more tools than/);
+    assert.match(message(snapshot([status('a')], { problems })), /at most 128 tools/);
   });
 
   it('leaves an empty view to its welcome, which is another where the file is broken', () => {
