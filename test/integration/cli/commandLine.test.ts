@@ -79,7 +79,7 @@ describe('command line', () => {
       for (const [command, start] of [
         ['headers', 'The token is not shown: '],
         ['renew-token', 'The token was not renewed: '],
-        ['serve', 'Nothing can listen: '],
+        ['serve', 'Cannot listen: '],
       ] as const) {
         const foreign = await cli.run(command, '--token-file', 'notes');
         assert.deepEqual([foreign.code, foreign.stdout], [1, '']);

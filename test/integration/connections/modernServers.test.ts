@@ -342,7 +342,7 @@ describe('which era a server speaks (X8)', function () {
     const { listing } = await rig.start(http(url));
     assert(!listing.tools.some(({ name }) => name === 'region'));
     assert.deepEqual(listing.malformed, [
-      { name: 'region', detail: 'has an `x-mcp-header` where it may not stand: only `properties` may lead to it' },
+      { name: 'region', detail: 'has an `x-mcp-header` where it is not allowed: only `properties` may lead to it' },
     ]);
     const { listing: overStdio } = await rig.start(fixture('modern', '--mirrors-wrongly'));
     assert.deepEqual(overStdio.malformed, []);

@@ -43,15 +43,15 @@ describe('quick fixes (E1)', () => {
     ['command-with-arguments', 'arguments as items', head.replace('command: npx', 'args:\n      - y # last\n    command: npx -y'), 'Move the arguments to "args"', head.replace('command: npx', "args:\n      - '-y'\n      - y # last\n    command: npx")],
     ['command-with-arguments', 'arguments in flow style', 'version: 1\nservers:\n  a: { transport: stdio, command: npx -y x }\n', 'Move the arguments to "args"', "version: 1\nservers:\n  a: { transport: stdio, command: npx, args: ['-y', 'x'] }\n"],
     ['transport-unsupported', 'a misspelt transport', head.replace('stdio', 'stdoi'), 'Write "transport: stdio"', head],
-    ['version-missing', 'no version', '# all\nservers: {} # none\n', 'Insert "version: 1"', '# all\nversion: 1\nservers: {} # none\n'],
-    ['version-unsupported', 'a version in quotes', "version: '1' # one\nservers: {}\n", 'Write "version: 1"', 'version: 1 # one\nservers: {}\n'],
+    ['version-missing', 'no version', '# all\nservers: {} # none\n', 'Add "version: 1"', '# all\nversion: 1\nservers: {} # none\n'],
+    ['version-unsupported', 'a version in quotes', "version: '1' # one\nservers: {}\n", 'Change to "version: 1"', 'version: 1 # one\nservers: {}\n'],
     ['key-not-for-transport', '`url` of a program', head + '    url: http://x # no\n', 'Remove "url"', head],
-    ['duplicate-key', 'a key twice', head + '    command: y\n', 'Remove this one of the two', head],
+    ['duplicate-key', 'a key twice', head + '    command: y\n', 'Remove this duplicate', head],
     ['missing-key', 'no transport', 'version: 1\nservers:\n  a: # x\n    url: http://x\n', 'Insert "transport: streamable_http"', 'version: 1\nservers:\n  a: # x\n    transport: streamable_http\n    url: http://x\n'],
     ['wrong-type', 'a truth in quotes', head + "    enabled: 'no'\n", 'Write "false"', head + '    enabled: false\n'],
     ['wrong-type', 'a text for a list', head + '    args: -y # yes\n', 'Make it a list: "[-y]"', head + "    args: ['-y'] # yes\n"],
     ['duration-invalid', 'hours', head + '    timeouts: { idle: 2h }\n', 'Write "120m"', head + '    timeouts: { idle: 120m }\n'],
-    ['cwd-missing', 'a directory that is not there', head + '    cwd: ./nowhere/at/all # old\n    args: [x]\n', 'Remove "cwd", so that it runs in the workspace folder', head + '    args: [x]\n'],
+    ['cwd-missing', 'a directory that is not there', head + '    cwd: ./nowhere/at/all # old\n    args: [x]\n', 'Remove "cwd" to run in the workspace folder', head + '    args: [x]\n'],
     ['server-id-invalid', 'an id with blanks', head.replace('a:', 'my server:'), 'Rename to "my_server"', head.replace('a:', 'my_server:')],
     ['url-invalid', 'an address without its scheme', 'version: 1\nservers:\n  a: { transport: streamable_http, url: example.com/mcp } # c\n', 'Write "https://example.com/mcp"', 'version: 1\nservers:\n  a: { transport: streamable_http, url: \'https://example.com/mcp\' } # c\n'],
     ['env-unset', 'a variable that is nearly set', head + '    env: { T: { env: SERCH_TOKEN } }\n', 'Write "SEARCH_TOKEN", which is set', head + '    env: { T: { env: SEARCH_TOKEN } }\n'],
@@ -61,7 +61,7 @@ describe('quick fixes (E1)', () => {
     ['pattern-overruled', 'a pattern that the whitelist overrules', head + "    tools: { whitelist: ['o*'], blacklist: [open, x] }\n", 'Remove the pattern', head + "    tools: { whitelist: ['o*'], blacklist: [x] }\n"],
     ['pattern-matches-nothing', 'a misspelt name', head + '    tools: { whitelist: [open, brwser_click] }\n', 'Write "browser_click"', head + '    tools: { whitelist: [open, browser_click] }\n'],
     ['pattern-matches-nothing', 'a dead pattern', head + "    tools:\n      blacklist:\n        - open\n        - '*_unsafe' # old\n", 'Remove the pattern', head + '    tools:\n      blacklist:\n        - open\n'],
-    ['pattern-matches-nothing', 'the only pattern', head + "    tools: { whitelist: ['x_*'] }\n", 'Remove the pattern, which leaves an empty whitelist that lets all tools through', head + '    tools: { whitelist: [] }\n'],
+    ['pattern-matches-nothing', 'the only pattern', head + "    tools: { whitelist: ['x_*'] }\n", 'Remove the last pattern (an empty whitelist lets all tools through)', head + '    tools: { whitelist: [] }\n'],
   ]; // oxfmt-ignore
   for (const [code, name, text, title, expected] of cases) {
     it(`${code}: ${name}`, () => {

@@ -175,7 +175,7 @@ describe('gateway: calls that wait for their clients (G4)', () => {
     await nextTurn();
     ask(begin(256).call, 'too early');
     await nextTurn();
-    assert.deepEqual(refused.splice(0), ['too early: Too many clients are asked too much at once.']);
+    assert.deepEqual(refused.splice(0), ['too early: The clients have too many open questions.']);
     clock.advance(60_000);
     const [late, later] = [begin(257), begin(258)];
     ask(late.call, 'late');
@@ -197,7 +197,7 @@ describe('gateway: calls that wait for their clients (G4)', () => {
     for (const call of calls)
       void call.ask('roots/list', undefined, never()).catch((error: Error) => refused.push(error.message));
     await nextTurn();
-    assert.deepEqual(refused, Array(4).fill('Too many clients are asked too much at once.'));
+    assert.deepEqual(refused, Array(4).fill('The clients have too many open questions.'));
     await assert.rejects(begin(260).call.ask('roots/list', undefined, signal), /too much/);
     parking.dispose();
     assert.equal(ended, 256, 'the end of the gateway ends them all');
