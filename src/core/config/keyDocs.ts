@@ -356,7 +356,7 @@ export const keyDocs: Docs = {
       block: ': ',
     },
     secret: {
-      summary: 'The name of a secret. You enter its value once; it is not stored in a file.',
+      summary: 'The name of a secret. You enter its value once; it is stored outside the config files.',
       details:
         'In the editor, *MCP Toolsets: Set Secret…* stores it in the secret storage. On the command line, `mcp-toolsets secret set NAME` stores it in the keyring of the system.',
       value: { kind: 'text', of: 'secretName' },

@@ -83,7 +83,10 @@ describe('command line', () => {
       ] as const) {
         const foreign = await cli.run(command, '--token-file', 'notes');
         assert.deepEqual([foreign.code, foreign.stdout], [1, '']);
-        assert.ok(foreign.stderr.startsWith(`${start}${notes} is no token file and stays as it is: `), foreign.stderr);
+        assert.ok(
+          foreign.stderr.startsWith(`${start}${notes} is not a token file, so it stays as it is: `),
+          foreign.stderr,
+        );
         assert.equal(readFileSync(notes, 'utf8'), 'my notes\n');
         cli.useHome(path.join(notes, 'home'));
         const homeless = await cli.run(command);

@@ -124,7 +124,7 @@ describe('http start failures', function () {
   it('a server that is none of both kinds of HTTP server', async () => {
     const { url } = await rig.listen('legacy-sse', '--foreign-endpoint');
     const failure = await rig.failure(http(url));
-    assert.match(failure.message, /HTTP 405: Not here\. The address takes no POST/);
+    assert.match(failure.message, /HTTP 405: Not here\. The address accepts no POST/);
     await rig.logged('its endpoint event names another origin: http://127.0.0.1:9/messages');
   });
 
@@ -177,7 +177,10 @@ describe('http start failures', function () {
       await listen((socket) => socket.destroy());
       const failure = await rig.failure(http(`http://127.0.0.1:${port}/`));
       assert.equal(failure.code, 'http-unreachable');
-      assert.match(failure.message, /closed the connection\. The server, or a proxy before it, ended the connection/);
+      assert.match(
+        failure.message,
+        /closed the connection\. The server, or a proxy in front of it, ended the connection/,
+      );
     });
 
     it('that speaks another protocol', async () => {

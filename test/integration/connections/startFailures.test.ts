@@ -28,7 +28,7 @@ describe('start failures', function () {
     assert.deepEqual(await rig.failure(stdio('my-sever', [], { env })), {
       code: 'command-not-found',
       message: 'The command "my-sever" is in none of the 1 folders of PATH. There is a command "my-server".',
-      fix: 'Write my-server if that is meant; else install my-sever, or write its full path.',
+      fix: 'Change `command` to `my-server`, or install `my-sever`, or write its full path.',
       instead: 'my-server',
       path: ['command'],
     });
@@ -54,7 +54,7 @@ describe('start failures', function () {
       assert.equal(failure.code, 'command-not-found');
       assert.equal(
         failure.message,
-        `The command "${command}" is in none of the 1 folders of PATH. It comes with ${comesWith}: not installed, or installed where only your shell looks (e.g. by nvm, pyenv or Homebrew) and not the editor.`,
+        `The command "${command}" is in none of the 1 folders of PATH. It comes with ${comesWith}. That is not installed, or only your shell finds it and not the editor (e.g. with nvm, pyenv or Homebrew).`,
       );
       assert.match(failure.fix, /start the editor from a terminal that finds it, or write its full path as command\.$/);
     });
@@ -103,7 +103,7 @@ describe('start failures', function () {
     const gone = path.join(folder, 'gone');
     assert.deepEqual(await rig.failure(stdio(process.execPath, [], { cwd: gone })), {
       code: 'cwd-missing',
-      message: `The folder ${gone} does not exist (any more), so nothing was started in it.`,
+      message: `The folder ${gone} does not exist, so the server was not started.`,
       fix: 'Create the folder, or correct cwd.',
       path: ['cwd'],
     });
@@ -126,7 +126,7 @@ describe('start failures', function () {
     assert.equal((await rig.failure(stdio(path.join(folder, 'folder')))).code, 'command-not-executable');
     const odd = await rig.failure(stdio(process.execPath, ['a\0b']));
     assert.equal(odd.code, 'command-not-executable');
-    assert.match(odd.message, /have a NUL character in them\.$/);
+    assert.match(odd.message, /contain a NUL character\.$/);
   });
 
   it('a server that exits at once, with its last words', async () => {
@@ -163,7 +163,7 @@ describe('start failures', function () {
       failure.message,
       /^`node --version` ended with exit code 0 before it answered initialize\. On stdout it wrote text that is not JSON-RPC:\n {2}“v\d+\.\d+\.\d+”\n/,
     );
-    assert.match(failure.message, /it may not be an MCP server, or may want an argument such as `stdio`\.$/);
+    assert.match(failure.message, /it may not be an MCP server, or may need an argument such as `stdio`\.$/);
   });
 
   it('a script that is not there', async () => {
