@@ -240,8 +240,8 @@ export function envUnset(spot: Spot, variable: string, target: string, similar: 
   const message = `The environment variable \`${shortened(variable)}\`, needed for ${target}, is not set.`;
   const fix =
     similar === undefined
-      ? `Set \`${shortened(variable)}\` before you start the editor or run `mcp-toolsets`, or name another variable.`
-      : `Set \`${shortened(variable)}\` before you start the editor or run `mcp-toolsets`, or change the name to \`${similar}\`, which is set.`;
+      ? `Set \`${shortened(variable)}\` before you start the editor or run \`mcp-toolsets\`, or name another variable.`
+      : `Set \`${shortened(variable)}\` before you start the editor or run \`mcp-toolsets\`, or change the name to \`${similar}\`, which is set.`;
   return problem('env-unset', 'error', spot, message, fix);
 }
 
