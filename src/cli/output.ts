@@ -23,9 +23,9 @@ Commands
   serve             serve the toolsets to other agents on this machine until you stop it
                     (--port N, by default 7427; --token-file FILE; --approve-edits; --hold-changed hides tools,
                     prompts and instructions that change or appear after the start)
-  connect [toolset] act as an MCP server over stdio with one toolset or all, for clients that start programs. It uses the editor
-                    or \`serve\` of the folder if one runs. Otherwise, or with --allow, --ask, --deny or --hold-changed,
-                    it starts the servers and serves them to this client only
+  connect [toolset] act as an MCP server over stdio with one toolset or all, for clients that start programs. It passes
+                    calls on to the editor or \`serve\` of the folder if one runs. Otherwise, and always with --allow,
+                    --ask, --deny or --hold-changed, it starts the servers itself
   headers           print the header with the token, if the program on the port proves that it knows the token;
                     entries of agents run this (--port and --token-file as for serve)
   renew-token       make a new token for other agents and disconnect those that use the old one (--token-file FILE)
@@ -39,7 +39,7 @@ Commands
 
 Options
   -C, --folder DIR  the folder that holds .minds/mcp.yaml (default: the current one)
-  --approve-cwd     let servers of your own ~/.minds/mcp.yaml run inside that folder, if their cwd is there
+  --approve-cwd     let servers of your own ~/.minds/mcp.yaml run in that folder, if their cwd is inside it
   --json            print JSON
   --allow, --ask, --deny PATTERN
                     allow, ask about or refuse calls of the tools that PATTERN matches; wins over

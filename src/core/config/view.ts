@@ -144,7 +144,7 @@ export function readResourceLimits(
 }
 
 export function readStart(reader: EntryReader, entry: MapEntry | undefined): StartTime | undefined {
-  const fix = 'Write `window` (with the window) or `call` (with the first call, where its tools are remembered).';
+  const fix = 'Write `window` (with the window) or `call` (with the first call, if its tools are remembered).';
   const written = reader.string(entry, fix);
   if (!entry || written === undefined) return undefined;
   if (written === 'window' || written === 'call') return written;

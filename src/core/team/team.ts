@@ -85,7 +85,7 @@ class TeamReader extends ProblemList {
     const entry = root.entries.get('members');
     const defaults = this.defaultsOf(root.entries.get('member_defaults'));
     if (!entry || isEmpty(entry.value)) return { members: [], spokesperson: undefined };
-    const members = this.map(entry, '`members`', 'Write each member as a key of its own under `members:`.');
+    const members = this.map(entry, '`members`', 'Write each member as a separate key under `members:`.');
     if (!members) return undefined;
     this.noteDuplicates(members);
     const read = [...members.entries.values()].flatMap((member) => this.member(member, defaults) ?? []);
