@@ -113,12 +113,12 @@ describe('apps (G8)', () => {
     it('without a token go there as long as there is one such conversation', async () => {
       await begin(fixture('apps', [], renamed));
       const session = await open(editor);
-      await assert.rejects(call(session, 'bump'), /conversation that opened this app of "a" has ended/);
+      await assert.rejects(call(session, 'bump'), /"a" does not know which conversation opened this app/);
       await openApp(session, 'one');
       assert.match(textOf(await call(session, 'bump')), /^Counted 1 times/);
       await openApp(session, 'two');
-      await assert.rejects(call(session, 'bump'), /opened this app of "a" has ended/);
-      await assert.rejects(call(session, 'bump', byApp('guessed')), /opened this app of "a" has ended/);
+      await assert.rejects(call(session, 'bump'), /"a" does not know which conversation/);
+      await assert.rejects(call(session, 'bump', byApp('guessed')), /"a" does not know which conversation/);
       assert.equal(stage.instances('a').length, 2);
     });
 
@@ -127,7 +127,7 @@ describe('apps (G8)', () => {
       const session = await open(editor);
       const [one, two] = [await openApp(session, 'one'), await openApp(session, 'two')];
       await stage.host.release('a', 'one');
-      await assert.rejects(call(session, 'bump', byApp(one)), /holds no instance of "a" any more/);
+      await assert.rejects(call(session, 'bump', byApp(one)), /no longer has an instance of "a"/);
       assert.match(textOf(await call(session, 'bump', byApp(two))), /^Counted 1 times/);
       assert.equal(stage.instances('a').length, 1);
       await openApp(session, 'one');
