@@ -104,7 +104,7 @@ function tell(run: Run, host: Host, endpoint: StableEndpoint, tokenFile: string,
 function whereabouts(state: EndpointState, tokenFile: string): string {
   switch (state.kind) {
     case 'listening':
-      return `Listening on http://127.0.0.1:${state.port}. The token is in ${tokenFile}`;
+      return `Listening on http://127.0.0.1:${state.port}, the token is in ${tokenFile}`;
     case 'starting':
       return 'The token was renewed, and clients that used the old one are disconnected.';
     case 'portTaken':
